@@ -1,0 +1,165 @@
+use crate::{Command, ImageFacts, PhaseTime, Reading};
+use serde::{Deserialize, Serialize};
+
+/// Version of `explanation.json`.
+pub const EXPLANATION_SCHEMA: u32 = 1;
+
+/// Where a group of figures comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Which figures: `phases`, `modules`, `faults`, `files`, `cpuid`.
+    pub figures: String,
+    /// The mechanism: `ptrace`, `LD_DEBUG`, `perf`, …
+    pub mechanism: String,
+    /// What it cannot see or how far it disturbs; empty where there is nothing to say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub caveat: String,
+}
+
+/// One process image of the launch (a script, its interpreter, the program it runs).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProcessReport {
+    /// Process id in the traced launch.
+    pub pid: u32,
+    /// The executed file.
+    pub path: String,
+    /// Its arguments.
+    pub argv: Vec<String>,
+    /// `glibc`, `musl`, `static`, `other loader PATH`, …
+    pub loader: String,
+    /// From when, within the launch.
+    pub started_us: f64,
+    /// Until when.
+    pub ended_us: f64,
+    /// Its own phases; they sum to `ended_us − started_us`.
+    pub phases: Vec<PhaseTime>,
+    /// What could not be told apart, and why.
+    pub notes: Vec<String>,
+}
+
+/// One module of the launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModuleReport {
+    /// The module's file.
+    pub path: String,
+    /// The executed file whose process loaded it.
+    pub program: String,
+    /// Finding, opening and mapping it.
+    pub map_us: Reading<f64>,
+    /// Relocating it, symbol look-ups included.
+    pub relocate_us: Reading<f64>,
+    /// Its initialisers.
+    pub init_us: Reading<f64>,
+    /// Faults on its pages served without input.
+    pub minor_faults: Reading<u64>,
+    /// Faults on its pages that waited for input.
+    pub major_faults: Reading<u64>,
+    /// Bytes of its file read from storage.
+    pub read_bytes: Reading<u64>,
+    /// Failed attempts of the loader to open it elsewhere first.
+    pub search_misses: Reading<u64>,
+    /// Static facts of its file.
+    pub facts: Reading<ImageFacts>,
+}
+
+/// Page faults of the whole launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FaultTotals {
+    /// Served without input.
+    pub minor: Reading<u64>,
+    /// Waited for input.
+    pub major: Reading<u64>,
+    /// Bytes read from storage.
+    pub read_bytes: Reading<u64>,
+    /// Minor faults on memory that belongs to no file (stack, heap, zeroed data).
+    pub anonymous: Reading<u64>,
+}
+
+/// File-system work below one folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FolderWork {
+    /// The folder.
+    pub folder: String,
+    /// Successful opens of files in it.
+    pub opens: u64,
+    /// Failed look-ups of names in it.
+    pub failed: u64,
+    /// stat, access and readlink calls on names in it that succeeded.
+    pub stats: u64,
+    /// Reads of its listing.
+    pub scans: u64,
+}
+
+/// File-system work of the whole launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileWork {
+    /// Successful opens.
+    pub opens: u64,
+    /// Failed look-ups of every kind.
+    pub failed: u64,
+    /// Successful stat, access and readlink calls.
+    pub stats: u64,
+    /// Reads of folder listings.
+    pub scans: u64,
+    /// What the failed look-ups take when they are repeated untraced on this machine.
+    pub failed_us: Reading<f64>,
+    /// What the successful stat, access and readlink calls take when repeated untraced.
+    pub stats_us: Reading<f64>,
+    /// Folders by the number of calls, busiest first.
+    pub folders: Vec<FolderWork>,
+}
+
+/// CPUID instructions: each leaves the virtual machine, so the hypervisor answers it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CpuidTax {
+    /// Executed up to `main`.
+    pub count: u64,
+    /// Cost of one on this machine.
+    pub each_us: f64,
+    /// By image, most first.
+    pub by_image: Vec<(String, u64)>,
+}
+
+/// A cause of start-up time, with what supports it and what helps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable short name, such as `relocations`.
+    pub id: String,
+    /// The cause, one sentence.
+    pub cause: String,
+    /// The figures behind it, one a line.
+    pub evidence: Vec<String>,
+    /// Estimated time that it costs this launch.
+    pub cost_us: Reading<f64>,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// The answer of `explain`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// [`EXPLANATION_SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// What was launched.
+    pub command: Command,
+    /// Median of untraced launches made beside the traced ones.
+    pub untraced_median_us: Reading<f64>,
+    /// The launch that the phases divide: the median one of the phase launches.
+    pub total_us: f64,
+    /// Phases in order; they sum to `total_us`.
+    pub phases: Vec<PhaseTime>,
+    /// Where the figures come from.
+    pub sources: Vec<Source>,
+    /// Every executed image, in order of start.
+    pub processes: Vec<ProcessReport>,
+    /// Modules, costliest first.
+    pub modules: Vec<ModuleReport>,
+    /// Page faults.
+    pub faults: FaultTotals,
+    /// File-system work.
+    pub files: Reading<FileWork>,
+    /// CPUID instructions.
+    pub cpuid: Reading<CpuidTax>,
+    /// What costs time, most first.
+    pub findings: Vec<Finding>,
+}

@@ -1,0 +1,104 @@
+use crate::Reading;
+use serde::{Deserialize, Serialize};
+
+/// When a launch counts as complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// The process has ended and been waited for.
+    Exit,
+    /// The first instruction at the image's entry point (needs ptrace).
+    Entry,
+    /// What the program writes to stdout or stderr matches this regular expression.
+    Output(String),
+    /// A TCP connection to this port of the loopback address is accepted.
+    Port(u16),
+    /// This path exists.
+    File(String),
+}
+
+/// How a launched process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// It called exit with this code.
+    Code(i32),
+    /// A signal killed it.
+    Signal(i32),
+    /// It was ready, and headstart ended it and its children.
+    Ready,
+    /// It did not finish in time, and headstart ended it and its children.
+    TimedOut,
+}
+
+/// What one launch cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// From before the clone call until the process was waited for, or was ready.
+    pub total_us: f64,
+    /// How it ended.
+    pub ending: Ending,
+    /// User time of the process and the children it waited for.
+    pub user_us: f64,
+    /// Kernel time of the process and the children it waited for.
+    pub system_us: f64,
+    /// Largest resident set of the process or of a child it waited for.
+    pub peak_rss_kib: Reading<u64>,
+    /// Page faults served without input.
+    pub minor_faults: Reading<u64>,
+    /// Page faults that waited for input.
+    pub major_faults: Reading<u64>,
+    /// Bytes read from storage.
+    pub read_bytes: Reading<u64>,
+    /// Processes the program left running, which headstart ended.
+    pub left_running: u32,
+}
+
+/// State of the page cache before a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheState {
+    /// Whatever earlier launches left in memory.
+    Warm,
+    /// Everything dropped (needs root).
+    ColdDropped,
+    /// The files that the launch maps were evicted, nothing else.
+    ColdEvicted,
+}
+
+/// What an eviction left behind, checked before the launch that followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColdCheck {
+    /// How the cache was emptied.
+    pub state: CacheState,
+    /// Files whose residency was checked.
+    pub files: u32,
+    /// Their pages.
+    pub total_pages: u64,
+    /// Pages still resident; others hold them mapped, or they were dirty.
+    pub resident_pages: Reading<u64>,
+}
+
+/// One line of a run's `launches.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Round, counted from 0; warm-up rounds are negative.
+    pub round: i32,
+    /// Place within the round, from 0.
+    pub position: u32,
+    /// Index into the experiment's variants.
+    pub variant: u32,
+    /// What the launch cost.
+    #[serde(flatten)]
+    pub launch: Launch,
+    /// Present for cold launches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<ColdCheck>,
+}
+
+impl Sample {
+    /// Whether the launch belongs to a warm-up round and is kept out of every figure.
+    pub fn is_warm_up(&self) -> bool {
+        self.round < 0
+    }
+}

@@ -1,0 +1,35 @@
+//! Plain data shared by every crate of headstart: no behaviour beyond small accessors,
+//! no system calls, nothing but serde.
+//!
+//! Units are in the names: `_us` microseconds, `_kib` binary kilobytes, `_bytes`, `_pages`.
+//! A figure that could not be obtained is a [`Reading::Unavailable`], never a zero.
+
+mod command;
+mod effect;
+mod experiment;
+mod explanation;
+mod image;
+mod launch;
+mod machine;
+mod phase;
+mod reading;
+mod trace;
+
+pub use command::Command;
+pub use effect::{Effect, Interval, Summary, Verdict};
+pub use experiment::{EXPERIMENT_SCHEMA, Experiment, Request, Schedule, Variant};
+pub use explanation::{
+    CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderWork,
+    ModuleReport, ProcessReport, Source,
+};
+pub use image::{
+    Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
+};
+pub use launch::{CacheState, ColdCheck, Ending, Launch, Sample, Until};
+pub use machine::{Check, CheckState, Machine};
+pub use phase::{Phase, PhaseTime};
+pub use reading::Reading;
+pub use trace::{
+    FileCall, FileOperation, LoaderLine, LoaderLog, Mapping, Mark, MarkKind, PageFault, PageFaults,
+    PhaseTrace, TracedImage, TracedProcess,
+};

@@ -1,0 +1,14 @@
+//! Everything that differs between operating systems, and the only system calls of headstart.
+//!
+//! Each operating system has a folder with the same file names. `unsafe` is allowed here and
+//! each block gives its reason.
+#![allow(unsafe_code)]
+
+#[cfg(target_os = "linux")]
+mod linux;
+
+#[cfg(target_os = "linux")]
+pub use linux::*;
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("headstart's launching and tracing exist for Linux only so far");

@@ -1,0 +1,85 @@
+use std::io;
+use std::path::PathBuf;
+
+/// Why a program could not be launched or traced.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The name is neither a path nor found along PATH.
+    #[error("no program named '{0}' in any folder of PATH; check the spelling or give its path")]
+    NotFound(String),
+    /// The path does not exist.
+    #[error("'{0}' does not exist; check the path")]
+    NoSuchFile(PathBuf),
+    /// The path is a folder.
+    #[error("'{0}' is a folder; name the program inside it")]
+    IsDirectory(PathBuf),
+    /// The file may not be executed.
+    #[error("'{0}' is not executable; make it so with: chmod +x '{0}'")]
+    NotExecutable(PathBuf),
+    /// A `#!` line or PT_INTERP names a file that does not exist.
+    #[error("'{program}' needs the interpreter '{interpreter}', which does not exist; {remedy}")]
+    NoInterpreter {
+        /// The program.
+        program: PathBuf,
+        /// What it asks for.
+        interpreter: String,
+        /// The next step.
+        remedy: String,
+    },
+    /// The kernel does not know the file's format.
+    #[error("the kernel cannot execute '{program}': {found}; {remedy}")]
+    WrongFormat {
+        /// The program.
+        program: PathBuf,
+        /// What the file is.
+        found: String,
+        /// The next step.
+        remedy: String,
+    },
+    /// An argument holds a NUL byte.
+    #[error("an argument of '{0}' holds a NUL byte, which no program can receive; remove it")]
+    NulByte(String),
+    /// execve or its preparation failed otherwise.
+    #[error("'{program}' could not be started: {source}")]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A system call that launching needs failed.
+    #[error("{action}: {source}; {remedy}")]
+    System {
+        /// What was attempted.
+        action: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+        /// The next step.
+        remedy: &'static str,
+    },
+    /// The process that launches programs has ended.
+    #[error("the launcher process ended unexpectedly; run the command again")]
+    LauncherGone,
+    /// The launch was interrupted by the user.
+    #[error("interrupted")]
+    Interrupted,
+    /// The condition that says "ready" already holds, so it cannot be measured.
+    #[error("{0}")]
+    AlreadyReady(String),
+    /// The mechanism is not permitted here.
+    #[error("{mechanism} is not permitted here: {reason}")]
+    NotPermitted {
+        /// Such as `ptrace`.
+        mechanism: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl LaunchError {
+    /// A failed system call with the `errno` of the calling thread.
+    pub fn system(action: &'static str, remedy: &'static str) -> Self {
+        LaunchError::System { action, source: io::Error::last_os_error(), remedy }
+    }
+}

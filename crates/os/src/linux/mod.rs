@@ -1,0 +1,5 @@
+pub mod clock;
+mod error;
+pub mod program;
+pub mod spawn;
+pub use error::LaunchError;
