@@ -61,6 +61,9 @@ pub enum LaunchError {
     /// The process that launches programs has ended.
     #[error("the launcher process ended unexpectedly; run the command again")]
     LauncherGone,
+    /// An error of the launcher process, already in words.
+    #[error("{0}")]
+    InLauncher(String),
     /// The launch was interrupted by the user.
     #[error("interrupted")]
     Interrupted,

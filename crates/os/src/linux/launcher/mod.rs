@@ -1,0 +1,198 @@
+//! A small process that does nothing but launch programs and wait for them.
+//!
+//! Why a process of its own: a launched program's peak RSS starts at its launcher's
+//! (getrusage(2), `ru_maxrss` survives execve), so the launcher must stay small whatever
+//! headstart itself holds; it can be pinned and made real-time without touching anything else;
+//! and as a child subreaper it inherits, and ends, whatever a program leaves running.
+//!
+//! If headstart dies, the launcher gets a SIGTERM, ends every descendant and leaves. If the
+//! launcher dies, the launched program gets a SIGKILL.
+
+mod peak;
+mod ready;
+mod schedule;
+mod serve;
+mod usage;
+mod wire;
+
+use super::error::LaunchError;
+use super::{interrupt, processes};
+use model::{Command, Launch, Until};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+use wire::{Reply, Request};
+
+/// How the launcher process runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// CPU for launches; any CPU where none is given.
+    pub cpu: Option<u32>,
+    /// SCHED_FIFO and locked memory for the launcher and, by inheritance, SCHED_FIFO for the
+    /// programs.
+    pub realtime: bool,
+}
+
+/// One launch of a prepared command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaunchSpec {
+    /// When the launch counts as complete.
+    pub until: Until,
+    /// A launch that takes longer is ended.
+    pub timeout: Duration,
+    /// How long a program that was ready may take to end after SIGTERM before SIGKILL.
+    pub grace: Duration,
+}
+
+/// A prepared command of one launcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot(usize);
+
+/// The launcher process, seen from headstart.
+pub struct Launcher {
+    stream: UnixStream,
+    pid: libc::pid_t,
+    slots: usize,
+}
+
+/// Extra time before an unresponsive launcher's programs are ended from here.
+const WATCHDOG_MARGIN: Duration = Duration::from_secs(3);
+
+/// How often a wait looks up for an interrupt that came just before it began.
+const LOOK_UP_MS: i32 = 1000;
+
+impl Launcher {
+    /// Forks the launcher. Call it early: what the caller holds in memory then is what the
+    /// launcher counts as its own.
+    pub fn start() -> Result<Self, LaunchError> {
+        let failed = |source| LaunchError::System {
+            action: "the launcher process could not be created",
+            source,
+            remedy: "check the limits on processes and open files (ulimit -u, ulimit -n)",
+        };
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        // SAFETY: getpid has no preconditions.
+        let parent = unsafe { libc::getpid() };
+        // SAFETY: the child only serves requests and leaves with _exit; the allocator it uses is
+        // made usable after fork by the C library.
+        match unsafe { libc::fork() } {
+            -1 => Err(failed(io::Error::last_os_error())),
+            0 => {
+                drop(ours);
+                serve::serve(theirs, parent)
+            }
+            pid => Ok(Launcher { stream: ours, pid, slots: 0 }),
+        }
+    }
+
+    /// Process id of the launcher: every launched program is its child.
+    pub fn pid(&self) -> u32 {
+        self.pid as u32
+    }
+
+    /// Sets how launches run. Fails where real-time scheduling or the CPU is not permitted.
+    pub fn configure(&mut self, configuration: Configuration) -> Result<(), LaunchError> {
+        self.ask(&Request::Configure(configuration), &[], None).map(|_| ())
+    }
+
+    /// Prepares a command with its stdin, stdout and stderr, and extra environment variables.
+    pub fn prepare(
+        &mut self,
+        command: &Command,
+        stdio: [RawFd; 3],
+        environment: &[(&str, &str)],
+    ) -> Result<Slot, LaunchError> {
+        let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        let environment = environment.iter().map(owned).collect();
+        let request = Request::Prepare { command: command.clone(), environment };
+        self.ask(&request, &stdio, None)?;
+        self.slots += 1;
+        Ok(Slot(self.slots - 1))
+    }
+
+    /// Launches a prepared command and waits until it is complete and gone.
+    pub fn launch(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
+        let limit = spec.timeout + spec.grace + WATCHDOG_MARGIN;
+        match self.ask(&Request::Launch { slot: slot.0, spec: spec.clone() }, &[], Some(limit))? {
+            Reply::Launched(launch) => Ok(*launch),
+            _ => Err(LaunchError::LauncherGone),
+        }
+    }
+
+    fn ask(
+        &mut self,
+        request: &Request,
+        fds: &[RawFd],
+        limit: Option<Duration>,
+    ) -> Result<Reply, LaunchError> {
+        wire::send(&self.stream, request, fds).map_err(|_| LaunchError::LauncherGone)?;
+        self.await_reply(limit)?;
+        match wire::receive::<Reply>(&mut self.stream) {
+            Ok(Some((Reply::Failed(message), _))) => Err(LaunchError::InLauncher(message)),
+            Ok(Some((reply, _))) => Ok(reply),
+            _ => Err(LaunchError::LauncherGone),
+        }
+    }
+
+    /// Waits for a reply; ends the launcher's programs when it is overdue (a real-time program
+    /// that never sleeps keeps the launcher itself from running).
+    fn await_reply(&self, limit: Option<Duration>) -> Result<(), LaunchError> {
+        let mut asked = Instant::now();
+        let mut limit = limit;
+        loop {
+            if interrupt::requested() {
+                return Err(LaunchError::Interrupted);
+            }
+            match poll_readable(self.stream.as_raw_fd(), LOOK_UP_MS) {
+                Ok(true) => return Ok(()),
+                Ok(false) if limit.is_some_and(|limit| asked.elapsed() > limit) => {
+                    processes::kill_descendants(self.pid);
+                    asked = Instant::now();
+                    limit = Some(WATCHDOG_MARGIN);
+                }
+                Ok(false) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(LaunchError::LauncherGone),
+            }
+        }
+    }
+}
+
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        // A launcher that waits for requests sees the end of the stream, one that waits for a
+        // program the signal.
+        let _ = self.stream.shutdown(Shutdown::Both);
+        // SAFETY: the launcher is our child and not yet waited for, so the id is still its own.
+        unsafe { libc::kill(self.pid, libc::SIGTERM) };
+        let mut status = 0;
+        // SAFETY: `status` outlives the call.
+        while unsafe { libc::waitpid(self.pid, &mut status, 0) } < 0
+            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+        {}
+    }
+}
+
+/// Whether `fd` becomes readable within `timeout_ms` (-1: wait for ever).
+fn poll_readable(fd: RawFd, timeout_ms: i32) -> io::Result<bool> {
+    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one valid pollfd.
+    match unsafe { libc::poll(&mut poll, 1, timeout_ms) } {
+        -1 => Err(io::Error::last_os_error()),
+        count => Ok(count > 0),
+    }
+}
+
+/// `/dev/null`, for stdio.
+pub fn dev_null() -> Result<OwnedFd, LaunchError> {
+    std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from).map_err(
+        |source| LaunchError::System {
+            action: "/dev/null could not be opened",
+            source,
+            remedy: "create it with: mknod -m 666 /dev/null c 1 3",
+        },
+    )
+}

@@ -1,0 +1,244 @@
+//! Launches that are complete when the program is ready, not when it ends.
+//!
+//! The launcher watches from other CPUs than the program's, every [`PROBE_INTERVAL`]; that is
+//! the resolution of the result.
+
+use super::LaunchSpec;
+use super::serve::{Alarm, told_to_leave, wait};
+use super::{schedule, usage};
+use crate::linux::clock::Instant;
+use crate::linux::error::LaunchError;
+use crate::linux::processes;
+use crate::linux::spawn::{Child, Prepared, Setup, spawn};
+use model::{Ending, Launch, Until};
+use regex::bytes::Regex;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::time::Duration;
+
+/// How often a port or a file is looked for.
+pub const PROBE_INTERVAL: Duration = Duration::from_micros(100);
+
+/// Output kept for matching; a longer text is matched on its last part.
+const WINDOW_BYTES: usize = 1 << 20;
+
+/// Launches, waits until the program is ready, and ends it with its children.
+pub fn until_ready(
+    prepared: &Prepared,
+    stdio: [RawFd; 3],
+    spec: &LaunchSpec,
+    cpu: Option<u32>,
+) -> Result<Launch, LaunchError> {
+    let mut condition = Condition::new(&spec.until)?;
+    let mut setup = Setup::with_stdio(stdio);
+    let write_end = condition.take_write_end();
+    if let Some(fd) = &write_end {
+        setup.stdio = [stdio[0], fd.as_raw_fd(), fd.as_raw_fd()];
+    }
+    let _others = cpu.map(|cpu| OtherCpus::leave_to_program(cpu, &mut setup));
+    let alarm = Alarm::set(spec.timeout);
+    let child = spawn(prepared, setup)?;
+    drop(write_end);
+    let floor_kib = usage::own_peak_kib();
+    let outcome = watch(&child, &mut condition, &alarm);
+    drop(alarm);
+    let launch = match outcome {
+        Outcome::Ready(at) => usage::running(at.us_since(child.started)),
+        Outcome::Ended(at, ending, accounts) => {
+            usage::launch(at.us_since(child.started), ending, &accounts, floor_kib, 0)
+        }
+        Outcome::TimedOut(at) => {
+            let running = usage::running(at.us_since(child.started));
+            Launch { ending: Ending::TimedOut, ..running }
+        }
+    };
+    end(&child, &launch, spec.grace, condition);
+    Ok(launch)
+}
+
+enum Outcome {
+    Ready(Instant),
+    Ended(Instant, Ending, libc::rusage),
+    TimedOut(Instant),
+}
+
+/// A program that ends with code 0 and leaves processes running has become a daemon: these are
+/// watched in its place.
+fn watch(child: &Child, condition: &mut Condition, alarm: &Alarm) -> Outcome {
+    let mut ended = None;
+    loop {
+        if condition.holds() {
+            return Outcome::Ready(Instant::now());
+        }
+        if alarm.is_over() || told_to_leave() {
+            return Outcome::TimedOut(Instant::now());
+        }
+        let watched = ended.is_none().then_some(child);
+        if sleep_or_end(watched, condition.descriptor()) && !condition.holds() {
+            ended = wait(child).map(|(ending, accounts)| (Instant::now(), ending, accounts));
+        }
+        if let Some((at, ending, accounts)) = ended
+            && !(ending == Ending::Code(0) && processes::has_children())
+        {
+            return Outcome::Ended(at, ending, accounts);
+        }
+    }
+}
+
+/// Sleeps until there is output, the process ends (true) or the interval is over.
+fn sleep_or_end(child: Option<&Child>, output: Option<RawFd>) -> bool {
+    let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // poll ignores negative descriptors.
+    let pidfd = child.map_or(-1, |child| child.pidfd.as_raw_fd());
+    let mut polls = [entry(pidfd), entry(output.unwrap_or(-1))];
+    let interval = if output.is_some() { Duration::from_millis(50) } else { PROBE_INTERVAL };
+    let timeout = libc::timespec { tv_sec: 0, tv_nsec: i64::from(interval.subsec_nanos()) };
+    // SAFETY: the array and the time outlive the call.
+    unsafe { libc::ppoll(polls.as_mut_ptr(), 2, &timeout, std::ptr::null()) };
+    polls[0].revents != 0
+}
+
+/// What "ready" means, with what is needed to see it.
+enum Condition {
+    Output { pattern: Regex, pipe: File, write_end: Option<OwnedFd>, seen: Vec<u8> },
+    Port(u16),
+    File(String),
+}
+
+impl Condition {
+    /// Prepares to watch; an error where the condition holds already or cannot be watched.
+    fn new(until: &Until) -> Result<Self, LaunchError> {
+        let condition = match until {
+            Until::Output(pattern) => Self::output(pattern)?,
+            Until::Port(port) => Condition::Port(*port),
+            Until::File(path) => Condition::File(path.clone()),
+            Until::Exit | Until::Entry => return Err(LaunchError::LauncherGone),
+        };
+        match &condition {
+            Condition::Port(port) if answers(*port) => Err(LaunchError::AlreadyReady(format!(
+                "port {port} is already served before the launch; stop that server (ss -ltnp shows it) or choose another port"
+            ))),
+            Condition::File(path) if Path::new(path).exists() => {
+                Err(LaunchError::AlreadyReady(format!(
+                    "'{path}' exists already before the launch; remove it, or let --prepare remove it before each round"
+                )))
+            }
+            _ => Ok(condition),
+        }
+    }
+
+    fn output(pattern: &str) -> Result<Self, LaunchError> {
+        let pattern = Regex::new(pattern).map_err(|error| {
+            LaunchError::AlreadyReady(format!("--until output: {error}; correct the expression"))
+        })?;
+        let mut ends = [0; 2];
+        // SAFETY: `ends` has room for the two descriptors, which are ours afterwards.
+        let (read_end, write_end) = unsafe {
+            if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) < 0 {
+                return Err(LaunchError::system("no pipe for the output", "raise ulimit -n"));
+            }
+            libc::fcntl(ends[0], libc::F_SETFL, libc::O_NONBLOCK);
+            (File::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
+        };
+        let write_end = Some(write_end);
+        Ok(Condition::Output { pattern, pipe: read_end, write_end, seen: Vec::new() })
+    }
+
+    fn take_write_end(&mut self) -> Option<OwnedFd> {
+        match self {
+            Condition::Output { write_end, .. } => write_end.take(),
+            _ => None,
+        }
+    }
+
+    fn descriptor(&self) -> Option<RawFd> {
+        match self {
+            Condition::Output { pipe, .. } => Some(pipe.as_raw_fd()),
+            _ => None,
+        }
+    }
+
+    fn holds(&mut self) -> bool {
+        match self {
+            Condition::Output { pattern, pipe, seen, .. } => {
+                let grew = drain(pipe, seen);
+                let holds = grew && pattern.is_match(seen);
+                let surplus = seen.len().saturating_sub(WINDOW_BYTES);
+                seen.drain(..surplus);
+                holds
+            }
+            Condition::Port(port) => answers(*port),
+            Condition::File(path) => Path::new(path).exists(),
+        }
+    }
+}
+
+/// Appends what the pipe holds; whether there was anything.
+fn drain(pipe: &mut File, seen: &mut Vec<u8>) -> bool {
+    let before = seen.len();
+    let mut chunk = [0; 4096];
+    loop {
+        match pipe.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => seen.extend_from_slice(&chunk[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    seen.len() > before
+}
+
+/// Whether a connection to the port is accepted on a loopback address.
+fn answers(port: u16) -> bool {
+    let limit = Duration::from_millis(100);
+    [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))]
+        .iter()
+        .any(|address| TcpStream::connect_timeout(address, limit).is_ok())
+}
+
+/// Ends a program that is still running: SIGTERM, then SIGKILL for it and what it left.
+fn end(child: &Child, launch: &Launch, grace: Duration, mut condition: Condition) {
+    if launch.ending == Ending::Ready {
+        // SAFETY: no pointers; the child has not been waited for, so the id is still its own.
+        unsafe { libc::kill(child.pid, libc::SIGTERM) };
+        let deadline = std::time::Instant::now() + grace;
+        while std::time::Instant::now() < deadline && !told_to_leave() {
+            // Keeps the pipe from filling up, which would block the program's end.
+            if let Condition::Output { pipe, seen, .. } = &mut condition {
+                drain(pipe, seen);
+                seen.clear();
+            }
+            if sleep_or_end(Some(child), None) {
+                break;
+            }
+        }
+        processes::signal_descendants(processes::own_pid(), libc::SIGTERM);
+    }
+    processes::end_descendants(processes::own_pid(), Duration::from_secs(5));
+}
+
+/// Keeps the launcher off the program's CPU for as long as it lives.
+struct OtherCpus {
+    restore: Vec<u32>,
+}
+
+impl OtherCpus {
+    fn leave_to_program(cpu: u32, setup: &mut Setup<'_>) -> Self {
+        setup.cpu = Some(cpu);
+        let restore = schedule::allowed();
+        let online = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+        let all: Vec<u32> = (0..online.max(cpu + 1)).filter(|&other| other != cpu).collect();
+        // On a machine with one CPU there is nowhere else to go; the result is then coarser.
+        let _ = schedule::pin(&all);
+        OtherCpus { restore }
+    }
+}
+
+impl Drop for OtherCpus {
+    fn drop(&mut self) {
+        let _ = schedule::pin(&self.restore);
+    }
+}

@@ -1,0 +1,129 @@
+//! From the kernel's accounts of a finished or running program to a [`Launch`].
+
+use crate::linux::processes;
+use model::{Ending, Launch, Reading};
+use std::fs;
+
+/// Accounts of a program that has ended (getrusage(2)).
+///
+/// `floor_kib` is the launcher's own peak just before the launch.
+pub fn launch(
+    total_us: f64,
+    ending: Ending,
+    usage: &libc::rusage,
+    floor_kib: u64,
+    left_running: u32,
+) -> Launch {
+    let us = |time: libc::timeval| time.tv_sec as f64 * 1e6 + time.tv_usec as f64;
+    Launch {
+        total_us,
+        ending,
+        user_us: us(usage.ru_utime),
+        system_us: us(usage.ru_stime),
+        peak_rss_kib: peak_rss(usage.ru_maxrss as u64, floor_kib),
+        minor_faults: Reading::Value(usage.ru_minflt as u64),
+        major_faults: Reading::Value(usage.ru_majflt as u64),
+        read_bytes: read_bytes(usage.ru_inblock as u64),
+        left_running,
+    }
+}
+
+/// `ru_maxrss` starts at the launcher's own peak, so a smaller value cannot be seen.
+fn peak_rss(program_kib: u64, floor_kib: u64) -> Reading<u64> {
+    if program_kib > floor_kib {
+        return Reading::Value(program_kib);
+    }
+    Reading::unavailable(
+        format!("at most {floor_kib} KiB: smaller than the launcher, whose peak it inherits"),
+        "allow ptrace (headstart doctor)",
+    )
+}
+
+/// The launcher's peak resident set, from the account that execve hands on.
+pub fn own_peak_kib() -> u64 {
+    // SAFETY: an all-zero rusage is valid and outlives the call.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage.ru_maxrss as u64
+    }
+}
+
+/// `ru_inblock` counts 512-byte blocks where the kernel keeps I/O accounts at all.
+fn read_bytes(blocks: u64) -> Reading<u64> {
+    if blocks > 0 || fs::exists("/proc/self/io").unwrap_or(false) {
+        return Reading::Value(blocks * 512);
+    }
+    Reading::unavailable(
+        "this kernel keeps no I/O accounts",
+        "use a kernel built with CONFIG_TASK_IO_ACCOUNTING",
+    )
+}
+
+/// Accounts of the launcher's descendants: a program that is ready but still running (proc(5)).
+pub fn running(total_us: f64) -> Launch {
+    let mut sum = Running::default();
+    for pid in processes::descendants(processes::own_pid()) {
+        sum.add(pid);
+    }
+    let unreadable = |what: &str| {
+        Reading::unavailable(
+            format!("{what} of the running program could not be read"),
+            "run as the program's user or as root",
+        )
+    };
+    Launch {
+        total_us,
+        ending: Ending::Ready,
+        user_us: sum.user_us,
+        system_us: sum.system_us,
+        peak_rss_kib: sum.peak_rss_kib.map_or_else(|| unreadable("VmHWM"), Reading::Value),
+        minor_faults: sum.minor_faults.map_or_else(|| unreadable("stat"), Reading::Value),
+        major_faults: sum.major_faults.map_or_else(|| unreadable("stat"), Reading::Value),
+        read_bytes: sum.read_bytes.map_or_else(|| unreadable("/proc/PID/io"), Reading::Value),
+        left_running: 0,
+    }
+}
+
+#[derive(Default)]
+struct Running {
+    user_us: f64,
+    system_us: f64,
+    peak_rss_kib: Option<u64>,
+    minor_faults: Option<u64>,
+    major_faults: Option<u64>,
+    read_bytes: Option<u64>,
+}
+
+impl Running {
+    fn add(&mut self, pid: libc::pid_t) {
+        let Some(fields) = processes::stat_fields(pid) else { return };
+        let field = |number: usize| fields.get(number - 3).and_then(|text| text.parse().ok());
+        // Field numbers of proc_pid_stat(5): minflt, majflt, utime, stime.
+        add(&mut self.minor_faults, field(10));
+        add(&mut self.major_faults, field(12));
+        self.user_us += field(14).unwrap_or(0) as f64 * tick_us();
+        self.system_us += field(15).unwrap_or(0) as f64 * tick_us();
+        add(&mut self.read_bytes, line_value(pid, "io", "read_bytes:"));
+        let peak = line_value(pid, "status", "VmHWM:");
+        self.peak_rss_kib = self.peak_rss_kib.max(peak);
+    }
+}
+
+fn add(sum: &mut Option<u64>, value: Option<u64>) {
+    if let Some(value) = value {
+        *sum = Some(sum.unwrap_or(0) + value);
+    }
+}
+
+/// The number after `name` in a file of `/proc/PID`.
+pub fn line_value(pid: libc::pid_t, file: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+fn tick_us() -> f64 {
+    // SAFETY: sysconf has no preconditions.
+    1e6 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64
+}

@@ -1,0 +1,104 @@
+//! The launcher process on real programs.
+
+use model::{Ending, Launch, Until};
+use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
+use os::program::resolve;
+use os::{LaunchError, processes};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::time::Duration;
+
+fn spec(until: Until) -> LaunchSpec {
+    LaunchSpec { until, timeout: Duration::from_secs(10), grace: Duration::from_secs(2) }
+}
+
+fn launch_with(argv: &[&str], spec: &LaunchSpec) -> Result<Launch, LaunchError> {
+    let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
+    let mut launcher = Launcher::start()?;
+    launcher.configure(Configuration { cpu: None, realtime: false })?;
+    let null = dev_null()?;
+    let slot = launcher.prepare(&resolve(&argv)?, [null.as_raw_fd(); 3], &[])?;
+    let launch = launcher.launch(slot, spec)?;
+    assert!(processes::descendants(launcher.pid() as i32).is_empty(), "nothing is left running");
+    Ok(launch)
+}
+
+fn sh(script: &str, until: Until) -> Launch {
+    launch_with(&["sh", "-c", script], &spec(until)).expect("sh starts")
+}
+
+#[test]
+fn tells_how_a_program_ended() {
+    assert_eq!(sh("exit 7", Until::Exit).ending, Ending::Code(7));
+    assert_eq!(sh("kill -SEGV $$", Until::Exit).ending, Ending::Signal(libc::SIGSEGV));
+    let launch = sh("sleep 0.05", Until::Exit);
+    assert!((50_000.0..5_000_000.0).contains(&launch.total_us), "{launch:?}");
+    assert!(launch.minor_faults.get().unwrap() > 0);
+    assert_eq!(launch.left_running, 0);
+}
+
+#[test]
+fn reports_a_program_that_cannot_start() {
+    let error = launch_with(&["/no/such/program"], &spec(Until::Exit)).unwrap_err();
+    assert!(error.to_string().contains("does not exist"), "{error}");
+}
+
+#[test]
+fn ends_a_hang_and_its_children() {
+    let spec = LaunchSpec { timeout: Duration::from_millis(150), ..spec(Until::Exit) };
+    let launch = launch_with(&["sh", "-c", "sleep 77 & sleep 77"], &spec).unwrap();
+    assert_eq!(launch.ending, Ending::TimedOut);
+    assert!(launch.total_us < 2_000_000.0);
+}
+
+#[test]
+fn ends_what_a_daemon_leaves_running() {
+    let launch = sh("setsid sh -c 'trap \"\" TERM HUP; sleep 78' & exit 0", Until::Exit);
+    assert_eq!(launch.ending, Ending::Code(0));
+    assert!(launch.left_running >= 1, "{launch:?}");
+}
+
+#[test]
+fn measures_to_a_line_of_output() {
+    let launch = sh("sleep 0.02; echo now ready; sleep 79", Until::Output("now r.*y".to_owned()));
+    assert_eq!(launch.ending, Ending::Ready);
+    assert!((20_000.0..5_000_000.0).contains(&launch.total_us), "{launch:?}");
+    assert!(launch.peak_rss_kib.get().unwrap() > 300);
+    let ended = sh("echo something else", Until::Output("ready".to_owned()));
+    assert_eq!(ended.ending, Ending::Code(0));
+}
+
+#[test]
+fn measures_to_a_file_of_a_program_that_becomes_a_daemon() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pid");
+    let script = format!("(sleep 0.05; : > {}; sleep 79) & exit 0", path.display());
+    let until = Until::File(path.display().to_string());
+    assert_eq!(sh(&script, until.clone()).ending, Ending::Ready);
+    let error = launch_with(&["true"], &spec(until)).unwrap_err().to_string();
+    assert!(error.contains("exists already"), "{error}");
+}
+
+#[test]
+fn measures_to_an_open_port() {
+    let Some(python) = testkit::tool("python3") else { return };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let spec = spec(Until::Port(port));
+    let error = launch_with(&["true"], &spec).unwrap_err().to_string();
+    assert!(error.contains("already served"), "{error}");
+    drop(listener);
+    let serve = format!(
+        "import socket,time\ns=socket.socket()\ns.setsockopt(1,2,1)\ns.bind(('127.0.0.1',{port}))\ns.listen()\ntime.sleep(80)"
+    );
+    let launch = launch_with(&[python.to_str().unwrap(), "-c", &serve], &spec).unwrap();
+    assert_eq!(launch.ending, Ending::Ready);
+}
+
+#[test]
+fn a_missing_cpu_is_a_clear_error() {
+    let mut launcher = Launcher::start().unwrap();
+    let error = launcher.configure(Configuration { cpu: Some(1000), realtime: false }).unwrap_err();
+    assert!(error.to_string().contains("--no-pin"), "{error}");
+    assert!(Path::new("/proc").join(launcher.pid().to_string()).exists());
+}
