@@ -19,7 +19,9 @@ fn launch_with(argv: &[&str], spec: &LaunchSpec) -> Result<Launch, LaunchError> 
     let null = dev_null()?;
     let slot = launcher.prepare(&resolve(&argv)?, [null.as_raw_fd(); 3], &[])?;
     let launch = launcher.launch(slot, spec)?;
-    assert!(processes::descendants(launcher.pid() as i32).is_empty(), "nothing is left running");
+    let left = processes::descendants(launcher.pid() as i32);
+    let stats: Vec<_> = left.iter().map(|&pid| processes::stat_fields(pid)).collect();
+    assert!(left.is_empty(), "left running: {stats:?} {launch:?}");
     Ok(launch)
 }
 

@@ -23,6 +23,7 @@ pub fn measure(prepared: &Prepared, stdio: [RawFd; 3]) -> Result<Reading<u64>, L
     // ignores SIGKILL; any other one gets that signal with the release.
     unsafe { libc::ptrace(libc::PTRACE_DETACH, child.pid, null_mut::<u8>(), libc::SIGKILL) };
     while serve::wait(&child).is_none() {}
+    serve::end_everything();
     Ok(peak.map_or_else(|| untraceable("it was not seen to exit"), Reading::Value))
 }
 

@@ -65,7 +65,10 @@ fn become_launcher(parent: libc::pid_t) {
 }
 
 /// Ends every descendant and waits for it; gives the number of processes that were there.
-fn end_everything() -> u32 {
+pub fn end_everything() -> u32 {
+    if !processes::has_children() {
+        return 0;
+    }
     processes::end_descendants(processes::own_pid(), Duration::from_secs(5))
 }
 
@@ -149,7 +152,7 @@ fn until_exit(
     drop(alarm);
     let Some((ending, usage)) = waited else { return Err(LaunchError::LauncherGone) };
     let ending = if timed_out { Ending::TimedOut } else { ending };
-    let left_running = if processes::has_children() { end_everything() } else { 0 };
+    let left_running = end_everything();
     Ok(usage::launch(ended.us_since(child.started), ending, &usage, floor_kib, left_running))
 }
 
