@@ -1,0 +1,138 @@
+use crate::counters::{endings, lower_median, median_of, reading};
+use crate::{effect, summarise};
+use model::{
+    ColdSummary, Effect, Experiment, RESULTS_SCHEMA, Reading, Results, Rules, Sample, VariantResult,
+};
+use std::collections::BTreeMap;
+
+/// What a run's launches say: summaries per variant and effects against the first variant.
+///
+/// Warm-up rounds are left out. Effects use complete rounds only, those in which every variant
+/// was launched; summaries use every counted launch. `Results::run` is left to the caller.
+pub fn results(experiment: &Experiment, samples: &[Sample], rules: &Rules) -> Results {
+    let mut notes = Vec::new();
+    let by_variant = by_variant(experiment, samples);
+    let mut variants = Vec::new();
+    for (variant, launches) in experiment.variants.iter().zip(&by_variant) {
+        let command = variant.command.line();
+        match variant_result(&variant.name, command, launches, experiment.schedule.seed) {
+            Some(result) => {
+                notes.extend(missing_counters(&result));
+                variants.push(result);
+            }
+            None => notes.push(format!("{}: no launch was counted.", variant.name)),
+        }
+    }
+    let (effects, incomplete) = effects(experiment, &by_variant, rules);
+    if incomplete > 0 {
+        let rounds = if incomplete == 1 { "1 round" } else { &format!("{incomplete} rounds") };
+        notes.push(format!("{rounds} without a launch of every variant: left out of comparisons."));
+    }
+    Results {
+        schema: RESULTS_SCHEMA,
+        headstart: experiment.headstart.clone(),
+        run: None,
+        seed: experiment.schedule.seed,
+        rules: *rules,
+        variants,
+        effects,
+        notes,
+    }
+}
+
+/// Counted launches of every variant, in order of rounds. A round that was launched again, after
+/// a run was resumed, counts once: the later one.
+fn by_variant(experiment: &Experiment, samples: &[Sample]) -> Vec<Vec<Sample>> {
+    let mut rounds = vec![BTreeMap::new(); experiment.variants.len()];
+    for sample in samples.iter().filter(|sample| !sample.is_warm_up()) {
+        if let Some(rounds) = rounds.get_mut(sample.variant as usize) {
+            rounds.insert(sample.round, sample.clone());
+        }
+    }
+    rounds.into_iter().map(|rounds| rounds.into_values().collect()).collect()
+}
+
+fn variant_result(
+    name: &str,
+    command: String,
+    launches: &[Sample],
+    seed: u64,
+) -> Option<VariantResult> {
+    let times_us: Vec<f64> = launches.iter().map(|sample| sample.launch.total_us).collect();
+    let launched = || launches.iter().map(|sample| &sample.launch);
+    let left = launches.iter().filter(|sample| sample.launch.left_running > 0).count();
+    Some(VariantResult {
+        name: name.to_owned(),
+        command,
+        summary: summarise(&times_us, seed)?,
+        peak_rss_kib: reading(launched().map(|launch| &launch.peak_rss_kib)),
+        minor_faults: reading(launched().map(|launch| &launch.minor_faults)),
+        major_faults: reading(launched().map(|launch| &launch.major_faults)),
+        read_bytes: reading(launched().map(|launch| &launch.read_bytes)),
+        user_us: median_of(launched().map(|launch| launch.user_us)),
+        system_us: median_of(launched().map(|launch| launch.system_us)),
+        cpu_us: median_of(launched().map(|launch| launch.user_us + launch.system_us)),
+        endings: endings(launched().map(|launch| launch.ending)),
+        left_running: u32::try_from(left).unwrap_or(u32::MAX),
+        cold: cold(launches),
+        times_us,
+        samples: launches.to_vec(),
+    })
+}
+
+fn cold(launches: &[Sample]) -> Option<ColdSummary> {
+    let checks: Vec<_> = launches.iter().filter_map(|sample| sample.cold.as_ref()).collect();
+    let first = checks.first()?;
+    Some(ColdSummary {
+        state: first.state,
+        launches: u32::try_from(checks.len()).unwrap_or(u32::MAX),
+        files: lower_median(checks.iter().map(|check| check.files).collect())?,
+        total_pages: lower_median(checks.iter().map(|check| check.total_pages).collect())?,
+        resident_pages: reading(checks.iter().map(|check| &check.resident_pages)),
+    })
+}
+
+/// Picks one counter of a launch.
+type Counter = fn(&Sample) -> &Reading<u64>;
+
+/// A sentence for every counter that some launches have and others lack.
+fn missing_counters(result: &VariantResult) -> Vec<String> {
+    let counters: [(&str, Counter); 4] = [
+        ("peak memory", |sample| &sample.launch.peak_rss_kib),
+        ("minor faults", |sample| &sample.launch.minor_faults),
+        ("major faults", |sample| &sample.launch.major_faults),
+        ("bytes read", |sample| &sample.launch.read_bytes),
+    ];
+    let all = result.samples.len();
+    let known =
+        |get: Counter| result.samples.iter().filter(|sample| get(sample).value().is_some()).count();
+    let partly = counters.into_iter().map(|(name, get)| (name, known(get)));
+    partly
+        .filter(|&(_, known)| known > 0 && known < all)
+        .map(|(name, known)| format!("{}: {name} known of {known} of {all} launches.", result.name))
+        .collect()
+}
+
+/// Effects against the first variant, and how many rounds were incomplete.
+fn effects(
+    experiment: &Experiment,
+    by_variant: &[Vec<Sample>],
+    rules: &Rules,
+) -> (Vec<Effect>, usize) {
+    let mut rounds: BTreeMap<i32, BTreeMap<u32, f64>> = BTreeMap::new();
+    for sample in by_variant.iter().flatten() {
+        rounds.entry(sample.round).or_default().insert(sample.variant, sample.launch.total_us);
+    }
+    let all = rounds.len();
+    rounds.retain(|_, times| times.len() == by_variant.len());
+    let incomplete = if by_variant.len() > 1 { all - rounds.len() } else { 0 };
+    let times = |index: usize| -> Vec<f64> {
+        rounds.values().filter_map(|times| times.get(&(index as u32)).copied()).collect()
+    };
+    let name = |index: usize| experiment.variants[index].name.as_str();
+    let seed = experiment.schedule.seed;
+    let against_first = (1..by_variant.len()).filter_map(|index| {
+        effect((name(0), &times(0)), (name(index), &times(index)), rules, seed)
+    });
+    (against_first.collect(), incomplete)
+}
