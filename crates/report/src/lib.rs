@@ -1,1 +1,3 @@
-//! (written below)
+//! Terminal views and exports: plain data in, text out.
+
+pub mod inspect;

@@ -1,0 +1,132 @@
+//! The ELF reader. Tables are found as readelf finds them, through section headers, and where
+//! there are none as a loader does, through PT_DYNAMIC.
+
+mod build_id;
+mod counts;
+mod dynamic;
+mod exports;
+mod imports;
+mod kind;
+mod layout;
+mod machine;
+mod pages;
+mod read;
+mod relocation_types;
+mod relocations;
+mod symbols;
+
+use crate::ImageError;
+use crate::error::describe;
+use model::{Format, ImageFacts};
+use object::elf;
+use object::read::elf::FileHeader;
+use object::{BigEndian, LittleEndian};
+use read::{Elf, Notes};
+
+const CLASS_OFFSET: usize = 4;
+const DATA_OFFSET: usize = 5;
+
+/// Facts of the ELF file in `bytes`.
+pub(crate) fn facts(path: &str, bytes: &[u8]) -> Result<ImageFacts, ImageError> {
+    if !crate::is_elf(bytes) {
+        return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes) });
+    }
+    let undefined = |field, value, offset| {
+        Err(ImageError::Undefined { path: path.to_owned(), field, value, offset })
+    };
+    let class = bytes.get(CLASS_OFFSET).copied().map(elf::FileClass);
+    let data = bytes.get(DATA_OFFSET).copied().map(elf::DataEncoding);
+    let (Some(class), Some(data)) = (class, data) else {
+        return Err(truncated::<elf::FileHeader32<LittleEndian>>(path, bytes));
+    };
+    match (class, data) {
+        (elf::ELFCLASS64, elf::ELFDATA2LSB) => {
+            read_all::<elf::FileHeader64<LittleEndian>>(path, bytes, LittleEndian)
+        }
+        (elf::ELFCLASS64, elf::ELFDATA2MSB) => {
+            read_all::<elf::FileHeader64<BigEndian>>(path, bytes, BigEndian)
+        }
+        (elf::ELFCLASS32, elf::ELFDATA2LSB) => {
+            read_all::<elf::FileHeader32<LittleEndian>>(path, bytes, LittleEndian)
+        }
+        (elf::ELFCLASS32, elf::ELFDATA2MSB) => {
+            read_all::<elf::FileHeader32<BigEndian>>(path, bytes, BigEndian)
+        }
+        (elf::ELFCLASS32 | elf::ELFCLASS64, _) => undefined("EI_DATA", data.0, DATA_OFFSET),
+        _ => undefined("EI_CLASS", class.0, CLASS_OFFSET),
+    }
+}
+
+fn truncated<H>(path: &str, bytes: &[u8]) -> ImageError {
+    ImageError::Truncated { path: path.to_owned(), bytes: bytes.len(), needed: size_of::<H>() }
+}
+
+fn read_all<H: FileHeader>(
+    path: &str,
+    bytes: &[u8],
+    endian: H::Endian,
+) -> Result<ImageFacts, ImageError> {
+    let header: &H = read::entry(bytes).ok_or_else(|| truncated::<H>(path, bytes))?;
+    let notes = &mut Notes::new(bytes.len());
+    let file = &Elf::parse(header, endian, bytes, notes);
+    let dynamic = &file.dynamic;
+    let layout = layout::read(file, notes);
+    let functions = layout::functions(file);
+    let imports = imports::read(file, notes);
+    let exports = exports::read(file, notes);
+    let relocations = relocations::read(file, notes);
+    let symbols = symbols::read(file, relocations.symbols_at_least, notes);
+    let build_id = build_id::read(file, notes);
+    let kind = kind::of(file, &layout, exports.soname.as_deref(), notes);
+    let bind_now = dynamic.has(elf::DT_BIND_NOW)
+        || dynamic.flag(elf::DT_FLAGS, elf::DF_BIND_NOW.0)
+        || dynamic.flag(elf::DT_FLAGS_1, elf::DF_1_NOW.0);
+    let bits = if H::is_type_64_sized() { 64 } else { 32 };
+    Ok(ImageFacts {
+        path: path.to_owned(),
+        format: Format::Elf,
+        kind,
+        machine: machine::name(header.e_machine(endian), bits),
+        bits,
+        little_endian: header.is_little_endian(),
+        file_bytes: bytes.len() as u64,
+        soname: exports.soname,
+        build_id,
+        needed: imports.needed,
+        search_paths: imports.search_paths,
+        relocations: relocations.by_type,
+        link_time_relocations: relocations.link_time,
+        relative_relocations: relocations.relative,
+        symbolic_relocations: relocations.symbolic,
+        plt_relocations: relocations.plt,
+        irelative_relocations: relocations.irelative,
+        copy_relocations: relocations.copy,
+        tls_relocations: relocations.tls,
+        relocation_table_bytes: relocations.table_bytes,
+        relocated_pages: relocations.pages,
+        imports: symbols.imports,
+        exports: symbols.exports,
+        hash_style: exports.hash_style,
+        relr: relocations::uses_relr(file),
+        bind_now,
+        relro: layout.relro(bind_now || !dynamic.present()),
+        text_relocations: dynamic.has(elf::DT_TEXTREL)
+            || dynamic.flag(elf::DT_FLAGS, elf::DF_TEXTREL.0),
+        symbolic: dynamic.has(elf::DT_SYMBOLIC)
+            || dynamic.flag(elf::DT_FLAGS, elf::DF_SYMBOLIC.0),
+        static_tls: dynamic.flag(elf::DT_FLAGS, elf::DF_STATIC_TLS.0),
+        initialisers: functions.initialisers,
+        finalisers: functions.finalisers,
+        version_needs: imports.version_needs,
+        version_definitions: exports.version_definitions,
+        interpreter: layout.interpreter,
+        load_file_bytes: layout.load_file_bytes,
+        load_memory_bytes: layout.load_memory_bytes,
+        load_segments: layout.load_segments,
+        code_bytes: layout.code_bytes,
+        executable_stack: layout.executable_stack,
+        has_symbol_table: layout.has_symbol_table,
+        has_debug_info: layout.has_debug_info,
+        problems: std::mem::replace(notes, Notes::new(0)).into_problems(),
+    })
+}

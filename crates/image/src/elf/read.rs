@@ -1,0 +1,220 @@
+use super::dynamic::Dynamic;
+use object::elf;
+use object::pod::{self, Pod};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+
+/// Problems listed in the facts; the rest is counted.
+const MAX_PROBLEMS: usize = 20;
+/// Text copied from one file at most; real files need less than a tenth of it.
+const MAX_NAME_BYTES: usize = 16 << 20;
+
+/// One ELF file: its bytes and the tables through which everything else is found.
+pub(super) struct Elf<'a, H: FileHeader> {
+    pub(super) bytes: &'a [u8],
+    pub(super) header: &'a H,
+    pub(super) endian: H::Endian,
+    pub(super) segments: &'a [H::ProgramHeader],
+    pub(super) sections: &'a [H::SectionHeader],
+    pub(super) dynamic: Dynamic,
+    names: &'a [u8],
+}
+
+/// What is wrong with the file, and how much of it may still be read.
+pub(super) struct Notes {
+    problems: Vec<String>,
+    more: usize,
+    name_bytes_left: usize,
+}
+
+/// Bytes that one kind of table may take in all: more than the file has means overlapping
+/// tables, with which a small file could ask for endless work.
+pub(super) struct Budget(usize);
+
+impl<'a, H: FileHeader> Elf<'a, H> {
+    pub(super) fn parse(
+        header: &'a H,
+        endian: H::Endian,
+        bytes: &'a [u8],
+        notes: &mut Notes,
+    ) -> Self {
+        let segments = header.program_headers(endian, bytes).unwrap_or_else(|error| {
+            notes.problem(format!("program headers: {error}"));
+            &[]
+        });
+        let sections = header.section_headers(endian, bytes).unwrap_or_else(|error| {
+            notes.problem(format!("section headers: {error}"));
+            &[]
+        });
+        let empty = Dynamic::default();
+        let mut file = Elf { bytes, header, endian, segments, sections, dynamic: empty, names: &[] };
+        file.names = file.section_names(notes);
+        file.dynamic = Dynamic::parse(&file, notes);
+        file
+    }
+
+    fn section_names(&self, notes: &mut Notes) -> &'a [u8] {
+        if self.sections.is_empty() {
+            return &[];
+        }
+        let index = self.header.shstrndx(self.endian, self.bytes).ok();
+        match index.and_then(|index| self.sections.get(index as usize)) {
+            Some(section) => self.section_bytes(section, "section names", notes),
+            None => &[],
+        }
+    }
+
+    /// Whether a section of this name exists.
+    pub(super) fn has_section(&self, name: &[u8]) -> bool {
+        self.sections.iter().any(|section| self.section_name(section) == Some(name))
+    }
+
+    /// A section's name, read no further than real names go.
+    pub(super) fn section_name(&self, section: &H::SectionHeader) -> Option<&'a [u8]> {
+        let rest = self.names.get(section.sh_name(self.endian) as usize..)?;
+        let rest = rest.get(..64).unwrap_or(rest);
+        rest.split(|&byte| byte == 0).next()
+    }
+
+    /// The part of a section that is in the file.
+    pub(super) fn section_bytes(
+        &self,
+        section: &H::SectionHeader,
+        what: &str,
+        notes: &mut Notes,
+    ) -> &'a [u8] {
+        if section.sh_type(self.endian) == elf::SHT_NOBITS {
+            return &[];
+        }
+        let (offset, size) = (section.sh_offset(self.endian), section.sh_size(self.endian));
+        self.at_offset(offset.into(), size.into(), what, notes)
+    }
+
+    /// `size` bytes at `offset`, or as many of them as the file has.
+    pub(super) fn at_offset(
+        &self,
+        offset: u64,
+        size: u64,
+        what: &str,
+        notes: &mut Notes,
+    ) -> &'a [u8] {
+        let length = self.bytes.len() as u64;
+        let end = offset.saturating_add(size);
+        if end > length {
+            notes.problem(format!(
+                "{what} at offset {offset:#x} takes {size} bytes, but the file ends at {length:#x}"
+            ));
+        }
+        let range = offset.min(length) as usize..end.min(length) as usize;
+        self.bytes.get(range).unwrap_or(&[])
+    }
+
+    /// `size` bytes at a virtual address: in the first segment whose file part holds it.
+    pub(super) fn at_address(
+        &self,
+        address: u64,
+        size: u64,
+        what: &str,
+        notes: &mut Notes,
+    ) -> &'a [u8] {
+        if let Some(rest) = self.rest_at_address(address) {
+            let length = usize::try_from(size).unwrap_or(usize::MAX).min(rest.len());
+            if (length as u64) < size {
+                notes.problem(format!(
+                    "{what} at address {address:#x} takes {size} bytes, but only {length} are in \
+                     its segment"
+                ));
+            }
+            return rest.get(..length).unwrap_or(&[]);
+        }
+        notes.problem(format!("{what} at address {address:#x} lies in no PT_LOAD segment"));
+        &[]
+    }
+
+    /// Everything from a virtual address to the end of its segment's file part.
+    pub(super) fn rest_at_address(&self, address: u64) -> Option<&'a [u8]> {
+        self.segments.iter().filter(|s| s.p_type(self.endian) == elf::PT_LOAD).find_map(|segment| {
+            let start: u64 = segment.p_vaddr(self.endian).into();
+            let size: u64 = segment.p_filesz(self.endian).into();
+            let within = address.checked_sub(start).filter(|&within| within < size)?;
+            let offset: u64 = segment.p_offset(self.endian).into();
+            let from = usize::try_from(offset.checked_add(within)?).ok()?;
+            let to = usize::try_from(offset.saturating_add(size)).unwrap_or(usize::MAX);
+            self.bytes.get(from..to.min(self.bytes.len()))
+        })
+    }
+}
+
+impl Notes {
+    pub(super) fn new(file_bytes: usize) -> Self {
+        let name_bytes_left = file_bytes.min(MAX_NAME_BYTES);
+        Notes { problems: Vec::new(), more: 0, name_bytes_left }
+    }
+
+    /// Records a contradiction; the same one only once.
+    pub(super) fn problem(&mut self, text: String) {
+        if self.problems.contains(&text) {
+            return;
+        }
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(text);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(super) fn into_problems(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.problems.push(format!("and {} more", self.more));
+        }
+        self.problems
+    }
+
+    /// The string at `offset` of a string table, copied.
+    pub(super) fn name(&mut self, table: &[u8], offset: u64, what: &str) -> Option<String> {
+        let start = usize::try_from(offset).ok().filter(|&start| start < table.len());
+        let rest = start.and_then(|start| table.get(start..)).unwrap_or(&[]);
+        let rest = rest.get(..self.name_bytes_left).unwrap_or(rest);
+        match rest.iter().position(|&byte| byte == 0) {
+            Some(length) => {
+                self.name_bytes_left -= length;
+                Some(String::from_utf8_lossy(rest.get(..length).unwrap_or(&[])).into_owned())
+            }
+            None => {
+                self.name_bytes_left -= rest.len();
+                self.problem(format!("{what}: no string at offset {offset:#x} of the string table"));
+                None
+            }
+        }
+    }
+}
+
+impl Budget {
+    pub(super) fn of_file(bytes: &[u8]) -> Self {
+        Budget(bytes.len())
+    }
+
+    /// Whether a table of this size is still within the budget.
+    pub(super) fn take(&mut self, table: &[u8], what: &str, notes: &mut Notes) -> bool {
+        match self.0.checked_sub(table.len()) {
+            Some(left) => {
+                self.0 = left;
+                true
+            }
+            None => {
+                notes.problem(format!("{what}: overlapping tables, not all of them were read"));
+                false
+            }
+        }
+    }
+}
+
+/// The whole entries in `bytes`.
+pub(super) fn entries<T: Pod>(bytes: &[u8]) -> &[T] {
+    let count = bytes.len() / size_of::<T>();
+    pod::slice_from_bytes(bytes, count).map_or(&[], |(entries, _)| entries)
+}
+
+/// The entry at the start of `bytes`.
+pub(super) fn entry<T: Pod>(bytes: &[u8]) -> Option<&T> {
+    pod::from_bytes(bytes).ok().map(|(entry, _)| entry)
+}

@@ -1,0 +1,79 @@
+use std::path::PathBuf;
+
+/// Why a file has no facts.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// The file cannot be opened or mapped.
+    #[error("{}: {source}; check the path and that you may read the file", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A folder, a device, a pipe or a socket.
+    #[error("{} is {found}, not a regular file; name an ELF file", path.display())]
+    NotAFile {
+        /// What was named.
+        path: PathBuf,
+        /// What it is, with its article.
+        found: &'static str,
+    },
+    /// The file does not begin with the ELF magic number.
+    #[error("{path} is not an ELF file: {found}")]
+    NotElf {
+        /// The file.
+        path: String,
+        /// What it is instead, and what to do about it.
+        found: String,
+    },
+    /// The file ends within its ELF header.
+    #[error(
+        "{path} is cut short: {bytes} bytes where the ELF header alone takes {needed}; \
+         copy or build it again"
+    )]
+    Truncated {
+        /// The file.
+        path: String,
+        /// Size of the file.
+        bytes: usize,
+        /// Size of the header.
+        needed: usize,
+    },
+    /// EI_CLASS or EI_DATA have values that the ELF specification does not define.
+    #[error(
+        "{path} has the ELF magic number but {field} {value} at offset {offset}, which ELF does \
+         not define; the file is damaged, copy or build it again"
+    )]
+    Undefined {
+        /// The file.
+        path: String,
+        /// `EI_CLASS` or `EI_DATA`.
+        field: &'static str,
+        /// The value found.
+        value: u8,
+        /// Where in the file.
+        offset: usize,
+    },
+}
+
+/// What the first bytes of a file that is not ELF say, and the next step.
+pub(crate) fn describe(bytes: &[u8]) -> String {
+    let known = [
+        (&b"#!"[..], "it begins with #!, a script; inspect the program it runs"),
+        (b"!<arch>\n", "a static library; take its members out with `ar x` first"),
+        (b"!<thin>\n", "a thin static library; inspect the object files it names"),
+        (b"MZ", "it begins with MZ, a Windows program; only ELF files can be inspected"),
+        (b"\x1f\x8b", "compressed by gzip; unpack it with `gunzip` first"),
+        (b"\x28\xb5\x2f\xfd", "compressed by Zstandard; unpack it with `unzstd` first"),
+        (b"\xfd7zXZ", "compressed by xz; unpack it with `unxz` first"),
+    ];
+    if bytes.is_empty() {
+        return "it is empty; copy or build it again".to_owned();
+    }
+    if let Some((_, text)) = known.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return (*text).to_owned();
+    }
+    let start: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("it begins with the bytes {} instead of 7f 45 4c 46; name an ELF file", start.join(" "))
+}

@@ -1,0 +1,258 @@
+//! Static facts of images as text: a block for each of a few files, a line for each of many.
+
+use model::{HashStyle, ImageFacts, ImageKind, Relro};
+use std::fmt::Write;
+
+/// Files up to this number get a block each.
+const BLOCKS: usize = 6;
+const WIDTH: usize = 80;
+/// Column in which values begin.
+const INDENT: usize = 16;
+
+/// The facts as text for 80 columns, without colour; ends in a line break unless it is empty.
+pub fn table(images: &[ImageFacts]) -> String {
+    if images.len() > BLOCKS {
+        return lines(images);
+    }
+    let blocks: Vec<String> = images.iter().map(block).collect();
+    blocks.join("\n")
+}
+
+/// A block's text as it grows.
+struct Block(String);
+
+impl Block {
+    /// A label and its value, broken at spaces where it is too long for one line.
+    fn row(&mut self, label: &str, value: &str) {
+        let mut line = format!("  {label:<width$}", width = INDENT - 2);
+        let mut length = INDENT;
+        for (index, word) in value.split(' ').enumerate() {
+            let word_length = word.chars().count();
+            if index > 0 && length + 1 + word_length > WIDTH {
+                self.end(&line);
+                line = " ".repeat(INDENT);
+                length = INDENT;
+            } else if index > 0 {
+                line.push(' ');
+                length += 1;
+            }
+            line.push_str(word);
+            length += word_length;
+        }
+        self.end(&line);
+    }
+
+    fn end(&mut self, line: &str) {
+        self.0.push_str(line.trim_end());
+        self.0.push('\n');
+    }
+
+    fn list(&mut self, label: &str, values: &[String]) {
+        if !values.is_empty() {
+            let label = format!("{label} {}", values.len());
+            self.row(&label, &values.join(", "));
+        }
+    }
+}
+
+fn block(image: &ImageFacts) -> String {
+    let mut block = Block(String::new());
+    block.end(&image.path);
+    let order = if image.little_endian { "" } else { ", big-endian" };
+    let size = bytes(image.file_bytes);
+    block.row("kind", &format!("{}, {}{order}, {size}", kind(image.kind), image.machine));
+    for (label, value) in [("soname", &image.soname), ("build-id", &image.build_id)] {
+        if let Some(value) = value {
+            block.row(label, value);
+        }
+    }
+    if let Some(interpreter) = &image.interpreter {
+        block.row("loader", &interpreter.0);
+    }
+    block.list("needs", &image.needed);
+    for path in &image.search_paths {
+        let label = path.tag.trim_start_matches("DT_").to_lowercase();
+        block.row(&label, &path.folders.join(", "));
+    }
+    relocations(&mut block, image);
+    symbols(&mut block, image);
+    layout(&mut block, image);
+    for problem in &image.problems {
+        block.row("PROBLEM", problem);
+    }
+    block.0
+}
+
+fn relocations(block: &mut Block, image: &ImageFacts) {
+    let count = image.relocation_count();
+    if count == 0 {
+        return block.row("relocations", "none");
+    }
+    let mut summary = number(count);
+    if image.link_time_relocations == count {
+        summary.push_str(", all for the linker");
+    } else {
+        let pages = image.relocated_pages;
+        let _ = write!(summary, " on {} {}", number(pages), plural(pages, "page"));
+        if image.link_time_relocations > 0 {
+            let left_over = number(image.link_time_relocations);
+            let _ = write!(summary, ", {left_over} of them only for the linker");
+        }
+    }
+    let _ = write!(summary, ", tables of {}", bytes(image.relocation_table_bytes));
+    block.row("relocations", &summary);
+    let groups = [
+        (image.relative_relocations, "relative"),
+        (image.symbolic_relocations, "symbolic"),
+        (image.plt_relocations, "of them PLT"),
+        (image.irelative_relocations, "ifunc"),
+        (image.copy_relocations, "copy"),
+        (image.tls_relocations, "TLS"),
+    ];
+    let groups = groups.iter().filter(|(count, _)| *count > 0);
+    let groups: Vec<String> = groups.map(|(n, name)| format!("{} {name}", number(*n))).collect();
+    if !groups.is_empty() {
+        block.row("", &groups.join(", "));
+    }
+    let mut by_type: Vec<_> = image.relocations.iter().collect();
+    by_type.sort_by_key(|&(_, &count)| std::cmp::Reverse(count));
+    for (name, count) in by_type {
+        block.row("", &format!("{:>11}  {name}", number(*count)));
+    }
+}
+
+fn symbols(block: &mut Block, image: &ImageFacts) {
+    let hash = match image.hash_style {
+        HashStyle::None => "no hash table",
+        HashStyle::Sysv => "old hash table only",
+        HashStyle::Gnu => "GNU hash table",
+        HashStyle::Both => "old and GNU hash tables",
+    };
+    let (imports, exports) = (number(image.imports), number(image.exports));
+    block.row("symbols", &format!("{imports} imported, {exports} exported, {hash}"));
+    for need in &image.version_needs {
+        block.row("", &format!("{}: {}", need.library, need.versions.join(", ")));
+    }
+    block.list("versions", &image.version_definitions);
+    if matches!(image.kind, ImageKind::Object | ImageKind::Core) {
+        return;
+    }
+    let binding = if image.bind_now { "at start" } else { "lazy" };
+    let relro = match image.relro {
+        Relro::None => "no RELRO",
+        Relro::Partial => "partial RELRO",
+        Relro::Full => "full RELRO",
+    };
+    let further = [
+        (image.relr, "RELR"),
+        (image.symbolic, "symbolic"),
+        (image.static_tls, "static TLS"),
+        (image.text_relocations, "TEXT RELOCATIONS"),
+        (image.executable_stack, "EXECUTABLE STACK"),
+    ];
+    let mut parts = vec![binding, relro];
+    parts.extend(further.iter().filter(|(set, _)| *set).map(|(_, name)| *name));
+    block.row("binding", &parts.join(", "));
+    let (first, last) = (image.initialisers, image.finalisers);
+    let first = format!("{} {}", number(first), plural(first, "initialiser"));
+    block.row("functions", &format!("{first}, {} {}", number(last), plural(last, "finaliser")));
+}
+
+fn layout(block: &mut Block, image: &ImageFacts) {
+    let segments = image.load_segments;
+    if segments > 0 {
+        let what = plural(segments.into(), "segment");
+        let (disk, memory) = (bytes(image.load_file_bytes), bytes(image.load_memory_bytes));
+        let code = bytes(image.code_bytes);
+        let sizes = format!("{disk} of the file, {memory} in memory, {code} of code");
+        block.row("loaded", &format!("{segments} {what}: {sizes}"));
+    }
+    let kept = match (image.has_symbol_table, image.has_debug_info) {
+        (false, false) => return,
+        (true, false) => "symbol table",
+        (false, true) => "debug information",
+        (true, true) => "symbol table, debug information",
+    };
+    block.row("not stripped", kept);
+}
+
+/// One line a file.
+fn lines(images: &[ImageFacts]) -> String {
+    let mut text = format!(
+        "{:>9} {:>9} {:>7} {:>7} {:>5} {:>5}  {}\n",
+        "relocs", "relative", "imports", "exports", "needs", "inits", "file"
+    );
+    for image in images {
+        let _ = writeln!(
+            text,
+            "{:>9} {:>9} {:>7} {:>7} {:>5} {:>5}  {}",
+            number(image.relocation_count()),
+            number(image.relative_relocations),
+            number(image.imports),
+            number(image.exports),
+            number(image.needed.len() as u64),
+            number(image.initialisers),
+            end_of(&image.path, WIDTH - 49),
+        );
+    }
+    let damaged = images.iter().filter(|image| !image.problems.is_empty()).count() as u64;
+    let _ = write!(text, "{} files", number(images.len() as u64));
+    if damaged > 0 {
+        let _ = write!(text, ", {} with problems (name them alone to see them)", number(damaged));
+    }
+    text.push('\n');
+    text
+}
+
+/// The last `width` characters of a path that is longer than that.
+fn end_of(path: &str, width: usize) -> String {
+    let length = path.chars().count();
+    if length <= width {
+        return path.to_owned();
+    }
+    let end: String = path.chars().skip(length + 1 - width).collect();
+    format!("…{end}")
+}
+
+fn kind(kind: ImageKind) -> &'static str {
+    match kind {
+        ImageKind::Executable => "program at a fixed address",
+        ImageKind::PositionIndependentExecutable => "position-independent program",
+        ImageKind::StaticExecutable => "static program at a fixed address",
+        ImageKind::StaticPie => "static position-independent program",
+        ImageKind::SharedLibrary => "shared library",
+        ImageKind::Loader => "dynamic loader",
+        ImageKind::Object => "object file",
+        ImageKind::Core => "core dump",
+    }
+}
+
+fn plural(count: u64, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// `1234567` as `1,234,567`.
+fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size in the largest binary unit of which there is at least one.
+fn bytes(value: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    match units.iter().find(|(shift, _)| value >> shift > 0) {
+        Some((shift, unit)) => format!("{:.1} {unit}", value as f64 / (1_u64 << shift) as f64),
+        None => format!("{value} bytes"),
+    }
+}
+
+#[cfg(test)]
+#[path = "inspect_tests.rs"]
+mod tests;
