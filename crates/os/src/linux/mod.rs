@@ -1,7 +1,12 @@
 pub mod attend;
+pub mod cache;
 pub mod clock;
 mod error;
+pub mod faults;
+pub mod host;
 pub mod loader_log;
+pub mod perf;
 pub mod program;
+pub mod residency;
 pub mod spawn;
 pub use error::LaunchError;
