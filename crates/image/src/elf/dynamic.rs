@@ -64,10 +64,7 @@ impl Dynamic {
     }
 
     /// The dynamic string table.
-    pub(super) fn strings<'a, H: FileHeader>(
-        file: &Elf<'a, H>,
-        notes: &mut Notes,
-    ) -> &'a [u8] {
+    pub(super) fn strings<'a, H: FileHeader>(file: &Elf<'a, H>, notes: &mut Notes) -> &'a [u8] {
         match file.dynamic.range(elf::DT_STRTAB, elf::DT_STRSZ) {
             Some((address, size)) => file.at_address(address, size, "DT_STRTAB", notes),
             None => &[],
@@ -80,7 +77,8 @@ fn table<'a, H: FileHeader>(file: &Elf<'a, H>, notes: &mut Notes) -> Option<&'a 
     // A file that holds only debug information keeps the program headers of the stripped one,
     // but the section says that the table's bytes are not here.
     let absent = file.sections.iter().any(|section| {
-        section.sh_type(endian) == elf::SHT_NOBITS && file.section_name(section) == Some(b".dynamic")
+        section.sh_type(endian) == elf::SHT_NOBITS
+            && file.section_name(section) == Some(b".dynamic")
     });
     if absent {
         return None;

@@ -112,8 +112,7 @@ fn read_all<H: FileHeader>(
         relro: layout.relro(bind_now || !dynamic.present()),
         text_relocations: dynamic.has(elf::DT_TEXTREL)
             || dynamic.flag(elf::DT_FLAGS, elf::DF_TEXTREL.0),
-        symbolic: dynamic.has(elf::DT_SYMBOLIC)
-            || dynamic.flag(elf::DT_FLAGS, elf::DF_SYMBOLIC.0),
+        symbolic: dynamic.has(elf::DT_SYMBOLIC) || dynamic.flag(elf::DT_FLAGS, elf::DF_SYMBOLIC.0),
         static_tls: dynamic.flag(elf::DT_FLAGS, elf::DF_STATIC_TLS.0),
         initialisers: functions.initialisers,
         finalisers: functions.finalisers,

@@ -46,7 +46,8 @@ impl<'a, H: FileHeader> Elf<'a, H> {
             &[]
         });
         let empty = Dynamic::default();
-        let mut file = Elf { bytes, header, endian, segments, sections, dynamic: empty, names: &[] };
+        let mut file =
+            Elf { bytes, header, endian, segments, sections, dynamic: empty, names: &[] };
         file.names = file.section_names(notes);
         file.dynamic = Dynamic::parse(&file, notes);
         file
@@ -181,7 +182,9 @@ impl Notes {
             }
             None => {
                 self.name_bytes_left -= rest.len();
-                self.problem(format!("{what}: no string at offset {offset:#x} of the string table"));
+                self.problem(format!(
+                    "{what}: no string at offset {offset:#x} of the string table"
+                ));
                 None
             }
         }

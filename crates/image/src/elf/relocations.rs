@@ -60,7 +60,8 @@ pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Reloc
         }
     }
     if applied.overflowed() || left_over.overflowed() {
-        notes.problem("relocations: thousands of unknown types, the last counted as one".to_owned());
+        notes
+            .problem("relocations: thousands of unknown types, the last counted as one".to_owned());
     }
     let mut relocations = Relocations {
         table_bytes: tables.iter().map(|table| table.bytes.len() as u64).sum(),

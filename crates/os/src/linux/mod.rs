@@ -1,9 +1,16 @@
+pub mod attend;
+pub mod cache;
 pub mod clock;
 mod error;
+pub mod faults;
+pub mod host;
 pub mod interrupt;
 pub mod launcher;
+pub mod loader_log;
+pub mod perf;
 pub mod processes;
 pub mod program;
+pub mod residency;
 pub mod spawn;
 
 pub use error::LaunchError;

@@ -1,0 +1,135 @@
+//! Emptying the page cache, and checking what is left.
+//!
+//! Evicting a launch's files leaves the same pages behind as dropping everything: those that
+//! other processes hold mapped (libc, the loader) and those that are dirty. The file system's
+//! own blocks, folders and inodes stay in memory; only a remount clears them.
+
+mod files;
+
+pub use files::{MappedFiles, mapped_files};
+
+use super::residency::{cachestat, open, resident_pages};
+use model::{CacheState, ColdCheck, Reading};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+/// Why the page cache could not be dropped.
+#[derive(Debug, thiserror::Error)]
+pub enum DropError {
+    /// Only root may.
+    #[error(
+        "dropping the page cache needs root (writing {DROP_CACHES}: {0}); run headstart as root, \
+         or without it: then only the launch's own files are evicted"
+    )]
+    NotPermitted(io::Error),
+    /// The kernel has no such switch, or a container hides it.
+    #[error("{DROP_CACHES} cannot be written: {0}; run outside of the container")]
+    Failed(io::Error),
+}
+
+/// Writes dirty pages out and drops every clean page, folder entry and inode from memory.
+///
+/// # Errors
+/// [`DropError::NotPermitted`] for everybody but root.
+pub fn drop_all() -> Result<(), DropError> {
+    // SAFETY: no arguments, no result.
+    unsafe { libc::sync() };
+    std::fs::write(DROP_CACHES, "3").map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => DropError::NotPermitted(error),
+        _ => DropError::Failed(error),
+    })
+}
+
+/// What [`evict`] could not do.
+#[derive(Debug, Default)]
+pub struct Evicted {
+    /// Files asked to leave memory.
+    pub files: u32,
+    /// Files that could not be opened, with the reason.
+    pub failed: Vec<(PathBuf, io::Error)>,
+}
+
+/// Evicts exactly these files: posix_fadvise(POSIX_FADV_DONTNEED), which needs no more than the
+/// right to read. Dirty pages stay, so files of the user's own are written out first.
+pub fn evict<P: AsRef<Path>>(paths: &[P]) -> Evicted {
+    let mut evicted = Evicted::default();
+    for path in paths {
+        match evict_file(path.as_ref()) {
+            Ok(()) => evicted.files += 1,
+            Err(error) => evicted.failed.push((path.as_ref().to_owned(), error)),
+        }
+    }
+    evicted
+}
+
+fn evict_file(path: &Path) -> io::Result<()> {
+    let file = open(path)?;
+    // SAFETY: takes nothing and never fails.
+    let own = file.metadata()?.uid() == unsafe { libc::geteuid() };
+    if own && !cachestat(&file).is_ok_and(|found| found.dirty == 0) {
+        file.sync_data()?;
+    }
+    // SAFETY: no pointer is passed; a length of 0 means up to the end.
+    let error = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
+}
+
+/// How much of `paths` is still in memory after the cache was emptied as `state` says.
+pub fn check<P: AsRef<Path>>(paths: &[P], state: CacheState) -> ColdCheck {
+    let (mut files, mut total_pages, mut resident) = (0, 0, 0);
+    let mut unknown = None;
+    for path in paths {
+        match resident_pages(path.as_ref()) {
+            Ok((total, reading)) => {
+                files += 1;
+                total_pages += total;
+                match reading {
+                    Reading::Value(pages) => resident += pages,
+                    missing => unknown = Some(missing),
+                }
+            }
+            Err(error) => {
+                let reason = format!("{}: {error}", path.as_ref().display());
+                unknown.get_or_insert(Reading::unavailable(reason, ""));
+            }
+        }
+    }
+    let resident_pages = unknown.unwrap_or(Reading::Value(resident));
+    ColdCheck { state, files, total_pages, resident_pages }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::residency::page_bytes;
+
+    #[test]
+    fn evicts_a_file_of_ours_although_it_is_dirty() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        io::Write::write_all(&mut file, &vec![1; 100 * page_bytes() as usize]).unwrap();
+        let paths = [file.path()];
+        assert_eq!(check(&paths, CacheState::Warm).resident_pages.get(), Some(100));
+        let evicted = evict(&paths);
+        assert_eq!((evicted.files, evicted.failed.len()), (1, 0));
+        let after = check(&paths, CacheState::ColdEvicted);
+        if after.resident_pages.get() == Some(100) {
+            eprintln!("SKIPPED: the folder for temporary files is in memory");
+            return;
+        }
+        assert_eq!((after.files, after.total_pages), (1, 100));
+        assert_eq!(after.resident_pages.get(), Some(0));
+    }
+
+    #[test]
+    fn names_files_that_cannot_be_evicted_or_checked() {
+        let paths = ["/no/such/file"];
+        let evicted = evict(&paths);
+        assert_eq!((evicted.files, evicted.failed.len()), (0, 1));
+        let found = check(&paths, CacheState::ColdEvicted);
+        assert!(found.resident_pages.reason().unwrap().contains("/no/such/file"));
+    }
+}

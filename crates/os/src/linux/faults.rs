@@ -1,0 +1,206 @@
+//! The page faults of a launch, each with its address, from perf events.
+//!
+//! Software events for minor and major faults are opened on every CPU that the launch may use
+//! and inherited by all its processes; they begin at the launched program's execve. Nothing is
+//! stopped and nothing runs in the program. An ordinary user sees the faults of user-mode
+//! instructions (at `kernel.perf_event_paranoid` ≤ 2); root also those of system calls, and the
+//! pages that the launch brought into the page cache, by file.
+//!
+//! Compared with `ru_minflt` and `ru_majflt` some faults have no event: those before execve, and
+//! those that the kernel takes on the program's behalf without an instruction (execve writing
+//! the arguments to the new stack, `get_user_pages`): a handful for each execve.
+
+mod assemble;
+mod names;
+
+use super::attend::{Ended, Options, Source, attend, on_own_thread};
+use super::error::LaunchError;
+use super::host;
+use super::perf::{self, Attr, EventKind, Record, Rings, Scope, Tracefs, Tracepoint};
+use super::residency::page_bytes;
+use model::{Command, FaultTotals, PageFaults, Reading};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::RawFd;
+
+const ADDED_TO_CACHE: &str = "filemap/mm_filemap_add_to_page_cache";
+
+/// Launches `command` and records its page faults and file mappings, and as root the bytes that
+/// it read from storage by file. stdin, stdout and stderr are `/dev/null`.
+///
+/// # Errors
+/// [`LaunchError::NotPermitted`] where perf events are refused: [`totals`] works regardless.
+pub fn record(command: &Command, options: &Options) -> Result<PageFaults, LaunchError> {
+    record_with_usage(command, options).map(|(faults, _)| faults)
+}
+
+/// [`record`], and what the kernel counted.
+fn record_with_usage(
+    command: &Command,
+    options: &Options,
+) -> Result<(PageFaults, libc::rusage), LaunchError> {
+    // Asked for here: the recording thread keeps off the launch's CPU.
+    let mut cpus = host::allowed_cpus();
+    cpus.extend(options.cpu.filter(|cpu| !cpus.contains(cpu)));
+    on_own_thread(options, || {
+        let mut recorder = Recorder::open(&cpus)?;
+        let ended = attend(command, &[], None, options, &mut recorder)?;
+        Ok((recorder.finish(&ended), ended.usage))
+    })
+}
+
+/// Launches `command` and gives the faults and reads that the kernel counted for it and for the
+/// children it waited for. Needs no permission.
+///
+/// # Errors
+/// Where the program cannot be started.
+pub fn totals(command: &Command, options: &Options) -> Result<FaultTotals, LaunchError> {
+    struct Nothing;
+    impl Source for Nothing {
+        fn descriptors(&self) -> Vec<RawFd> {
+            Vec::new()
+        }
+        fn drain(&mut self) -> bool {
+            false
+        }
+    }
+    let ended = on_own_thread(options, || attend(command, &[], None, options, &mut Nothing))?;
+    Ok(FaultTotals {
+        minor: Reading::Value(ended.usage.ru_minflt as u64),
+        major: Reading::Value(ended.usage.ru_majflt as u64),
+        read_bytes: read_bytes(&ended.usage),
+        anonymous: Reading::unavailable(
+            "addresses of page faults need perf events",
+            "sudo sysctl kernel.perf_event_paranoid=2",
+        ),
+    })
+}
+
+/// Storage reads of the process and of the children it waited for: getrusage(2), in blocks of
+/// 512 bytes, counted where the request was made, the file system's own blocks included.
+fn read_bytes(usage: &libc::rusage) -> Reading<u64> {
+    if std::path::Path::new("/proc/self/io").exists() {
+        Reading::Value(usage.ru_inblock as u64 * 512)
+    } else {
+        Reading::unavailable(
+            "this kernel does not count reads of a process",
+            "use a kernel with CONFIG_TASK_IO_ACCOUNTING",
+        )
+    }
+}
+
+/// Which of the opened events is which.
+const MAJOR: usize = 1;
+const CACHED: usize = 2;
+
+struct Recorder {
+    rings: Rings,
+    scope: Scope,
+    /// Present where pages added to the page cache are recorded.
+    cached: io::Result<Tracepoint>,
+    found: Found,
+}
+
+/// What the records said.
+#[derive(Default)]
+struct Found {
+    records: Vec<Record>,
+    faults: Vec<(u64, model::PageFault)>,
+    /// Bytes added to the page cache by device and inode.
+    read: HashMap<(u64, u64), u64>,
+    lost: u64,
+}
+
+impl Recorder {
+    fn open(cpus: &[u32]) -> Result<Recorder, LaunchError> {
+        let refused = |error: io::Error| LaunchError::NotPermitted {
+            mechanism: "recording page faults with perf events",
+            reason: perf::refusal(&error),
+        };
+        let scope = perf::permitted().map_err(refused)?;
+        let mut cached = Tracefs::open().and_then(|tracefs| tracefs.tracepoint(ADDED_TO_CACHE));
+        if let Ok(tracepoint) = &cached
+            && let Err(error) = Attr::new(EventKind::Tracepoint(tracepoint.id), scope).open(-1)
+        {
+            cached = Err(error);
+        }
+        let mut attrs = vec![
+            Attr::new(EventKind::MinorFaults, scope).with_processes(),
+            Attr::new(EventKind::MajorFaults, scope),
+        ];
+        if let Ok(tracepoint) = &cached {
+            attrs.push(Attr::new(EventKind::Tracepoint(tracepoint.id), scope));
+        }
+        let rings = Rings::open(&attrs, cpus).map_err(|source| LaunchError::System {
+            action: "opening perf events",
+            source,
+            remedy: "raise the limits: sudo sysctl kernel.perf_event_mlock_kb=2048; ulimit -n 4096",
+        })?;
+        Ok(Recorder { rings, scope, cached, found: Found::default() })
+    }
+
+    fn finish(mut self, ended: &Ended) -> PageFaults {
+        self.found.faults.sort_by_key(|(at_ns, _)| *at_ns);
+        let started = ended.started.ticks();
+        let at_us = |ns: u64| (i128::from(ns) - i128::from(started)) as f64 / 1000.0;
+        let names = names::Names::from_mappings(&self.found.records);
+        let faults = self.found.faults.into_iter();
+        PageFaults {
+            total_us: ended.total_us,
+            pid: ended.pid,
+            source: match self.scope {
+                Scope::User => "perf page-fault events, user mode only".to_owned(),
+                Scope::UserAndKernel => "perf page-fault events".to_owned(),
+            },
+            mappings: assemble::mappings(self.found.records, at_us),
+            faults: faults
+                .map(|(at_ns, fault)| model::PageFault { at_us: at_us(at_ns), ..fault })
+                .collect(),
+            read_bytes_by_file: match self.cached {
+                Ok(_) => Reading::Value(names.apply(self.found.read)),
+                Err(error) => Reading::unavailable(
+                    format!("reads by file need root's page-cache tracepoint ({error})"),
+                    "run headstart as root",
+                ),
+            },
+            read_bytes: read_bytes(&ended.usage),
+            lost: self.found.lost,
+        }
+    }
+}
+
+impl Source for Recorder {
+    fn descriptors(&self) -> Vec<RawFd> {
+        self.rings.descriptors()
+    }
+
+    fn drain(&mut self) -> bool {
+        let (found, cached) = (&mut self.found, self.cached.as_ref().ok());
+        self.rings.drain(|record, place| found.take(record, place, cached));
+        false
+    }
+}
+
+impl Found {
+    fn take(&mut self, record: Record, place: Option<usize>, cached: Option<&Tracepoint>) {
+        match record {
+            Record::Sample { raw, .. } if place == Some(CACHED) => {
+                let field = |name| cached.and_then(|tracepoint| tracepoint.field(&raw, name));
+                if let (Some(device), Some(inode)) = (field("s_dev"), field("i_ino")) {
+                    // Kernels before 5.16 record single pages and have no `order`.
+                    let pages = 1 << field("order").unwrap_or(0).min(30);
+                    *self.read.entry((device, inode)).or_default() += pages * page_bytes();
+                }
+            }
+            Record::Sample { pid, at_ns, address, .. } => {
+                let major = place == Some(MAJOR);
+                self.faults.push((at_ns, model::PageFault { pid, at_us: 0.0, address, major }));
+            }
+            Record::Lost(count) => self.lost += count,
+            record => self.records.push(record),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

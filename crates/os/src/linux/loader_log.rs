@@ -1,0 +1,74 @@
+//! The dynamic loader's own account of a launch (`LD_DEBUG`), with kernel time stamps.
+//!
+//! The child's stderr is one end of a datagram socket pair: each message of the loader arrives
+//! on its own, stamped by the kernel when it was sent (SO_TIMESTAMPNS) and labelled with its
+//! sender (SCM_CREDENTIALS). The sender waits when the socket is full, so nothing is lost.
+//!
+//! musl, static programs and set-user-id programs ignore `LD_DEBUG`: their log is empty.
+//! Two things differ for the launched program: a single write to stderr larger than the socket
+//! buffer (8 MiB for root, else `net.core.wmem_max`) fails with EMSGSIZE, and `/dev/stderr`
+//! cannot be opened anew, as with every socket.
+
+mod datagrams;
+mod lines;
+pub mod statistics;
+
+use super::attend::{Options, Source, attend, on_own_thread};
+use super::clock::ClockOffset;
+use super::error::LaunchError;
+use datagrams::Datagrams;
+use lines::Lines;
+use model::{Command, LoaderLine, LoaderLog};
+use std::os::fd::{AsRawFd, RawFd};
+
+/// Launches `command` with `LD_DEBUG=what` (such as `files,reloc`) and records what the loaders
+/// of it and of its children say. stdin and stdout are `/dev/null`.
+///
+/// # Errors
+/// Where the program cannot be started or the socket cannot be made.
+pub fn record(command: &Command, what: &str, options: &Options) -> Result<LoaderLog, LaunchError> {
+    on_own_thread(options, || {
+        let offset = ClockOffset::measure(libc::CLOCK_REALTIME);
+        let (sender, receiver) = datagrams::pair()?;
+        let mut source = Log { receiver, lines: Lines::default() };
+        // An inherited LD_DEBUG_OUTPUT would send the log to files instead.
+        let mut command = command.clone();
+        command.environment.retain(|(name, _)| name != "LD_DEBUG" && name != "LD_DEBUG_OUTPUT");
+        command.environment.push(("LD_DEBUG_OUTPUT".to_owned(), None));
+        let stderr = Some(sender.as_raw_fd());
+        let ended = attend(&command, &[("LD_DEBUG", what)], stderr, options, &mut source)?;
+        let lines = source.lines.finish().into_iter().map(|line| LoaderLine {
+            pid: line.pid,
+            at_us: offset.us_since(ended.started, line.at_ns),
+            text: line.text,
+        });
+        Ok(LoaderLog { total_us: ended.total_us, pid: ended.pid, lines: lines.collect() })
+    })
+}
+
+struct Log {
+    receiver: Datagrams,
+    lines: Lines,
+}
+
+/// Messages taken between two looks at whether the launch has ended.
+const BATCH: usize = 64;
+
+impl Source for Log {
+    fn descriptors(&self) -> Vec<RawFd> {
+        vec![self.receiver.as_raw_fd()]
+    }
+
+    fn drain(&mut self) -> bool {
+        for _ in 0..BATCH {
+            match self.receiver.next() {
+                Some(datagram) => self.lines.add(&datagram),
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! glibc's own times (`LD_DEBUG=statistics`), made trustworthy: an oracle for other sources.
+//!
+//! Some glibc versions (2.36 among them) lose the last digit of every cycle count
+//! (`sysdeps/generic/hp-timing-common.h` overwrites it), so the counts are ten times too small.
+//! Which kind this is follows from the launches themselves: if even ten times the printed cycles
+//! fit into the time from the launch to the moment of printing, a digit is missing. That holds
+//! as long as the loader's share of that time is above one tenth.
+
+use super::record;
+use crate::linux::attend::Options;
+use crate::linux::clock::Instant;
+use crate::linux::error::LaunchError;
+use model::{Command, LoaderLine, Reading};
+
+/// The loader's account of one process image.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProcessStatistics {
+    /// Process.
+    pub pid: u32,
+    /// When the account was printed, since the start of the launch: just before initialisers.
+    pub printed_at_us: f64,
+    /// From the loader's first instruction to the printing.
+    pub total_us: f64,
+    /// Relocating and binding.
+    pub relocation_us: f64,
+    /// Finding and mapping libraries.
+    pub load_us: f64,
+    /// Symbolic relocations.
+    pub relocations: u64,
+    /// Relative relocations.
+    pub relative_relocations: u64,
+}
+
+/// The accounts of several launches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistics {
+    /// What the printed cycles were multiplied by: 1, or 10 where glibc loses a digit.
+    pub factor: u32,
+    /// Cycles per microsecond.
+    pub cycles_per_us: f64,
+    /// One entry a launch: its process images in order of printing.
+    pub launches: Vec<Vec<ProcessStatistics>>,
+}
+
+/// Launches `command` `runs` times with `LD_DEBUG=statistics`.
+///
+/// Unavailable where no glibc loader reports (musl, static, set-user-id programs) or where this
+/// processor's cycle counter is not known.
+///
+/// # Errors
+/// As [`record`].
+pub fn statistics(
+    command: &Command,
+    runs: u32,
+    options: &Options,
+) -> Result<Reading<Statistics>, LaunchError> {
+    let Some(cycles_per_us) = cycles_per_us() else {
+        let reason = "the rate of this processor's cycle counter is not known";
+        return Ok(Reading::unavailable(reason, ""));
+    };
+    let mut launches = Vec::new();
+    for _ in 0..runs {
+        launches.push(parse(&record(command, "statistics", options)?.lines));
+    }
+    if launches.iter().all(Vec::is_empty) {
+        let reason = "no glibc loader reported: the program is static, uses another C library, \
+                      or is set-user-id";
+        return Ok(Reading::unavailable(reason, ""));
+    }
+    let factor = factor(&launches, cycles_per_us);
+    for entry in launches.iter_mut().flatten() {
+        let scale = |cycles: &mut f64| *cycles *= f64::from(factor) / cycles_per_us;
+        scale(&mut entry.total_us);
+        scale(&mut entry.relocation_us);
+        scale(&mut entry.load_us);
+    }
+    Ok(Reading::Value(Statistics { factor, cycles_per_us, launches }))
+}
+
+/// Process images of one log; times are still the printed cycles.
+fn parse(lines: &[LoaderLine]) -> Vec<ProcessStatistics> {
+    let mut found: Vec<ProcessStatistics> = Vec::new();
+    for line in lines {
+        let Some((label, rest)) = line.text.split_once(": ") else { continue };
+        let Some(number) = rest.split_whitespace().next().and_then(|word| word.parse::<u64>().ok())
+        else {
+            continue;
+        };
+        if label == "total startup time in dynamic loader" {
+            found.push(ProcessStatistics {
+                pid: line.pid,
+                printed_at_us: line.at_us,
+                total_us: number as f64,
+                relocation_us: 0.0,
+                load_us: 0.0,
+                relocations: 0,
+                relative_relocations: 0,
+            });
+            continue;
+        }
+        let Some(entry) = found.iter_mut().rev().find(|entry| entry.pid == line.pid) else {
+            continue;
+        };
+        match label {
+            "time needed for relocation" => entry.relocation_us = number as f64,
+            "time needed to load objects" => entry.load_us = number as f64,
+            "number of relocations" => entry.relocations = number,
+            "number of relative relocations" => entry.relative_relocations = number,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// 10 where the printed cycles lack a digit. The first image of each launch is judged: nothing
+/// but its own exec comes before it.
+fn factor(launches: &[Vec<ProcessStatistics>], cycles_per_us: f64) -> u32 {
+    let firsts: Vec<_> = launches.iter().filter_map(|launch| launch.first()).collect();
+    let fits = firsts
+        .iter()
+        .filter(|entry| entry.total_us * 10.0 / cycles_per_us <= entry.printed_at_us)
+        .count();
+    if fits * 2 > firsts.len() { 10 } else { 1 }
+}
+
+/// The rate of the cycle counter that glibc reads (`rdtsc`), against the launch clock.
+#[cfg(target_arch = "x86_64")]
+fn cycles_per_us() -> Option<f64> {
+    let read = || {
+        // SAFETY: RDTSC exists on every x86-64 processor and touches no memory.
+        let cycles = unsafe { std::arch::x86_64::_rdtsc() };
+        (cycles, Instant::now())
+    };
+    let (first_cycles, first) = read();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let (last_cycles, last) = read();
+    let us = last.us_since(first);
+    (us > 0.0).then(|| last_cycles.saturating_sub(first_cycles) as f64 / us)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cycles_per_us() -> Option<f64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> LoaderLine {
+        LoaderLine { pid: 5, at_us: 100.0, text: text.to_owned() }
+    }
+
+    #[test]
+    fn reads_a_block_and_ignores_the_final_one() {
+        let found = parse(&[
+            line("runtime linker statistics:"),
+            line("total startup time in dynamic loader: 126388 cycles"),
+            line("time needed for relocation: 19674 cycles (15.5%)"),
+            line("number of relocations: 87"),
+            line("number of relative relocations: 16"),
+            line("time needed to load objects: 19663 cycles (15.5%)"),
+            line("runtime linker statistics:"),
+            line("final number of relocations: 88"),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].total_us, found[0].relocation_us), (126_388.0, 19_674.0));
+        assert_eq!((found[0].relocations, found[0].relative_relocations), (87, 16));
+    }
+
+    #[test]
+    fn tells_lost_digits_from_full_counts() {
+        let mut launch = parse(&[line("total startup time in dynamic loader: 20000 cycles")]);
+        assert_eq!(factor(&[launch.clone()], 2500.0), 10, "8 µs of 100 µs: a digit is missing");
+        launch[0].total_us = 200_000.0;
+        assert_eq!(factor(&[launch], 2500.0), 1, "80 µs of 100 µs: complete");
+    }
+}

@@ -1,0 +1,131 @@
+//! Tracepoints: their numbers and the layout of what they record.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+/// The tracing file system. Where it is mounted nowhere, root gets an instance that only this
+/// process sees, so that the machine stays as it is.
+pub(crate) struct Tracefs {
+    folder: OwnedFd,
+}
+
+/// One tracepoint.
+pub(crate) struct Tracepoint {
+    /// For perf_event_open.
+    pub(crate) id: u64,
+    /// Name, offset and size of each field.
+    fields: Vec<(String, usize, usize)>,
+}
+
+const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
+
+impl Tracefs {
+    /// The mounted tracefs, or one of our own.
+    ///
+    /// # Errors
+    /// Where there is none and none can be made (only root may), or it may not be read.
+    pub(crate) fn open() -> io::Result<Tracefs> {
+        match mounted() {
+            Some(path) => File::open(path).map(|file| Tracefs { folder: file.into() }),
+            None => private().map(|folder| Tracefs { folder }),
+        }
+    }
+
+    fn read(&self, path: &str) -> io::Result<String> {
+        let path = CString::new(path)?;
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+        // SAFETY: the path is NUL-terminated and outlives the call; the descriptor is ours.
+        let mut file = unsafe {
+            let fd = libc::openat(self.folder.as_raw_fd(), path.as_ptr(), flags);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            File::from_raw_fd(fd)
+        };
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    /// The tracepoint `name`, such as `filemap/mm_filemap_add_to_page_cache`.
+    ///
+    /// # Errors
+    /// Where the kernel has no such tracepoint or it may not be read.
+    pub(crate) fn tracepoint(&self, name: &str) -> io::Result<Tracepoint> {
+        let id = self.read(&format!("events/{name}/id"))?;
+        let id = id.trim().parse().map_err(io::Error::other)?;
+        let format = self.read(&format!("events/{name}/format"))?;
+        Ok(Tracepoint { id, fields: fields(&format) })
+    }
+}
+
+fn mounted() -> Option<String> {
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    mounts.lines().find_map(|line| {
+        let mut words = line.split(' ');
+        let (_, path, kind) = (words.next()?, words.next()?, words.next()?);
+        (kind == "tracefs").then(|| path.to_owned())
+    })
+}
+
+/// A mount that is attached nowhere: fsopen(2), fsmount(2).
+fn private() -> io::Result<OwnedFd> {
+    let own = |fd: libc::c_long| match RawFd::try_from(fd) {
+        // SAFETY: the kernel has just made this descriptor for us.
+        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        _ => Err(io::Error::last_os_error()),
+    };
+    // SAFETY: the strings are NUL-terminated literals, other pointers are null as documented.
+    unsafe {
+        let context = own(libc::syscall(libc::SYS_fsopen, c"tracefs".as_ptr(), 1))?;
+        let null = std::ptr::null::<libc::c_char>();
+        let fd = context.as_raw_fd();
+        if libc::syscall(libc::SYS_fsconfig, fd, FSCONFIG_CMD_CREATE, null, null, 0) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        own(libc::syscall(libc::SYS_fsmount, fd, 1, 0))
+    }
+}
+
+/// Lines such as `field:unsigned long i_ino; offset:16; size:8; signed:0;`.
+fn fields(format: &str) -> Vec<(String, usize, usize)> {
+    let number = |part: &str, label: &str| part.trim().strip_prefix(label)?.parse().ok();
+    let lines = format.lines().filter_map(|line| {
+        let mut parts = line.trim().strip_prefix("field:")?.split(';');
+        let name = parts.next()?.rsplit(' ').next()?.to_owned();
+        Some((name, number(parts.next()?, "offset:")?, number(parts.next()?, "size:")?))
+    });
+    lines.collect()
+}
+
+impl Tracepoint {
+    /// An unsigned field of a sample's raw data.
+    pub(crate) fn field(&self, raw: &[u8], name: &str) -> Option<u64> {
+        let (_, offset, size) = self.fields.iter().find(|(other, _, _)| other == name)?;
+        let bytes = raw.get(*offset..offset.checked_add(*size)?)?;
+        Some(match bytes {
+            [byte] => u64::from(*byte),
+            [a, b] => u64::from(u16::from_ne_bytes([*a, *b])),
+            [a, b, c, d] => u64::from(u32::from_ne_bytes([*a, *b, *c, *d])),
+            bytes => u64::from_ne_bytes(bytes.try_into().ok()?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_fields_by_the_layout_of_the_kernel() {
+        let format = "name: x\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+                      \tfield:unsigned char order;\toffset:4;\tsize:1;\tsigned:0;\n";
+        let tracepoint = Tracepoint { id: 1, fields: fields(format) };
+        assert_eq!(tracepoint.field(&[1, 2, 0, 0, 9], "order"), Some(9));
+        assert_eq!(tracepoint.field(&[1, 2, 0, 0], "order"), None);
+        assert_eq!(tracepoint.field(&[1, 2], "common_type"), Some(0x201));
+        assert_eq!(tracepoint.field(&[1, 2], "other"), None);
+    }
+}

@@ -1,0 +1,149 @@
+//! How much of a file is in the page cache.
+//!
+//! cachestat(2) answers, or refuses where the file is somebody else's. mincore(2), for kernels
+//! before 6.5, claims full residency to strangers instead, so it is only asked about files that
+//! the user owns or may write.
+
+use model::Reading;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The same number on every architecture.
+const SYS_CACHESTAT: libc::c_long = 451;
+
+/// Bytes mapped at a time for mincore.
+const WINDOW_BYTES: u64 = 1 << 30;
+
+/// Pages of the file and how many of them are in the page cache.
+///
+/// # Errors
+/// Where the file cannot be opened for reading or is no regular file.
+pub fn resident_pages(path: &Path) -> io::Result<(u64, Reading<u64>)> {
+    let file = open(path)?;
+    let total = file.metadata()?.len().div_ceil(page_bytes());
+    let reading = match cachestat(&file) {
+        Ok(found) => Reading::Value(found.cached.min(total)),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::ENOSYS) if may_ask_mincore(&file) => match mincore_pages(&file) {
+                Ok(resident) => Reading::Value(resident),
+                Err(error) => Reading::unavailable(format!("mincore failed: {error}"), ""),
+            },
+            Some(libc::ENOSYS | libc::EPERM) => Reading::unavailable(
+                "the kernel tells only the owner of a file which pages are in memory",
+                "run headstart as root",
+            ),
+            _ => Reading::unavailable(format!("cachestat failed: {error}"), ""),
+        },
+    };
+    Ok((total, reading))
+}
+
+/// Opens a regular file without waiting for anything (a FIFO would).
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}
+
+pub(crate) fn page_bytes() -> u64 {
+    // SAFETY: no pointer is passed.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
+}
+
+/// `struct cachestat`: pages.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct CacheStat {
+    pub(crate) cached: u64,
+    pub(crate) dirty: u64,
+    writeback: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+/// `struct cachestat_range`; a length of 0 means up to the end.
+#[repr(C)]
+struct Range {
+    offset: u64,
+    length: u64,
+}
+
+/// cachestat(2) of the whole file.
+pub(crate) fn cachestat(file: &File) -> io::Result<CacheStat> {
+    let range = Range { offset: 0, length: 0 };
+    let mut found = CacheStat::default();
+    // SAFETY: both structures have the kernel's layout and outlive the call.
+    let result = unsafe {
+        libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut found, 0)
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(found) }
+}
+
+/// Whether mincore tells us the truth: the kernel's `can_do_mincore`.
+fn may_ask_mincore(file: &File) -> bool {
+    // SAFETY: takes nothing and never fails.
+    let user = unsafe { libc::geteuid() };
+    let owned = file.metadata().is_ok_and(|data| data.uid() == user);
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    owned || user == 0 || File::options().append(true).open(link).is_ok()
+}
+
+/// Counts resident pages with mincore(2), through a mapping that touches nothing.
+fn mincore_pages(file: &File) -> io::Result<u64> {
+    let length = file.metadata()?.len();
+    let (mut offset, mut resident) = (0, 0);
+    while offset < length {
+        let bytes = (length - offset).min(WINDOW_BYTES);
+        let mut states = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
+        // SAFETY: a fresh mapping that is never accessed; `states` has a byte for each page.
+        unsafe {
+            let start = libc::mmap(
+                std::ptr::null_mut(),
+                bytes as usize,
+                libc::PROT_READ,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                offset as libc::off_t,
+            );
+            if start == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let result = libc::mincore(start, bytes as usize, states.as_mut_ptr());
+            let error = io::Error::last_os_error();
+            libc::munmap(start, bytes as usize);
+            if result < 0 {
+                return Err(error);
+            }
+        }
+        resident += states.iter().filter(|&&state| state & 1 != 0).count() as u64;
+        offset += bytes;
+    }
+    Ok(resident)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sources_agree_on_a_file_of_ours() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        io::Write::write_all(&mut file, &vec![1; 41 * page_bytes() as usize - 5]).unwrap();
+        let (total, resident) = resident_pages(file.path()).unwrap();
+        assert_eq!((total, resident.get()), (41, Some(41)));
+        assert!(may_ask_mincore(file.as_file()));
+        assert_eq!(mincore_pages(file.as_file()).unwrap(), 41);
+    }
+
+    #[test]
+    fn folders_and_missing_files_are_errors() {
+        assert!(resident_pages(Path::new("/")).is_err());
+        assert!(resident_pages(Path::new("/no/such/file")).is_err());
+    }
+}
