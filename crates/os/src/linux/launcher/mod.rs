@@ -47,6 +47,15 @@ pub struct LaunchSpec {
     pub grace: Duration,
 }
 
+/// A launch and the moment it began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// [`super::clock::Instant::ticks`] just before the launch was requested.
+    pub ticks: u64,
+    /// The launch.
+    pub launch: Launch,
+}
+
 /// A prepared command of one launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(usize);
@@ -118,6 +127,21 @@ impl Launcher {
         let limit = spec.timeout + spec.grace + WATCHDOG_MARGIN;
         match self.ask(&Request::Launch { slot: slot.0, spec: spec.clone() }, &[], Some(limit))? {
             Reply::Launched(launch) => Ok(*launch),
+            _ => Err(LaunchError::LauncherGone),
+        }
+    }
+
+    /// Launches a prepared command `count` times, one after the other without coming back here
+    /// in between; ends early at a launch that fails.
+    pub fn launch_many(
+        &mut self,
+        slot: Slot,
+        spec: &LaunchSpec,
+        count: u32,
+    ) -> Result<Vec<Started>, LaunchError> {
+        let request = Request::LaunchMany { slot: slot.0, spec: spec.clone(), count };
+        match self.ask(&request, &[], None)? {
+            Reply::LaunchedMany(launches) => Ok(launches),
             _ => Err(LaunchError::LauncherGone),
         }
     }

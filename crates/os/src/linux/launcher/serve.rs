@@ -1,7 +1,7 @@
 //! The launcher process itself.
 
 use super::wire::{self, Reply, Request};
-use super::{Configuration, LaunchSpec, peak, ready, schedule, usage};
+use super::{Configuration, LaunchSpec, Started, peak, ready, schedule, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::processes;
@@ -99,6 +99,9 @@ impl Server {
             Request::Launch { slot, spec } => {
                 self.launch(slot, &spec).map(|launch| Reply::Launched(Box::new(launch)))
             }
+            Request::LaunchMany { slot, spec, count } => {
+                self.launch_many(slot, &spec, count).map(Reply::LaunchedMany)
+            }
         };
         result.unwrap_or_else(|error| Reply::Failed(error.to_string()))
     }
@@ -107,6 +110,25 @@ impl Server {
         schedule::apply(configuration)?;
         self.configuration = configuration;
         Ok(Reply::Done)
+    }
+
+    fn launch_many(
+        &mut self,
+        slot: usize,
+        spec: &LaunchSpec,
+        count: u32,
+    ) -> Result<Vec<Started>, LaunchError> {
+        let mut launches = Vec::new();
+        for _ in 0..count {
+            let ticks = Instant::now().ticks();
+            let launch = self.launch(slot, spec)?;
+            let fine = matches!(launch.ending, Ending::Code(0) | Ending::Ready);
+            launches.push(Started { ticks, launch });
+            if !fine || told_to_leave() {
+                break;
+            }
+        }
+        Ok(launches)
     }
 
     fn launch(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Launch, LaunchError> {

@@ -1,6 +1,6 @@
 //! Messages between headstart and its launcher: a length, then JSON; descriptors ride along.
 
-use super::{Configuration, LaunchSpec};
+use super::{Configuration, LaunchSpec, Started};
 use model::{Command, Launch};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,15 @@ pub enum Request {
         /// How.
         spec: LaunchSpec,
     },
+    /// Launch a kept command several times.
+    LaunchMany {
+        /// Which, in order of preparation.
+        slot: usize,
+        /// How.
+        spec: LaunchSpec,
+        /// How often.
+        count: u32,
+    },
 }
 
 /// What the launcher answers.
@@ -38,6 +47,8 @@ pub enum Reply {
     Done,
     /// The launch and its cost.
     Launched(Box<Launch>),
+    /// The launches and their cost.
+    LaunchedMany(Vec<Started>),
     /// The error, in words for the user.
     Failed(String),
 }

@@ -1,0 +1,74 @@
+use model::Ending;
+use std::path::PathBuf;
+
+/// Why a run stopped before its end. What was measured until then is in the run folder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// A program could not be launched.
+    #[error(transparent)]
+    Launch(#[from] os::LaunchError),
+    /// A program failed.
+    #[error("'{command}' {}{output}", describe(.ending))]
+    Failed {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        ending: Ending,
+        /// The last lines of what it wrote when launched once more, and the next step.
+        output: String,
+    },
+    /// A program did not finish in time.
+    #[error(
+        "'{command}' was not finished after {timeout_s} s and was ended with its children; \
+         give more time with --timeout, or measure to readiness with --until"
+    )]
+    TimedOut {
+        /// The command line.
+        command: String,
+        /// The limit.
+        timeout_s: f64,
+    },
+    /// A program ended before it was ready.
+    #[error("'{command}' {} before it was ready ({until}){output}", describe(.ending))]
+    NeverReady {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        ending: Ending,
+        /// What was waited for.
+        until: String,
+        /// The last lines of what it wrote when launched once more.
+        output: String,
+    },
+    /// `--prepare` failed.
+    #[error("--prepare: '{command}' {}; correct it so that it succeeds", describe(.ending))]
+    Prepare {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        ending: Ending,
+    },
+    /// The run folder could not be written or read.
+    #[error("run folder '{path}': {problem}; {remedy}")]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// What happened.
+        problem: String,
+        /// The next step.
+        remedy: String,
+    },
+    /// The cache could not be emptied.
+    #[error("--cold: {0}")]
+    Cold(String),
+}
+
+fn describe(ending: &Ending) -> String {
+    match ending {
+        Ending::Code(code) => format!("ended with exit code {code}"),
+        Ending::Signal(signal) => format!("was killed by signal {signal}"),
+        Ending::Ready => "was ready".to_owned(),
+        Ending::TimedOut => "was not finished in time".to_owned(),
+    }
+}

@@ -1,0 +1,164 @@
+//! The run folder: `experiment.json` says what is measured, `launches.jsonl` holds one line a
+//! launch, appended the moment the launch is over. Killing headstart loses nothing but the
+//! launch under way.
+
+use crate::LabError;
+use model::{EXPERIMENT_SCHEMA, Experiment, Sample};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const EXPERIMENT: &str = "experiment.json";
+const LAUNCHES: &str = "launches.jsonl";
+
+/// Where samples go as they are made.
+pub trait Samples {
+    /// Keeps one sample.
+    fn append(&mut self, sample: &Sample) -> Result<(), LabError>;
+}
+
+impl Samples for Vec<Sample> {
+    fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
+        self.push(sample.clone());
+        Ok(())
+    }
+}
+
+/// A run folder open for appending.
+pub struct RunFolder {
+    path: PathBuf,
+    launches: File,
+}
+
+impl RunFolder {
+    /// Creates a run folder; its parents too. An existing run is never overwritten.
+    pub fn create(path: &Path, experiment: &Experiment) -> Result<Self, LabError> {
+        let remedy = "choose another folder with --run";
+        fs::create_dir_all(path).map_err(|error| problem(path, &error, remedy))?;
+        let file = path.join(EXPERIMENT);
+        if file.exists() {
+            return Err(LabError::Folder {
+                path: path.to_owned(),
+                problem: "it already holds a run".to_owned(),
+                remedy: format!("continue it with --resume '{}' or {remedy}", path.display()),
+            });
+        }
+        let text = serde_json::to_string_pretty(experiment)
+            .map_err(|error| problem(&file, &error.into(), remedy))?;
+        write_atomically(&file, text.as_bytes()).map_err(|error| problem(&file, &error, remedy))?;
+        Self::open_launches(path)
+    }
+
+    /// Opens a run to continue it: what it measures and what it has measured. A last line that
+    /// was cut short is removed.
+    pub fn resume(path: &Path) -> Result<(Self, Experiment, Vec<Sample>), LabError> {
+        let experiment = read_experiment(path)?;
+        let samples = read_samples(path, true)?;
+        Ok((Self::open_launches(path)?, experiment, samples))
+    }
+
+    /// Reads a run without changing it.
+    pub fn read(path: &Path) -> Result<(Experiment, Vec<Sample>), LabError> {
+        Ok((read_experiment(path)?, read_samples(path, false)?))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes another file of the run, whole or not at all.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
+        let file = self.path.join(name);
+        write_atomically(&file, bytes).map_err(|error| problem(&file, &error, DISK_REMEDY))
+    }
+
+    fn open_launches(path: &Path) -> Result<Self, LabError> {
+        let file = path.join(LAUNCHES);
+        let launches =
+            File::options().create(true).append(true).open(&file).map_err(|error| {
+                problem(&file, &error, "make it writable or choose another --run")
+            })?;
+        Ok(RunFolder { path: path.to_owned(), launches })
+    }
+}
+
+impl Samples for RunFolder {
+    fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
+        let file = self.path.join(LAUNCHES);
+        let mut line = serde_json::to_vec(sample)
+            .map_err(|error| problem(&file, &error.into(), DISK_REMEDY))?;
+        line.push(b'\n');
+        // One write a line: a reader never sees half of one unless the disk is full.
+        self.launches.write_all(&line).map_err(|error| problem(&file, &error, DISK_REMEDY))
+    }
+}
+
+const DISK_REMEDY: &str = "free some space; the launches before this one are kept, continue \
+                           with --resume";
+
+fn problem(path: &Path, error: &io::Error, remedy: &str) -> LabError {
+    LabError::Folder {
+        path: path.to_owned(),
+        problem: error.to_string(),
+        remedy: remedy.to_owned(),
+    }
+}
+
+fn read_experiment(path: &Path) -> Result<Experiment, LabError> {
+    let file = path.join(EXPERIMENT);
+    let remedy = "name the folder of a run";
+    let bytes = fs::read(&file).map_err(|error| problem(&file, &error, remedy))?;
+    let experiment: Experiment =
+        serde_json::from_slice(&bytes).map_err(|error| problem(&file, &error.into(), remedy))?;
+    if experiment.schema != EXPERIMENT_SCHEMA {
+        return Err(LabError::Folder {
+            path: file,
+            problem: format!(
+                "it has layout {}, this headstart reads {EXPERIMENT_SCHEMA}",
+                experiment.schema
+            ),
+            remedy: "use the headstart that wrote it".to_owned(),
+        });
+    }
+    Ok(experiment)
+}
+
+fn read_samples(path: &Path, repair: bool) -> Result<Vec<Sample>, LabError> {
+    let file = path.join(LAUNCHES);
+    let bytes = match fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(problem(&file, &error, "make it readable")),
+    };
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    if repair && whole < bytes.len() {
+        let cut = File::options().write(true).open(&file).and_then(|f| f.set_len(whole as u64));
+        cut.map_err(|error| problem(&file, &error, "make it writable"))?;
+    }
+    let lines = bytes[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let mut samples = Vec::new();
+    for (number, line) in lines.enumerate() {
+        samples.push(serde_json::from_slice(line).map_err(|error| LabError::Folder {
+            path: file.clone(),
+            problem: format!("line {} is not a launch: {error}", number + 1),
+            remedy: "remove that line".to_owned(),
+        })?);
+    }
+    Ok(samples)
+}
+
+/// Temporary file, fsync, rename.
+fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = path.with_extension("tmp");
+    let result = File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    if result.is_err() {
+        // The error that matters is the one above; a temporary file left behind is only untidy.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}

@@ -1,0 +1,102 @@
+//! Launch throughput: several launchers at once, as a test runner or a build lives.
+
+use crate::LabError;
+use model::{Command, Ending, JobLaunch, Throughput};
+use os::launcher::{LaunchSpec, Launcher, Started, dev_null};
+use std::os::fd::AsRawFd;
+use std::thread;
+
+/// What to launch, and by how many.
+pub struct JobsRequest<'a> {
+    /// The command.
+    pub command: &'a Command,
+    /// Launches per launcher and block.
+    pub launches: u32,
+    /// How each launch is made.
+    pub spec: LaunchSpec,
+    /// Exit codes other than 0 count too.
+    pub ignore_failure: bool,
+}
+
+/// Blocks of one launcher and blocks of all take turns, so that drift meets both.
+const BLOCKS: usize = 3;
+
+/// Throughput of one launcher and of all together: the median block of each.
+pub fn throughput(
+    request: &JobsRequest<'_>,
+    launchers: &mut [Launcher],
+    done: &mut dyn FnMut(usize, usize),
+) -> Result<(Throughput, Throughput), LabError> {
+    let (mut one, mut all) = (Vec::new(), Vec::new());
+    for block in 0..BLOCKS {
+        one.extend(run_block(request, &mut launchers[..1])?);
+        done(2 * block + 1, 2 * BLOCKS);
+        all.extend(run_block(request, launchers)?);
+        done(2 * block + 2, 2 * BLOCKS);
+    }
+    match (median_block(one), median_block(all)) {
+        (Some(one), Some(all)) => Ok((one, all)),
+        _ => Err(os::LaunchError::Interrupted.into()),
+    }
+}
+
+fn median_block(mut blocks: Vec<Throughput>) -> Option<Throughput> {
+    blocks.sort_by(|a, b| a.per_second.total_cmp(&b.per_second));
+    let middle = blocks.len() / 2;
+    blocks.into_iter().nth(middle)
+}
+
+fn run_block(
+    request: &JobsRequest<'_>,
+    launchers: &mut [Launcher],
+) -> Result<Option<Throughput>, LabError> {
+    let null = dev_null()?;
+    let mut slots = Vec::new();
+    for launcher in launchers.iter_mut() {
+        slots.push(launcher.prepare(request.command, [null.as_raw_fd(); 3], &[])?);
+    }
+    let rows: Vec<Result<Vec<Started>, os::LaunchError>> = thread::scope(|scope| {
+        let threads: Vec<_> = launchers
+            .iter_mut()
+            .zip(slots)
+            .map(|(launcher, slot)| {
+                scope.spawn(move || launcher.launch_many(slot, &request.spec, request.launches))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or(Err(os::LaunchError::LauncherGone)))
+            .collect()
+    });
+    let jobs = rows.len() as u32;
+    let mut launches = Vec::new();
+    let rows = rows.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let origin = rows.iter().flatten().map(|started| started.ticks).min().unwrap_or(0);
+    for (launcher, row) in rows.iter().enumerate() {
+        for started in row {
+            judge(request, started.launch.ending)?;
+            launches.push(JobLaunch {
+                launcher: launcher as u32,
+                started_us: (started.ticks - origin) as f64 / 1000.0,
+                total_us: started.launch.total_us,
+            });
+        }
+    }
+    Ok(stats::throughput(jobs, &launches))
+}
+
+fn judge(request: &JobsRequest<'_>, ending: Ending) -> Result<(), LabError> {
+    let command = request.command.line();
+    match ending {
+        Ending::Code(0) | Ending::Ready => Ok(()),
+        Ending::TimedOut => {
+            Err(LabError::TimedOut { command, timeout_s: request.spec.timeout.as_secs_f64() })
+        }
+        _ if request.ignore_failure => Ok(()),
+        _ => Err(LabError::Failed {
+            command,
+            ending,
+            output: "\nTo measure it all the same, give --ignore-failure.".to_owned(),
+        }),
+    }
+}

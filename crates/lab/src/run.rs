@@ -1,0 +1,114 @@
+use crate::precision::{is_checkpoint, widest};
+use crate::{LabError, Samples, order};
+use model::{ColdCheck, Experiment, Launch, Sample};
+use std::collections::HashSet;
+
+/// Makes launches. The real one is [`crate::Bench`].
+pub trait Launching {
+    /// What `--prepare` asks for, before each round.
+    fn prepare_round(&mut self) -> Result<(), LabError>;
+    /// Empties the cache before a launch where that is asked for.
+    fn chill(&mut self, variant: usize) -> Result<Option<ColdCheck>, LabError>;
+    /// One launch.
+    fn launch(&mut self, variant: usize) -> Result<Launch, LabError>;
+    /// Seconds since the run began or was resumed.
+    fn elapsed_s(&self) -> f64;
+    /// Whether the user wants to stop.
+    fn interrupted(&self) -> bool;
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Counted rounds that are complete.
+    pub rounds: u32,
+    /// Counted rounds there will be at most.
+    pub rounds_at_most: u32,
+    /// Whether warm-up rounds are still under way.
+    pub warming_up: bool,
+    /// Widest interval so far, where a precision is asked for.
+    pub width: Option<f64>,
+    /// Seconds spent.
+    pub elapsed_s: f64,
+    /// Launch time of the latest launch.
+    pub latest_us: f64,
+}
+
+/// Why a run ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// All rounds are done.
+    Rounds,
+    /// Every interval is as narrow as asked for.
+    Precision,
+    /// The time is spent.
+    Budget,
+    /// The user wants to stop.
+    Interrupted,
+}
+
+/// Walks the schedule from where `done` left off; appends each sample to `kept` and to `done`.
+pub fn run(
+    experiment: &Experiment,
+    done: &mut Vec<Sample>,
+    launching: &mut dyn Launching,
+    kept: &mut dyn Samples,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Stop, LabError> {
+    let schedule = &experiment.schedule;
+    let made: HashSet<(i32, u32)> = done.iter().map(|s| (s.round, s.variant)).collect();
+    let warm_up = i32::try_from(schedule.warm_up_rounds).unwrap_or(i32::MAX);
+    let rounds = i32::try_from(schedule.rounds).unwrap_or(i32::MAX);
+    let mut width = None;
+    for round in -warm_up..rounds {
+        let order = order(schedule.seed, round, experiment.variants.len());
+        let todo: Vec<_> = order
+            .into_iter()
+            .enumerate()
+            .filter(|&(_, variant)| !made.contains(&(round, variant as u32)))
+            .collect();
+        if !todo.is_empty() {
+            launching.prepare_round()?;
+        }
+        for (position, variant) in todo {
+            if launching.interrupted() {
+                return Ok(Stop::Interrupted);
+            }
+            let sample = sample(launching, round, position, variant)?;
+            kept.append(&sample)?;
+            progress(Progress {
+                rounds: round.max(0) as u32,
+                rounds_at_most: schedule.rounds,
+                warming_up: round < 0,
+                width,
+                elapsed_s: launching.elapsed_s(),
+                latest_us: sample.launch.total_us,
+            });
+            done.push(sample);
+        }
+        let complete = (round + 1).max(0) as u32;
+        if schedule.budget_s.is_some_and(|budget| complete > 0 && launching.elapsed_s() >= budget) {
+            return Ok(Stop::Budget);
+        }
+        if let Some(precision) = schedule.precision
+            && is_checkpoint(complete)
+        {
+            width = Some(widest(experiment, done));
+            if width <= Some(precision) {
+                return Ok(Stop::Precision);
+            }
+        }
+    }
+    Ok(Stop::Rounds)
+}
+
+fn sample(
+    launching: &mut dyn Launching,
+    round: i32,
+    position: usize,
+    variant: usize,
+) -> Result<Sample, LabError> {
+    let cold = launching.chill(variant)?;
+    let launch = launching.launch(variant)?;
+    Ok(Sample { round, position: position as u32, variant: variant as u32, launch, cold })
+}
