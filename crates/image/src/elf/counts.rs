@@ -3,6 +3,7 @@
 use super::pages::Pages;
 use super::read::{Elf, entries};
 use object::elf;
+use object::endian::Endian;
 use object::read::elf::{FileHeader, Rel, Rela, Relr};
 use std::collections::BTreeMap;
 
@@ -11,12 +12,17 @@ const SMALL_TYPES: usize = 2048;
 /// Distinct larger types kept apart; only damaged files have any.
 const MAX_LARGE_TYPES: usize = 4096;
 
+/// A table is worth another thread for this much of it.
+const BYTES_PER_THREAD: usize = 4 << 20;
+const MAX_THREADS: usize = 4;
+
 /// How the machine packs type and symbol into r_info.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
     symbol_shift: u32,
     type_mask: u64,
     mips64el: bool,
+    big_endian: bool,
 }
 
 /// Relocations of one type.
@@ -40,14 +46,19 @@ impl Layout {
     pub(super) fn of<H: FileHeader>(file: &Elf<'_, H>) -> Self {
         let machine = file.header.e_machine(file.endian);
         let mips64el = file.header.is_mips64el(file.endian);
+        let big_endian = file.header.is_big_endian();
         if !H::is_type_64_sized() {
-            return Layout { symbol_shift: 8, type_mask: 0xff, mips64el };
+            return Layout { symbol_shift: 8, type_mask: 0xff, mips64el, big_endian };
         }
         // MIPS packs three types into the word, of which the first says what the entry is;
         // SPARC V9 keeps data of its own above the type.
         let one_byte = matches!(machine, elf::EM_MIPS | elf::EM_SPARCV9);
         let type_mask = if one_byte { 0xff } else { 0xffff_ffff };
-        Layout { symbol_shift: 32, type_mask, mips64el }
+        Layout { symbol_shift: 32, type_mask, mips64el, big_endian }
+    }
+
+    fn endian<H: FileHeader>(self) -> H::Endian {
+        H::Endian::from_big_endian(self.big_endian).unwrap_or_default()
     }
 }
 
@@ -63,15 +74,74 @@ impl Counts {
         }
     }
 
-    pub(super) fn add_rela<H: FileHeader>(&mut self, bytes: &[u8], endian: H::Endian) {
-        let mips64el = self.layout.mips64el;
-        let table = entries::<H::Rela>(bytes);
-        self.add(table, |e| (e.r_offset(endian).into(), e.r_info(endian, mips64el).into()));
+    pub(super) fn add_rela<H: FileHeader>(&mut self, bytes: &[u8]) {
+        let layout = self.layout;
+        self.share_out(bytes, size_of::<H::Rela>(), move |counts, part| {
+            let endian = layout.endian::<H>();
+            let info = |e: &H::Rela| e.r_info(endian, layout.mips64el).into();
+            counts.add(entries::<H::Rela>(part), |e| (e.r_offset(endian).into(), info(e)));
+        });
     }
 
-    pub(super) fn add_rel<H: FileHeader>(&mut self, bytes: &[u8], endian: H::Endian) {
-        let table = entries::<H::Rel>(bytes);
-        self.add(table, |e| (e.r_offset(endian).into(), e.r_info(endian).into()));
+    pub(super) fn add_rel<H: FileHeader>(&mut self, bytes: &[u8]) {
+        let layout = self.layout;
+        self.share_out(bytes, size_of::<H::Rel>(), move |counts, part| {
+            let endian = layout.endian::<H>();
+            let info = |e: &H::Rel| e.r_info(endian).into();
+            counts.add(entries::<H::Rel>(part), |e| (e.r_offset(endian).into(), info(e)));
+        });
+    }
+
+    /// Counts a large table's parts on several threads: most of the time goes into having the
+    /// kernel map the file's pages and into waiting for memory.
+    fn share_out(
+        &mut self,
+        table: &[u8],
+        entry_bytes: usize,
+        add: impl Fn(&mut Counts, &[u8]) + Copy + Send,
+    ) {
+        let threads = (table.len() / BYTES_PER_THREAD).min(MAX_THREADS);
+        let threads = threads.min(std::thread::available_parallelism().map_or(1, usize::from));
+        if threads < 2 {
+            return add(self, table);
+        }
+        let part_bytes = (table.len() / entry_bytes).div_ceil(threads) * entry_bytes;
+        let (first, rest) = table.split_at(part_bytes.min(table.len()));
+        let layout = self.layout;
+        std::thread::scope(|scope| {
+            let mut started = Vec::new();
+            for part in rest.chunks(part_bytes) {
+                let count = move || {
+                    let mut counts = Counts::new(layout);
+                    add(&mut counts, part);
+                    counts
+                };
+                let thread = std::thread::Builder::new().spawn_scoped(scope, count);
+                started.push((part, thread));
+            }
+            add(self, first);
+            for (part, thread) in started {
+                // A thread that could not be started is no reason to fail.
+                match thread.ok().and_then(|thread| thread.join().ok()) {
+                    Some(counts) => self.merge(counts),
+                    None => add(self, part),
+                }
+            }
+        });
+    }
+
+    fn merge(&mut self, other: Counts) {
+        for (ours, theirs) in self.small.iter_mut().zip(&other.small) {
+            ours.all += theirs.all;
+            ours.with_symbol += theirs.with_symbol;
+        }
+        for (kind, theirs) in other.large {
+            let ours = self.large.entry(kind).or_default();
+            ours.all += theirs.all;
+            ours.with_symbol += theirs.with_symbol;
+        }
+        self.symbols_at_least = self.symbols_at_least.max(other.symbols_at_least);
+        self.pages.merge(other.pages);
     }
 
     /// Linkers sort relocations by type and address, so that both are mostly those of the
@@ -118,7 +188,8 @@ impl Counts {
 
     /// Generic ABI, "Relative Relocation Table": an even word is an address to relocate, an odd
     /// one a bitmap of which of the following words to relocate.
-    pub(super) fn add_relr<H: FileHeader>(&mut self, bytes: &[u8], endian: H::Endian) {
+    pub(super) fn add_relr<H: FileHeader>(&mut self, bytes: &[u8]) {
+        let endian = self.layout.endian::<H>();
         let word_bytes = size_of::<H::Relr>() as u64;
         let bits_per_word = u64::from(<H::Relr as Relr>::COUNT);
         let mut base = 0_u64;

@@ -68,6 +68,13 @@ impl<'a, H: FileHeader> Elf<'a, H> {
         self.sections.iter().any(|section| self.section_name(section) == Some(name))
     }
 
+    /// Whether the file says that this section's bytes are elsewhere: one that holds only debug
+    /// information keeps the program headers of the stripped file, whose offsets mean nothing.
+    pub(super) fn is_elsewhere(&self, name: &[u8]) -> bool {
+        let nobits = |s: &&H::SectionHeader| s.sh_type(self.endian) == elf::SHT_NOBITS;
+        self.sections.iter().filter(nobits).any(|s| self.section_name(s) == Some(name))
+    }
+
     /// A section's name, read no further than real names go.
     pub(super) fn section_name(&self, section: &H::SectionHeader) -> Option<&'a [u8]> {
         let rest = self.names.get(section.sh_name(self.endian) as usize..)?;

@@ -48,15 +48,14 @@ pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Reloc
     let mut budget = Budget::of_file(file.bytes);
     tables.retain(|table| budget.take(table.bytes, "relocations", notes));
 
-    let layout = Layout::of(file);
-    let mut applied = Counts::new(layout);
-    let mut left_over = Counts::new(layout);
+    let mut applied = Counts::new(Layout::of(file));
+    let mut left_over = Counts::new(Layout::of(file));
     for table in &tables {
         let counts = if table.applied { &mut applied } else { &mut left_over };
         match table.form {
-            Form::Rel => counts.add_rel::<H>(table.bytes, file.endian),
-            Form::Rela => counts.add_rela::<H>(table.bytes, file.endian),
-            Form::Relr => counts.add_relr::<H>(table.bytes, file.endian),
+            Form::Rel => counts.add_rel::<H>(table.bytes),
+            Form::Rela => counts.add_rela::<H>(table.bytes),
+            Form::Relr => counts.add_relr::<H>(table.bytes),
         }
     }
     if applied.overflowed() || left_over.overflowed() {
