@@ -41,7 +41,8 @@ pub fn read(path: &Path) -> Result<Answer> {
         stderr.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
     });
     let facts = parse(BufReader::new(stdout))?;
-    let complaints = complaints.join().map_err(|_| anyhow::anyhow!("reader of stderr failed"))??;
+    let complaints =
+        complaints.join().map_err(|_| anyhow::anyhow!("reader of stderr failed"))??;
     let status = child.wait()?;
     ensure!(status.code().is_some(), "readelf was ended by a signal on {}", path.display());
     Ok(Answer { facts, complaints })
@@ -155,10 +156,10 @@ impl Facts {
     fn version_need(&mut self, line: &str) {
         if let Some(file) = between(line, "  File: ", "  Cnt: ") {
             self.version_needs.push((file.to_owned(), Vec::new()));
-        } else if let Some(name) = between(line, "  Name: ", "  Flags: ") {
-            if let Some((_, versions)) = self.version_needs.last_mut() {
-                versions.push(name.to_owned());
-            }
+        } else if let Some(name) = between(line, "  Name: ", "  Flags: ")
+            && let Some((_, versions)) = self.version_needs.last_mut()
+        {
+            versions.push(name.to_owned());
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::pages::Pages;
 use super::read::{Elf, entries};
+use super::scan::Scan;
 use object::elf;
 use object::endian::Endian;
 use object::read::elf::{FileHeader, Rel, Rela, Relr};
@@ -11,10 +12,6 @@ use std::collections::BTreeMap;
 const SMALL_TYPES: usize = 2048;
 /// Distinct larger types kept apart; only damaged files have any.
 const MAX_LARGE_TYPES: usize = 4096;
-
-/// A table is worth another thread for this much of it.
-const BYTES_PER_THREAD: usize = 4 << 20;
-const MAX_THREADS: usize = 4;
 
 /// How the machine packs type and symbol into r_info.
 #[derive(Clone, Copy)]
@@ -74,63 +71,31 @@ impl Counts {
         }
     }
 
-    pub(super) fn add_rela<H: FileHeader>(&mut self, bytes: &[u8]) {
+    /// The same settings, nothing counted.
+    pub(super) fn empty(&self) -> Self {
+        Counts::new(self.layout)
+    }
+
+    pub(super) fn add_rela<H: FileHeader>(&mut self, table: Scan<'_>) {
         let layout = self.layout;
-        self.share_out(bytes, size_of::<H::Rela>(), move |counts, part| {
+        table.run(self, move |counts, part| {
             let endian = layout.endian::<H>();
             let info = |e: &H::Rela| e.r_info(endian, layout.mips64el).into();
             counts.add(entries::<H::Rela>(part), |e| (e.r_offset(endian).into(), info(e)));
         });
     }
 
-    pub(super) fn add_rel<H: FileHeader>(&mut self, bytes: &[u8]) {
+    pub(super) fn add_rel<H: FileHeader>(&mut self, table: Scan<'_>) {
         let layout = self.layout;
-        self.share_out(bytes, size_of::<H::Rel>(), move |counts, part| {
+        table.run(self, move |counts, part| {
             let endian = layout.endian::<H>();
             let info = |e: &H::Rel| e.r_info(endian).into();
             counts.add(entries::<H::Rel>(part), |e| (e.r_offset(endian).into(), info(e)));
         });
     }
 
-    /// Counts a large table's parts on several threads: most of the time goes into having the
-    /// kernel map the file's pages and into waiting for memory.
-    fn share_out(
-        &mut self,
-        table: &[u8],
-        entry_bytes: usize,
-        add: impl Fn(&mut Counts, &[u8]) + Copy + Send,
-    ) {
-        let threads = (table.len() / BYTES_PER_THREAD).min(MAX_THREADS);
-        let threads = threads.min(std::thread::available_parallelism().map_or(1, usize::from));
-        if threads < 2 {
-            return add(self, table);
-        }
-        let part_bytes = (table.len() / entry_bytes).div_ceil(threads) * entry_bytes;
-        let (first, rest) = table.split_at(part_bytes.min(table.len()));
-        let layout = self.layout;
-        std::thread::scope(|scope| {
-            let mut started = Vec::new();
-            for part in rest.chunks(part_bytes) {
-                let count = move || {
-                    let mut counts = Counts::new(layout);
-                    add(&mut counts, part);
-                    counts
-                };
-                let thread = std::thread::Builder::new().spawn_scoped(scope, count);
-                started.push((part, thread));
-            }
-            add(self, first);
-            for (part, thread) in started {
-                // A thread that could not be started is no reason to fail.
-                match thread.ok().and_then(|thread| thread.join().ok()) {
-                    Some(counts) => self.merge(counts),
-                    None => add(self, part),
-                }
-            }
-        });
-    }
-
-    fn merge(&mut self, other: Counts) {
+    /// Adds what another thread has counted.
+    pub(super) fn merge(&mut self, other: Counts) {
         for (ours, theirs) in self.small.iter_mut().zip(&other.small) {
             ours.all += theirs.all;
             ours.with_symbol += theirs.with_symbol;

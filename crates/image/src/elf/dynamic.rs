@@ -64,10 +64,7 @@ impl Dynamic {
     }
 
     /// The dynamic string table.
-    pub(super) fn strings<'a, H: FileHeader>(
-        file: &Elf<'a, H>,
-        notes: &mut Notes,
-    ) -> &'a [u8] {
+    pub(super) fn strings<'a, H: FileHeader>(file: &Elf<'a, H>, notes: &mut Notes) -> &'a [u8] {
         match file.dynamic.range(elf::DT_STRTAB, elf::DT_STRSZ) {
             Some((address, size)) => file.at_address(address, size, "DT_STRTAB", notes),
             None => &[],

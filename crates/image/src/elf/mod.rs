@@ -13,6 +13,7 @@ mod pages;
 mod read;
 mod relocation_types;
 mod relocations;
+mod scan;
 mod symbols;
 
 use crate::ImageError;
@@ -22,12 +23,17 @@ use object::elf;
 use object::read::elf::FileHeader;
 use object::{BigEndian, LittleEndian};
 use read::{Elf, Notes};
+use std::fs::File;
 
 const CLASS_OFFSET: usize = 4;
 const DATA_OFFSET: usize = 5;
 
-/// Facts of the ELF file in `bytes`.
-pub(crate) fn facts(path: &str, bytes: &[u8]) -> Result<ImageFacts, ImageError> {
+/// Facts of the ELF file in `bytes`, which may be mapped from `source`.
+pub(crate) fn facts(
+    path: &str,
+    bytes: &[u8],
+    source: Option<&File>,
+) -> Result<ImageFacts, ImageError> {
     if !crate::is_elf(bytes) {
         return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes) });
     }
@@ -41,16 +47,16 @@ pub(crate) fn facts(path: &str, bytes: &[u8]) -> Result<ImageFacts, ImageError> 
     };
     match (class, data) {
         (elf::ELFCLASS64, elf::ELFDATA2LSB) => {
-            read_all::<elf::FileHeader64<LittleEndian>>(path, bytes, LittleEndian)
+            read_all::<elf::FileHeader64<LittleEndian>>(path, bytes, source, LittleEndian)
         }
         (elf::ELFCLASS64, elf::ELFDATA2MSB) => {
-            read_all::<elf::FileHeader64<BigEndian>>(path, bytes, BigEndian)
+            read_all::<elf::FileHeader64<BigEndian>>(path, bytes, source, BigEndian)
         }
         (elf::ELFCLASS32, elf::ELFDATA2LSB) => {
-            read_all::<elf::FileHeader32<LittleEndian>>(path, bytes, LittleEndian)
+            read_all::<elf::FileHeader32<LittleEndian>>(path, bytes, source, LittleEndian)
         }
         (elf::ELFCLASS32, elf::ELFDATA2MSB) => {
-            read_all::<elf::FileHeader32<BigEndian>>(path, bytes, BigEndian)
+            read_all::<elf::FileHeader32<BigEndian>>(path, bytes, source, BigEndian)
         }
         (elf::ELFCLASS32 | elf::ELFCLASS64, _) => undefined("EI_DATA", data.0, DATA_OFFSET),
         _ => undefined("EI_CLASS", class.0, CLASS_OFFSET),
@@ -64,11 +70,12 @@ fn truncated<H>(path: &str, bytes: &[u8]) -> ImageError {
 fn read_all<H: FileHeader>(
     path: &str,
     bytes: &[u8],
+    source: Option<&File>,
     endian: H::Endian,
 ) -> Result<ImageFacts, ImageError> {
     let header: &H = read::entry(bytes).ok_or_else(|| truncated::<H>(path, bytes))?;
     let notes = &mut Notes::new(bytes.len());
-    let file = &Elf::parse(header, endian, bytes, notes);
+    let file = &Elf::parse(header, endian, bytes, source, notes);
     let dynamic = &file.dynamic;
     let layout = layout::read(file, notes);
     let functions = layout::functions(file);
@@ -112,8 +119,7 @@ fn read_all<H: FileHeader>(
         relro: layout.relro(bind_now || !dynamic.present()),
         text_relocations: dynamic.has(elf::DT_TEXTREL)
             || dynamic.flag(elf::DT_FLAGS, elf::DF_TEXTREL.0),
-        symbolic: dynamic.has(elf::DT_SYMBOLIC)
-            || dynamic.flag(elf::DT_FLAGS, elf::DF_SYMBOLIC.0),
+        symbolic: dynamic.has(elf::DT_SYMBOLIC) || dynamic.flag(elf::DT_FLAGS, elf::DF_SYMBOLIC.0),
         static_tls: dynamic.flag(elf::DT_FLAGS, elf::DF_STATIC_TLS.0),
         initialisers: functions.initialisers,
         finalisers: functions.finalisers,

@@ -2,6 +2,7 @@ use super::dynamic::Dynamic;
 use object::elf;
 use object::pod::{self, Pod};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use std::fs::File;
 
 /// Problems listed in the facts; the rest is counted.
 const MAX_PROBLEMS: usize = 20;
@@ -11,6 +12,8 @@ const MAX_NAME_BYTES: usize = 16 << 20;
 /// One ELF file: its bytes and the tables through which everything else is found.
 pub(super) struct Elf<'a, H: FileHeader> {
     pub(super) bytes: &'a [u8],
+    /// The file that `bytes` are mapped from, if they are.
+    pub(super) source: Option<&'a File>,
     pub(super) header: &'a H,
     pub(super) endian: H::Endian,
     pub(super) segments: &'a [H::ProgramHeader],
@@ -35,6 +38,7 @@ impl<'a, H: FileHeader> Elf<'a, H> {
         header: &'a H,
         endian: H::Endian,
         bytes: &'a [u8],
+        source: Option<&'a File>,
         notes: &mut Notes,
     ) -> Self {
         let segments = header.program_headers(endian, bytes).unwrap_or_else(|error| {
@@ -45,8 +49,8 @@ impl<'a, H: FileHeader> Elf<'a, H> {
             notes.problem(format!("section headers: {error}"));
             &[]
         });
-        let empty = Dynamic::default();
-        let mut file = Elf { bytes, header, endian, segments, sections, dynamic: empty, names: &[] };
+        let (dynamic, names) = (Dynamic::default(), &[][..]);
+        let mut file = Elf { bytes, source, header, endian, segments, sections, dynamic, names };
         file.names = file.section_names(notes);
         file.dynamic = Dynamic::parse(&file, notes);
         file
@@ -113,6 +117,11 @@ impl<'a, H: FileHeader> Elf<'a, H> {
         }
         let range = offset.min(length) as usize..end.min(length) as usize;
         self.bytes.get(range).unwrap_or(&[])
+    }
+
+    /// Where in the file `part` of its bytes begins.
+    pub(super) fn offset_of(&self, part: &[u8]) -> u64 {
+        (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize) as u64
     }
 
     /// `size` bytes at a virtual address: in the first segment whose file part holds it.
@@ -188,7 +197,9 @@ impl Notes {
             }
             None => {
                 self.name_bytes_left -= rest.len();
-                self.problem(format!("{what}: no string at offset {offset:#x} of the string table"));
+                self.problem(format!(
+                    "{what}: no string at offset {offset:#x} of the string table"
+                ));
                 None
             }
         }

@@ -44,8 +44,14 @@ pub(super) fn class(machine: Machine, kind: u32) -> Class {
         Class::None
     } else if ends(&["_IRELATIVE", "_JMP_IREL"]) {
         Class::Irelative
-    } else if ends(&["_RELATIVE", "_RELATIVE64", "_REL32LSB", "_REL32MSB", "_REL64LSB", "_REL64MSB"])
-    {
+    } else if ends(&[
+        "_RELATIVE",
+        "_RELATIVE64",
+        "_REL32LSB",
+        "_REL32MSB",
+        "_REL64LSB",
+        "_REL64MSB",
+    ]) {
         Class::Relative
     } else if name == "R_MIPS_REL32" {
         Class::RelativeOrSymbol

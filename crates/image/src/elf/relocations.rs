@@ -1,6 +1,7 @@
 use super::counts::{Counts, Layout};
 use super::read::{Budget, Elf, Notes};
 use super::relocation_types::{self, Class};
+use super::scan::Scan;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader};
 use std::collections::BTreeMap;
@@ -52,14 +53,20 @@ pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Reloc
     let mut left_over = Counts::new(Layout::of(file));
     for table in &tables {
         let counts = if table.applied { &mut applied } else { &mut left_over };
+        let scan = |entry_bytes| Scan {
+            table: table.bytes,
+            source: file.source.map(|source| (source, file.offset_of(table.bytes))),
+            entry_bytes,
+        };
         match table.form {
-            Form::Rel => counts.add_rel::<H>(table.bytes),
-            Form::Rela => counts.add_rela::<H>(table.bytes),
+            Form::Rel => counts.add_rel::<H>(scan(size_of::<H::Rel>())),
+            Form::Rela => counts.add_rela::<H>(scan(size_of::<H::Rela>())),
             Form::Relr => counts.add_relr::<H>(table.bytes),
         }
     }
     if applied.overflowed() || left_over.overflowed() {
-        notes.problem("relocations: thousands of unknown types, the last counted as one".to_owned());
+        notes
+            .problem("relocations: thousands of unknown types, the last counted as one".to_owned());
     }
     let mut relocations = Relocations {
         table_bytes: tables.iter().map(|table| table.bytes.len() as u64).sum(),
