@@ -169,3 +169,58 @@ pub fn check(headstart: &Path, large: &Path, roots: &[&str]) -> Result<bool> {
     print!("{}", sweep.table());
     Ok(good && sweep.differences.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    /// The sweep in small: fifty programs, evenly spread over those of this machine.
+    #[test]
+    fn fifty_programs_have_readelfs_facts() {
+        if testkit::tool("readelf").is_none() {
+            return;
+        }
+        let programs = std::fs::read_dir("/usr/bin").unwrap().flatten().map(|entry| entry.path());
+        let mut programs: Vec<PathBuf> = programs.filter(|path| path.is_file()).collect();
+        programs.sort();
+        let small = |path: &&PathBuf| path.metadata().is_ok_and(|data| data.len() < 1 << 20);
+        let facts = programs.iter().filter(small).filter_map(|path| image::facts(path).ok());
+        let images: Vec<ImageFacts> = facts.collect();
+        assert!(images.len() >= 50, "only {} programs in /usr/bin", images.len());
+        let step = images.len() / 50;
+        let chosen: Vec<ImageFacts> = images.into_iter().step_by(step).take(50).collect();
+        let sweep = compare_all(&chosen).unwrap();
+        assert_eq!(sweep.files, 50);
+        assert!(sweep.differences.is_empty(), "{}", sweep.table());
+    }
+
+    /// The committed images cover what programs of one machine do not.
+    #[test]
+    fn committed_images_have_readelfs_facts() {
+        if testkit::tool("readelf").is_none() {
+            return;
+        }
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testfiles/elf");
+        let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+        // Without section headers readelf needs other arguments and shows less.
+        let sound = files.filter(|path| !path.to_string_lossy().contains("no-sections"));
+        let images: Vec<ImageFacts> = sound.filter_map(|path| image::facts(&path).ok()).collect();
+        let sweep = compare_all(&images).unwrap();
+        assert!(sweep.files >= 20);
+        assert!(sweep.differences.is_empty(), "{}", sweep.table());
+    }
+
+    #[test]
+    fn a_wrong_count_is_a_difference() {
+        if testkit::tool("readelf").is_none() {
+            return;
+        }
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testfiles/elf/versions.so");
+        let mut image = image::facts(&path).unwrap();
+        image.imports += 1;
+        let sweep = compare_all(&[image]).unwrap();
+        assert_eq!(sweep.differences.len(), 1);
+        assert!(sweep.table().contains("imports"), "{}", sweep.table());
+    }
+}

@@ -54,6 +54,16 @@ impl Layout {
         Layout { symbol_shift: 32, type_mask, mips64el, big_endian }
     }
 
+    /// r_info of an entry without addend: `object` reorders it only in those with one.
+    fn rel_info(self, info: u64) -> u64 {
+        // Little-endian MIPS writes the symbol first, then its four single bytes.
+        if self.mips64el {
+            info << 32 | u64::from(((info >> 32) as u32).swap_bytes())
+        } else {
+            info
+        }
+    }
+
     fn endian<H: FileHeader>(self) -> H::Endian {
         H::Endian::from_big_endian(self.big_endian).unwrap_or_default()
     }
@@ -89,7 +99,7 @@ impl Counts {
         let layout = self.layout;
         table.run(self, move |counts, part| {
             let endian = layout.endian::<H>();
-            let info = |e: &H::Rel| e.r_info(endian).into();
+            let info = |e: &H::Rel| layout.rel_info(e.r_info(endian).into());
             counts.add(entries::<H::Rel>(part), |e| (e.r_offset(endian).into(), info(e)));
         });
     }
