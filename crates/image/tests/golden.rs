@@ -1,4 +1,5 @@
 //! Facts of the committed images of testfiles/elf.
+#![allow(clippy::unwrap_used)] // a test that cannot read its input fails
 
 use model::{HashStyle, ImageFacts};
 use std::path::PathBuf;

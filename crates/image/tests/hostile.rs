@@ -1,4 +1,5 @@
 //! Damaged files: an error or facts, never a panic, and never a claim that the bytes cannot hold.
+#![allow(clippy::unwrap_used)] // a test that cannot read its input fails
 
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ fn any_byte_may_be_anything() {
         let mut bytes = testfile(name);
         for index in 0..bytes.len() {
             let before = bytes[index];
-            for value in [0, 1, 0x7f, 0x80, 0xff] {
+            for value in [0, 0x7f, 0xff] {
                 bytes[index] = value;
                 read(&bytes);
             }

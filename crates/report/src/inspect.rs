@@ -164,8 +164,8 @@ fn layout(block: &mut Block, image: &ImageFacts) {
         let what = plural(segments.into(), "segment");
         let (disk, memory) = (bytes(image.load_file_bytes), bytes(image.load_memory_bytes));
         let code = bytes(image.code_bytes);
-        let sizes = format!("{disk} of the file, {memory} in memory, {code} of code");
-        block.row("loaded", &format!("{segments} {what}: {sizes}"));
+        let sizes = format!("{disk} in {segments} {what} ({memory} in memory, {code} code)");
+        block.row("loaded", &sizes);
     }
     let kept = match (image.has_symbol_table, image.has_debug_info) {
         (false, false) => return,

@@ -75,6 +75,7 @@ impl Dynamic {
 fn table<'a, H: FileHeader>(file: &Elf<'a, H>, notes: &mut Notes) -> Option<&'a [u8]> {
     let endian = file.endian;
     if file.is_elsewhere(b".dynamic") {
+        notes.problem("debug information only: what a loader reads is in another file".to_owned());
         return None;
     }
     let segment = file.segments.iter().find(|s| s.p_type(endian) == elf::PT_DYNAMIC);

@@ -18,7 +18,7 @@ mod symbols;
 
 use crate::ImageError;
 use crate::error::describe;
-use model::{Format, ImageFacts};
+use model::{Format, ImageFacts, ImageKind};
 use object::elf;
 use object::read::elf::FileHeader;
 use object::{BigEndian, LittleEndian};
@@ -116,7 +116,7 @@ fn read_all<H: FileHeader>(
         hash_style: exports.hash_style,
         relr: relocations::uses_relr(file),
         bind_now,
-        relro: layout.relro(bind_now || !dynamic.present()),
+        relro: layout.relro(bind_now || kind == ImageKind::StaticExecutable),
         text_relocations: dynamic.has(elf::DT_TEXTREL)
             || dynamic.flag(elf::DT_FLAGS, elf::DF_TEXTREL.0),
         symbolic: dynamic.has(elf::DT_SYMBOLIC) || dynamic.flag(elf::DT_FLAGS, elf::DF_SYMBOLIC.0),

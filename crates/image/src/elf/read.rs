@@ -110,7 +110,7 @@ impl<'a, H: FileHeader> Elf<'a, H> {
     ) -> &'a [u8] {
         let length = self.bytes.len() as u64;
         let end = offset.saturating_add(size);
-        if end > length {
+        if end > length && size > 0 {
             notes.problem(format!(
                 "{what} at offset {offset:#x} takes {size} bytes, but the file ends at {length:#x}"
             ));
