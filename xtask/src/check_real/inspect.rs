@@ -5,6 +5,7 @@ use super::timing;
 use anyhow::{Context, Result, ensure};
 use model::ImageFacts;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
 use std::path::Path;
 use std::process::Command;
@@ -139,12 +140,23 @@ impl Sweep {
             ("files in which headstart reports problems", &self.problems),
         ] {
             let _ = writeln!(text, "{} {title}", lines.len());
-            for (path, line) in lines {
-                let _ = writeln!(text, "    {path}: {}", shortened(line));
+            for (line, paths) in grouped(lines) {
+                let example = paths.first().copied().unwrap_or_default();
+                let _ =
+                    writeln!(text, "    {} × {}, such as {example}", paths.len(), shortened(line));
             }
         }
         text
     }
+}
+
+/// Paths by what is said of them.
+fn grouped(lines: &[(String, String)]) -> BTreeMap<&str, Vec<&str>> {
+    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (path, line) in lines {
+        groups.entry(line).or_default().push(path);
+    }
+    groups
 }
 
 fn shortened(text: &str) -> String {
