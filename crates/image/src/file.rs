@@ -3,10 +3,10 @@ use std::fs::{File, FileType};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// The bytes of a regular file, mapped read-only; `None` for an empty one.
+/// A regular file and its bytes, mapped read-only; `None` for an empty one.
 ///
 /// Nothing is opened that is not a regular file: opening a pipe or a device can block or act.
-pub(crate) fn map(path: &Path) -> Result<Option<memmap2::Mmap>, ImageError> {
+pub(crate) fn map(path: &Path) -> Result<Option<(File, memmap2::Mmap)>, ImageError> {
     let io = |source| ImageError::Io { path: path.to_owned(), source };
     let metadata = std::fs::metadata(path).map_err(io)?;
     if !metadata.is_file() {
@@ -22,7 +22,7 @@ pub(crate) fn map(path: &Path) -> Result<Option<memmap2::Mmap>, ImageError> {
     // truncates it can end this process with SIGBUS, as with every program that maps files.
     #[allow(unsafe_code)]
     let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
-    Ok(Some(bytes))
+    Ok(Some((file, bytes)))
 }
 
 fn describe(kind: FileType) -> &'static str {

@@ -20,7 +20,7 @@ use std::path::Path;
 pub fn facts(path: &Path) -> Result<ImageFacts, ImageError> {
     let name = path.to_string_lossy();
     match file::map(path)? {
-        Some(bytes) => facts_of(&name, &bytes),
+        Some((file, bytes)) => elf::facts(&name, &bytes, Some(&file)),
         None => facts_of(&name, &[]),
     }
 }
@@ -32,7 +32,7 @@ pub fn facts(path: &Path) -> Result<ImageFacts, ImageError> {
 /// # Errors
 /// The bytes are not ELF, or end within the ELF header.
 pub fn facts_of(path: &str, bytes: &[u8]) -> Result<ImageFacts, ImageError> {
-    elf::facts(path, bytes)
+    elf::facts(path, bytes, None)
 }
 
 /// True for bytes that begin as an ELF file does.

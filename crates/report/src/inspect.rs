@@ -164,8 +164,8 @@ fn layout(block: &mut Block, image: &ImageFacts) {
         let what = plural(segments.into(), "segment");
         let (disk, memory) = (bytes(image.load_file_bytes), bytes(image.load_memory_bytes));
         let code = bytes(image.code_bytes);
-        let sizes = format!("{disk} of the file, {memory} in memory, {code} of code");
-        block.row("loaded", &format!("{segments} {what}: {sizes}"));
+        let sizes = format!("{disk} in {segments} {what} ({memory} in memory, {code} code)");
+        block.row("loaded", &sizes);
     }
     let kept = match (image.has_symbol_table, image.has_debug_info) {
         (false, false) => return,
@@ -236,7 +236,7 @@ fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

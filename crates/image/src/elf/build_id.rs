@@ -2,25 +2,32 @@ use super::read::{Budget, Elf, Notes};
 use object::elf;
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader};
 
-/// The GNU build-id in hexadecimal: from note segments, or from note sections where there are
-/// none, as in object files.
+/// The GNU build-id in hexadecimal: from note segments, or else from note sections (object files
+/// have no segments, and Go's linker puts the build-id in none).
 pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Option<String> {
     let endian = file.endian;
     let mut budget = Budget::of_file(file.bytes);
-    let mut tables = Vec::new();
     for segment in file.segments.iter().filter(|s| s.p_type(endian) == elf::PT_NOTE) {
         let (offset, size) = (segment.p_offset(endian), segment.p_filesz(endian));
         let bytes = file.at_offset(offset.into(), size.into(), "PT_NOTE", notes);
-        tables.push((bytes, segment.p_align(endian)));
-    }
-    if tables.is_empty() {
-        for section in file.sections.iter().filter(|s| s.sh_type(endian) == elf::SHT_NOTE) {
-            let bytes = file.section_bytes(section, "SHT_NOTE", notes);
-            tables.push((bytes, section.sh_addralign(endian)));
+        if !budget.take(bytes, "note segments", notes) {
+            break;
+        }
+        if let Some(id) = find::<H>(bytes, segment.p_align(endian), endian) {
+            return Some(id);
         }
     }
-    tables.retain(|(bytes, _)| budget.take(bytes, "notes", notes));
-    tables.into_iter().find_map(|(bytes, align)| find::<H>(bytes, align, endian))
+    let mut budget = Budget::of_file(file.bytes);
+    for section in file.sections.iter().filter(|s| s.sh_type(endian) == elf::SHT_NOTE) {
+        let bytes = file.section_bytes(section, "SHT_NOTE", notes);
+        if !budget.take(bytes, "note sections", notes) {
+            break;
+        }
+        if let Some(id) = find::<H>(bytes, section.sh_addralign(endian), endian) {
+            return Some(id);
+        }
+    }
+    None
 }
 
 fn find<H: FileHeader>(bytes: &[u8], align: H::Word, endian: H::Endian) -> Option<String> {

@@ -2,7 +2,9 @@
 
 use super::pages::Pages;
 use super::read::{Elf, entries};
+use super::scan::Scan;
 use object::elf;
+use object::endian::Endian;
 use object::read::elf::{FileHeader, Rel, Rela, Relr};
 use std::collections::BTreeMap;
 
@@ -17,6 +19,7 @@ pub(super) struct Layout {
     symbol_shift: u32,
     type_mask: u64,
     mips64el: bool,
+    big_endian: bool,
 }
 
 /// Relocations of one type.
@@ -40,14 +43,29 @@ impl Layout {
     pub(super) fn of<H: FileHeader>(file: &Elf<'_, H>) -> Self {
         let machine = file.header.e_machine(file.endian);
         let mips64el = file.header.is_mips64el(file.endian);
+        let big_endian = file.header.is_big_endian();
         if !H::is_type_64_sized() {
-            return Layout { symbol_shift: 8, type_mask: 0xff, mips64el };
+            return Layout { symbol_shift: 8, type_mask: 0xff, mips64el, big_endian };
         }
         // MIPS packs three types into the word, of which the first says what the entry is;
         // SPARC V9 keeps data of its own above the type.
         let one_byte = matches!(machine, elf::EM_MIPS | elf::EM_SPARCV9);
         let type_mask = if one_byte { 0xff } else { 0xffff_ffff };
-        Layout { symbol_shift: 32, type_mask, mips64el }
+        Layout { symbol_shift: 32, type_mask, mips64el, big_endian }
+    }
+
+    /// r_info of an entry without addend: `object` reorders it only in those with one.
+    fn rel_info(self, info: u64) -> u64 {
+        // Little-endian MIPS writes the symbol first, then its four single bytes.
+        if self.mips64el {
+            info << 32 | u64::from(((info >> 32) as u32).swap_bytes())
+        } else {
+            info
+        }
+    }
+
+    fn endian<H: FileHeader>(self) -> H::Endian {
+        H::Endian::from_big_endian(self.big_endian).unwrap_or_default()
     }
 }
 
@@ -63,15 +81,42 @@ impl Counts {
         }
     }
 
-    pub(super) fn add_rela<H: FileHeader>(&mut self, bytes: &[u8], endian: H::Endian) {
-        let mips64el = self.layout.mips64el;
-        let table = entries::<H::Rela>(bytes);
-        self.add(table, |e| (e.r_offset(endian).into(), e.r_info(endian, mips64el).into()));
+    /// The same settings, nothing counted.
+    pub(super) fn empty(&self) -> Self {
+        Counts::new(self.layout)
     }
 
-    pub(super) fn add_rel<H: FileHeader>(&mut self, bytes: &[u8], endian: H::Endian) {
-        let table = entries::<H::Rel>(bytes);
-        self.add(table, |e| (e.r_offset(endian).into(), e.r_info(endian).into()));
+    pub(super) fn add_rela<H: FileHeader>(&mut self, table: Scan<'_>) {
+        let layout = self.layout;
+        table.run(self, move |counts, part| {
+            let endian = layout.endian::<H>();
+            let info = |e: &H::Rela| e.r_info(endian, layout.mips64el).into();
+            counts.add(entries::<H::Rela>(part), |e| (e.r_offset(endian).into(), info(e)));
+        });
+    }
+
+    pub(super) fn add_rel<H: FileHeader>(&mut self, table: Scan<'_>) {
+        let layout = self.layout;
+        table.run(self, move |counts, part| {
+            let endian = layout.endian::<H>();
+            let info = |e: &H::Rel| layout.rel_info(e.r_info(endian).into());
+            counts.add(entries::<H::Rel>(part), |e| (e.r_offset(endian).into(), info(e)));
+        });
+    }
+
+    /// Adds what another thread has counted.
+    pub(super) fn merge(&mut self, other: Counts) {
+        for (ours, theirs) in self.small.iter_mut().zip(&other.small) {
+            ours.all += theirs.all;
+            ours.with_symbol += theirs.with_symbol;
+        }
+        for (kind, theirs) in other.large {
+            let ours = self.large.entry(kind).or_default();
+            ours.all += theirs.all;
+            ours.with_symbol += theirs.with_symbol;
+        }
+        self.symbols_at_least = self.symbols_at_least.max(other.symbols_at_least);
+        self.pages.merge(other.pages);
     }
 
     /// Linkers sort relocations by type and address, so that both are mostly those of the
@@ -118,7 +163,8 @@ impl Counts {
 
     /// Generic ABI, "Relative Relocation Table": an even word is an address to relocate, an odd
     /// one a bitmap of which of the following words to relocate.
-    pub(super) fn add_relr<H: FileHeader>(&mut self, bytes: &[u8], endian: H::Endian) {
+    pub(super) fn add_relr<H: FileHeader>(&mut self, bytes: &[u8]) {
+        let endian = self.layout.endian::<H>();
         let word_bytes = size_of::<H::Relr>() as u64;
         let bits_per_word = u64::from(<H::Relr as Relr>::COUNT);
         let mut base = 0_u64;

@@ -74,13 +74,8 @@ impl Dynamic {
 
 fn table<'a, H: FileHeader>(file: &Elf<'a, H>, notes: &mut Notes) -> Option<&'a [u8]> {
     let endian = file.endian;
-    // A file that holds only debug information keeps the program headers of the stripped one,
-    // but the section says that the table's bytes are not here.
-    let absent = file.sections.iter().any(|section| {
-        section.sh_type(endian) == elf::SHT_NOBITS
-            && file.section_name(section) == Some(b".dynamic")
-    });
-    if absent {
+    if file.is_elsewhere(b".dynamic") {
+        notes.problem("debug information only: what a loader reads is in another file".to_owned());
         return None;
     }
     let segment = file.segments.iter().find(|s| s.p_type(endian) == elf::PT_DYNAMIC);

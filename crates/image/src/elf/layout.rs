@@ -24,7 +24,7 @@ pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Layou
         let executable = segment.p_flags(endian).contains(elf::PF_X);
         match segment.p_type(endian) {
             elf::PT_LOAD => layout.load(file, segment, executable, notes),
-            elf::PT_INTERP if layout.interpreter.is_none() => {
+            elf::PT_INTERP if !file.is_elsewhere(b".interp") => {
                 let (offset, size) = (segment.p_offset(endian), segment.p_filesz(endian));
                 let bytes = file.at_offset(offset.into(), size.into(), "PT_INTERP", notes);
                 layout.interpreter = notes.name(bytes, 0, "PT_INTERP").map(Interpreter);

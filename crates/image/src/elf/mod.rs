@@ -13,21 +13,27 @@ mod pages;
 mod read;
 mod relocation_types;
 mod relocations;
+mod scan;
 mod symbols;
 
 use crate::ImageError;
 use crate::error::describe;
-use model::{Format, ImageFacts};
+use model::{Format, ImageFacts, ImageKind};
 use object::elf;
 use object::read::elf::FileHeader;
 use object::{BigEndian, LittleEndian};
 use read::{Elf, Notes};
+use std::fs::File;
 
 const CLASS_OFFSET: usize = 4;
 const DATA_OFFSET: usize = 5;
 
-/// Facts of the ELF file in `bytes`.
-pub(crate) fn facts(path: &str, bytes: &[u8]) -> Result<ImageFacts, ImageError> {
+/// Facts of the ELF file in `bytes`, which may be mapped from `source`.
+pub(crate) fn facts(
+    path: &str,
+    bytes: &[u8],
+    source: Option<&File>,
+) -> Result<ImageFacts, ImageError> {
     if !crate::is_elf(bytes) {
         return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes) });
     }
@@ -41,16 +47,16 @@ pub(crate) fn facts(path: &str, bytes: &[u8]) -> Result<ImageFacts, ImageError> 
     };
     match (class, data) {
         (elf::ELFCLASS64, elf::ELFDATA2LSB) => {
-            read_all::<elf::FileHeader64<LittleEndian>>(path, bytes, LittleEndian)
+            read_all::<elf::FileHeader64<LittleEndian>>(path, bytes, source, LittleEndian)
         }
         (elf::ELFCLASS64, elf::ELFDATA2MSB) => {
-            read_all::<elf::FileHeader64<BigEndian>>(path, bytes, BigEndian)
+            read_all::<elf::FileHeader64<BigEndian>>(path, bytes, source, BigEndian)
         }
         (elf::ELFCLASS32, elf::ELFDATA2LSB) => {
-            read_all::<elf::FileHeader32<LittleEndian>>(path, bytes, LittleEndian)
+            read_all::<elf::FileHeader32<LittleEndian>>(path, bytes, source, LittleEndian)
         }
         (elf::ELFCLASS32, elf::ELFDATA2MSB) => {
-            read_all::<elf::FileHeader32<BigEndian>>(path, bytes, BigEndian)
+            read_all::<elf::FileHeader32<BigEndian>>(path, bytes, source, BigEndian)
         }
         (elf::ELFCLASS32 | elf::ELFCLASS64, _) => undefined("EI_DATA", data.0, DATA_OFFSET),
         _ => undefined("EI_CLASS", class.0, CLASS_OFFSET),
@@ -64,11 +70,12 @@ fn truncated<H>(path: &str, bytes: &[u8]) -> ImageError {
 fn read_all<H: FileHeader>(
     path: &str,
     bytes: &[u8],
+    source: Option<&File>,
     endian: H::Endian,
 ) -> Result<ImageFacts, ImageError> {
     let header: &H = read::entry(bytes).ok_or_else(|| truncated::<H>(path, bytes))?;
     let notes = &mut Notes::new(bytes.len());
-    let file = &Elf::parse(header, endian, bytes, notes);
+    let file = &Elf::parse(header, endian, bytes, source, notes);
     let dynamic = &file.dynamic;
     let layout = layout::read(file, notes);
     let functions = layout::functions(file);
@@ -109,7 +116,7 @@ fn read_all<H: FileHeader>(
         hash_style: exports.hash_style,
         relr: relocations::uses_relr(file),
         bind_now,
-        relro: layout.relro(bind_now || !dynamic.present()),
+        relro: layout.relro(bind_now || kind == ImageKind::StaticExecutable),
         text_relocations: dynamic.has(elf::DT_TEXTREL)
             || dynamic.flag(elf::DT_FLAGS, elf::DF_TEXTREL.0),
         symbolic: dynamic.has(elf::DT_SYMBOLIC) || dynamic.flag(elf::DT_FLAGS, elf::DF_SYMBOLIC.0),

@@ -31,6 +31,10 @@ impl Pages {
         }
     }
 
+    pub(super) fn merge(&mut self, other: Pages) {
+        self.pages.extend(other.pages);
+    }
+
     fn compact(&mut self) {
         self.pages.sort_unstable();
         self.pages.dedup();

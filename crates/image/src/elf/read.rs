@@ -2,6 +2,7 @@ use super::dynamic::Dynamic;
 use object::elf;
 use object::pod::{self, Pod};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use std::fs::File;
 
 /// Problems listed in the facts; the rest is counted.
 const MAX_PROBLEMS: usize = 20;
@@ -11,6 +12,8 @@ const MAX_NAME_BYTES: usize = 16 << 20;
 /// One ELF file: its bytes and the tables through which everything else is found.
 pub(super) struct Elf<'a, H: FileHeader> {
     pub(super) bytes: &'a [u8],
+    /// The file that `bytes` are mapped from, if they are.
+    pub(super) source: Option<&'a File>,
     pub(super) header: &'a H,
     pub(super) endian: H::Endian,
     pub(super) segments: &'a [H::ProgramHeader],
@@ -35,6 +38,7 @@ impl<'a, H: FileHeader> Elf<'a, H> {
         header: &'a H,
         endian: H::Endian,
         bytes: &'a [u8],
+        source: Option<&'a File>,
         notes: &mut Notes,
     ) -> Self {
         let segments = header.program_headers(endian, bytes).unwrap_or_else(|error| {
@@ -45,9 +49,8 @@ impl<'a, H: FileHeader> Elf<'a, H> {
             notes.problem(format!("section headers: {error}"));
             &[]
         });
-        let empty = Dynamic::default();
-        let mut file =
-            Elf { bytes, header, endian, segments, sections, dynamic: empty, names: &[] };
+        let (dynamic, names) = (Dynamic::default(), &[][..]);
+        let mut file = Elf { bytes, source, header, endian, segments, sections, dynamic, names };
         file.names = file.section_names(notes);
         file.dynamic = Dynamic::parse(&file, notes);
         file
@@ -67,6 +70,13 @@ impl<'a, H: FileHeader> Elf<'a, H> {
     /// Whether a section of this name exists.
     pub(super) fn has_section(&self, name: &[u8]) -> bool {
         self.sections.iter().any(|section| self.section_name(section) == Some(name))
+    }
+
+    /// Whether the file says that this section's bytes are elsewhere: one that holds only debug
+    /// information keeps the program headers of the stripped file, whose offsets mean nothing.
+    pub(super) fn is_elsewhere(&self, name: &[u8]) -> bool {
+        let nobits = |s: &&H::SectionHeader| s.sh_type(self.endian) == elf::SHT_NOBITS;
+        self.sections.iter().filter(nobits).any(|s| self.section_name(s) == Some(name))
     }
 
     /// A section's name, read no further than real names go.
@@ -100,13 +110,18 @@ impl<'a, H: FileHeader> Elf<'a, H> {
     ) -> &'a [u8] {
         let length = self.bytes.len() as u64;
         let end = offset.saturating_add(size);
-        if end > length {
+        if end > length && size > 0 {
             notes.problem(format!(
                 "{what} at offset {offset:#x} takes {size} bytes, but the file ends at {length:#x}"
             ));
         }
         let range = offset.min(length) as usize..end.min(length) as usize;
         self.bytes.get(range).unwrap_or(&[])
+    }
+
+    /// Where in the file `part` of its bytes begins.
+    pub(super) fn offset_of(&self, part: &[u8]) -> u64 {
+        (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize) as u64
     }
 
     /// `size` bytes at a virtual address: in the first segment whose file part holds it.

@@ -1,6 +1,7 @@
 use super::counts::{Counts, Layout};
 use super::read::{Budget, Elf, Notes};
 use super::relocation_types::{self, Class};
+use super::scan::Scan;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader};
 use std::collections::BTreeMap;
@@ -48,15 +49,19 @@ pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Reloc
     let mut budget = Budget::of_file(file.bytes);
     tables.retain(|table| budget.take(table.bytes, "relocations", notes));
 
-    let layout = Layout::of(file);
-    let mut applied = Counts::new(layout);
-    let mut left_over = Counts::new(layout);
+    let mut applied = Counts::new(Layout::of(file));
+    let mut left_over = Counts::new(Layout::of(file));
     for table in &tables {
         let counts = if table.applied { &mut applied } else { &mut left_over };
+        let scan = |entry_bytes| Scan {
+            table: table.bytes,
+            source: file.source.map(|source| (source, file.offset_of(table.bytes))),
+            entry_bytes,
+        };
         match table.form {
-            Form::Rel => counts.add_rel::<H>(table.bytes, file.endian),
-            Form::Rela => counts.add_rela::<H>(table.bytes, file.endian),
-            Form::Relr => counts.add_relr::<H>(table.bytes, file.endian),
+            Form::Rel => counts.add_rel::<H>(scan(size_of::<H::Rel>())),
+            Form::Rela => counts.add_rela::<H>(scan(size_of::<H::Rela>())),
+            Form::Relr => counts.add_relr::<H>(table.bytes),
         }
     }
     if applied.overflowed() || left_over.overflowed() {

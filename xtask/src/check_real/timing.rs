@@ -1,0 +1,77 @@
+//! headstart against readelf on one large image: whole processes, interleaved.
+
+use anyhow::{Context, Result, ensure};
+use nix::sys::resource::{UsageWho, getrusage};
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Medians of the launches, and headstart's memory.
+pub struct Timing {
+    image: String,
+    pairs: usize,
+    headstart_ms: f64,
+    readelf_ms: f64,
+    /// readelf's median ÷ headstart's median.
+    pub ratio: f64,
+    /// headstart's peak resident memory, mapped file pages included.
+    pub peak_kib: u64,
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "{}: headstart {:.2} ms, readelf {:.1} ms (medians of {} interleaved pairs): \
+             {:.0} times faster; peak memory at most {:.1} MiB",
+            self.image,
+            self.headstart_ms,
+            self.readelf_ms,
+            self.pairs,
+            self.ratio,
+            self.peak_kib as f64 / 1024.0
+        )
+    }
+}
+
+/// Runs `pairs` pairs, and a first one that is not counted and reads the file into memory.
+pub fn measure(headstart: &Path, image: &Path, pairs: usize) -> Result<Timing> {
+    let headstart_ms = || time(headstart, &["inspect", "--json"], image);
+    let readelf_ms = || time(Path::new("readelf"), &["-rW", "--dyn-syms"], image);
+    headstart_ms()?;
+    // The largest of all children so far, which is exact if headstart was the first of them and
+    // an upper bound otherwise.
+    let peak_kib = u64::try_from(getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss())?;
+    readelf_ms()?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        if pair % 2 == 0 {
+            ours.push(headstart_ms()?);
+            theirs.push(readelf_ms()?);
+        } else {
+            theirs.push(readelf_ms()?);
+            ours.push(headstart_ms()?);
+        }
+    }
+    let (headstart_ms, readelf_ms) = (median(ours), median(theirs));
+    let ratio = readelf_ms / headstart_ms;
+    let image = image.display().to_string();
+    Ok(Timing { image, pairs, headstart_ms, readelf_ms, ratio, peak_kib })
+}
+
+fn time(program: &Path, arguments: &[&str], image: &Path) -> Result<f64> {
+    let mut command = Command::new(program);
+    command.args(arguments).arg(image).env("LC_ALL", "C").stdout(Stdio::null());
+    let start = Instant::now();
+    let status = command.status();
+    let elapsed = start.elapsed();
+    let status = status.with_context(|| format!("{} cannot be run", program.display()))?;
+    ensure!(status.success(), "{} failed on {}", program.display(), image.display());
+    Ok(elapsed.as_secs_f64() * 1e3)
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
