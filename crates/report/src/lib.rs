@@ -1,1 +1,18 @@
-//! (written below)
+//! What people and scripts read: terminal views and exports. Prints nothing; every function
+//! returns its text.
+
+pub mod compare;
+pub mod export;
+pub mod figure;
+mod histogram;
+pub mod jobs;
+pub mod measure;
+mod notes;
+pub mod style;
+pub mod table;
+mod words;
+
+pub use compare::compare_view;
+pub use jobs::jobs_view;
+pub use measure::{measure_view, ticks_lines};
+pub use style::{Style, Tint};
