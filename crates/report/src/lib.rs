@@ -1,3 +1,21 @@
-//! Terminal views and exports: plain data in, text out.
+//! What people and scripts read: terminal views and exports. Prints nothing; every function
+//! returns its text.
 
+pub mod compare;
+pub mod doctor;
+pub mod explain;
+pub mod export;
+pub mod figure;
+mod histogram;
 pub mod inspect;
+pub mod jobs;
+pub mod measure;
+mod notes;
+pub mod style;
+pub mod table;
+mod words;
+
+pub use compare::compare_view;
+pub use jobs::jobs_view;
+pub use measure::{measure_view, ticks_lines};
+pub use style::{Style, Tint};

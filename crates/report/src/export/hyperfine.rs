@@ -1,0 +1,79 @@
+use model::{Ending, Reading, Results, VariantResult};
+use serde::Serialize;
+
+/// The JSON of `hyperfine --export-json` (1.15 to 1.20), so that scripts made for it go on working.
+///
+/// Times are in seconds. `mean` and `stddev` exist here only, because those scripts need them:
+/// headstart itself draws no conclusion from a mean.
+///
+/// # Errors
+/// Where the text cannot be written, which plain figures and strings do not cause.
+pub fn hyperfine(results: &Results) -> Result<String, serde_json::Error> {
+    let results = results.variants.iter().map(entry).collect();
+    Ok(serde_json::to_string_pretty(&File { results })? + "\n")
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    results: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    command: &'a str,
+    mean: f64,
+    /// `null` for a single launch, as there.
+    stddev: Option<f64>,
+    median: f64,
+    user: f64,
+    system: f64,
+    min: f64,
+    max: f64,
+    times: Vec<f64>,
+    /// Left out where any launch lacks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_usage_byte: Option<Vec<u64>>,
+    /// `null` for a launch that did not end by itself.
+    exit_codes: Vec<Option<i32>>,
+}
+
+fn entry(variant: &VariantResult) -> Entry<'_> {
+    let seconds = |us: f64| us / 1e6;
+    let times: Vec<f64> = variant.times_us.iter().copied().map(seconds).collect();
+    let launches = || variant.samples.iter().map(|sample| &sample.launch);
+    let memory = launches().map(|launch| match launch.peak_rss_kib {
+        Reading::Value(kib) => Some(kib.saturating_mul(1024)),
+        Reading::Unavailable { .. } => None,
+    });
+    Entry {
+        command: &variant.command,
+        mean: mean(&times),
+        stddev: deviation(&times),
+        median: seconds(variant.summary.median_us),
+        user: mean(&launches().map(|launch| seconds(launch.user_us)).collect::<Vec<_>>()),
+        system: mean(&launches().map(|launch| seconds(launch.system_us)).collect::<Vec<_>>()),
+        min: seconds(variant.summary.min_us),
+        max: seconds(variant.summary.max_us),
+        memory_usage_byte: memory.collect(),
+        exit_codes: launches().map(|launch| exit_code(launch.ending)).collect(),
+        times,
+    }
+}
+
+fn exit_code(ending: Ending) -> Option<i32> {
+    match ending {
+        Ending::Code(code) => Some(code),
+        Ending::Signal(_) | Ending::Ready | Ending::TimedOut => None,
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// With n − 1 in the denominator, as hyperfine computes it.
+fn deviation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}

@@ -1,0 +1,43 @@
+use crate::figure::{Unit, percent};
+use crate::style::Style;
+use crate::words::{interval, short};
+use model::{Effect, Results};
+
+/// A Markdown table, as for a README or a pull request.
+pub fn markdown(results: &Results) -> String {
+    let style = Style { colour: false, width: usize::MAX, unicode: true };
+    let medians = results.variants.iter().map(|variant| variant.summary.median_us);
+    let unit = Unit::of(medians.fold(f64::INFINITY, f64::min), &style);
+    let name = unit.name();
+    let compared = results.variants.len() > 1;
+    let mut text =
+        format!("| Command | Fastest [{name}] | p10 [{name}] | Median [{name}] | Spread |");
+    text += if compared { " Change |\n" } else { "\n" };
+    text += "|:---|---:|---:|---:|---:|";
+    text += if compared { ":---|\n" } else { "\n" };
+    for (place, variant) in results.variants.iter().enumerate() {
+        let s = &variant.summary;
+        let times = [s.min_us, s.p10_us, s.median_us].map(|time| unit.bare(time)).join(" | ");
+        text += &format!("| {} | {times} | {} |", code(&variant.command), percent(s.spread));
+        if compared {
+            let effect = results.effects.iter().find(|effect| effect.variant == variant.name);
+            text += &format!(" {} |", change(effect, place == 0, &style));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn change(effect: Option<&Effect>, first: bool, style: &Style) -> String {
+    match effect {
+        Some(effect) => format!("{} ({})", short(effect), interval(effect, style)),
+        None if first => "baseline".to_owned(),
+        None => "no complete round".to_owned(),
+    }
+}
+
+/// Inline code that survives a table: bars are escaped, back-ticks fenced, lines joined.
+fn code(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ").replace('|', r"\|");
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+}

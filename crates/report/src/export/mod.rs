@@ -1,0 +1,11 @@
+//! Results in the formats of other programs.
+
+mod csv;
+mod hyperfine;
+mod json;
+mod markdown;
+
+pub use csv::csv;
+pub use hyperfine::hyperfine;
+pub use json::json;
+pub use markdown::markdown;

@@ -1,0 +1,89 @@
+use crate::figure::{count, percent};
+use model::{CacheState, ColdSummary, Ending, Reading, Results, VariantResult};
+
+/// From this spread on a reader is told that the machine is noisy.
+const NOISY: f64 = 0.3;
+
+/// What a reader of the figures should know, one sentence or two each.
+pub fn notes(results: &Results) -> Vec<String> {
+    let several = results.variants.len() > 1;
+    let mut notes = Vec::new();
+    for variant in &results.variants {
+        let about = if several { format!("{}: ", variant.name) } else { String::new() };
+        let own = [failures(variant), left_running(variant), noise(variant)];
+        notes.extend(own.into_iter().flatten().map(|note| format!("{about}{note}")));
+    }
+    notes.extend(results.notes.iter().cloned());
+    notes
+}
+
+fn failures(variant: &VariantResult) -> Option<String> {
+    let failed = variant.failed();
+    let ways: Vec<String> = variant
+        .endings
+        .iter()
+        .filter_map(|way| ending(way.ending).map(|text| format!("{text} ({} times)", way.launches)))
+        .collect();
+    let runs = variant.summary.runs;
+    (failed > 0).then(|| format!("{failed} of {runs} launches failed: {}.", ways.join(", ")))
+}
+
+/// A failed ending in words.
+fn ending(ending: Ending) -> Option<String> {
+    match ending {
+        Ending::Code(0) | Ending::Ready => None,
+        Ending::Code(code) => Some(format!("exit code {code}")),
+        Ending::Signal(signal) => Some(format!("killed by signal {signal}{}", signal_name(signal))),
+        Ending::TimedOut => Some("not finished in time".to_owned()),
+    }
+}
+
+/// Names of the signals that programs die of, signal(7); numbers as on x86 and ARM.
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        1 => " (SIGHUP)",
+        2 => " (SIGINT)",
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        7 => " (SIGBUS)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        15 => " (SIGTERM)",
+        _ => "",
+    }
+}
+
+fn left_running(variant: &VariantResult) -> Option<String> {
+    let (left, runs) = (variant.left_running, variant.summary.runs);
+    (left > 0).then(|| {
+        format!("{left} of {runs} launches left processes running, which headstart ended; --until says when such a program is ready.")
+    })
+}
+
+fn noise(variant: &VariantResult) -> Option<String> {
+    let spread = variant.summary.spread;
+    (spread > NOISY && variant.summary.runs >= 10).then(|| {
+        format!(
+            "The launches differ by {}; headstart doctor says what makes this machine noisy.",
+            percent(spread)
+        )
+    })
+}
+
+/// How the cache was emptied and what was left in it.
+pub fn cold(cold: &ColdSummary) -> String {
+    let how = match cold.state {
+        CacheState::Warm => return "the page cache was left as it was".to_owned(),
+        CacheState::ColdDropped => "the whole page cache was dropped",
+        CacheState::ColdEvicted => "the files that the launch maps were evicted",
+    };
+    let left = match &cold.resident_pages {
+        Reading::Value(0) => "none".to_owned(),
+        Reading::Value(pages) => count(*pages),
+        Reading::Unavailable { reason, .. } => format!("an unknown number ({reason})"),
+    };
+    let (files, pages) = (count(cold.files.into()), count(cold.total_pages));
+    format!("{how}; of {pages} pages in {files} files {left} stayed resident")
+}

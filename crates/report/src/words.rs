@@ -1,0 +1,197 @@
+use crate::figure::percent_decimals;
+use crate::measure::whole_percent;
+use crate::style::{Style, Tint};
+use model::{Effect, Rules, Verdict};
+
+/// From this ratio on a variant "takes 2.00 times as long" rather than being 100 % slower.
+const TIMES: f64 = 2.0;
+
+/// What can be said of an effect, in one sentence.
+pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
+    let variant = style.paint(Tint::Name, &style.shorten(&effect.variant, 40));
+    let baseline = style.paint(Tint::Name, &style.shorten(&effect.baseline, 40));
+    let confidence = whole_percent(effect.confidence);
+    match effect.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            let strength = style.paint(tint(effect.verdict), &strength(effect));
+            let interval = interval(effect, style);
+            let (verb, than) = if effect.ratio >= TIMES { ("takes", "as") } else { ("is", "than") };
+            format!(
+                "{variant} {verb} {strength} {than} {baseline} ({confidence} interval {interval})."
+            )
+        }
+        Verdict::Same => {
+            let largest = percent_up(effect.within);
+            let same = style.paint(tint(effect.verdict), "no difference");
+            format!(
+                "{variant} and {baseline}: {same} larger than {largest} ({confidence} confidence)."
+            )
+        }
+        Verdict::Inconclusive => {
+            let doubt = style.paint(tint(effect.verdict), "inconclusive");
+            let why = if effect.rounds < rules.least_rounds {
+                format!(
+                    "{} rounds are too few to tell; {} are the least.",
+                    effect.rounds, rules.least_rounds
+                )
+            } else {
+                format!("{}; more launches or --precision 1% would tell.", possible(effect, style))
+            };
+            format!("{variant} against {baseline} is {doubt}: {why}")
+        }
+    }
+}
+
+/// The look of a verdict.
+pub fn tint(verdict: Verdict) -> Tint {
+    match verdict {
+        Verdict::Faster => Tint::Good,
+        Verdict::Slower => Tint::Bad,
+        Verdict::Same => Tint::Strong,
+        Verdict::Inconclusive => Tint::Doubt,
+    }
+}
+
+/// The verdict in a few words, for a table.
+pub fn short(effect: &Effect) -> String {
+    match effect.verdict {
+        Verdict::Faster | Verdict::Slower => strength(effect),
+        Verdict::Same => "same".to_owned(),
+        Verdict::Inconclusive => "inconclusive".to_owned(),
+    }
+}
+
+/// The ends of the interval in the words of [`short`]: `12.9–14.2 %`, `−3.0 to +2.1 %`.
+pub fn interval(effect: &Effect, style: &Style) -> String {
+    let dash = style.or("–", "-");
+    if effect.ratio >= TIMES && effect.low > 1.0 {
+        return format!("{:.2}{dash}{:.2} times", effect.low, effect.high);
+    }
+    let (mut one, mut two) = (effect.low - 1.0, effect.high - 1.0);
+    let decimals = percent_decimals(one.abs().max(two.abs()));
+    if one < 0.0 && two > 0.0 {
+        let minus = style.or("−", "-");
+        return format!("{minus}{:.decimals$} to +{:.decimals$} %", -one * 100.0, two * 100.0);
+    }
+    if two <= 0.0 {
+        (one, two) = (-two, -one);
+    }
+    // Adding zero turns −0.0 into 0.0.
+    format!("{:.decimals$}{dash}{:.decimals$} %", one * 100.0 + 0.0, two * 100.0 + 0.0)
+}
+
+/// The estimate: `13.6 % faster`, `3.40 times as long`.
+fn strength(effect: &Effect) -> String {
+    let ratio = effect.ratio;
+    if ratio >= TIMES {
+        return format!("{ratio:.2} times as long");
+    }
+    side(ratio, percent_decimals(ratio - 1.0))
+}
+
+/// `3.0 % faster` or `2.1 % slower`: percentages of the baseline's time.
+fn side(ratio: f64, decimals: usize) -> String {
+    let word = if ratio < 1.0 { "faster" } else { "slower" };
+    format!("{:.decimals$} % {word}", (ratio - 1.0).abs() * 100.0)
+}
+
+/// What the interval leaves possible: `between 3.0 % faster and 2.1 % slower`.
+fn possible(effect: &Effect, style: &Style) -> String {
+    if effect.low < 1.0 && effect.high > 1.0 {
+        let decimals = percent_decimals((1.0 - effect.low).max(effect.high - 1.0));
+        return format!(
+            "between {} and {}",
+            side(effect.low, decimals),
+            side(effect.high, decimals)
+        );
+    }
+    let word = if effect.high <= 1.0 { "faster" } else { "slower" };
+    format!("{} {word}", interval(effect, style))
+}
+
+/// A bound as a percentage, rounded up: "no larger than" must stay true.
+fn percent_up(fraction: f64) -> String {
+    let decimals = percent_decimals(fraction);
+    let scale = 10_f64.powi(decimals as i32 + 2);
+    // A hair less, so that 0.012 (which is 0.01200000…1) stays 1.2 %.
+    format!("{:.decimals$} %", (fraction * scale - 1e-9).ceil().max(0.0) / scale * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STYLE: Style = Style { colour: false, width: 80, unicode: true };
+
+    fn effect(low: f64, ratio: f64, high: f64, verdict: Verdict) -> Effect {
+        let within = (high.max(1.0 / low) - 1.0).max(0.0);
+        let (baseline, variant) = ("A".to_owned(), "B".to_owned());
+        Effect {
+            baseline,
+            variant,
+            ratio,
+            low,
+            high,
+            confidence: 0.99,
+            rounds: 100,
+            verdict,
+            within,
+        }
+    }
+
+    #[test]
+    fn sentences_say_what_is_known() {
+        use Verdict::{Faster, Inconclusive, Same, Slower};
+        for (low, ratio, high, verdict, wanted) in [
+            (0.858, 0.864, 0.871, Faster, "B is 13.6 % faster than A (99 % interval 12.9–14.2 %)."),
+            (0.30, 0.31, 0.33, Faster, "B is 69.0 % faster than A (99 % interval 67.0–70.0 %)."),
+            (1.02, 1.031, 1.04, Slower, "B is 3.1 % slower than A (99 % interval 2.0–4.0 %)."),
+            (
+                3.35,
+                3.4,
+                3.46,
+                Slower,
+                "B takes 3.40 times as long as A (99 % interval 3.35–3.46 times).",
+            ),
+            (0.99, 1.0, 1.012, Same, "B and A: no difference larger than 1.2 % (99 % confidence)."),
+            (
+                0.9971,
+                1.0,
+                1.001,
+                Same,
+                "B and A: no difference larger than 0.30 % (99 % confidence).",
+            ),
+            (1.0, 1.0, 1.0, Same, "B and A: no difference larger than 0.0 % (99 % confidence)."),
+            (
+                0.97,
+                1.0,
+                1.021,
+                Inconclusive,
+                "B against A is inconclusive: between 3.0 % faster and 2.1 % slower; more launches or --precision 1% would tell.",
+            ),
+            (
+                1.001,
+                1.008,
+                1.025,
+                Inconclusive,
+                "B against A is inconclusive: 0.1–2.5 % slower; more launches or --precision 1% would tell.",
+            ),
+        ] {
+            assert_eq!(
+                sentence(&effect(low, ratio, high, verdict), &Rules::default(), &STYLE),
+                wanted
+            );
+        }
+        let few = Effect { rounds: 5, ..effect(0.5, 0.6, 0.7, Inconclusive) };
+        let wanted = "B against A is inconclusive: 5 rounds are too few to tell; 10 are the least.";
+        assert_eq!(sentence(&few, &Rules::default(), &STYLE), wanted);
+    }
+
+    #[test]
+    fn intervals_keep_their_signs_apart() {
+        let ends = |low, high| interval(&effect(low, 1.0, high, Verdict::Same), &STYLE);
+        assert_eq!(ends(0.97, 1.021), "−3.0 to +2.1 %");
+        assert_eq!(ends(0.998, 1.0), "0.00–0.20 %");
+        assert_eq!(ends(1.0, 1.0), "0.0–0.0 %");
+    }
+}

@@ -1,0 +1,100 @@
+//! Made-up runs that look like real ones, built from formulas so that they never change.
+
+use model::{
+    CacheState, ColdCheck, Command, Ending, Experiment, Launch, Machine, Reading, Request, Results,
+    Rules, Sample, Schedule, Until, Variant,
+};
+use report::Style;
+
+pub const PLAIN: Style = Style { colour: false, width: 80, unicode: true };
+pub const RICH: Style = Style { colour: true, width: 80, unicode: true };
+pub const ASCII: Style = Style { colour: false, width: 80, unicode: false };
+
+/// What a variant is called, what is launched, its median and its noise.
+pub struct Made {
+    pub name: &'static str,
+    pub argv: &'static [&'static str],
+    pub median_us: f64,
+    pub noise: f64,
+}
+
+/// A run of `rounds` rounds; `change` may alter every sample.
+pub fn run(made: &[Made], rounds: u32, change: impl Fn(&mut Sample)) -> Results {
+    let mut samples = Vec::new();
+    for round in 0..rounds {
+        for (index, variant) in made.iter().enumerate() {
+            let mut sample = sample(round, index as u32, variant);
+            change(&mut sample);
+            samples.push(sample);
+        }
+    }
+    stats::results(&experiment(made, rounds), &samples, &Rules::default())
+}
+
+fn sample(round: u32, variant: u32, made: &Made) -> Sample {
+    // Equidistributed in 0..1 by the golden ratio, then skewed to the right like launch times.
+    let step = f64::from(round * 7 + variant * 3 + 1) * 0.618_033_988_749_895;
+    let place = step.fract();
+    let skewed = (place - 0.5) * 2.0 + 3.0 * place.powi(9) + 9.0 * place.powi(90);
+    let total_us = made.median_us * (1.0 + made.noise * skewed);
+    let launch = Launch {
+        total_us,
+        ending: Ending::Code(0),
+        user_us: 0.7 * total_us,
+        system_us: 0.22 * total_us,
+        peak_rss_kib: Reading::Value(63_900 + u64::from(round % 5) * 12),
+        minor_faults: Reading::Value(6812),
+        major_faults: Reading::Value(0),
+        read_bytes: Reading::Value(0),
+        left_running: 0,
+    };
+    Sample { round: round as i32, position: variant, variant, launch, cold: None }
+}
+
+fn experiment(made: &[Made], rounds: u32) -> Experiment {
+    let variant = |made: &Made| Variant {
+        name: made.name.to_owned(),
+        command: Command {
+            argv: made.argv.iter().map(|word| (*word).to_owned()).collect(),
+            program: made.argv[0].into(),
+            directory: None,
+            environment: Vec::new(),
+        },
+    };
+    Experiment {
+        schema: 1,
+        headstart: "0.1.0".to_owned(),
+        started_unix_s: 1_750_000_000,
+        machine: Machine {
+            kernel: "Linux 6.18".to_owned(),
+            processor: "Example 9000".to_owned(),
+            cpus: 4,
+            hypervisor: None,
+            libc: None,
+        },
+        variants: made.iter().map(variant).collect(),
+        schedule: Schedule { seed: 1, warm_up_rounds: 1, rounds, precision: None, budget_s: None },
+        request: Request {
+            until: Until::Exit,
+            cache: CacheState::Warm,
+            cpu: Some(2),
+            realtime: false,
+            timeout_s: 60.0,
+            ignore_failure: true,
+            prepare: None,
+        },
+    }
+}
+
+/// Marks a sample as cold.
+#[allow(dead_code, reason = "each test file uses a part of the data")]
+pub fn make_cold(sample: &mut Sample) {
+    sample.cold = Some(ColdCheck {
+        state: CacheState::ColdEvicted,
+        files: 312,
+        total_pages: 48_120,
+        resident_pages: Reading::Value(12),
+    });
+    sample.launch.major_faults = Reading::Value(1240);
+    sample.launch.read_bytes = Reading::Value(98_304_000);
+}

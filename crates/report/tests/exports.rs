@@ -1,0 +1,72 @@
+//! Golden exports, and hyperfine's own output as the measure of ours.
+
+mod data;
+
+use data::{Made, run};
+use insta::assert_snapshot;
+use model::{Reading, Results};
+use report::export::{csv, hyperfine, json, markdown};
+use serde_json::Value;
+
+fn results() -> Results {
+    let argv: &[&str] = &["sh", "-c", "echo \"a, b\" | tr a `true`c"];
+    let a = Made { name: "odd, name", argv, median_us: 835.0, noise: 0.03 };
+    let b = Made { name: "B", argv: &["true"], median_us: 721.4, noise: 0.03 };
+    run(&[a, b], 12, |sample| {
+        if sample.variant == 1 {
+            sample.launch.read_bytes = Reading::unavailable("no taskstats", "run as root");
+        }
+    })
+}
+
+#[test]
+fn tables() {
+    assert_snapshot!("csv", csv(&results()));
+    assert_snapshot!("markdown", markdown(&results()));
+    let one = Made { name: "B", argv: &["true"], median_us: 721.4, noise: 0.03 };
+    assert_snapshot!("markdown_one", markdown(&run(&[one], 12, |_| {})));
+}
+
+#[test]
+fn json_of_a_comparison() {
+    assert_snapshot!("json", json(&results()).unwrap());
+}
+
+/// Keys and types of one result of hyperfine 1.15, which wrote this for `--runs 2 true`.
+const THEIRS: &str = r#"{"command": "true", "mean": 0.00110, "stddev": 0.00027, "median": 0.00107,
+  "user": 0.000623, "system": 0.000319, "min": 0.00085, "max": 0.00139,
+  "times": [0.00139, 0.00107], "exit_codes": [0, 0]}"#;
+
+#[test]
+fn hyperfine_scripts_find_their_keys() {
+    let ours: Value = serde_json::from_str(&hyperfine(&results()).unwrap()).unwrap();
+    let theirs: Value = serde_json::from_str(THEIRS).unwrap();
+    let kind = |value: &Value| match value {
+        Value::Array(items) => format!("array of {}", items[0].is_number()),
+        Value::Number(_) => "number".to_owned(),
+        other => other.is_string().to_string(),
+    };
+    for entry in ours["results"].as_array().unwrap() {
+        for (key, value) in theirs.as_object().unwrap() {
+            assert_eq!(kind(&entry[key]), kind(value), "{key}");
+        }
+        let times = entry["times"].as_array().unwrap();
+        let mean = times.iter().filter_map(Value::as_f64).sum::<f64>() / 12.0;
+        assert!((entry["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+        assert_eq!(entry["memory_usage_byte"].as_array().unwrap().len(), 12);
+        assert!(entry["median"].as_f64().unwrap() < 0.001);
+    }
+}
+
+#[test]
+fn what_hyperfine_leaves_empty_stays_empty() {
+    let one = Made { name: "B", argv: &["true"], median_us: 721.4, noise: 0.03 };
+    let results = run(&[one], 1, |sample| {
+        sample.launch.ending = model::Ending::Signal(9);
+        sample.launch.peak_rss_kib = Reading::unavailable("gone", "");
+    });
+    let ours: Value = serde_json::from_str(&hyperfine(&results).unwrap()).unwrap();
+    let entry = &ours["results"][0];
+    assert!(entry["stddev"].is_null() && entry["exit_codes"][0].is_null());
+    assert!(entry.get("memory_usage_byte").is_none());
+}

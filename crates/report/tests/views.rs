@@ -1,0 +1,182 @@
+//! Golden views: what people see at 80 columns. Look at the snapshots before accepting a change.
+
+mod data;
+
+use data::{ASCII, Made, PLAIN, RICH, make_cold, run};
+use insta::assert_snapshot;
+use model::{Ending, Reading, Results, Throughput, Verdict};
+use report::{compare_view, jobs_view, measure_view, ticks_lines};
+
+const EMACS: Made = Made {
+    name: "emacs",
+    argv: &["emacs", "--batch", "-Q", "--eval", "(kill-emacs)"],
+    median_us: 43_050.0,
+    noise: 0.04,
+};
+
+fn two(median_us: f64, noise: f64, rounds: u32) -> Results {
+    let a = Made { name: "A", argv: &["./game-old", "--version"], median_us: 835.0, noise };
+    let b = Made { name: "B", argv: &["./game", "--version"], median_us, noise };
+    run(&[a, b], rounds, |_| {})
+}
+
+/// No line is wider than the terminal.
+fn fits(view: &str) -> &str {
+    for line in view.lines() {
+        assert!(report::style::columns(line) <= 80, "too wide: {line}");
+        assert_eq!(line.trim_end(), line, "spaces at the end of a line");
+    }
+    view
+}
+
+#[test]
+fn one_variant() {
+    let results = run(&[EMACS], 30, |_| {});
+    assert_snapshot!("measure", fits(&measure_view(&results, &PLAIN)));
+    assert_snapshot!("measure_ascii", fits(&measure_view(&results, &ASCII)));
+    assert_snapshot!("measure_colour", measure_view(&results, &RICH));
+    assert!(measure_view(&results, &ASCII).is_ascii());
+}
+
+#[test]
+fn unavailable_readings_and_troubles() {
+    let results = run(&[Made { noise: 0.3, ..EMACS }], 100, |sample| {
+        let launch = &mut sample.launch;
+        launch.peak_rss_kib =
+            Reading::unavailable("the kernel has no VmHWM for a dead process", "");
+        launch.major_faults = Reading::unavailable(
+            "perf_event_paranoid is 4 and forbids the tracepoint",
+            "sysctl kernel.perf_event_paranoid=1",
+        );
+        launch.read_bytes = Reading::unavailable("no taskstats", "run as root");
+        match sample.round {
+            3 | 4 => launch.ending = Ending::Code(1),
+            5 => launch.ending = Ending::Signal(11),
+            6 => launch.left_running = 2,
+            _ => {}
+        }
+    });
+    assert_snapshot!("measure_unavailable", fits(&measure_view(&results, &PLAIN)));
+    assert_snapshot!("measure_unavailable_colour", measure_view(&results, &RICH));
+}
+
+#[test]
+fn cold_launches() {
+    let results = run(&[Made { median_us: 643_050.0, ..EMACS }], 30, make_cold);
+    assert_snapshot!("measure_cold", fits(&measure_view(&results, &PLAIN)));
+}
+
+#[test]
+fn long_commands() {
+    let argv: &[&str] = &[
+        "/opt/google/chrome-unstable/chrome",
+        "--headless=new",
+        "--disable-gpu",
+        "--user-data-dir=/tmp/profile with spaces",
+        "--dump-dom",
+        "https://example.org/index.html",
+    ];
+    let made = Made { name: "chrome", argv, median_us: 1_204_000.0, noise: 0.01 };
+    let other = Made {
+        name: "chrome of the nightly build with a very long name",
+        argv,
+        median_us: 1_104_000.0,
+        noise: 0.01,
+    };
+    assert_snapshot!("measure_long", fits(&measure_view(&run(&[made], 30, |_| {}), &PLAIN)));
+    let made = Made { name: "chrome", argv, median_us: 1_204_000.0, noise: 0.01 };
+    assert_snapshot!("compare_long", fits(&compare_view(&run(&[made, other], 30, |_| {}), &PLAIN)));
+}
+
+#[test]
+fn two_variants_in_each_verdict() {
+    for (name, median_us, noise, rounds, verdict) in [
+        ("faster", 721.4, 0.03, 100, Verdict::Faster),
+        ("slower", 868.4, 0.03, 100, Verdict::Slower),
+        ("much_slower", 2868.4, 0.03, 100, Verdict::Slower),
+        ("same", 836.0, 0.05, 400, Verdict::Same),
+        ("inconclusive", 840.0, 0.09, 30, Verdict::Inconclusive),
+        ("too_few", 721.4, 0.03, 5, Verdict::Inconclusive),
+    ] {
+        let results = two(median_us, noise, rounds);
+        assert_eq!(results.effects[0].verdict, verdict, "{name}: {:?}", results.effects);
+        assert_snapshot!(format!("compare_{name}"), fits(&compare_view(&results, &PLAIN)));
+        assert_snapshot!(format!("compare_{name}_colour"), compare_view(&results, &RICH));
+        let ascii = compare_view(&results, &ASCII);
+        assert!(ascii.is_ascii(), "{ascii}");
+    }
+}
+
+fn five() -> Results {
+    let made = [
+        ("default", 43_050.0),
+        ("prelinked", 37_110.0),
+        ("order file", 40_020.0),
+        ("-O3", 43_100.0),
+        ("asan", 143_050.0),
+    ];
+    let made = made.map(|(name, median_us)| Made { name, median_us, ..EMACS });
+    run(&made, 100, |_| {})
+}
+
+#[test]
+fn five_variants() {
+    assert_snapshot!("compare_five", fits(&compare_view(&five(), &PLAIN)));
+    assert_snapshot!("compare_five_ascii", fits(&compare_view(&five(), &ASCII)));
+    assert_snapshot!("compare_five_colour", compare_view(&five(), &RICH));
+}
+
+#[test]
+fn a_cold_comparison() {
+    let variants = [EMACS, Made { name: "emacs, fewer files", median_us: 33_050.0, ..EMACS }];
+    assert_snapshot!("compare_cold", fits(&compare_view(&run(&variants, 30, make_cold), &PLAIN)));
+}
+
+#[test]
+fn many_launchers() {
+    let one = Throughput {
+        jobs: 1,
+        launches: 1200,
+        window_us: 1e6,
+        per_second: 1204.3,
+        min_us: 712.4,
+        p50_us: 803.1,
+        p90_us: 951.9,
+        p99_us: 1403.5,
+        max_us: 2210.4,
+    };
+    let four = Throughput {
+        jobs: 4,
+        launches: 4000,
+        per_second: 3991.2,
+        p50_us: 968.3,
+        p90_us: 1301.6,
+        p99_us: 2951.0,
+        max_us: 12_210.4,
+        ..one
+    };
+    assert_snapshot!("jobs", fits(&jobs_view("git --version", Some(&one), &four, &PLAIN)));
+    assert_snapshot!("jobs_alone", fits(&jobs_view("git --version", None, &four, &ASCII)));
+    assert_snapshot!("jobs_colour", jobs_view("git --version", Some(&one), &four, &RICH));
+}
+
+#[test]
+fn ticks_in_the_words_of_1995() {
+    let lines = ticks_lines(812.4, 1_000_000_000);
+    assert_eq!(lines, "Fastest time: 812400 ticks, 0.000812 seconds\nTicks/second: 1000000000\n");
+}
+
+/// A narrow terminal shortens names and wraps sentences; nothing panics at any width.
+#[test]
+fn any_width_will_do() {
+    let results = five();
+    for width in 0..120 {
+        for unicode in [false, true] {
+            let style = report::Style { colour: false, width, unicode };
+            measure_view(&results, &style);
+            let view = compare_view(&results, &style);
+            let widest = view.lines().map(report::style::columns).max().unwrap_or(0);
+            assert!(width < 70 || widest <= width, "{width}: {widest}\n{view}");
+        }
+    }
+}
