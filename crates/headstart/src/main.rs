@@ -1,2 +1,20 @@
 //! The `headstart` command.
-fn main() {}
+
+mod commands;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Measure, explain and improve the start-up time of programs.
+#[derive(Debug, Parser)]
+#[command(version)]
+enum Verb {
+    /// Say what on this machine makes measurements noisy or features unavailable
+    Doctor(commands::doctor::Arguments),
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    match Verb::parse() {
+        Verb::Doctor(arguments) => commands::doctor::run(&arguments),
+    }
+}

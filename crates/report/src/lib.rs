@@ -1,1 +1,3 @@
-//! (written below)
+//! Terminal views and exports: text from plain data. Nothing here prints.
+
+pub mod doctor;

@@ -89,6 +89,20 @@ fn read_bytes(usage: &libc::rusage) -> Reading<u64> {
     }
 }
 
+/// Whether [`record`] can tell which files a launch reads from storage.
+///
+/// # Errors
+/// The kernel's answer: only root may, by default.
+pub fn reads_by_file_permitted() -> io::Result<()> {
+    cache_tracepoint(perf::permitted()?).map(|_| ())
+}
+
+fn cache_tracepoint(scope: Scope) -> io::Result<Tracepoint> {
+    let tracepoint = Tracefs::open()?.tracepoint(ADDED_TO_CACHE)?;
+    Attr::new(EventKind::Tracepoint(tracepoint.id), scope).open(-1)?;
+    Ok(tracepoint)
+}
+
 /// Which of the opened events is which.
 const MAJOR: usize = 1;
 const CACHED: usize = 2;
@@ -118,12 +132,7 @@ impl Recorder {
             reason: perf::refusal(&error),
         };
         let scope = perf::permitted().map_err(refused)?;
-        let mut cached = Tracefs::open().and_then(|tracefs| tracefs.tracepoint(ADDED_TO_CACHE));
-        if let Ok(tracepoint) = &cached
-            && let Err(error) = Attr::new(EventKind::Tracepoint(tracepoint.id), scope).open(-1)
-        {
-            cached = Err(error);
-        }
+        let cached = cache_tracepoint(scope);
         let mut attrs = vec![
             Attr::new(EventKind::MinorFaults, scope).with_processes(),
             Attr::new(EventKind::MajorFaults, scope),

@@ -153,6 +153,41 @@ fn names_the_files_that_a_launch_reads() {
     assert_eq!(found.map(|(_, bytes)| *bytes), Some(expected), "{read:?}");
 }
 
+/// Refuses perf_event_open for the calling thread and those it starts, as containers do.
+fn refuse_perf_events() {
+    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut filter = [
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_perf_event_open as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: the filter outlives the call, which copies it.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program), 0);
+    }
+}
+
+#[test]
+fn where_perf_events_are_refused_it_says_so_and_others_take_over() {
+    std::thread::spawn(|| {
+        refuse_perf_events();
+        let options = Options::default();
+        let ls = command(Path::new("/bin/ls"), &[Path::new("/")]);
+        let error = record(&ls, &options).unwrap_err();
+        assert!(matches!(error, LaunchError::NotPermitted { .. }), "{error}");
+        assert!(error.to_string().contains("perf_event_paranoid"), "{error}");
+        assert!(totals(&ls, &options).unwrap().minor.get().unwrap() > 0);
+        let files = crate::linux::cache::mapped_files(&ls, &options).unwrap();
+        assert!(files.source.contains("LD_DEBUG"), "{files:?}");
+        assert!(files.files.len() > 1, "{files:?}");
+    })
+    .join()
+    .unwrap();
+}
+
 #[test]
 fn works_for_an_ordinary_user() {
     // SAFETY: no arguments; never fails.

@@ -105,6 +105,16 @@ fn a_program_without_glibc_has_an_empty_log() {
 }
 
 #[test]
+fn musl_keeps_silent() {
+    let Some(cc) = testkit::tool("musl-gcc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = testkit::compile(&cc, folder.path(), "musl", "int main(void) { return 0; }", &[]);
+    let log = record(&command(&program, &[]), "files", &Options::default()).unwrap();
+    assert_eq!(log.lines, []);
+    assert!(log.total_us > 0.0);
+}
+
+#[test]
 fn statistics_are_scaled_to_what_the_launch_can_have_taken() {
     let sh = resolve(&["sh".to_owned(), "-c".to_owned(), ":".to_owned()]).unwrap();
     let Ok(reading) = statistics::statistics(&sh, 5, &Options::default()) else {
