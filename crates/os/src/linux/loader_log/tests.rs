@@ -128,8 +128,12 @@ fn statistics_are_scaled_to_what_the_launch_can_have_taken() {
     for launch in &found.launches {
         let [process] = launch[..] else { panic!("{launch:?}") };
         assert!(process.total_us <= process.printed_at_us, "{process:?}");
-        assert!(process.total_us * 10.0 > process.printed_at_us, "{process:?}");
         assert!(process.relocation_us + process.load_us <= process.total_us, "{process:?}");
         assert!(process.relocations > 0);
     }
+    // A launch may be held up before its loader starts, but not every one.
+    let share = |launch: &Vec<statistics::ProcessStatistics>| {
+        launch.first().map_or(0.0, |process| process.total_us / process.printed_at_us)
+    };
+    assert!(found.launches.iter().map(share).any(|share| share > 0.1), "{found:?}");
 }
