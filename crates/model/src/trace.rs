@@ -135,7 +135,9 @@ pub struct LoaderLog {
     pub lines: Vec<LoaderLine>,
 }
 
-/// A file mapped by a process.
+/// Memory mapped by a process: a file, or memory that may lie over a file's.
+///
+/// An address belongs to the last mapping of its process before the fault that covers it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mapping {
     /// Process.
@@ -150,8 +152,16 @@ pub struct Mapping {
     pub file_offset: u64,
     /// Mapped executable.
     pub executable: bool,
-    /// The file.
+    /// The file; `//anon`, `[heap]` and the like for memory without one.
     pub path: String,
+}
+
+impl Mapping {
+    /// The mapped file; `None` for memory without one.
+    pub fn file(&self) -> Option<&str> {
+        let is_file = self.path.starts_with('/') && !self.path.starts_with("//");
+        is_file.then_some(self.path.as_str())
+    }
 }
 
 /// One page fault.
@@ -176,7 +186,8 @@ pub struct PageFaults {
     pub pid: u32,
     /// Where the records come from, in words: `perf page-fault events, user mode only`.
     pub source: String,
-    /// File mappings in order of time.
+    /// Mappings in order of time. execve appears as one that covers all addresses with `//anon`,
+    /// and a forked process begins with its parent's.
     pub mappings: Vec<Mapping>,
     /// Faults in order of time.
     pub faults: Vec<PageFault>,

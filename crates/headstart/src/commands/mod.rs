@@ -1,3 +1,4 @@
-//! One file per verb.
+//! One file for each verb.
 
+pub mod doctor;
 pub mod inspect;

@@ -12,21 +12,20 @@
 
 mod assemble;
 mod names;
+mod reads;
 
 use super::attend::{Ended, Options, Source, attend, on_own_thread};
 use super::error::LaunchError;
 use super::host;
-use super::perf::{self, Attr, EventKind, Record, Rings, Scope, Tracefs, Tracepoint};
-use super::residency::page_bytes;
+use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
 use model::{Command, FaultTotals, PageFaults, Reading};
-use std::collections::HashMap;
+use reads::{Reads, Tracepoints};
 use std::io;
 use std::os::fd::RawFd;
 
-const ADDED_TO_CACHE: &str = "filemap/mm_filemap_add_to_page_cache";
-
 /// Launches `command` and records its page faults and file mappings, and as root the bytes that
-/// it read from storage by file. stdin, stdout and stderr are `/dev/null`.
+/// it read from storage by file; files without a path are described in brackets. stdin, stdout
+/// and stderr are `/dev/null`.
 ///
 /// # Errors
 /// [`LaunchError::NotPermitted`] where perf events are refused: [`totals`] works regardless.
@@ -50,7 +49,7 @@ fn record_with_usage(
 }
 
 /// Launches `command` and gives the faults and reads that the kernel counted for it and for the
-/// children it waited for. Needs no permission.
+/// children it waited for, but for no others. Needs no permission.
 ///
 /// # Errors
 /// Where the program cannot be started.
@@ -89,15 +88,24 @@ fn read_bytes(usage: &libc::rusage) -> Reading<u64> {
     }
 }
 
+/// Whether [`record`] can tell which files a launch reads from storage.
+///
+/// # Errors
+/// The kernel's answer: only root may, by default.
+pub fn reads_by_file_permitted() -> io::Result<()> {
+    Tracepoints::open(perf::permitted()?).map(|_| ())
+}
+
 /// Which of the opened events is which.
 const MAJOR: usize = 1;
-const CACHED: usize = 2;
+const ADDED: usize = 2;
+const DIRTIED: usize = 3;
 
 struct Recorder {
     rings: Rings,
     scope: Scope,
-    /// Present where pages added to the page cache are recorded.
-    cached: io::Result<Tracepoint>,
+    /// Present where reads by file are recorded.
+    points: io::Result<Tracepoints>,
     found: Found,
 }
 
@@ -106,8 +114,7 @@ struct Recorder {
 struct Found {
     records: Vec<Record>,
     faults: Vec<(u64, model::PageFault)>,
-    /// Bytes added to the page cache by device and inode.
-    read: HashMap<(u64, u64), u64>,
+    reads: Reads,
     lost: u64,
 }
 
@@ -118,25 +125,20 @@ impl Recorder {
             reason: perf::refusal(&error),
         };
         let scope = perf::permitted().map_err(refused)?;
-        let mut cached = Tracefs::open().and_then(|tracefs| tracefs.tracepoint(ADDED_TO_CACHE));
-        if let Ok(tracepoint) = &cached
-            && let Err(error) = Attr::new(EventKind::Tracepoint(tracepoint.id), scope).open(-1)
-        {
-            cached = Err(error);
-        }
+        let points = Tracepoints::open(scope);
         let mut attrs = vec![
             Attr::new(EventKind::MinorFaults, scope).with_processes(),
             Attr::new(EventKind::MajorFaults, scope),
         ];
-        if let Ok(tracepoint) = &cached {
-            attrs.push(Attr::new(EventKind::Tracepoint(tracepoint.id), scope));
+        if let Ok(points) = &points {
+            attrs.extend(points.attrs(scope));
         }
         let rings = Rings::open(&attrs, cpus).map_err(|source| LaunchError::System {
             action: "opening perf events",
             source,
             remedy: "raise the limits: sudo sysctl kernel.perf_event_mlock_kb=2048; ulimit -n 4096",
         })?;
-        Ok(Recorder { rings, scope, cached, found: Found::default() })
+        Ok(Recorder { rings, scope, points, found: Found::default() })
     }
 
     fn finish(mut self, ended: &Ended) -> PageFaults {
@@ -156,8 +158,8 @@ impl Recorder {
             faults: faults
                 .map(|(at_ns, fault)| model::PageFault { at_us: at_us(at_ns), ..fault })
                 .collect(),
-            read_bytes_by_file: match self.cached {
-                Ok(_) => Reading::Value(names.apply(self.found.read)),
+            read_bytes_by_file: match self.points {
+                Ok(_) => Reading::Value(names.apply(self.found.reads.by_file())),
                 Err(error) => Reading::unavailable(
                     format!("reads by file need root's page-cache tracepoint ({error})"),
                     "run headstart as root",
@@ -175,29 +177,27 @@ impl Source for Recorder {
     }
 
     fn drain(&mut self) -> bool {
-        let (found, cached) = (&mut self.found, self.cached.as_ref().ok());
-        self.rings.drain(|record, place| found.take(record, place, cached));
+        let (found, points) = (&mut self.found, self.points.as_ref().ok());
+        self.rings.drain(|record, place| found.take(record, place, points));
         false
     }
 }
 
 impl Found {
-    fn take(&mut self, record: Record, place: Option<usize>, cached: Option<&Tracepoint>) {
-        match record {
-            Record::Sample { raw, .. } if place == Some(CACHED) => {
-                let field = |name| cached.and_then(|tracepoint| tracepoint.field(&raw, name));
-                if let (Some(device), Some(inode)) = (field("s_dev"), field("i_ino")) {
-                    // Kernels before 5.16 record single pages and have no `order`.
-                    let pages = 1 << field("order").unwrap_or(0).min(30);
-                    *self.read.entry((device, inode)).or_default() += pages * page_bytes();
-                }
+    fn take(&mut self, record: Record, place: Option<usize>, points: Option<&Tracepoints>) {
+        match (record, points) {
+            (Record::Sample { raw, .. }, Some(points)) if place == Some(ADDED) => {
+                self.reads.add(points, &raw);
             }
-            Record::Sample { pid, at_ns, address, .. } => {
+            (Record::Sample { raw, .. }, Some(points)) if place == Some(DIRTIED) => {
+                self.reads.dirty(points, &raw);
+            }
+            (Record::Sample { pid, at_ns, address, .. }, _) => {
                 let major = place == Some(MAJOR);
                 self.faults.push((at_ns, model::PageFault { pid, at_us: 0.0, address, major }));
             }
-            Record::Lost(count) => self.lost += count,
-            record => self.records.push(record),
+            (Record::Lost(count), _) => self.lost += count,
+            (record, _) => self.records.push(record),
         }
     }
 }

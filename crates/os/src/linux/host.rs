@@ -1,18 +1,97 @@
 //! The machine and how busy it is.
 
+mod busy;
+mod processor;
+
+pub use busy::{Activity, activity, load_average, quiet_cpu};
+pub use processor::{cpuid_cost_us, hypervisor};
+
+use model::Machine;
+use std::ffi::CStr;
+use std::fs;
+
+/// What there is to know about the machine for reading its results later.
+pub fn machine() -> Machine {
+    let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    // SAFETY: no pointer is passed.
+    let cpus = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    Machine {
+        kernel: kernel(),
+        processor: processor_model(&cpu_info),
+        cpus: u32::try_from(cpus).unwrap_or(1),
+        hypervisor: hypervisor(),
+        libc: libc_version(),
+    }
+}
+
+/// Name and release of the kernel, such as `Linux 6.12.1`.
+fn kernel() -> String {
+    // SAFETY: an all-zero utsname is valid; uname fills it with NUL-terminated strings.
+    unsafe {
+        let mut name: libc::utsname = std::mem::zeroed();
+        libc::uname(&mut name);
+        let text =
+            |field: &[libc::c_char]| CStr::from_ptr(field.as_ptr()).to_string_lossy().into_owned();
+        format!("{} {}", text(&name.sysname), text(&name.release))
+    }
+}
+
+/// The model as `/proc/cpuinfo` names it; its keys differ between architectures.
+fn processor_model(cpu_info: &str) -> String {
+    let value = |key: &str| {
+        let mut lines = cpu_info.lines();
+        lines.find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix(':'))
+    };
+    let model = value("model name").or_else(|| value("Model")).or_else(|| value("cpu model"));
+    let model = model.or_else(|| value("Hardware")).unwrap_or("").trim();
+    let model = if model.is_empty() { "unknown model" } else { model };
+    format!("{model} ({})", std::env::consts::ARCH)
+}
+
+#[cfg(target_env = "gnu")]
+fn libc_version() -> Option<String> {
+    // SAFETY: returns a static NUL-terminated string.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    Some(format!("glibc {}", version.to_string_lossy()))
+}
+
+/// The host's C library is not the one that headstart was built with.
+#[cfg(not(target_env = "gnu"))]
+fn libc_version() -> Option<String> {
+    None
+}
+
 /// CPUs that the calling thread may run on, in order.
 pub fn allowed_cpus() -> Vec<u32> {
-    // SAFETY: an all-zero set is valid, and the call writes into it.
-    let set = unsafe {
+    // SAFETY: an all-zero set is valid, the call writes into it, and indices stay below its size.
+    unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) < 0 {
-            // More CPUs than the set holds: the first ones are as good a choice as any.
+            // The machine has more CPUs than the set holds; the first one always exists.
             return vec![0];
         }
-        set
-    };
-    // SAFETY: the index stays below the set's size.
-    (0..libc::CPU_SETSIZE as u32)
-        .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu as usize, &set) })
-        .collect()
+        let cpus = 0..libc::CPU_SETSIZE as u32;
+        cpus.filter(|&cpu| libc::CPU_ISSET(cpu as usize, &set)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_this_machine() {
+        let machine = machine();
+        assert!(machine.kernel.starts_with("Linux "), "{machine:?}");
+        assert!(machine.processor.contains(std::env::consts::ARCH), "{machine:?}");
+        assert!(machine.cpus >= 1);
+        let allowed = allowed_cpus();
+        assert!(!allowed.is_empty() && allowed.is_sorted());
+    }
+
+    #[test]
+    fn finds_the_model_in_cpuinfo() {
+        assert!(processor_model("processor\t: 0\nmodel name\t: Fast 9\n").starts_with("Fast 9 ("));
+        assert!(processor_model("").starts_with("unknown model"));
+    }
 }

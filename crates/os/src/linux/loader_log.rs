@@ -6,7 +6,7 @@
 //!
 //! musl, static programs and set-user-id programs ignore `LD_DEBUG`: their log is empty.
 //! Two things differ for the launched program: a single write to stderr larger than the socket
-//! buffer (8 MiB for root, else `net.core.wmem_max`) fails with EMSGSIZE, and `/dev/stderr`
+//! buffer (8 MiB for root, else twice `net.core.wmem_max`) fails with EMSGSIZE or ENOBUFS, and `/dev/stderr`
 //! cannot be opened anew, as with every socket.
 
 mod datagrams;

@@ -1,5 +1,6 @@
 pub mod attend;
 pub mod cache;
+pub mod checks;
 pub mod clock;
 mod error;
 pub mod faults;

@@ -6,7 +6,7 @@ use crate::linux::program::resolve;
 use crate::linux::{faults, loader_log};
 use model::{Command, PageFaults};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Files of an untimed launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn mapped_files(command: &Command, options: &Options) -> Result<MappedFiles,
 }
 
 fn from_mappings(command: &Command, faults: &PageFaults) -> MappedFiles {
-    let mapped = faults.mappings.iter().map(|mapping| PathBuf::from(&mapping.path));
+    let mapped = faults.mappings.iter().filter_map(|mapping| mapping.file().map(PathBuf::from));
     let read = faults.read_bytes_by_file.value().into_iter().flatten();
     let paths = mapped.chain(read.map(|(path, _)| PathBuf::from(path)));
     let caveat = if faults.lost > 0 {
@@ -65,17 +65,14 @@ fn from_loader_log(command: &Command, options: &Options) -> Result<MappedFiles, 
     })
 }
 
-/// The program and those of `paths` that are regular files now, each once.
+/// The program and those of `paths` that are regular files now, each once. Below `/dev` lies
+/// shared memory.
 fn existing(command: &Command, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let all = paths.chain(std::iter::once(command.program.clone()));
-    let is_file = |path: &PathBuf| path.is_absolute() && !device(path) && path.is_file();
+    let is_file =
+        |path: &PathBuf| path.is_absolute() && !path.starts_with("/dev") && path.is_file();
     let files: BTreeSet<PathBuf> = all.filter(is_file).collect();
     files.into_iter().collect()
-}
-
-/// `//anon`, and shared memory under `/dev`.
-fn device(path: &Path) -> bool {
-    path.starts_with("/dev") || path.as_os_str().as_encoded_bytes().starts_with(b"//")
 }
 
 #[cfg(test)]

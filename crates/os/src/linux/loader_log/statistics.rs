@@ -112,15 +112,14 @@ fn parse(lines: &[LoaderLine]) -> Vec<ProcessStatistics> {
     found
 }
 
-/// 10 where the printed cycles lack a digit. The first image of each launch is judged: nothing
-/// but its own exec comes before it.
+/// 10 where the printed cycles lack a digit. The launch that was disturbed least, which is the
+/// one that printed soonest, is judged by its first image: only its own exec comes before that.
 fn factor(launches: &[Vec<ProcessStatistics>], cycles_per_us: f64) -> u32 {
-    let firsts: Vec<_> = launches.iter().filter_map(|launch| launch.first()).collect();
-    let fits = firsts
-        .iter()
-        .filter(|entry| entry.total_us * 10.0 / cycles_per_us <= entry.printed_at_us)
-        .count();
-    if fits * 2 > firsts.len() { 10 } else { 1 }
+    let firsts = launches.iter().filter_map(|launch| launch.first());
+    let soonest = firsts.min_by(|a, b| a.printed_at_us.total_cmp(&b.printed_at_us));
+    let fits =
+        |entry: &ProcessStatistics| entry.total_us * 10.0 / cycles_per_us <= entry.printed_at_us;
+    if soonest.is_some_and(fits) { 10 } else { 1 }
 }
 
 /// The rate of the cycle counter that glibc reads (`rdtsc`), against the launch clock.

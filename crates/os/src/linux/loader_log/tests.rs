@@ -105,6 +105,16 @@ fn a_program_without_glibc_has_an_empty_log() {
 }
 
 #[test]
+fn musl_keeps_silent() {
+    let Some(cc) = testkit::tool("musl-gcc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = testkit::compile(&cc, folder.path(), "musl", "int main(void) { return 0; }", &[]);
+    let log = record(&command(&program, &[]), "files", &Options::default()).unwrap();
+    assert_eq!(log.lines, []);
+    assert!(log.total_us > 0.0);
+}
+
+#[test]
 fn statistics_are_scaled_to_what_the_launch_can_have_taken() {
     let sh = resolve(&["sh".to_owned(), "-c".to_owned(), ":".to_owned()]).unwrap();
     let Ok(reading) = statistics::statistics(&sh, 5, &Options::default()) else {
@@ -118,8 +128,12 @@ fn statistics_are_scaled_to_what_the_launch_can_have_taken() {
     for launch in &found.launches {
         let [process] = launch[..] else { panic!("{launch:?}") };
         assert!(process.total_us <= process.printed_at_us, "{process:?}");
-        assert!(process.total_us * 10.0 > process.printed_at_us, "{process:?}");
         assert!(process.relocation_us + process.load_us <= process.total_us, "{process:?}");
         assert!(process.relocations > 0);
     }
+    // A launch may be held up before its loader starts, but not every one.
+    let share = |launch: &Vec<statistics::ProcessStatistics>| {
+        launch.first().map_or(0.0, |process| process.total_us / process.printed_at_us)
+    };
+    assert!(found.launches.iter().map(share).any(|share| share > 0.1), "{found:?}");
 }

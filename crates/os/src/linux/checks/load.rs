@@ -1,0 +1,174 @@
+//! What else happens on the machine at the moment.
+
+use super::{Outcome, read, words};
+use crate::linux::host;
+use model::Check;
+use std::collections::HashMap;
+use std::fs;
+use std::time::Duration;
+
+const SAMPLE: Duration = Duration::from_millis(200);
+const NOISY: &str = "other programs take CPU time, caches and memory bandwidth from launches";
+
+/// Other processes and other virtual machines, from one sample.
+pub(super) fn activity() -> [Check; 2] {
+    let before = processes();
+    let sample = host::activity(SAMPLE);
+    let cpus = f64::from(host::machine().cpus);
+    let (neighbours, steal) = match sample {
+        Err(error) => {
+            let unknown =
+                |effect| Outcome::unknown(format!("/proc/stat: {}", words(&error)), effect);
+            (unknown(NOISY), unknown("other virtual machines may take CPU time"))
+        }
+        Ok(found) => (
+            neighbours(found.others, cpus, &busiest(&before, &processes())),
+            steal(found.steal / cpus),
+        ),
+    };
+    [neighbours.named("neighbours"), steal.named("steal")]
+}
+
+fn neighbours(busy: f64, cpus: f64, busiest: &[String]) -> Outcome {
+    let names = match busiest {
+        [] => String::new(),
+        names => format!(" (most: {})", names.join(", ")),
+    };
+    let found = format!("other processes keep {busy:.1} of {cpus} CPUs busy{names}");
+    match busy / cpus {
+        share if share >= 0.25 => Outcome::warning(found, NOISY).remedy("top -o %CPU"),
+        share if share >= 0.05 => Outcome::note(found, NOISY).remedy("top -o %CPU"),
+        _ => Outcome::good(found, "the machine is quiet"),
+    }
+}
+
+fn steal(share: f64) -> Outcome {
+    let found = format!("{:.1} % of the time", share * 100.0);
+    if share >= 0.02 {
+        Outcome::warning(found, "the host gives CPU time to other virtual machines: launches vary")
+    } else {
+        Outcome::good(found, "the host gives this machine the CPU time that it asks for")
+    }
+}
+
+/// Name and clock ticks of every process (proc(5), `/proc/PID/stat`).
+fn processes() -> HashMap<u32, (String, u64)> {
+    let folder = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = folder.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let found = pids.filter(|&pid| pid != std::process::id()).filter_map(|pid| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        Some((pid, name_and_ticks(&stat)?))
+    });
+    found.collect()
+}
+
+/// The name stands in brackets and may itself hold brackets and spaces.
+fn name_and_ticks(stat: &str) -> Option<(String, u64)> {
+    let (left, right) = stat.rsplit_once(')')?;
+    let name = left.split_once('(')?.1.to_owned();
+    let mut fields = right.split_whitespace().skip(11);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some((name, user + system))
+}
+
+/// Up to three names of the processes that used most time in between.
+fn busiest(
+    before: &HashMap<u32, (String, u64)>,
+    after: &HashMap<u32, (String, u64)>,
+) -> Vec<String> {
+    let used = |pid: &u32, ticks: u64| {
+        ticks.saturating_sub(before.get(pid).map_or(ticks, |(_, earlier)| *earlier))
+    };
+    let mut by_use: Vec<(u64, String)> = after
+        .iter()
+        .map(|(pid, (name, ticks))| (used(pid, *ticks), format!("{name} {pid}")))
+        .filter(|(ticks, _)| *ticks > 1)
+        .collect();
+    by_use.sort_by(|a, b| b.cmp(a));
+    by_use.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// Processes ready to run.
+pub(super) fn load() -> Check {
+    let cpus = f64::from(host::machine().cpus);
+    let outcome = match host::load_average() {
+        Err(error) => Outcome::unknown(format!("/proc/loadavg: {}", words(&error)), NOISY),
+        Ok(load) if load > cpus => Outcome::warning(
+            format!("{load:.1} processes ready to run, {cpus} CPUs"),
+            "launches wait for a CPU; results vary with what else runs",
+        ),
+        Ok(load) => {
+            let found = format!("{load:.1} processes ready to run, {cpus} CPUs");
+            Outcome::good(found, "a launch finds a free CPU")
+        }
+    };
+    outcome.named("load")
+}
+
+/// Free memory, pressure and swap.
+pub(super) fn memory() -> Check {
+    const EFFECT: &str = "files of a warm launch may be evicted between launches";
+    let info = match read("/proc/meminfo") {
+        Ok(info) => info,
+        Err(reason) => return Outcome::unknown(reason, EFFECT).named("memory"),
+    };
+    let kib = |key: &str| -> Option<f64> {
+        let line = info.lines().find_map(|line| line.strip_prefix(key))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    };
+    let (Some(total), Some(available)) = (kib("MemTotal"), kib("MemAvailable")) else {
+        let found = "/proc/meminfo lacks MemTotal or MemAvailable";
+        return Outcome::unknown(found, EFFECT).named("memory");
+    };
+    let swapped = kib("SwapTotal").unwrap_or(0.0) - kib("SwapFree").unwrap_or(0.0);
+    let pressure = read("/proc/pressure/memory").ok().and_then(|text| some_avg10(&text));
+    let stalled = match pressure {
+        Some(percent) => format!(", {percent:.1} % of the last 10 s waiting for memory"),
+        None => ", memory pressure not reported by this kernel".to_owned(),
+    };
+    let found = format!(
+        "{:.0} % of {:.1} GiB available, {:.0} MiB swapped out{stalled}",
+        available / total * 100.0,
+        total / 1024.0 / 1024.0,
+        swapped / 1024.0
+    );
+    let short = available / total < 0.1 || pressure.is_some_and(|percent| percent >= 1.0);
+    let outcome = if short {
+        Outcome::warning(found, EFFECT).remedy("ps -eo rss,pid,comm --sort=-rss | head")
+    } else if swapped > 0.0 {
+        Outcome::note(found, "parts of programs that were swapped out are read back when used")
+    } else {
+        Outcome::good(found, "what a launch read once stays in memory")
+    };
+    outcome.named("memory")
+}
+
+/// `avg10` of the line `some avg10=0.00 avg60=…` (PSI).
+fn some_avg10(text: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    line.split(' ').find_map(|word| word.strip_prefix("avg10="))?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::CheckState;
+
+    #[test]
+    fn reads_stat_and_pressure() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 1 2 3 4 50 6 7 8 20 0 1 0";
+        assert_eq!(name_and_ticks(stat), Some(("a) b (c".to_owned(), 56)));
+        assert_eq!(some_avg10("some avg10=1.25 avg60=0.00\nfull avg10=9\n"), Some(1.25));
+    }
+
+    #[test]
+    fn judges_by_share_of_the_machine() {
+        assert_eq!(neighbours(0.1, 4.0, &[]).state, CheckState::Good);
+        assert_eq!(neighbours(0.4, 4.0, &[]).state, CheckState::Note);
+        let busy = neighbours(2.0, 4.0, &["cc 5".to_owned()]);
+        assert_eq!(busy.state, CheckState::Warning);
+        assert!(busy.found.contains("cc 5"));
+        assert_eq!(steal(0.05).state, CheckState::Warning);
+    }
+}

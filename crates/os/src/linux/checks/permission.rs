@@ -1,0 +1,149 @@
+//! What this user may do: each answer is the kernel's to an attempt, not a reading of settings.
+
+use super::{Outcome, read, words};
+use crate::linux::error::LaunchError;
+use crate::linux::perf::{self, Scope};
+use crate::linux::spawn::{Prepared, Setup, spawn};
+use crate::linux::{faults, program};
+use model::Check;
+use std::io;
+use std::os::fd::AsRawFd;
+
+const CAP_IPC_LOCK: u64 = 1 << 14;
+/// Headstart's own memory is far smaller.
+const ENOUGH_LOCKED_BYTES: u64 = 64 << 20;
+
+/// perf events of our own programs.
+pub(super) fn perf_events() -> Check {
+    let level = read("/proc/sys/kernel/perf_event_paranoid");
+    let level = level.map_or_else(|_| "is not readable".to_owned(), |value| format!("is {value}"));
+    let level = format!("kernel.perf_event_paranoid {level}");
+    let outcome = match perf::permitted() {
+        Ok(Scope::UserAndKernel) => {
+            Outcome::good(format!("permitted ({level})"), "page faults are recorded by address")
+        }
+        Ok(Scope::User) => Outcome::good(
+            format!("permitted in user mode ({level})"),
+            "page faults are recorded by address, save the few inside system calls",
+        ),
+        Err(error) => Outcome::warning(
+            format!("refused ({level}: {})", words(&error)),
+            "page faults are known as totals only, not by library",
+        )
+        .remedy("sudo sysctl kernel.perf_event_paranoid=2"),
+    };
+    outcome.named("perf-events")
+}
+
+/// The tracepoint that tells which files are read.
+pub(super) fn reads_by_file() -> Check {
+    let outcome = match faults::reads_by_file_permitted() {
+        Ok(()) => Outcome::good("tracepoints are permitted", "bytes read are known for every file"),
+        Err(error) => Outcome::note(
+            format!("tracepoints are not permitted ({})", words(&error)),
+            "bytes read are known in all, not by file; as root they are",
+        ),
+    };
+    outcome.named("tracefs")
+}
+
+/// Whether a child can be traced.
+pub(super) fn ptrace() -> Check {
+    let scope = read("/proc/sys/kernel/yama/ptrace_scope");
+    let scope = scope.map_or_else(
+        |_| "no Yama restriction".to_owned(),
+        |value| format!("kernel.yama.ptrace_scope is {value}"),
+    );
+    let outcome = match trace_a_child() {
+        Ok(()) => Outcome::good(
+            format!("works ({scope})"),
+            "phases are taken at the exact points that a launch passes",
+        ),
+        Err(error) => Outcome::warning(
+            format!("refused ({scope}): {error}"),
+            "phases come from the loader's log, without entry, main and exit",
+        )
+        .remedy("sudo sysctl kernel.yama.ptrace_scope=1"),
+    };
+    outcome.named("ptrace")
+}
+
+/// Starts this very program under trace and ends it at its first stop, before it runs.
+fn trace_a_child() -> Result<(), LaunchError> {
+    let failed = |action| LaunchError::system(action, "run outside of the container");
+    let own = std::env::current_exe().map_err(|source| LaunchError::System {
+        action: "finding headstart's own file",
+        source,
+        remedy: "mount /proc",
+    })?;
+    let command = program::resolve(&[own.display().to_string()])?;
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null");
+    let null = null.map_err(|_| failed("opening /dev/null"))?;
+    let mut setup = Setup::with_stdio([null.as_raw_fd(); 3]);
+    setup.trace_me = true;
+    let child = spawn(&Prepared::new(&command, &[])?, setup)?;
+    let mut status = 0;
+    // SAFETY: waits for the child just started; the status outlives the calls.
+    let stopped = unsafe {
+        let waited = libc::waitpid(child.pid, &mut status, 0);
+        let stopped = waited == child.pid && libc::WIFSTOPPED(status);
+        if stopped {
+            libc::kill(child.pid, libc::SIGKILL);
+            libc::waitpid(child.pid, &mut status, 0);
+        }
+        stopped
+    };
+    if stopped { Ok(()) } else { Err(failed("waiting for a traced child to stop")) }
+}
+
+/// Whether `--realtime` gets SCHED_FIFO.
+pub(super) fn realtime() -> Check {
+    // In a thread of its own: its scheduling ends with it.
+    let attempt = std::thread::spawn(|| {
+        let parameter = libc::sched_param { sched_priority: 1 };
+        // SAFETY: the parameter outlives the call; 0 is the calling thread.
+        let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    });
+    let outcome = match attempt.join() {
+        Ok(Ok(())) => Outcome::good("SCHED_FIFO is permitted", "--realtime works"),
+        Ok(Err(_)) => Outcome::note(
+            format!("SCHED_FIFO is refused (ulimit -r is {})", soft_limit(libc::RLIMIT_RTPRIO)),
+            "--realtime does not work; launches may be interrupted by other programs",
+        )
+        .remedy("sudo prlimit --pid $$ --rtprio=99"),
+        Err(_) => Outcome::unknown("the attempt failed", "--realtime may not work"),
+    };
+    outcome.named("realtime")
+}
+
+/// Whether `--realtime` can lock headstart's memory.
+pub(super) fn locked_memory() -> Check {
+    let capabilities = read("/proc/self/status").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+        u64::from_str_radix(line.trim(), 16).ok()
+    });
+    let privileged = capabilities.is_some_and(|bits| bits & CAP_IPC_LOCK != 0);
+    let limit = soft_limit(libc::RLIMIT_MEMLOCK);
+    let found = match limit {
+        libc::RLIM_INFINITY => "unlimited".to_owned(),
+        bytes => format!("{} KiB (ulimit -l)", bytes / 1024),
+    };
+    let outcome = if privileged {
+        Outcome::good("unlimited (CAP_IPC_LOCK)", "--realtime can lock headstart's memory")
+    } else if limit >= ENOUGH_LOCKED_BYTES {
+        Outcome::good(found, "--realtime can lock headstart's memory")
+    } else {
+        Outcome::note(found, "--realtime cannot lock headstart's memory against page faults")
+            .remedy("sudo prlimit --pid $$ --memlock=unlimited")
+    };
+    outcome.named("locked-memory")
+}
+
+/// The soft limit; 0 where it cannot be read.
+fn soft_limit(resource: libc::__rlimit_resource_t) -> u64 {
+    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure outlives the call.
+    unsafe { libc::getrlimit(resource, &mut limits) };
+    limits.rlim_cur
+}

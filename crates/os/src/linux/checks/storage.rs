@@ -1,0 +1,147 @@
+//! What cold launches depend on: read-ahead, dropping caches, the file system.
+
+use super::{Outcome, read, words};
+use model::Check;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+/// Folders that programs usually come from.
+const FOLDERS: [&str; 5] = ["/", "/usr", "/opt", "/home", "."];
+/// The kernel's default.
+const USUAL_KIB: u64 = 128;
+
+/// Read-ahead of the devices that programs come from.
+pub(super) fn read_ahead() -> Check {
+    let mut devices: BTreeMap<(u32, u32), Option<u64>> = BTreeMap::new();
+    for folder in FOLDERS {
+        if let Ok(data) = fs::metadata(folder) {
+            let device = data.dev();
+            let number = (libc::major(device), libc::minor(device));
+            devices.entry(number).or_insert_with(|| read_ahead_kib(number));
+        }
+    }
+    let known: Vec<((u32, u32), u64)> =
+        devices.into_iter().filter_map(|(device, kib)| Some((device, kib?))).collect();
+    let words: Vec<String> = known
+        .iter()
+        .map(|((major, minor), kib)| format!("{kib} KiB on {}", name(*major, *minor)))
+        .collect();
+    let odd = known.iter().find(|(_, kib)| *kib != USUAL_KIB);
+    let outcome = match odd {
+        _ if known.is_empty() => Outcome::unknown(
+            "no device under / tells its read-ahead",
+            "cold launches depend on how much is read around each fault",
+        ),
+        None => Outcome::good(words.join(", "), "cold launches read ahead as on most machines"),
+        Some(((major, minor), kib)) => Outcome::note(
+            words.join(", "),
+            format!(
+                "a cold page fault may read {kib} KiB around the page; most machines read \
+                 {USUAL_KIB} KiB, so cold figures do not carry over to them"
+            ),
+        )
+        .remedy(format!(
+            "echo {USUAL_KIB} | sudo tee /sys/class/bdi/{major}:{minor}/read_ahead_kb"
+        )),
+    };
+    outcome.named("read-ahead")
+}
+
+fn read_ahead_kib((major, minor): (u32, u32)) -> Option<u64> {
+    read(&format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb")).ok()?.parse().ok()
+}
+
+fn name(major: u32, minor: u32) -> String {
+    let link = fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok();
+    let name = link.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    name.unwrap_or_else(|| format!("device {major}:{minor}"))
+}
+
+/// Whether the page cache can be dropped. Opening the switch does nothing.
+pub(super) fn drop_caches() -> Check {
+    let outcome = match fs::File::options().write(true).open("/proc/sys/vm/drop_caches") {
+        Ok(_) => Outcome::good("permitted", "--cold can drop the whole page cache"),
+        Err(error) => Outcome::note(
+            format!("not permitted ({})", words(&error)),
+            "--cold evicts the launch's own files instead, and cannot check those of other \
+             users; as root it can do both",
+        ),
+    };
+    outcome.named("drop-caches")
+}
+
+/// The file system of the current folder, where run folders and often programs are.
+pub(super) fn file_system() -> Check {
+    let mounts = read("/proc/self/mountinfo");
+    let folder =
+        std::env::current_dir().map_err(|error| format!("current folder: {}", words(&error)));
+    let outcome = match (mounts, folder) {
+        (Err(reason), _) | (_, Err(reason)) => {
+            Outcome::unknown(reason, "cold launches depend on the file system")
+        }
+        (Ok(mounts), Ok(folder)) => match kind_of(&mounts, &folder.to_string_lossy()) {
+            Some(kind) => describe(&kind),
+            None => Outcome::unknown(
+                "the current folder is on no known mount",
+                "cold launches depend on the file system",
+            ),
+        },
+    };
+    outcome.named("file-system")
+}
+
+fn describe(kind: &str) -> Outcome {
+    let found = format!("{kind} under the current folder");
+    match kind {
+        "tmpfs" | "ramfs" => {
+            Outcome::note(found, "files here never leave memory: they cannot be launched cold")
+        }
+        "overlay" => Outcome::note(
+            found,
+            "files may lie on several layers; eviction and reads concern the layer below",
+        ),
+        "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "ceph" | "afs" => Outcome::warning(
+            found,
+            "reads go over a network or to the host and vary from run to run",
+        ),
+        _ if kind.starts_with("fuse") => {
+            Outcome::warning(found, "reads pass through another process and vary from run to run")
+        }
+        _ => Outcome::good(found, "a local file system: cold launches read from its device"),
+    }
+}
+
+/// File-system type of the mount that holds `folder`: the longest mount point, the last one of
+/// equals (proc(5), mountinfo).
+fn kind_of(mounts: &str, folder: &str) -> Option<String> {
+    let mut best: Option<(usize, &str)> = None;
+    for line in mounts.lines() {
+        let Some((left, right)) = line.split_once(" - ") else { continue };
+        let point = left.split(' ').nth(4)?.replace("\\040", " ");
+        let kind = right.split(' ').next()?;
+        let below = point == "/"
+            || folder
+                .strip_prefix(&point)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        if below && best.is_none_or(|(length, _)| point.len() >= length) {
+            best = Some((point.len(), kind));
+        }
+    }
+    best.map(|(_, kind)| kind.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_mount_point_decides() {
+        let mounts = "1 0 254:0 / / rw - ext4 /dev/vda rw\n\
+                      2 1 0:9 / /home rw shared:1 - nfs4 host:/x rw\n\
+                      3 1 0:9 / /home2 rw - tmpfs x rw";
+        assert_eq!(kind_of(mounts, "/home/me").as_deref(), Some("nfs4"));
+        assert_eq!(kind_of(mounts, "/home2").as_deref(), Some("tmpfs"));
+        assert_eq!(kind_of(mounts, "/homes").as_deref(), Some("ext4"));
+    }
+}

@@ -1,0 +1,156 @@
+//! The view of `doctor`: what hinders first, with commands that can be copied.
+
+use model::{Check, CheckState};
+use std::fmt::Write;
+
+/// Order of the sections, with their titles.
+const SECTIONS: [(CheckState, &str); 4] = [
+    (CheckState::Warning, "Warnings: results are noisier or poorer than they could be"),
+    (CheckState::Unknown, "Unknown: could not be read"),
+    (CheckState::Note, "Notes: worth knowing"),
+    (CheckState::Good, "Good"),
+];
+
+/// Column where texts begin.
+const INDENT: usize = 18;
+/// Texts get at least this many columns however narrow the terminal is.
+const LEAST_TEXT: usize = 30;
+
+/// The checks as text for a terminal of `width` columns, without colours. Commands stand on
+/// their own lines, never wrapped. Ends with a line of totals.
+pub fn view(checks: &[Check], width: usize) -> String {
+    let mut text = String::new();
+    for (state, title) in SECTIONS {
+        let section: Vec<&Check> = checks.iter().filter(|check| check.state == state).collect();
+        if section.is_empty() {
+            continue;
+        }
+        text.push_str(title);
+        text.push('\n');
+        for check in section {
+            entry(&mut text, check, width.saturating_sub(INDENT).max(LEAST_TEXT));
+        }
+        text.push('\n');
+    }
+    text.push_str(&totals(checks));
+    text
+}
+
+fn entry(text: &mut String, check: &Check, width: usize) {
+    let mut label = format!("  {}", check.id);
+    let mut lines = wrap(&check.found, width);
+    // What is good needs no further words; `--json` has them.
+    if check.state != CheckState::Good {
+        lines.extend(wrap(&format!("-> {}", check.effect), width));
+    }
+    for line in lines {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{label:<INDENT$}{line}");
+        label.clear();
+    }
+    if check.state != CheckState::Good && !check.remedy.is_empty() {
+        let _ = writeln!(text, "    $ {}", check.remedy);
+    }
+}
+
+fn totals(checks: &[Check]) -> String {
+    let count = |state| checks.iter().filter(|check| check.state == state).count();
+    let plural = |number: usize, word: &str| match number {
+        1 => format!("1 {word}"),
+        number => format!("{number} {word}s"),
+    };
+    format!(
+        "{}, {}, {} unknown, {} good\n",
+        plural(count(CheckState::Warning), "warning"),
+        plural(count(CheckState::Note), "note"),
+        count(CheckState::Unknown),
+        count(CheckState::Good)
+    )
+}
+
+/// Breaks `text` between words into lines of at most `width` characters; a longer word stays
+/// whole.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let length = line.chars().count() + 1 + word.chars().count();
+        if !line.is_empty() && length > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(id: &str, state: CheckState, found: &str, effect: &str, remedy: &str) -> Check {
+        let [id, found, effect, remedy] = [id, found, effect, remedy].map(str::to_owned);
+        Check { id, state, found, effect, remedy }
+    }
+
+    fn checks() -> Vec<Check> {
+        vec![
+            check("aslr", CheckState::Good, "on", "launches have addresses as users' have", ""),
+            check("turbo", CheckState::Unknown, "/sys/x: No such file", "speed may vary", ""),
+            check(
+                "governor",
+                CheckState::Warning,
+                "powersave",
+                "a launch begins before its CPU has reached full speed, which takes some time to do",
+                "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+            ),
+            check("read-ahead", CheckState::Note, "8192 KiB on vda", "cold figures differ", "echo"),
+        ]
+    }
+
+    #[test]
+    fn warnings_come_first_and_commands_stand_alone() {
+        insta::assert_snapshot!(view(&checks(), 80), @r"
+    Warnings: results are noisier or poorer than they could be
+      governor        powersave
+                      -> a launch begins before its CPU has reached full speed,
+                      which takes some time to do
+        $ echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor
+
+    Unknown: could not be read
+      turbo           /sys/x: No such file
+                      -> speed may vary
+
+    Notes: worth knowing
+      read-ahead      8192 KiB on vda
+                      -> cold figures differ
+        $ echo
+
+    Good
+      aslr            on
+
+    1 warning, 1 note, 1 unknown, 1 good
+    ");
+    }
+
+    #[test]
+    fn no_line_but_a_command_is_wider_than_asked_for() {
+        for width in [60, 80, 120] {
+            let text = view(&checks(), width);
+            let too_wide = text
+                .lines()
+                .find(|line| line.chars().count() > width && !line.starts_with("    $ "));
+            assert_eq!(too_wide, None);
+        }
+    }
+
+    #[test]
+    fn nothing_to_report_is_said() {
+        assert_eq!(view(&[], 80), "0 warnings, 0 notes, 0 unknown, 0 good\n");
+    }
+}
