@@ -1,0 +1,271 @@
+//! Page faults attributed to the modules that were mapped where they happened.
+
+use crate::inputs::Inputs;
+use model::{FaultTotals, ImageKind, Mapping, PageFaults, Reading};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Faults on one module of one program.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Faults {
+    pub minor: u64,
+    pub major: u64,
+}
+
+/// Page faults by what was mapped at the address.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Attribution {
+    /// By program and file, real paths both; every executable file mapping has an entry.
+    pub files: BTreeMap<(String, String), Faults>,
+    /// On memory of no file.
+    pub anonymous: Faults,
+}
+
+/// The file mappings of one process, where a later mapping replaces what it overlaps.
+#[derive(Default)]
+struct Space {
+    program: Option<String>,
+    /// File and offset of the mappings since the program was executed.
+    seen: BTreeSet<(String, u64)>,
+    /// First address to one past the last, and the file; `None` for memory of no file.
+    ranges: BTreeMap<u64, (u64, Option<String>)>,
+}
+
+impl Space {
+    fn insert(&mut self, start: u64, end: u64, file: Option<String>) {
+        let before = self.ranges.range(..start).next_back();
+        if let Some((&first, (last, name))) = before.map(|(k, v)| (k, v.clone())) {
+            if last > start {
+                self.ranges.insert(first, (start, name.clone()));
+            }
+            if last > end {
+                self.ranges.insert(end, (last, name));
+            }
+        }
+        let covered: Vec<u64> = self.ranges.range(start..end).map(|(first, _)| *first).collect();
+        for first in covered {
+            if let Some((last, name)) = self.ranges.remove(&first)
+                && last > end
+            {
+                self.ranges.insert(end, (last, name));
+            }
+        }
+        self.ranges.insert(start, (end, file));
+    }
+
+    /// What is mapped at an address: a file, memory of no file, or nothing known.
+    fn at(&self, address: u64) -> Option<Option<&str>> {
+        let (_, (end, file)) = self.ranges.range(..=address).next_back()?;
+        (address < *end).then_some(file.as_deref())
+    }
+}
+
+/// Attributes every fault to the file mapped at its address at that time.
+///
+/// A process starts a new address space when a program file is mapped that it has not mapped at
+/// that offset before. A forked process begins with its parent's mappings, which the records do
+/// not repeat: until it executes a program, an address that it did not map itself is looked up
+/// in the other processes, the latest first (load addresses are random, so they rarely meet).
+pub(crate) fn attribute(record: &PageFaults, inputs: &Inputs) -> Attribution {
+    let programs = programs(inputs);
+    let mut spaces: BTreeMap<u32, Space> = BTreeMap::new();
+    let mut order: Vec<u32> = Vec::new();
+    let mut result = Attribution::default();
+    let mut mappings = record.mappings.iter().peekable();
+    for fault in &record.faults {
+        while let Some(mapping) = mappings.next_if(|mapping| mapping.at_us <= fault.at_us) {
+            map(&mut spaces, &mut order, &mut result, mapping, inputs, &programs);
+        }
+        let found = look_up(&spaces, &order, fault.pid, fault.address);
+        let faults = match found {
+            Some((program, file)) => {
+                result.files.entry((program.to_owned(), file.to_owned())).or_default()
+            }
+            None => &mut result.anonymous,
+        };
+        let counter = if fault.major { &mut faults.major } else { &mut faults.minor };
+        *counter += 1;
+    }
+    for mapping in mappings {
+        map(&mut spaces, &mut order, &mut result, mapping, inputs, &programs);
+    }
+    result
+}
+
+/// Real paths of the files that are executed rather than loaded.
+fn programs(inputs: &Inputs) -> BTreeSet<String> {
+    let traces = inputs.phase_traces.value().into_iter().flatten();
+    let executed = traces.flat_map(Inputs::images).map(|image| inputs.real(&image.path));
+    let known = inputs.facts.iter().filter_map(|(path, facts)| {
+        let kind = facts.as_ref().ok()?.kind;
+        let library = matches!(kind, ImageKind::SharedLibrary | ImageKind::Loader);
+        (!library).then_some(path.as_str())
+    });
+    executed.chain(known).map(str::to_owned).collect()
+}
+
+fn map(
+    spaces: &mut BTreeMap<u32, Space>,
+    order: &mut Vec<u32>,
+    result: &mut Attribution,
+    mapping: &Mapping,
+    inputs: &Inputs,
+    programs: &BTreeSet<String>,
+) {
+    let is_file = mapping.path.starts_with('/') && !mapping.path.starts_with("//");
+    let file = is_file.then(|| inputs.real(&mapping.path).to_owned());
+    let space = spaces.entry(mapping.pid).or_default();
+    if let Some(path) = file.as_ref().filter(|path| programs.contains(*path)) {
+        let repeated = space.seen.contains(&(path.clone(), mapping.file_offset));
+        if space.program.as_ref() != Some(path) || repeated {
+            *space = Space { program: Some(path.clone()), ..Space::default() };
+        }
+        space.seen.insert((path.clone(), mapping.file_offset));
+    }
+    if let (Some(program), Some(path), true) = (&space.program, &file, mapping.executable) {
+        result.files.entry((program.clone(), path.clone())).or_default();
+    }
+    space.insert(mapping.start, mapping.start.saturating_add(mapping.bytes), file);
+    order.retain(|pid| *pid != mapping.pid);
+    order.push(mapping.pid);
+}
+
+/// Program and file of an address; `None` for memory of no file.
+fn look_up<'a>(
+    spaces: &'a BTreeMap<u32, Space>,
+    order: &[u32],
+    pid: u32,
+    address: u64,
+) -> Option<(&'a str, &'a str)> {
+    let own = spaces.get(&pid);
+    let known = |space: &'a Space| {
+        let file = space.at(address)?;
+        Some((space.program.as_deref().unwrap_or(""), file))
+    };
+    let executed = own.is_some_and(|space| space.program.is_some());
+    let found = match own.and_then(known) {
+        Some(found) => Some(found),
+        None if executed => None,
+        None => order.iter().rev().filter_map(|other| spaces.get(other)).find_map(known),
+    };
+    found.and_then(|(program, file)| Some((program, file?)))
+}
+
+/// Totals for the explanation.
+pub(crate) fn totals(record: &Reading<PageFaults>, found: &Reading<Attribution>) -> FaultTotals {
+    let count = |major: bool| match record {
+        Reading::Value(record) => {
+            let faults = record.faults.iter().filter(|fault| fault.major == major);
+            Reading::Value(faults.count() as u64)
+        }
+        Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
+    };
+    FaultTotals {
+        minor: count(false),
+        major: count(true),
+        read_bytes: match record {
+            Reading::Value(record) => record.read_bytes.clone(),
+            Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
+        },
+        anonymous: found.clone().map(|found| found.anonymous.minor),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Command, PageFault};
+
+    const BASE: u64 = 0x7f00_0000_0000;
+
+    fn mapping(pid: u32, at_us: f64, start: u64, pages: u64, path: &str) -> Mapping {
+        let (bytes, path) = (pages * 4096, path.to_owned());
+        Mapping { pid, at_us, start, bytes, file_offset: 0, executable: true, path }
+    }
+
+    fn fault(pid: u32, at_us: f64, address: u64, major: bool) -> PageFault {
+        PageFault { pid, at_us, address, major }
+    }
+
+    fn attribution(mappings: Vec<Mapping>, faults: Vec<PageFault>) -> Attribution {
+        let command = Command {
+            argv: vec!["p".into()],
+            program: "/bin/p".into(),
+            directory: None,
+            environment: Vec::new(),
+        };
+        let mut inputs = Inputs::nothing(command, "a test");
+        let marks = |path: &str| model::TracedImage {
+            path: path.to_owned(),
+            argv: Vec::new(),
+            loader: None,
+            marks: Vec::new(),
+            notes: Vec::new(),
+        };
+        let images = vec![marks("/bin/sh"), marks("/bin/p")];
+        let process =
+            model::TracedProcess { pid: 1, parent: None, started_us: 0.0, ended_us: 9.0, images };
+        inputs.phase_traces = Reading::Value(vec![model::PhaseTrace {
+            total_us: 9.0,
+            processes: vec![process],
+            stops: 0,
+            cpuids: Reading::unavailable("", ""),
+            file_calls: Vec::new(),
+        }]);
+        inputs.real_paths.insert("/lib/l.so".into(), "/usr/lib/l.so.1".into());
+        let record = PageFaults {
+            total_us: 100.0,
+            pid: 1,
+            source: "a test".into(),
+            mappings,
+            faults,
+            read_bytes_by_file: Reading::unavailable("", ""),
+            read_bytes: Reading::unavailable("", ""),
+            lost: 0,
+        };
+        attribute(&record, &inputs)
+    }
+
+    fn minor(found: &Attribution, program: &str, file: &str) -> u64 {
+        found.files.get(&(program.to_owned(), file.to_owned())).map_or(0, |faults| faults.minor)
+    }
+
+    #[test]
+    fn later_mappings_replace_earlier_ones() {
+        let mappings = vec![
+            mapping(1, 1.0, 0x1000, 4, "/bin/p"),
+            mapping(1, 2.0, BASE, 10, "/lib/l.so"),
+            mapping(1, 3.0, BASE + 0x4000, 2, "//anon"),
+        ];
+        let faults = vec![
+            fault(1, 2.5, BASE + 0x4000, false),
+            fault(1, 3.5, BASE + 0x4000, false),
+            fault(1, 3.5, BASE + 0x5fff, false),
+            fault(1, 3.5, BASE + 0x6000, true),
+            fault(1, 3.5, BASE + 0xa000, false),
+            fault(1, 3.5, 0x1000, false),
+        ];
+        let found = attribution(mappings, faults);
+        assert_eq!(minor(&found, "/bin/p", "/usr/lib/l.so.1"), 1);
+        assert_eq!(found.files[&("/bin/p".into(), "/usr/lib/l.so.1".into())].major, 1);
+        assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
+        assert_eq!(found.anonymous, Faults { minor: 3, major: 0 });
+    }
+
+    #[test]
+    fn exec_empties_and_fork_inherits() {
+        let mappings = vec![
+            mapping(1, 1.0, 0x1000, 4, "/bin/sh"),
+            mapping(1, 2.0, BASE, 4, "/lib/l.so"),
+            mapping(1, 5.0, 0x9000, 4, "/bin/p"),
+        ];
+        let faults = vec![
+            fault(2, 3.0, BASE, false),
+            fault(1, 6.0, BASE, false),
+            fault(1, 6.0, 0x9000, false),
+        ];
+        let found = attribution(mappings, faults);
+        assert_eq!(minor(&found, "/bin/sh", "/usr/lib/l.so.1"), 1);
+        assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
+        assert_eq!(found.anonymous.minor, 1);
+    }
+}

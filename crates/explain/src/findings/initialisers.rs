@@ -1,0 +1,42 @@
+use super::{Context, sum, top, total};
+use crate::names::{base_name, duration, plural};
+use model::{Finding, Phase, Reading};
+
+/// Constructors run before main.
+pub(super) fn find(context: &Context) -> Option<Finding> {
+    let modules = context.modules();
+    let measured = sum(modules, |module| module.init_us.get());
+    let cost = measured.unwrap_or_else(|| context.phase(Phase::Initialise));
+    let share = context.share(cost);
+    if share < 0.05 && (cost < 500.0 || share < 0.01) {
+        return None;
+    }
+    let functions = total(modules, |facts| facts.initialisers);
+    let what = match functions {
+        0 => "initialisers run before main".to_owned(),
+        n => format!("{} before main", plural(n, "initialiser runs", "initialisers run")),
+    };
+    let evidence =
+        top(modules, 3, |module| module.init_us.get()).into_iter().map(|(module, us)| {
+            let name = base_name(&module.path);
+            match module.facts.value().map(|facts| facts.initialisers) {
+                Some(n) if n > 0 => {
+                    format!(
+                        "{name}: {}, {}",
+                        duration(us),
+                        plural(n, "initialiser", "initialisers")
+                    )
+                }
+                _ => format!("{name}: {}", duration(us)),
+            }
+        });
+    Some(Finding {
+        id: "initialisers".to_owned(),
+        cause: format!("{}: {what}", context.of_launch(cost)),
+        evidence: evidence.collect(),
+        cost_us: Reading::Value(cost),
+        remedy: "Make static objects constant (constexpr, constinit) or build them at first use; \
+                 drop or delay libraries whose initialisers are costly."
+            .to_owned(),
+    })
+}
