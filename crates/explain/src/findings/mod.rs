@@ -24,6 +24,7 @@ mod text_relocations;
 
 use crate::inputs::Inputs;
 use crate::names::{base_name, duration};
+use crate::time::{ns, us};
 use model::{Explanation, Finding, ImageFacts, ModuleReport, Phase, ProcessReport};
 use std::collections::BTreeSet;
 
@@ -65,6 +66,10 @@ pub(crate) fn all(context: &Context) -> Vec<Finding> {
         old_hash::find,
     ];
     let mut found: Vec<Finding> = registry.iter().filter_map(|find| find(context)).collect();
+    for finding in &mut found {
+        // Nanoseconds, as every other figure: an estimate is not more exact than its parts.
+        finding.cost_us = finding.cost_us.clone().map(|cost| us(ns(cost)));
+    }
     let cost = |finding: &Finding| finding.cost_us.get().unwrap_or(f64::NEG_INFINITY);
     found.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
     found

@@ -227,6 +227,16 @@ impl Builder {
         }
     }
 
+    /// Gives the time after a failed call of dlopen back to the initialiser that called it.
+    fn not_found(&mut self, module: usize, rest: i64) {
+        if self.dlopens.last().is_some_and(|dlopen| dlopen.module == module) {
+            let caller = self.dlopens.pop().and_then(|dlopen| dlopen.caller);
+            if let Some(entry) = caller.and_then(|caller| self.run.modules.get_mut(caller)) {
+                *entry.init.get_or_insert(0) += rest;
+            }
+        }
+    }
+
     /// Ends the present activity. At start-up, what lies between the last mapping and the first
     /// relocation belongs to no module.
     fn close(&mut self, at: i64, relocating: bool) {
@@ -240,8 +250,11 @@ impl Builder {
                     self.run.checking += at - mapped;
                     self.run.mapped.get_or_insert(mapped);
                 }
-                // Not found: the caller of dlopen has been running since, nobody knows how long.
-                None if !starting => end = since,
+                // Not found: since then the caller of dlopen has been running again.
+                None if !starting => {
+                    end = since;
+                    self.not_found(module, at - since);
+                }
                 _ => {}
             }
             self.count_misses();

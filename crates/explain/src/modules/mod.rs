@@ -5,7 +5,7 @@ use crate::inputs::Inputs;
 use crate::loader_log::{Run, runs};
 use crate::names::{base_name, loader_kind};
 use crate::phases::Life;
-use crate::time::{median_by, us};
+use crate::time::{median_by, ns, us};
 use model::{LoaderLog, ModuleReport, Phase, Reading};
 use std::collections::BTreeMap;
 
@@ -176,7 +176,7 @@ fn report(
 ) -> ModuleReport {
     let missing = || why_no_times(inputs, lives, &program);
     let figure = |value: Option<f64>, reason: &str| match (&times, value) {
-        (_, Some(value)) => Reading::Value(value),
+        (_, Some(value)) => Reading::Value(us(ns(value))),
         (Some(_), None) => Reading::unavailable(reason, ""),
         (None, None) => missing(),
     };

@@ -71,11 +71,9 @@ impl Charges {
         }
         let stretches = &lives[claim.life].stretches;
         let first = stretches.partition_point(|stretch| stretch.to <= from);
-        for Stretch { phase, from: start, to: end } in stretches.iter().skip(first) {
+        let within = stretches.iter().skip(first).take_while(|stretch| stretch.from < to);
+        for Stretch { phase, from: start, to: end } in within {
             let shared = (*end).min(to) - (*start).max(from);
-            if shared <= 0 {
-                break;
-            }
             *self.phases.entry(*phase).or_default() += shared;
         }
     }

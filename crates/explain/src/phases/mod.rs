@@ -28,3 +28,6 @@ pub(crate) fn listed(times: &BTreeMap<Phase, i64>) -> Vec<PhaseTime> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;
