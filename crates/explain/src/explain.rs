@@ -46,7 +46,7 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         sources: sources(inputs, basis, &trace),
         processes: processes(inputs, &lives, &charges),
         modules: reports,
-        faults: faults::totals(&inputs.page_faults, &faults),
+        faults: faults::totals(inputs, &faults),
         files: files::work(&inputs.file_trace, &inputs.replay),
         cpuid: cpuid::tax(inputs),
         findings: Vec::new(),

@@ -150,22 +150,26 @@ fn look_up<'a>(
     found.and_then(|(program, file)| Some((program, file?)))
 }
 
-/// Totals for the explanation.
-pub(crate) fn totals(record: &Reading<PageFaults>, found: &Reading<Attribution>) -> FaultTotals {
-    let count = |major: bool| match record {
-        Reading::Value(record) => {
-            let faults = record.faults.iter().filter(|fault| fault.major == major);
-            Reading::Value(faults.count() as u64)
-        }
-        Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
-    };
-    FaultTotals {
-        minor: count(false),
-        major: count(true),
-        read_bytes: match record {
-            Reading::Value(record) => record.read_bytes.clone(),
+/// Totals for the explanation: of the recorded faults, otherwise as the kernel counted them.
+pub(crate) fn totals(inputs: &Inputs, found: &Reading<Attribution>) -> FaultTotals {
+    let Reading::Value(record) = &inputs.page_faults else {
+        let missing = || match inputs.page_faults.clone() {
             Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
-        },
+            Reading::Value(_) => Reading::unavailable("not counted", ""),
+        };
+        return inputs.fault_totals.value().cloned().unwrap_or_else(|| FaultTotals {
+            minor: missing(),
+            major: missing(),
+            read_bytes: missing(),
+            anonymous: missing(),
+        });
+    };
+    let count =
+        |major: bool| record.faults.iter().filter(|fault| fault.major == major).count() as u64;
+    FaultTotals {
+        minor: Reading::Value(count(false)),
+        major: Reading::Value(count(true)),
+        read_bytes: record.read_bytes.clone(),
         anonymous: found.clone().map(|found| found.anonymous.minor),
     }
 }

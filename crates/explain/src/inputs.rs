@@ -1,5 +1,6 @@
 use model::{
-    Command, FileOperation, ImageFacts, LoaderLog, PageFaults, PhaseTrace, Reading, TracedImage,
+    Command, FaultTotals, FileOperation, ImageFacts, LoaderLog, PageFaults, PhaseTrace, Reading,
+    TracedImage,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +38,9 @@ pub struct Inputs {
     pub loader_logs: Reading<Vec<LoaderLog>>,
     /// A launch with page faults recorded.
     pub page_faults: Reading<PageFaults>,
+    /// Faults and reads as the kernel counted them for the whole launch: used where
+    /// `page_faults` is missing.
+    pub fault_totals: Reading<FaultTotals>,
     /// Cost of one minor page fault here.
     pub minor_fault_us: Reading<f64>,
     /// Time of the recorded file-system calls when they are repeated.
@@ -61,6 +65,7 @@ impl Inputs {
             hypervisor: None,
             loader_logs: Reading::unavailable(reason, ""),
             page_faults: Reading::unavailable(reason, ""),
+            fault_totals: Reading::unavailable(reason, ""),
             minor_fault_us: Reading::unavailable(reason, ""),
             replay: Reading::unavailable(reason, ""),
             real_paths: BTreeMap::new(),

@@ -77,7 +77,7 @@ fn modules(inputs: &Inputs, basis: Basis) -> Source {
     let Some(log) = chosen_log(inputs) else { return missing("modules", &inputs.loader_logs) };
     if log.lines.is_empty() {
         let none = "the program wrote no loader log: static, musl, or set-user-ID programs do not";
-        return source("modules", "LD_DEBUG", none);
+        return source("modules", "none", none);
     }
     let scaled = match basis {
         Basis::Ptrace => "times are scaled to the phases, whose launch wrote no log",
@@ -88,7 +88,11 @@ fn modules(inputs: &Inputs, basis: Basis) -> Source {
 
 fn faults(inputs: &Inputs) -> Source {
     let Some(record) = inputs.page_faults.value() else {
-        return missing("faults", &inputs.page_faults);
+        let mut source = missing("faults", &inputs.page_faults);
+        if inputs.fault_totals.value().is_some() {
+            source.mechanism = "getrusage, totals only".to_owned();
+        }
+        return source;
     };
     let caveat = match record.lost {
         0 => String::new(),

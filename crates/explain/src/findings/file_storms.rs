@@ -5,6 +5,8 @@ use model::{FileWork, Finding, FolderWork, Reading};
 
 /// From this number of calls it is told even where its time is unknown.
 const MANY: u64 = 200;
+/// Fewer calls are no storm, however short the launch.
+const FEW: u64 = 16;
 
 /// Many failed look-ups, stat calls and listings, and the folders behind them.
 pub(super) fn find(context: &Context) -> Option<Finding> {
@@ -12,7 +14,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let calls = work.failed + work.stats + work.scans;
     let cost = cost(context, work);
     let told = match cost.get() {
-        Some(us) => context.worth(us),
+        Some(us) => calls >= FEW && context.worth(us),
         None => calls >= MANY,
     };
     if !told {

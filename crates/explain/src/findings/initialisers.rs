@@ -12,9 +12,11 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         return None;
     }
     let functions = total(modules, |facts| facts.initialisers);
+    // Without times by module the phase is all there is, start-up code of the C library included.
+    let also = if measured.is_none() { "start-up code of the C library and " } else { "" };
     let what = match functions {
-        0 => "initialisers run before main".to_owned(),
-        n => format!("{} before main", plural(n, "initialiser runs", "initialisers run")),
+        0 => format!("{also}initialisers run before main"),
+        n => format!("{also}{} before main", plural(n, "initialiser run", "initialisers run")),
     };
     let evidence =
         top(modules, 3, |module| module.init_us.get()).into_iter().map(|(module, us)| {

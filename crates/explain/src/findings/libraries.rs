@@ -31,10 +31,10 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     if start > 0.0 {
         evidence.push(format!("not in it: the loader's own start, {}", duration(start)));
     }
-    let libraries = plural(loads, "library", "libraries");
+    let libraries = plural(loads, "library is", "libraries are");
     Some(Finding {
         id: "libraries".to_owned(),
-        cause: format!("{}: {libraries} are found, opened and mapped", context.of_launch(cost)),
+        cause: format!("{}: {libraries} found, opened and mapped", context.of_launch(cost)),
         evidence,
         cost_us: Reading::Value(cost),
         remedy: "Link fewer libraries: -Wl,--as-needed drops those without a used symbol; static \

@@ -3,7 +3,7 @@ use crate::names::duration;
 use model::{Finding, Phase, Reading};
 
 /// Told from this share of the launch.
-const SHARE: f64 = 0.4;
+const SHARE: f64 = 0.25;
 
 /// The loader is not the problem: the program's own code is.
 pub(super) fn find(context: &Context) -> Option<Finding> {

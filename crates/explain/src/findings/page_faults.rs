@@ -22,8 +22,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     }));
     let pages = total(modules, |facts| facts.relocated_pages);
     if pages > 0 {
-        let pages = plural(pages, "page is", "pages are");
-        evidence.push(format!("{pages} copied because relocations write to them"));
+        let pages = plural(pages, "page", "pages");
+        evidence.push(format!("relocations write to {pages}, which copies each"));
     }
     Some(Finding {
         id: "page-faults".to_owned(),

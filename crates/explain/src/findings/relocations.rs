@@ -15,7 +15,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cause: cause(context, cost),
         evidence: evidence(modules),
         cost_us: Reading::Value(cost),
-        remedy: remedy(modules),
+        remedy: remedy(modules, measured.is_some()),
     })
 }
 
@@ -63,7 +63,9 @@ fn evidence(modules: &[ModuleReport]) -> Vec<String> {
         let pages = plural(pages, "page", "pages");
         lines.push(format!("written to {pages} ({size}), which each process has for itself"));
     }
-    lines.extend(bind_now(modules));
+    if modules.iter().any(|module| module.relocate_us.get().is_some()) {
+        lines.extend(bind_now(modules));
+    }
     lines
 }
 
@@ -86,7 +88,8 @@ fn bind_now(modules: &[ModuleReport]) -> Option<String> {
     (jump_slots > 0).then(|| format!("BIND_NOW in {modules}: {slots} bound before main{at_most}"))
 }
 
-fn remedy(modules: &[ModuleReport]) -> String {
+/// `lazy` says that the loader can bind at the first call; musl's cannot.
+fn remedy(modules: &[ModuleReport], lazy: bool) -> String {
     let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
     let mut parts = vec![
         "In libraries you build: export less (-fvisibility=hidden, a version script) and bind \
@@ -95,7 +98,7 @@ fn remedy(modules: &[ModuleReport]) -> String {
             .to_owned(),
     ];
     let late = total(modules, |facts| if facts.bind_now { facts.plt_relocations } else { 0 });
-    if late * 10 > symbols {
+    if lazy && late * 10 > symbols {
         parts.push(
             "-Wl,-z,lazy binds functions at their first call instead, at the price of full RELRO."
                 .to_owned(),

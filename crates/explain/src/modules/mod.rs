@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 mod scale;
 
-use scale::Scale;
+use scale::{Scale, own_start};
 
 /// Program and file, real paths both.
 type Key = (String, String);
@@ -56,11 +56,14 @@ pub(crate) fn modules(
     let mut times: BTreeMap<Key, Times> = BTreeMap::new();
     let mut misses: BTreeMap<String, u64> = BTreeMap::new();
     let mut unmatched: Vec<&Life> = by_start(lives);
+    let mut start = None;
     let log = chosen_log(inputs);
     for run in log.map(runs).unwrap_or_default() {
         let life = take_match(&mut unmatched, &run);
-        let first = log.is_some_and(|log| log.pid == run.pid) && times.is_empty();
-        let scale = Scale::new(&run, life.filter(|_| scaled), first);
+        if log.is_some_and(|log| log.pid == run.pid) && times.is_empty() {
+            start = life.and_then(|life| own_start(&run, life));
+        }
+        let scale = Scale::new(&run, life.filter(|_| scaled), start);
         let program = life.map_or(run.program.as_str(), |life| life.image.path.as_str());
         let program = inputs.real(program).to_owned();
         add_run(&mut times, &mut modules, &run, &program, &scale, inputs);

@@ -17,8 +17,8 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Factors for `run` by the phases of `life`; all 1 where there is no life to compare with.
-    /// `first` says that the run begins with the launch, so that both have one clock.
-    pub fn new(run: &Run, life: Option<&Life>, first: bool) -> Self {
+    /// `start` is what the loader's own start took in an earlier run, or in this one.
+    pub fn new(run: &Run, life: Option<&Life>, start: Option<i64>) -> Self {
         let Some(life) = life else {
             return Scale { map: 1.0, relocate: 1.0, init: 1.0, start: None };
         };
@@ -27,11 +27,10 @@ impl Scale {
         };
         let map = phase_ns(life, Phase::Map);
         let mapped = early(|module| module.map);
-        // The log never makes mapping faster, and seldom makes it more than 1.6 times slower:
-        // the two clocks may disagree by the noise of two launches, but not by more.
+        // Two launches never take quite the same time, but the log does not make mapping faster,
+        // nor four times slower.
         let least = (map - mapped).max(0);
-        let most = (map - mapped * 5 / 8).max(least);
-        let start = if first { own_start(run, life) } else { None };
+        let most = (map - mapped / 4).max(least);
         let start = start.unwrap_or(least).clamp(least, most);
         Scale {
             map: factor(map - start, mapped),
@@ -45,8 +44,9 @@ impl Scale {
     }
 }
 
-/// From the end of execve to the log's first line.
-fn own_start(run: &Run, life: &Life) -> Option<i64> {
+/// From the end of execve to the log's first line: for the first run only, which begins with
+/// the launch, as the phases do.
+pub(super) fn own_start(run: &Run, life: &Life) -> Option<i64> {
     let mut marks = life.image.marks.iter();
     let done = marks.find(|mark| mark.kind == MarkKind::ExecDone)?;
     Some((run.first - ns(done.at_us)).max(0))
