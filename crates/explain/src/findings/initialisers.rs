@@ -32,13 +32,22 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
                 _ => format!("{name}: {}", duration(us)),
             }
         });
+    let asked = context.explanation.cpuid.value().filter(|_| measured.is_none());
+    let asked = asked.filter(|tax| tax.by_image.iter().any(|(path, _)| is_program(context, path)));
+    let asked =
+        asked.map(|tax| format!("of it for CPUID: {}", duration(tax.count as f64 * tax.each_us)));
     Some(Finding {
         id: "initialisers".to_owned(),
         cause: format!("{}: {what}", context.of_launch(cost)),
-        evidence: evidence.collect(),
+        evidence: evidence.chain(asked).collect(),
         cost_us: Reading::Value(cost),
         remedy: "Make static objects constant (constexpr, constinit) or build them at first use; \
                  drop or delay libraries whose initialisers are costly."
             .to_owned(),
     })
+}
+
+/// Whether `path` was executed rather than loaded.
+fn is_program(context: &Context, path: &str) -> bool {
+    context.explanation.processes.iter().any(|process| process.path == path)
 }

@@ -156,3 +156,6 @@ fn names<'a>(paths: impl Iterator<Item = &'a str>) -> String {
         n => format!("{} and {} more", all[..3].join(", "), n - 3),
     }
 }
+
+#[cfg(test)]
+mod tests;

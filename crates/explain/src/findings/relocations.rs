@@ -1,5 +1,5 @@
 use super::{Context, sum, top, total};
-use crate::names::{base_name, bytes, count, duration, plural};
+use crate::names::{base_name, bytes, duration, plural};
 use model::{Finding, ImageFacts, ModuleReport, Phase, Reading};
 
 /// The loader writes addresses into the modules and looks symbols up.
@@ -47,10 +47,10 @@ fn evidence(modules: &[ModuleReport]) -> Vec<String> {
             let name = base_name(&module.path);
             match module.facts.value() {
                 Some(facts) => format!(
-                    "{name}: {}, {} symbolic, {} relative, on {}",
+                    "{name}: {}; {}, {}, {}",
                     duration(us),
-                    count(eager(facts)),
-                    count(facts.relative_relocations),
+                    plural(eager(facts), "symbol", "symbols"),
+                    plural(facts.relative_relocations, "address", "addresses"),
                     plural(facts.relocated_pages, "page", "pages"),
                 ),
                 None => format!("{name}: {}", duration(us)),

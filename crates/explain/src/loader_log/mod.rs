@@ -1,13 +1,15 @@
 //! glibc's debug output (`LD_DEBUG=files,reloc,libs`, see ld.so(8)) turned into per-module times.
 //!
 //! [`line`] reads one line, [`builder`] follows the lines of one process, [`runs`] gives one
-//! [`Run`] per executed image.
+//! [`Run`] per executed image, and [`median_runs`] the middle of several launches.
 
 mod builder;
 mod line;
+mod median;
 
 use builder::Builder;
 use line::Line;
+pub(crate) use median::median_runs;
 use model::LoaderLog;
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use crate::faults::Attribution;
 use crate::inputs::Inputs;
-use crate::loader_log::{Run, runs};
+use crate::loader_log::{Run, median_runs};
 use crate::names::{base_name, loader_kind};
 use crate::phases::Life;
 use crate::time::{median_by, ns, us};
@@ -58,7 +58,8 @@ pub(crate) fn modules(
     let mut unmatched: Vec<&Life> = by_start(lives);
     let mut start = None;
     let log = chosen_log(inputs);
-    for run in log.map(runs).unwrap_or_default() {
+    let logs = inputs.loader_logs.value();
+    for run in logs.map(|logs| median_runs(logs)).unwrap_or_default() {
         let life = take_match(&mut unmatched, &run);
         if log.is_some_and(|log| log.pid == run.pid) && times.is_empty() {
             start = life.and_then(|life| own_start(&run, life));
