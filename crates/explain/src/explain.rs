@@ -83,7 +83,7 @@ fn processes(inputs: &Inputs, lives: &[Life], charges: &Charges) -> Vec<ProcessR
         .map(|(life, charged)| {
             let report = ProcessReport {
                 pid: life.pid,
-                path: inputs.real(&life.image.path).to_owned(),
+                path: inputs.program(&life.image.path),
                 argv: life.image.argv.clone(),
                 loader: loader_kind(life.image.loader.as_deref()),
                 started_us: us(life.started),

@@ -1,8 +1,8 @@
 //! Page faults attributed to the modules that were mapped where they happened.
 
 use crate::inputs::Inputs;
-use model::{FaultTotals, ImageKind, Mapping, PageFaults, Reading};
-use std::collections::{BTreeMap, BTreeSet};
+use model::{FaultTotals, Mapping, PageFaults, Reading};
+use std::collections::BTreeMap;
 
 /// Faults on one module of one program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -20,12 +20,11 @@ pub(crate) struct Attribution {
     pub anonymous: Faults,
 }
 
-/// The file mappings of one process, where a later mapping replaces what it overlaps.
+/// The mappings of one process, where a later one replaces what it overlaps.
 #[derive(Default)]
 struct Space {
+    /// The file that execve mapped first.
     program: Option<String>,
-    /// File and offset of the mappings since the program was executed.
-    seen: BTreeSet<(String, u64)>,
     /// First address to one past the last, and the file; `None` for memory of no file.
     ranges: BTreeMap<u64, (u64, Option<String>)>,
 }
@@ -52,33 +51,31 @@ impl Space {
         self.ranges.insert(start, (end, file));
     }
 
-    /// What is mapped at an address: a file, memory of no file, or nothing known.
-    fn at(&self, address: u64) -> Option<Option<&str>> {
+    /// The file mapped at an address.
+    fn at(&self, address: u64) -> Option<&str> {
         let (_, (end, file)) = self.ranges.range(..=address).next_back()?;
-        (address < *end).then_some(file.as_deref())
+        if address < *end { file.as_deref() } else { None }
     }
 }
 
 /// Attributes every fault to the file mapped at its address at that time.
 ///
-/// A process starts a new address space when a program file is mapped that it has not mapped at
-/// that offset before. A forked process begins with its parent's mappings, which the records do
-/// not repeat: until it executes a program, an address that it did not map itself is looked up
-/// in the other processes, the latest first (load addresses are random, so they rarely meet).
+/// The record says where an address space begins anew: execve maps all of it as memory of no
+/// file, and the program is the first file after that. A forked process begins with copies of
+/// its parent's mappings.
 pub(crate) fn attribute(record: &PageFaults, inputs: &Inputs) -> Attribution {
-    let programs = programs(inputs);
     let mut spaces: BTreeMap<u32, Space> = BTreeMap::new();
-    let mut order: Vec<u32> = Vec::new();
     let mut result = Attribution::default();
     let mut mappings = record.mappings.iter().peekable();
     for fault in &record.faults {
         while let Some(mapping) = mappings.next_if(|mapping| mapping.at_us <= fault.at_us) {
-            map(&mut spaces, &mut order, &mut result, mapping, inputs, &programs);
+            map(&mut spaces, &mut result, mapping, inputs);
         }
-        let found = look_up(&spaces, &order, fault.pid, fault.address);
-        let faults = match found {
-            Some((program, file)) => {
-                result.files.entry((program.to_owned(), file.to_owned())).or_default()
+        let space = spaces.get(&fault.pid);
+        let faults = match space.and_then(|space| Some((space, space.at(fault.address)?))) {
+            Some((space, file)) => {
+                let program = space.program.clone().unwrap_or_default();
+                result.files.entry((program, file.to_owned())).or_default()
             }
             None => &mut result.anonymous,
         };
@@ -86,68 +83,31 @@ pub(crate) fn attribute(record: &PageFaults, inputs: &Inputs) -> Attribution {
         *counter += 1;
     }
     for mapping in mappings {
-        map(&mut spaces, &mut order, &mut result, mapping, inputs, &programs);
+        map(&mut spaces, &mut result, mapping, inputs);
     }
     result
 }
 
-/// Real paths of the files that are executed rather than loaded.
-fn programs(inputs: &Inputs) -> BTreeSet<String> {
-    let traces = inputs.phase_traces.value().into_iter().flatten();
-    let executed = traces.flat_map(Inputs::images).map(|image| inputs.real(&image.path));
-    let known = inputs.facts.iter().filter_map(|(path, facts)| {
-        let kind = facts.as_ref().ok()?.kind;
-        let library = matches!(kind, ImageKind::SharedLibrary | ImageKind::Loader);
-        (!library).then_some(path.as_str())
-    });
-    executed.chain(known).map(str::to_owned).collect()
-}
-
 fn map(
     spaces: &mut BTreeMap<u32, Space>,
-    order: &mut Vec<u32>,
     result: &mut Attribution,
     mapping: &Mapping,
     inputs: &Inputs,
-    programs: &BTreeSet<String>,
 ) {
     let is_file = mapping.path.starts_with('/') && !mapping.path.starts_with("//");
     let file = is_file.then(|| inputs.real(&mapping.path).to_owned());
     let space = spaces.entry(mapping.pid).or_default();
-    if let Some(path) = file.as_ref().filter(|path| programs.contains(*path)) {
-        let repeated = space.seen.contains(&(path.clone(), mapping.file_offset));
-        if space.program.as_ref() != Some(path) || repeated {
-            *space = Space { program: Some(path.clone()), ..Space::default() };
-        }
-        space.seen.insert((path.clone(), mapping.file_offset));
+    if mapping.start == 0 && mapping.bytes == u64::MAX {
+        *space = Space::default();
+        return;
+    }
+    if space.program.is_none() {
+        space.program.clone_from(&file);
     }
     if let (Some(program), Some(path), true) = (&space.program, &file, mapping.executable) {
         result.files.entry((program.clone(), path.clone())).or_default();
     }
     space.insert(mapping.start, mapping.start.saturating_add(mapping.bytes), file);
-    order.retain(|pid| *pid != mapping.pid);
-    order.push(mapping.pid);
-}
-
-/// Program and file of an address; `None` for memory of no file.
-fn look_up<'a>(
-    spaces: &'a BTreeMap<u32, Space>,
-    order: &[u32],
-    pid: u32,
-    address: u64,
-) -> Option<(&'a str, &'a str)> {
-    let own = spaces.get(&pid);
-    let known = |space: &'a Space| {
-        let file = space.at(address)?;
-        Some((space.program.as_deref().unwrap_or(""), file))
-    };
-    let executed = own.is_some_and(|space| space.program.is_some());
-    let found = match own.and_then(known) {
-        Some(found) => Some(found),
-        None if executed => None,
-        None => order.iter().rev().filter_map(|other| spaces.get(other)).find_map(known),
-    };
-    found.and_then(|(program, file)| Some((program, file?)))
 }
 
 /// Totals for the explanation: of the recorded faults, otherwise as the kernel counted them.
@@ -186,6 +146,11 @@ mod tests {
         Mapping { pid, at_us, start, bytes, file_offset: 0, executable: true, path }
     }
 
+    /// What the record says of execve.
+    fn executed(pid: u32, at_us: f64) -> Mapping {
+        Mapping { bytes: u64::MAX, ..mapping(pid, at_us, 0, 0, "//anon") }
+    }
+
     fn fault(pid: u32, at_us: f64, address: u64, major: bool) -> PageFault {
         PageFault { pid, at_us, address, major }
     }
@@ -198,23 +163,6 @@ mod tests {
             environment: Vec::new(),
         };
         let mut inputs = Inputs::nothing(command, "a test");
-        let marks = |path: &str| model::TracedImage {
-            path: path.to_owned(),
-            argv: Vec::new(),
-            loader: None,
-            marks: Vec::new(),
-            notes: Vec::new(),
-        };
-        let images = vec![marks("/bin/sh"), marks("/bin/p")];
-        let process =
-            model::TracedProcess { pid: 1, parent: None, started_us: 0.0, ended_us: 9.0, images };
-        inputs.phase_traces = Reading::Value(vec![model::PhaseTrace {
-            total_us: 9.0,
-            processes: vec![process],
-            stops: 0,
-            cpuids: Reading::unavailable("", ""),
-            file_calls: Vec::new(),
-        }]);
         inputs.real_paths.insert("/lib/l.so".into(), "/usr/lib/l.so.1".into());
         let record = PageFaults {
             total_us: 100.0,
@@ -260,6 +208,9 @@ mod tests {
         let mappings = vec![
             mapping(1, 1.0, 0x1000, 4, "/bin/sh"),
             mapping(1, 2.0, BASE, 4, "/lib/l.so"),
+            mapping(2, 2.5, 0x1000, 4, "/bin/sh"),
+            mapping(2, 2.5, BASE, 4, "/lib/l.so"),
+            executed(1, 4.0),
             mapping(1, 5.0, 0x9000, 4, "/bin/p"),
         ];
         let faults = vec![

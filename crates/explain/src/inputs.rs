@@ -1,6 +1,6 @@
 use model::{
-    Command, FaultTotals, FileOperation, ImageFacts, LoaderLog, PageFaults, PhaseTrace, Reading,
-    TracedImage,
+    Command, FaultTotals, FileOperation, ImageFacts, ImageKind, LoaderLog, PageFaults, PhaseTrace,
+    Reading,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,6 +85,7 @@ impl Inputs {
         }
         for log in self.loader_logs.value().into_iter().flatten() {
             for run in crate::loader_log::runs(log) {
+                paths.insert(run.program);
                 paths.extend(run.modules.into_iter().filter_map(|module| module.path));
             }
         }
@@ -101,9 +102,23 @@ impl Inputs {
         self.real_paths.get(path).map_or(path, String::as_str)
     }
 
-    /// The executed images of a trace, in order of their start.
-    pub(crate) fn images(trace: &PhaseTrace) -> impl Iterator<Item = &TracedImage> {
-        trace.processes.iter().flat_map(|process| &process.images)
+    /// The real path of an executed image. The loader's log knows it by its `argv[0]` only: then
+    /// the executable file of that name, where one was seen.
+    pub(crate) fn program(&self, name: &str) -> String {
+        let real = self.real(name);
+        let base = crate::names::base_name(name);
+        let is_program = |facts: &Result<ImageFacts, String>| {
+            let library = [ImageKind::SharedLibrary, ImageKind::Loader];
+            facts.as_ref().is_ok_and(|facts| !library.contains(&facts.kind))
+        };
+        let mut same = self
+            .facts
+            .iter()
+            .filter(|(path, facts)| crate::names::base_name(path) == base && is_program(facts));
+        match same.next() {
+            Some((path, _)) if !real.starts_with('/') => path.clone(),
+            _ => real.to_owned(),
+        }
     }
 
     /// Failed opens in the file trace by base name: what a search along folders missed.

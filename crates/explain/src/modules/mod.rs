@@ -66,7 +66,7 @@ pub(crate) fn modules(
         }
         let scale = Scale::new(&run, life.filter(|_| scaled), start);
         let program = life.map_or(run.program.as_str(), |life| life.image.path.as_str());
-        let program = inputs.real(program).to_owned();
+        let program = inputs.program(program);
         add_run(&mut times, &mut modules, &run, &program, &scale, inputs);
         for (folder, count) in run.misses {
             *misses.entry(folder).or_default() += count;
@@ -154,7 +154,7 @@ fn reports(
         }
     }
     for life in lives {
-        let path = inputs.real(&life.image.path).to_owned();
+        let path = inputs.program(&life.image.path);
         times.entry((path.clone(), path)).or_default();
     }
     let mut reports: Vec<ModuleReport> =
@@ -231,7 +231,7 @@ fn why_no_times(inputs: &Inputs, lives: &[Life], program: &str) -> Reading<f64> 
     if let Reading::Unavailable { reason, remedy } = &inputs.loader_logs {
         return Reading::unavailable(reason, remedy);
     }
-    let life = lives.iter().find(|life| inputs.real(&life.image.path) == program);
+    let life = lives.iter().find(|life| inputs.program(&life.image.path) == program);
     match life.map(|life| loader_kind(life.image.loader.as_deref())).as_deref() {
         Some("static") => Reading::unavailable("a static program has no loader", ""),
         Some("musl") => Reading::unavailable("musl's loader cannot log what it does", ""),
