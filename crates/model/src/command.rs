@@ -15,3 +15,39 @@ pub struct Command {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<(String, Option<String>)>,
 }
+
+impl Command {
+    /// The command as one would type it into a shell.
+    pub fn line(&self) -> String {
+        let words: Vec<String> = self.argv.iter().map(|word| quoted(word)).collect();
+        words.join(" ")
+    }
+}
+
+/// Quoted for a POSIX shell where it has to be.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./=:,+@%^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_can_be_typed_into_a_shell() {
+        let argv = ["emacs", "--eval", "(message \"it's\")", "", "a=b", "$HOME", "~"];
+        let command = Command {
+            argv: argv.iter().map(|word| word.to_string()).collect(),
+            program: PathBuf::new(),
+            directory: None,
+            environment: Vec::new(),
+        };
+        let line = r#"emacs --eval '(message "it'\''s")' '' a=b '$HOME' '~'"#;
+        assert_eq!(command.line(), line);
+    }
+}

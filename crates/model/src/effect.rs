@@ -68,3 +68,22 @@ pub struct Effect {
     /// The largest difference the interval leaves possible, as a fraction: 0.012 is 1.2 %.
     pub within: f64,
 }
+
+/// When a difference is called one; `docs/method.md` says it in words.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rules {
+    /// Confidence of every interval.
+    pub confidence: f64,
+    /// A difference that is estimated smaller than this fraction is never called one.
+    pub margin: f64,
+    /// An interval that leaves no larger difference than this fraction possible is called same.
+    pub tolerance: f64,
+    /// With fewer rounds every verdict is inconclusive.
+    pub least_rounds: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules { confidence: 0.99, margin: 0.01, tolerance: 0.02, least_rounds: 10 }
+    }
+}

@@ -114,6 +114,10 @@ pub struct ImageFacts {
     /// Relocations by type, named as readelf names them; RELR-packed ones decoded and counted
     /// under `RELR`.
     pub relocations: BTreeMap<String, u64>,
+    /// Of these, relocations that no loader applies: all those of object files, and those that
+    /// `--emit-relocs` keeps. They count in none of the figures below but the table bytes.
+    #[serde(default)]
+    pub link_time_relocations: u64,
     /// Relocations that add the load address only (RELATIVE and RELR).
     pub relative_relocations: u64,
     /// Relocations that need a symbol look-up.
@@ -128,7 +132,7 @@ pub struct ImageFacts {
     pub tls_relocations: u64,
     /// Bytes of the relocation tables, RELR included.
     pub relocation_table_bytes: u64,
-    /// 4 KiB pages that relative and symbolic relocations write to.
+    /// 4 KiB pages that the loader's relocations write to.
     pub relocated_pages: u64,
     /// Undefined dynamic symbols.
     pub imports: u64,
@@ -148,9 +152,10 @@ pub struct ImageFacts {
     pub symbolic: bool,
     /// DF_STATIC_TLS.
     pub static_tls: bool,
-    /// Entries of DT_PREINIT_ARRAY and DT_INIT_ARRAY that are functions, plus DT_INIT.
+    /// Entries of DT_PREINIT_ARRAY and DT_INIT_ARRAY, plus DT_INIT; in static programs those of
+    /// the sections that hold the arrays, plus `.init`.
     pub initialisers: u64,
-    /// Entries of DT_FINI_ARRAY, plus DT_FINI.
+    /// Entries of DT_FINI_ARRAY, plus DT_FINI; in static programs likewise.
     pub finalisers: u64,
     /// Symbol versions needed.
     pub version_needs: Vec<VersionNeed>,

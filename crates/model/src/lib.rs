@@ -13,10 +13,12 @@ mod launch;
 mod machine;
 mod phase;
 mod reading;
+mod results;
+mod throughput;
 mod trace;
 
 pub use command::Command;
-pub use effect::{Effect, Interval, Summary, Verdict};
+pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, Request, Schedule, Variant};
 pub use explanation::{
     CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderWork,
@@ -29,6 +31,8 @@ pub use launch::{CacheState, ColdCheck, Ending, Launch, Sample, Until};
 pub use machine::{Check, CheckState, Machine};
 pub use phase::{Phase, PhaseTime};
 pub use reading::Reading;
+pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, VariantResult};
+pub use throughput::{JobLaunch, Scaling, Throughput};
 pub use trace::{
     FileCall, FileOperation, LoaderLine, LoaderLog, Mapping, Mark, MarkKind, PageFault, PageFaults,
     PhaseTrace, TracedImage, TracedProcess,

@@ -5,7 +5,7 @@ use model::{Explanation, Phase, Reading};
 /// What was launched, and how long it took traced and untraced.
 pub(super) fn header(page: &mut Page, explanation: &Explanation) {
     let total = duration(explanation.total_us);
-    let command = printable(&explanation.command.argv.join(" "));
+    let command = printable(&explanation.command.line());
     let room = page.width.saturating_sub(columns(&total) + 2);
     let command = fitted(&command, room, page.options.unicode);
     let command = page.paint(Look::Strong, &command);
