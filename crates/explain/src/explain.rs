@@ -51,7 +51,9 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         cpuid: cpuid::tax(inputs),
         findings: Vec::new(),
     };
-    let context = Context { explanation: &explanation, inputs, misses, late, finalisers };
+    let other_faults = faults.value().map(|found| found.others(inputs)).unwrap_or_default();
+    let context =
+        Context { explanation: &explanation, inputs, misses, late, finalisers, other_faults };
     explanation.findings = findings::all(&context);
     explanation
 }

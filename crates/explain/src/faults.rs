@@ -20,6 +20,22 @@ pub(crate) struct Attribution {
     pub anonymous: Faults,
 }
 
+impl Attribution {
+    /// Minor faults on files that are no images (data, fonts, dumps), most first.
+    pub fn others(&self, inputs: &Inputs) -> Vec<(String, u64)> {
+        let mut by_file: BTreeMap<&str, u64> = BTreeMap::new();
+        for ((_, path), faults) in &self.files {
+            if !inputs.facts.get(path).is_some_and(Result::is_ok) && faults.minor > 0 {
+                *by_file.entry(path).or_default() += faults.minor;
+            }
+        }
+        let mut files: Vec<(String, u64)> =
+            by_file.into_iter().map(|(path, n)| (path.to_owned(), n)).collect();
+        files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        files
+    }
+}
+
 /// The mappings of one process, where a later one replaces what it overlaps.
 #[derive(Default)]
 struct Space {
@@ -155,14 +171,13 @@ mod tests {
         PageFault { pid, at_us, address, major }
     }
 
+    fn command() -> Command {
+        let argv = vec!["p".into()];
+        Command { argv, program: "/bin/p".into(), directory: None, environment: Vec::new() }
+    }
+
     fn attribution(mappings: Vec<Mapping>, faults: Vec<PageFault>) -> Attribution {
-        let command = Command {
-            argv: vec!["p".into()],
-            program: "/bin/p".into(),
-            directory: None,
-            environment: Vec::new(),
-        };
-        let mut inputs = Inputs::nothing(command, "a test");
+        let mut inputs = Inputs::nothing(command(), "a test");
         inputs.real_paths.insert("/lib/l.so".into(), "/usr/lib/l.so.1".into());
         let record = PageFaults {
             total_us: 100.0,
@@ -201,6 +216,9 @@ mod tests {
         assert_eq!(found.files[&("/bin/p".into(), "/usr/lib/l.so.1".into())].major, 1);
         assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
         assert_eq!(found.anonymous, Faults { minor: 3, major: 0 });
+        let inputs = Inputs::nothing(command(), "a test");
+        let others = found.others(&inputs);
+        assert_eq!(others, [("/bin/p".to_owned(), 1), ("/usr/lib/l.so.1".to_owned(), 1)]);
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub(crate) struct Context<'a> {
     pub late: Vec<((String, String), f64)>,
     /// Finalisers (program, file) and their time.
     pub finalisers: Vec<((String, String), f64)>,
+    /// Minor faults on files that are no modules, most first.
+    pub other_faults: Vec<(String, u64)>,
 }
 
 /// Every finding that applies, costliest first; those without a cost last.

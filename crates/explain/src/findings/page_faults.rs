@@ -20,6 +20,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         let name = base_name(&module.path);
         format!("{name}: {}", count(n as u64))
     }));
+    let files = context.other_faults.iter().take(3).filter(|(_, n)| n * 20 >= minor);
+    evidence.extend(files.map(|(path, n)| format!("{path}: {}", count(*n))));
     let pages = total(modules, |facts| facts.relocated_pages);
     if pages > 0 {
         let pages = plural(pages, "page", "pages");

@@ -102,6 +102,7 @@ fn run(case: &Case) -> BTreeMap<String, Finding> {
         misses: case.misses.clone(),
         late: case.late.clone(),
         finalisers: Vec::new(),
+        other_faults: vec![("/data/dump".to_owned(), 400), ("/data/small".to_owned(), 9)],
     };
     all(&context).into_iter().map(|finding| (finding.id.clone(), finding)).collect()
 }
@@ -257,6 +258,9 @@ fn faults_and_reads() {
     case.explanation.faults.read_bytes = Reading::Value(1 << 20);
     let found = run(&case);
     assert_eq!(cost(&found, "page-faults"), Some(500.0));
+    // A data file is named from a twentieth of the faults.
+    assert!(found["page-faults"].evidence.contains(&"/data/dump: 400".to_owned()));
+    assert!(found["page-faults"].evidence.iter().all(|line| !line.contains("small")));
     assert_eq!(cost(&found, "cold-reads"), None);
     assert!(
         found["cold-reads"].cause.contains("reads 1.0 MiB from storage, and 3 page faults wait")
@@ -293,6 +297,7 @@ fn findings_are_ranked_by_cost() {
         misses: Vec::new(),
         late: Vec::new(),
         finalisers: Vec::new(),
+        other_faults: vec![("/data/dump".to_owned(), 400), ("/data/small".to_owned(), 9)],
     };
     let ids: Vec<String> = all(&context).into_iter().map(|finding| finding.id).collect();
     assert_eq!(ids, ["relocations", "initialisers", "libraries", "cold-reads"]);

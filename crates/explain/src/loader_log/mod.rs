@@ -1,6 +1,6 @@
 //! glibc's debug output (`LD_DEBUG=files,reloc,libs`, see ld.so(8)) turned into per-module times.
 //!
-//! [`line`] reads one line, [`builder`] follows the lines of one process, [`runs`] gives one
+//! [`mod@line`] reads one line, [`builder`] follows the lines of one process, [`runs`] gives one
 //! [`Run`] per executed image, and [`median_runs`] the middle of several launches.
 
 mod builder;

@@ -1,6 +1,6 @@
 //! From marks to phases.
 //!
-//! [`life`] divides each executed image's own time by its marks; [`charge`] divides the launch
+//! [`life`] divides each executed image's own time by its marks; [`charge()`] divides the launch
 //! among the images; [`from_log`] makes marks out of the loader's debug output where ptrace is
 //! not permitted. All sums are in whole nanoseconds, so that they are exact.
 
