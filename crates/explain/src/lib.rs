@@ -1,1 +1,28 @@
-//! (written below)
+//! Where the time of a launch goes: recorded traces turned into phases, per-module figures and
+//! findings. Pure analysis: nothing here launches a program or reads a file.
+//!
+//! ```text
+//! Inputs ─ phase traces ──── phases ────┐
+//!        ─ loader logs ───── loader_log ┤
+//!        ─ page faults ───── faults ────┼─ modules ─ findings ─ Explanation
+//!        ─ file trace ────── files ─────┤
+//!        ─ CPUID trace ───── cpuid ─────┘
+//! ```
+
+mod cpuid;
+mod explain;
+mod faults;
+mod files;
+mod findings;
+mod inputs;
+mod loader_log;
+mod modules;
+mod names;
+mod phases;
+mod sources;
+#[cfg(test)]
+mod test_logs;
+mod time;
+
+pub use explain::explain;
+pub use inputs::{Inputs, ReplayTimes};

@@ -31,6 +31,9 @@ pub struct ProcessReport {
     pub started_us: f64,
     /// Until when.
     pub ended_us: f64,
+    /// The part of the launch charged to it: at every instant the image started last of those
+    /// alive is charged, so that waiting parents cost nothing. These sum to the launch's total.
+    pub charged_us: f64,
     /// Its own phases; they sum to `ended_us − started_us`.
     pub phases: Vec<PhaseTime>,
     /// What could not be told apart, and why.

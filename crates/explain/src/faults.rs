@@ -1,0 +1,244 @@
+//! Page faults attributed to the modules that were mapped where they happened.
+
+use crate::inputs::Inputs;
+use model::{FaultTotals, Mapping, PageFaults, Reading};
+use std::collections::BTreeMap;
+
+/// Faults on one module of one program.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Faults {
+    pub minor: u64,
+    pub major: u64,
+}
+
+/// Page faults by what was mapped at the address.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Attribution {
+    /// By program and file, real paths both; every executable file mapping has an entry.
+    pub files: BTreeMap<(String, String), Faults>,
+    /// On memory of no file.
+    pub anonymous: Faults,
+}
+
+impl Attribution {
+    /// Minor faults on files that are no images (data, fonts, dumps), most first.
+    pub fn others(&self, inputs: &Inputs) -> Vec<(String, u64)> {
+        let mut by_file: BTreeMap<&str, u64> = BTreeMap::new();
+        for ((_, path), faults) in &self.files {
+            if !inputs.facts.get(path).is_some_and(Result::is_ok) && faults.minor > 0 {
+                *by_file.entry(path).or_default() += faults.minor;
+            }
+        }
+        let mut files: Vec<(String, u64)> =
+            by_file.into_iter().map(|(path, n)| (path.to_owned(), n)).collect();
+        files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        files
+    }
+}
+
+/// The mappings of one process, where a later one replaces what it overlaps.
+#[derive(Default)]
+struct Space {
+    /// The file that execve mapped first.
+    program: Option<String>,
+    /// First address to one past the last, and the file; `None` for memory of no file.
+    ranges: BTreeMap<u64, (u64, Option<String>)>,
+}
+
+impl Space {
+    fn insert(&mut self, start: u64, end: u64, file: Option<String>) {
+        let before = self.ranges.range(..start).next_back();
+        if let Some((&first, (last, name))) = before.map(|(k, v)| (k, v.clone())) {
+            if last > start {
+                self.ranges.insert(first, (start, name.clone()));
+            }
+            if last > end {
+                self.ranges.insert(end, (last, name));
+            }
+        }
+        let covered: Vec<u64> = self.ranges.range(start..end).map(|(first, _)| *first).collect();
+        for first in covered {
+            if let Some((last, name)) = self.ranges.remove(&first)
+                && last > end
+            {
+                self.ranges.insert(end, (last, name));
+            }
+        }
+        self.ranges.insert(start, (end, file));
+    }
+
+    /// The file mapped at an address.
+    fn at(&self, address: u64) -> Option<&str> {
+        let (_, (end, file)) = self.ranges.range(..=address).next_back()?;
+        if address < *end { file.as_deref() } else { None }
+    }
+}
+
+/// Attributes every fault to the file mapped at its address at that time.
+///
+/// The record says where an address space begins anew: execve maps all of it as memory of no
+/// file, and the program is the first file after that. A forked process begins with copies of
+/// its parent's mappings.
+pub(crate) fn attribute(record: &PageFaults, inputs: &Inputs) -> Attribution {
+    let mut spaces: BTreeMap<u32, Space> = BTreeMap::new();
+    let mut result = Attribution::default();
+    let mut mappings = record.mappings.iter().peekable();
+    for fault in &record.faults {
+        while let Some(mapping) = mappings.next_if(|mapping| mapping.at_us <= fault.at_us) {
+            map(&mut spaces, &mut result, mapping, inputs);
+        }
+        let space = spaces.get(&fault.pid);
+        let faults = match space.and_then(|space| Some((space, space.at(fault.address)?))) {
+            Some((space, file)) => {
+                let program = space.program.clone().unwrap_or_default();
+                result.files.entry((program, file.to_owned())).or_default()
+            }
+            None => &mut result.anonymous,
+        };
+        let counter = if fault.major { &mut faults.major } else { &mut faults.minor };
+        *counter += 1;
+    }
+    for mapping in mappings {
+        map(&mut spaces, &mut result, mapping, inputs);
+    }
+    result
+}
+
+fn map(
+    spaces: &mut BTreeMap<u32, Space>,
+    result: &mut Attribution,
+    mapping: &Mapping,
+    inputs: &Inputs,
+) {
+    let is_file = mapping.path.starts_with('/') && !mapping.path.starts_with("//");
+    let file = is_file.then(|| inputs.real(&mapping.path).to_owned());
+    let space = spaces.entry(mapping.pid).or_default();
+    if mapping.start == 0 && mapping.bytes == u64::MAX {
+        *space = Space::default();
+        return;
+    }
+    if space.program.is_none() {
+        space.program.clone_from(&file);
+    }
+    if let (Some(program), Some(path), true) = (&space.program, &file, mapping.executable) {
+        result.files.entry((program.clone(), path.clone())).or_default();
+    }
+    space.insert(mapping.start, mapping.start.saturating_add(mapping.bytes), file);
+}
+
+/// Totals for the explanation: of the recorded faults, otherwise as the kernel counted them.
+pub(crate) fn totals(inputs: &Inputs, found: &Reading<Attribution>) -> FaultTotals {
+    let Reading::Value(record) = &inputs.page_faults else {
+        let missing = || match inputs.page_faults.clone() {
+            Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
+            Reading::Value(_) => Reading::unavailable("not counted", ""),
+        };
+        return inputs.fault_totals.value().cloned().unwrap_or_else(|| FaultTotals {
+            minor: missing(),
+            major: missing(),
+            read_bytes: missing(),
+            anonymous: missing(),
+        });
+    };
+    let count =
+        |major: bool| record.faults.iter().filter(|fault| fault.major == major).count() as u64;
+    FaultTotals {
+        minor: Reading::Value(count(false)),
+        major: Reading::Value(count(true)),
+        read_bytes: record.read_bytes.clone(),
+        anonymous: found.clone().map(|found| found.anonymous.minor),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Command, PageFault};
+
+    const BASE: u64 = 0x7f00_0000_0000;
+
+    fn mapping(pid: u32, at_us: f64, start: u64, pages: u64, path: &str) -> Mapping {
+        let (bytes, path) = (pages * 4096, path.to_owned());
+        Mapping { pid, at_us, start, bytes, file_offset: 0, executable: true, path }
+    }
+
+    /// What the record says of execve.
+    fn executed(pid: u32, at_us: f64) -> Mapping {
+        Mapping { bytes: u64::MAX, ..mapping(pid, at_us, 0, 0, "//anon") }
+    }
+
+    fn fault(pid: u32, at_us: f64, address: u64, major: bool) -> PageFault {
+        PageFault { pid, at_us, address, major }
+    }
+
+    fn command() -> Command {
+        let argv = vec!["p".into()];
+        Command { argv, program: "/bin/p".into(), directory: None, environment: Vec::new() }
+    }
+
+    fn attribution(mappings: Vec<Mapping>, faults: Vec<PageFault>) -> Attribution {
+        let mut inputs = Inputs::nothing(command(), "a test");
+        inputs.real_paths.insert("/lib/l.so".into(), "/usr/lib/l.so.1".into());
+        let record = PageFaults {
+            total_us: 100.0,
+            pid: 1,
+            source: "a test".into(),
+            mappings,
+            faults,
+            read_bytes_by_file: Reading::unavailable("", ""),
+            read_bytes: Reading::unavailable("", ""),
+            lost: 0,
+        };
+        attribute(&record, &inputs)
+    }
+
+    fn minor(found: &Attribution, program: &str, file: &str) -> u64 {
+        found.files.get(&(program.to_owned(), file.to_owned())).map_or(0, |faults| faults.minor)
+    }
+
+    #[test]
+    fn later_mappings_replace_earlier_ones() {
+        let mappings = vec![
+            mapping(1, 1.0, 0x1000, 4, "/bin/p"),
+            mapping(1, 2.0, BASE, 10, "/lib/l.so"),
+            mapping(1, 3.0, BASE + 0x4000, 2, "//anon"),
+        ];
+        let faults = vec![
+            fault(1, 2.5, BASE + 0x4000, false),
+            fault(1, 3.5, BASE + 0x4000, false),
+            fault(1, 3.5, BASE + 0x5fff, false),
+            fault(1, 3.5, BASE + 0x6000, true),
+            fault(1, 3.5, BASE + 0xa000, false),
+            fault(1, 3.5, 0x1000, false),
+        ];
+        let found = attribution(mappings, faults);
+        assert_eq!(minor(&found, "/bin/p", "/usr/lib/l.so.1"), 1);
+        assert_eq!(found.files[&("/bin/p".into(), "/usr/lib/l.so.1".into())].major, 1);
+        assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
+        assert_eq!(found.anonymous, Faults { minor: 3, major: 0 });
+        let inputs = Inputs::nothing(command(), "a test");
+        let others = found.others(&inputs);
+        assert_eq!(others, [("/bin/p".to_owned(), 1), ("/usr/lib/l.so.1".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn exec_empties_and_fork_inherits() {
+        let mappings = vec![
+            mapping(1, 1.0, 0x1000, 4, "/bin/sh"),
+            mapping(1, 2.0, BASE, 4, "/lib/l.so"),
+            mapping(2, 2.5, 0x1000, 4, "/bin/sh"),
+            mapping(2, 2.5, BASE, 4, "/lib/l.so"),
+            executed(1, 4.0),
+            mapping(1, 5.0, 0x9000, 4, "/bin/p"),
+        ];
+        let faults = vec![
+            fault(2, 3.0, BASE, false),
+            fault(1, 6.0, BASE, false),
+            fault(1, 6.0, 0x9000, false),
+        ];
+        let found = attribution(mappings, faults);
+        assert_eq!(minor(&found, "/bin/sh", "/usr/lib/l.so.1"), 1);
+        assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
+        assert_eq!(found.anonymous.minor, 1);
+    }
+}

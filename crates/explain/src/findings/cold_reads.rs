@@ -1,0 +1,44 @@
+use super::{Context, top};
+use crate::names::{base_name, bytes, plural};
+use model::{Finding, Reading};
+
+/// Less than this read from storage is not told.
+const BYTES: u64 = 256 * 1024;
+
+/// Parts of files that were not in memory.
+pub(super) fn find(context: &Context) -> Option<Finding> {
+    let faults = &context.explanation.faults;
+    let (major, read) = (faults.major.get().unwrap_or(0), faults.read_bytes.get().unwrap_or(0));
+    if major == 0 && read < BYTES {
+        return None;
+    }
+    let waits = plural(major, "page fault waits", "page faults wait");
+    let cause = match read {
+        0 => format!("{waits} for storage"),
+        read => format!("the launch reads {} from storage, and {waits} for it", bytes(read)),
+    };
+    let by_bytes = top(context.modules(), 3, |module| module.read_bytes.get().map(|n| n as f64));
+    let mut evidence: Vec<String> = by_bytes
+        .into_iter()
+        .map(|(module, n)| format!("{}: {}", base_name(&module.path), bytes(n as u64)))
+        .collect();
+    if evidence.is_empty() {
+        let by_faults = top(context.modules(), 3, |m| m.major_faults.get().map(|n| n as f64));
+        evidence.extend(by_faults.into_iter().map(|(module, n)| {
+            let faults = plural(n as u64, "major fault", "major faults");
+            format!("{}: {faults}", base_name(&module.path))
+        }));
+    }
+    Some(Finding {
+        id: "cold-reads".to_owned(),
+        cause,
+        evidence,
+        cost_us: Reading::unavailable(
+            "the records count reads, not the time they take",
+            "compare headstart measure with headstart measure --cold",
+        ),
+        remedy: "Keep the files in memory, or make them smaller: -Wl,-z,pack-relative-relocs for \
+                 relocation tables, separate debug information, fewer libraries."
+            .to_owned(),
+    })
+}

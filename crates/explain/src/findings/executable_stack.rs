@@ -1,0 +1,19 @@
+use super::{Context, names};
+use crate::names::plural;
+use model::{Finding, Reading};
+
+/// A module that makes the stack executable: a matter of safety, seen in passing.
+pub(super) fn find(context: &Context) -> Option<Finding> {
+    let found = context.files_where(|facts| facts.executable_stack);
+    if found.is_empty() {
+        return None;
+    }
+    let modules = plural(found.len() as u64, "module asks", "modules ask");
+    Some(Finding {
+        id: "executable-stack".to_owned(),
+        cause: format!("{modules} for an executable stack (a safety matter)"),
+        evidence: vec![names(found.iter().map(|module| module.path.as_str()))],
+        cost_us: Reading::unavailable("it costs safety rather than time", ""),
+        remedy: "Link with -Wl,-z,noexecstack; assembler sources need .note.GNU-stack.".to_owned(),
+    })
+}

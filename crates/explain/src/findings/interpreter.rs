@@ -1,0 +1,67 @@
+use super::Context;
+use crate::files::calls_in;
+use crate::names::{base_name, count};
+use model::{Finding, Phase, ProcessReport, Reading};
+
+/// An interpreter's own start is told from this share of the launch.
+const SHARE: f64 = 0.2;
+
+/// Interpreters by the beginning of their name, and what makes their start shorter.
+const INTERPRETERS: [(&str, &str); 6] = [
+    (
+        "python",
+        "python3 -X importtime lists what each import takes; -I ignores the user's settings and \
+         -S the site folders, where the script needs no installed packages.",
+    ),
+    ("perl", "Load modules on demand (require inside the function), and shorten @INC."),
+    ("ruby", "--disable=gems where no gem is needed; load on demand (autoload)."),
+    (
+        "node",
+        "Bundle the modules into one file, and keep compiled code (module.enableCompileCache).",
+    ),
+    ("php", "Keep compiled scripts (opcache.file_cache), and load classes on demand."),
+    ("guile", "Keep compiled files where %load-compiled-path finds them."),
+];
+
+/// The launched program is an interpreter that finds, loads and runs its own files.
+pub(super) fn find(context: &Context) -> Option<Finding> {
+    let (process, remedy) = applies(context)?;
+    let cost = main_us(process);
+    let name = base_name(&process.path);
+    let mut evidence = Vec::new();
+    if let Some(work) = context.explanation.files.value() {
+        evidence.push(format!(
+            "{} files opened, {} look-ups failed, {} stats, {} listings read",
+            count(work.opens),
+            count(work.failed),
+            count(work.stats),
+            count(work.scans)
+        ));
+        evidence.extend(
+            work.folders
+                .iter()
+                .filter(|folder| calls_in(folder) >= 10)
+                .take(2)
+                .map(|folder| format!("{}: {} calls", folder.folder, count(calls_in(folder)))),
+        );
+    }
+    Some(Finding {
+        id: "interpreter".to_owned(),
+        cause: format!("{}: {name} starts up and runs its script", context.of_launch(cost)),
+        evidence,
+        cost_us: Reading::Value(cost),
+        remedy: remedy.to_owned(),
+    })
+}
+
+/// The interpreter that the launch is spent in, and its remedy.
+pub(super) fn applies<'a>(context: &'a Context) -> Option<(&'a ProcessReport, &'static str)> {
+    let process = context.main_image()?;
+    let name = base_name(&process.path);
+    let (_, remedy) = INTERPRETERS.iter().find(|(prefix, _)| name.starts_with(prefix))?;
+    (context.share(main_us(process)) >= SHARE).then_some((process, *remedy))
+}
+
+fn main_us(process: &ProcessReport) -> f64 {
+    process.phases.iter().filter(|time| time.phase == Phase::Main).map(|time| time.us).sum()
+}

@@ -1,0 +1,21 @@
+use super::{Context, names};
+use crate::names::plural;
+use model::{Finding, HashStyle, Reading};
+
+/// Libraries without a GNU hash table: every look-up that passes them compares names.
+pub(super) fn find(context: &Context) -> Option<Finding> {
+    let found =
+        context.files_where(|facts| facts.hash_style == HashStyle::Sysv && facts.exports > 0);
+    let found: Vec<_> = found.into_iter().filter(|module| module.path != module.program).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let libraries = plural(found.len() as u64, "library has", "libraries have");
+    Some(Finding {
+        id: "old-hash".to_owned(),
+        cause: format!("{libraries} DT_HASH only: failed look-ups in it compare symbol names"),
+        evidence: vec![names(found.iter().map(|module| module.path.as_str()))],
+        cost_us: Reading::unavailable("part of relocating, not measured by itself", ""),
+        remedy: "Link with -Wl,--hash-style=gnu.".to_owned(),
+    })
+}

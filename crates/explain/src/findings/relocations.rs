@@ -1,0 +1,117 @@
+use super::{Context, sum, top, total};
+use crate::names::{base_name, bytes, duration, plural};
+use model::{Finding, ImageFacts, ModuleReport, Phase, Reading};
+
+/// The loader writes addresses into the modules and looks symbols up.
+pub(super) fn find(context: &Context) -> Option<Finding> {
+    let modules = context.modules();
+    let measured = sum(modules, |module| module.relocate_us.get());
+    let cost = measured.unwrap_or_else(|| context.phase(Phase::Relocate));
+    if !context.worth(cost) {
+        return None;
+    }
+    Some(Finding {
+        id: "relocations".to_owned(),
+        cause: cause(context, cost),
+        evidence: evidence(modules),
+        cost_us: Reading::Value(cost),
+        remedy: remedy(modules, measured.is_some()),
+    })
+}
+
+/// Look-ups that happen while loading: all of them with BIND_NOW, otherwise not those that the
+/// first call through the procedure linkage table makes.
+fn eager(facts: &ImageFacts) -> u64 {
+    let lazy = if facts.bind_now { 0 } else { facts.plt_relocations };
+    facts.symbolic_relocations.saturating_sub(lazy)
+}
+
+fn cause(context: &Context, cost: f64) -> String {
+    let modules = context.modules();
+    let files = plural(context.libraries().len() as u64, "library", "libraries");
+    let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
+    let work = if symbols + relative == 0 {
+        format!("the loader relocates the program and {files}")
+    } else {
+        let symbols = plural(symbols, "symbol reference", "symbol references");
+        let relative = plural(relative, "address", "addresses");
+        format!("the loader binds {symbols} and adjusts {relative} in the program and {files}")
+    };
+    format!("{}: {work}", context.of_launch(cost))
+}
+
+fn evidence(modules: &[ModuleReport]) -> Vec<String> {
+    let mut lines: Vec<String> = top(modules, 3, |module| module.relocate_us.get())
+        .into_iter()
+        .map(|(module, us)| {
+            let name = base_name(&module.path);
+            match module.facts.value() {
+                Some(facts) => format!(
+                    "{name}: {}; {}, {}, {}",
+                    duration(us),
+                    plural(eager(facts), "symbol", "symbols"),
+                    plural(facts.relative_relocations, "address", "addresses"),
+                    plural(facts.relocated_pages, "page", "pages"),
+                ),
+                None => format!("{name}: {}", duration(us)),
+            }
+        })
+        .collect();
+    let pages = total(modules, |facts| facts.relocated_pages);
+    if pages > 0 {
+        let size = bytes(pages * 4096);
+        let pages = plural(pages, "page", "pages");
+        lines.push(format!("written to {pages} ({size}), which each process has for itself"));
+    }
+    if modules.iter().any(|module| module.relocate_us.get().is_some()) {
+        lines.extend(bind_now(modules));
+    }
+    lines
+}
+
+/// What BIND_NOW adds: at most, because copying pages is part of the measured time too.
+fn bind_now(modules: &[ModuleReport]) -> Option<String> {
+    let (mut jump_slots, mut us, mut bound) = (0, 0.0, 0_u64);
+    for module in modules {
+        let Some(facts) = module.facts.value().filter(|f| f.bind_now && f.plt_relocations > 0)
+        else {
+            continue;
+        };
+        jump_slots += facts.plt_relocations;
+        bound += 1;
+        let share = facts.plt_relocations as f64 / facts.symbolic_relocations.max(1) as f64;
+        us += module.relocate_us.get().unwrap_or(0.0) * share.min(1.0);
+    }
+    let modules = plural(bound, "module", "modules");
+    let slots = plural(jump_slots, "function", "functions");
+    let at_most = if us > 0.0 { format!(", at most {}", duration(us)) } else { String::new() };
+    (jump_slots > 0).then(|| format!("BIND_NOW in {modules}: {slots} bound before main{at_most}"))
+}
+
+/// `lazy` says that the loader can bind at the first call; musl's cannot.
+fn remedy(modules: &[ModuleReport], lazy: bool) -> String {
+    let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
+    let mut parts = vec![
+        "In libraries you build: export less (-fvisibility=hidden, a version script) and bind \
+         inside (-Wl,-Bsymbolic-functions, -fno-semantic-interposition); link fewer libraries, \
+         or merge those that are always loaded together."
+            .to_owned(),
+    ];
+    let late = total(modules, |facts| if facts.bind_now { facts.plt_relocations } else { 0 });
+    if lazy && late * 10 > symbols {
+        parts.push(
+            "-Wl,-z,lazy binds functions at their first call instead, at the price of full RELRO."
+                .to_owned(),
+        );
+    }
+    let unpacked = |facts: &ImageFacts| if facts.relr { 0 } else { facts.relocation_table_bytes };
+    let table = total(modules, unpacked);
+    if relative > symbols && table > 1 << 20 {
+        parts.push(format!(
+            "-Wl,-z,pack-relative-relocs shrinks the {} of relocation tables that a cold launch \
+             reads; a warm one hardly gains.",
+            bytes(table)
+        ));
+    }
+    parts.join(" ")
+}

@@ -1,0 +1,55 @@
+use super::Context;
+use crate::names::{count, plural};
+use model::{Finding, Reading};
+
+/// From this number of failed attempts it is told even where its time is unknown.
+const MANY: u64 = 50;
+
+/// The loader tries folders that do not hold the library.
+pub(super) fn find(context: &Context) -> Option<Finding> {
+    let modules = context.modules();
+    let misses: u64 = modules.iter().filter_map(|module| module.search_misses.get()).sum();
+    let cost = cost(context, misses);
+    let told = match cost.get() {
+        Some(us) => context.worth(us),
+        None => misses >= MANY,
+    };
+    if misses == 0 || !told {
+        return None;
+    }
+    let tried = plural(misses, "failed attempt", "failed attempts");
+    let share = match cost.get() {
+        Some(us) => format!("{}, part of mapping: ", context.of_launch(us)),
+        None => String::new(),
+    };
+    let mut evidence: Vec<String> = context.misses.iter().take(3).map(folder).collect();
+    let paths: u64 = context.files_where(|facts| !facts.search_paths.is_empty()).len() as u64;
+    if paths > 0 {
+        evidence.push(format!("{} with RPATH or RUNPATH", plural(paths, "module", "modules")));
+    }
+    Some(Finding {
+        id: "search-misses".to_owned(),
+        cause: format!("{share}the loader makes {tried} to open libraries where they are not"),
+        evidence,
+        cost_us: cost,
+        remedy: "Shorten RUNPATH and LD_LIBRARY_PATH to folders that hold what is loaded, the \
+                 fullest first; libraries of the system need neither (ldconfig's cache finds \
+                 them). patchelf --set-rpath edits an existing file."
+            .to_owned(),
+    })
+}
+
+fn folder((folder, misses): &(String, u64)) -> String {
+    format!("{folder}: {} misses", count(*misses))
+}
+
+/// Failed opens at the measured price of this launch's failed look-ups.
+fn cost(context: &Context, misses: u64) -> Reading<f64> {
+    let Some(work) = context.explanation.files.value() else {
+        return Reading::unavailable("the cost of a failed look-up was not measured", "");
+    };
+    work.failed_us.clone().map(|us| match work.failed {
+        0 => 0.0,
+        failed => us / failed as f64 * misses.min(failed) as f64,
+    })
+}

@@ -1,0 +1,135 @@
+use model::{
+    Command, FaultTotals, FileOperation, ImageFacts, ImageKind, LoaderLog, PageFaults, PhaseTrace,
+    Reading,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What repeating recorded calls on the file system took, untraced, on this machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayTimes {
+    /// All failed look-ups (open, stat, access, readlink and execve that failed).
+    pub failed_us: f64,
+    /// All successful stat, access and readlink calls.
+    pub stats_us: f64,
+    /// All reads of folder listings, where they were repeated.
+    pub scans_us: Reading<f64>,
+}
+
+/// Everything recorded about the launches of one command.
+///
+/// Each part may be missing; the explanation then names the best remaining source.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// What was launched.
+    pub command: Command,
+    /// Totals of untraced launches made beside the traced ones.
+    pub untraced_us: Vec<f64>,
+    /// Launches with marks only. The one with the median total is explained.
+    pub phase_traces: Reading<Vec<PhaseTrace>>,
+    /// A launch with calls on the file system recorded.
+    pub file_trace: Reading<PhaseTrace>,
+    /// A launch with CPUID instructions counted.
+    pub cpuid_trace: Reading<PhaseTrace>,
+    /// Cost of one CPUID instruction here.
+    pub cpuid_each_us: Reading<f64>,
+    /// The hypervisor's name on a virtual machine.
+    pub hypervisor: Option<String>,
+    /// Launches with `LD_DEBUG=files,reloc,libs`. Those of static and musl programs are empty.
+    pub loader_logs: Reading<Vec<LoaderLog>>,
+    /// A launch with page faults recorded.
+    pub page_faults: Reading<PageFaults>,
+    /// Faults and reads as the kernel counted them for the whole launch: used where
+    /// `page_faults` is missing.
+    pub fault_totals: Reading<FaultTotals>,
+    /// Cost of one minor page fault here.
+    pub minor_fault_us: Reading<f64>,
+    /// Time of the recorded file-system calls when they are repeated.
+    pub replay: Reading<ReplayTimes>,
+    /// Real path (symbolic links resolved) by the path that a trace names. A path that is
+    /// absent stands for itself.
+    pub real_paths: BTreeMap<String, String>,
+    /// Static facts by real path; the reason where a file could not be read as an image.
+    pub facts: BTreeMap<String, Result<ImageFacts, String>>,
+}
+
+impl Inputs {
+    /// Inputs in which every part is missing for the same reason.
+    pub fn nothing(command: Command, reason: &str) -> Self {
+        Inputs {
+            command,
+            untraced_us: Vec::new(),
+            phase_traces: Reading::unavailable(reason, ""),
+            file_trace: Reading::unavailable(reason, ""),
+            cpuid_trace: Reading::unavailable(reason, ""),
+            cpuid_each_us: Reading::unavailable(reason, ""),
+            hypervisor: None,
+            loader_logs: Reading::unavailable(reason, ""),
+            page_faults: Reading::unavailable(reason, ""),
+            fault_totals: Reading::unavailable(reason, ""),
+            minor_fault_us: Reading::unavailable(reason, ""),
+            replay: Reading::unavailable(reason, ""),
+            real_paths: BTreeMap::new(),
+            facts: BTreeMap::new(),
+        }
+    }
+
+    /// Every path for which `real_paths` and `facts` are wanted: executed images, their
+    /// loaders, modules of the loader logs, and files mapped executable.
+    pub fn paths(&self) -> BTreeSet<String> {
+        let mut paths = BTreeSet::new();
+        for trace in self.phase_traces.value().into_iter().flatten() {
+            for image in trace.processes.iter().flat_map(|process| &process.images) {
+                paths.insert(image.path.clone());
+                paths.extend(image.loader.clone());
+            }
+        }
+        for log in self.loader_logs.value().into_iter().flatten() {
+            for run in crate::loader_log::runs(log) {
+                paths.insert(run.program);
+                paths.extend(run.modules.into_iter().filter_map(|module| module.path));
+            }
+        }
+        if let Some(faults) = self.page_faults.value() {
+            let executable = faults.mappings.iter().filter(|mapping| mapping.executable);
+            paths.extend(executable.map(|mapping| mapping.path.clone()));
+        }
+        paths.retain(|path| path.starts_with('/') && !path.starts_with("//"));
+        paths
+    }
+
+    /// The real path that stands for `path`.
+    pub(crate) fn real<'a>(&'a self, path: &'a str) -> &'a str {
+        self.real_paths.get(path).map_or(path, String::as_str)
+    }
+
+    /// The real path of an executed image. The loader's log knows it by its `argv[0]` only: then
+    /// the executable file of that name, where one was seen.
+    pub(crate) fn program(&self, name: &str) -> String {
+        let real = self.real(name);
+        let base = crate::names::base_name(name);
+        let is_program = |facts: &Result<ImageFacts, String>| {
+            let library = [ImageKind::SharedLibrary, ImageKind::Loader];
+            facts.as_ref().is_ok_and(|facts| !library.contains(&facts.kind))
+        };
+        let mut same = self
+            .facts
+            .iter()
+            .filter(|(path, facts)| crate::names::base_name(path) == base && is_program(facts));
+        match same.next() {
+            Some((path, _)) if !real.starts_with('/') => path.clone(),
+            _ => real.to_owned(),
+        }
+    }
+
+    /// Failed opens in the file trace by base name: what a search along folders missed.
+    pub(crate) fn failed_opens(&self) -> Option<BTreeMap<&str, u64>> {
+        let trace = self.file_trace.value()?;
+        let mut failed = BTreeMap::new();
+        for call in &trace.file_calls {
+            if call.operation == FileOperation::Open && call.error != 0 {
+                *failed.entry(crate::names::base_name(&call.path)).or_default() += 1;
+            }
+        }
+        Some(failed)
+    }
+}

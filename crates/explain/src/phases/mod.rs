@@ -1,0 +1,33 @@
+//! From marks to phases.
+//!
+//! [`life`] divides each executed image's own time by its marks; [`charge()`] divides the launch
+//! among the images; [`from_log`] makes marks out of the loader's debug output where ptrace is
+//! not permitted. All sums are in whole nanoseconds, so that they are exact.
+
+mod charge;
+mod from_log;
+mod life;
+
+pub(crate) use charge::{Charges, charge};
+pub(crate) use from_log::trace_from_log;
+pub(crate) use life::{Life, lives};
+
+use crate::time::us;
+use model::{Phase, PhaseTime};
+use std::collections::BTreeMap;
+
+/// Phases in launch order. Those that do not occur are absent; `Unattributed` is always there,
+/// so that a zero says that nothing is missing.
+pub(crate) fn listed(times: &BTreeMap<Phase, i64>) -> Vec<PhaseTime> {
+    Phase::ALL
+        .into_iter()
+        .filter_map(|phase| match (times.get(&phase), phase) {
+            (Some(ns), _) => Some(PhaseTime { phase, us: us(*ns) }),
+            (None, Phase::Unattributed) => Some(PhaseTime { phase, us: 0.0 }),
+            (None, _) => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+use super::figures::{bytes, count, duration, plural, why};
+use super::page::{Look, Page};
+use model::{CpuidTax, Explanation, FileWork, Reading};
+
+/// Page faults, file-system work and CPUID, a line each.
+pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
+    page.blank();
+    let faults = faults(explanation);
+    labelled(page, "Page faults", faults);
+    labelled(page, "Files", explanation.files.clone().map(|work| files(&work)));
+    labelled(page, "CPUID", explanation.cpuid.clone().map(|tax| cpuid(&tax)));
+}
+
+fn labelled(page: &mut Page, label: &str, text: Reading<String>) {
+    let lead = page.paint(Look::Strong, label);
+    let space = " ".repeat(13_usize.saturating_sub(label.len()));
+    let (look, text) = match &text {
+        Reading::Value(text) => (Look::Plain, text.clone()),
+        missing => (Look::Warning, format!("unavailable: {}", why(missing))),
+    };
+    let first = format!("{label}{space}");
+    page.wrapped_behind(&first, &format!("{lead}{space}"), look, &text);
+}
+
+fn faults(explanation: &Explanation) -> Reading<String> {
+    let totals = &explanation.faults;
+    let (minor, major) = match (&totals.minor, &totals.major) {
+        (Reading::Value(minor), Reading::Value(major)) => (*minor, *major),
+        (Reading::Unavailable { reason, remedy }, _)
+        | (_, Reading::Unavailable { reason, remedy }) => {
+            return Reading::unavailable(reason, remedy);
+        }
+    };
+    let mut text = format!("{} minor", count(minor));
+    if let Some(anonymous) = totals.anonymous.get() {
+        let modules: u64 = explanation.modules.iter().filter_map(|m| m.minor_faults.get()).sum();
+        let other = minor.saturating_sub(anonymous + modules);
+        text += &format!(
+            " ({} on modules, {} on stack and heap, {} on other files)",
+            count(modules),
+            count(anonymous),
+            count(other)
+        );
+    }
+    let read = match &totals.read_bytes {
+        Reading::Value(read) => format!("{} read from storage", bytes(*read)),
+        missing => format!("bytes read unavailable: {}", why(missing)),
+    };
+    Reading::Value(format!("{text}, {} major, {read}", count(major)))
+}
+
+fn files(work: &FileWork) -> String {
+    let timed = |n: u64, one: &str, many: &str, us: &Reading<f64>| match us.get() {
+        Some(us) if n > 0 => format!("{} ({})", plural(n, one, many), duration(us)),
+        _ => plural(n, one, many),
+    };
+    format!(
+        "{} opened, {}, {}, {}",
+        count(work.opens),
+        timed(work.failed, "look-up failed", "look-ups failed", &work.failed_us),
+        timed(work.stats, "stat", "stats", &work.stats_us),
+        plural(work.scans, "listing read", "listings read")
+    )
+}
+
+fn cpuid(tax: &CpuidTax) -> String {
+    if tax.count == 0 {
+        return "none executed up to main".to_owned();
+    }
+    let cost = duration(tax.count as f64 * tax.each_us);
+    format!("{} × {} = {cost}", count(tax.count), duration(tax.each_us))
+}

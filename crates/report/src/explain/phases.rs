@@ -1,0 +1,62 @@
+use super::figures::{duration, percent, why};
+use super::page::{Look, Page, columns, fitted, printable};
+use model::{Explanation, Phase, Reading};
+
+/// What was launched, and how long it took traced and untraced.
+pub(super) fn header(page: &mut Page, explanation: &Explanation) {
+    let total = duration(explanation.total_us);
+    let command = printable(&explanation.command.line());
+    let room = page.width.saturating_sub(columns(&total) + 2);
+    let command = fitted(&command, room, page.options.unicode);
+    let command = page.paint(Look::Strong, &command);
+    let total = page.paint(Look::Strong, &total);
+    page.line(&format!("{command}  {total}"));
+    let text = match &explanation.untraced_median_us {
+        Reading::Value(median) if *median > 0.0 => {
+            let more = (explanation.total_us / median - 1.0) * 100.0;
+            let word = if more < 0.0 { "shorter" } else { "longer" };
+            let (more, median) = (more.abs(), duration(*median));
+            format!("traced launch, {more:.1} % {word} than the untraced median of {median}")
+        }
+        missing => format!("untraced median: {}", why(missing)),
+    };
+    let indent = page.width.saturating_sub(columns(&text));
+    page.wrapped(&" ".repeat(indent), Look::Quiet, &text);
+}
+
+/// One bar a phase.
+pub(super) fn bars(page: &mut Page, explanation: &Explanation) {
+    page.blank();
+    let total = explanation.total_us;
+    let most = explanation.phases.iter().map(|time| time.us).fold(0.0, f64::max);
+    let width = page.width.saturating_sub(37);
+    for time in &explanation.phases {
+        if time.phase == Phase::Unattributed && time.us == 0.0 {
+            continue;
+        }
+        let bar = page.bar(if most > 0.0 { time.us / most } else { 0.0 }, width);
+        let look = if time.phase == Phase::Unattributed { Look::Warning } else { Look::Plain };
+        let name = page.paint(look, &format!("{:<13}", time.phase.name()));
+        let (us, share) = (duration(time.us), percent(time.us, total));
+        page.line(&format!("  {name} {bar} {us:>9} {share:>9}"));
+    }
+    notes(page, explanation);
+}
+
+/// Notes of the images, each once, with the program where there are several.
+fn notes(page: &mut Page, explanation: &Explanation) {
+    let several = explanation.processes.len() > 1;
+    let mut seen: Vec<String> = Vec::new();
+    for process in &explanation.processes {
+        for note in &process.notes {
+            let name = process.path.rsplit('/').next().unwrap_or_default();
+            let text = if several { format!("{name}: {note}") } else { note.clone() };
+            if !seen.contains(&text) {
+                seen.push(text);
+            }
+        }
+    }
+    for text in seen {
+        page.wrapped("  note: ", Look::Quiet, &text);
+    }
+}

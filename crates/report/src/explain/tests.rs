@@ -1,0 +1,109 @@
+//! Golden views of recorded launches, and what holds for every view.
+
+use super::*;
+use model::{FaultTotals, Phase, PhaseTime, Reading};
+
+const FIXTURES: [&str; 5] = ["inkscape", "soffice", "python", "static", "musl"];
+
+fn fixture(name: &str) -> Explanation {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/explanations");
+    let json = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
+    serde_json::from_str(&json).unwrap()
+}
+
+fn plain() -> ViewOptions {
+    ViewOptions::default()
+}
+
+/// A launch of which only the total is known.
+fn nothing() -> Explanation {
+    let mut explanation = fixture("musl");
+    let (reason, remedy) = ("ptrace is not permitted", "docker run --cap-add SYS_PTRACE");
+    explanation.phases = vec![PhaseTime { phase: Phase::Unattributed, us: explanation.total_us }];
+    explanation.processes.clear();
+    explanation.modules.clear();
+    explanation.findings.clear();
+    explanation.faults = FaultTotals {
+        minor: Reading::unavailable("perf events are refused", "sysctl perf_event_paranoid=2"),
+        major: Reading::unavailable("perf events are refused", ""),
+        read_bytes: Reading::unavailable("perf events are refused", ""),
+        anonymous: Reading::unavailable("perf events are refused", ""),
+    };
+    explanation.files = Reading::unavailable(reason, remedy);
+    explanation.cpuid = Reading::unavailable(reason, "");
+    for source in &mut explanation.sources {
+        "none".clone_into(&mut source.mechanism);
+        source.caveat = format!("{reason}; {remedy}");
+    }
+    explanation
+}
+
+#[test]
+fn golden_views() {
+    for name in FIXTURES {
+        insta::assert_snapshot!(name, view(&fixture(name), plain()));
+    }
+    insta::assert_snapshot!("nothing", view(&nothing(), plain()));
+    let ascii = ViewOptions { unicode: false, rows: Some(4), width: 72, ..plain() };
+    insta::assert_snapshot!("soffice_ascii", view(&fixture("soffice"), ascii));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let mut explanations: Vec<Explanation> = FIXTURES.map(fixture).into();
+    explanations.push(nothing());
+    for explanation in &explanations {
+        for width in [60, 72, 80, 132] {
+            for unicode in [true, false] {
+                for line in view(explanation, ViewOptions { width, unicode, ..plain() }).lines() {
+                    assert!(line.chars().count() <= width, "{width}: {line}");
+                    assert!(unicode || line.is_ascii(), "{line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    for explanation in FIXTURES.map(fixture) {
+        let coloured = view(&explanation, ViewOptions { colour: true, ..plain() });
+        assert!(coloured.contains("\u{1b}["));
+        let mut stripped = String::new();
+        let mut escape = false;
+        for c in coloured.chars() {
+            match c {
+                '\u{1b}' => escape = true,
+                'm' if escape => escape = false,
+                _ if escape => {}
+                c => stripped.push(c),
+            }
+        }
+        let lines: Vec<&str> = stripped.lines().map(str::trim_end).collect();
+        assert_eq!(lines.join("\n") + "\n", view(&explanation, plain()));
+    }
+}
+
+#[test]
+fn all_lists_every_module_and_the_limit_counts_the_rest() {
+    let explanation = fixture("inkscape");
+    let all = view(&explanation, ViewOptions { rows: None, width: 132, ..plain() });
+    for module in &explanation.modules {
+        let name = module.path.rsplit('/').next().unwrap();
+        assert!(all.contains(name), "{name}");
+    }
+    let some = view(&explanation, plain());
+    assert!(some.contains(&format!("  {} more ", explanation.modules.len() - 10)));
+    assert!(some.contains(&format!("  all {} ", explanation.modules.len())));
+}
+
+#[test]
+fn names_cannot_move_the_cursor() {
+    let mut explanation = fixture("musl");
+    explanation.command.argv.push("\u{1b}[2J".to_owned());
+    explanation.modules[0].path = "/tmp/\u{1b}]0;x\u{7}".to_owned();
+    explanation.findings[0].evidence.push("\u{1b}[1A".to_owned());
+    explanation.processes[0].notes.push("\r\n\u{9b}5A".to_owned());
+    let text = view(&explanation, plain());
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
+}

@@ -1,0 +1,47 @@
+//! The examples in `docs/formats.md` are what headstart writes: each is read as the type it shows
+//! and says the same when it is written again.
+
+#![allow(clippy::unwrap_used)]
+
+use model::{Check, Experiment, Explanation, ImageFacts, Results, Sample};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+/// The examples: kind and text.
+fn examples() -> Vec<(String, String)> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let blocks = text.split("```json ").skip(1);
+    blocks
+        .map(|block| {
+            let (kind, rest) = block.split_once('\n').unwrap();
+            (kind.to_owned(), rest.split("```").next().unwrap().to_owned())
+        })
+        .collect()
+}
+
+fn round_trip<T: Serialize + DeserializeOwned>(example: &str) -> (Value, Value) {
+    let value: T =
+        serde_json::from_str(example).unwrap_or_else(|error| panic!("{error}: {example}"));
+    (serde_json::to_value(value).unwrap(), serde_json::from_str(example).unwrap())
+}
+
+#[test]
+fn examples_are_complete_and_exact() {
+    let mut kinds = Vec::new();
+    for (kind, example) in examples() {
+        let (written, shown) = match kind.as_str() {
+            "experiment" => round_trip::<Experiment>(&example),
+            "sample" => round_trip::<Sample>(&example),
+            "explanation" => round_trip::<Explanation>(&example),
+            "image" => round_trip::<ImageFacts>(&example),
+            "check" => round_trip::<Check>(&example),
+            "results" => round_trip::<Results>(&example),
+            _ => panic!("what is {kind}?"),
+        };
+        assert_eq!(written, shown, "{kind}");
+        kinds.push(kind);
+    }
+    let expected = ["experiment", "sample", "results", "explanation", "image", "check"];
+    assert_eq!(kinds, expected);
+}
