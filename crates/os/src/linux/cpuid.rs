@@ -37,7 +37,8 @@ pub fn is_virtual() -> Option<String> {
         return None;
     }
     let leaf = __cpuid(0x4000_0000);
-    let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|w| w.to_le_bytes()).collect();
+    let bytes: Vec<u8> =
+        [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|w| w.to_le_bytes()).collect();
     let name = String::from_utf8_lossy(&bytes);
     Some(name.trim_matches(['\0', ' ']).to_owned())
 }

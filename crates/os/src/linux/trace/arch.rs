@@ -2,6 +2,7 @@
 
 use super::ptrace::{self, Tid};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
+use std::io;
 
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("tracing exists for x86-64 only so far");
@@ -15,17 +16,19 @@ pub const BREAKPOINT: u8 = 0xcc;
 pub const AUDIT_ARCH: u32 = 0xc000_003e;
 /// ARCH_SET_FS, the code of arch_prctl(2) that sets the thread pointer.
 pub const SET_THREAD_POINTER: u32 = 0x1002;
+/// Where `struct user` keeps the instruction pointer: among the registers, which come first.
+const INSTRUCTION_POINTER: usize = std::mem::offset_of!(Registers, rip);
 /// Length of the CPUID instruction.
 const CPUID_LENGTH: u64 = 2;
 
-/// Address of the breakpoint instruction that has just been executed.
-pub fn breakpoint_address(registers: &Registers) -> u64 {
-    registers.rip.wrapping_sub(1)
+/// Address of the breakpoint instruction that `tid` has just executed.
+pub fn breakpoint_address(tid: Tid) -> io::Result<u64> {
+    Ok(ptrace::user_word(tid, INSTRUCTION_POINTER)?.wrapping_sub(1))
 }
 
-/// Makes the tracee continue at `address`.
-pub fn set_instruction_pointer(registers: &mut Registers, address: u64) {
-    registers.rip = address;
+/// Makes `tid` continue at `address`.
+pub fn set_instruction_pointer(tid: Tid, address: u64) -> io::Result<()> {
+    ptrace::set_user_word(tid, INSTRUCTION_POINTER, address)
 }
 
 /// The stack pointer.
@@ -34,8 +37,8 @@ pub fn stack_pointer(registers: &Registers) -> u64 {
 }
 
 /// First argument of a function, at its first instruction (psABI 3.2.3).
-pub fn first_argument(registers: &Registers) -> u64 {
-    registers.rdi
+pub fn first_argument(tid: Tid) -> io::Result<u64> {
+    Ok(ptrace::registers(tid)?.rdi)
 }
 
 /// Whether the tracee executes 32-bit code (__USER32_CS).

@@ -76,9 +76,8 @@ impl Functions {
         if index.get(2..4)? != [COUNT_ENCODING, TABLE_ENCODING] {
             return None;
         }
-        let relative = |offset: usize| {
-            address.wrapping_add(i64::from(u32_at(&index, offset) as i32) as u64)
-        };
+        let relative =
+            |offset: usize| address.wrapping_add(i64::from(u32_at(&index, offset) as i32) as u64);
         let count = (u32_at(&index, 8) as usize).min(index.len() / 8);
         let pair = |entry: usize| (relative(12 + entry * 8), relative(16 + entry * 8));
         let starts: Vec<_> = (0..count).map(pair).collect();

@@ -62,11 +62,14 @@ const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 /// Builds the filter.
 pub fn build(wanted: &Wanted) -> Vec<sock_filter> {
     let mut code = vec![load(ARCH), jump(libc::BPF_JEQ, arch::AUDIT_ARCH, 1, 0), ret(ALLOW)];
+    // The kernel runs the filter once for every call number when it is installed: short is
+    // fast. The numbers of x32 equal none of these.
     code.push(load(NR));
-    // The x32 call numbers begin here; no x32 program is followed.
-    code.extend([jump(libc::BPF_JGE, 0x4000_0000, 0, 1), ret(ALLOW)]);
-    let thread_pointer =
-        [load(low(0)), jump(libc::BPF_JEQ, arch::SET_THREAD_POINTER, 0, 1), stop(Reason::ThreadPointer)];
+    let thread_pointer = [
+        load(low(0)),
+        jump(libc::BPF_JEQ, arch::SET_THREAD_POINTER, 0, 1),
+        stop(Reason::ThreadPointer),
+    ];
     rule(&mut code, libc::SYS_arch_prctl, &thread_pointer);
     rule(&mut code, libc::SYS_execve, &execve(wanted.own_exec));
     rule(&mut code, libc::SYS_execveat, &[stop(Reason::Execute)]);
@@ -112,11 +115,7 @@ fn file_call(call: i64) -> Vec<sock_filter> {
         libc::SYS_statx => low(2),
         _ => return vec![stop(Reason::File)],
     };
-    vec![
-        load(flags),
-        jump(libc::BPF_JSET, libc::AT_EMPTY_PATH as u32, 1, 0),
-        stop(Reason::File),
-    ]
+    vec![load(flags), jump(libc::BPF_JSET, libc::AT_EMPTY_PATH as u32, 1, 0), stop(Reason::File)]
 }
 
 /// Appends "if the call is `nr`: `body`, otherwise allow".

@@ -1,6 +1,6 @@
 //! What a hit breakpoint or a stop of the filter means for the marks.
 
-use super::arch::{self, Registers};
+use super::arch;
 use super::breakpoints::Purpose;
 use super::images;
 use super::loader::{self, Loader};
@@ -14,8 +14,7 @@ use std::path::Path;
 impl Session<'_> {
     /// `tid` stopped by SIGTRAP: a breakpoint of ours, or the program's own affair.
     pub fn on_trap(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
-        let mut registers = ptrace::registers(tid)?;
-        let address = arch::breakpoint_address(&registers);
+        let address = arch::breakpoint_address(tid)?;
         let Some(task) = self.tasks.get(&tid) else { return Ok(Resume::Continue(libc::SIGTRAP)) };
         let process = task.process;
         let Some(space) = self.spaces.get_mut(task.space) else {
@@ -25,6 +24,7 @@ impl Session<'_> {
             return Ok(Resume::Continue(libc::SIGTRAP));
         };
         if let (Purpose::Cpuid(module), true) = (purpose, planted) {
+            let mut registers = ptrace::registers(tid)?;
             arch::emulate_cpuid(&mut registers, address);
             ptrace::set_registers(tid, &registers)?;
             if let Some((_, count)) = self.cpuids.get_mut(module) {
@@ -36,9 +36,8 @@ impl Session<'_> {
         if planted {
             space.remove(tid, address)?;
         }
-        arch::set_instruction_pointer(&mut registers, address);
-        ptrace::set_registers(tid, &registers)?;
-        let passed = !planted || (owned && self.on_hit(tid, process, purpose, &registers, at_us)?);
+        arch::set_instruction_pointer(tid, address)?;
+        let passed = !planted || (owned && self.on_hit(tid, process, purpose, at_us)?);
         if passed {
             return Ok(Resume::Continue(0));
         }
@@ -55,7 +54,6 @@ impl Session<'_> {
         tid: Tid,
         process: usize,
         purpose: Purpose,
-        registers: &Registers,
         at_us: f64,
     ) -> io::Result<bool> {
         let Some(executed) = self.executed(process).map(|executed| executed.clone()) else {
@@ -68,7 +66,7 @@ impl Session<'_> {
                 self.locate_main(tid, process, &executed);
             }
             Purpose::StartMain => {
-                self.plant(tid, arch::first_argument(registers), Purpose::Main);
+                self.plant(tid, arch::first_argument(tid)?, Purpose::Main);
             }
             Purpose::Main => {
                 self.mark(process, MarkKind::Main, at_us);
@@ -148,16 +146,17 @@ impl Session<'_> {
         let from_start = arch::find_main(entry, &read)
             .filter(|main| program.elf.is_code(main.wrapping_sub(known.bias)));
         let main = program.main.map(|main| known.bias.wrapping_add(main)).or(from_start);
-        match (main, self.start_main(tid, &known.loader)) {
-            (Some(main), _) => self.plant(tid, main, Purpose::Main),
-            (None, Some(start_main)) => self.plant(tid, start_main, Purpose::StartMain),
-            (None, None) => {
-                let kind = match known.loader {
-                    Loader::None => "stripped static program",
-                    _ => "its start code calls no known C library",
-                };
-                self.note(process, format!("no main could be located: {kind}"));
-            }
+        let start_main = || self.start_main(tid, &known.loader);
+        if let Some(main) = main {
+            self.plant(tid, main, Purpose::Main);
+        } else if let Some(start_main) = start_main() {
+            self.plant(tid, start_main, Purpose::StartMain);
+        } else {
+            let kind = match known.loader {
+                Loader::None => "stripped static program",
+                _ => "its start code calls no known C library",
+            };
+            self.note(process, format!("no main could be located: {kind}"));
         }
         if matches!(known.loader, Loader::None) {
             match program.exit {
@@ -194,17 +193,19 @@ impl Session<'_> {
         let maps_are_seen = self.maps_are_seen;
         match loader {
             Loader::Glibc { state } => {
-                if audited {
-                    let note = "the end of mapping is not marked: LD_AUDIT changes the order";
-                    self.note(process, note.to_owned());
-                } else {
-                    self.mark(process, MarkKind::Mapped, at_us);
-                }
                 match loader::hook(tid, state) {
                     Some(hook) => self.plant(tid, hook, Purpose::Relocated),
                     None => self.note(process, "the loader has no debugger hook".to_owned()),
                 }
                 self.plant_module_cpuids(tid, process, state);
+                if audited {
+                    let note = "the end of mapping is not marked: LD_AUDIT changes the order";
+                    self.note(process, note.to_owned());
+                } else {
+                    // Only now: the work done here is no part of the relocation that follows.
+                    let at_us = self.now_us();
+                    self.mark(process, MarkKind::Mapped, at_us);
+                }
             }
             Loader::Musl { .. } if !maps_are_seen => {
                 if let Some(known) = self.executed(process) {

@@ -69,19 +69,12 @@ impl Session<'_> {
     }
 
     /// `process` has executed a new image and waits before its first instruction.
-    pub fn on_new_image(
-        &mut self,
-        tid: Tid,
-        process: usize,
-        exec_called: Option<f64>,
-        at_us: f64,
-    ) {
+    pub fn on_new_image(&mut self, tid: Tid, process: usize, exec_called: Option<f64>, at_us: f64) {
         let mut marks = Vec::new();
         marks.extend(exec_called.map(|at_us| Mark { kind: MarkKind::ExecCalled, at_us }));
         marks.push(Mark { kind: MarkKind::ExecDone, at_us });
         let path = ptrace::proc_link(tid, "exe").unwrap_or_default();
-        let image =
-            TracedImage { path, argv: Vec::new(), loader: None, marks, notes: Vec::new() };
+        let image = TracedImage { path, argv: Vec::new(), loader: None, marks, notes: Vec::new() };
         if let Some(state) = self.processes.get_mut(process) {
             state.record.images.push(image);
             state.executed = None;
@@ -125,8 +118,7 @@ impl Session<'_> {
         }
         if let Some(state) = self.processes.get_mut(process) {
             let (mapped_us, audited) = (None, stack.audited);
-            let executed =
-                Executed { program, bias, loader, through_loader, mapped_us, audited };
+            let executed = Executed { program, bias, loader, through_loader, mapped_us, audited };
             state.executed = Some(executed);
         }
         Ok(())

@@ -98,13 +98,30 @@ pub fn set_registers(tid: Tid, registers: &arch::Registers) -> io::Result<()> {
     check(unsafe { libc::ptrace(libc::PTRACE_SETREGS, tid, 0, ptr::from_ref(registers)) })
 }
 
+/// One word of `struct user`, cheaper than all registers.
+pub fn user_word(tid: Tid, offset: usize) -> io::Result<u64> {
+    // SAFETY: passes integers only; errno tells a word of -1 from an error.
+    unsafe {
+        *libc::__errno_location() = 0;
+        let word = libc::ptrace(libc::PTRACE_PEEKUSER, tid, offset, 0);
+        if word == -1 && *libc::__errno_location() != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(word as u64)
+    }
+}
+
+/// Replaces one word of `struct user`.
+pub fn set_user_word(tid: Tid, offset: usize, word: u64) -> io::Result<()> {
+    // SAFETY: passes integers only.
+    check(unsafe { libc::ptrace(libc::PTRACE_POKEUSER, tid, offset, word) })
+}
+
 /// What the present event is about: a new process, a filter's value, an exit status.
 pub fn event_message(tid: Tid) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
     // SAFETY: `message` outlives the call.
-    check(unsafe {
-        libc::ptrace(libc::PTRACE_GETEVENTMSG, tid, 0, ptr::from_mut(&mut message))
-    })?;
+    check(unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, tid, 0, ptr::from_mut(&mut message)) })?;
     Ok(message)
 }
 
@@ -163,25 +180,23 @@ pub fn read_string(tid: Tid, address: u64) -> Option<String> {
     None
 }
 
-/// Writes one byte of the tracee's code and gives the byte that was there.
-pub fn replace_byte(tid: Tid, address: u64, byte: u8) -> io::Result<u8> {
-    let aligned = address & !7;
-    let shift = (address & 7) * 8;
-    // SAFETY: the kernel checks the tracee's addresses; errno tells a word of -1 from an error.
+/// Reads the word of the tracee's code at `address`.
+pub fn code_word(tid: Tid, address: u64) -> io::Result<u64> {
+    // SAFETY: the kernel checks the tracee's address; errno tells a word of -1 from an error.
     unsafe {
         *libc::__errno_location() = 0;
-        let word = libc::ptrace(libc::PTRACE_PEEKTEXT, tid, aligned, 0);
+        let word = libc::ptrace(libc::PTRACE_PEEKTEXT, tid, address, 0);
         if word == -1 && *libc::__errno_location() != 0 {
             return Err(io::Error::last_os_error());
         }
-        let word = word as u64;
-        let old = (word >> shift) as u8;
-        if old != byte {
-            let new = (word & !(0xff << shift)) | (u64::from(byte) << shift);
-            check(libc::ptrace(libc::PTRACE_POKETEXT, tid, aligned, new))?;
-        }
-        Ok(old)
+        Ok(word as u64)
     }
+}
+
+/// Replaces the word of the tracee's code at `address`.
+pub fn set_code_word(tid: Tid, address: u64, word: u64) -> io::Result<()> {
+    // SAFETY: the kernel checks the tracee's address.
+    check(unsafe { libc::ptrace(libc::PTRACE_POKETEXT, tid, address, word) })
 }
 
 /// A link of `/proc/TID/`, such as `exe`, `cwd` or `fd/3`.

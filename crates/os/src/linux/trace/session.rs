@@ -1,7 +1,7 @@
 //! The event loop of a traced launch: which threads there are and how each goes on.
 
 use super::arch;
-use super::breakpoints::Space;
+use super::breakpoints::{self, Space};
 use super::files::{self, Pending};
 use super::filter::Reason;
 use super::marks::Executed;
@@ -106,9 +106,14 @@ impl<'a> Session<'a> {
         Ok(self.report(total_us, ending, left_running))
     }
 
+    /// Microseconds since the launch began.
+    pub fn now_us(&self) -> f64 {
+        Instant::now().us_since(self.started)
+    }
+
     fn wait(&self) -> Result<(Tid, i32, f64), LaunchError> {
         let waited = ptrace::wait_any();
-        let at_us = Instant::now().us_since(self.started);
+        let at_us = self.now_us();
         match waited {
             Ok(Some((tid, status))) => Ok((tid, status, at_us)),
             Ok(None) => Err(LaunchError::LauncherGone),
@@ -136,7 +141,7 @@ impl<'a> Session<'a> {
         if let Some(originals) = task.born.take() {
             for (address, byte) in originals {
                 // A page that is gone from the copy cannot be executed either.
-                let _ = ptrace::replace_byte(tid, address, byte);
+                let _ = breakpoints::restore(tid, address, byte);
             }
             if signal == libc::SIGSTOP || event == PTRACE_EVENT_STOP {
                 return Resume::Continue(0);
@@ -249,8 +254,8 @@ impl<'a> Session<'a> {
             return Ok(Resume::Continue(0));
         };
         let Some(state) = self.processes.get_mut(process) else { return Ok(Resume::Continue(0)) };
-        let only_thread = state.threads > 1
-            && arch::syscall_number(&ptrace::registers(tid)?) == libc::SYS_exit;
+        let only_thread =
+            state.threads > 1 && arch::syscall_number(&ptrace::registers(tid)?) == libc::SYS_exit;
         if !only_thread && !state.exiting {
             state.exiting = true;
             self.mark(process, model::MarkKind::Exiting, at_us);
@@ -311,8 +316,8 @@ impl<'a> Session<'a> {
     fn end_descendants(&mut self) -> Result<u32, LaunchError> {
         let running = self.processes.iter().filter(|p| p.threads > 0 && !p.exiting).count();
         self.tasks.keys().chain(self.early.keys()).for_each(|&tid| ptrace::kill(tid));
-        while let Some((tid, status)) = ptrace::wait_any()
-            .map_err(|source| LaunchError::System {
+        while let Some((tid, status)) =
+            ptrace::wait_any().map_err(|source| LaunchError::System {
                 action: "waiting for processes that the program left running",
                 source,
                 remedy: "look for them with: ps -ef",
@@ -324,7 +329,8 @@ impl<'a> Session<'a> {
                 }
                 ptrace::resume(tid, Resume::Continue(0));
             } else {
-                self.on_end(tid, Instant::now().us_since(self.started));
+                let at_us = self.now_us();
+                self.on_end(tid, at_us);
             }
         }
         Ok(running as u32)

@@ -35,13 +35,18 @@ pub fn read(tid: Tid, stack_pointer: u64) -> Option<StartStack> {
     };
     let auxiliary = |tag| layout.auxiliary.iter().find(|pair| pair.0 == tag).map(|pair| pair.1);
     let strings = read_strings(tid, &layout, auxiliary(AT_EXECFN));
-    let argv = strings.iter().take(layout.arguments.len()).cloned().collect();
-    let mut environment = strings.iter().skip(layout.arguments.len());
+    let mut rest = strings.as_slice();
+    let mut argv = Vec::with_capacity(layout.arguments.len());
+    for _ in &layout.arguments {
+        let Some(end) = rest.iter().position(|&byte| byte == 0) else { break };
+        argv.push(String::from_utf8_lossy(&rest[..end]).into_owned());
+        rest = &rest[end + 1..];
+    }
     Some(StartStack {
         argv,
         entry: auxiliary(AT_ENTRY)?,
         loader_base: auxiliary(AT_BASE).unwrap_or(0),
-        audited: environment.any(|variable| variable.starts_with("LD_AUDIT=")),
+        audited: rest.split(|&byte| byte == 0).any(|variable| variable.starts_with(b"LD_AUDIT=")),
     })
 }
 
@@ -77,13 +82,13 @@ fn read_part(tid: Tid, address: u64, bytes: usize) -> Vec<u64> {
 }
 
 /// Arguments and environment: the kernel writes them one after another, up to AT_EXECFN's.
-fn read_strings(tid: Tid, layout: &Layout, end: Option<u64>) -> Vec<String> {
+fn read_strings(tid: Tid, layout: &Layout, end: Option<u64>) -> Vec<u8> {
     let (Some(&start), Some(end)) = (layout.arguments.first(), end) else { return Vec::new() };
     let length = usize::try_from(end.saturating_sub(start)).unwrap_or(0).min(LONGEST);
     let mut bytes = vec![0; length];
     let read = ptrace::read_memory(tid, start, &mut bytes);
-    let strings = bytes[..read].split(|&byte| byte == 0);
-    strings.map(|string| String::from_utf8_lossy(string).into_owned()).collect()
+    bytes.truncate(read);
+    bytes
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ impl Elf {
         if !head.starts_with(b"\x7fELF\x02\x01") {
             return Err(malformed("not a 64-bit little-endian ELF file"));
         }
-        let (section_bytes, sections) = (u64::from(u16_at(&head, 58)), u64::from(u16_at(&head, 60)));
+        let (section_bytes, sections) =
+            (u64::from(u16_at(&head, 58)), u64::from(u16_at(&head, 60)));
         let from = u64_at(&head, 40);
         let mut elf = Elf {
             file,
