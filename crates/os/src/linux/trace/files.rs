@@ -79,7 +79,7 @@ fn path(tid: Tid, named: Named) -> Option<String> {
 pub fn answer(operation: FileOperation, registers: &Registers) -> Option<i32> {
     match arch::syscall_result(registers) {
         0 if operation == FileOperation::ReadFolder => None,
-        result if result >= 0 || result < -LARGEST_ERROR => Some(0),
+        result if !(-LARGEST_ERROR..0).contains(&result) => Some(0),
         result if result <= -ERESTARTSYS => None,
         result => i32::try_from(-result).ok(),
     }

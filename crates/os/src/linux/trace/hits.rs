@@ -122,7 +122,9 @@ impl Session<'_> {
     /// The loader was executed with a program as its argument: that one is the first module.
     fn follow_program(&mut self, tid: Tid, process: usize, state: u64) {
         let Some(module) = loader::find_module(tid, state, Some) else { return };
-        match images::image(Path::new(&module.path)) {
+        // The list names libraries only.
+        let path = loader::mapped_file(tid, module.dynamic).unwrap_or_default();
+        match images::image(Path::new(&path)) {
             Ok(program) => {
                 let entry = module.bias.wrapping_add(program.elf.entry);
                 if let Some(executed) = self.executed(process) {
@@ -132,7 +134,6 @@ impl Session<'_> {
                 self.plant(tid, entry, Purpose::Entry);
             }
             Err(error) => {
-                let path = module.path;
                 self.note(process, format!("no main could be located: '{path}': {error}"));
             }
         }

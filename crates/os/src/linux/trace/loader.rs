@@ -48,6 +48,8 @@ pub struct Module {
     pub bias: u64,
     /// Its path; empty for the program itself.
     pub path: String,
+    /// Where its dynamic section is mapped.
+    pub dynamic: u64,
 }
 
 /// The address of musl's `struct r_debug`, which its loader fills just before it calls its hook.
@@ -82,14 +84,27 @@ pub fn find_module<T>(
             break;
         }
         // l_addr, l_name, l_ld, l_next
-        let [bias, name, _, following] = ptrace::read_words::<4>(tid, next)?;
+        let [bias, name, dynamic, following] = ptrace::read_words::<4>(tid, next)?;
         let path = ptrace::read_string(tid, name).unwrap_or_default();
-        if let Some(found) = visit(Module { bias, path }) {
+        if let Some(found) = visit(Module { bias, path, dynamic }) {
             return Some(found);
         }
         next = following;
     }
     None
+}
+
+/// The file mapped at `address`, from `/proc/TID/maps`: slow, and right without any loader's help.
+pub fn mapped_file(tid: Tid, address: u64) -> Option<String> {
+    let maps = std::fs::read_to_string(ptrace::proc_path(tid, "maps")).ok()?;
+    let holds = |line: &&str| {
+        let (start, rest) = line.split_once('-').unwrap_or_default();
+        let end = rest.split(' ').next().unwrap_or_default();
+        let parse = |text| u64::from_str_radix(text, 16).unwrap_or(0);
+        (parse(start)..parse(end)).contains(&address)
+    };
+    let line = maps.lines().find(holds)?;
+    line.find('/').map(|path| line[path..].to_owned())
 }
 
 /// glibc's C library among the modules, with what is added to its addresses.

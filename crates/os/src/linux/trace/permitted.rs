@@ -34,7 +34,7 @@ pub fn permitted() -> Result<(), LaunchError> {
         let read = ptrace::read_words::<1>(pid, address) == Some([probe]);
         options.map_err(|error| ptrace_refused(&error)).and_then(|()| match read {
             true => Ok(()),
-            false => Err(not_permitted("process_vm_readv", &remedy_in_container())),
+            false => Err(not_permitted("reading a tracee's memory", &remedy_in_container())),
         })
     } else {
         match libc::WEXITSTATUS(status) {
@@ -68,9 +68,10 @@ unsafe fn be_probed() -> ! {
         if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
             libc::_exit(PTRACE_REFUSED);
         }
-        let mode = libc::SECCOMP_MODE_FILTER;
+        // The call with which a launch installs its filter.
+        let (call, mode) = (libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER);
         if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
-            || libc::prctl(libc::PR_SET_SECCOMP, mode, &program) != 0
+            || libc::syscall(call, mode, libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) != 0
         {
             libc::_exit(SECCOMP_REFUSED);
         }

@@ -10,7 +10,7 @@ use super::{TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{Ending, FileCall, PhaseTrace, Reading, TracedProcess};
+use model::{Ending, FileCall, MarkKind, PhaseTrace, Reading, TracedProcess};
 use std::collections::HashMap;
 use std::io;
 
@@ -236,6 +236,11 @@ impl<'a> Session<'a> {
         self.tasks.retain(|_, other| other.process != process);
         if let Some(process) = self.processes.get_mut(process) {
             process.threads = 1;
+            // The end of the leading thread for the sake of execve was not the process's.
+            process.exiting = false;
+            if let Some(image) = process.record.images.last_mut() {
+                image.marks.retain(|mark| mark.kind != MarkKind::Exiting);
+            }
         }
         if let Some(call) = task.call.take() {
             self.record_call(process, call, 0);
@@ -258,7 +263,7 @@ impl<'a> Session<'a> {
             state.threads > 1 && arch::syscall_number(&ptrace::registers(tid)?) == libc::SYS_exit;
         if !only_thread && !state.exiting {
             state.exiting = true;
-            self.mark(process, model::MarkKind::Exiting, at_us);
+            self.mark(process, MarkKind::Exiting, at_us);
         }
         Ok(Resume::Continue(0))
     }
