@@ -141,7 +141,7 @@ fn everything_works_as_another_user() {
     let output = Command::new(setpriv)
         .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
         .arg(own)
-        .args(["--skip", "another_user"])
+        .args(["--skip", "another_user", "--skip", "go_program"])
         .env("TMPDIR", &temporary)
         .env("HOME", &temporary)
         .current_dir(&temporary)

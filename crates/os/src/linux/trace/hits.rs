@@ -80,10 +80,14 @@ impl Session<'_> {
 
     /// The loader's hook was called; false where modules are still being added.
     fn on_relocated(&mut self, tid: Tid, process: usize, known: &Executed, at_us: f64) -> bool {
-        if let Loader::Glibc { state } = known.loader
-            && !loader::is_consistent(tid, state)
-        {
-            return false;
+        if let Loader::Glibc { state } = known.loader {
+            let consistent = loader::is_consistent(tid, state);
+            if !consistent && let Some(known) = self.executed(process) {
+                known.adding_expected = false;
+            }
+            if !consistent || known.adding_expected {
+                return false;
+            }
         }
         if let (Loader::Musl { .. }, Some(mapped_us)) = (&known.loader, known.mapped_us) {
             self.mark(process, MarkKind::Mapped, mapped_us);
@@ -190,7 +194,7 @@ impl Session<'_> {
             return;
         }
         known.mapped_us = Some(at_us);
-        let (audited, loader) = (known.audited, known.loader.clone());
+        let (audited, loader) = (known.adding_expected, known.loader.clone());
         let maps_are_seen = self.maps_are_seen;
         match loader {
             Loader::Glibc { state } => {

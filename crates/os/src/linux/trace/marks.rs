@@ -24,8 +24,9 @@ pub(super) struct Executed {
     pub through_loader: bool,
     /// When the last library seen so far was mapped.
     pub mapped_us: Option<f64>,
-    /// The environment asks for LD_AUDIT.
-    pub audited: bool,
+    /// The environment asks for LD_AUDIT, so the thread pointer is set before the program's
+    /// modules are added, and the hook is called for the auditors' first.
+    pub adding_expected: bool,
 }
 
 impl Session<'_> {
@@ -117,8 +118,9 @@ impl Session<'_> {
             self.plant_first_cpuids(tid, process, &program, bias, stack.loader_base);
         }
         if let Some(state) = self.processes.get_mut(process) {
-            let (mapped_us, audited) = (None, stack.audited);
-            let executed = Executed { program, bias, loader, through_loader, mapped_us, audited };
+            let (mapped_us, adding_expected) = (None, stack.audited);
+            let executed =
+                Executed { program, bias, loader, through_loader, mapped_us, adding_expected };
             state.executed = Some(executed);
         }
         Ok(())

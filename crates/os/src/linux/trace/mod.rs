@@ -8,6 +8,7 @@ mod arch;
 mod breakpoints;
 mod counting;
 mod cpuid;
+mod ending;
 mod files;
 mod filter;
 mod hits;

@@ -10,7 +10,7 @@ use super::{TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{Ending, FileCall, MarkKind, PhaseTrace, Reading, TracedProcess};
+use model::{Ending, FileCall, MarkKind, TracedProcess};
 use std::collections::HashMap;
 use std::io;
 
@@ -35,8 +35,8 @@ pub(super) struct Task {
 /// A traced process.
 pub(super) struct Process {
     pub record: TracedProcess,
-    threads: usize,
-    exiting: bool,
+    pub threads: usize,
+    pub exiting: bool,
     /// What is known of the image that it executes now.
     pub executed: Option<Executed>,
 }
@@ -50,12 +50,12 @@ pub(super) struct Session<'a> {
     root: Tid,
     pub tasks: HashMap<Tid, Task>,
     /// First stops of threads whose birth has not been reported yet.
-    early: HashMap<Tid, i32>,
+    pub early: HashMap<Tid, i32>,
     pub processes: Vec<Process>,
     pub spaces: Vec<Space>,
     pub cpuids: Vec<(String, u64)>,
-    file_calls: Vec<FileCall>,
-    stops: u32,
+    pub file_calls: Vec<FileCall>,
+    pub stops: u32,
 }
 
 impl<'a> Session<'a> {
@@ -268,7 +268,7 @@ impl<'a> Session<'a> {
         Ok(Resume::Continue(0))
     }
 
-    fn on_end(&mut self, tid: Tid, at_us: f64) {
+    pub fn on_end(&mut self, tid: Tid, at_us: f64) {
         let Some(task) = self.tasks.remove(&tid) else { return };
         if let Some(process) = self.processes.get_mut(task.process) {
             process.threads = process.threads.saturating_sub(1);
@@ -315,47 +315,6 @@ impl<'a> Session<'a> {
         let Some(process) = self.processes.get(process) else { return };
         let Pending { operation, path, at_us } = call;
         self.file_calls.push(FileCall { pid: process.record.pid, at_us, operation, path, error });
-    }
-
-    /// Kills whatever the launched process left running and waits until it is gone.
-    fn end_descendants(&mut self) -> Result<u32, LaunchError> {
-        let running = self.processes.iter().filter(|p| p.threads > 0 && !p.exiting).count();
-        self.tasks.keys().chain(self.early.keys()).for_each(|&tid| ptrace::kill(tid));
-        while let Some((tid, status)) =
-            ptrace::wait_any().map_err(|source| LaunchError::System {
-                action: "waiting for processes that the program left running",
-                source,
-                remedy: "look for them with: ps -ef",
-            })?
-        {
-            if libc::WIFSTOPPED(status) {
-                if !self.tasks.contains_key(&tid) {
-                    ptrace::kill(tid);
-                }
-                ptrace::resume(tid, Resume::Continue(0));
-            } else {
-                let at_us = self.now_us();
-                self.on_end(tid, at_us);
-            }
-        }
-        Ok(running as u32)
-    }
-
-    fn report(self, total_us: f64, ending: Ending, left_running: u32) -> TracedLaunch {
-        let mut file_calls = self.file_calls;
-        file_calls.sort_by(|one, other| one.at_us.total_cmp(&other.at_us));
-        let mut processes: Vec<_> =
-            self.processes.into_iter().map(|process| process.record).collect();
-        for image in processes.iter_mut().flat_map(|process| &mut process.images) {
-            image.marks.sort_by(|one, other| one.at_us.total_cmp(&other.at_us));
-        }
-        let cpuids = if self.request.count_cpuid {
-            Reading::Value(self.cpuids.into_iter().filter(|(_, count)| *count > 0).collect())
-        } else {
-            Reading::unavailable("CPUID instructions were not counted in this launch", "")
-        };
-        let trace = PhaseTrace { total_us, processes, stops: self.stops, cpuids, file_calls };
-        TracedLaunch { trace, ending, left_running }
     }
 }
 
