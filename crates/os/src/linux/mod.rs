@@ -2,6 +2,7 @@ pub mod attend;
 pub mod cache;
 pub mod checks;
 pub mod clock;
+pub mod cpuid;
 mod error;
 pub mod faults;
 pub mod host;
@@ -13,5 +14,6 @@ pub mod processes;
 pub mod program;
 pub mod residency;
 pub mod spawn;
+pub mod trace;
 
 pub use error::LaunchError;

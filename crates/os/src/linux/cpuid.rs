@@ -1,0 +1,61 @@
+//! What CPUID costs here, and whether this is a virtual machine.
+//!
+//! On a virtual machine every CPUID leaves the guest, which takes microseconds, and the C
+//! library's start executes dozens of them.
+
+use super::clock::Instant;
+use core::arch::x86_64::{__cpuid, __cpuid_count};
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("CPUID exists on x86-64 only");
+
+/// Leaf that the C library asks most often: deterministic cache parameters.
+const CACHE_LEAF: u32 = 4;
+const SAMPLES: usize = 301;
+/// Bit 31 of ECX of leaf 1: set by hypervisors, zero on every processor.
+const HYPERVISOR: u32 = 1 << 31;
+
+/// Microseconds that one CPUID instruction takes: the median of some hundred.
+pub fn cpuid_cost_us() -> f64 {
+    let mut samples: Vec<f64> = (0..SAMPLES)
+        .map(|_| {
+            // Ten at a time, so that reading the clock hardly counts.
+            let started = Instant::now();
+            for index in 0..10 {
+                std::hint::black_box(__cpuid_count(CACHE_LEAF, index & 3));
+            }
+            Instant::now().us_since(started) / 10.0
+        })
+        .collect();
+    samples.sort_by(f64::total_cmp);
+    samples[SAMPLES / 2]
+}
+
+/// The hypervisor's own name, such as `KVMKVMKVM`; `None` on a real machine.
+pub fn is_virtual() -> Option<String> {
+    if __cpuid(1).ecx & HYPERVISOR == 0 {
+        return None;
+    }
+    let leaf = __cpuid(0x4000_0000);
+    let bytes: Vec<u8> =
+        [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|w| w.to_le_bytes()).collect();
+    let name = String::from_utf8_lossy(&bytes);
+    Some(name.trim_matches(['\0', ' ']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_virtual_machine_is_known_to_the_kernel_too() {
+        let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+        assert_eq!(is_virtual().is_some(), flags.contains(" hypervisor"));
+    }
+
+    #[test]
+    fn a_cpuid_takes_time() {
+        let cost = cpuid_cost_us();
+        assert!(cost > 0.0 && cost < 1000.0, "{cost}");
+    }
+}

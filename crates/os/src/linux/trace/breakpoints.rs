@@ -1,0 +1,125 @@
+//! Breakpoints of one address space.
+//!
+//! Every breakpoint but those at CPUID instructions is hit once: the hit puts the original byte
+//! back, so nothing has to be stepped over and no thread can miss an instruction.
+
+use super::arch;
+use super::ptrace::{self, Tid};
+use std::collections::HashMap;
+use std::io;
+
+/// What a breakpoint is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The loader's hook: modules have been relocated.
+    Relocated,
+    /// The image's entry point.
+    Entry,
+    /// `__libc_start_main`, whose first argument is `main`.
+    StartMain,
+    /// `main`.
+    Main,
+    /// `exit`.
+    Exit,
+    /// A CPUID instruction of the module with this index.
+    Cpuid(usize),
+}
+
+#[derive(Clone, Copy)]
+struct Breakpoint {
+    original: u8,
+    purpose: Purpose,
+    planted: bool,
+}
+
+/// An address space and its breakpoints.
+pub struct Space {
+    /// Index of the process that executed the image in it. A vfork child only borrows it.
+    pub owner: usize,
+    points: HashMap<u64, Breakpoint>,
+    /// Words of code as they stand with the breakpoints in them, by address.
+    words: HashMap<u64, u64>,
+}
+
+impl Space {
+    /// A fresh address space.
+    pub fn new(owner: usize) -> Self {
+        Space { owner, points: HashMap::new(), words: HashMap::new() }
+    }
+
+    /// Plants a breakpoint through the stopped thread `tid`. One that is there already stays.
+    pub fn plant(&mut self, tid: Tid, address: u64, purpose: Purpose) -> io::Result<()> {
+        if self.points.get(&address).is_some_and(|point| point.planted) {
+            return Ok(());
+        }
+        let original = self.replace_byte(tid, address, arch::BREAKPOINT)?;
+        self.points.insert(address, Breakpoint { original, purpose, planted: true });
+        Ok(())
+    }
+
+    /// Purpose of the breakpoint at `address` and whether it is still there. One that is gone
+    /// may yet be reported by a thread that executed it at the same moment as another.
+    pub fn at(&self, address: u64) -> Option<(Purpose, bool)> {
+        self.points.get(&address).map(|point| (point.purpose, point.planted))
+    }
+
+    /// Puts the original byte back.
+    pub fn remove(&mut self, tid: Tid, address: u64) -> io::Result<()> {
+        let Some(&point) = self.points.get(&address) else { return Ok(()) };
+        self.replace_byte(tid, address, point.original)?;
+        self.points.insert(address, Breakpoint { planted: false, ..point });
+        Ok(())
+    }
+
+    /// Writes one byte of code and gives the byte that was there.
+    fn replace_byte(&mut self, tid: Tid, address: u64, byte: u8) -> io::Result<u8> {
+        let (aligned, shift) = split(address);
+        let word = match self.words.get(&aligned) {
+            Some(&word) => word,
+            None => ptrace::code_word(tid, aligned)?,
+        };
+        let new = with_byte(word, shift, byte);
+        ptrace::set_code_word(tid, aligned, new)?;
+        self.words.insert(aligned, new);
+        Ok((word >> shift) as u8)
+    }
+
+    /// Plants a breakpoint that was removed to step over its instruction.
+    pub fn replant(&mut self, tid: Tid, address: u64) -> io::Result<()> {
+        match self.points.get(&address) {
+            Some(point) => self.plant(tid, address, point.purpose),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes every breakpoint at a CPUID instruction.
+    pub fn remove_cpuids(&mut self, tid: Tid) -> io::Result<()> {
+        let is_cpuid =
+            |point: &Breakpoint| point.planted && matches!(point.purpose, Purpose::Cpuid(_));
+        let planted: Vec<u64> =
+            self.points.iter().filter(|(_, p)| is_cpuid(p)).map(|(&address, _)| address).collect();
+        planted.into_iter().try_for_each(|address| self.remove(tid, address))
+    }
+
+    /// The bytes to put back in a copy of this space, whatever was planted when it was copied.
+    pub fn originals(&self) -> Vec<(u64, u8)> {
+        self.points.iter().map(|(&address, point)| (address, point.original)).collect()
+    }
+}
+
+/// Puts a byte of code back in a copy of a space, where a breakpoint may or may not have been.
+pub fn restore(tid: Tid, address: u64, original: u8) -> io::Result<()> {
+    let (aligned, shift) = split(address);
+    let word = ptrace::code_word(tid, aligned)?;
+    let new = with_byte(word, shift, original);
+    if new == word { Ok(()) } else { ptrace::set_code_word(tid, aligned, new) }
+}
+
+/// Address of the word that holds a byte, and the byte's place in it.
+fn split(address: u64) -> (u64, u64) {
+    (address & !7, (address & 7) * 8)
+}
+
+fn with_byte(word: u64, shift: u64, byte: u8) -> u64 {
+    (word & !(0xff << shift)) | (u64::from(byte) << shift)
+}

@@ -1,0 +1,50 @@
+//! The end of a traced launch: what is left running, and the report.
+
+use super::TracedLaunch;
+use super::ptrace::{self, Resume};
+use super::session::Session;
+use crate::linux::LaunchError;
+use model::{Ending, PhaseTrace, Reading};
+
+impl Session<'_> {
+    /// Kills whatever the launched process left running and waits until it is gone.
+    pub fn end_descendants(&mut self) -> Result<u32, LaunchError> {
+        let running = self.processes.iter().filter(|p| p.threads > 0 && !p.exiting).count();
+        self.tasks.keys().chain(self.early.keys()).for_each(|&tid| ptrace::kill(tid));
+        while let Some((tid, status)) =
+            ptrace::wait_any().map_err(|source| LaunchError::System {
+                action: "waiting for processes that the program left running",
+                source,
+                remedy: "look for them with: ps -ef",
+            })?
+        {
+            if libc::WIFSTOPPED(status) {
+                if !self.tasks.contains_key(&tid) {
+                    ptrace::kill(tid);
+                }
+                ptrace::resume(tid, Resume::Continue(0));
+            } else {
+                let at_us = self.now_us();
+                self.on_end(tid, at_us);
+            }
+        }
+        Ok(running as u32)
+    }
+
+    pub fn report(self, total_us: f64, ending: Ending, left_running: u32) -> TracedLaunch {
+        let mut file_calls = self.file_calls;
+        file_calls.sort_by(|one, other| one.at_us.total_cmp(&other.at_us));
+        let mut processes: Vec<_> =
+            self.processes.into_iter().map(|process| process.record).collect();
+        for image in processes.iter_mut().flat_map(|process| &mut process.images) {
+            image.marks.sort_by(|one, other| one.at_us.total_cmp(&other.at_us));
+        }
+        let cpuids = if self.request.count_cpuid {
+            Reading::Value(self.cpuids.into_iter().filter(|(_, count)| *count > 0).collect())
+        } else {
+            Reading::unavailable("CPUID instructions were not counted in this launch", "")
+        };
+        let trace = PhaseTrace { total_us, processes, stops: self.stops, cpuids, file_calls };
+        TracedLaunch { trace, ending, left_running }
+    }
+}

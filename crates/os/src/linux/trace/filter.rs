@@ -1,0 +1,151 @@
+//! The seccomp filter that stops tracees at a few system calls and lets the others run freely.
+//!
+//! Classic BPF over `struct seccomp_data` (seccomp(2)): nr at 0, arch at 4, args from 16.
+
+use super::arch;
+use libc::sock_filter;
+
+/// Why a filter stopped a tracee: the value that PTRACE_GETEVENTMSG gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Reason {
+    /// The thread pointer is set: glibc's loader has mapped every library, musl's none yet.
+    ThreadPointer = 1,
+    /// execve or execveat.
+    Execute = 2,
+    /// A library's writable segment is mapped.
+    MapLibrary = 3,
+    /// A call on the file system.
+    File = 4,
+}
+
+impl Reason {
+    /// The reason behind an event message.
+    pub fn from_message(message: u64) -> Option<Self> {
+        use Reason::{Execute, File, MapLibrary, ThreadPointer};
+        [ThreadPointer, Execute, MapLibrary, File].into_iter().find(|&r| r as u64 == message)
+    }
+}
+
+/// Which stops a launch needs.
+pub struct Wanted {
+    /// Address of the path in the launcher's own execve, which passes without a stop: nobody is
+    /// there to handle it.
+    pub own_exec: u64,
+    /// Stop where a library's writable segment is mapped (for musl's loader).
+    pub map_library: bool,
+    /// Stop at calls on the file system.
+    pub files: bool,
+}
+
+/// System calls on the file system that take a path; getdents64 stands for its folder.
+const FILE_CALLS: [i64; 13] = [
+    libc::SYS_open,
+    libc::SYS_openat,
+    libc::SYS_openat2,
+    libc::SYS_stat,
+    libc::SYS_lstat,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_access,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_readlink,
+    libc::SYS_readlinkat,
+    libc::SYS_getdents64,
+];
+
+const NR: u32 = 0;
+const ARCH: u32 = 4;
+const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+
+/// Builds the filter.
+pub fn build(wanted: &Wanted) -> Vec<sock_filter> {
+    let mut code = vec![load(ARCH), jump(libc::BPF_JEQ, arch::AUDIT_ARCH, 1, 0), ret(ALLOW)];
+    // The kernel runs the filter once for every call number when it is installed: short is
+    // fast. The numbers of x32 equal none of these.
+    code.push(load(NR));
+    let thread_pointer = [
+        load(low(0)),
+        jump(libc::BPF_JEQ, arch::SET_THREAD_POINTER, 0, 1),
+        stop(Reason::ThreadPointer),
+    ];
+    rule(&mut code, libc::SYS_arch_prctl, &thread_pointer);
+    rule(&mut code, libc::SYS_execve, &execve(wanted.own_exec));
+    rule(&mut code, libc::SYS_execveat, &[stop(Reason::Execute)]);
+    if wanted.map_library {
+        rule(&mut code, libc::SYS_mmap, &map_library());
+    }
+    if wanted.files {
+        for call in FILE_CALLS {
+            rule(&mut code, call, &file_call(call));
+        }
+    }
+    code.push(ret(ALLOW));
+    code
+}
+
+fn execve(own_exec: u64) -> Vec<sock_filter> {
+    vec![
+        load(low(0)),
+        jump(libc::BPF_JEQ, own_exec as u32, 0, 2),
+        load(low(0) + 4),
+        jump(libc::BPF_JEQ, (own_exec >> 32) as u32, 1, 0),
+        stop(Reason::Execute),
+    ]
+}
+
+/// mmap of a file at a fixed address, writable: the last segment of a library.
+fn map_library() -> Vec<sock_filter> {
+    vec![
+        load(low(2)),
+        jump(libc::BPF_JSET, libc::PROT_WRITE as u32, 0, 5),
+        load(low(3)),
+        jump(libc::BPF_JSET, libc::MAP_FIXED as u32, 0, 3),
+        load(low(4)),
+        jump(libc::BPF_JEQ, u32::MAX, 1, 0),
+        stop(Reason::MapLibrary),
+    ]
+}
+
+/// AT_EMPTY_PATH makes a stat the fstat of an open file, which looks nothing up.
+fn file_call(call: i64) -> Vec<sock_filter> {
+    let flags = match call {
+        libc::SYS_newfstatat => low(3),
+        libc::SYS_statx => low(2),
+        _ => return vec![stop(Reason::File)],
+    };
+    vec![load(flags), jump(libc::BPF_JSET, libc::AT_EMPTY_PATH as u32, 1, 0), stop(Reason::File)]
+}
+
+/// Appends "if the call is `nr`: `body`, otherwise allow".
+fn rule(code: &mut Vec<sock_filter>, nr: i64, body: &[sock_filter]) {
+    code.push(jump(libc::BPF_JEQ, nr as u32, 0, body.len() as u8 + 1));
+    code.extend_from_slice(body);
+    code.push(ret(ALLOW));
+}
+
+/// Offset of the low half of an argument (little endian).
+fn low(argument: u32) -> u32 {
+    16 + 8 * argument
+}
+
+fn load(offset: u32) -> sock_filter {
+    statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset)
+}
+
+fn ret(value: u32) -> sock_filter {
+    statement(libc::BPF_RET | libc::BPF_K, value)
+}
+
+fn stop(reason: Reason) -> sock_filter {
+    ret(libc::SECCOMP_RET_TRACE | reason as u32)
+}
+
+fn statement(code: u32, k: u32) -> sock_filter {
+    sock_filter { code: code as u16, jt: 0, jf: 0, k }
+}
+
+fn jump(operation: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
+    sock_filter { code: (libc::BPF_JMP | operation | libc::BPF_K) as u16, jt, jf, k }
+}

@@ -1,0 +1,233 @@
+//! What a hit breakpoint or a stop of the filter means for the marks.
+
+use super::arch;
+use super::breakpoints::Purpose;
+use super::images;
+use super::loader::{self, Loader};
+use super::marks::Executed;
+use super::ptrace::{self, Resume, Tid};
+use super::session::Session;
+use model::MarkKind;
+use std::io;
+use std::path::Path;
+
+impl Session<'_> {
+    /// `tid` stopped by SIGTRAP: a breakpoint of ours, or the program's own affair.
+    pub fn on_trap(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        let address = arch::breakpoint_address(tid)?;
+        let Some(task) = self.tasks.get(&tid) else { return Ok(Resume::Continue(libc::SIGTRAP)) };
+        let process = task.process;
+        let Some(space) = self.spaces.get_mut(task.space) else {
+            return Ok(Resume::Continue(libc::SIGTRAP));
+        };
+        let Some((purpose, planted)) = space.at(address) else {
+            return Ok(Resume::Continue(libc::SIGTRAP));
+        };
+        if let (Purpose::Cpuid(module), true) = (purpose, planted) {
+            let mut registers = ptrace::registers(tid)?;
+            arch::emulate_cpuid(&mut registers, address);
+            ptrace::set_registers(tid, &registers)?;
+            if let Some((_, count)) = self.cpuids.get_mut(module) {
+                *count += 1;
+            }
+            return Ok(Resume::Continue(0));
+        }
+        let owned = space.owner == process;
+        if planted {
+            space.remove(tid, address)?;
+        }
+        arch::set_instruction_pointer(tid, address)?;
+        let passed = !planted || (owned && self.on_hit(tid, process, purpose, at_us)?);
+        if passed {
+            return Ok(Resume::Continue(0));
+        }
+        // It is not this process's to remove, or is still waited for: one step, then it returns.
+        if let Some(task) = self.tasks.get_mut(&tid) {
+            task.stepping = Some(address);
+        }
+        Ok(Resume::Step)
+    }
+
+    /// Acts on a breakpoint; false where it must stay planted.
+    fn on_hit(
+        &mut self,
+        tid: Tid,
+        process: usize,
+        purpose: Purpose,
+        at_us: f64,
+    ) -> io::Result<bool> {
+        let Some(executed) = self.executed(process).map(|executed| executed.clone()) else {
+            return Ok(true);
+        };
+        match purpose {
+            Purpose::Relocated => return Ok(self.on_relocated(tid, process, &executed, at_us)),
+            Purpose::Entry => {
+                self.mark(process, MarkKind::Entry, at_us);
+                self.locate_main(tid, process, &executed);
+            }
+            Purpose::StartMain => {
+                self.plant(tid, arch::first_argument(tid)?, Purpose::Main);
+            }
+            Purpose::Main => {
+                self.mark(process, MarkKind::Main, at_us);
+                self.end_counting(tid)?;
+            }
+            Purpose::Exit => self.mark(process, MarkKind::ExitCalled, at_us),
+            Purpose::Cpuid(_) => {}
+        }
+        Ok(true)
+    }
+
+    /// The loader's hook was called; false where modules are still being added.
+    fn on_relocated(&mut self, tid: Tid, process: usize, known: &Executed, at_us: f64) -> bool {
+        if let Loader::Glibc { state } = known.loader {
+            let consistent = loader::is_consistent(tid, state);
+            if !consistent && let Some(known) = self.executed(process) {
+                known.adding_expected = false;
+            }
+            if !consistent || known.adding_expected {
+                return false;
+            }
+        }
+        if let (Loader::Musl { .. }, Some(mapped_us)) = (&known.loader, known.mapped_us) {
+            self.mark(process, MarkKind::Mapped, mapped_us);
+        }
+        self.mark(process, MarkKind::Relocated, at_us);
+        let (state, exit) = match &known.loader {
+            Loader::Glibc { state } => {
+                let libc = loader::find_libc(tid, *state);
+                let exit = libc.and_then(|(libc, bias)| Some(bias.wrapping_add(libc.exit?)));
+                (Some(*state), exit)
+            }
+            Loader::Musl { image, base } => {
+                let exit = image.exit.map(|exit| base.wrapping_add(exit));
+                (loader::musl_state(tid, image, *base), exit)
+            }
+            Loader::None | Loader::Unknown => (None, None),
+        };
+        match exit {
+            Some(address) => self.plant(tid, address, Purpose::Exit),
+            None => {
+                let note = "no exit could be located: no C library among its modules";
+                self.note(process, note.to_owned());
+            }
+        }
+        if let Some(state) = state {
+            if matches!(known.loader, Loader::Musl { .. }) {
+                self.plant_module_cpuids(tid, process, state);
+            }
+            if known.through_loader {
+                self.follow_program(tid, process, state);
+            }
+        }
+        true
+    }
+
+    /// The loader was executed with a program as its argument: that one is the first module.
+    fn follow_program(&mut self, tid: Tid, process: usize, state: u64) {
+        let Some(module) = loader::find_module(tid, state, Some) else { return };
+        // The list names libraries only.
+        let path = loader::mapped_file(tid, module.dynamic).unwrap_or_default();
+        match images::image(Path::new(&path)) {
+            Ok(program) => {
+                let entry = module.bias.wrapping_add(program.elf.entry);
+                if let Some(executed) = self.executed(process) {
+                    executed.program = program;
+                    executed.bias = module.bias;
+                }
+                self.plant(tid, entry, Purpose::Entry);
+            }
+            Err(error) => {
+                self.note(process, format!("no main could be located: '{path}': {error}"));
+            }
+        }
+    }
+
+    /// At the entry point: plants the breakpoint at `main`, or says why there is none.
+    fn locate_main(&mut self, tid: Tid, process: usize, known: &Executed) {
+        let read = |address: u64, target: &mut [u8]| ptrace::read_memory(tid, address, target);
+        let program = &known.program;
+        let entry = known.bias.wrapping_add(program.elf.entry);
+        let from_start = arch::find_main(entry, &read)
+            .filter(|main| program.elf.is_code(main.wrapping_sub(known.bias)));
+        let main = program.main.map(|main| known.bias.wrapping_add(main)).or(from_start);
+        let start_main = || self.start_main(tid, &known.loader);
+        if let Some(main) = main {
+            self.plant(tid, main, Purpose::Main);
+        } else if let Some(start_main) = start_main() {
+            self.plant(tid, start_main, Purpose::StartMain);
+        } else {
+            let kind = match known.loader {
+                Loader::None => "stripped static program",
+                _ => "its start code calls no known C library",
+            };
+            self.note(process, format!("no main could be located: {kind}"));
+        }
+        if matches!(known.loader, Loader::None) {
+            match program.exit {
+                Some(exit) => self.plant(tid, known.bias.wrapping_add(exit), Purpose::Exit),
+                None => {
+                    let note = "no exit could be located: static program without that symbol";
+                    self.note(process, note.to_owned());
+                }
+            }
+        }
+    }
+
+    /// Where `__libc_start_main` is mapped.
+    fn start_main(&self, tid: Tid, loader: &Loader) -> Option<u64> {
+        match loader {
+            Loader::Glibc { state } => {
+                let (libc, bias) = loader::find_libc(tid, *state)?;
+                Some(bias.wrapping_add(libc.start_main?))
+            }
+            Loader::Musl { image, base } => Some(base.wrapping_add(image.start_main?)),
+            Loader::None | Loader::Unknown => None,
+        }
+    }
+
+    /// glibc's loader sets the thread pointer between mapping and relocating.
+    pub fn on_thread_pointer(&mut self, tid: Tid, at_us: f64) {
+        let Some(process) = self.tasks.get(&tid).map(|task| task.process) else { return };
+        let Some(known) = self.executed(process) else { return };
+        if known.mapped_us.is_some() {
+            return;
+        }
+        known.mapped_us = Some(at_us);
+        let (audited, loader) = (known.adding_expected, known.loader.clone());
+        let maps_are_seen = self.maps_are_seen;
+        match loader {
+            Loader::Glibc { state } => {
+                match loader::hook(tid, state) {
+                    Some(hook) => self.plant(tid, hook, Purpose::Relocated),
+                    None => self.note(process, "the loader has no debugger hook".to_owned()),
+                }
+                self.plant_module_cpuids(tid, process, state);
+                if audited {
+                    let note = "the end of mapping is not marked: LD_AUDIT changes the order";
+                    self.note(process, note.to_owned());
+                } else {
+                    // Only now: the work done here is no part of the relocation that follows.
+                    let at_us = self.now_us();
+                    self.mark(process, MarkKind::Mapped, at_us);
+                }
+            }
+            Loader::Musl { .. } if !maps_are_seen => {
+                if let Some(known) = self.executed(process) {
+                    known.mapped_us = None;
+                }
+                let note = "the end of mapping is not marked: a musl program begun by another";
+                self.note(process, note.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// musl's loader maps the writable segment of a library, which is its last.
+    pub fn on_library_mapped(&mut self, tid: Tid, at_us: f64) {
+        let Some(process) = self.tasks.get(&tid).map(|task| task.process) else { return };
+        if let Some(known) = self.executed(process) {
+            known.mapped_us = Some(at_us);
+        }
+    }
+}

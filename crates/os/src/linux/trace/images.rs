@@ -1,0 +1,123 @@
+//! Facts of executed files, read once and kept: a traced launch must not wait for file reading.
+
+use super::symbols::{Elf, Table};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What tracing needs of one file, addresses before relocation.
+pub struct Image {
+    /// The file.
+    pub elf: Elf,
+    /// Set-user-id or set-group-id bit.
+    pub set_id: bool,
+    /// Where `main` is, from the symbol table (static programs only).
+    pub main: Option<u64>,
+    /// `exit`.
+    pub exit: Option<u64>,
+    /// `__libc_start_main`.
+    pub start_main: Option<u64>,
+    /// `_r_debug`, which glibc's loader fills.
+    pub loader_state: Option<u64>,
+    /// `_dl_debug_state`, which loaders call when the list of modules changes.
+    pub loader_hook: Option<u64>,
+    /// `_dl_debug_addr`, musl's pointer to what glibc calls `_r_debug`.
+    pub musl_state: Option<u64>,
+}
+
+impl Image {
+    fn read(file: File, set_id: bool) -> io::Result<Self> {
+        let elf = Elf::read(file)?;
+        let names = ["exit", "__libc_start_main", "_r_debug", "_dl_debug_state", "_dl_debug_addr"];
+        let [mut exit, mut start_main, loader_state, loader_hook, musl_state] =
+            elf.symbols(Table::Dynamic, names)?;
+        let mut main = None;
+        // Dynamic programs are read from their start code, and their exit is the C library's.
+        if elf.interpreter.is_none() && loader_hook.is_none() && exit.is_none() {
+            // "main.main" is the first code of a Go program's own.
+            let names = ["main", "main.main", "exit", "__libc_start_main"];
+            let [c_main, go_main, full_exit, full_start] = elf.symbols(Table::Full, names)?;
+            main = c_main.or(go_main);
+            exit = full_exit;
+            start_main = full_start;
+        }
+        Ok(Image { elf, set_id, main, exit, start_main, loader_state, loader_hook, musl_state })
+    }
+
+    /// A C library that is its own loader.
+    pub fn is_musl(&self) -> bool {
+        self.loader_hook.is_some() && self.start_main.is_some()
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    device: u64,
+    inode: u64,
+    modified_ns: i128,
+    size: u64,
+}
+
+type Cache<T> = Mutex<Option<HashMap<Key, Arc<T>>>>;
+
+/// The facts of `path`, from the cache where it has not changed.
+pub fn image(path: &Path) -> io::Result<Arc<Image>> {
+    static CACHE: Cache<Image> = Mutex::new(None);
+    let data = fs::metadata(path)?;
+    cached(&CACHE, &data, || Image::read(File::open(path)?, data.mode() & 0o6000 != 0))
+}
+
+/// CPUID instructions of `path`, from the cache where it has not changed.
+pub fn cpuid_sites(path: &Path) -> io::Result<Arc<super::cpuid::Sites>> {
+    static CACHE: Cache<super::cpuid::Sites> = Mutex::new(None);
+    let data = fs::metadata(path)?;
+    cached(&CACHE, &data, || super::cpuid::Sites::find(&Elf::read(File::open(path)?)?))
+}
+
+fn cached<T>(
+    cache: &Cache<T>,
+    data: &fs::Metadata,
+    read: impl FnOnce() -> io::Result<T>,
+) -> io::Result<Arc<T>> {
+    let key = Key {
+        device: data.dev(),
+        inode: data.ino(),
+        modified_ns: i128::from(data.mtime()) * 1_000_000_000 + i128::from(data.mtime_nsec()),
+        size: data.size(),
+    };
+    let lock = || cache.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = lock().as_ref().and_then(|map| map.get(&key)) {
+        return Ok(Arc::clone(known));
+    }
+    let fresh = Arc::new(read()?);
+    lock().get_or_insert_default().insert(key, Arc::clone(&fresh));
+    Ok(fresh)
+}
+
+/// Reads what the launch of `program` will ask for, and tells whether musl will load it.
+///
+/// For a script that is its interpreter. Failures are left to the launch itself.
+pub fn prepare(program: &Path) -> bool {
+    let Ok(image) = image(program).or_else(|_| image(&script_interpreter(program)?)) else {
+        return false;
+    };
+    let Some(loader_path) = &image.elf.interpreter else { return image.is_musl() };
+    let Ok(loader_path) = fs::canonicalize(loader_path) else { return false };
+    // Only to have it read before the launch: the C library is next to its loader.
+    let _ = self::image(&loader_path.with_file_name("libc.so.6"));
+    self::image(&loader_path).is_ok_and(|loader| loader.is_musl())
+}
+
+/// The interpreter of a script, as the kernel reads it (execve(2), "Interpreter scripts").
+fn script_interpreter(program: &Path) -> io::Result<std::path::PathBuf> {
+    use std::os::unix::fs::FileExt;
+    let mut head = [0; 256];
+    let length = File::open(program)?.read_at(&mut head, 0)?;
+    let line = head[..length].split(|&byte| byte == b'\n').next().unwrap_or(&[]);
+    let text = String::from_utf8_lossy(line.strip_prefix(b"#!").unwrap_or(&[])).into_owned();
+    let interpreter = text.split_whitespace().next().unwrap_or_default();
+    Ok(std::path::PathBuf::from(interpreter))
+}

@@ -1,0 +1,240 @@
+//! The ptrace and wait system calls, one small function each.
+//!
+//! Every call is made by the thread that started the tracee: ptrace answers no other.
+
+use super::arch;
+use std::os::unix::fs::FileExt;
+use std::{io, ptr};
+
+/// A thread id as the kernel numbers it.
+pub type Tid = libc::pid_t;
+
+/// Events that the tracer asks for. EXITKILL: no tracee outlives the tracer.
+pub const OPTIONS: libc::c_int = libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACEEXIT
+    | libc::PTRACE_O_TRACESECCOMP
+    | libc::PTRACE_O_TRACESYSGOOD
+    | libc::PTRACE_O_EXITKILL;
+
+/// How a stopped tracee goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resume {
+    /// Freely, with this signal delivered (0: none).
+    Continue(i32),
+    /// To the end of the system call it is about to make.
+    ToSyscallExit,
+    /// For one instruction.
+    Step,
+    /// It stays stopped until SIGCONT.
+    Listen,
+    /// It is not resumed now: something else has been done with it.
+    Leave,
+}
+
+/// Waits for any tracee of this thread; `None` when there is none left.
+pub fn wait_any() -> io::Result<Option<(Tid, i32)>> {
+    let mut status = 0;
+    loop {
+        // SAFETY: `status` outlives the call.
+        let tid = unsafe { libc::waitpid(-1, &mut status, libc::__WALL | libc::__WNOTHREAD) };
+        if tid > 0 {
+            return Ok(Some((tid, status)));
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::ECHILD) => return Ok(None),
+            _ => return Err(error),
+        }
+    }
+}
+
+/// Resumes `tid`. A tracee that was killed meanwhile is no error: its end is reported next.
+pub fn resume(tid: Tid, how: Resume) {
+    let (request, signal) = match how {
+        Resume::Continue(signal) => (libc::PTRACE_CONT, signal),
+        Resume::ToSyscallExit => (libc::PTRACE_SYSCALL, 0),
+        Resume::Step => (libc::PTRACE_SINGLESTEP, 0),
+        Resume::Listen => (libc::PTRACE_LISTEN, 0),
+        Resume::Leave => return,
+    };
+    // SAFETY: passes integers only.
+    unsafe { libc::ptrace(request, tid, 0, libc::c_long::from(signal)) };
+}
+
+/// Chooses the events of [`OPTIONS`].
+pub fn set_options(tid: Tid) -> io::Result<()> {
+    // SAFETY: passes integers only.
+    check(unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, tid, 0, libc::c_long::from(OPTIONS)) })
+}
+
+/// Turns a tracee that began with PTRACE_TRACEME and is in a group-stop into a seized one, the
+/// only kind that can be left stopped and still notice SIGCONT (ptrace(2), "Group-stop").
+pub fn seize_stopped(tid: Tid) -> io::Result<()> {
+    // SAFETY: passes integers only. The group-stop stays in force across the detach, so the
+    // tracee executes nothing in between.
+    unsafe {
+        check(libc::ptrace(libc::PTRACE_DETACH, tid, 0, 0))?;
+        check(libc::ptrace(libc::PTRACE_SEIZE, tid, 0, libc::c_long::from(OPTIONS)))
+    }
+}
+
+/// The general registers of `tid`.
+pub fn registers(tid: Tid) -> io::Result<arch::Registers> {
+    // SAFETY: all-zero registers are a valid value, and the kernel fills the whole structure.
+    unsafe {
+        let mut registers: arch::Registers = std::mem::zeroed();
+        let target = ptr::from_mut(&mut registers);
+        check(libc::ptrace(libc::PTRACE_GETREGS, tid, 0, target))?;
+        Ok(registers)
+    }
+}
+
+/// Replaces the general registers of `tid`.
+pub fn set_registers(tid: Tid, registers: &arch::Registers) -> io::Result<()> {
+    // SAFETY: the kernel reads the structure during the call.
+    check(unsafe { libc::ptrace(libc::PTRACE_SETREGS, tid, 0, ptr::from_ref(registers)) })
+}
+
+/// One word of `struct user`, cheaper than all registers.
+pub fn user_word(tid: Tid, offset: usize) -> io::Result<u64> {
+    // SAFETY: passes integers only; errno tells a word of -1 from an error.
+    unsafe {
+        *libc::__errno_location() = 0;
+        let word = libc::ptrace(libc::PTRACE_PEEKUSER, tid, offset, 0);
+        if word == -1 && *libc::__errno_location() != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(word as u64)
+    }
+}
+
+/// Replaces one word of `struct user`.
+pub fn set_user_word(tid: Tid, offset: usize, word: u64) -> io::Result<()> {
+    // SAFETY: passes integers only.
+    check(unsafe { libc::ptrace(libc::PTRACE_POKEUSER, tid, offset, word) })
+}
+
+/// What the present event is about: a new process, a filter's value, an exit status.
+pub fn event_message(tid: Tid) -> io::Result<u64> {
+    let mut message: libc::c_ulong = 0;
+    // SAFETY: `message` outlives the call.
+    check(unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, tid, 0, ptr::from_mut(&mut message)) })?;
+    Ok(message)
+}
+
+/// Whether `tid`, stopped by a stop signal, is in a group-stop rather than about to receive the
+/// signal (ptrace(2): PTRACE_GETSIGINFO fails with EINVAL exactly then).
+pub fn in_group_stop(tid: Tid) -> bool {
+    // SAFETY: the kernel fills `info`, which outlives the call.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let result = libc::ptrace(libc::PTRACE_GETSIGINFO, tid, 0, ptr::from_mut(&mut info));
+        result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
+    }
+}
+
+/// Kills the process.
+pub fn kill(pid: Tid) {
+    // SAFETY: passes integers only. The process is an unreaped tracee, so its id is still its.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+}
+
+/// Copies memory of `tid` into `target`; gives the number of bytes that could be read.
+pub fn read_memory(tid: Tid, address: u64, target: &mut [u8]) -> usize {
+    let local = libc::iovec { iov_base: target.as_mut_ptr().cast(), iov_len: target.len() };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: target.len() };
+    // SAFETY: `local` describes `target`; the kernel checks the tracee's addresses.
+    let read = unsafe { libc::process_vm_readv(tid, &local, 1, &remote, 1, 0) };
+    if let Ok(read) = usize::try_from(read) {
+        return read;
+    }
+    match io::Error::last_os_error().raw_os_error() {
+        // Some containers refuse the call and still permit ptrace.
+        Some(libc::EPERM | libc::ENOSYS) => read_memory_file(tid, address, target).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn read_memory_file(tid: Tid, address: u64, target: &mut [u8]) -> io::Result<usize> {
+    std::fs::File::open(proc_path(tid, "mem"))?.read_at(target, address)
+}
+
+/// Reads `N` words.
+pub fn read_words<const N: usize>(tid: Tid, address: u64) -> Option<[u64; N]> {
+    let mut bytes = [[0_u8; 8]; N];
+    if read_memory(tid, address, bytes.as_flattened_mut()) < N * 8 {
+        return None;
+    }
+    Some(bytes.map(u64::from_le_bytes))
+}
+
+/// Reads a NUL-terminated string of at most PATH_MAX bytes.
+pub fn read_string(tid: Tid, address: u64) -> Option<String> {
+    let mut bytes = Vec::new();
+    while bytes.len() < libc::PATH_MAX as usize {
+        let from = address.checked_add(bytes.len() as u64)?;
+        // Most paths are short, and a read must not run into an unmapped page.
+        let mut part = vec![0_u8; (256 - (from % 256)) as usize];
+        let read = read_memory(tid, from, &mut part);
+        let part = part.get(..read).filter(|part| !part.is_empty())?;
+        match part.iter().position(|&byte| byte == 0) {
+            Some(end) => {
+                bytes.extend_from_slice(&part[..end]);
+                return Some(String::from_utf8_lossy(&bytes).into_owned());
+            }
+            None => bytes.extend_from_slice(part),
+        }
+    }
+    None
+}
+
+/// Reads the word of the tracee's code at `address`.
+pub fn code_word(tid: Tid, address: u64) -> io::Result<u64> {
+    // SAFETY: the kernel checks the tracee's address; errno tells a word of -1 from an error.
+    unsafe {
+        *libc::__errno_location() = 0;
+        let word = libc::ptrace(libc::PTRACE_PEEKTEXT, tid, address, 0);
+        if word == -1 && *libc::__errno_location() != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(word as u64)
+    }
+}
+
+/// Replaces the word of the tracee's code at `address`.
+pub fn set_code_word(tid: Tid, address: u64, word: u64) -> io::Result<()> {
+    // SAFETY: the kernel checks the tracee's address.
+    check(unsafe { libc::ptrace(libc::PTRACE_POKETEXT, tid, address, word) })
+}
+
+/// A link of `/proc/TID/`, such as `exe`, `cwd` or `fd/3`.
+pub fn proc_link(tid: Tid, name: &str) -> Option<String> {
+    let target = std::fs::read_link(format!("/proc/{tid}/{name}")).ok()?;
+    Some(target.to_string_lossy().into_owned())
+}
+
+/// A path of `/proc/TID/` for opening.
+pub fn proc_path(tid: Tid, name: &str) -> String {
+    format!("/proc/{tid}/{name}")
+}
+
+/// Runs the calling thread on `cpu` alone.
+pub fn pin_thread(cpu: u32) -> io::Result<()> {
+    // SAFETY: an all-zero set is valid, and the kernel reads it during the call.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if cpu as usize >= libc::CPU_SETSIZE as usize {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        libc::CPU_SET(cpu as usize, &mut set);
+        check(i64::from(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)))
+    }
+}
+
+fn check(result: libc::c_long) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

@@ -1,0 +1,329 @@
+//! The event loop of a traced launch: which threads there are and how each goes on.
+
+use super::arch;
+use super::breakpoints::{self, Space};
+use super::files::{self, Pending};
+use super::filter::Reason;
+use super::marks::Executed;
+use super::ptrace::{self, Resume, Tid};
+use super::{TraceRequest, TracedLaunch};
+use crate::linux::LaunchError;
+use crate::linux::clock::Instant;
+use crate::linux::spawn::Child;
+use model::{Ending, FileCall, MarkKind, TracedProcess};
+use std::collections::HashMap;
+use std::io;
+
+const PTRACE_EVENT_STOP: i32 = 128;
+const SYSCALL_STOP: i32 = libc::SIGTRAP | 0x80;
+
+/// A traced thread.
+pub(super) struct Task {
+    /// Index of its process.
+    pub process: usize,
+    /// Index of its address space.
+    pub space: usize,
+    /// Its first stop is still to come; these bytes must then be put back in its own copy of
+    /// the memory.
+    born: Option<Vec<(u64, u8)>>,
+    /// It executes the one instruction at this address from which a breakpoint was lifted.
+    pub stepping: Option<u64>,
+    call: Option<Pending>,
+    exec_called: Option<f64>,
+}
+
+/// A traced process.
+pub(super) struct Process {
+    pub record: TracedProcess,
+    pub threads: usize,
+    pub exiting: bool,
+    /// What is known of the image that it executes now.
+    pub executed: Option<Executed>,
+}
+
+/// One traced launch.
+pub(super) struct Session<'a> {
+    pub request: &'a TraceRequest,
+    /// The filter stops where musl maps libraries.
+    pub maps_are_seen: bool,
+    started: Instant,
+    root: Tid,
+    pub tasks: HashMap<Tid, Task>,
+    /// First stops of threads whose birth has not been reported yet.
+    pub early: HashMap<Tid, i32>,
+    pub processes: Vec<Process>,
+    pub spaces: Vec<Space>,
+    pub cpuids: Vec<(String, u64)>,
+    pub file_calls: Vec<FileCall>,
+    pub stops: u32,
+}
+
+impl<'a> Session<'a> {
+    /// Begins with `child`, which waits in the stop that follows its execve.
+    pub fn new(request: &'a TraceRequest, child: &Child, maps_are_seen: bool) -> Self {
+        let mut session = Session {
+            request,
+            maps_are_seen,
+            started: child.started,
+            root: child.pid,
+            tasks: HashMap::new(),
+            early: HashMap::new(),
+            processes: Vec::new(),
+            spaces: Vec::new(),
+            cpuids: Vec::new(),
+            file_calls: Vec::new(),
+            stops: 0,
+        };
+        let process = session.add_process(child.pid, None, 0.0);
+        session.spaces.push(Space::new(process));
+        let mut task = Task::new(process, 0);
+        task.exec_called = Some(child.exec_called.us_since(child.started));
+        session.tasks.insert(child.pid, task);
+        session
+    }
+
+    /// Runs until the launched process has ended, ends what it left running, and reports.
+    pub fn run(mut self) -> Result<TracedLaunch, LaunchError> {
+        let ending = loop {
+            let (tid, status, at_us) = self.wait()?;
+            if libc::WIFSTOPPED(status) {
+                self.stops += 1;
+                let resume = self.on_stop(tid, status, at_us);
+                ptrace::resume(tid, resume);
+            } else {
+                self.on_end(tid, at_us);
+                if tid == self.root {
+                    break if libc::WIFSIGNALED(status) {
+                        Ending::Signal(libc::WTERMSIG(status))
+                    } else {
+                        Ending::Code(libc::WEXITSTATUS(status))
+                    };
+                }
+            }
+        };
+        let total_us = self.processes.first().map_or(0.0, |process| process.record.ended_us);
+        let left_running = self.end_descendants()?;
+        Ok(self.report(total_us, ending, left_running))
+    }
+
+    /// Microseconds since the launch began.
+    pub fn now_us(&self) -> f64 {
+        Instant::now().us_since(self.started)
+    }
+
+    fn wait(&self) -> Result<(Tid, i32, f64), LaunchError> {
+        let waited = ptrace::wait_any();
+        let at_us = self.now_us();
+        match waited {
+            Ok(Some((tid, status))) => Ok((tid, status, at_us)),
+            Ok(None) => Err(LaunchError::LauncherGone),
+            Err(source) => Err(LaunchError::System {
+                action: "waiting for the traced program",
+                source,
+                remedy: "run the command again",
+            }),
+        }
+    }
+
+    fn on_stop(&mut self, tid: Tid, status: i32, at_us: f64) -> Resume {
+        let Some(task) = self.tasks.get_mut(&tid) else {
+            self.early.insert(tid, status);
+            return Resume::Leave;
+        };
+        let stepped = task.stepping.take();
+        if let Some(address) = stepped
+            && let Some(space) = self.spaces.get_mut(task.space)
+        {
+            // Where this fails the memory is gone, and with it the breakpoint.
+            let _ = space.replant(tid, address);
+        }
+        let (event, signal) = (status >> 16, libc::WSTOPSIG(status));
+        if let Some(originals) = task.born.take() {
+            for (address, byte) in originals {
+                // A page that is gone from the copy cannot be executed either.
+                let _ = breakpoints::restore(tid, address, byte);
+            }
+            if signal == libc::SIGSTOP || event == PTRACE_EVENT_STOP {
+                return Resume::Continue(0);
+            }
+        }
+        let outcome = match event {
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
+                self.on_birth(tid, at_us)
+            }
+            libc::PTRACE_EVENT_EXEC => self.on_exec(tid, at_us),
+            libc::PTRACE_EVENT_EXIT => self.on_exit(tid, at_us),
+            libc::PTRACE_EVENT_SECCOMP => self.on_filtered_call(tid, at_us),
+            PTRACE_EVENT_STOP if is_stop_signal(signal) => Ok(Resume::Listen),
+            PTRACE_EVENT_STOP => Ok(Resume::Continue(0)),
+            _ if signal == SYSCALL_STOP => self.on_answer(tid),
+            _ if signal == libc::SIGTRAP && stepped.is_some() => Ok(Resume::Continue(0)),
+            _ if signal == libc::SIGTRAP && !self.is_begun() => {
+                ptrace::set_options(tid).and_then(|()| self.on_exec(tid, at_us))
+            }
+            _ if signal == libc::SIGTRAP => self.on_trap(tid, at_us),
+            _ => return self.on_signal(tid, signal),
+        };
+        // Registers of a thread that has just been killed cannot be read; it only has to go on.
+        outcome.unwrap_or(Resume::Continue(0))
+    }
+
+    /// The first stop, after the launcher's own execve, comes before any event is chosen.
+    fn is_begun(&self) -> bool {
+        self.processes.first().is_some_and(|root| !root.record.images.is_empty())
+    }
+
+    fn on_signal(&mut self, tid: Tid, signal: i32) -> Resume {
+        if is_stop_signal(signal) && ptrace::in_group_stop(tid) {
+            // Only a seized tracee can stay stopped and yet be woken by SIGCONT.
+            return match ptrace::seize_stopped(tid) {
+                Ok(()) => Resume::Leave,
+                Err(_) => Resume::Continue(0),
+            };
+        }
+        Resume::Continue(signal)
+    }
+
+    /// A fork, vfork or clone by `tid` has succeeded.
+    fn on_birth(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        let child = ptrace::event_message(tid)? as Tid;
+        let flags = arch::clone_flags(tid, &ptrace::registers(tid)?);
+        let Some(parent) = self.tasks.get(&tid) else { return Ok(Resume::Continue(0)) };
+        let (parent, shared) = (parent.process, parent.space);
+        let process = if flags & libc::CLONE_THREAD as u64 != 0 {
+            if let Some(process) = self.processes.get_mut(parent) {
+                process.threads += 1;
+            }
+            parent
+        } else {
+            self.add_process(child, Some(parent), at_us)
+        };
+        let mut task = Task::new(process, shared);
+        let mut copied = Vec::new();
+        if flags & libc::CLONE_VM as u64 == 0 {
+            copied = self.spaces.get(shared).map(Space::originals).unwrap_or_default();
+            task.space = self.spaces.len();
+            self.spaces.push(Space::new(process));
+        }
+        task.born = Some(copied);
+        self.tasks.insert(child, task);
+        if let Some(status) = self.early.remove(&child) {
+            let resume = self.on_stop(child, status, at_us);
+            ptrace::resume(child, resume);
+        }
+        Ok(Resume::Continue(0))
+    }
+
+    fn add_process(&mut self, pid: Tid, parent: Option<usize>, started_us: f64) -> usize {
+        let record = TracedProcess {
+            pid: pid.unsigned_abs(),
+            parent,
+            started_us,
+            ended_us: started_us,
+            images: Vec::new(),
+        };
+        self.processes.push(Process { record, threads: 1, exiting: false, executed: None });
+        self.processes.len() - 1
+    }
+
+    /// execve by a thread ends the others and takes over the process's id.
+    fn on_exec(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        let caller = ptrace::event_message(tid).map_or(tid, |caller| caller as Tid);
+        let Some(mut task) = self.tasks.remove(&caller).or_else(|| self.tasks.remove(&tid)) else {
+            return Ok(Resume::Continue(0));
+        };
+        let process = task.process;
+        self.tasks.retain(|_, other| other.process != process);
+        if let Some(process) = self.processes.get_mut(process) {
+            process.threads = 1;
+            // The end of the leading thread for the sake of execve was not the process's.
+            process.exiting = false;
+            if let Some(image) = process.record.images.last_mut() {
+                image.marks.retain(|mark| mark.kind != MarkKind::Exiting);
+            }
+        }
+        if let Some(call) = task.call.take() {
+            self.record_call(process, call, 0);
+        }
+        task.space = self.spaces.len();
+        self.spaces.push(Space::new(process));
+        let exec_called = task.exec_called.take();
+        self.tasks.insert(tid, task);
+        self.on_new_image(tid, process, exec_called, at_us);
+        Ok(Resume::Continue(0))
+    }
+
+    /// A thread ends; with it the process, unless it called exit(2) and leaves others.
+    fn on_exit(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        let Some(process) = self.tasks.get(&tid).map(|task| task.process) else {
+            return Ok(Resume::Continue(0));
+        };
+        let Some(state) = self.processes.get_mut(process) else { return Ok(Resume::Continue(0)) };
+        let only_thread =
+            state.threads > 1 && arch::syscall_number(&ptrace::registers(tid)?) == libc::SYS_exit;
+        if !only_thread && !state.exiting {
+            state.exiting = true;
+            self.mark(process, MarkKind::Exiting, at_us);
+        }
+        Ok(Resume::Continue(0))
+    }
+
+    pub fn on_end(&mut self, tid: Tid, at_us: f64) {
+        let Some(task) = self.tasks.remove(&tid) else { return };
+        if let Some(process) = self.processes.get_mut(task.process) {
+            process.threads = process.threads.saturating_sub(1);
+            process.record.ended_us = at_us;
+        }
+    }
+
+    fn on_filtered_call(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        let reason = Reason::from_message(ptrace::event_message(tid)?);
+        match reason {
+            Some(Reason::ThreadPointer) => self.on_thread_pointer(tid, at_us),
+            Some(Reason::MapLibrary) => self.on_library_mapped(tid, at_us),
+            Some(Reason::Execute) => {
+                if let Some(task) = self.tasks.get_mut(&tid) {
+                    task.exec_called = Some(at_us);
+                }
+            }
+            Some(Reason::File) | None => {}
+        }
+        let is_file_call = matches!(reason, Some(Reason::File | Reason::Execute));
+        if !(self.request.record_files && is_file_call) {
+            return Ok(Resume::Continue(0));
+        }
+        let call = files::entered(tid, &ptrace::registers(tid)?, at_us);
+        let resume = if call.is_some() { Resume::ToSyscallExit } else { Resume::Continue(0) };
+        if let Some(task) = self.tasks.get_mut(&tid) {
+            task.call = call;
+        }
+        Ok(resume)
+    }
+
+    fn on_answer(&mut self, tid: Tid) -> io::Result<Resume> {
+        let Some(task) = self.tasks.get_mut(&tid) else { return Ok(Resume::Continue(0)) };
+        let process = task.process;
+        if let Some(call) = task.call.take()
+            && let Some(error) = files::answer(call.operation, &ptrace::registers(tid)?)
+        {
+            self.record_call(process, call, error);
+        }
+        Ok(Resume::Continue(0))
+    }
+
+    fn record_call(&mut self, process: usize, call: Pending, error: i32) {
+        let Some(process) = self.processes.get(process) else { return };
+        let Pending { operation, path, at_us } = call;
+        self.file_calls.push(FileCall { pid: process.record.pid, at_us, operation, path, error });
+    }
+}
+
+impl Task {
+    fn new(process: usize, space: usize) -> Self {
+        Task { process, space, born: None, stepping: None, call: None, exec_called: None }
+    }
+}
+
+fn is_stop_signal(signal: i32) -> bool {
+    matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU)
+}

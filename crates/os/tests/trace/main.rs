@@ -1,0 +1,11 @@
+//! Traced launches of real programs, built here or installed.
+#![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+mod cpuids;
+mod files;
+mod installed;
+mod kinds;
+mod permission;
+mod processes;
+mod signals;
+mod support;
