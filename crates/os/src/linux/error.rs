@@ -1,3 +1,4 @@
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
 
@@ -62,8 +63,13 @@ pub enum LaunchError {
     #[error("the launcher process ended unexpectedly; run the command again")]
     LauncherGone,
     /// An error of the launcher process, already in words.
-    #[error("{0}")]
-    InLauncher(String),
+    #[error("{message}")]
+    InLauncher {
+        /// The error in words.
+        message: String,
+        /// Its kind there.
+        kind: FailureKind,
+    },
     /// The launch was interrupted by the user.
     #[error("interrupted")]
     Interrupted,
@@ -80,7 +86,33 @@ pub enum LaunchError {
     },
 }
 
+/// What a caller may want to tell apart, such as by an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FailureKind {
+    /// The program cannot be started as it stands.
+    Program,
+    /// Something is not permitted here.
+    NotPermitted,
+    /// The user wanted to stop.
+    Interrupted,
+    /// What was asked for cannot be had on this system.
+    System,
+}
+
 impl LaunchError {
+    /// The kind of this error.
+    pub fn kind(&self) -> FailureKind {
+        let refused = |source: &io::Error| source.kind() == io::ErrorKind::PermissionDenied;
+        match self {
+            LaunchError::InLauncher { kind, .. } => *kind,
+            LaunchError::Interrupted => FailureKind::Interrupted,
+            LaunchError::NotPermitted { .. } => FailureKind::NotPermitted,
+            LaunchError::System { source, .. } if refused(source) => FailureKind::NotPermitted,
+            LaunchError::System { .. } | LaunchError::LauncherGone => FailureKind::System,
+            _ => FailureKind::Program,
+        }
+    }
+
     /// A failed system call with the `errno` of the calling thread.
     pub fn system(action: &'static str, remedy: &'static str) -> Self {
         LaunchError::System { action, source: io::Error::last_os_error(), remedy }

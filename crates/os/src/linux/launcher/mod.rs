@@ -155,7 +155,9 @@ impl Launcher {
         wire::send(&self.stream, request, fds).map_err(|_| LaunchError::LauncherGone)?;
         self.await_reply(limit)?;
         match wire::receive::<Reply>(&mut self.stream) {
-            Ok(Some((Reply::Failed(message), _))) => Err(LaunchError::InLauncher(message)),
+            Ok(Some((Reply::Failed { message, kind }, _))) => {
+                Err(LaunchError::InLauncher { message, kind })
+            }
             Ok(Some((reply, _))) => Ok(reply),
             _ => Err(LaunchError::LauncherGone),
         }

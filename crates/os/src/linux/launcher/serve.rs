@@ -103,7 +103,10 @@ impl Server {
                 self.launch_many(slot, &spec, count).map(Reply::LaunchedMany)
             }
         };
-        result.unwrap_or_else(|error| Reply::Failed(error.to_string()))
+        result.unwrap_or_else(|error| Reply::Failed {
+            message: error.to_string(),
+            kind: error.kind(),
+        })
     }
 
     fn configure(&mut self, configuration: Configuration) -> Result<Reply, LaunchError> {

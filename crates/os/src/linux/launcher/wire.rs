@@ -1,6 +1,7 @@
 //! Messages between headstart and its launcher: a length, then JSON; descriptors ride along.
 
 use super::{Configuration, LaunchSpec, Started};
+use crate::linux::error::FailureKind;
 use model::{Command, Launch};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,8 +50,13 @@ pub enum Reply {
     Launched(Box<Launch>),
     /// The launches and their cost.
     LaunchedMany(Vec<Started>),
-    /// The error, in words for the user.
-    Failed(String),
+    /// What failed.
+    Failed {
+        /// The error in words.
+        message: String,
+        /// Its kind.
+        kind: FailureKind,
+    },
 }
 
 /// No message is larger: a command line and environment have at most a few megabytes.
