@@ -6,12 +6,17 @@
 //! and as a child subreaper it inherits, and ends, whatever a program leaves running.
 //!
 //! If headstart dies, the launcher gets a SIGTERM, ends every descendant and leaves. If the
-//! launcher dies, the launched program gets a SIGKILL.
+//! launcher dies, the launched program gets a SIGKILL, and a guard above the launcher inherits,
+//! and ends, the rest.
 
+mod alarm;
+mod entry;
+mod guard;
 mod peak;
 mod ready;
 mod schedule;
 mod serve;
+mod tracee;
 mod usage;
 mod wire;
 
@@ -19,7 +24,7 @@ use super::error::LaunchError;
 use super::{interrupt, processes};
 use model::{Command, Launch, Until};
 use serde::{Deserialize, Serialize};
-use std::io;
+use std::io::{self, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -64,6 +69,8 @@ pub struct Slot(usize);
 pub struct Launcher {
     stream: UnixStream,
     pid: libc::pid_t,
+    /// Our child, and the launcher's parent.
+    guard: libc::pid_t,
     slots: usize,
 }
 
@@ -75,7 +82,7 @@ const LOOK_UP_MS: i32 = 1000;
 
 impl Launcher {
     /// Forks the launcher. Call it early: what the caller holds in memory then is what the
-    /// launcher counts as its own.
+    /// launcher counts as its own. The launcher ends with the calling thread.
     pub fn start() -> Result<Self, LaunchError> {
         let failed = |source| LaunchError::System {
             action: "the launcher process could not be created",
@@ -85,15 +92,22 @@ impl Launcher {
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         // SAFETY: getpid has no preconditions.
         let parent = unsafe { libc::getpid() };
-        // SAFETY: the child only serves requests and leaves with _exit; the allocator it uses is
-        // made usable after fork by the C library.
+        // SAFETY: the child and its own child only serve requests and leave with _exit; the
+        // allocator they use is made usable after fork by the C library.
         match unsafe { libc::fork() } {
             -1 => Err(failed(io::Error::last_os_error())),
             0 => {
                 drop(ours);
-                serve::serve(theirs, parent)
+                guard::guard(theirs, parent)
             }
-            pid => Ok(Launcher { stream: ours, pid, slots: 0 }),
+            guard => {
+                drop(theirs);
+                let mut launcher = Launcher { stream: ours, pid: 0, guard, slots: 0 };
+                let mut pid = [0; size_of::<libc::pid_t>()];
+                launcher.stream.read_exact(&mut pid).map_err(failed)?;
+                launcher.pid = libc::pid_t::from_le_bytes(pid);
+                Ok(launcher)
+            }
         }
     }
 
@@ -124,7 +138,7 @@ impl Launcher {
 
     /// Launches a prepared command and waits until it is complete and gone.
     pub fn launch(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
-        let limit = spec.timeout + spec.grace + WATCHDOG_MARGIN;
+        let limit = spec.timeout.saturating_add(spec.grace).saturating_add(WATCHDOG_MARGIN);
         match self.ask(&Request::Launch { slot: slot.0, spec: spec.clone() }, &[], Some(limit))? {
             Reply::Launched(launch) => Ok(*launch),
             _ => Err(LaunchError::LauncherGone),
@@ -152,7 +166,14 @@ impl Launcher {
         fds: &[RawFd],
         limit: Option<Duration>,
     ) -> Result<Reply, LaunchError> {
-        wire::send(&self.stream, request, fds).map_err(|_| LaunchError::LauncherGone)?;
+        wire::send(&self.stream, request, fds).map_err(|source| match source.raw_os_error() {
+            Some(libc::EBADF) => LaunchError::System {
+                action: "the program's stdin, stdout and stderr could not be handed over",
+                source,
+                remedy: "open them: none may be closed",
+            },
+            _ => LaunchError::LauncherGone,
+        })?;
         self.await_reply(limit)?;
         match wire::receive::<Reply>(&mut self.stream) {
             Ok(Some((Reply::Failed(message), _))) => Err(LaunchError::InLauncher(message)),
@@ -188,13 +209,13 @@ impl Launcher {
 impl Drop for Launcher {
     fn drop(&mut self) {
         // A launcher that waits for requests sees the end of the stream, one that waits for a
-        // program the signal.
+        // program the signal, which the guard passes on.
         let _ = self.stream.shutdown(Shutdown::Both);
-        // SAFETY: the launcher is our child and not yet waited for, so the id is still its own.
-        unsafe { libc::kill(self.pid, libc::SIGTERM) };
+        // SAFETY: the guard is our child and not yet waited for, so the id is still its own.
+        unsafe { libc::kill(self.guard, libc::SIGTERM) };
         let mut status = 0;
         // SAFETY: `status` outlives the call.
-        while unsafe { libc::waitpid(self.pid, &mut status, 0) } < 0
+        while unsafe { libc::waitpid(self.guard, &mut status, 0) } < 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
     }
