@@ -62,9 +62,8 @@ fn the_view_fits_a_terminal() {
 fn a_server_is_explained_up_to_the_moment_when_it_is_ready() {
     let program = "echo up; sleep 71.53";
     let found = json(&["explain", "--json", "--until", "output:up", "--", "sh", "-c", program]);
-    let (total, untraced) =
-        (found["total_us"].as_f64().unwrap(), found["untraced_median_us"].as_f64().unwrap());
-    assert!((total / untraced - 1.0).abs() < 0.5, "{total} {untraced}");
+    let total = found["total_us"].as_f64().unwrap();
+    assert!(total < 1e6, "{total}");
     assert!((sum(&found) - total).abs() < 1e-3);
     assert!(!is_running("71.53"));
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{headstart, is_running, json, run, stderr, stdout, wait_for};
+use common::{children, headstart, is_running, json, run, stderr, stdout, wait_for};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -124,10 +124,10 @@ fn a_launcher_that_is_killed_ends_the_run_and_its_programs() {
     let mut command = headstart(folder.path(), &arguments);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for("the program", || is_running("83.12"));
-    let id = child.id();
-    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
-    let launcher = children.split_whitespace().next().unwrap();
-    assert!(std::process::Command::new("kill").args(["-9", launcher]).status().unwrap().success());
+    // headstart's child is the guard, whose child is the launcher.
+    let guard = children(child.id())[0];
+    let launcher = children(guard)[0].to_string();
+    assert!(std::process::Command::new("kill").args(["-9", &launcher]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(8), "{}", stderr(&output));
     wait_for("the end of the program", || !is_running("83.12"));

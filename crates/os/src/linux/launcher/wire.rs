@@ -1,6 +1,6 @@
 //! Messages between headstart and its launcher: a length, then JSON; descriptors ride along.
 
-use super::{Configuration, LaunchSpec, Started};
+use super::{Configuration, LaunchSpec, Once, Started};
 use crate::linux::error::FailureKind;
 use model::{Command, Launch};
 use serde::de::DeserializeOwned;
@@ -30,6 +30,13 @@ pub enum Request {
         /// How.
         spec: LaunchSpec,
     },
+    /// Launch a kept command exactly once and wait for its end.
+    Once {
+        /// Which, in order of preparation.
+        slot: usize,
+        /// How.
+        spec: LaunchSpec,
+    },
     /// Launch a kept command several times.
     LaunchMany {
         /// Which, in order of preparation.
@@ -48,6 +55,8 @@ pub enum Reply {
     Done,
     /// The launch and its cost.
     Launched(Box<Launch>),
+    /// The launch, its process and its start.
+    LaunchedOnce(Box<Once>),
     /// The launches and their cost.
     LaunchedMany(Vec<Started>),
     /// What failed.
