@@ -52,7 +52,8 @@ fn headline(variant: &VariantResult, style: &Style) -> String {
     }
     let room = style.width.saturating_sub(launches.len() + 2);
     let command = style.shorten(&variant.command, room);
-    let gap = padding(&command, room);
+    // Beyond 80 columns the number would be too far from what it belongs to.
+    let gap = padding(&command, room.min(78_usize.saturating_sub(launches.len())));
     format!("{}{gap}  {}\n", style.paint(Tint::Name, &command), style.paint(Tint::Faint, &launches))
 }
 
