@@ -1,4 +1,5 @@
 //! Launches to the entry point, on every kind of program.
+#![allow(clippy::unwrap_used)]
 
 use model::{Ending, Launch, Until};
 use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};

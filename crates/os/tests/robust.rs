@@ -1,4 +1,5 @@
 //! Programs that behave badly, and launchers that are killed: nothing is left running.
+#![allow(clippy::unwrap_used)]
 
 use model::{Ending, Launch, Until};
 use os::launcher::{LaunchSpec, Launcher, dev_null};
