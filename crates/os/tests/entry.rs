@@ -1,5 +1,5 @@
 //! Launches to the entry point, on every kind of program.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 use model::{Ending, Launch, Until};
 use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};

@@ -1,5 +1,5 @@
 //! Programs that behave badly, and launchers that are killed: nothing is left running.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 use model::{Ending, Launch, Until};
 use os::launcher::{LaunchSpec, Launcher, dev_null};
