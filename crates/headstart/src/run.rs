@@ -9,6 +9,7 @@ use model::{EXPERIMENT_SCHEMA, Experiment, Request, Results, Rules, Sample, Unti
 use os::LaunchError;
 use os::attend::Options;
 use os::launcher::Launcher;
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -80,8 +81,25 @@ fn begin(
         Some(path) => (Some(RunFolder::create(path, &experiment)?), None),
         None => default_folder(program.as_deref().unwrap_or(Path::new("")), &experiment),
     };
-    let notes = note.into_iter().collect();
+    let notes = note.into_iter().chain(scripts(&experiment)).collect();
     Ok(Begun { experiment, samples: Vec::new(), kept: Kept(folder), notes })
+}
+
+/// What `--until entry` means for scripts, as their figures look like those of programs.
+fn scripts(experiment: &Experiment) -> Vec<String> {
+    let is_script = |variant: &&Variant| {
+        let mut start = [0; 2];
+        let read = std::fs::File::open(&variant.command.program)
+            .and_then(|mut file| file.read_exact(&mut start));
+        read.is_ok() && &start == b"#!"
+    };
+    let note = |variant: &Variant| {
+        format!("{} is a script: the entry measured is its interpreter's.", variant.command.argv[0])
+    };
+    match experiment.request.until {
+        Until::Entry => experiment.variants.iter().filter(is_script).map(note).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// A folder in the default place; a run that was not asked to be kept goes on without one.

@@ -10,7 +10,7 @@
 
 use super::alarm::Alarm;
 use super::tracee::{self, Image, Next};
-use super::{LaunchSpec, serve, usage};
+use super::{LaunchSpec, leave, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared};
@@ -43,7 +43,7 @@ pub fn until_entry(
             Launch { ending: Ending::TimedOut, ..usage::running(total_us) }
         }
     });
-    let left_running = serve::end_everything();
+    let left_running = leave::end_everything();
     launch.map(|launch| match launch.ending {
         Ending::Code(_) | Ending::Signal(_) => Launch { left_running, ..launch },
         _ => launch,

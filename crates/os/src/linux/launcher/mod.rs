@@ -11,11 +11,14 @@
 
 mod alarm;
 mod entry;
+mod exit;
 mod guard;
+mod leave;
 mod peak;
 mod ready;
 mod schedule;
 mod serve;
+mod source;
 mod tracee;
 mod usage;
 mod wire;
@@ -24,12 +27,15 @@ use super::error::LaunchError;
 use super::{interrupt, processes};
 use model::{Command, Launch, Until};
 use serde::{Deserialize, Serialize};
+use source::{poll, readable};
 use std::io::{self, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use wire::{Reply, Request};
+
+pub(crate) use source::{Source, Unwatched};
 
 /// How the launcher process runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -261,27 +267,6 @@ fn limit(spec: &LaunchSpec) -> Duration {
     spec.timeout.saturating_add(spec.grace).saturating_add(WATCHDOG_MARGIN)
 }
 
-/// What is read while a launch runs.
-pub(crate) trait Source {
-    /// Descriptors that become readable when there is something to drain.
-    fn descriptors(&self) -> Vec<RawFd>;
-    /// Takes a bounded amount of what is there, without waiting. True where more may be left.
-    fn drain(&mut self) -> bool;
-}
-
-/// No source: nothing is read while a launch runs.
-pub(crate) struct Unwatched;
-
-impl Source for Unwatched {
-    fn descriptors(&self) -> Vec<RawFd> {
-        Vec::new()
-    }
-
-    fn drain(&mut self) -> bool {
-        false
-    }
-}
-
 impl Drop for Launcher {
     fn drop(&mut self) {
         // A launcher that waits for requests sees the end of the stream, one that waits for a
@@ -295,17 +280,6 @@ impl Drop for Launcher {
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
     }
-}
-
-fn readable(fd: RawFd) -> libc::pollfd {
-    libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
-}
-
-/// Waits until one of `fds` is readable, for at most `timeout_ms`; how many are.
-fn poll(fds: &mut [libc::pollfd], timeout_ms: i32) -> io::Result<usize> {
-    // SAFETY: a valid array of the given length.
-    let count = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout_ms) };
-    usize::try_from(count).map_err(|_| io::Error::last_os_error())
 }
 
 /// `/dev/null`, for stdio.

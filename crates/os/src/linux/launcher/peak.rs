@@ -6,7 +6,7 @@
 
 use super::alarm::Alarm;
 use super::tracee::{self, Image, Next};
-use super::{serve, usage};
+use super::{leave, usage};
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared};
 use crate::linux::trace::ptrace::{self, Resume};
@@ -35,7 +35,7 @@ pub fn measure(
         ptrace::resume(child.pid, Resume::Continue(0));
     }
     drop(alarm);
-    serve::end_everything();
+    leave::end_everything();
     Ok(peak.map_or_else(untraceable, Reading::Value))
 }
 

@@ -5,7 +5,8 @@
 
 use super::LaunchSpec;
 use super::alarm::Alarm;
-use super::serve::{told_to_leave, wait};
+use super::exit::wait;
+use super::leave::told_to_leave;
 use super::{schedule, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;

@@ -1,42 +1,23 @@
 //! The launcher process itself.
 
-use super::alarm::Alarm;
+use super::leave::{self, end_everything, told_to_leave};
 use super::wire::{self, Reply, Request};
-use super::{Configuration, LaunchSpec, Once, Started, entry, guard, peak, ready, schedule, usage};
+use super::{Configuration, LaunchSpec, Once, Started, entry, exit, guard, peak, ready, schedule};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::processes;
-use crate::linux::spawn::{Child, Prepared, Setup, spawn};
+use crate::linux::spawn::Prepared;
 use model::{Ending, Launch, Reading, Until};
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-static LEAVE: AtomicBool = AtomicBool::new(false);
-
-/// Whether headstart has gone or wants the launcher gone.
-pub fn told_to_leave() -> bool {
-    LEAVE.load(Ordering::Relaxed)
-}
-
-extern "C" fn on_signal(signal: libc::c_int) {
-    // SIGALRM only interrupts a wait. The others reach the whole foreground group; headstart
-    // decides what follows.
-    if signal == libc::SIGTERM {
-        LEAVE.store(true, Ordering::Relaxed);
-    }
-}
 
 /// Serves requests until the stream ends or SIGTERM comes; never returns.
 pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
     become_launcher(parent);
-    if stream.write_all(&processes::own_pid().to_le_bytes()).is_err() {
-        LEAVE.store(true, Ordering::Relaxed);
-    }
+    let greeted = stream.write_all(&processes::own_pid().to_le_bytes()).is_ok();
     let mut launcher = Server { configuration: Configuration::default(), slots: Vec::new() };
-    while !told_to_leave() {
+    while greeted && !told_to_leave() {
         let Ok(Some((request, fds))) = wire::receive::<Request>(&mut stream) else { break };
         let reply = launcher.answer(request, fds);
         // A launch that was cut short is no result.
@@ -50,24 +31,8 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
 }
 
 fn become_launcher(parent: libc::pid_t) {
-    use libc::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    for signal in [SIGTERM, SIGALRM, SIGINT, SIGHUP, SIGQUIT] {
-        // SAFETY: plain system calls; the handler only stores to an atomic.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
-        }
-    }
+    leave::listen();
     guard::live_and_die_with(parent, c"launcher");
-}
-
-/// Ends every descendant and waits for it; gives the number of processes that were there.
-pub fn end_everything() -> u32 {
-    if !processes::has_children() {
-        return 0;
-    }
-    processes::end_descendants(processes::own_pid(), Duration::from_secs(5))
 }
 
 struct Server {
@@ -144,14 +109,14 @@ impl Server {
 
     fn once(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
         let (slot, stdio) = self.slot(slot)?;
-        until_exit(&slot.prepared, stdio, spec)
+        exit::until_exit(&slot.prepared, stdio, spec)
     }
 
     fn launch(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
         let cpu = self.configuration.cpu;
         let (slot, stdio) = self.slot(slot)?;
         let mut launch = match spec.until {
-            Until::Exit => until_exit(&slot.prepared, stdio, spec)?.launch,
+            Until::Exit => exit::until_exit(&slot.prepared, stdio, spec)?.launch,
             Until::Entry => return entry::until_entry(&slot.prepared, stdio, spec),
             Until::Output(_) | Until::Port(_) | Until::File(_) => {
                 return ready::until_ready(&slot.prepared, stdio, spec, cpu);
@@ -166,96 +131,5 @@ impl Server {
             launch.peak_rss_kib = slot.small_peak.insert(small_peak).clone();
         }
         Ok(launch)
-    }
-}
-
-/// The path that is timed with the least in it: clone, execve, waitid.
-fn until_exit(
-    prepared: &Prepared,
-    stdio: [libc::c_int; 3],
-    spec: &LaunchSpec,
-) -> Result<Once, LaunchError> {
-    let alarm = Alarm::set(spec.timeout);
-    let child = spawn(prepared, Setup::with_stdio(stdio))?;
-    let mut waited = wait(&child);
-    let mut ended = Instant::now();
-    // Read at once: the launcher's peak at the clone is at most this.
-    let floor_kib = usage::own_peak_kib();
-    let mut timed_out = false;
-    let mut ending = Gently::within(spec.grace);
-    while waited.is_none() {
-        timed_out = alarm.is_over();
-        if (timed_out || told_to_leave()) && !ending.go_on() {
-            return Err(LaunchError::Unstoppable(child.pid));
-        }
-        waited = wait(&child);
-        ended = Instant::now();
-    }
-    drop(alarm);
-    let Some((ending, usage)) = waited else { return Err(LaunchError::LauncherGone) };
-    let ending = if timed_out { Ending::TimedOut } else { ending };
-    let left_running = end_everything();
-    let total_us = ended.us_since(child.started);
-    let launch = usage::launch(total_us, ending, &usage, floor_kib, left_running);
-    Ok(Once { pid: child.pid as u32, ticks: child.started.ticks(), launch })
-}
-
-/// A program that lives on after this many SIGKILLs, 50 ms apart, is not ours to end.
-const MOST_KILLS: u32 = 100;
-
-/// Ends the launcher's programs: first asks them to (SIGTERM), then does (SIGKILL).
-struct Gently {
-    grace: Duration,
-    asked: Option<std::time::Instant>,
-    kills: u32,
-}
-
-impl Gently {
-    fn within(grace: Duration) -> Self {
-        Gently { grace, asked: None, kills: 0 }
-    }
-
-    /// The next step, to be taken every 50 ms; false when nothing helps.
-    fn go_on(&mut self) -> bool {
-        let own = processes::own_pid();
-        match self.asked {
-            None if !told_to_leave() => {
-                self.asked = Some(std::time::Instant::now());
-                processes::signal_descendants(own, libc::SIGTERM);
-            }
-            Some(asked) if asked.elapsed() < self.grace && !told_to_leave() => {}
-            _ => {
-                processes::kill_descendants(own);
-                self.kills += 1;
-            }
-        }
-        self.kills <= MOST_KILLS
-    }
-}
-
-/// Waits for the child; `None` when a signal came first.
-pub fn wait(child: &Child) -> Option<(Ending, libc::rusage)> {
-    // SAFETY: all-zero values are valid for both; the raw system call, unlike libc's waitid,
-    // also fills in the usage of exactly this child.
-    unsafe {
-        let mut info: libc::siginfo_t = std::mem::zeroed();
-        let mut usage: libc::rusage = std::mem::zeroed();
-        let result = libc::syscall(
-            libc::SYS_waitid,
-            libc::P_PIDFD,
-            child.pidfd.as_raw_fd(),
-            &mut info,
-            libc::WEXITED,
-            &mut usage,
-        );
-        if result < 0 {
-            let gone = io::Error::last_os_error().raw_os_error() == Some(libc::ECHILD);
-            return gone.then_some((Ending::Signal(libc::SIGKILL), usage));
-        }
-        let ending = match info.si_code {
-            libc::CLD_EXITED => Ending::Code(info.si_status()),
-            _ => Ending::Signal(info.si_status()),
-        };
-        Some((ending, usage))
     }
 }

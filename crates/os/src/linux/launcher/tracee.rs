@@ -1,7 +1,7 @@
 //! A launched program under ptrace: the few things that the launcher does with one.
 
 use super::alarm::Alarm;
-use super::serve::told_to_leave;
+use super::leave::told_to_leave;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
 use crate::linux::trace::ptrace::{self, Tid};

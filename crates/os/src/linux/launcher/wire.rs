@@ -147,7 +147,7 @@ fn receive_with_fds(stream: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize,
             if got >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
                 break got;
             }
-            if super::serve::told_to_leave() {
+            if super::leave::told_to_leave() {
                 break 0;
             }
         };
