@@ -123,10 +123,14 @@ fn a_launcher_that_is_killed_ends_the_run_and_its_programs() {
     let arguments = ["measure", "-r", "3", "--", "sleep", "83.12"];
     let mut command = headstart(folder.path(), &arguments);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for("the program", || is_running("83.12"));
-    // headstart's child is the guard, whose child is the launcher.
-    let guard = children(child.id())[0];
-    let launcher = children(guard)[0].to_string();
+    // headstart's child is the guard, whose child is the launcher, whose child is the program.
+    let only_child = |parent: u32| {
+        wait_for("a child", || !children(parent).is_empty());
+        children(parent)[0]
+    };
+    let launcher = only_child(only_child(child.id()));
+    only_child(launcher);
+    let launcher = launcher.to_string();
     assert!(std::process::Command::new("kill").args(["-9", &launcher]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(8), "{}", stderr(&output));
