@@ -34,13 +34,13 @@ pub struct Arguments {
     #[command(flatten)]
     launching: LaunchArgs,
     /// Keep the run in this new folder: launches, records and the explanation
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     save: Option<PathBuf>,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// List every module and process
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     all: bool,
 }
 
