@@ -2,10 +2,11 @@ use model::{
     Command, FaultTotals, FileOperation, ImageFacts, ImageKind, LoaderLog, PageFaults, PhaseTrace,
     Reading,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What repeating recorded calls on the file system took, untraced, on this machine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayTimes {
     /// All failed look-ups (open, stat, access, readlink and execve that failed).
     pub failed_us: f64,
@@ -18,7 +19,7 @@ pub struct ReplayTimes {
 /// Everything recorded about the launches of one command.
 ///
 /// Each part may be missing; the explanation then names the best remaining source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inputs {
     /// What was launched.
     pub command: Command,

@@ -1,5 +1,8 @@
 //! Where the time of a launch goes: recorded traces turned into phases, per-module figures and
-//! findings. Pure analysis: nothing here launches a program or reads a file.
+//! findings.
+//!
+//! [`gather`] makes the launches and records them; [`explain`] is pure analysis of what was
+//! recorded: it launches nothing and reads no file.
 //!
 //! ```text
 //! Inputs ─ phase traces ──── phases ────┐
@@ -14,6 +17,7 @@ mod explain;
 mod faults;
 mod files;
 mod findings;
+mod gather;
 mod inputs;
 mod loader_log;
 mod modules;
@@ -25,4 +29,5 @@ mod test_logs;
 mod time;
 
 pub use explain::explain;
+pub use gather::{Step, Wanted, gather, schedule};
 pub use inputs::{Inputs, ReplayTimes};

@@ -1,22 +1,34 @@
 //! The `headstart` command.
 
+mod args;
 mod commands;
+mod exit;
+mod output;
+mod progress;
+mod run;
+mod runs;
 
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Measure, explain and improve the start-up time of programs.
+/// Find out where a program's start-up time goes, and prove what makes it faster.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, after_help = exit::TABLE)]
 enum Verb {
+    Measure(commands::measure::Arguments),
+    Compare(commands::compare::Arguments),
+    Explain(commands::explain::Arguments),
     Inspect(commands::inspect::InspectArgs),
-    /// Say what on this machine makes measurements noisy or features unavailable
     Doctor(commands::doctor::Arguments),
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    match Verb::parse() {
+fn main() -> ExitCode {
+    let done = match Verb::parse() {
+        Verb::Measure(arguments) => commands::measure::run(&arguments),
+        Verb::Compare(arguments) => commands::compare::run(&arguments),
+        Verb::Explain(arguments) => commands::explain::run(&arguments),
         Verb::Inspect(args) => commands::inspect::run(&args),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
-    }
+    };
+    done.unwrap_or_else(|error| exit::report(&error))
 }

@@ -43,9 +43,7 @@ impl RunFolder {
                 remedy: format!("continue it with --resume '{}' or {remedy}", path.display()),
             });
         }
-        let text = serde_json::to_string_pretty(experiment)
-            .map_err(|error| problem(&file, &error.into(), remedy))?;
-        write_atomically(&file, text.as_bytes()).map_err(|error| problem(&file, &error, remedy))?;
+        write_experiment(&file, experiment, remedy)?;
         Self::open_launches(path)
     }
 
@@ -71,6 +69,19 @@ impl RunFolder {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
         let file = self.path.join(name);
         write_atomically(&file, bytes).map_err(|error| problem(&file, &error, DISK_REMEDY))
+    }
+
+    /// Replaces what the run is to measure: a run that goes on may be made longer.
+    pub fn write_experiment(&self, experiment: &Experiment) -> Result<(), LabError> {
+        write_experiment(&self.path.join(EXPERIMENT), experiment, DISK_REMEDY)
+    }
+
+    /// Removes the run as [`RunFolder::create`] made it. Other files in the folder stay.
+    pub fn discard(self) {
+        // What cannot be removed is only untidy.
+        let _ = fs::remove_file(self.path.join(EXPERIMENT));
+        let _ = fs::remove_file(self.path.join(LAUNCHES));
+        let _ = fs::remove_dir(&self.path);
     }
 
     fn open_launches(path: &Path) -> Result<Self, LabError> {
@@ -103,6 +114,12 @@ fn problem(path: &Path, error: &io::Error, remedy: &str) -> LabError {
         problem: error.to_string(),
         remedy: remedy.to_owned(),
     }
+}
+
+fn write_experiment(file: &Path, experiment: &Experiment, remedy: &str) -> Result<(), LabError> {
+    let text = serde_json::to_string_pretty(experiment)
+        .map_err(|error| problem(file, &error.into(), remedy))?;
+    write_atomically(file, text.as_bytes()).map_err(|error| problem(file, &error, remedy))
 }
 
 fn read_experiment(path: &Path) -> Result<Experiment, LabError> {

@@ -19,7 +19,18 @@ pub struct Command {
 impl Command {
     /// The command as one would type it into a shell.
     pub fn line(&self) -> String {
-        let words: Vec<String> = self.argv.iter().map(|word| quoted(word)).collect();
+        let mut words = Vec::new();
+        if self.environment.iter().any(|(_, value)| value.is_none()) {
+            words.push("env".to_owned());
+        }
+        // env(1) takes its options before the variables that it sets.
+        let removed = self.environment.iter().filter(|(_, value)| value.is_none());
+        words.extend(removed.map(|(name, _)| format!("-u {}", quoted(name))));
+        let set = |(name, value): &(String, Option<String>)| {
+            value.as_ref().map(|value| format!("{name}={}", quoted(value)))
+        };
+        words.extend(self.environment.iter().filter_map(set));
+        words.extend(self.argv.iter().map(|word| quoted(word)));
         words.join(" ")
     }
 }
@@ -37,6 +48,19 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_are_part_of_the_line() {
+        let mut command = Command {
+            argv: vec!["git".to_owned()],
+            program: PathBuf::new(),
+            directory: None,
+            environment: vec![("A".to_owned(), Some("x y".to_owned()))],
+        };
+        assert_eq!(command.line(), "A='x y' git");
+        command.environment.push(("B".to_owned(), None));
+        assert_eq!(command.line(), "env -u B A='x y' git");
+    }
 
     #[test]
     fn the_line_can_be_typed_into_a_shell() {

@@ -1,4 +1,8 @@
-//! One file for each verb.
+//! One file for each verb; `jobs` is a way to measure.
 
+pub mod compare;
 pub mod doctor;
+pub mod explain;
 pub mod inspect;
+mod jobs;
+pub mod measure;

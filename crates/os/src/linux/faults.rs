@@ -11,8 +11,11 @@
 //! the arguments to the new stack, `get_user_pages`): a handful for each execve.
 
 mod assemble;
+mod cost;
 mod names;
 mod reads;
+
+pub use cost::minor_fault_cost_us;
 
 use super::attend::{Ended, Options, Source, attend, on_own_thread};
 use super::error::LaunchError;

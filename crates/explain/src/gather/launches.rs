@@ -1,0 +1,97 @@
+//! Untraced launches and those that give the phases, in turns.
+
+use super::{Recorder, reading};
+use crate::inputs::Inputs;
+use crate::time::median;
+use lab::{LabError, Launching};
+use model::{Reading, Sample, Schedule};
+use os::LaunchError;
+use std::time::Duration;
+
+/// Untraced launches before each traced one.
+const UNTRACED: u32 = 2;
+/// How much longer than untraced a traced launch may take to be ready.
+const SLOWER: f64 = 1.5;
+const SLOWER_US: f64 = 20_000.0;
+
+/// The schedule of the untraced launches beside `traces` traced ones.
+pub fn schedule(traces: u32) -> Schedule {
+    let rounds = UNTRACED * (traces + 1);
+    Schedule { seed: 0, warm_up_rounds: 1, rounds, precision: None, budget_s: None }
+}
+
+impl Recorder<'_> {
+    /// A warm-up, then `traces` traced launches between untraced ones; gives the latter.
+    pub(super) fn untraced_and_phases(
+        &mut self,
+        traces: u32,
+        until_exit: bool,
+        launching: &mut dyn Launching,
+        inputs: &mut Inputs,
+    ) -> Result<Vec<Sample>, LabError> {
+        let mut untraced = Untraced { samples: vec![sample(-1, launching)?] };
+        untraced.launch(UNTRACED, launching)?;
+        if !until_exit {
+            self.end_when_ready(&untraced);
+        }
+        let permitted = reading(os::trace::permitted());
+        let mut found = Vec::new();
+        for _ in 0..traces {
+            self.next("tracing its phases", launching)?;
+            if permitted.value().is_some() {
+                match self.traced(|_| ()) {
+                    Reading::Value(trace) => found.push(trace),
+                    Reading::Unavailable { reason, remedy } => {
+                        inputs.phase_traces = Reading::unavailable(reason, remedy);
+                    }
+                }
+            }
+            untraced.launch(UNTRACED, launching)?;
+        }
+        if let Reading::Unavailable { reason, remedy } = permitted {
+            inputs.phase_traces = Reading::unavailable(reason, remedy);
+        } else if !found.is_empty() {
+            inputs.phase_traces = Reading::Value(found);
+        }
+        inputs.untraced_us = untraced.times();
+        Ok(untraced.samples)
+    }
+
+    /// A program that does not end by itself is explained up to the moment when it is ready
+    /// untraced; traced launches are ended a little later.
+    fn end_when_ready(&mut self, untraced: &Untraced) {
+        let Some(ready_us) = median(&untraced.times()) else { return };
+        let limit = Duration::from_secs_f64((ready_us * SLOWER + SLOWER_US) / 1e6);
+        self.ready_us = Some(ready_us);
+        self.request.timeout = self.request.timeout.min(limit);
+        self.options.timeout = self.request.timeout;
+    }
+}
+
+/// Untraced launches, the first of them a warm-up.
+struct Untraced {
+    samples: Vec<Sample>,
+}
+
+impl Untraced {
+    fn launch(&mut self, count: u32, launching: &mut dyn Launching) -> Result<(), LabError> {
+        for _ in 0..count {
+            if launching.interrupted() {
+                return Err(LaunchError::Interrupted.into());
+            }
+            // The warm-up is round −1.
+            let round = self.samples.len() as i32 - 1;
+            self.samples.push(sample(round, launching)?);
+        }
+        Ok(())
+    }
+
+    fn times(&self) -> Vec<f64> {
+        let counted = self.samples.iter().filter(|sample| !sample.is_warm_up());
+        counted.map(|sample| sample.launch.total_us).collect()
+    }
+}
+
+fn sample(round: i32, launching: &mut dyn Launching) -> Result<Sample, LabError> {
+    Ok(Sample { round, position: 0, variant: 0, launch: launching.launch(0)?, cold: None })
+}

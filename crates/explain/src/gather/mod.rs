@@ -1,0 +1,193 @@
+//! Makes the launches whose records [`crate::explain`] turns into an explanation.
+//!
+//! Each record is taken in launches of its own, so that one does not disturb another. Untraced
+//! launches are made in turns with those that give the phases; both are pinned alike.
+
+mod cut;
+mod files;
+mod launches;
+mod replay;
+
+pub use launches::schedule;
+
+use crate::inputs::Inputs;
+use lab::{LabError, Launching};
+use model::{Command, Experiment, PhaseTrace, Reading, Sample, Until};
+use os::LaunchError;
+use os::attend::Options;
+use os::trace::TraceRequest;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// What to record, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The untraced launches: one variant, whose command is explained.
+    pub experiment: &'a Experiment,
+    /// Traced launches that give the phases.
+    pub traces: u32,
+}
+
+/// How far the recording is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Steps that are over.
+    pub done: u32,
+    /// Steps that there will be.
+    pub of: u32,
+    /// What is under way.
+    pub what: &'static str,
+}
+
+/// Launches with the loader's log; the one with the median time is used.
+const LOADER_LOGS: u32 = 3;
+/// Steps besides the phase launches.
+const OTHER_STEPS: u32 = 6;
+
+/// Everything that a series of launches records, taken step by step.
+struct Recorder<'a> {
+    command: &'a Command,
+    request: TraceRequest,
+    options: Options,
+    /// Where the launch is to be explained up to a moment before its end.
+    ready_us: Option<f64>,
+    progress: &'a mut dyn FnMut(Step),
+    step: Step,
+}
+
+/// Launches the experiment's command as often as it takes and gives what was recorded, and the
+/// untraced launches.
+///
+/// A source that is not permitted is missing in the result, with its reason.
+///
+/// # Errors
+/// Where the program cannot be launched untraced, fails, or is not finished in time; and
+/// [`LaunchError::Interrupted`].
+pub fn gather(
+    wanted: Wanted<'_>,
+    launching: &mut dyn Launching,
+    progress: &mut dyn FnMut(Step),
+) -> Result<(Inputs, Vec<Sample>), LabError> {
+    let Wanted { experiment, traces } = wanted;
+    let Some(variant) = experiment.variants.first() else {
+        return Err(LaunchError::NotFound(String::new()).into());
+    };
+    let null = os::launcher::dev_null()?;
+    let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
+    request.timeout =
+        Duration::try_from_secs_f64(experiment.request.timeout_s).unwrap_or(Duration::MAX);
+    request.cpu = experiment.request.cpu;
+    let options = Options { timeout: request.timeout, cpu: request.cpu };
+    let mut recorder = Recorder {
+        command: &variant.command,
+        request,
+        options,
+        ready_us: None,
+        progress,
+        step: Step { done: 0, of: traces + OTHER_STEPS, what: "" },
+    };
+    let mut inputs = Inputs::nothing(variant.command.clone(), "it was not recorded");
+    let until_exit = experiment.request.until == Until::Exit;
+    let samples = recorder.untraced_and_phases(traces, until_exit, launching, &mut inputs)?;
+    recorder.records(launching, &mut inputs)?;
+    Ok((inputs, samples))
+}
+
+impl Recorder<'_> {
+    /// Announces the next step; stops here if the user wants to.
+    fn next(&mut self, what: &'static str, launching: &dyn Launching) -> Result<(), LabError> {
+        if launching.interrupted() {
+            return Err(LaunchError::Interrupted.into());
+        }
+        self.step.what = what;
+        (self.progress)(self.step);
+        self.step.done += 1;
+        Ok(())
+    }
+
+    /// Everything that one launch each records, and what needs no launch.
+    fn records(&mut self, launching: &dyn Launching, inputs: &mut Inputs) -> Result<(), LabError> {
+        self.next("recording calls on the file system", launching)?;
+        inputs.file_trace = self.traced(|request| request.record_files = true);
+        self.next("counting CPUID instructions", launching)?;
+        self.cpuid(inputs);
+        self.next("reading the loader's log", launching)?;
+        inputs.loader_logs = self.loader_logs(launching)?;
+        self.next("recording page faults", launching)?;
+        self.faults(inputs);
+        self.next("repeating calls on the file system", launching)?;
+        inputs.replay = replay::times(&inputs.file_trace);
+        self.next("reading image files", launching)?;
+        files::resolve(inputs);
+        match launching.interrupted() {
+            true => Err(LaunchError::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// A traced launch with `change` applied to its request.
+    fn traced(&self, change: impl Fn(&mut TraceRequest)) -> Reading<PhaseTrace> {
+        let mut request = self.request.clone();
+        change(&mut request);
+        let traced = reading(os::trace::trace(self.command, &request)).map(|launch| launch.trace);
+        match self.ready_us {
+            Some(at_us) => traced.map(|trace| cut::trace(trace, at_us)),
+            None => traced,
+        }
+    }
+
+    fn cpuid(&self, inputs: &mut Inputs) {
+        inputs.hypervisor = os::host::hypervisor();
+        if inputs.hypervisor.is_none() {
+            let reason = "this is no virtual machine: CPUID costs next to nothing";
+            inputs.cpuid_trace = Reading::unavailable(reason, "");
+            inputs.cpuid_each_us = Reading::unavailable(reason, "");
+            return;
+        }
+        inputs.cpuid_trace = self.traced(|request| request.count_cpuid = true);
+        inputs.cpuid_each_us = match os::host::cpuid_cost_us() {
+            Some(cost) => Reading::Value(cost),
+            None => Reading::unavailable("this processor has no CPUID instruction", ""),
+        };
+    }
+
+    fn loader_logs(
+        &self,
+        launching: &dyn Launching,
+    ) -> Result<Reading<Vec<model::LoaderLog>>, LabError> {
+        let mut logs = Vec::new();
+        for _ in 0..LOADER_LOGS {
+            if launching.interrupted() {
+                return Err(LaunchError::Interrupted.into());
+            }
+            let log = os::loader_log::record(self.command, "files,reloc,libs", &self.options);
+            match (log, self.ready_us) {
+                (Ok(log), Some(at_us)) => logs.push(cut::log(log, at_us)),
+                (Ok(log), None) => logs.push(log),
+                (Err(error), _) => return Ok(reading(Err(error))),
+            }
+        }
+        Ok(Reading::Value(logs))
+    }
+
+    fn faults(&self, inputs: &mut Inputs) {
+        inputs.page_faults = reading(os::faults::record(self.command, &self.options));
+        if let Some(at_us) = self.ready_us {
+            let faults = std::mem::replace(&mut inputs.page_faults, Reading::unavailable("", ""));
+            inputs.page_faults = faults.map(|faults| cut::faults(faults, at_us));
+        }
+        if inputs.page_faults.value().is_none() {
+            inputs.fault_totals = reading(os::faults::totals(self.command, &self.options));
+        }
+        inputs.minor_fault_us = reading(os::faults::minor_fault_cost_us());
+    }
+}
+
+/// What a source gave, or the reason why it gave nothing.
+fn reading<T>(result: Result<T, LaunchError>) -> Reading<T> {
+    match result {
+        Ok(value) => Reading::Value(value),
+        // Reason and remedy are one sentence in these errors.
+        Err(error) => Reading::unavailable(error.to_string(), ""),
+    }
+}

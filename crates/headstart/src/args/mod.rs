@@ -1,0 +1,11 @@
+//! What the user typed, turned into plain data at once.
+
+mod commands;
+mod launching;
+mod output;
+mod values;
+
+pub use commands::{named, one_command};
+pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
+pub use output::OutputArgs;
+pub use values::fraction;

@@ -1,0 +1,90 @@
+//! Parsers of single values, with errors that show what would be right.
+
+use model::Until;
+use std::time::Duration;
+
+/// `5%`, `0.5 %`: a fraction. A bare number is refused, as it could mean either.
+pub fn fraction(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').ok_or("write it as a percentage, such as 1%")?;
+    match number.trim().parse::<f64>() {
+        Ok(percent) if percent.is_finite() && percent > 0.0 => Ok(percent / 100.0),
+        _ => Err("write it as a percentage above 0, such as 1%".to_owned()),
+    }
+}
+
+/// `60s`, `2min`, `500ms`, `1.5h`; a bare number is seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "write a time such as 60s, 500ms or 2min".to_owned();
+    let text = text.trim();
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale = match unit.trim() {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| wrong())? * scale;
+    if seconds <= 0.0 {
+        return Err(wrong());
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+/// `exit`, `entry`, `output:REGEX`, `port:N`, `file:PATH`.
+pub fn until(text: &str) -> Result<Until, String> {
+    let forms = "write exit, entry, output:REGEX, port:NUMBER or file:PATH";
+    let (kind, value) = text.split_once(':').unwrap_or((text, ""));
+    match (kind, value) {
+        ("exit", "") => Ok(Until::Exit),
+        ("entry", "") => Ok(Until::Entry),
+        ("output" | "port" | "file", "") => Err(forms.to_owned()),
+        ("output", pattern) => match regex::bytes::Regex::new(pattern) {
+            Ok(_) => Ok(Until::Output(pattern.to_owned())),
+            Err(error) => Err(error.to_string()),
+        },
+        ("port", number) => match number.parse() {
+            Ok(port) if port > 0 => Ok(Until::Port(port)),
+            _ => Err("a port is a number from 1 to 65535".to_owned()),
+        },
+        ("file", path) => Ok(Until::File(path.to_owned())),
+        _ => Err(forms.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages() {
+        assert_eq!(fraction("5%"), Ok(0.05));
+        assert_eq!(fraction("0.5 %"), Ok(0.005));
+        for wrong in ["5", "0%", "-1%", "x%", "%", "inf%", ""] {
+            assert!(fraction(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times() {
+        for (text, milliseconds) in
+            [("60", 60_000), ("60s", 60_000), ("500ms", 500), ("2min", 120_000), ("1.5 s", 1500)]
+        {
+            assert_eq!(seconds(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for wrong in ["", "0", "-1", "5x", "s", "1..2", "1e9999", "99999999999999999999h"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn conditions() {
+        assert_eq!(until("output:a:b$"), Ok(Until::Output("a:b$".to_owned())));
+        assert_eq!(until("port:80"), Ok(Until::Port(80)));
+        assert_eq!(until("file:/run/x"), Ok(Until::File("/run/x".to_owned())));
+        for wrong in ["", "port:", "port:0", "port:70000", "output:(", "exit:1", "ready"] {
+            assert!(until(wrong).is_err(), "{wrong}");
+        }
+    }
+}

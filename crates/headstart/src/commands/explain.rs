@@ -1,0 +1,125 @@
+//! `headstart explain`: where the time of a launch goes.
+
+use crate::args::{LaunchArgs, one_command};
+use crate::{exit, output, progress};
+use anyhow::Result;
+use explain::{Inputs, Wanted};
+use lab::{Bench, LabError, Output, RunFolder, Samples};
+use model::{EXPERIMENT_SCHEMA, Experiment, Explanation, Sample, Variant};
+use os::LaunchError;
+use os::launcher::Launcher;
+use report::explain::ViewOptions;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Explain where the time of a launch goes, and what would help
+///
+/// The program is launched some twenty times: untraced, traced for its phases, and once for
+/// each further record, so that no record disturbs another.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The program and its arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "CMD",
+        required = true
+    )]
+    command: Vec<String>,
+    /// Traced launches that give the phases; the one with the median time is shown
+    #[arg(short, long, value_name = "N", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    #[command(flatten)]
+    launching: LaunchArgs,
+    /// Keep the run in this new folder: launches, records and the explanation
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// List every module and process
+    #[arg(long)]
+    all: bool,
+}
+
+/// Launches the program and prints the explanation.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    os::interrupt::install();
+    let launcher = Launcher::start()?;
+    let experiment = experiment(arguments)?;
+    let mut folder = match &arguments.save {
+        Some(path) => Some(RunFolder::create(path, &experiment)?),
+        None => None,
+    };
+    let gathered = gather(launcher, &experiment, arguments.runs);
+    let (inputs, samples) = match gathered {
+        Ok(gathered) => gathered,
+        Err(error) => {
+            // Without its records a run explains nothing.
+            folder.into_iter().for_each(RunFolder::discard);
+            return match error {
+                LabError::Launch(LaunchError::Interrupted) => {
+                    anstream::eprintln!("headstart: interrupted");
+                    Ok(ExitCode::from(exit::INTERRUPTED))
+                }
+                error => Err(error.into()),
+            };
+        }
+    };
+    let explanation = explain::explain(&inputs);
+    print(arguments, &explanation)?;
+    if let Some(folder) = &mut folder {
+        for sample in &samples {
+            folder.append(sample)?;
+        }
+        save(folder, &inputs, &explanation)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn experiment(arguments: &Arguments) -> Result<Experiment> {
+    let command = one_command(&arguments.command)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    Ok(Experiment {
+        schema: EXPERIMENT_SCHEMA,
+        headstart: env!("CARGO_PKG_VERSION").to_owned(),
+        started_unix_s: now.map_or(0, |time| time.as_secs()),
+        machine: os::host::machine(),
+        variants: vec![Variant { name: command.argv[0].clone(), command }],
+        schedule: explain::schedule(arguments.runs),
+        request: arguments.launching.request(),
+    })
+}
+
+fn gather(
+    launcher: Launcher,
+    experiment: &Experiment,
+    traces: u32,
+) -> Result<(Inputs, Vec<Sample>), LabError> {
+    let line = progress::Line::new();
+    let mut bench = Bench::new(experiment, launcher, Output::Discard, None)?;
+    let wanted = Wanted { experiment, traces };
+    explain::gather(wanted, &mut bench, &mut |step| {
+        line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());
+    })
+}
+
+fn print(arguments: &Arguments, explanation: &Explanation) -> Result<()> {
+    if arguments.json {
+        return output::print(&report::export::json(explanation)?);
+    }
+    let style = output::style();
+    let rows = if arguments.all { None } else { ViewOptions::default().rows };
+    let options =
+        ViewOptions { width: style.width, colour: style.colour, unicode: style.unicode, rows };
+    output::print(&report::explain::view(explanation, options))
+}
+
+/// `inputs.json` holds all that was recorded: an explanation can be made from it again.
+fn save(folder: &RunFolder, inputs: &Inputs, explanation: &Explanation) -> Result<()> {
+    folder.write("explanation.json", report::export::json(explanation)?.as_bytes())?;
+    folder.write("inputs.json", &serde_json::to_vec(inputs)?)?;
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! `headstart measure --jobs N`: launches as a test runner or a build makes them.
+
+use super::measure::Arguments;
+use crate::args::one_command;
+use crate::{output, progress};
+use anyhow::Result;
+use lab::JobsRequest;
+use model::Until;
+use os::launcher::{LaunchSpec, Launcher};
+use std::process::ExitCode;
+
+/// Launches by each launcher and block unless `--runs` says otherwise.
+const LAUNCHES: u32 = 100;
+
+/// Measures the throughput of one launcher and of `count`, in turns.
+pub fn run(arguments: &Arguments, count: u32) -> Result<ExitCode> {
+    let mut launchers = Vec::new();
+    for _ in 0..count {
+        launchers.push(Launcher::start()?);
+    }
+    let command = one_command(&arguments.command)?;
+    let timeout = arguments.launching.launch.timeout;
+    let request = JobsRequest {
+        command: &command,
+        launches: arguments.schedule.runs.unwrap_or(LAUNCHES),
+        spec: LaunchSpec { until: Until::Exit, timeout, grace: timeout },
+        ignore_failure: arguments.launching.launch.ignore_failure,
+    };
+    let line = progress::Line::new();
+    let (one, several) = lab::throughput(&request, &mut launchers, &mut |done, of| {
+        line.show(done as f64 / of as f64, format!("block {done} of {of}"));
+    })?;
+    line.clear();
+    let name = command.line();
+    output::print(&if arguments.output.json {
+        report::export::json(&serde_json::json!({
+            "command": name,
+            "one": one,
+            "several": several,
+            "scaling": stats::scaling(&one, &several),
+        }))?
+    } else {
+        report::jobs_view(&name, Some(&one), &several, &output::style())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

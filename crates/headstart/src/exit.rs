@@ -1,0 +1,106 @@
+//! Exit codes, decided in one place. `headstart --help` prints the table.
+
+use lab::LabError;
+use os::LaunchError;
+use std::process::ExitCode;
+
+/// The table of exit codes, for `--help`.
+pub const TABLE: &str = "\
+Exit codes:
+    0  done
+    1  the answer is no: slower than --fail-if-slower allows, a warning under
+       --strict, a file that inspect could not read
+    2  the command line is wrong
+    3  a program could not be started
+    4  a program failed (see --ignore-failure)
+    5  a program was not finished in time (see --timeout, --until)
+    6  a run folder or file could not be read or written
+    7  not permitted here
+    8  headstart itself could not go on
+  130  interrupted; what was measured is printed and kept";
+
+/// The answer is no.
+pub const NO: u8 = 1;
+/// The command line is wrong, in a way that clap cannot see.
+pub const USAGE: u8 = 2;
+const NOT_STARTED: u8 = 3;
+const PROGRAM_FAILED: u8 = 4;
+const TIMED_OUT: u8 = 5;
+const FILES: u8 = 6;
+const NOT_PERMITTED: u8 = 7;
+const HEADSTART_FAILED: u8 = 8;
+/// 128 + SIGINT, as shells have it.
+pub const INTERRUPTED: u8 = 130;
+
+/// A command line that clap accepts and that is wrong all the same.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// A file or standard output that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {source}; {remedy}")]
+pub struct FileError {
+    /// The file.
+    pub path: String,
+    /// What happened.
+    pub source: std::io::Error,
+    /// The next step.
+    pub remedy: &'static str,
+}
+
+/// Prints the error and gives its exit code. A reader that has gone away is no error.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    if broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    anstream::eprintln!("headstart: {error:#}");
+    ExitCode::from(code(error))
+}
+
+fn broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    if let Some(error) = error.downcast_ref::<LabError>() {
+        return lab_code(error);
+    }
+    if let Some(error) = error.downcast_ref::<LaunchError>() {
+        return launch_code(error);
+    }
+    if error.is::<Usage>() {
+        return USAGE;
+    }
+    if error.is::<FileError>() { FILES } else { HEADSTART_FAILED }
+}
+
+fn lab_code(error: &LabError) -> u8 {
+    match error {
+        LabError::Launch(error) => launch_code(error),
+        LabError::Failed { .. } | LabError::NeverReady { .. } | LabError::Prepare { .. } => {
+            PROGRAM_FAILED
+        }
+        LabError::TimedOut { .. } => TIMED_OUT,
+        LabError::Folder { .. } => FILES,
+        LabError::Cold(_) => NOT_PERMITTED,
+        _ => HEADSTART_FAILED,
+    }
+}
+
+fn launch_code(error: &LaunchError) -> u8 {
+    match error {
+        LaunchError::Interrupted => INTERRUPTED,
+        LaunchError::NotPermitted { .. } => NOT_PERMITTED,
+        LaunchError::System { source, .. }
+            if source.kind() == std::io::ErrorKind::PermissionDenied =>
+        {
+            NOT_PERMITTED
+        }
+        LaunchError::System { .. } | LaunchError::LauncherGone => HEADSTART_FAILED,
+        _ => NOT_STARTED,
+    }
+}

@@ -1,0 +1,106 @@
+//! Progress on stderr: nothing for the first second, nothing where stderr is no terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::Progress;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+const QUIET_FOR: Duration = Duration::from_secs(1);
+
+/// A line of progress.
+pub struct Line {
+    bar: ProgressBar,
+    started: Instant,
+}
+
+impl Line {
+    /// A line that appears when there is something to wait for.
+    pub fn new() -> Line {
+        let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::hidden());
+        let template = "{bar:24.cyan/dim} {msg}";
+        // The template is constant; the fallback only looks plainer.
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("━╸─");
+        bar.set_style(style);
+        Line { bar, started: Instant::now() }
+    }
+
+    /// Shows a share between 0 and 1 and a text.
+    pub fn show(&self, share: f64, text: String) {
+        if self.bar.is_hidden() && self.is_due() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        }
+        self.bar.set_position((share.clamp(0.0, 1.0) * 1000.0) as u64);
+        self.bar.set_message(text);
+    }
+
+    /// Removes the line.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn is_due(&self) -> bool {
+        self.started.elapsed() >= QUIET_FOR && std::io::stderr().is_terminal()
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// How far a run is: as a share, and in words. What ends it first counts: rounds or budget.
+pub fn of_run(progress: &Progress, budget_s: Option<f64>, precision: Option<f64>) -> (f64, String) {
+    if progress.warming_up {
+        return (0.0, "warming up".to_owned());
+    }
+    let done = f64::from(progress.rounds) + 1.0;
+    let by_rounds = done / f64::from(progress.rounds_at_most.max(1));
+    let by_time = budget_s.map_or(0.0, |budget| progress.elapsed_s / budget);
+    let share = by_rounds.max(by_time).min(1.0);
+    let mut text = match precision {
+        Some(_) => format!("round {done}"),
+        None => format!("round {done} of {}", progress.rounds_at_most),
+    };
+    if let (Some(width), Some(wanted)) = (progress.width, precision)
+        && width.is_finite()
+    {
+        text += &format!(", known to {:.1} % of {:.1} % wanted", width * 100.0, wanted * 100.0);
+    }
+    let left_s = progress.elapsed_s * (1.0 / share.max(1e-9) - 1.0);
+    let most = if precision.is_some() { "at most " } else { "" };
+    if progress.elapsed_s > 0.5 && left_s < 1e6 {
+        text += &format!(", {most}{} left", whole_seconds(left_s));
+    }
+    (share, text)
+}
+
+fn whole_seconds(seconds: f64) -> String {
+    let seconds = seconds.ceil() as u64;
+    match seconds {
+        0..=99 => format!("{seconds} s"),
+        100..=5999 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(rounds: u32, elapsed_s: f64, width: Option<f64>) -> Progress {
+        Progress { rounds, rounds_at_most: 30, warming_up: false, width, elapsed_s, latest_us: 1.0 }
+    }
+
+    #[test]
+    fn says_how_much_is_left() {
+        let (share, text) = of_run(&at(9, 10.0, None), None, None);
+        assert!((share - 1.0 / 3.0).abs() < 1e-9);
+        assert_eq!(text, "round 10 of 30, 20 s left");
+        let (share, text) = of_run(&at(2, 30.0, Some(0.023)), Some(60.0), Some(0.01));
+        assert_eq!(share, 0.5);
+        assert_eq!(text, "round 3, known to 2.3 % of 1.0 % wanted, at most 30 s left");
+    }
+}
