@@ -47,8 +47,7 @@ fn format() -> Result<bool> {
 }
 
 fn clippy() -> Result<bool> {
-    let arguments =
-        ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     succeeds(&mut cargo(&arguments))
 }
 

@@ -28,7 +28,11 @@ pub fn ensure(tools: &[&'static Tool]) -> Result<Vec<&'static Tool>> {
         eprintln!("SKIPPED: everything that needs {}: {}", tool.name, tool.why);
     }
     if !left.is_empty() {
-        eprintln!("To install it: sudo apt-get {} {}", INSTALL.join(" "), self::packages(&left).join(" "));
+        eprintln!(
+            "To install it: sudo apt-get {} {}",
+            INSTALL.join(" "),
+            self::packages(&left).join(" ")
+        );
     }
     Ok(left)
 }
@@ -89,7 +93,8 @@ mod tests {
 
     #[test]
     fn a_package_is_named_once() {
-        let tools: Vec<&Tool> = ["gcc", "cc", "musl-gcc"].into_iter().filter_map(testkit::known).collect();
+        let tools: Vec<&Tool> =
+            ["gcc", "cc", "musl-gcc"].into_iter().filter_map(testkit::known).collect();
         assert_eq!(packages(&tools), ["gcc", "libc6-dev", "musl-tools"]);
     }
 

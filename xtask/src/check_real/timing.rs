@@ -1,11 +1,17 @@
 //! headstart against readelf on one large image: whole processes, interleaved.
 
+use super::figures::median;
+use super::report::Row;
 use anyhow::{Context, Result, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
-use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+
+/// Peak memory that one large image may take.
+const MAX_PEAK_KIB: u64 = 100 * 1024;
+/// How much faster than readelf a large image must be read.
+const MIN_RATIO: f64 = 60.0;
 
 /// Medians of the launches, and headstart's memory.
 pub struct Timing {
@@ -19,19 +25,25 @@ pub struct Timing {
     pub peak_kib: u64,
 }
 
-impl fmt::Display for Timing {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "{}: headstart {:.2} ms, readelf {:.1} ms (medians of {} interleaved pairs): \
-             {:.0} times faster; peak memory at most {:.1} MiB",
-            self.image,
-            self.headstart_ms,
-            self.readelf_ms,
-            self.pairs,
-            self.ratio,
-            self.peak_kib as f64 / 1024.0
-        )
+impl Timing {
+    /// The figures with their bars.
+    pub fn rows(&self) -> Vec<Row> {
+        let mib = self.peak_kib as f64 / 1024.0;
+        vec![
+            Row::bar(
+                format!("{}, median of {} pairs", self.image, self.pairs),
+                format!("{:.2} ms, {:.0} × faster", self.headstart_ms, self.ratio),
+                "≥ 60 ×",
+                self.ratio >= MIN_RATIO,
+            )
+            .beside(format!("readelf {:.0} ms", self.readelf_ms)),
+            Row::bar(
+                "peak memory, at most",
+                format!("{mib:.1} MiB"),
+                "≤ 100 MiB",
+                self.peak_kib <= MAX_PEAK_KIB,
+            ),
+        ]
     }
 }
 
@@ -69,9 +81,4 @@ fn time(program: &Path, arguments: &[&str], image: &Path) -> Result<f64> {
     let status = status.with_context(|| format!("{} cannot be run", program.display()))?;
     ensure!(status.success(), "{} failed on {}", program.display(), image.display());
     Ok(elapsed.as_secs_f64() * 1e3)
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
