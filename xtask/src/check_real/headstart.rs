@@ -15,6 +15,8 @@ pub struct Headstart {
     pub scratch: PathBuf,
     /// Run it as `nobody` instead of the present user.
     pub as_nobody: bool,
+    /// Run it without environment variables, which the kernel copies at every exec.
+    pub empty_environment: bool,
 }
 
 impl Headstart {
@@ -34,12 +36,12 @@ impl Headstart {
         self.json(&[&["compare", "--json"], options, &["--"], commands].concat())
     }
 
-    /// `headstart explain --json` of this command.
+    /// `headstart explain --json` with these options and this command.
     ///
     /// # Errors
     /// As [`Headstart::json`].
-    pub fn explain(&self, command: &[&str]) -> Result<Explanation> {
-        self.json(&[&["explain", "--json", "--"], command].concat())
+    pub fn explain(&self, options: &[&str], command: &[&str]) -> Result<Explanation> {
+        self.json(&[&["explain", "--json"], options, &["--"], command].concat())
     }
 
     /// Runs the command and reads what it prints.
@@ -64,6 +66,9 @@ impl Headstart {
         } else {
             Command::new(&self.program)
         };
+        if self.empty_environment {
+            command.env_clear();
+        }
         command.args(arguments).env("XDG_CACHE_HOME", &self.scratch).current_dir(&self.scratch);
         command
     }
@@ -117,7 +122,12 @@ mod tests {
     }
 
     fn stand_in(program: PathBuf) -> Headstart {
-        Headstart { program, scratch: std::env::temp_dir(), as_nobody: false }
+        Headstart {
+            program,
+            scratch: std::env::temp_dir(),
+            as_nobody: false,
+            empty_environment: false,
+        }
     }
 
     #[test]
@@ -136,7 +146,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let program =
             testkit::script(folder.path(), "headstart", "#!/bin/sh\necho why >&2; exit 3");
-        let error = stand_in(program.clone()).explain(&["true"]).unwrap_err().to_string();
+        let error = stand_in(program.clone()).explain(&[], &["true"]).unwrap_err().to_string();
         assert!(error.contains("why") && error.contains("exit status: 3"), "{error}");
         let program = testkit::script(folder.path(), "wordy", "#!/bin/sh\necho words");
         let error = stand_in(program).compare(&[], &["a", "b"]).unwrap_err().to_string();

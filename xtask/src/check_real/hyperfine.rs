@@ -18,20 +18,30 @@ pub struct Times {
     pub times: Vec<f64>,
 }
 
-/// hyperfine without a shell, pinned where a CPU is given; times of each command in its order.
+/// How hyperfine runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Pinned<'a> {
+    /// Where its export is kept.
+    pub scratch: &'a Path,
+    /// Its CPU, and that of what it launches.
+    pub cpu: u32,
+    /// Without environment variables.
+    pub empty_environment: bool,
+}
+
+/// hyperfine without a shell, pinned to one CPU; times of each command in its order.
 ///
 /// # Errors
 /// It cannot be run, fails, or writes something else.
-pub fn run(scratch: &Path, cpu: Option<u32>, runs: u32, commands: &[&str]) -> Result<Vec<Times>> {
+pub fn run(pinned: Pinned, runs: u32, commands: &[&str]) -> Result<Vec<Times>> {
+    let Pinned { scratch, cpu, empty_environment } = pinned;
     let export = scratch.join("hyperfine.json");
-    let mut command = match cpu {
-        Some(cpu) => {
-            let mut command = Command::new("taskset");
-            command.args(["-c", &cpu.to_string(), "hyperfine"]);
-            command
-        }
-        None => Command::new("hyperfine"),
-    };
+    let program = testkit::find("hyperfine").context("hyperfine is not installed")?;
+    let mut command = Command::new("/usr/bin/taskset");
+    if empty_environment {
+        command.env_clear();
+    }
+    command.args(["-c", &cpu.to_string()]).arg(program);
     command.args(["-N", "--warmup", "5", "--runs", &runs.to_string(), "--export-json"]);
     command.arg(&export).args(commands).stdout(Stdio::null()).stderr(Stdio::null());
     let status = command.status().with_context(|| format!("{command:?} cannot be run"))?;

@@ -2,6 +2,7 @@
 
 use super::build::{BARE, Bare, NOOP, STATIC, build};
 use super::figures::{least, median};
+use super::headstart::Headstart;
 use super::report::{Report, Row};
 use super::{Context, hyperfine};
 use anyhow::{Context as _, Result};
@@ -27,7 +28,8 @@ impl Blocks {
     }
 }
 
-/// Three launchers take turns on one CPU; who begins changes from block to block.
+/// Three launchers take turns on one CPU, without environment variables; who begins changes from
+/// block to block.
 ///
 /// # Errors
 /// One of them fails.
@@ -37,20 +39,21 @@ pub fn check(context: &Context) -> Result<Report> {
     let bare = Bare { program: &program, cpu: context.cpu, mebibytes: 0, fork: false };
     let target = noop.to_str().context("a path that is not UTF-8")?;
     let (runs, cpu) = (LAUNCHES.to_string(), context.cpu.to_string());
+    let options = ["--runs", &runs, "--warmup", "5", "--cpu", &cpu];
+    let headstart = Headstart { empty_environment: true, ..context.headstart.clone() };
+    let pinned = hyperfine::Pinned { empty_environment: true, ..context.pinned() };
     let mut all: [Blocks; 3] = Default::default();
     for block in 0..BLOCKS {
         for turn in 0..all.len() {
             let which = (block + turn) % all.len();
             let times = match which {
                 0 => {
-                    let options = ["--runs", &runs, "--warmup", "5", "--cpu", &cpu];
-                    let results = context.headstart.measure(&options, &[target])?;
+                    let results = headstart.measure(&options, &[target])?;
                     results.variants.first().context("no variant")?.times_us.clone()
                 }
                 1 => bare.times_us(LAUNCHES, &noop)?,
                 _ => {
-                    let cpu = Some(context.cpu);
-                    let runs = hyperfine::run(&context.scratch, cpu, LAUNCHES, &[target])?;
+                    let runs = hyperfine::run(pinned, LAUNCHES, &[target])?;
                     runs.iter().flat_map(|run| run.times.iter().map(|s| s * 1e6)).collect()
                 }
             };
@@ -80,7 +83,8 @@ fn report([ours, bare, hyperfine]: &[Blocks; 3]) -> Report {
             format!("{under:.2}"),
             "≥ 1.9",
             under >= LEAST_UNDER_HYPERFINE,
-        ),
+        )
+        .beside(format!("bare {:.2}", hyperfine.median() / bare.median())),
     ];
     Report { rows }
 }

@@ -39,6 +39,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// hyperfine beside headstart.
+    fn pinned(&self) -> hyperfine::Pinned<'_> {
+        hyperfine::Pinned { scratch: &self.scratch, cpu: self.cpu, empty_environment: false }
+    }
+
     /// The present user, and `nobody` where one may become that.
     fn users(&self) -> Result<Vec<(&'static str, Headstart)>> {
         let own = Headstart { as_nobody: false, ..self.headstart.clone() };
@@ -164,7 +169,8 @@ fn context(folder: &tempfile::TempDir) -> Result<Context> {
     open_folder(&scratch)?;
     let program = scratch.join("headstart");
     std::fs::copy(&built, &program).with_context(|| format!("no {}", built.display()))?;
-    let headstart = Headstart { program, scratch: scratch.clone(), as_nobody: false };
+    let headstart =
+        Headstart { program, scratch: scratch.clone(), as_nobody: false, empty_environment: false };
     Ok(Context { headstart, scratch, cpu: os::host::quiet_cpu() })
 }
 

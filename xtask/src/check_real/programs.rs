@@ -81,7 +81,7 @@ fn line(results: &Results) -> Result<String> {
 
 /// The total, the two largest phases and the first finding.
 fn explained(headstart: &Headstart, command: &[&str]) -> Result<String> {
-    let explanation = headstart.explain(command)?;
+    let explanation = headstart.explain(&[], command)?;
     let Explanation { total_us, mut phases, findings, modules, .. } = explanation;
     let sum: f64 = phases.iter().map(|phase| phase.us).sum();
     if phases.is_empty() || (sum - total_us).abs() > 0.001 {

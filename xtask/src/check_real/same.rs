@@ -28,7 +28,7 @@ pub fn check(context: &Context) -> Result<Report> {
     for _ in 0..TRIALS {
         let results = context.headstart.compare(&["--runs", &runs, "--cpu", &cpu], &commands)?;
         ours.push(effect(results)?);
-        let times = hyperfine::run(&context.scratch, Some(context.cpu), RUNS, &commands)?;
+        let times = hyperfine::run(context.pinned(), RUNS, &commands)?;
         let [first, second] = times.as_slice() else { anyhow::bail!("hyperfine lost a command") };
         theirs.push(hyperfine::compare(&first.times, &second.times));
     }

@@ -28,7 +28,7 @@ pub fn check(context: &Context) -> Result<Report> {
         let options = ["--precision", PRECISION, "--cpu", &cpu];
         let found = effect(context.headstart.compare(&options, &commands)?)?;
         let runs = found.rounds.max(10);
-        let times = hyperfine::run(&context.scratch, Some(context.cpu), runs, &commands)?;
+        let times = hyperfine::run(context.pinned(), runs, &commands)?;
         if let [first, second] = times.as_slice() {
             let verdict = hyperfine::compare(&first.times, &second.times);
             theirs += usize::from(verdict.welch_differs && verdict.ratio > 1.0);
