@@ -1,7 +1,7 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
 use lab::LabError;
-use os::LaunchError;
+use os::{FailureKind, LaunchError};
 use std::process::ExitCode;
 
 /// The table of exit codes, for `--help`.
@@ -92,15 +92,10 @@ fn lab_code(error: &LabError) -> u8 {
 }
 
 fn launch_code(error: &LaunchError) -> u8 {
-    match error {
-        LaunchError::Interrupted => INTERRUPTED,
-        LaunchError::NotPermitted { .. } => NOT_PERMITTED,
-        LaunchError::System { source, .. }
-            if source.kind() == std::io::ErrorKind::PermissionDenied =>
-        {
-            NOT_PERMITTED
-        }
-        LaunchError::System { .. } | LaunchError::LauncherGone => HEADSTART_FAILED,
-        _ => NOT_STARTED,
+    match error.kind() {
+        FailureKind::Program => NOT_STARTED,
+        FailureKind::NotPermitted => NOT_PERMITTED,
+        FailureKind::Interrupted => INTERRUPTED,
+        FailureKind::System => HEADSTART_FAILED,
     }
 }

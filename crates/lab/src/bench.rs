@@ -110,8 +110,7 @@ impl<'a> Bench<'a> {
         let command = self.command(variant).clone();
         let stdio = [self.null.as_raw_fd(), file.as_raw_fd(), file.as_raw_fd()];
         let slot = self.launcher.prepare(&command, stdio, &[]).ok()?;
-        let spec = LaunchSpec { until: Until::Exit, ..self.spec.clone() };
-        self.launcher.launch(slot, &spec).ok()?;
+        self.launcher.once(slot, &self.spec).ok()?;
         file.rewind().ok()?;
         let mut bytes = Vec::new();
         file.take(1 << 20).read_to_end(&mut bytes).ok()?;
@@ -134,8 +133,7 @@ impl Launching for Bench<'_> {
         let (Some(slot), Some(command)) = (self.prepare, &self.experiment.request.prepare) else {
             return Ok(());
         };
-        let spec = LaunchSpec { until: Until::Exit, ..self.spec.clone() };
-        match self.launcher.launch(slot, &spec)?.ending {
+        match self.launcher.once(slot, &self.spec)?.launch.ending {
             Ending::Code(0) => Ok(()),
             ending => Err(LabError::Prepare { command: command.line(), ending }),
         }

@@ -9,7 +9,7 @@ pub enum LabError {
     #[error(transparent)]
     Launch(#[from] os::LaunchError),
     /// A program failed.
-    #[error("'{command}' {}{output}", describe(.ending))]
+    #[error("{command}: it {}{output}", describe(.ending))]
     Failed {
         /// The command line.
         command: String,
@@ -20,7 +20,7 @@ pub enum LabError {
     },
     /// A program did not finish in time.
     #[error(
-        "'{command}' was not finished after {timeout_s} s and was ended with its children; \
+        "{command}: it was not finished after {timeout_s} s and was ended with its children; \
          give more time with --timeout, or measure to readiness with --until"
     )]
     TimedOut {
@@ -30,7 +30,7 @@ pub enum LabError {
         timeout_s: f64,
     },
     /// A program ended before it was ready.
-    #[error("'{command}' {} before it was ready ({until}){output}", describe(.ending))]
+    #[error("{command}: it {} before it was ready ({until}){output}", describe(.ending))]
     NeverReady {
         /// The command line.
         command: String,
@@ -42,7 +42,7 @@ pub enum LabError {
         output: String,
     },
     /// `--prepare` failed.
-    #[error("--prepare: '{command}' {}; correct it so that it succeeds", describe(.ending))]
+    #[error("--prepare {command}: it {}; correct it so that it succeeds", describe(.ending))]
     Prepare {
         /// The command line.
         command: String,

@@ -43,6 +43,14 @@ impl RunFolder {
                 remedy: format!("continue it with --resume '{}' or {remedy}", path.display()),
             });
         }
+        let mut others = fs::read_dir(path).map_err(|error| problem(path, &error, remedy))?;
+        if others.next().is_some() {
+            return Err(LabError::Folder {
+                path: path.to_owned(),
+                problem: "it is not empty".to_owned(),
+                remedy: "name a new or an empty folder".to_owned(),
+            });
+        }
         write_experiment(&file, experiment, remedy)?;
         Self::open_launches(path)
     }

@@ -8,6 +8,7 @@ mod command;
 mod effect;
 mod experiment;
 mod explanation;
+pub mod figures;
 mod image;
 mod launch;
 mod machine;

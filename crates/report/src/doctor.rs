@@ -1,5 +1,7 @@
 //! The view of `doctor`: what hinders first, with commands that can be copied.
 
+use crate::text::{lines, printable};
+use model::figures::plural;
 use model::{Check, CheckState};
 use std::fmt::Write;
 
@@ -38,12 +40,12 @@ pub fn view(checks: &[Check], width: usize) -> String {
 
 fn entry(text: &mut String, check: &Check, width: usize) {
     let mut label = format!("  {}", check.id);
-    let mut lines = wrap(&check.found, width);
+    let mut found = lines(&printable(&check.found), width);
     // What is good needs no further words; `--json` has them.
     if check.state != CheckState::Good {
-        lines.extend(wrap(&format!("-> {}", check.effect), width));
+        found.extend(lines(&format!("-> {}", printable(&check.effect)), width));
     }
-    for line in lines {
+    for line in found {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{label:<INDENT$}{line}");
         label.clear();
@@ -54,39 +56,14 @@ fn entry(text: &mut String, check: &Check, width: usize) {
 }
 
 fn totals(checks: &[Check]) -> String {
-    let count = |state| checks.iter().filter(|check| check.state == state).count();
-    let plural = |number: usize, word: &str| match number {
-        1 => format!("1 {word}"),
-        number => format!("{number} {word}s"),
-    };
+    let count = |state| checks.iter().filter(|check| check.state == state).count() as u64;
     format!(
         "{}, {}, {} unknown, {} good\n",
-        plural(count(CheckState::Warning), "warning"),
-        plural(count(CheckState::Note), "note"),
+        plural(count(CheckState::Warning), "warning", "warnings"),
+        plural(count(CheckState::Note), "note", "notes"),
         count(CheckState::Unknown),
         count(CheckState::Good)
     )
-}
-
-/// Breaks `text` between words into lines of at most `width` characters; a longer word stays
-/// whole.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        let length = line.chars().count() + 1 + word.chars().count();
-        if !line.is_empty() && length > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    if !line.is_empty() {
-        lines.push(line);
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
+//! Measured times and shares: four digits, as many launches support them.
+
 use crate::style::Style;
+pub use model::figures::{bytes, count, duration, kib, plural};
 
 /// A unit of time with the decimals that a figure in it gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +43,7 @@ impl Unit {
     /// The figure alone.
     pub fn bare(&self, us: f64) -> String {
         let value = us / self.us;
-        if value.abs() < 1000.0 || self.decimals > 0 {
+        if value.abs() < 999.95 {
             format!("{value:.*}", self.decimals)
         } else {
             count(value.round() as u64)
@@ -58,41 +61,6 @@ pub fn time(us: f64, style: &Style) -> String {
     Unit::of(us, style).show(us)
 }
 
-/// A count with thousands separators: `1,234,567`.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Bytes in binary units: `812 B`, `62.4 MiB`.
-pub fn bytes(value: u64) -> String {
-    if value < 1024 {
-        return format!("{value} B");
-    }
-    let mut scaled = value as f64 / 1024.0;
-    let mut unit = "KiB";
-    for larger in ["MiB", "GiB"] {
-        // 1023.95 would print as 1024.0.
-        if scaled >= 1023.95 {
-            scaled /= 1024.0;
-            unit = larger;
-        }
-    }
-    format!("{scaled:.1} {unit}")
-}
-
-/// Binary kilobytes: `62.4 MiB`.
-pub fn kib(value: u64) -> String {
-    bytes(value.saturating_mul(1024))
-}
-
 /// Decimals for a percentage: one from 1 % on, two below.
 pub fn percent_decimals(fraction: f64) -> usize {
     if fraction.abs() >= 0.00995 || fraction == 0.0 { 1 } else { 2 }
@@ -101,6 +69,21 @@ pub fn percent_decimals(fraction: f64) -> usize {
 /// A fraction as a percentage: `13.6 %`, `0.35 %`.
 pub fn percent(fraction: f64) -> String {
     format!("{:.*} %", percent_decimals(fraction), fraction * 100.0)
+}
+
+/// A confidence or a threshold as a percentage: `99 %`, `99.9 %`.
+pub fn whole_percent(fraction: f64) -> String {
+    // Rounded first: 0.99 × 100 is not quite 99.
+    format!("{} %", (fraction * 1e6).round() / 1e4)
+}
+
+/// A factor, or a rate, with three digits that count: `3.40`, `25.1`, `1,204`.
+pub fn factor(value: f64) -> String {
+    match value {
+        value if value < 9.995 => format!("{value:.2}"),
+        value if value < 99.95 => format!("{value:.1}"),
+        value => count(value.round() as u64),
+    }
 }
 
 #[cfg(test)]
@@ -131,21 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_sizes() {
-        for (value, wanted) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(count(value), wanted);
-        }
-        for (value, wanted) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1024, "1.0 KiB"),
-            (1_048_575, "1.0 MiB"),
-            (65_431_142, "62.4 MiB"),
-            (u64::MAX, "17179869184.0 GiB"),
-        ] {
-            assert_eq!(bytes(value), wanted);
-        }
-        assert_eq!(kib(1536), "1.5 MiB");
+    fn shares_have_the_digits_that_count() {
         assert_eq!((percent(0.1364), percent(0.0035)), ("13.6 %".to_owned(), "0.35 %".to_owned()));
+        let whole = [0.99, 0.999, 0.95].map(whole_percent);
+        assert_eq!(whole, ["99 %", "99.9 %", "95 %"]);
+        assert_eq!([1.234, 12.34, 123.4, 1234.4].map(factor), ["1.23", "12.3", "123", "1,234"]);
+        assert_eq!([9.996, 99.96].map(factor), ["10.0", "100"]);
     }
 }

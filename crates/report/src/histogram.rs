@@ -1,3 +1,5 @@
+//! The shape of a variant's launches, one line high.
+
 use crate::style::Style;
 
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -1,5 +1,7 @@
 //! Static facts of images as text: a block for each of a few files, a line for each of many.
 
+use crate::text::{lines, printable};
+use model::figures::{bytes, count, plural};
 use model::{HashStyle, ImageFacts, ImageKind, Relro};
 use std::fmt::Write;
 
@@ -12,7 +14,7 @@ const INDENT: usize = 16;
 /// The facts as text for 80 columns, without colour; ends in a line break unless it is empty.
 pub fn table(images: &[ImageFacts]) -> String {
     if images.len() > BLOCKS {
-        return lines(images);
+        return list(images);
     }
     let blocks: Vec<String> = images.iter().map(block).collect();
     blocks.join("\n")
@@ -24,22 +26,11 @@ struct Block(String);
 impl Block {
     /// A label and its value, broken at spaces where it is too long for one line.
     fn row(&mut self, label: &str, value: &str) {
-        let mut line = format!("  {label:<width$}", width = INDENT - 2);
-        let mut length = INDENT;
-        for (index, word) in value.split(' ').enumerate() {
-            let word_length = word.chars().count();
-            if index > 0 && length + 1 + word_length > WIDTH {
-                self.end(&line);
-                line = " ".repeat(INDENT);
-                length = INDENT;
-            } else if index > 0 {
-                line.push(' ');
-                length += 1;
-            }
-            line.push_str(word);
-            length += word_length;
+        let mut label = label;
+        for line in lines(&printable(value), WIDTH - INDENT) {
+            self.end(&format!("  {label:<width$}{line}", width = INDENT - 2));
+            label = "";
         }
-        self.end(&line);
     }
 
     fn end(&mut self, line: &str) {
@@ -47,7 +38,7 @@ impl Block {
         self.0.push('\n');
     }
 
-    fn list(&mut self, label: &str, values: &[String]) {
+    fn names(&mut self, label: &str, values: &[String]) {
         if !values.is_empty() {
             let label = format!("{label} {}", values.len());
             self.row(&label, &values.join(", "));
@@ -57,7 +48,7 @@ impl Block {
 
 fn block(image: &ImageFacts) -> String {
     let mut block = Block(String::new());
-    block.end(&image.path);
+    block.end(&printable(&image.path));
     let order = if image.little_endian { "" } else { ", big-endian" };
     let size = bytes(image.file_bytes);
     block.row("kind", &format!("{}, {}{order}, {size}", kind(image.kind), image.machine));
@@ -69,7 +60,7 @@ fn block(image: &ImageFacts) -> String {
     if let Some(interpreter) = &image.interpreter {
         block.row("loader", &interpreter.0);
     }
-    block.list("needs", &image.needed);
+    block.names("needs", &image.needed);
     for path in &image.search_paths {
         let label = path.tag.trim_start_matches("DT_").to_lowercase();
         block.row(&label, &path.folders.join(", "));
@@ -84,18 +75,18 @@ fn block(image: &ImageFacts) -> String {
 }
 
 fn relocations(block: &mut Block, image: &ImageFacts) {
-    let count = image.relocation_count();
-    if count == 0 {
+    let all = image.relocation_count();
+    if all == 0 {
         return block.row("relocations", "none");
     }
-    let mut summary = number(count);
-    if image.link_time_relocations == count {
+    let mut summary = count(all);
+    if image.link_time_relocations == all {
         summary.push_str(", all for the linker");
     } else {
         let pages = image.relocated_pages;
-        let _ = write!(summary, " on {} {}", number(pages), plural(pages, "page"));
+        let _ = write!(summary, " on {}", plural(pages, "page", "pages"));
         if image.link_time_relocations > 0 {
-            let left_over = number(image.link_time_relocations);
+            let left_over = count(image.link_time_relocations);
             let _ = write!(summary, ", {left_over} of them only for the linker");
         }
     }
@@ -110,14 +101,14 @@ fn relocations(block: &mut Block, image: &ImageFacts) {
         (image.tls_relocations, "TLS"),
     ];
     let groups = groups.iter().filter(|(count, _)| *count > 0);
-    let groups: Vec<String> = groups.map(|(n, name)| format!("{} {name}", number(*n))).collect();
+    let groups: Vec<String> = groups.map(|(n, name)| format!("{} {name}", count(*n))).collect();
     if !groups.is_empty() {
         block.row("", &groups.join(", "));
     }
     let mut by_type: Vec<_> = image.relocations.iter().collect();
     by_type.sort_by_key(|&(_, &count)| std::cmp::Reverse(count));
-    for (name, count) in by_type {
-        block.row("", &format!("{:>11}  {name}", number(*count)));
+    for (name, number) in by_type {
+        block.end(&format!("{:INDENT$}{:>11}  {name}", "", count(*number)));
     }
 }
 
@@ -128,12 +119,12 @@ fn symbols(block: &mut Block, image: &ImageFacts) {
         HashStyle::Gnu => "GNU hash table",
         HashStyle::Both => "old and GNU hash tables",
     };
-    let (imports, exports) = (number(image.imports), number(image.exports));
+    let (imports, exports) = (count(image.imports), count(image.exports));
     block.row("symbols", &format!("{imports} imported, {exports} exported, {hash}"));
     for need in &image.version_needs {
         block.row("", &format!("{}: {}", need.library, need.versions.join(", ")));
     }
-    block.list("versions", &image.version_definitions);
+    block.names("versions", &image.version_definitions);
     if matches!(image.kind, ImageKind::Object | ImageKind::Core) {
         return;
     }
@@ -154,17 +145,17 @@ fn symbols(block: &mut Block, image: &ImageFacts) {
     parts.extend(further.iter().filter(|(set, _)| *set).map(|(_, name)| *name));
     block.row("binding", &parts.join(", "));
     let (first, last) = (image.initialisers, image.finalisers);
-    let first = format!("{} {}", number(first), plural(first, "initialiser"));
-    block.row("functions", &format!("{first}, {} {}", number(last), plural(last, "finaliser")));
+    let first = plural(first, "initialiser", "initialisers");
+    block.row("functions", &format!("{first}, {}", plural(last, "finaliser", "finalisers")));
 }
 
 fn layout(block: &mut Block, image: &ImageFacts) {
     let segments = image.load_segments;
     if segments > 0 {
-        let what = plural(segments.into(), "segment");
+        let segments = plural(segments.into(), "segment", "segments");
         let (disk, memory) = (bytes(image.load_file_bytes), bytes(image.load_memory_bytes));
         let code = bytes(image.code_bytes);
-        let sizes = format!("{disk} in {segments} {what} ({memory} in memory, {code} code)");
+        let sizes = format!("{disk} in {segments} ({memory} in memory, {code} code)");
         block.row("loaded", &sizes);
     }
     let kept = match (image.has_symbol_table, image.has_debug_info) {
@@ -177,7 +168,7 @@ fn layout(block: &mut Block, image: &ImageFacts) {
 }
 
 /// One line a file.
-fn lines(images: &[ImageFacts]) -> String {
+fn list(images: &[ImageFacts]) -> String {
     let mut text = format!(
         "{:>9} {:>9} {:>7} {:>7} {:>5} {:>5}  {}\n",
         "relocs", "relative", "imports", "exports", "needs", "inits", "file"
@@ -186,19 +177,19 @@ fn lines(images: &[ImageFacts]) -> String {
         let _ = writeln!(
             text,
             "{:>9} {:>9} {:>7} {:>7} {:>5} {:>5}  {}",
-            number(image.relocation_count()),
-            number(image.relative_relocations),
-            number(image.imports),
-            number(image.exports),
-            number(image.needed.len() as u64),
-            number(image.initialisers),
-            end_of(&image.path, WIDTH - 49),
+            count(image.relocation_count()),
+            count(image.relative_relocations),
+            count(image.imports),
+            count(image.exports),
+            count(image.needed.len() as u64),
+            count(image.initialisers),
+            end_of(&printable(&image.path), WIDTH - 49),
         );
     }
     let damaged = images.iter().filter(|image| !image.problems.is_empty()).count() as u64;
-    let _ = write!(text, "{} files", number(images.len() as u64));
+    let _ = write!(text, "{} files", count(images.len() as u64));
     if damaged > 0 {
-        let _ = write!(text, ", {} with problems (name them alone to see them)", number(damaged));
+        let _ = write!(text, ", {} with problems (name them alone to see them)", count(damaged));
     }
     text.push('\n');
     text
@@ -224,32 +215,6 @@ fn kind(kind: ImageKind) -> &'static str {
         ImageKind::Loader => "dynamic loader",
         ImageKind::Object => "object file",
         ImageKind::Core => "core dump",
-    }
-}
-
-fn plural(count: u64, word: &str) -> String {
-    if count == 1 { word.to_owned() } else { format!("{word}s") }
-}
-
-/// `1234567` as `1,234,567`.
-fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A size in the largest binary unit of which there is at least one.
-fn bytes(value: u64) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    match units.iter().find(|(shift, _)| value >> shift > 0) {
-        Some((shift, unit)) => format!("{:.1} {unit}", value as f64 / (1_u64 << shift) as f64),
-        None => format!("{value} bytes"),
     }
 }
 

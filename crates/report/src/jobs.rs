@@ -1,6 +1,8 @@
-use crate::figure::{Unit, count};
+//! The terminal view of launch throughput.
+
+use crate::figure::{Unit, count, factor, plural};
 use crate::style::{Style, Tint};
-use crate::table::{Cell, Side, Table};
+use crate::table::{Cell, Column, Table};
 use model::Throughput;
 
 /// The terminal view of `--jobs`: several launchers at once beside one alone, where that was
@@ -12,34 +14,29 @@ pub fn jobs_view(
     style: &Style,
 ) -> String {
     let mut view = style.paint(Tint::Name, &style.shorten(command, style.width)) + "\n\n";
-    view += &table(one, several, style);
     if let Some(one) = one {
-        view.push('\n');
         view += &style.wrap(&sentence(one, several, style), 2);
-        view.push('\n');
+        view += "\n\n";
     }
-    view
+    view + &table(one, several, style)
 }
 
 fn table(one: Option<&Throughput>, several: &Throughput, style: &Style) -> String {
     let unit = Unit::of(one.unwrap_or(several).p50_us, style);
-    let latency = format!("times in {}", unit.name());
-    let mut table = Table::new(&[
-        (&latency, Side::Left),
-        ("launches/s", Side::Right),
-        ("fastest", Side::Right),
-        ("p50", Side::Right),
-        ("p90", Side::Right),
-        ("p99", Side::Right),
-        ("slowest", Side::Right),
-        ("launches", Side::Right),
+    let mut table = Table::new(vec![
+        Column::left(format!("times in {}", unit.name())),
+        Column::right("launches/s"),
+        Column::right("fastest").or_drop(2),
+        Column::right("median"),
+        Column::right("p90").or_drop(3),
+        Column::right("p99").or_drop(1),
+        Column::right("slowest").or_drop(4),
+        Column::right("launches").or_drop(5),
     ]);
     for row in one.into_iter().chain([several]) {
-        let launchers =
-            if row.jobs == 1 { "1 launcher".to_owned() } else { format!("{} launchers", row.jobs) };
         table.row(vec![
-            Cell::new(Tint::Name, launchers),
-            Cell::new(Tint::Strong, rate(row.per_second)),
+            Cell::new(Tint::Name, plural(row.jobs.into(), "launcher", "launchers")),
+            Cell::new(Tint::Strong, factor(row.per_second)),
             Cell::new(Tint::Plain, unit.bare(row.min_us)),
             Cell::new(Tint::Strong, unit.bare(row.p50_us)),
             Cell::new(Tint::Plain, unit.bare(row.p90_us)),
@@ -51,24 +48,18 @@ fn table(one: Option<&Throughput>, several: &Throughput, style: &Style) -> Strin
     table.render(style)
 }
 
-/// Launches per second with at least three digits.
-fn rate(per_second: f64) -> String {
-    match per_second {
-        rate if rate < 9.995 => format!("{rate:.2}"),
-        rate if rate < 99.95 => format!("{rate:.1}"),
-        rate => count(rate.round() as u64),
-    }
-}
-
 fn sentence(one: &Throughput, several: &Throughput, style: &Style) -> String {
     let scaling = stats::scaling(one, several);
-    let times = style.or("×", "x");
-    let tint = if scaling.efficiency >= 0.7 { Tint::Good } else { Tint::Doubt };
-    let speedup = style.paint(tint, &format!("{:.2} {times}", scaling.speedup));
+    let tint = match scaling {
+        scaling if scaling.efficiency >= 0.7 => Tint::Good,
+        scaling if scaling.speedup >= 1.0 => Tint::Doubt,
+        _ => Tint::Bad,
+    };
+    let speedup = style.paint(tint, &format!("{} times", factor(scaling.speedup)));
     format!(
-        "{} launchers make {speedup} the launches per second of one: {:.0} % of perfect scaling. The median launch takes {:.2} {times} as long.",
-        several.jobs,
+        "{} make {speedup} the launches per second of one: {:.0} % of perfect scaling. The median launch takes {} times as long.",
+        plural(several.jobs.into(), "launcher", "launchers"),
         scaling.efficiency * 100.0,
-        scaling.latency
+        factor(scaling.latency)
     )
 }

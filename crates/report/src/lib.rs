@@ -2,6 +2,7 @@
 //! returns its text.
 
 pub mod compare;
+mod counters;
 pub mod doctor;
 pub mod explain;
 pub mod export;
@@ -13,6 +14,7 @@ pub mod measure;
 mod notes;
 pub mod style;
 pub mod table;
+pub mod text;
 mod words;
 
 pub use compare::compare_view;

@@ -1,22 +1,36 @@
-use crate::figure::{Unit, bytes, count, kib, percent};
+//! The terminal view of one command's launches.
+
+use crate::counters::{Counter, counters};
+use crate::figure::{Unit, percent, plural, whole_percent};
 use crate::histogram::histogram;
 use crate::notes::{cold, notes};
-use crate::style::{Style, Tint, padding};
-use model::{Reading, Results, VariantResult};
+use crate::style::{Style, Tint};
+use crate::text::{columns, lines, padding};
+use model::{Ending, Reading, Results, VariantResult};
 
 /// Columns of the labels, and of the figures after them.
 const LABEL: usize = 9;
-const FIGURE: usize = 10;
+const FIGURE: usize = 11;
+/// Where remarks begin, if there is room for them beside the figures.
+const REMARK: usize = 2 + LABEL + FIGURE + 3;
+/// Below this width they stand on lines of their own.
+const ROOMY: usize = 60;
 
-/// The terminal view of a run with one variant; every line ends with a newline.
+/// The terminal view of a run with one variant: what was run, how long a launch takes, the shape
+/// of the launches, what they used, notes. Every line ends with a newline.
 pub fn measure_view(results: &Results, style: &Style) -> String {
     let mut view = String::new();
     for variant in &results.variants {
-        view.push_str(&headline(variant, style));
+        view += &headline(variant, style);
         view.push('\n');
-        view.push_str(&times(variant, results.rules.confidence, style));
+        view += &times(variant, results.rules.confidence, style);
         view.push('\n');
-        view.push_str(&counters(variant, style));
+        let strip = strip(variant, style);
+        if !strip.is_empty() {
+            view += &strip;
+            view.push('\n');
+        }
+        view += &usage(variant, style);
     }
     view + &note_lines(results, style)
 }
@@ -25,115 +39,111 @@ pub fn measure_view(results: &Results, style: &Style) -> String {
 pub(crate) fn note_lines(results: &Results, style: &Style) -> String {
     let line = |note: &String| {
         let mark = style.paint(Tint::Doubt, "note:");
-        style.wrap(&format!("{mark} {note}"), 6) + "\n"
+        style.wrap(&format!("{mark} {}", style.terminal(note)), 6) + "\n"
     };
     let lines: String = notes(results).iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 fn headline(variant: &VariantResult, style: &Style) -> String {
-    let runs = variant.summary.runs;
-    let launches =
-        if runs == 1 { "1 launch".to_owned() } else { format!("{} launches", count(runs.into())) };
+    let mut launches = plural(variant.summary.runs.into(), "launch", "launches");
+    if variant.endings.iter().any(|count| count.ending == Ending::Ready) {
+        launches += " until ready";
+    }
     let room = style.width.saturating_sub(launches.len() + 2);
     let command = style.shorten(&variant.command, room);
-    let gap = padding(&command, room);
+    // Beyond 80 columns the number would be too far from what it belongs to.
+    let gap = padding(&command, room.min(78_usize.saturating_sub(launches.len())));
     format!("{}{gap}  {}\n", style.paint(Tint::Name, &command), style.paint(Tint::Faint, &launches))
 }
 
 fn times(variant: &VariantResult, confidence: f64, style: &Style) -> String {
     let summary = &variant.summary;
     let unit = Unit::of(summary.median_us, style);
-    let interval = format!(
-        "{} ({} interval)",
-        unit.range(summary.median_low_us, summary.median_high_us),
-        whole_percent(confidence)
-    );
+    let median = unit.show(summary.median_us);
+    if summary.runs == 1 {
+        let remark = "a single launch: no spread, no interval";
+        return line("time", Tint::Strong, &median, remark, style);
+    }
+    let range = unit.range(summary.median_low_us, summary.median_high_us);
+    let confidence_text = whole_percent(confidence);
+    let sorted = stats::ascending(&variant.times_us);
+    let interval = if stats::order_interval(&sorted, confidence).is_some() {
+        format!("{range} ({confidence_text} interval)")
+    } else {
+        format!("{range} (all; too few for a {confidence_text} interval)")
+    };
     let others = style.list(&[
         format!("p10 {}", unit.show(summary.p10_us)),
         format!("p90 {}", unit.show(summary.p90_us)),
         format!("slowest {}", unit.show(summary.max_us)),
     ]);
-    let median = unit.show(summary.median_us);
+    let spread = percent(summary.spread);
     [
-        line("fastest", Tint::Strong, &unit.show(summary.min_us), &others, style),
         line("median", Tint::Strong, &median, &interval, style),
-        line("spread", Tint::Plain, &percent(summary.spread), &shape(variant, &unit, style), style),
+        line("fastest", Tint::Strong, &unit.show(summary.min_us), &others, style),
+        line("spread", Tint::Plain, &spread, "of the median, from p10 to p90", style),
     ]
     .concat()
 }
 
-/// The histogram with its scale, or what the spread is where there is no room for one.
-fn shape(variant: &VariantResult, unit: &Unit, style: &Style) -> String {
+/// The shape of the launches between the ends of its scale; empty where all took the same time.
+fn strip(variant: &VariantResult, style: &Style) -> String {
     let sorted = stats::ascending(&variant.times_us);
-    let room = style.width.saturating_sub(2 + LABEL + FIGURE + 2 + 34);
-    let Some(found) = histogram(&sorted, room, style) else {
-        return "all launches took the same time".to_owned();
+    let unit = Unit::of(variant.summary.median_us, style);
+    let lead = if style.width < ROOMY { 2 } else { 2 + LABEL };
+    // Both ends of the scale, the marks around the bars, and the slower launches.
+    let ends = columns(&unit.show(variant.summary.max_us)) * 2 + 4 + ", 99 slower".len();
+    let room = style.width.saturating_sub(lead + ends).max(8);
+    let Some(found) = histogram(&sorted, room, style) else { return String::new() };
+    let (from, to) = (unit.show(found.from_us), unit.show(found.to_us));
+    let label = style.paint(Tint::Faint, "launches");
+    let lead = if style.width < ROOMY {
+        format!("  {from}")
+    } else {
+        format!("  {label}{}{from:>FIGURE$}", padding("launches", LABEL))
     };
-    let scale = unit.range(found.from_us, found.to_us);
+    let edge = style.paint(Tint::Faint, style.or("│", "|"));
+    let bars = style.paint(Tint::Bar, &found.bars);
     let slower =
         if found.slower > 0 { format!(", {} slower", found.slower) } else { String::new() };
-    format!("{}  {scale}{slower}", found.bars)
+    format!("{lead} {edge}{bars}{edge} {to}{slower}\n")
 }
 
-fn counters(variant: &VariantResult, style: &Style) -> String {
-    let share = variant.cpu_us / variant.summary.median_us;
-    let share = format!("user and kernel, {:.0} % of the median", share * 100.0);
-    let cpu = Unit::of(variant.cpu_us, style).show(variant.cpu_us);
-    let mut lines = line("CPU time", Tint::Plain, &cpu, &share, style);
-    lines += &reading("memory", &variant.peak_rss_kib, kib, "at its peak", style);
-    lines += &reading("faults", &variant.minor_faults, count, "minor, without input", style);
-    lines += &reading("", &variant.major_faults, count, "major, waited for input", style);
-    lines += &reading("read", &variant.read_bytes, bytes, "from storage", style);
+fn usage(variant: &VariantResult, style: &Style) -> String {
+    let mut lines = String::new();
+    for Counter { label, kind, reading, remark, .. } in counters(variant, style) {
+        lines += &match reading {
+            Reading::Value(figure) => line(label, Tint::Plain, &figure, &remark, style),
+            Reading::Unavailable { reason, remedy } => {
+                let kind = if kind.is_empty() { String::new() } else { format!("{kind}: ") };
+                let remedy = if remedy.is_empty() { remedy } else { format!(" ({remedy})") };
+                let remark = format!("{kind}{reason}{remedy}");
+                line(label, Tint::Doubt, "unavailable", &remark, style)
+            }
+        };
+    }
     if let Some(check) = &variant.cold {
         lines += &line("cache", Tint::Strong, "cold", &cold(check), style);
     }
     lines
 }
 
-/// A line with a figure, or with the reason why there is none and what would give one.
-fn reading(
-    label: &str,
-    reading: &Reading<u64>,
-    show: fn(u64) -> String,
-    remark: &str,
-    style: &Style,
-) -> String {
-    match reading {
-        Reading::Value(value) => line(label, Tint::Plain, &show(*value), remark, style),
-        Reading::Unavailable { reason, remedy } => {
-            let kind = remark.split(',').next().unwrap_or(remark);
-            let kind = if label == "faults" || label.is_empty() {
-                format!("{kind}: ")
-            } else {
-                String::new()
-            };
-            let remedy = if remedy.is_empty() { String::new() } else { format!(" ({remedy})") };
-            let text = style.paint(Tint::Doubt, &format!("{kind}unavailable:"));
-            line(label, Tint::Plain, "", &format!("{text} {reason}{remedy}"), style)
-        }
-    }
-}
-
-/// `label    figure   remark`, the remark wrapped in its own column.
+/// `label    figure   remark`, the remark wrapped in its own column, or below on a narrow
+/// terminal.
 fn line(label: &str, tint: Tint, figure: &str, remark: &str, style: &Style) -> String {
-    let indent = 2 + LABEL + FIGURE + 3;
     let head = format!(
-        "  {}{}{}{}   ",
+        "  {}{}{}{}",
         style.paint(Tint::Faint, label),
         padding(label, LABEL),
         padding(figure, FIGURE),
         style.paint(tint, figure),
     );
-    let narrow = Style { width: style.width.saturating_sub(indent).max(20), ..*style };
-    let remark = narrow.wrap(remark, 0).replace('\n', &format!("\n{}", " ".repeat(indent)));
-    format!("{head}{remark}\n")
-}
-
-/// `99 %`, `99.9 %`.
-pub(crate) fn whole_percent(fraction: f64) -> String {
-    // Rounded first: 0.99 × 100 is not quite 99.
-    format!("{} %", (fraction * 1e6).round() / 1e4)
+    let (first, indent) = if style.width < ROOMY { ("\n    ", 4) } else { ("   ", REMARK) };
+    let text = style.terminal(remark);
+    let remark = lines(&text, style.width.saturating_sub(indent));
+    let rest = format!("\n{}", " ".repeat(indent));
+    format!("{head}{first}{}\n", remark.join(&rest))
 }
 
 /// The fastest launch in the words of Pietrek's LoadTimer, in ticks of a clock with

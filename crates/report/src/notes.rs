@@ -1,3 +1,5 @@
+//! What a reader of the figures should know.
+
 use crate::figure::{count, percent};
 use model::{CacheState, ColdSummary, Ending, Reading, Results, VariantResult};
 
@@ -22,7 +24,7 @@ fn failures(variant: &VariantResult) -> Option<String> {
     let ways: Vec<String> = variant
         .endings
         .iter()
-        .filter_map(|way| ending(way.ending).map(|text| format!("{text} ({} times)", way.launches)))
+        .filter_map(|way| Some(format!("{} {}", way.launches, ending(way.ending)?)))
         .collect();
     let runs = variant.summary.runs;
     (failed > 0).then(|| format!("{failed} of {runs} launches failed: {}.", ways.join(", ")))
@@ -32,7 +34,7 @@ fn failures(variant: &VariantResult) -> Option<String> {
 fn ending(ending: Ending) -> Option<String> {
     match ending {
         Ending::Code(0) | Ending::Ready => None,
-        Ending::Code(code) => Some(format!("exit code {code}")),
+        Ending::Code(code) => Some(format!("with exit code {code}")),
         Ending::Signal(signal) => Some(format!("killed by signal {signal}{}", signal_name(signal))),
         Ending::TimedOut => Some("not finished in time".to_owned()),
     }

@@ -1,10 +1,13 @@
-use crate::figure::percent_decimals;
-use crate::measure::whole_percent;
+//! What can be said of an effect.
+
+use crate::figure::{factor, percent_decimals, plural, whole_percent};
 use crate::style::{Style, Tint};
 use model::{Effect, Rules, Verdict};
 
 /// From this ratio on a variant "takes 2.00 times as long" rather than being 100 % slower.
-const TIMES: f64 = 2.0;
+const TIMES_SLOWER: f64 = 2.0;
+/// Down from this ratio it is "4.00 times as fast": beyond 75 % percentages crowd towards 100.
+const TIMES_FASTER: f64 = 0.25;
 
 /// What can be said of an effect, in one sentence.
 pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
@@ -15,7 +18,11 @@ pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
         Verdict::Faster | Verdict::Slower => {
             let strength = style.paint(tint(effect.verdict), &strength(effect));
             let interval = interval(effect, style);
-            let (verb, than) = if effect.ratio >= TIMES { ("takes", "as") } else { ("is", "than") };
+            let (verb, than) = match scale(effect) {
+                Scale::Longer => ("takes", "as"),
+                Scale::Faster => ("is", "as"),
+                Scale::Percent => ("is", "than"),
+            };
             format!(
                 "{variant} {verb} {strength} {than} {baseline} ({confidence} interval {interval})."
             )
@@ -29,16 +36,40 @@ pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
         }
         Verdict::Inconclusive => {
             let doubt = style.paint(tint(effect.verdict), "inconclusive");
-            let why = if effect.rounds < rules.least_rounds {
-                format!(
-                    "{} rounds are too few to tell; {} are the least.",
-                    effect.rounds, rules.least_rounds
-                )
-            } else {
-                format!("{}; more launches or --precision 1% would tell.", possible(effect, style))
-            };
+            let why = inconclusive(effect, rules, style);
             format!("{variant} against {baseline} is {doubt}: {why}")
         }
+    }
+}
+
+fn inconclusive(effect: &Effect, rules: &Rules, style: &Style) -> String {
+    if effect.rounds < rules.least_rounds {
+        let (rounds, least) = (u64::from(effect.rounds), rules.least_rounds);
+        let rounds = plural(rounds, "round is", "rounds are");
+        return format!("{rounds} too few to tell; {least} are the least.");
+    }
+    format!("{}; more launches or --precision 1% would tell.", possible(effect, style))
+}
+
+/// How an effect is told.
+#[derive(Clone, Copy, PartialEq)]
+enum Scale {
+    /// `3.40 times as long`.
+    Longer,
+    /// `25.1 times as fast`.
+    Faster,
+    /// `13.6 % faster`.
+    Percent,
+}
+
+/// Factors only for what is surely beyond 1, so that no interval mixes the two.
+fn scale(effect: &Effect) -> Scale {
+    if effect.ratio >= TIMES_SLOWER && effect.low > 1.0 {
+        Scale::Longer
+    } else if effect.ratio <= TIMES_FASTER && effect.high < 1.0 && effect.low > 0.0 {
+        Scale::Faster
+    } else {
+        Scale::Percent
     }
 }
 
@@ -53,25 +84,58 @@ pub fn tint(verdict: Verdict) -> Tint {
 }
 
 /// The verdict in a few words, for a table.
-pub fn short(effect: &Effect) -> String {
+pub fn brief(effect: &Effect, style: &Style) -> String {
+    let times = style.or("×", "x");
     match effect.verdict {
-        Verdict::Faster | Verdict::Slower => strength(effect),
+        Verdict::Faster | Verdict::Slower => strength(effect).replace("times", times),
         Verdict::Same => "same".to_owned(),
         Verdict::Inconclusive => "inconclusive".to_owned(),
     }
 }
 
-/// The ends of the interval in the words of [`short`]: `12.9–14.2 %`, `−3.0 to +2.1 %`.
+/// The interval, for a table: with signs where no verdict gives the direction. Empty where there
+/// are too few rounds for any interval of that confidence.
+pub fn brief_interval(effect: &Effect, style: &Style) -> String {
+    // With fewer rounds even the span of all of them has less confidence (a sign test).
+    if 2.0 * 0.5_f64.powf(f64::from(effect.rounds)) > 1.0 - effect.confidence {
+        return String::new();
+    }
+    match effect.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            interval(effect, style).replace("times", style.or("×", "x"))
+        }
+        Verdict::Same | Verdict::Inconclusive => signed(effect.low, effect.high, style),
+    }
+}
+
+/// Two ratios as changes of the baseline's time: `−3.0 to +2.1 %`.
+fn signed(low: f64, high: f64, style: &Style) -> String {
+    let (one, two) = (low - 1.0, high - 1.0);
+    let decimals = percent_decimals(one.abs().max(two.abs()));
+    let text = |change: f64| {
+        let sign = if change < 0.0 { style.or("−", "-") } else { "+" };
+        format!("{sign}{:.decimals$}", change.abs() * 100.0)
+    };
+    format!("{} to {} %", text(one), text(two))
+}
+
+/// The ends of the interval in the words of the sentence: `12.9–14.2 %`, `−3.0 to +2.1 %`.
 pub fn interval(effect: &Effect, style: &Style) -> String {
     let dash = style.or("–", "-");
-    if effect.ratio >= TIMES && effect.low > 1.0 {
-        return format!("{:.2}{dash}{:.2} times", effect.low, effect.high);
+    match scale(effect) {
+        Scale::Longer => {
+            return format!("{}{dash}{} times", factor(effect.low), factor(effect.high));
+        }
+        Scale::Faster => {
+            let (low, high) = (factor(1.0 / effect.high), factor(1.0 / effect.low));
+            return format!("{low}{dash}{high} times");
+        }
+        Scale::Percent => {}
     }
     let (mut one, mut two) = (effect.low - 1.0, effect.high - 1.0);
     let decimals = percent_decimals(one.abs().max(two.abs()));
     if one < 0.0 && two > 0.0 {
-        let minus = style.or("−", "-");
-        return format!("{minus}{:.decimals$} to +{:.decimals$} %", -one * 100.0, two * 100.0);
+        return signed(effect.low, effect.high, style);
     }
     if two <= 0.0 {
         (one, two) = (-two, -one);
@@ -82,11 +146,11 @@ pub fn interval(effect: &Effect, style: &Style) -> String {
 
 /// The estimate: `13.6 % faster`, `3.40 times as long`.
 fn strength(effect: &Effect) -> String {
-    let ratio = effect.ratio;
-    if ratio >= TIMES {
-        return format!("{ratio:.2} times as long");
+    match scale(effect) {
+        Scale::Longer => format!("{} times as long", factor(effect.ratio)),
+        Scale::Faster => format!("{} times as fast", factor(1.0 / effect.ratio)),
+        Scale::Percent => side(effect.ratio, percent_decimals(effect.ratio - 1.0)),
     }
-    side(ratio, percent_decimals(ratio - 1.0))
 }
 
 /// `3.0 % faster` or `2.1 % slower`: percentages of the baseline's time.
@@ -114,7 +178,9 @@ fn percent_up(fraction: f64) -> String {
     let decimals = percent_decimals(fraction);
     let scale = 10_f64.powi(decimals as i32 + 2);
     // A hair less, so that 0.012 (which is 0.01200000…1) stays 1.2 %.
-    format!("{:.decimals$} %", (fraction * scale - 1e-9).ceil().max(0.0) / scale * 100.0)
+    let up = (fraction * scale - 1e-9).ceil() / scale * 100.0;
+    // Adding zero turns −0.0 into 0.0.
+    format!("{:.decimals$} %", up + 0.0)
 }
 
 #[cfg(test)]
@@ -145,6 +211,13 @@ mod tests {
         for (low, ratio, high, verdict, wanted) in [
             (0.858, 0.864, 0.871, Faster, "B is 13.6 % faster than A (99 % interval 12.9–14.2 %)."),
             (0.30, 0.31, 0.33, Faster, "B is 69.0 % faster than A (99 % interval 67.0–70.0 %)."),
+            (
+                0.038,
+                0.04,
+                0.042,
+                Faster,
+                "B is 25.0 times as fast as A (99 % interval 23.8–26.3 times).",
+            ),
             (1.02, 1.031, 1.04, Slower, "B is 3.1 % slower than A (99 % interval 2.0–4.0 %)."),
             (
                 3.35,
@@ -193,5 +266,15 @@ mod tests {
         assert_eq!(ends(0.97, 1.021), "−3.0 to +2.1 %");
         assert_eq!(ends(0.998, 1.0), "0.00–0.20 %");
         assert_eq!(ends(1.0, 1.0), "0.0–0.0 %");
+        let brief = |effect: &Effect| brief_interval(effect, &STYLE);
+        assert_eq!(brief(&effect(1.001, 1.008, 1.025, Verdict::Inconclusive)), "+0.1 to +2.5 %");
+        assert_eq!(brief(&effect(0.82, 0.86, 0.93, Verdict::Inconclusive)), "−18.0 to −7.0 %");
+        assert_eq!(brief(&effect(0.82, 0.86, 0.93, Verdict::Faster)), "7.0–18.0 %");
+        assert_eq!(brief(&effect(0.02, 0.025, 0.04, Verdict::Faster)), "25.0–50.0 ×");
+        let few = Effect { rounds: 7, ..effect(0.82, 0.86, 0.93, Verdict::Inconclusive) };
+        assert_eq!(
+            (brief(&few), brief(&Effect { rounds: 8, ..few.clone() }).is_empty()),
+            (String::new(), false)
+        );
     }
 }

@@ -58,6 +58,57 @@ fn hyperfine_scripts_find_their_keys() {
     }
 }
 
+/// Failures, figures that are unavailable, and three variants: every form keeps its columns.
+#[test]
+fn troubles_keep_their_columns() {
+    let made = ["A", "B", "C"].map(|name| Made {
+        name,
+        argv: &["true", "x|y"],
+        median_us: if name == "C" { 3.2e6 } else { 835.0 },
+        noise: 0.03,
+    });
+    let results = run(&made, 12, |sample| {
+        let launch = &mut sample.launch;
+        if sample.variant == 1 {
+            launch.ending = model::Ending::Code(2);
+            launch.peak_rss_kib = Reading::unavailable("gone", "");
+            launch.minor_faults = Reading::unavailable("gone", "");
+            launch.major_faults = Reading::unavailable("gone", "");
+            launch.read_bytes = Reading::unavailable("gone", "");
+        }
+        if sample.variant == 2 && sample.round == 3 {
+            launch.ending = model::Ending::Signal(11);
+        }
+    });
+    let fields: Vec<usize> = csv(&results).lines().map(|line| line.split(',').count()).collect();
+    assert_eq!(fields, [20; 4]);
+    assert_snapshot!("markdown_three", markdown(&results));
+    let read: Results = serde_json::from_str(&json(&results).unwrap()).unwrap();
+    assert_eq!(read.variants[1].endings, results.variants[1].endings);
+    assert_eq!(read.variants[1].peak_rss_kib, Reading::unavailable("gone", ""));
+    let ours: Value = serde_json::from_str(&hyperfine(&results).unwrap()).unwrap();
+    assert_eq!(
+        ours["results"][1]["exit_codes"],
+        serde_json::json!([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2])
+    );
+    assert!(ours["results"][2]["exit_codes"][3].is_null());
+    assert_eq!(ours["results"][2]["exit_codes"][4], 0);
+    let median = ours["results"][2]["median"].as_f64().unwrap();
+    assert!((3.0..3.4).contains(&median), "seconds: {median}");
+}
+
+/// Results read from JSON have no samples: what only those know is empty, not 0.
+#[test]
+fn hyperfine_without_samples() {
+    let mut results = results();
+    results.variants.iter_mut().for_each(|variant| variant.samples.clear());
+    let ours: Value = serde_json::from_str(&hyperfine(&results).unwrap()).unwrap();
+    let entry = &ours["results"][0];
+    assert!(entry.get("memory_usage_byte").is_none());
+    assert_eq!(entry["exit_codes"], Value::Array(vec![Value::Null; 12]));
+    assert!((entry["user"].as_f64().unwrap() * 1e6 - results.variants[0].user_us).abs() < 1e-6);
+}
+
 #[test]
 fn what_hyperfine_leaves_empty_stays_empty() {
     let one = Made { name: "B", argv: &["true"], median_us: 721.4, noise: 0.03 };

@@ -23,7 +23,7 @@ fn two(median_us: f64, noise: f64, rounds: u32) -> Results {
 /// No line is wider than the terminal.
 fn fits(view: &str) -> &str {
     for line in view.lines() {
-        assert!(report::style::columns(line) <= 80, "too wide: {line}");
+        assert!(report::text::columns(line) <= 80, "too wide: {line}");
         assert_eq!(line.trim_end(), line, "spaces at the end of a line");
     }
     view
@@ -166,6 +166,53 @@ fn ticks_in_the_words_of_1995() {
     assert_eq!(lines, "Fastest time: 812400 ticks, 0.000812 seconds\nTicks/second: 1000000000\n");
 }
 
+#[test]
+fn one_launch_and_a_few() {
+    assert_snapshot!("measure_once", fits(&measure_view(&run(&[EMACS], 1, |_| {}), &PLAIN)));
+    let ready = run(&[EMACS], 5, |sample| sample.launch.ending = Ending::Ready);
+    assert_snapshot!("measure_few_until_ready", fits(&measure_view(&ready, &PLAIN)));
+    let even = run(&[Made { noise: 0.0, ..EMACS }], 10, |_| {});
+    assert!(!measure_view(&even, &PLAIN).contains("launches  "), "equal times have no shape");
+}
+
+#[test]
+fn a_comparison_with_missing_figures() {
+    let results = run(&[EMACS, Made { name: "B", ..EMACS }], 12, |sample| {
+        let launch = &mut sample.launch;
+        launch.read_bytes = Reading::unavailable("this kernel keeps no I/O accounts", "");
+        if sample.variant == 1 {
+            launch.peak_rss_kib = Reading::unavailable("smaller than the launcher", "allow ptrace");
+            launch.ending = Ending::Code(1);
+        }
+    });
+    assert_snapshot!("compare_unavailable", fits(&compare_view(&results, &PLAIN)));
+}
+
+/// A round that lacks a variant is no comparison: said, not drawn.
+#[test]
+fn nothing_to_compare() {
+    let mut results = two(721.4, 0.03, 12);
+    results.effects.clear();
+    assert_snapshot!("compare_nothing", fits(&compare_view(&results, &PLAIN)));
+}
+
+#[test]
+fn much_faster_is_as_clear_as_much_slower() {
+    let results = two(30.2, 0.03, 100);
+    assert_eq!(results.effects[0].verdict, Verdict::Faster);
+    assert_snapshot!("compare_much_faster", fits(&compare_view(&results, &PLAIN)));
+}
+
+#[test]
+fn narrow_and_wide_terminals() {
+    for width in [40, 200] {
+        let style = report::Style { width, ..PLAIN };
+        let view = measure_view(&run(&[EMACS], 30, make_cold), &style);
+        assert_snapshot!(format!("measure_{width}"), view);
+        assert_snapshot!(format!("compare_{width}"), compare_view(&five(), &style));
+    }
+}
+
 /// A narrow terminal shortens names and wraps sentences; nothing panics at any width.
 #[test]
 fn any_width_will_do() {
@@ -175,8 +222,8 @@ fn any_width_will_do() {
             let style = report::Style { colour: false, width, unicode };
             measure_view(&results, &style);
             let view = compare_view(&results, &style);
-            let widest = view.lines().map(report::style::columns).max().unwrap_or(0);
-            assert!(width < 70 || widest <= width, "{width}: {widest}\n{view}");
+            let widest = view.lines().map(report::text::columns).max().unwrap_or(0);
+            assert!(width < 40 || widest <= width, "{width}: {widest}\n{view}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 /// Columns of the text; terminals are rarely narrower and long lines are hard to read.
 const WIDTH: usize = 80;
 
-/// Arguments of `doctor`.
+/// Say what on this machine makes measurements noisy or features unavailable
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Print one JSON array of checks {id, state, found, effect, remedy}

@@ -10,14 +10,14 @@ use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Print the static facts of ELF files: relocations, imports, exports, libraries needed.
+/// Print the static facts of ELF files: relocations, imports, exports, libraries needed
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// ELF files; in folders, every ELF file below them (symbolic links there are not followed).
+    /// ELF files; in folders, every ELF file below them (symbolic links there are not followed)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Print a JSON array with one object per file.
+    /// Print a JSON array with one object per file
     #[arg(long)]
     pub json: bool,
 }

@@ -8,9 +8,13 @@ use lab::JobsRequest;
 use model::Until;
 use os::launcher::{LaunchSpec, Launcher};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Launches by each launcher and block unless `--runs` says otherwise.
 const LAUNCHES: u32 = 100;
+
+/// How long a program whose time is up may take to end by itself.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Measures the throughput of one launcher and of `count`, in turns.
 pub fn run(arguments: &Arguments, count: u32) -> Result<ExitCode> {
@@ -23,7 +27,7 @@ pub fn run(arguments: &Arguments, count: u32) -> Result<ExitCode> {
     let request = JobsRequest {
         command: &command,
         launches: arguments.schedule.runs.unwrap_or(LAUNCHES),
-        spec: LaunchSpec { until: Until::Exit, timeout, grace: timeout },
+        spec: LaunchSpec { until: Until::Exit, timeout, grace: GRACE },
         ignore_failure: arguments.launching.launch.ignore_failure,
     };
     let line = progress::Line::new();

@@ -1,3 +1,4 @@
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
 
@@ -40,8 +41,42 @@ pub enum LaunchError {
     /// An argument holds a NUL byte.
     #[error("an argument of '{0}' holds a NUL byte, which no program can receive; remove it")]
     NulByte(String),
+    /// Arguments and environment are more than the kernel passes on.
+    #[error("'{program}' could not be started: {found}; hand long lists over in a file")]
+    TooLong {
+        /// The program.
+        program: PathBuf,
+        /// Which limit was passed.
+        found: String,
+    },
+    /// Somebody has the program open for writing.
+    #[error(
+        "'{0}' is still open for writing in some process; try again when it is finished \
+         (fuser -v '{0}' shows which one)"
+    )]
+    Busy(PathBuf),
+    /// The working directory cannot be entered.
+    #[error(
+        "the working directory '{directory}' cannot be entered: {source}; create it or name another"
+    )]
+    Directory {
+        /// The folder.
+        directory: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A file or folder that the program needs does not let this user in.
+    #[error("'{program}' may not be executed: {found}; {remedy}")]
+    Refused {
+        /// The program.
+        program: PathBuf,
+        /// What stands in the way.
+        found: String,
+        /// The next step.
+        remedy: String,
+    },
     /// execve or its preparation failed otherwise.
-    #[error("'{program}' could not be started: {source}")]
+    #[error("'{program}' could not be started: {source}{}", next_step(.source))]
     Start {
         /// The program.
         program: PathBuf,
@@ -62,8 +97,19 @@ pub enum LaunchError {
     #[error("the launcher process ended unexpectedly; run the command again")]
     LauncherGone,
     /// An error of the launcher process, already in words.
-    #[error("{0}")]
-    InLauncher(String),
+    #[error("{message}")]
+    InLauncher {
+        /// The error in words.
+        message: String,
+        /// Its kind there.
+        kind: FailureKind,
+    },
+    /// The program took too long and cannot be ended.
+    #[error(
+        "process {0} took too long and cannot be ended: it runs as another user; \
+         end it with: sudo kill -9 {0}"
+    )]
+    Unstoppable(i32),
     /// The launch was interrupted by the user.
     #[error("interrupted")]
     Interrupted,
@@ -80,9 +126,47 @@ pub enum LaunchError {
     },
 }
 
+/// What a caller may want to tell apart, such as by an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FailureKind {
+    /// The program cannot be started as it stands.
+    Program,
+    /// Something is not permitted here.
+    NotPermitted,
+    /// The user wanted to stop.
+    Interrupted,
+    /// What was asked for cannot be had on this system.
+    System,
+}
+
 impl LaunchError {
+    /// The kind of this error.
+    pub fn kind(&self) -> FailureKind {
+        let refused = |source: &io::Error| source.kind() == io::ErrorKind::PermissionDenied;
+        match self {
+            LaunchError::InLauncher { kind, .. } => *kind,
+            LaunchError::Interrupted => FailureKind::Interrupted,
+            LaunchError::NotPermitted { .. } => FailureKind::NotPermitted,
+            LaunchError::System { source, .. } if refused(source) => FailureKind::NotPermitted,
+            LaunchError::System { .. } | LaunchError::LauncherGone => FailureKind::System,
+            _ => FailureKind::Program,
+        }
+    }
+
     /// A failed system call with the `errno` of the calling thread.
     pub fn system(action: &'static str, remedy: &'static str) -> Self {
         LaunchError::System { action, source: io::Error::last_os_error(), remedy }
+    }
+}
+
+/// What helps against errors of clone and execve that have nothing to do with the program.
+fn next_step(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EAGAIN) => "; there are too many processes: look at ulimit -u",
+        Some(libc::ENOMEM) => "; free some memory",
+        Some(libc::EMFILE | libc::ENFILE) => "; raise the limit on open files: ulimit -n",
+        Some(libc::ELOOP) => "; its links or '#!' interpreters go in circles",
+        Some(libc::EPERM) => "; look for a security module's refusal: dmesg",
+        _ => "; start it by hand to see more",
     }
 }

@@ -17,11 +17,12 @@ mod reads;
 
 pub use cost::minor_fault_cost_us;
 
-use super::attend::{Ended, Options, Source, attend, on_own_thread};
+use super::attend::{Options, attend, on_own_thread};
 use super::error::LaunchError;
 use super::host;
+use super::launcher::{Once, Source, Unwatched};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
-use model::{Command, FaultTotals, PageFaults, Reading};
+use model::{Command, FaultTotals, Launch, PageFaults, Reading};
 use reads::{Reads, Tracepoints};
 use std::io;
 use std::os::fd::RawFd;
@@ -33,21 +34,21 @@ use std::os::fd::RawFd;
 /// # Errors
 /// [`LaunchError::NotPermitted`] where perf events are refused: [`totals`] works regardless.
 pub fn record(command: &Command, options: &Options) -> Result<PageFaults, LaunchError> {
-    record_with_usage(command, options).map(|(faults, _)| faults)
+    record_with_launch(command, options).map(|(faults, _)| faults)
 }
 
 /// [`record`], and what the kernel counted.
-fn record_with_usage(
+fn record_with_launch(
     command: &Command,
     options: &Options,
-) -> Result<(PageFaults, libc::rusage), LaunchError> {
+) -> Result<(PageFaults, Launch), LaunchError> {
     // Asked for here: the recording thread keeps off the launch's CPU.
     let mut cpus = host::allowed_cpus();
     cpus.extend(options.cpu.filter(|cpu| !cpus.contains(cpu)));
     on_own_thread(options, || {
         let mut recorder = Recorder::open(&cpus)?;
-        let ended = attend(command, &[], None, options, &mut recorder)?;
-        Ok((recorder.finish(&ended), ended.usage))
+        let once = attend(command, &[], None, options, &mut recorder)?;
+        Ok((recorder.finish(&once), once.launch))
     })
 }
 
@@ -57,38 +58,17 @@ fn record_with_usage(
 /// # Errors
 /// Where the program cannot be started.
 pub fn totals(command: &Command, options: &Options) -> Result<FaultTotals, LaunchError> {
-    struct Nothing;
-    impl Source for Nothing {
-        fn descriptors(&self) -> Vec<RawFd> {
-            Vec::new()
-        }
-        fn drain(&mut self) -> bool {
-            false
-        }
-    }
-    let ended = on_own_thread(options, || attend(command, &[], None, options, &mut Nothing))?;
+    let launch =
+        on_own_thread(options, || attend(command, &[], None, options, &mut Unwatched))?.launch;
     Ok(FaultTotals {
-        minor: Reading::Value(ended.usage.ru_minflt as u64),
-        major: Reading::Value(ended.usage.ru_majflt as u64),
-        read_bytes: read_bytes(&ended.usage),
+        minor: launch.minor_faults,
+        major: launch.major_faults,
+        read_bytes: launch.read_bytes,
         anonymous: Reading::unavailable(
             "addresses of page faults need perf events",
             "sudo sysctl kernel.perf_event_paranoid=2",
         ),
     })
-}
-
-/// Storage reads of the process and of the children it waited for: getrusage(2), in blocks of
-/// 512 bytes, counted where the request was made, the file system's own blocks included.
-fn read_bytes(usage: &libc::rusage) -> Reading<u64> {
-    if std::path::Path::new("/proc/self/io").exists() {
-        Reading::Value(usage.ru_inblock as u64 * 512)
-    } else {
-        Reading::unavailable(
-            "this kernel does not count reads of a process",
-            "use a kernel with CONFIG_TASK_IO_ACCOUNTING",
-        )
-    }
 }
 
 /// Whether [`record`] can tell which files a launch reads from storage.
@@ -144,15 +124,15 @@ impl Recorder {
         Ok(Recorder { rings, scope, points, found: Found::default() })
     }
 
-    fn finish(mut self, ended: &Ended) -> PageFaults {
+    fn finish(mut self, once: &Once) -> PageFaults {
         self.found.faults.sort_by_key(|(at_ns, _)| *at_ns);
-        let started = ended.started.ticks();
+        let started = once.ticks;
         let at_us = |ns: u64| (i128::from(ns) - i128::from(started)) as f64 / 1000.0;
         let names = names::Names::from_mappings(&self.found.records);
         let faults = self.found.faults.into_iter();
         PageFaults {
-            total_us: ended.total_us,
-            pid: ended.pid,
+            total_us: once.launch.total_us,
+            pid: once.pid,
             source: match self.scope {
                 Scope::User => "perf page-fault events, user mode only".to_owned(),
                 Scope::UserAndKernel => "perf page-fault events".to_owned(),
@@ -168,7 +148,7 @@ impl Recorder {
                     "run headstart as root",
                 ),
             },
-            read_bytes: read_bytes(&ended.usage),
+            read_bytes: once.launch.read_bytes.clone(),
             lost: self.found.lost,
         }
     }

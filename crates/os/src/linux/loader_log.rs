@@ -13,9 +13,10 @@ mod datagrams;
 mod lines;
 pub mod statistics;
 
-use super::attend::{Options, Source, attend, on_own_thread};
-use super::clock::ClockOffset;
+use super::attend::{Options, attend, on_own_thread};
+use super::clock::{ClockOffset, Instant};
 use super::error::LaunchError;
+use super::launcher::Source;
 use datagrams::Datagrams;
 use lines::Lines;
 use model::{Command, LoaderLine, LoaderLog};
@@ -36,13 +37,14 @@ pub fn record(command: &Command, what: &str, options: &Options) -> Result<Loader
         command.environment.retain(|(name, _)| name != "LD_DEBUG" && name != "LD_DEBUG_OUTPUT");
         command.environment.push(("LD_DEBUG_OUTPUT".to_owned(), None));
         let stderr = Some(sender.as_raw_fd());
-        let ended = attend(&command, &[("LD_DEBUG", what)], stderr, options, &mut source)?;
+        let once = attend(&command, &[("LD_DEBUG", what)], stderr, options, &mut source)?;
+        let started = Instant::from_ticks(once.ticks);
         let lines = source.lines.finish().into_iter().map(|line| LoaderLine {
             pid: line.pid,
-            at_us: offset.us_since(ended.started, line.at_ns),
+            at_us: offset.us_since(started, line.at_ns),
             text: line.text,
         });
-        Ok(LoaderLog { total_us: ended.total_us, pid: ended.pid, lines: lines.collect() })
+        Ok(LoaderLog { total_us: once.launch.total_us, pid: once.pid, lines: lines.collect() })
     })
 }
 

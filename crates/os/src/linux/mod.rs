@@ -16,4 +16,4 @@ pub mod residency;
 pub mod spawn;
 pub mod trace;
 
-pub use error::LaunchError;
+pub use error::{FailureKind, LaunchError};

@@ -1,5 +1,6 @@
 use super::figures::{bytes, count, duration, plural, why};
-use super::page::{Look, Page};
+use super::page::Page;
+use crate::style::Tint;
 use model::{CpuidTax, Explanation, FileWork, Reading};
 
 /// Page faults, file-system work and CPUID, a line each.
@@ -12,14 +13,14 @@ pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
 }
 
 fn labelled(page: &mut Page, label: &str, text: Reading<String>) {
-    let lead = page.paint(Look::Strong, label);
+    let lead = page.paint(Tint::Strong, label);
     let space = " ".repeat(13_usize.saturating_sub(label.len()));
-    let (look, text) = match &text {
-        Reading::Value(text) => (Look::Plain, text.clone()),
-        missing => (Look::Warning, format!("unavailable: {}", why(missing))),
+    let (tint, text) = match &text {
+        Reading::Value(text) => (Tint::Plain, text.clone()),
+        missing => (Tint::Doubt, format!("unavailable: {}", why(missing))),
     };
     let first = format!("{label}{space}");
-    page.wrapped_behind(&first, &format!("{lead}{space}"), look, &text);
+    page.wrapped_behind(&first, &format!("{lead}{space}"), tint, &text);
 }
 
 fn faults(explanation: &Explanation) -> Reading<String> {

@@ -1,4 +1,5 @@
-use super::page::{Look, Page};
+use super::page::Page;
+use crate::style::Tint;
 use model::{Explanation, Finding, Phase};
 
 /// Findings, costliest first: cause, evidence, remedy.
@@ -20,11 +21,11 @@ pub(super) fn list(page: &mut Page, explanation: &Explanation) {
 
 fn entry(page: &mut Page, number: usize, finding: &Finding) {
     let lead = format!("{number:>3}  ");
-    page.wrapped(&lead, Look::Strong, &format!("{} [{}]", finding.cause, finding.id));
+    page.wrapped(&lead, Tint::Strong, &format!("{} [{}]", finding.cause, finding.id));
     let dot = format!("       {} ", page.pick("·", "-"));
     for line in &finding.evidence {
-        page.wrapped(&dot, Look::Plain, line);
+        page.wrapped(&dot, Tint::Plain, line);
     }
     let arrow = format!("     {} ", page.pick("→", "=>"));
-    page.wrapped(&arrow, Look::Remedy, &finding.remedy);
+    page.wrapped(&arrow, Tint::Remedy, &finding.remedy);
 }

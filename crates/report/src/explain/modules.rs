@@ -1,5 +1,7 @@
 use super::figures::{add, count_or_dash, duration_or_dash};
-use super::page::{Look, Page, fitted, printable};
+use super::page::Page;
+use crate::style::Tint;
+use crate::text::printable;
 use model::{Explanation, ModuleReport};
 use std::collections::BTreeMap;
 
@@ -48,7 +50,7 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
         name = name + 2
     );
     page.heading(&titles);
-    let shown = page.options.rows.unwrap_or(rows.len()).min(rows.len());
+    let shown = page.rows.unwrap_or(rows.len()).min(rows.len());
     // One hidden row would take the line that says so.
     let shown = if shown + 1 == rows.len() { rows.len() } else { shown };
     for row in &rows[..shown] {
@@ -58,12 +60,12 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
     if shown < rows.len() {
         let hidden = sum(&rows[shown..], format!("{} more", rows.len() - shown));
         let text = line(page, &hidden, name);
-        let text = page.paint(Look::Quiet, &text);
+        let text = page.paint(Tint::Faint, &text);
         page.line(&text);
     }
     if rows.len() > 1 {
         let all = line(page, &sum(&rows, format!("all {}", rows.len())), name);
-        let all = page.paint(Look::Strong, &all);
+        let all = page.paint(Tint::Strong, &all);
         page.line(&all);
     }
 }
@@ -109,7 +111,7 @@ fn line(page: &Page, row: &Row, width: usize) -> String {
     let dash = page.pick("–", "-");
     format!(
         "  {}{:>10}{:>11}{:>10}{:>8}{:>12}",
-        fitted(&row.name, width, page.options.unicode),
+        page.style.fitted(&row.name, width),
         duration_or_dash(row.map, dash),
         duration_or_dash(row.relocate, dash),
         duration_or_dash(row.init, dash),

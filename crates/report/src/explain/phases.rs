@@ -1,5 +1,7 @@
 use super::figures::{duration, percent, why};
-use super::page::{Look, Page, columns, fitted, printable};
+use super::page::Page;
+use crate::style::Tint;
+use crate::text::{columns, printable};
 use model::{Explanation, Phase, Reading};
 
 /// What was launched, and how long it took traced and untraced.
@@ -7,9 +9,9 @@ pub(super) fn header(page: &mut Page, explanation: &Explanation) {
     let total = duration(explanation.total_us);
     let command = printable(&explanation.command.line());
     let room = page.width.saturating_sub(columns(&total) + 2);
-    let command = fitted(&command, room, page.options.unicode);
-    let command = page.paint(Look::Strong, &command);
-    let total = page.paint(Look::Strong, &total);
+    let command = page.style.fitted(&command, room);
+    let command = page.paint(Tint::Strong, &command);
+    let total = page.paint(Tint::Strong, &total);
     page.line(&format!("{command}  {total}"));
     let text = match &explanation.untraced_median_us {
         Reading::Value(median) if *median > 0.0 => {
@@ -21,7 +23,7 @@ pub(super) fn header(page: &mut Page, explanation: &Explanation) {
         missing => format!("untraced median: {}", why(missing)),
     };
     let indent = page.width.saturating_sub(columns(&text));
-    page.wrapped(&" ".repeat(indent), Look::Quiet, &text);
+    page.wrapped(&" ".repeat(indent), Tint::Faint, &text);
 }
 
 /// One bar a phase.
@@ -35,8 +37,8 @@ pub(super) fn bars(page: &mut Page, explanation: &Explanation) {
             continue;
         }
         let bar = page.bar(if most > 0.0 { time.us / most } else { 0.0 }, width);
-        let look = if time.phase == Phase::Unattributed { Look::Warning } else { Look::Plain };
-        let name = page.paint(look, &format!("{:<13}", time.phase.name()));
+        let tint = if time.phase == Phase::Unattributed { Tint::Doubt } else { Tint::Plain };
+        let name = page.paint(tint, &format!("{:<13}", time.phase.name()));
         let (us, share) = (duration(time.us), percent(time.us, total));
         page.line(&format!("  {name} {bar} {us:>9} {share:>9}"));
     }
@@ -57,6 +59,6 @@ fn notes(page: &mut Page, explanation: &Explanation) {
         }
     }
     for text in seen {
-        page.wrapped("  note: ", Look::Quiet, &text);
+        page.wrapped("  note: ", Tint::Faint, &text);
     }
 }

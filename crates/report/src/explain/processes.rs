@@ -1,5 +1,7 @@
 use super::figures::duration;
-use super::page::{Look, Page, fitted, printable};
+use super::page::Page;
+use crate::style::Tint;
+use crate::text::printable;
 use model::{Explanation, ProcessReport};
 
 /// Columns right of the timeline: charged time.
@@ -15,9 +17,9 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
     let time = page.width.saturating_sub(name + CHARGED + 4);
     let heading = format!("{:<name$}  {:<time$}{:>CHARGED$}", "Processes", "  when", "charged");
     page.heading(&heading);
-    let (shown, hidden) = split(processes, page.options.rows);
+    let (shown, hidden) = split(processes, page.rows);
     for process in shown {
-        let command = fitted(&command(process), name, page.options.unicode);
+        let command = page.style.fitted(&command(process), name);
         let line = timeline(page, process, explanation.total_us, time);
         page.line(&format!("  {command}  {line}{:>CHARGED$}", duration(process.charged_us)));
     }
@@ -28,7 +30,7 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
         page.line(&format!("  {text:<rest$}{:>CHARGED$}", duration(charged)));
     }
     let text = "of images alive at once, the one started last is charged";
-    page.wrapped("  ", Look::Quiet, text);
+    page.wrapped("  ", Tint::Faint, text);
 }
 
 /// The costliest processes in order of start, and the others.
@@ -68,6 +70,6 @@ fn timeline(page: &Page, process: &ProcessReport, total: f64, width: usize) -> S
     };
     let from = column(process.started_us).min(width.saturating_sub(1));
     let to = column(process.ended_us).clamp(from + 1, width.max(from + 1));
-    let bar = page.paint(Look::Bar, &page.pick("━", "=").repeat(to - from));
+    let bar = page.paint(Tint::Bar, &page.pick("━", "=").repeat(to - from));
     format!("{}{bar}{}", " ".repeat(from), " ".repeat(width.saturating_sub(to)))
 }

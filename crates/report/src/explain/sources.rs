@@ -1,4 +1,5 @@
-use super::page::{Look, Page};
+use super::page::Page;
+use crate::style::Tint;
 use model::Explanation;
 
 /// Where each group of figures comes from.
@@ -6,11 +7,11 @@ pub(super) fn list(page: &mut Page, explanation: &Explanation) {
     page.heading("Where the figures come from");
     for source in &explanation.sources {
         let lead = format!("  {:<9}", source.figures);
-        let (look, text) = match (source.mechanism.as_str(), source.caveat.as_str()) {
-            ("none", caveat) => (Look::Warning, format!("unavailable: {caveat}")),
-            (mechanism, "") => (Look::Quiet, mechanism.to_owned()),
-            (mechanism, caveat) => (Look::Quiet, format!("{mechanism}: {caveat}")),
+        let (tint, text) = match (source.mechanism.as_str(), source.caveat.as_str()) {
+            ("none", caveat) => (Tint::Doubt, format!("unavailable: {caveat}")),
+            (mechanism, "") => (Tint::Faint, mechanism.to_owned()),
+            (mechanism, caveat) => (Tint::Faint, format!("{mechanism}: {caveat}")),
         };
-        page.wrapped(&lead, look, &text);
+        page.wrapped(&lead, tint, &text);
     }
 }

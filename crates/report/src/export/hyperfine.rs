@@ -1,4 +1,4 @@
-use model::{Ending, Reading, Results, VariantResult};
+use model::{Ending, Launch, Results, Sample, VariantResult};
 use serde::Serialize;
 
 /// The JSON of `hyperfine --export-json` (1.15 to 1.20), so that scripts made for it go on working.
@@ -33,7 +33,7 @@ struct Entry<'a> {
     /// Left out where any launch lacks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_usage_byte: Option<Vec<u64>>,
-    /// `null` for a launch that did not end by itself.
+    /// One a launch: `null` where it did not end by itself or is not known.
     exit_codes: Vec<Option<i32>>,
 }
 
@@ -41,23 +41,32 @@ fn entry(variant: &VariantResult) -> Entry<'_> {
     let seconds = |us: f64| us / 1e6;
     let times: Vec<f64> = variant.times_us.iter().copied().map(seconds).collect();
     let launches = || variant.samples.iter().map(|sample| &sample.launch);
-    let memory = launches().map(|launch| match launch.peak_rss_kib {
-        Reading::Value(kib) => Some(kib.saturating_mul(1024)),
-        Reading::Unavailable { .. } => None,
-    });
+    let of_launches = |time: fn(&Launch) -> f64, median_us: f64| match &variant.samples[..] {
+        // Results that were read from JSON have no samples; the median is the best there is.
+        [] => seconds(median_us),
+        _ => mean(&launches().map(|launch| seconds(time(launch))).collect::<Vec<_>>()),
+    };
+    let codes = launches().map(|launch| exit_code(launch.ending)).chain(std::iter::repeat(None));
     Entry {
         command: &variant.command,
         mean: mean(&times),
         stddev: deviation(&times),
         median: seconds(variant.summary.median_us),
-        user: mean(&launches().map(|launch| seconds(launch.user_us)).collect::<Vec<_>>()),
-        system: mean(&launches().map(|launch| seconds(launch.system_us)).collect::<Vec<_>>()),
+        user: of_launches(|launch| launch.user_us, variant.user_us),
+        system: of_launches(|launch| launch.system_us, variant.system_us),
         min: seconds(variant.summary.min_us),
         max: seconds(variant.summary.max_us),
-        memory_usage_byte: memory.collect(),
-        exit_codes: launches().map(|launch| exit_code(launch.ending)).collect(),
+        memory_usage_byte: memory(variant),
+        exit_codes: codes.take(times.len()).collect(),
         times,
     }
+}
+
+/// Bytes at the peak of every launch.
+fn memory(variant: &VariantResult) -> Option<Vec<u64>> {
+    let bytes = |sample: &Sample| Some(sample.launch.peak_rss_kib.get()?.saturating_mul(1024));
+    let all: Option<Vec<u64>> = variant.samples.iter().map(bytes).collect();
+    all.filter(|all| !all.is_empty())
 }
 
 fn exit_code(ending: Ending) -> Option<i32> {

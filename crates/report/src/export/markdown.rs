@@ -1,7 +1,7 @@
 use crate::figure::{Unit, percent};
 use crate::style::Style;
-use crate::words::{interval, short};
-use model::{Effect, Results};
+use crate::words::{brief, brief_interval};
+use model::{Effect, Results, VariantResult};
 
 /// A Markdown table, as for a README or a pull request.
 pub fn markdown(results: &Results) -> String {
@@ -18,7 +18,7 @@ pub fn markdown(results: &Results) -> String {
     for (place, variant) in results.variants.iter().enumerate() {
         let s = &variant.summary;
         let times = [s.min_us, s.p10_us, s.median_us].map(|time| unit.bare(time)).join(" | ");
-        text += &format!("| {} | {times} | {} |", code(&variant.command), percent(s.spread));
+        text += &format!("| {} | {times} | {} |", command(variant), percent(s.spread));
         if compared {
             let effect = results.effects.iter().find(|effect| effect.variant == variant.name);
             text += &format!(" {} |", change(effect, place == 0, &style));
@@ -30,10 +30,23 @@ pub fn markdown(results: &Results) -> String {
 
 fn change(effect: Option<&Effect>, first: bool, style: &Style) -> String {
     match effect {
-        Some(effect) => format!("{} ({})", short(effect), interval(effect, style)),
+        Some(effect) => match (brief(effect, style), brief_interval(effect, style)) {
+            (brief, none) if none.is_empty() => brief,
+            (brief, interval) => format!("{brief} ({interval})"),
+        },
         None if first => "baseline".to_owned(),
         None => "no complete round".to_owned(),
     }
+}
+
+/// The command, after its variant's name where that says something else.
+fn command(variant: &VariantResult) -> String {
+    let command = code(&variant.command);
+    if variant.name == variant.command {
+        return command;
+    }
+    let name = variant.name.replace(['\n', '\r'], " ").replace('|', r"\|");
+    format!("{name}: {command}")
 }
 
 /// Inline code that survives a table: bars are escaped, back-ticks fenced, lines joined.

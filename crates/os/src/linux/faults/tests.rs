@@ -53,8 +53,8 @@ fn command(program: &Path, arguments: &[&Path]) -> Command {
 }
 
 /// `None`, said loudly, where perf events are refused.
-fn recorded(command: &Command) -> Option<(PageFaults, libc::rusage)> {
-    match record_with_usage(command, &Options::default()) {
+fn recorded(command: &Command) -> Option<(PageFaults, model::Launch)> {
+    match record_with_launch(command, &Options::default()) {
         Ok(recorded) => Some(recorded),
         Err(error @ LaunchError::NotPermitted { .. }) => {
             eprintln!("SKIPPED: {error}");
@@ -110,15 +110,17 @@ fn sums_agree_with_what_the_kernel_counts() {
     for argv in [vec!["sh", "-c", "true; ls / | wc"], vec!["cc", "--version"]] {
         let argv: Vec<String> = argv.into_iter().map(str::to_owned).collect();
         let Ok(command) = resolve(&argv) else { continue };
-        let Some((faults, usage)) = recorded(&command) else { return };
+        let Some((faults, launch)) = recorded(&command) else { return };
         let major = faults.faults.iter().filter(|fault| fault.major).count() as i64;
         let minor = faults.faults.len() as i64 - major;
         let execs = faults.mappings.iter().filter(|mapping| mapping.bytes == u64::MAX).count();
         // Each execve has faults without an event; user mode alone sees no system calls.
         let per_exec = if faults.source.contains("user mode only") { 60 } else { 25 };
-        let missing = (usage.ru_minflt - minor) + (usage.ru_majflt - major);
+        let counted = |reading: model::Reading<u64>| reading.get().unwrap() as i64;
+        let (all_minor, all_major) = (counted(launch.minor_faults), counted(launch.major_faults));
+        let missing = (all_minor - minor) + (all_major - major);
         assert!((0..per_exec * execs as i64).contains(&missing), "{argv:?}: {missing} of {minor}");
-        assert!(major <= usage.ru_majflt, "{argv:?}: {major} of {}", usage.ru_majflt);
+        assert!(major <= all_major, "{argv:?}: {major} of {all_major}");
         assert_eq!(faults.lost, 0);
     }
 }

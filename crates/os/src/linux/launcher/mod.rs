@@ -6,12 +6,17 @@
 //! and as a child subreaper it inherits, and ends, whatever a program leaves running.
 //!
 //! If headstart dies, the launcher gets a SIGTERM, ends every descendant and leaves. If the
-//! launcher dies, the launched program gets a SIGKILL.
+//! launcher dies, the launched program gets a SIGKILL, and a guard above the launcher inherits,
+//! and ends, the rest.
 
+mod alarm;
+mod entry;
+mod guard;
 mod peak;
 mod ready;
 mod schedule;
 mod serve;
+mod tracee;
 mod usage;
 mod wire;
 
@@ -19,7 +24,7 @@ use super::error::LaunchError;
 use super::{interrupt, processes};
 use model::{Command, Launch, Until};
 use serde::{Deserialize, Serialize};
-use std::io;
+use std::io::{self, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -56,6 +61,17 @@ pub struct Started {
     pub launch: Launch,
 }
 
+/// A launch made exactly once: to record it from outside, or for what it does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Once {
+    /// Process id.
+    pub pid: u32,
+    /// [`super::clock::Instant::ticks`] from before the clone call.
+    pub ticks: u64,
+    /// The launch. Its peak RSS is missing where the program is smaller than the launcher.
+    pub launch: Launch,
+}
+
 /// A prepared command of one launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(usize);
@@ -64,6 +80,8 @@ pub struct Slot(usize);
 pub struct Launcher {
     stream: UnixStream,
     pid: libc::pid_t,
+    /// Our child, and the launcher's parent.
+    guard: libc::pid_t,
     slots: usize,
 }
 
@@ -75,7 +93,7 @@ const LOOK_UP_MS: i32 = 1000;
 
 impl Launcher {
     /// Forks the launcher. Call it early: what the caller holds in memory then is what the
-    /// launcher counts as its own.
+    /// launcher counts as its own. The launcher ends with the calling thread.
     pub fn start() -> Result<Self, LaunchError> {
         let failed = |source| LaunchError::System {
             action: "the launcher process could not be created",
@@ -85,15 +103,22 @@ impl Launcher {
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         // SAFETY: getpid has no preconditions.
         let parent = unsafe { libc::getpid() };
-        // SAFETY: the child only serves requests and leaves with _exit; the allocator it uses is
-        // made usable after fork by the C library.
+        // SAFETY: the child and its own child only serve requests and leave with _exit; the
+        // allocator they use is made usable after fork by the C library.
         match unsafe { libc::fork() } {
             -1 => Err(failed(io::Error::last_os_error())),
             0 => {
                 drop(ours);
-                serve::serve(theirs, parent)
+                guard::guard(theirs, parent)
             }
-            pid => Ok(Launcher { stream: ours, pid, slots: 0 }),
+            guard => {
+                drop(theirs);
+                let mut launcher = Launcher { stream: ours, pid: 0, guard, slots: 0 };
+                let mut pid = [0; size_of::<libc::pid_t>()];
+                launcher.stream.read_exact(&mut pid).map_err(failed)?;
+                launcher.pid = libc::pid_t::from_le_bytes(pid);
+                Ok(launcher)
+            }
         }
     }
 
@@ -124,9 +149,29 @@ impl Launcher {
 
     /// Launches a prepared command and waits until it is complete and gone.
     pub fn launch(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
-        let limit = spec.timeout + spec.grace + WATCHDOG_MARGIN;
-        match self.ask(&Request::Launch { slot: slot.0, spec: spec.clone() }, &[], Some(limit))? {
+        let request = Request::Launch { slot: slot.0, spec: spec.clone() };
+        match self.ask(&request, &[], Some(limit(spec)))? {
             Reply::Launched(launch) => Ok(*launch),
+            _ => Err(LaunchError::LauncherGone),
+        }
+    }
+
+    /// Launches a prepared command exactly once and waits for its end, whatever `spec.until`
+    /// says. ([`Launcher::launch`] may launch it once more, untimed, to learn its peak RSS.)
+    pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Once, LaunchError> {
+        self.once_watched(slot, spec, &mut Unwatched)
+    }
+
+    /// [`Launcher::once`], draining `source` meanwhile.
+    pub(crate) fn once_watched(
+        &mut self,
+        slot: Slot,
+        spec: &LaunchSpec,
+        source: &mut dyn Source,
+    ) -> Result<Once, LaunchError> {
+        let request = Request::Once { slot: slot.0, spec: spec.clone() };
+        match self.ask_watched(&request, &[], Some(limit(spec)), source)? {
+            Reply::LaunchedOnce(once) => Ok(*once),
             _ => Err(LaunchError::LauncherGone),
         }
     }
@@ -152,10 +197,29 @@ impl Launcher {
         fds: &[RawFd],
         limit: Option<Duration>,
     ) -> Result<Reply, LaunchError> {
-        wire::send(&self.stream, request, fds).map_err(|_| LaunchError::LauncherGone)?;
-        self.await_reply(limit)?;
+        self.ask_watched(request, fds, limit, &mut Unwatched)
+    }
+
+    fn ask_watched(
+        &mut self,
+        request: &Request,
+        fds: &[RawFd],
+        limit: Option<Duration>,
+        source: &mut dyn Source,
+    ) -> Result<Reply, LaunchError> {
+        wire::send(&self.stream, request, fds).map_err(|source| match source.raw_os_error() {
+            Some(libc::EBADF) => LaunchError::System {
+                action: "the program's stdin, stdout and stderr could not be handed over",
+                source,
+                remedy: "open them: none may be closed",
+            },
+            _ => LaunchError::LauncherGone,
+        })?;
+        self.await_reply(limit, source)?;
         match wire::receive::<Reply>(&mut self.stream) {
-            Ok(Some((Reply::Failed(message), _))) => Err(LaunchError::InLauncher(message)),
+            Ok(Some((Reply::Failed { message, kind }, _))) => {
+                Err(LaunchError::InLauncher { message, kind })
+            }
             Ok(Some((reply, _))) => Ok(reply),
             _ => Err(LaunchError::LauncherGone),
         }
@@ -163,21 +227,28 @@ impl Launcher {
 
     /// Waits for a reply; ends the launcher's programs when it is overdue (a real-time program
     /// that never sleeps keeps the launcher itself from running).
-    fn await_reply(&self, limit: Option<Duration>) -> Result<(), LaunchError> {
+    fn await_reply(
+        &self,
+        mut limit: Option<Duration>,
+        source: &mut dyn Source,
+    ) -> Result<(), LaunchError> {
         let mut asked = Instant::now();
-        let mut limit = limit;
+        let mut fds = vec![self.stream.as_raw_fd()];
+        fds.extend(source.descriptors());
+        let mut fds: Vec<_> = fds.into_iter().map(readable).collect();
+        let mut more = false;
         loop {
             if interrupt::requested() {
                 return Err(LaunchError::Interrupted);
             }
-            match poll_readable(self.stream.as_raw_fd(), LOOK_UP_MS) {
-                Ok(true) => return Ok(()),
-                Ok(false) if limit.is_some_and(|limit| asked.elapsed() > limit) => {
+            match poll(&mut fds, if more { 0 } else { LOOK_UP_MS }) {
+                Ok(_) if fds[0].revents != 0 => return Ok(()),
+                Ok(0) if !more && limit.is_some_and(|limit| asked.elapsed() > limit) => {
                     processes::kill_descendants(self.pid);
                     asked = Instant::now();
                     limit = Some(WATCHDOG_MARGIN);
                 }
-                Ok(false) => {}
+                Ok(_) => more = source.drain(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return Err(LaunchError::LauncherGone),
             }
@@ -185,29 +256,56 @@ impl Launcher {
     }
 }
 
+/// When the launcher's answer is overdue.
+fn limit(spec: &LaunchSpec) -> Duration {
+    spec.timeout.saturating_add(spec.grace).saturating_add(WATCHDOG_MARGIN)
+}
+
+/// What is read while a launch runs.
+pub(crate) trait Source {
+    /// Descriptors that become readable when there is something to drain.
+    fn descriptors(&self) -> Vec<RawFd>;
+    /// Takes a bounded amount of what is there, without waiting. True where more may be left.
+    fn drain(&mut self) -> bool;
+}
+
+/// No source: nothing is read while a launch runs.
+pub(crate) struct Unwatched;
+
+impl Source for Unwatched {
+    fn descriptors(&self) -> Vec<RawFd> {
+        Vec::new()
+    }
+
+    fn drain(&mut self) -> bool {
+        false
+    }
+}
+
 impl Drop for Launcher {
     fn drop(&mut self) {
         // A launcher that waits for requests sees the end of the stream, one that waits for a
-        // program the signal.
+        // program the signal, which the guard passes on.
         let _ = self.stream.shutdown(Shutdown::Both);
-        // SAFETY: the launcher is our child and not yet waited for, so the id is still its own.
-        unsafe { libc::kill(self.pid, libc::SIGTERM) };
+        // SAFETY: the guard is our child and not yet waited for, so the id is still its own.
+        unsafe { libc::kill(self.guard, libc::SIGTERM) };
         let mut status = 0;
         // SAFETY: `status` outlives the call.
-        while unsafe { libc::waitpid(self.pid, &mut status, 0) } < 0
+        while unsafe { libc::waitpid(self.guard, &mut status, 0) } < 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
     }
 }
 
-/// Whether `fd` becomes readable within `timeout_ms` (-1: wait for ever).
-fn poll_readable(fd: RawFd, timeout_ms: i32) -> io::Result<bool> {
-    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    // SAFETY: one valid pollfd.
-    match unsafe { libc::poll(&mut poll, 1, timeout_ms) } {
-        -1 => Err(io::Error::last_os_error()),
-        count => Ok(count > 0),
-    }
+fn readable(fd: RawFd) -> libc::pollfd {
+    libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
+}
+
+/// Waits until one of `fds` is readable, for at most `timeout_ms`; how many are.
+fn poll(fds: &mut [libc::pollfd], timeout_ms: i32) -> io::Result<usize> {
+    // SAFETY: a valid array of the given length.
+    let count = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout_ms) };
+    usize::try_from(count).map_err(|_| io::Error::last_os_error())
 }
 
 /// `/dev/null`, for stdio.

@@ -4,27 +4,36 @@
 //! smaller one. The account of a running process can: one extra, untimed launch is stopped as it
 //! exits (ptrace(2), PTRACE_EVENT_EXIT) and its VmHWM read.
 
+use super::alarm::Alarm;
+use super::tracee::{self, Image, Next};
 use super::{serve, usage};
 use crate::linux::error::LaunchError;
-use crate::linux::spawn::{Child, Prepared, Setup, spawn};
+use crate::linux::spawn::{Child, Prepared};
+use crate::linux::trace::ptrace::{self, Resume};
 use model::Reading;
 use std::os::fd::RawFd;
-use std::ptr::null_mut;
+use std::time::Duration;
+
+const OPTIONS: libc::c_int = libc::PTRACE_O_TRACEEXIT | libc::PTRACE_O_EXITKILL;
 
 /// Launches the program once more and reads its peak as it exits.
-pub fn measure(prepared: &Prepared, stdio: [RawFd; 3]) -> Result<Reading<u64>, LaunchError> {
-    let setup = Setup { trace_me: true, ..Setup::with_stdio(stdio) };
-    let child = match spawn(prepared, setup) {
+pub fn measure(
+    prepared: &Prepared,
+    stdio: [RawFd; 3],
+    timeout: Duration,
+) -> Result<Reading<u64>, LaunchError> {
+    let alarm = Alarm::set(timeout);
+    let child = match tracee::start(prepared, stdio) {
         Ok(child) => child,
         Err(error) => return Ok(untraceable(&error.to_string())),
     };
-    let peak = peak_at_exit(&child);
-    // SAFETY: no pointers are followed. A process that is exiting goes on when it is let go and
-    // ignores SIGKILL; any other one gets that signal with the release.
-    unsafe { libc::ptrace(libc::PTRACE_DETACH, child.pid, null_mut::<u8>(), libc::SIGKILL) };
-    while serve::wait(&child).is_none() {}
+    let peak = peak_at_exit(&child, &alarm);
+    // A process that is exiting ignores the signal and goes on when it is let go.
+    ptrace::kill(child.pid);
+    ptrace::resume(child.pid, Resume::Continue(0));
+    drop(alarm);
     serve::end_everything();
-    Ok(peak.map_or_else(|| untraceable("it was not seen to exit"), Reading::Value))
+    Ok(peak.map_or_else(untraceable, Reading::Value))
 }
 
 fn untraceable(why: &str) -> Reading<u64> {
@@ -34,28 +43,24 @@ fn untraceable(why: &str) -> Reading<u64> {
     )
 }
 
-fn peak_at_exit(child: &Child) -> Option<u64> {
-    stop(child)?;
-    let options = libc::PTRACE_O_TRACEEXIT | libc::PTRACE_O_EXITKILL;
-    // SAFETY: the child is stopped and ours to trace; options are passed by value.
-    unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, child.pid, null_mut::<u8>(), options) };
+fn peak_at_exit(child: &Child, alarm: &Alarm) -> Result<u64, &'static str> {
+    const UNSEEN: &str = "it was not seen to exit";
+    let Some(Next::Stopped(_)) = tracee::next(child, alarm) else { return Err(UNSEEN) };
+    if Image::of(child.pid).is_some_and(|image| image.lost_privileges(child.pid)) {
+        return Err("ptrace takes its privileges away");
+    }
+    if ptrace::set_options_to(child.pid, OPTIONS).is_err() {
+        return Err(UNSEEN);
+    }
     let mut signal = 0;
     loop {
-        // SAFETY: as above.
-        unsafe { libc::ptrace(libc::PTRACE_CONT, child.pid, null_mut::<u8>(), signal) };
-        let status = stop(child)?;
+        ptrace::resume(child.pid, Resume::Continue(signal));
+        let Some(Next::Stopped(status)) = tracee::next(child, alarm) else { return Err(UNSEEN) };
         if status >> 16 == libc::PTRACE_EVENT_EXIT {
-            return usage::line_value(child.pid, "status", "VmHWM:");
+            let peak = usage::line_value(child.pid, "status", "VmHWM:");
+            return peak.ok_or("its status could not be read");
         }
         // Signals are the program's own; the trap of a later execve is ours.
         signal = Some(libc::WSTOPSIG(status)).filter(|&s| s != libc::SIGTRAP).unwrap_or(0);
     }
-}
-
-/// Waits for the child's next stop; `None` when it has ended.
-fn stop(child: &Child) -> Option<libc::c_int> {
-    let mut status = 0;
-    // SAFETY: `status` outlives the call.
-    let pid = unsafe { libc::waitpid(child.pid, &mut status, libc::__WALL) };
-    (pid == child.pid && libc::WIFSTOPPED(status)).then_some(status)
 }

@@ -4,7 +4,8 @@
 //! the resolution of the result.
 
 use super::LaunchSpec;
-use super::serve::{Alarm, told_to_leave, wait};
+use super::alarm::Alarm;
+use super::serve::{told_to_leave, wait};
 use super::{schedule, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
@@ -77,7 +78,11 @@ fn watch(child: &Child, condition: &mut Condition, alarm: &Alarm) -> Outcome {
             return Outcome::TimedOut(Instant::now());
         }
         let watched = ended.is_none().then_some(child);
-        if sleep_or_end(watched, condition.descriptor()) && !condition.holds() {
+        if sleep_or_end(watched, condition.descriptor()) {
+            // Its last words may be the ones waited for.
+            if condition.holds() {
+                return Outcome::Ready(Instant::now());
+            }
             ended = wait(child).map(|(ending, accounts)| (Instant::now(), ending, accounts));
         }
         if let Some((at, ending, accounts)) = ended
@@ -103,7 +108,7 @@ fn sleep_or_end(child: Option<&Child>, output: Option<RawFd>) -> bool {
 
 /// What "ready" means, with what is needed to see it.
 enum Condition {
-    Output { pattern: Regex, pipe: File, write_end: Option<OwnedFd>, seen: Vec<u8> },
+    Output { pattern: Regex, pipe: File, write_end: Option<OwnedFd>, seen: Vec<u8>, open: bool },
     Port(u16),
     File(String),
 }
@@ -115,6 +120,7 @@ impl Condition {
             Until::Output(pattern) => Self::output(pattern)?,
             Until::Port(port) => Condition::Port(*port),
             Until::File(path) => Condition::File(path.clone()),
+            // These have launches of their own.
             Until::Exit | Until::Entry => return Err(LaunchError::LauncherGone),
         };
         match &condition {
@@ -144,7 +150,7 @@ impl Condition {
             (File::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
         };
         let write_end = Some(write_end);
-        Ok(Condition::Output { pattern, pipe: read_end, write_end, seen: Vec::new() })
+        Ok(Condition::Output { pattern, pipe: read_end, write_end, seen: Vec::new(), open: true })
     }
 
     fn take_write_end(&mut self) -> Option<OwnedFd> {
@@ -154,18 +160,20 @@ impl Condition {
         }
     }
 
+    /// What becomes readable. A pipe that every process has closed always is, so it is left out.
     fn descriptor(&self) -> Option<RawFd> {
         match self {
-            Condition::Output { pipe, .. } => Some(pipe.as_raw_fd()),
+            Condition::Output { pipe, open: true, .. } => Some(pipe.as_raw_fd()),
             _ => None,
         }
     }
 
     fn holds(&mut self) -> bool {
         match self {
-            Condition::Output { pattern, pipe, seen, .. } => {
-                let grew = drain(pipe, seen);
-                let holds = grew && pattern.is_match(seen);
+            Condition::Output { pattern, pipe, seen, open, .. } => {
+                let before = seen.len();
+                *open = drain(pipe, seen);
+                let holds = seen.len() > before && pattern.is_match(seen);
                 let surplus = seen.len().saturating_sub(WINDOW_BYTES);
                 seen.drain(..surplus);
                 holds
@@ -176,19 +184,17 @@ impl Condition {
     }
 }
 
-/// Appends what the pipe holds; whether there was anything.
+/// Appends what the pipe holds; whether anybody can still write to it.
 fn drain(pipe: &mut File, seen: &mut Vec<u8>) -> bool {
-    let before = seen.len();
     let mut chunk = [0; 4096];
     loop {
         match pipe.read(&mut chunk) {
-            Ok(0) => break,
+            Ok(0) => return false,
             Ok(count) => seen.extend_from_slice(&chunk[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => break,
+            Err(_) => return true,
         }
     }
-    seen.len() > before
 }
 
 /// Whether a connection to the port is accepted on a loopback address.

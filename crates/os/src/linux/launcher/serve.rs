@@ -1,20 +1,20 @@
 //! The launcher process itself.
 
+use super::alarm::Alarm;
 use super::wire::{self, Reply, Request};
-use super::{Configuration, LaunchSpec, Started, peak, ready, schedule, usage};
+use super::{Configuration, LaunchSpec, Once, Started, entry, guard, peak, ready, schedule, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::processes;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
 use model::{Ending, Launch, Reading, Until};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 static LEAVE: AtomicBool = AtomicBool::new(false);
-static ALARM: AtomicBool = AtomicBool::new(false);
 
 /// Whether headstart has gone or wants the launcher gone.
 pub fn told_to_leave() -> bool {
@@ -22,17 +22,19 @@ pub fn told_to_leave() -> bool {
 }
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    match signal {
-        libc::SIGTERM => LEAVE.store(true, Ordering::Relaxed),
-        libc::SIGALRM => ALARM.store(true, Ordering::Relaxed),
-        // SIGINT and SIGHUP reach the whole foreground group; headstart decides what follows.
-        _ => {}
+    // SIGALRM only interrupts a wait. The others reach the whole foreground group; headstart
+    // decides what follows.
+    if signal == libc::SIGTERM {
+        LEAVE.store(true, Ordering::Relaxed);
     }
 }
 
 /// Serves requests until the stream ends or SIGTERM comes; never returns.
 pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
     become_launcher(parent);
+    if stream.write_all(&processes::own_pid().to_le_bytes()).is_err() {
+        LEAVE.store(true, Ordering::Relaxed);
+    }
     let mut launcher = Server { configuration: Configuration::default(), slots: Vec::new() };
     while !told_to_leave() {
         let Ok(Some((request, fds))) = wire::receive::<Request>(&mut stream) else { break };
@@ -47,21 +49,16 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
 }
 
 fn become_launcher(parent: libc::pid_t) {
-    // SAFETY: plain system calls; the handler only stores to atomics. A parent that died before
-    // PR_SET_PDEATHSIG took effect is noticed by its changed id.
-    unsafe {
-        for signal in [libc::SIGTERM, libc::SIGALRM, libc::SIGINT, libc::SIGHUP] {
+    use libc::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    for signal in [SIGTERM, SIGALRM, SIGINT, SIGHUP, SIGQUIT] {
+        // SAFETY: plain system calls; the handler only stores to an atomic.
+        unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
-        libc::prctl(libc::PR_SET_NAME, c"launcher".as_ptr());
-        if libc::getppid() != parent {
-            libc::_exit(0);
-        }
     }
+    guard::live_and_die_with(parent, c"launcher");
 }
 
 /// Ends every descendant and waits for it; gives the number of processes that were there.
@@ -99,11 +96,17 @@ impl Server {
             Request::Launch { slot, spec } => {
                 self.launch(slot, &spec).map(|launch| Reply::Launched(Box::new(launch)))
             }
+            Request::Once { slot, spec } => {
+                self.once(slot, &spec).map(|once| Reply::LaunchedOnce(Box::new(once)))
+            }
             Request::LaunchMany { slot, spec, count } => {
                 self.launch_many(slot, &spec, count).map(Reply::LaunchedMany)
             }
         };
-        result.unwrap_or_else(|error| Reply::Failed(error.to_string()))
+        result.unwrap_or_else(|error| Reply::Failed {
+            message: error.to_string(),
+            kind: error.kind(),
+        })
     }
 
     fn configure(&mut self, configuration: Configuration) -> Result<Reply, LaunchError> {
@@ -131,18 +134,32 @@ impl Server {
         Ok(launches)
     }
 
-    fn launch(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
+    fn slot(&mut self, slot: usize) -> Result<(&mut Slot, [libc::c_int; 3]), LaunchError> {
         let slot = self.slots.get_mut(slot).ok_or(LaunchError::LauncherGone)?;
         let [stdin, stdout, stderr] = &slot.fds[..] else { return Err(LaunchError::LauncherGone) };
         let stdio = [stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()];
-        if spec.until != Until::Exit {
-            return ready::until_ready(&slot.prepared, stdio, spec, self.configuration.cpu);
-        }
-        let mut launch = until_exit(&slot.prepared, stdio, spec)?;
+        Ok((slot, stdio))
+    }
+
+    fn once(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
+        let (slot, stdio) = self.slot(slot)?;
+        until_exit(&slot.prepared, stdio, spec)
+    }
+
+    fn launch(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
+        let cpu = self.configuration.cpu;
+        let (slot, stdio) = self.slot(slot)?;
+        let mut launch = match spec.until {
+            Until::Exit => until_exit(&slot.prepared, stdio, spec)?.launch,
+            Until::Entry => return entry::until_entry(&slot.prepared, stdio, spec),
+            Until::Output(_) | Until::Port(_) | Until::File(_) => {
+                return ready::until_ready(&slot.prepared, stdio, spec, cpu);
+            }
+        };
         if launch.peak_rss_kib.get().is_none() && launch.ending != Ending::TimedOut {
             let small_peak = match slot.small_peak.take() {
                 Some(peak) => peak,
-                None => peak::measure(&slot.prepared, stdio)?,
+                None => peak::measure(&slot.prepared, stdio, spec.timeout)?,
             };
             launch.peak_rss_kib = slot.small_peak.insert(small_peak).clone();
         }
@@ -155,7 +172,7 @@ fn until_exit(
     prepared: &Prepared,
     stdio: [libc::c_int; 3],
     spec: &LaunchSpec,
-) -> Result<Launch, LaunchError> {
+) -> Result<Once, LaunchError> {
     let alarm = Alarm::set(spec.timeout);
     let child = spawn(prepared, Setup::with_stdio(stdio))?;
     let mut waited = wait(&child);
@@ -163,10 +180,11 @@ fn until_exit(
     // Read at once: the launcher's peak at the clone is at most this.
     let floor_kib = usage::own_peak_kib();
     let mut timed_out = false;
+    let mut ending = Gently::within(spec.grace);
     while waited.is_none() {
         timed_out = alarm.is_over();
-        if timed_out || told_to_leave() {
-            processes::kill_descendants(processes::own_pid());
+        if (timed_out || told_to_leave()) && !ending.go_on() {
+            return Err(LaunchError::Unstoppable(child.pid));
         }
         waited = wait(&child);
         ended = Instant::now();
@@ -175,7 +193,42 @@ fn until_exit(
     let Some((ending, usage)) = waited else { return Err(LaunchError::LauncherGone) };
     let ending = if timed_out { Ending::TimedOut } else { ending };
     let left_running = end_everything();
-    Ok(usage::launch(ended.us_since(child.started), ending, &usage, floor_kib, left_running))
+    let total_us = ended.us_since(child.started);
+    let launch = usage::launch(total_us, ending, &usage, floor_kib, left_running);
+    Ok(Once { pid: child.pid as u32, ticks: child.started.ticks(), launch })
+}
+
+/// A program that lives on after this many SIGKILLs, 50 ms apart, is not ours to end.
+const MOST_KILLS: u32 = 100;
+
+/// Ends the launcher's programs: first asks them to (SIGTERM), then does (SIGKILL).
+struct Gently {
+    grace: Duration,
+    asked: Option<std::time::Instant>,
+    kills: u32,
+}
+
+impl Gently {
+    fn within(grace: Duration) -> Self {
+        Gently { grace, asked: None, kills: 0 }
+    }
+
+    /// The next step, to be taken every 50 ms; false when nothing helps.
+    fn go_on(&mut self) -> bool {
+        let own = processes::own_pid();
+        match self.asked {
+            None if !told_to_leave() => {
+                self.asked = Some(std::time::Instant::now());
+                processes::signal_descendants(own, libc::SIGTERM);
+            }
+            Some(asked) if asked.elapsed() < self.grace && !told_to_leave() => {}
+            _ => {
+                processes::kill_descendants(own);
+                self.kills += 1;
+            }
+        }
+        self.kills <= MOST_KILLS
+    }
 }
 
 /// Waits for the child; `None` when a signal came first.
@@ -202,39 +255,5 @@ pub fn wait(child: &Child) -> Option<(Ending, libc::rusage)> {
             _ => Ending::Signal(info.si_status()),
         };
         Some((ending, usage))
-    }
-}
-
-/// Interrupts a blocking wait when the time is up, and again every 50 ms, so that a signal
-/// which arrives just before the wait begins is not lost.
-pub struct Alarm;
-
-impl Alarm {
-    /// Starts the timer.
-    pub fn set(timeout: Duration) -> Self {
-        ALARM.store(false, Ordering::Relaxed);
-        Self::timer(timeout.max(Duration::from_millis(1)), Duration::from_millis(50));
-        Alarm
-    }
-
-    /// Whether the time is up.
-    pub fn is_over(&self) -> bool {
-        ALARM.load(Ordering::Relaxed)
-    }
-
-    fn timer(first: Duration, then: Duration) {
-        let timeval = |duration: Duration| libc::timeval {
-            tv_sec: duration.as_secs().min(i64::MAX as u64) as i64,
-            tv_usec: i64::from(duration.subsec_micros()),
-        };
-        let timer = libc::itimerval { it_value: timeval(first), it_interval: timeval(then) };
-        // SAFETY: `timer` outlives the call.
-        unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
-    }
-}
-
-impl Drop for Alarm {
-    fn drop(&mut self) {
-        Self::timer(Duration::ZERO, Duration::ZERO);
     }
 }

@@ -99,14 +99,43 @@ impl Running {
     fn add(&mut self, pid: libc::pid_t) {
         let Some(fields) = processes::stat_fields(pid) else { return };
         let field = |number: usize| fields.get(number - 3).and_then(|text| text.parse().ok());
-        // Field numbers of proc_pid_stat(5): minflt, majflt, utime, stime.
+        // Field numbers of proc_pid_stat(5): minflt, majflt, utime, stime, cutime, cstime.
         add(&mut self.minor_faults, field(10));
         add(&mut self.major_faults, field(12));
-        self.user_us += field(14).unwrap_or(0) as f64 * tick_us();
-        self.system_us += field(15).unwrap_or(0) as f64 * tick_us();
+        let ticks = |number| field(number).unwrap_or(0) as f64 * tick_us();
+        // Its children that have ended are known in ticks of the kernel only.
+        self.user_us += ticks(16);
+        self.system_us += ticks(17);
+        let (user_us, system_us) = split(cpu_time_us(pid), ticks(14), ticks(15));
+        self.user_us += user_us;
+        self.system_us += system_us;
         add(&mut self.read_bytes, line_value(pid, "io", "read_bytes:"));
         let peak = line_value(pid, "status", "VmHWM:");
         self.peak_rss_kib = self.peak_rss_kib.max(peak);
+    }
+}
+
+/// CPU time of a process to the nanosecond, its threads that have ended included; `None` where it
+/// has gone.
+fn cpu_time_us(pid: libc::pid_t) -> Option<f64> {
+    let mut clock = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: both values outlive their calls.
+    let known = unsafe {
+        libc::clock_getcpuclockid(pid, &mut clock) == 0
+            && libc::clock_gettime(clock, &mut time) == 0
+    };
+    known.then(|| time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3)
+}
+
+/// Divides a time by the ticks counted in user and kernel mode, as the kernel does for processes
+/// that have ended. Below one tick all of it counts as the user's.
+fn split(exact_us: Option<f64>, user_us: f64, system_us: f64) -> (f64, f64) {
+    let ticks_us = user_us + system_us;
+    match exact_us {
+        None => (user_us, system_us),
+        Some(exact_us) if ticks_us == 0.0 => (exact_us, 0.0),
+        Some(exact_us) => (exact_us * user_us / ticks_us, exact_us * system_us / ticks_us),
     }
 }
 

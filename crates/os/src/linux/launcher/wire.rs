@@ -1,6 +1,7 @@
 //! Messages between headstart and its launcher: a length, then JSON; descriptors ride along.
 
-use super::{Configuration, LaunchSpec, Started};
+use super::{Configuration, LaunchSpec, Once, Started};
+use crate::linux::error::FailureKind;
 use model::{Command, Launch};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,13 @@ pub enum Request {
         /// How.
         spec: LaunchSpec,
     },
+    /// Launch a kept command exactly once and wait for its end.
+    Once {
+        /// Which, in order of preparation.
+        slot: usize,
+        /// How.
+        spec: LaunchSpec,
+    },
     /// Launch a kept command several times.
     LaunchMany {
         /// Which, in order of preparation.
@@ -47,10 +55,17 @@ pub enum Reply {
     Done,
     /// The launch and its cost.
     Launched(Box<Launch>),
+    /// The launch, its process and its start.
+    LaunchedOnce(Box<Once>),
     /// The launches and their cost.
     LaunchedMany(Vec<Started>),
-    /// The error, in words for the user.
-    Failed(String),
+    /// What failed.
+    Failed {
+        /// The error in words.
+        message: String,
+        /// Its kind.
+        kind: FailureKind,
+    },
 }
 
 /// No message is larger: a command line and environment have at most a few megabytes.

@@ -23,7 +23,12 @@ const CPUID_LENGTH: u64 = 2;
 
 /// Address of the breakpoint instruction that `tid` has just executed.
 pub fn breakpoint_address(tid: Tid) -> io::Result<u64> {
-    Ok(ptrace::user_word(tid, INSTRUCTION_POINTER)?.wrapping_sub(1))
+    Ok(instruction_pointer(tid)?.wrapping_sub(1))
+}
+
+/// Address of the instruction that `tid` executes next.
+pub fn instruction_pointer(tid: Tid) -> io::Result<u64> {
+    ptrace::user_word(tid, INSTRUCTION_POINTER)
 }
 
 /// Makes `tid` continue at `address`.

@@ -4,8 +4,8 @@
 //! The tracer stops a process as seldom as it can: at events of the kernel, at three system
 //! calls chosen by a seccomp filter, and at breakpoints that vanish when hit.
 
-mod arch;
-mod breakpoints;
+pub(in crate::linux) mod arch;
+pub(in crate::linux) mod breakpoints;
 mod counting;
 mod cpuid;
 mod ending;
@@ -16,7 +16,7 @@ mod images;
 mod loader;
 mod marks;
 mod permitted;
-mod ptrace;
+pub(in crate::linux) mod ptrace;
 mod session;
 mod start;
 mod symbols;

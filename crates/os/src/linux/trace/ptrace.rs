@@ -67,8 +67,13 @@ pub fn resume(tid: Tid, how: Resume) {
 
 /// Chooses the events of [`OPTIONS`].
 pub fn set_options(tid: Tid) -> io::Result<()> {
+    set_options_to(tid, OPTIONS)
+}
+
+/// Chooses events.
+pub fn set_options_to(tid: Tid, options: libc::c_int) -> io::Result<()> {
     // SAFETY: passes integers only.
-    check(unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, tid, 0, libc::c_long::from(OPTIONS)) })
+    check(unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, tid, 0, libc::c_long::from(options)) })
 }
 
 /// Turns a tracee that began with PTRACE_TRACEME and is in a group-stop into a seized one, the

@@ -1,0 +1,67 @@
+//! Runs the command with a cache folder of its own.
+#![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The command, keeping its runs below `folder`.
+pub fn headstart(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
+    command.args(arguments).env("XDG_CACHE_HOME", folder).env("LC_ALL", "C.UTF-8");
+    command.env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    command
+}
+
+/// Runs it with a throw-away cache folder.
+pub fn run(arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    headstart(folder.path(), arguments).output().unwrap()
+}
+
+/// Runs it, expects success, and reads the JSON object that it prints.
+pub fn json(arguments: &[&str]) -> Value {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Whether a living process has `mark` among its arguments.
+pub fn is_running(mark: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok()).any(|line| {
+        let mut words = line.split(|&byte| byte == 0);
+        words.any(|word| word == mark.as_bytes())
+    })
+}
+
+/// Waits until `condition` holds.
+pub fn wait_for(what: &str, condition: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < Duration::from_secs(20), "{what}: waited in vain");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Ids of the living children of a process.
+pub fn children(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // State and parent follow the name in parentheses.
+        let mut fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
+        fields.next() != Some("Z") && fields.next() == Some(&parent.to_string())
+    };
+    pids.filter(is_child).collect()
+}

@@ -1,0 +1,134 @@
+//! Launches that are complete when the program's own code begins, at AT_ENTRY.
+//!
+//! Until then the kernel and the loader have worked: exec, mapping, relocation, the libraries'
+//! initialisers. What counts is the first image that reaches its entry point: a script's
+//! interpreter; a program that executes another one later, not the other. A program started
+//! through its loader by hand begins with the loader.
+//!
+//! The program stops once after execve, to have a breakpoint planted; that time is taken off. A
+//! static program is at its entry point then, and does not go on.
+
+use super::alarm::Alarm;
+use super::tracee::{self, Image, Next};
+use super::{LaunchSpec, serve, usage};
+use crate::linux::clock::Instant;
+use crate::linux::error::LaunchError;
+use crate::linux::spawn::{Child, Prepared};
+use crate::linux::trace::breakpoints::{Purpose, Space};
+use crate::linux::trace::{arch, ptrace};
+use model::{Ending, Launch};
+use std::io;
+use std::os::fd::RawFd;
+
+/// EXITKILL: the program does not outlive the launcher.
+const OPTIONS: libc::c_int = libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACEEXEC;
+
+/// Launches, waits for the entry point, and ends the program and whatever it has started.
+pub fn until_entry(
+    prepared: &Prepared,
+    stdio: [RawFd; 3],
+    spec: &LaunchSpec,
+) -> Result<Launch, LaunchError> {
+    let alarm = Alarm::set(spec.timeout);
+    let child = tracee::start(prepared, stdio)?;
+    let floor_kib = usage::own_peak_kib();
+    let outcome = follow(&child, &alarm);
+    drop(alarm);
+    let launch = outcome.map(|outcome| match outcome {
+        Outcome::Entered(total_us) => usage::running(total_us),
+        Outcome::Ended(total_us, ending, accounts) => {
+            usage::launch(total_us, ending, &accounts, floor_kib, 0)
+        }
+        Outcome::TimedOut(total_us) => {
+            Launch { ending: Ending::TimedOut, ..usage::running(total_us) }
+        }
+    });
+    let left_running = serve::end_everything();
+    launch.map(|launch| match launch.ending {
+        Ending::Code(_) | Ending::Signal(_) => Launch { left_running, ..launch },
+        _ => launch,
+    })
+}
+
+enum Outcome {
+    Entered(f64),
+    Ended(f64, Ending, Box<libc::rusage>),
+    TimedOut(f64),
+}
+
+/// From the stop after execve to the entry point.
+fn follow(child: &Child, alarm: &Alarm) -> Result<Outcome, LaunchError> {
+    let mut breakpoint = None;
+    let mut held_us = 0.0;
+    let mut begun = false;
+    loop {
+        let next = tracee::next(child, alarm);
+        let at = Instant::now();
+        let total_us = at.us_since(child.started) - held_us;
+        let status = match next {
+            None => return Ok(Outcome::TimedOut(total_us)),
+            Some(Next::Ended(ending, usage)) => {
+                return Ok(Outcome::Ended(total_us, ending, usage));
+            }
+            Some(Next::Stopped(status)) => status,
+        };
+        let mut signal = libc::WSTOPSIG(status);
+        if !begun || status >> 16 == libc::PTRACE_EVENT_EXEC {
+            begun = true;
+            match begin(child).map_err(|error| in_words(child, error))? {
+                Some(entry) => breakpoint = Some(entry),
+                None => return Ok(Outcome::Entered(total_us)),
+            }
+            signal = 0;
+        } else if signal == libc::SIGTRAP
+            && arch::breakpoint_address(child.pid).is_ok_and(|hit| Some(hit) == breakpoint)
+        {
+            return Ok(Outcome::Entered(total_us));
+        }
+        held_us += Instant::now().us_since(at);
+        ptrace::resume(child.pid, ptrace::Resume::Continue(signal));
+    }
+}
+
+/// What stands in the way of a breakpoint.
+enum Obstacle {
+    Privileges,
+    Unreadable,
+    Refused(io::Error),
+}
+
+/// Plants a breakpoint at the entry point of the image just executed; `None` where it stands
+/// there already.
+fn begin(child: &Child) -> Result<Option<u64>, Obstacle> {
+    ptrace::set_options_to(child.pid, OPTIONS).map_err(Obstacle::Refused)?;
+    let image = Image::of(child.pid).ok_or(Obstacle::Unreadable)?;
+    if image.lost_privileges(child.pid) {
+        return Err(Obstacle::Privileges);
+    }
+    if arch::instruction_pointer(child.pid).is_ok_and(|present| present == image.entry) {
+        return Ok(None);
+    }
+    // A child that is forked before the entry point has a copy of the breakpoint and may die of
+    // it, which it is about to do anyway.
+    let planted = Space::new(0).plant(child.pid, image.entry, Purpose::Entry);
+    planted.map_err(Obstacle::Refused).map(|()| Some(image.entry))
+}
+
+fn in_words(child: &Child, obstacle: Obstacle) -> LaunchError {
+    let program = ptrace::proc_link(child.pid, "exe");
+    let program = program.map_or_else(|| "this program".to_owned(), |path| format!("'{path}'"));
+    let reason = match obstacle {
+        Obstacle::Privileges => format!(
+            "{program} has privileges of its own (set-user-ID, set-group-ID or capabilities), \
+             which ptrace takes away; run as root, or measure --until exit"
+        ),
+        Obstacle::Unreadable => format!(
+            "the memory of {program} may not be read, as its file may not; run as root, or \
+             measure --until exit"
+        ),
+        Obstacle::Refused(error) => {
+            format!("{program}: {error}; run as root, or measure --until exit")
+        }
+    };
+    LaunchError::NotPermitted { mechanism: "measuring to the entry point", reason }
+}

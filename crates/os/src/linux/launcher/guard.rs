@@ -1,0 +1,106 @@
+//! The process between headstart and its launcher, which outlives both.
+//!
+//! Whatever a program leaves running is handed to the nearest living subreaper above it: the
+//! launcher, and where that one has been killed, the guard. So three processes would have to be
+//! killed at the same moment for a program to remain.
+//!
+//! headstart dies → the guard gets SIGTERM and passes it on. The launcher dies → the guard ends
+//! what is left. The guard dies → the launcher gets SIGTERM and ends what is left.
+
+use super::serve;
+use crate::linux::processes;
+use std::mem::zeroed;
+use std::os::unix::net::UnixStream;
+use std::ptr::null_mut;
+use std::time::Duration;
+
+/// How long the guard tries to end what a killed launcher left.
+const LIMIT: Duration = Duration::from_secs(10);
+/// A launcher that has not left this long after SIGTERM is killed.
+const PATIENCE: libc::timespec = libc::timespec { tv_sec: 8, tv_nsec: 0 };
+
+/// Starts the launcher and guards it until its end; never returns.
+pub fn guard(stream: UnixStream, parent: libc::pid_t) -> ! {
+    let (watched, before) = block_signals();
+    live_and_die_with(parent, c"guard");
+    let own = processes::own_pid();
+    // SAFETY: the guard has one thread, so its copy is whole.
+    match unsafe { libc::fork() } {
+        -1 => {}
+        0 => {
+            // SAFETY: the set outlives the call.
+            unsafe { libc::sigprocmask(libc::SIG_SETMASK, &before, null_mut()) };
+            serve::serve(stream, own)
+        }
+        launcher => {
+            // Only the launcher's end of the stream tells headstart whether it lives.
+            drop(stream);
+            watch(launcher, &watched);
+            processes::end_descendants(own, LIMIT);
+        }
+    }
+    // SAFETY: leaves without running the parent's exit handlers a second time.
+    unsafe { libc::_exit(0) }
+}
+
+/// Returns when the launcher has ended; asks it to end when the guard is asked.
+fn watch(launcher: libc::pid_t, watched: &libc::sigset_t) {
+    let mut leaving = false;
+    loop {
+        let patience: *const libc::timespec = if leaving { &PATIENCE } else { null_mut() };
+        // SAFETY: the set and the time, where there is one, outlive the call.
+        let signal = unsafe { libc::sigtimedwait(watched, null_mut(), patience) };
+        if signal == libc::SIGTERM && !leaving {
+            leaving = true;
+            // SAFETY: no pointers; the launcher is an unreaped child.
+            unsafe { libc::kill(launcher, libc::SIGTERM) };
+        }
+        let late = signal < 0 && leaving && std::io::Error::last_os_error().kind() != INTERRUPTED;
+        if late || reap(launcher) {
+            return;
+        }
+    }
+}
+
+const INTERRUPTED: std::io::ErrorKind = std::io::ErrorKind::Interrupted;
+
+/// Waits for children that have ended; whether `launcher` was one of them.
+fn reap(launcher: libc::pid_t) -> bool {
+    loop {
+        // SAFETY: no pointer is passed.
+        match unsafe { libc::waitpid(-1, null_mut(), libc::WNOHANG | libc::__WALL) } {
+            pid if pid == launcher => return true,
+            pid if pid <= 0 => return false,
+            _ => {}
+        }
+    }
+}
+
+/// Blocks what the guard waits for, so that nothing is missed; gives it and the mask before.
+fn block_signals() -> (libc::sigset_t, libc::sigset_t) {
+    // SAFETY: all-zero sets are valid and outlive the calls.
+    unsafe {
+        let (mut watched, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
+        libc::sigemptyset(&mut watched);
+        // The last three reach the whole foreground group; headstart decides what follows.
+        for signal in [libc::SIGTERM, libc::SIGCHLD, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
+            libc::sigaddset(&mut watched, signal);
+        }
+        libc::sigprocmask(libc::SIG_BLOCK, &watched, &mut before);
+        (watched, before)
+    }
+}
+
+/// Makes the calling process inherit its descendants' orphans, and get SIGTERM when `parent` dies.
+pub fn live_and_die_with(parent: libc::pid_t, name: &std::ffi::CStr) {
+    // SAFETY: plain system calls on a string that outlives them. A parent that died before
+    // PR_SET_PDEATHSIG took effect is noticed by its changed id.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
+        libc::prctl(libc::PR_SET_NAME, name.as_ptr());
+        if libc::getppid() != parent {
+            libc::_exit(0);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! From what the kernel refused to an error that names it.
+
+use super::child::{Failure, Step};
+use super::prepared::Prepared;
+use crate::linux::error::LaunchError;
+use crate::linux::program::explain_exec_failure;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// MAX_ARG_STRLEN of the kernel: no argument or variable may be longer, whatever the limits.
+const LONGEST_STRING_BYTES: usize = 32 * 4096;
+
+/// No child could be made.
+pub(super) fn clone(prepared: &Prepared, source: io::Error) -> LaunchError {
+    LaunchError::Start { program: prepared.located(), source }
+}
+
+/// The child was made and could not go on.
+pub(super) fn explain(prepared: &Prepared, failure: Failure) -> LaunchError {
+    let source = io::Error::from_raw_os_error(failure.errno);
+    let system = |action, remedy| LaunchError::System {
+        action,
+        source: io::Error::from_raw_os_error(failure.errno),
+        remedy,
+    };
+    match failure.step {
+        Step::Execute if failure.errno == libc::E2BIG => too_long(prepared),
+        Step::Execute => explain_exec_failure(&prepared.located(), source),
+        Step::Directory => {
+            let directory = prepared.directory.as_ref().map_or(&b""[..], |path| path.as_bytes());
+            LaunchError::Directory {
+                directory: PathBuf::from(OsStr::from_bytes(directory)),
+                source,
+            }
+        }
+        Step::Stdio => system(
+            "the program's stdin, stdout and stderr could not be connected",
+            "open them: none may be closed",
+        ),
+        Step::Cpu => system(
+            "the program could not be pinned to the CPU asked for",
+            "choose one of the CPUs that nproc and taskset -p $$ show, or give --no-pin",
+        ),
+        Step::Trace => LaunchError::NotPermitted {
+            mechanism: "ptrace",
+            reason: format!("{source}; allow it (headstart doctor)"),
+        },
+        Step::Filter => LaunchError::NotPermitted {
+            mechanism: "a seccomp filter",
+            reason: format!("{source}; allow it (headstart doctor)"),
+        },
+        Step::Lifetime | Step::Mask => system(
+            "the program's process could not be set up",
+            "run the command again, outside of a container",
+        ),
+    }
+}
+
+fn too_long(prepared: &Prepared) -> LaunchError {
+    let (total_bytes, longest_bytes) = prepared.sizes();
+    let found = if longest_bytes > LONGEST_STRING_BYTES {
+        format!(
+            "one argument or variable takes {longest_bytes} bytes, the kernel passes on at most \
+             {LONGEST_STRING_BYTES}"
+        )
+    } else {
+        format!(
+            "its arguments and environment take {total_bytes} bytes, more than the kernel passes \
+             on (getconf ARG_MAX)"
+        )
+    };
+    LaunchError::TooLong { program: prepared.located(), found }
+}

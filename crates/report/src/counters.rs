@@ -1,0 +1,49 @@
+//! What a variant's launches used, in the order in which views show it.
+
+use crate::figure::{Unit, bytes, count, kib};
+use crate::style::Style;
+use model::{Reading, VariantResult};
+
+/// One figure beside the times.
+pub(crate) struct Counter {
+    /// What begins the line in a list; empty where it continues the line before.
+    pub label: &'static str,
+    /// Which of those with the label.
+    pub kind: &'static str,
+    /// The head of its column in a table.
+    pub head: &'static str,
+    /// The figure with its unit.
+    pub reading: Reading<String>,
+    /// What it is, in a few words.
+    pub remark: String,
+}
+
+/// Memory, CPU time, faults, reads: medians of the variant's launches.
+pub(crate) fn counters(variant: &VariantResult, style: &Style) -> Vec<Counter> {
+    let counter = |label, kind, head, reading, remark: &str| Counter {
+        label,
+        kind,
+        head,
+        reading,
+        remark: remark.to_owned(),
+    };
+    let shown = |reading: &Reading<u64>, show: fn(u64) -> String| reading.clone().map(show);
+    let cpu = Unit::of(variant.cpu_us, style).show(variant.cpu_us);
+    let share = variant.cpu_us / variant.summary.median_us * 100.0;
+    let share = if share.is_finite() {
+        format!("user and kernel, {share:.0} % of the median")
+    } else {
+        "user and kernel".to_owned()
+    };
+    let memory = shown(&variant.peak_rss_kib, kib);
+    let minor = shown(&variant.minor_faults, count);
+    let major = shown(&variant.major_faults, count);
+    let read = shown(&variant.read_bytes, bytes);
+    vec![
+        counter("memory", "", "memory", memory, "resident at its peak"),
+        counter("CPU time", "", "CPU time", Reading::Value(cpu), &share),
+        counter("faults", "minor", "minor faults", minor, "minor: served from memory"),
+        counter("", "major", "major faults", major, "major: waited for storage"),
+        counter("read", "", "read", read, "from storage"),
+    ]
+}
