@@ -47,12 +47,13 @@ fn format() -> Result<bool> {
 }
 
 fn clippy() -> Result<bool> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    let arguments =
+        ["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
     succeeds(&mut cargo(&arguments))
 }
 
 fn documentation() -> Result<bool> {
-    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]);
+    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--keep-going"]);
     succeeds(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 

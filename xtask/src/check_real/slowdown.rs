@@ -5,7 +5,7 @@ use super::figures::{median, percent};
 use super::report::{Report, Row};
 use super::same::effect;
 use super::{Context, hyperfine};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use model::{Effect, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,16 +41,26 @@ pub fn check(context: &Context) -> Result<Report> {
 
 /// The program and the slower one; the turns built into the latter; the former's median.
 fn programs(context: &Context) -> Result<([PathBuf; 2], u64, f64)> {
-    let base = build(&context.scratch, "spin-0", SPIN, &["-O2", "-DCOUNT=0"])?;
+    let base = build(&context.scratch, "spin-none", SPIN, &["-O2", "-DCOUNT=0"])?;
     let cpu = context.cpu.to_string();
     let options = ["--runs", "500", "--cpu", &cpu];
     let target = base.to_str().context("a path that is not UTF-8")?;
     let results = context.headstart.measure(&options, &[target])?;
     let base_us = results.variants.first().context("no variant")?.summary.median_us;
-    let turns = (base_us * SLOWDOWN / turn_us(&base, &cpu)?).round() as u64;
-    let flag = format!("-DCOUNT={turns}");
-    let slower = build(&context.scratch, "spin-3", SPIN, &["-O2", &flag])?;
-    Ok(([base, slower], turns, base_us))
+    let turn_us = turn_us(&base, &cpu)?;
+    let turns = |share: f64| (base_us * share / turn_us).round() as u64;
+    // Tried tenfold first: in a program that has just started a turn takes longer than in a
+    // long spin, and ten times 3 % is easily measured.
+    let tenfold = slower(context, turns(10.0 * SLOWDOWN))?;
+    let commands = [target, tenfold.to_str().context("a path that is not UTF-8")?];
+    let tried = effect(context.headstart.compare(&options, &commands)?)?.ratio - 1.0;
+    ensure!(tried > 0.1, "a spin of 30 % was measured as {}", percent(tried));
+    let turns = turns(10.0 * SLOWDOWN * SLOWDOWN / tried);
+    Ok(([base, slower(context, turns)?], turns, base_us))
+}
+
+fn slower(context: &Context, turns: u64) -> Result<PathBuf> {
+    build(&context.scratch, "spin-more", SPIN, &["-O2", &format!("-DCOUNT={turns}")])
 }
 
 /// What one turn takes, by the program's own clock: median of five.

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
-static void spin(long count) {
+static __attribute__((noinline)) void spin(long count) {
     while (count-- > 0) __asm__ volatile("");
 }
 
