@@ -59,6 +59,10 @@ impl Counts {
     }
 }
 
+/// `cargo run` sets this for what it starts. Every program that is launched from here would
+/// inherit it, and search those folders for its libraries.
+pub const SET_BY_CARGO: &str = "LD_LIBRARY_PATH";
+
 /// Root of the workspace.
 pub fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));

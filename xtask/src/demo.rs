@@ -1,6 +1,6 @@
 //! `cargo xtask demo`: the main job, on real programs of this machine.
 
-use crate::cargo::{cargo, succeeds};
+use crate::cargo::{SET_BY_CARGO, cargo, root, succeeds};
 use crate::packages;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -66,7 +66,9 @@ fn pair() -> Option<[&'static str; 2]> {
 fn show(headstart: &Path, arguments: &[&str]) -> Result<bool> {
     let words: Vec<String> = arguments.iter().map(|word| typed(word)).collect();
     println!("\n$ headstart {}\n", words.join(" "));
-    let status = Command::new(headstart).args(arguments).current_dir(crate::cargo::root()).status();
+    let mut command = Command::new(headstart);
+    command.args(arguments).env_remove(SET_BY_CARGO).current_dir(root());
+    let status = command.status();
     let status = status.with_context(|| format!("{} cannot be run", headstart.display()))?;
     Ok(status.success())
 }

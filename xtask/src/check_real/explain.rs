@@ -4,6 +4,7 @@ use super::figures::{median, percent};
 use super::headstart::Headstart;
 use super::report::{Report, Row};
 use super::{Context, EMACS};
+use crate::cargo::SET_BY_CARGO;
 use anyhow::{Context as _, Result};
 use model::{Explanation, Phase, PhaseTime};
 use os::attend::Options;
@@ -113,7 +114,8 @@ fn untraced_us(context: &Context, headstart: &Headstart, command: &[&str]) -> Re
 /// glibc's own account of one launch, its lost digit put back.
 fn glibc_relocate_us(context: &Context, command: &[&str]) -> Result<f64> {
     let argv: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-    let command = os::program::resolve(&argv)?;
+    let mut command = os::program::resolve(&argv)?;
+    command.environment.push((SET_BY_CARGO.to_owned(), None));
     let options = Options { cpu: Some(context.cpu), ..Options::default() };
     let read = statistics(&command, 1, &options)?;
     let account = read.value().with_context(|| format!("{}: {:?}", argv[0], read.reason()))?;

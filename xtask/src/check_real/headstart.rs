@@ -1,5 +1,6 @@
 //! Driving the built command and reading its JSON.
 
+use crate::cargo::SET_BY_CARGO;
 use anyhow::{Context, Result, ensure};
 use model::{Explanation, Results};
 use serde::de::DeserializeOwned;
@@ -69,6 +70,7 @@ impl Headstart {
         if self.empty_environment {
             command.env_clear();
         }
+        command.env_remove(SET_BY_CARGO);
         command.args(arguments).env("XDG_CACHE_HOME", &self.scratch).current_dir(&self.scratch);
         command
     }

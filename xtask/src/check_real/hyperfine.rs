@@ -1,6 +1,7 @@
 //! hyperfine, the peer: its samples and its verdicts.
 
 use super::figures::moments;
+use crate::cargo::SET_BY_CARGO;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use std::path::Path;
@@ -38,6 +39,7 @@ pub fn run(pinned: Pinned, runs: u32, commands: &[&str]) -> Result<Vec<Times>> {
     let export = scratch.join("hyperfine.json");
     let program = testkit::find("hyperfine").context("hyperfine is not installed")?;
     let mut command = Command::new("/usr/bin/taskset");
+    command.env_remove(SET_BY_CARGO);
     if empty_environment {
         command.env_clear();
     }

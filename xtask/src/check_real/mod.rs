@@ -143,6 +143,7 @@ pub fn run(names: &[&str]) -> Result<bool> {
     let context = context(&folder)?;
     let mut good = true;
     for check in chosen {
+        warn_if_busy();
         println!("\n== {}: {} (CPU {})", check.name, check.about, context.cpu);
         match (check.run)(&context) {
             Ok(report) => {
@@ -156,6 +157,18 @@ pub fn run(names: &[&str]) -> Result<bool> {
         }
     }
     Ok(good)
+}
+
+/// Times that are compared across minutes mean little beside other work.
+fn warn_if_busy() {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let last_minute = load.split(' ').next().and_then(|word| word.parse::<f64>().ok());
+    let cpus = os::host::allowed_cpus().len() as f64;
+    if let Some(load) = last_minute.filter(|load| *load > cpus / 2.0) {
+        println!(
+            "\nWARNING: this machine is busy (load {load} on {cpus} CPUs); bars may fail for that"
+        );
+    }
 }
 
 /// Builds headstart, and copies it to where every user can run it.
