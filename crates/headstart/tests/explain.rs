@@ -81,3 +81,62 @@ fn a_killed_explanation_leaves_nothing_running() {
         wait_for("the end of the program", || !is_running("0.0941"));
     }
 }
+
+/// Runs its arguments with ptrace and perf events refused, as containers do.
+const CONFINED: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        return 99;
+    execv(argv[1], argv + 1);
+    return 98;
+}
+"#;
+
+#[test]
+fn where_tracing_is_refused_the_best_remaining_source_is_named() {
+    let Some(cc) = testkit::tool("cc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let confined = testkit::compile(&cc, folder.path(), "confined", CONFINED, &[]);
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(&confined);
+        command.arg(env!("CARGO_BIN_EXE_headstart")).args(arguments);
+        let output = command.env("XDG_CACHE_HOME", folder.path()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        output
+    };
+    let output = run(&["explain", "-r", "2", "--json", "--", "sh", "-c", "exit 0"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let total = found["total_us"].as_f64().unwrap();
+    assert!((sum(&found) - total).abs() < 1e-3);
+    let source = |figures: &str| {
+        let sources = found["sources"].as_array().unwrap();
+        let found = sources.iter().find(|source| source["figures"] == figures).unwrap();
+        (found["mechanism"].as_str().unwrap(), found["caveat"].as_str().unwrap())
+    };
+    assert_eq!(source("phases").0, "LD_DEBUG");
+    assert!(source("phases").1.contains("ptrace is not permitted"), "{:?}", source("phases"));
+    assert_eq!(source("faults").0, "getrusage, totals only");
+    assert_eq!(source("files").0, "none");
+    assert!(found["files"]["unavailable"].is_string() && found["cpuid"]["unavailable"].is_string());
+    assert!(found["faults"]["minor"].as_u64().unwrap() > 10);
+    assert!(found["modules"].as_array().unwrap().len() >= 2);
+    let text = stdout(&run(&["explain", "-r", "1", "sh", "-c", "exit 0"]));
+    assert!(text.contains("unavailable") && text.contains("cap-add"), "{text}");
+    let text = stdout(&run(&["measure", "-r", "3", "sh", "-c", "exit 0"]));
+    assert!(text.contains("median"), "{text}");
+}

@@ -4,6 +4,11 @@ use os::{attend, cache};
 use std::path::PathBuf;
 
 /// Empties the page cache before launches and checks what is left.
+///
+/// Files that the launches open or map are chosen, scripts, interpreters, plug-ins and data
+/// included. What other running processes hold mapped (the C library, the loader) and dirty pages
+/// of other users stay in memory, as they do when everything is dropped: the [`ColdCheck`] of each
+/// launch counts them.
 pub struct Chill {
     state: CacheState,
     files: Vec<Vec<PathBuf>>,
@@ -12,7 +17,7 @@ pub struct Chill {
 }
 
 impl Chill {
-    /// Finds out which files each command maps, by launching it once, and how the cache can be
+    /// Finds out which files each command uses, by launching it twice, and how the cache can be
     /// emptied: all of it as root, else exactly those files.
     pub fn new(commands: &[Command], options: &attend::Options) -> Result<Self, LabError> {
         let mut chill =

@@ -36,12 +36,14 @@ impl RunFolder {
         let remedy = "choose another folder with --run";
         fs::create_dir_all(path).map_err(|error| problem(path, &error, remedy))?;
         let file = path.join(EXPERIMENT);
-        if file.exists() {
-            return Err(LabError::Folder {
-                path: path.to_owned(),
-                problem: "it already holds a run".to_owned(),
-                remedy: format!("continue it with --resume '{}' or {remedy}", path.display()),
-            });
+        let occupied = || LabError::Folder {
+            path: path.to_owned(),
+            problem: "it already holds a run".to_owned(),
+            remedy: format!("continue it with --resume '{}' or {remedy}", path.display()),
+        };
+        // Launches of a run whose description is gone must not be mixed with new ones.
+        if file.exists() || path.join(LAUNCHES).exists() {
+            return Err(occupied());
         }
         let mut others = fs::read_dir(path).map_err(|error| problem(path, &error, remedy))?;
         if others.next().is_some() {
@@ -51,7 +53,10 @@ impl RunFolder {
                 remedy: "name a new or an empty folder".to_owned(),
             });
         }
-        write_experiment(&file, experiment, remedy)?;
+        write_new(&file, &bytes(&file, experiment)?).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => occupied(),
+            _ => problem(&file, &error, remedy),
+        })?;
         Self::open_launches(path)
     }
 
@@ -59,13 +64,15 @@ impl RunFolder {
     /// was cut short is removed.
     pub fn resume(path: &Path) -> Result<(Self, Experiment, Vec<Sample>), LabError> {
         let experiment = read_experiment(path)?;
-        let samples = read_samples(path, true)?;
+        let samples = read_samples(path, &experiment, true)?;
         Ok((Self::open_launches(path)?, experiment, samples))
     }
 
     /// Reads a run without changing it.
     pub fn read(path: &Path) -> Result<(Experiment, Vec<Sample>), LabError> {
-        Ok((read_experiment(path)?, read_samples(path, false)?))
+        let experiment = read_experiment(path)?;
+        let samples = read_samples(path, &experiment, false)?;
+        Ok((experiment, samples))
     }
 
     /// The folder.
@@ -81,7 +88,9 @@ impl RunFolder {
 
     /// Replaces what the run is to measure: a run that goes on may be made longer.
     pub fn write_experiment(&self, experiment: &Experiment) -> Result<(), LabError> {
-        write_experiment(&self.path.join(EXPERIMENT), experiment, DISK_REMEDY)
+        let file = self.path.join(EXPERIMENT);
+        write_atomically(&file, &bytes(&file, experiment)?)
+            .map_err(|error| problem(&file, &error, DISK_REMEDY))
     }
 
     /// Removes the run as [`RunFolder::create`] made it. Other files in the folder stay.
@@ -124,10 +133,8 @@ fn problem(path: &Path, error: &io::Error, remedy: &str) -> LabError {
     }
 }
 
-fn write_experiment(file: &Path, experiment: &Experiment, remedy: &str) -> Result<(), LabError> {
-    let text = serde_json::to_string_pretty(experiment)
-        .map_err(|error| problem(file, &error.into(), remedy))?;
-    write_atomically(file, text.as_bytes()).map_err(|error| problem(file, &error, remedy))
+fn bytes(file: &Path, experiment: &Experiment) -> Result<Vec<u8>, LabError> {
+    serde_json::to_vec_pretty(experiment).map_err(|error| problem(file, &error.into(), DISK_REMEDY))
 }
 
 fn read_experiment(path: &Path) -> Result<Experiment, LabError> {
@@ -149,7 +156,11 @@ fn read_experiment(path: &Path) -> Result<Experiment, LabError> {
     Ok(experiment)
 }
 
-fn read_samples(path: &Path, repair: bool) -> Result<Vec<Sample>, LabError> {
+fn read_samples(
+    path: &Path,
+    experiment: &Experiment,
+    repair: bool,
+) -> Result<Vec<Sample>, LabError> {
     let file = path.join(LAUNCHES);
     let bytes = match fs::read(&file) {
         Ok(bytes) => bytes,
@@ -157,20 +168,44 @@ fn read_samples(path: &Path, repair: bool) -> Result<Vec<Sample>, LabError> {
         Err(error) => return Err(problem(&file, &error, "make it readable")),
     };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    let mut samples = Vec::new();
+    for (number, line) in (1..).zip(bytes[..whole].split(|&byte| byte == b'\n')) {
+        if !line.is_empty() {
+            samples.push(parse(line, experiment).map_err(|what| LabError::Folder {
+                path: file.clone(),
+                problem: format!("line {number} is not a launch of this run: {what}"),
+                remedy: format!("remove that line: sed -i {number}d '{}'", file.display()),
+            })?);
+        }
+    }
     if repair && whole < bytes.len() {
         let cut = File::options().write(true).open(&file).and_then(|f| f.set_len(whole as u64));
         cut.map_err(|error| problem(&file, &error, "make it writable"))?;
     }
-    let lines = bytes[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let mut samples = Vec::new();
-    for (number, line) in lines.enumerate() {
-        samples.push(serde_json::from_slice(line).map_err(|error| LabError::Folder {
-            path: file.clone(),
-            problem: format!("line {} is not a launch: {error}", number + 1),
-            remedy: "remove that line".to_owned(),
-        })?);
-    }
     Ok(samples)
+}
+
+fn parse(line: &[u8], experiment: &Experiment) -> Result<Sample, String> {
+    let sample: Sample = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let (variant, variants) = (sample.variant, experiment.variants.len());
+    if variant as usize >= variants {
+        return Err(format!("variant {variant} of a run with {variants}"));
+    }
+    Ok(sample)
+}
+
+/// Writes a file that does not exist yet, whole or not at all; `AlreadyExists` where it does.
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().permissions(public()).tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map(|_| ()).map_err(|error| error.error)
+}
+
+/// As of any file that a user creates; the umask is taken off.
+fn public() -> fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }
 
 /// Temporary file, fsync, rename.
@@ -186,4 +221,35 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Ending, Launch, Reading};
+
+    #[test]
+    fn a_full_disk_is_said_with_the_file_and_the_next_step() {
+        let Ok(launches) = File::options().append(true).open("/dev/full") else {
+            eprintln!("SKIPPED: there is no /dev/full");
+            return;
+        };
+        let mut run = RunFolder { path: PathBuf::from("run"), launches };
+        let launch = Launch {
+            total_us: 1.0,
+            ending: Ending::Code(0),
+            user_us: 0.0,
+            system_us: 0.0,
+            peak_rss_kib: Reading::Value(1),
+            minor_faults: Reading::Value(1),
+            major_faults: Reading::Value(1),
+            read_bytes: Reading::Value(1),
+            left_running: 0,
+        };
+        let sample = Sample { round: 0, position: 0, variant: 0, launch, cold: None };
+        let text = run.append(&sample).unwrap_err().to_string();
+        for part in ["run/launches.jsonl", "No space left", "free some space", "--resume"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
 }

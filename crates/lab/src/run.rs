@@ -57,6 +57,7 @@ pub fn run(
 ) -> Result<Stop, LabError> {
     let schedule = &experiment.schedule;
     let made: HashSet<(i32, u32)> = done.iter().map(|s| (s.round, s.variant)).collect();
+    let latest = done.iter().map(|sample| sample.round).max();
     let warm_up = i32::try_from(schedule.warm_up_rounds).unwrap_or(i32::MAX);
     let rounds = i32::try_from(schedule.rounds).unwrap_or(i32::MAX);
     let mut width = None;
@@ -90,8 +91,11 @@ pub fn run(
         if schedule.budget_s.is_some_and(|budget| complete > 0 && launching.elapsed_s() >= budget) {
             return Ok(Stop::Budget);
         }
+        // A checkpoint that an earlier session has passed was computed without the later rounds.
+        let passed = latest.is_some_and(|latest| latest > round);
         if let Some(precision) = schedule.precision
             && is_checkpoint(complete)
+            && !passed
         {
             width = Some(widest(experiment, done));
             if width <= Some(precision) {

@@ -1,16 +1,17 @@
 //! The view of `doctor`: what hinders first, with commands that can be copied.
 
+use crate::style::{Style, Tint};
 use crate::text::{lines, printable};
 use model::figures::plural;
 use model::{Check, CheckState};
 use std::fmt::Write;
 
-/// Order of the sections, with their titles.
-const SECTIONS: [(CheckState, &str); 4] = [
-    (CheckState::Warning, "Warnings: results are noisier or poorer than they could be"),
-    (CheckState::Unknown, "Unknown: could not be read"),
-    (CheckState::Note, "Notes: worth knowing"),
-    (CheckState::Good, "Good"),
+/// Order of the sections, with the looks of their titles.
+const SECTIONS: [(CheckState, Tint, &str); 4] = [
+    (CheckState::Warning, Tint::Bad, "Warnings: results are noisier or poorer than they could be"),
+    (CheckState::Unknown, Tint::Doubt, "Unknown: could not be read"),
+    (CheckState::Note, Tint::Strong, "Notes: worth knowing"),
+    (CheckState::Good, Tint::Good, "Good"),
 ];
 
 /// Column where texts begin.
@@ -18,19 +19,19 @@ const INDENT: usize = 18;
 /// Texts get at least this many columns however narrow the terminal is.
 const LEAST_TEXT: usize = 30;
 
-/// The checks as text for a terminal of `width` columns, without colours. Commands stand on
-/// their own lines, never wrapped. Ends with a line of totals.
-pub fn view(checks: &[Check], width: usize) -> String {
+/// The checks as text. Commands stand on their own lines, never wrapped. Ends with a line of
+/// totals.
+pub fn view(checks: &[Check], style: &Style) -> String {
     let mut text = String::new();
-    for (state, title) in SECTIONS {
+    for (state, tint, title) in SECTIONS {
         let section: Vec<&Check> = checks.iter().filter(|check| check.state == state).collect();
         if section.is_empty() {
             continue;
         }
-        text.push_str(title);
+        text.push_str(&style.paint(tint, title));
         text.push('\n');
         for check in section {
-            entry(&mut text, check, width.saturating_sub(INDENT).max(LEAST_TEXT));
+            entry(&mut text, check, style);
         }
         text.push('\n');
     }
@@ -38,7 +39,8 @@ pub fn view(checks: &[Check], width: usize) -> String {
     text
 }
 
-fn entry(text: &mut String, check: &Check, width: usize) {
+fn entry(text: &mut String, check: &Check, style: &Style) {
+    let width = style.width.saturating_sub(INDENT).max(LEAST_TEXT);
     let mut label = format!("  {}", check.id);
     let mut found = lines(&printable(&check.found), width);
     // What is good needs no further words; `--json` has them.
@@ -51,7 +53,8 @@ fn entry(text: &mut String, check: &Check, width: usize) {
         label.clear();
     }
     if check.state != CheckState::Good && !check.remedy.is_empty() {
-        let _ = writeln!(text, "    $ {}", check.remedy);
+        let command = style.paint(Tint::Name, &check.remedy);
+        let _ = writeln!(text, "    $ {command}");
     }
 }
 
@@ -75,6 +78,10 @@ mod tests {
         Check { id, state, found, effect, remedy }
     }
 
+    fn plain(width: usize) -> Style {
+        Style { colour: false, width, unicode: true }
+    }
+
     fn checks() -> Vec<Check> {
         vec![
             check("aslr", CheckState::Good, "on", "launches have addresses as users' have", ""),
@@ -92,7 +99,7 @@ mod tests {
 
     #[test]
     fn warnings_come_first_and_commands_stand_alone() {
-        insta::assert_snapshot!(view(&checks(), 80), @r"
+        insta::assert_snapshot!(view(&checks(), &plain(80)), @r"
     Warnings: results are noisier or poorer than they could be
       governor        powersave
                       -> a launch begins before its CPU has reached full speed,
@@ -118,7 +125,7 @@ mod tests {
     #[test]
     fn no_line_but_a_command_is_wider_than_asked_for() {
         for width in [60, 80, 120] {
-            let text = view(&checks(), width);
+            let text = view(&checks(), &plain(width));
             let too_wide = text
                 .lines()
                 .find(|line| line.chars().count() > width && !line.starts_with("    $ "));
@@ -128,6 +135,6 @@ mod tests {
 
     #[test]
     fn nothing_to_report_is_said() {
-        assert_eq!(view(&[], 80), "0 warnings, 0 notes, 0 unknown, 0 good\n");
+        assert_eq!(view(&[], &plain(80)), "0 warnings, 0 notes, 0 unknown, 0 good\n");
     }
 }

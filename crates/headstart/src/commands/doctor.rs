@@ -1,11 +1,8 @@
 //! `headstart doctor`: what on this machine makes measurements noisy or features unavailable.
 
+use crate::output;
 use model::CheckState;
-use std::io::Write;
 use std::process::ExitCode;
-
-/// Columns of the text; terminals are rarely narrower and long lines are hard to read.
-const WIDTH: usize = 80;
 
 /// Say what on this machine makes measurements noisy or features unavailable
 #[derive(Debug, clap::Args)]
@@ -27,11 +24,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let text = if arguments.json {
         serde_json::to_string_pretty(&checks)? + "\n"
     } else {
-        report::doctor::view(&checks, WIDTH)
+        report::doctor::view(&checks, &output::style())
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    output::print(&text)?;
     let warned = checks.iter().any(|check| check.state == CheckState::Warning);
     Ok(ExitCode::from(u8::from(arguments.strict && warned)))
 }

@@ -1,7 +1,6 @@
 //! `headstart measure --jobs N`: launches as a test runner or a build makes them.
 
-use super::measure::Arguments;
-use crate::args::one_command;
+use crate::args::{LaunchArgs, one_command};
 use crate::{output, progress};
 use anyhow::Result;
 use lab::JobsRequest;
@@ -16,19 +15,33 @@ const LAUNCHES: u32 = 100;
 /// How long a program whose time is up may take to end by itself.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Measures the throughput of one launcher and of `count`, in turns.
-pub fn run(arguments: &Arguments, count: u32) -> Result<ExitCode> {
+/// What to launch, and how often.
+pub struct Jobs<'a> {
+    /// The program and its arguments.
+    pub words: &'a [String],
+    /// Launchers at once.
+    pub count: u32,
+    /// Launches by each launcher and block.
+    pub launches: Option<u32>,
+    /// How each launch is made.
+    pub launching: &'a LaunchArgs,
+    /// Print JSON.
+    pub json: bool,
+}
+
+/// Measures the throughput of one launcher and of several, in turns.
+pub fn run(jobs: &Jobs<'_>) -> Result<ExitCode> {
     let mut launchers = Vec::new();
-    for _ in 0..count {
+    for _ in 0..jobs.count {
         launchers.push(Launcher::start()?);
     }
-    let command = one_command(&arguments.command)?;
-    let timeout = arguments.launching.launch.timeout;
+    let command = one_command(jobs.words)?;
+    let timeout = jobs.launching.timeout;
     let request = JobsRequest {
         command: &command,
-        launches: arguments.schedule.runs.unwrap_or(LAUNCHES),
+        launches: jobs.launches.unwrap_or(LAUNCHES),
         spec: LaunchSpec { until: Until::Exit, timeout, grace: GRACE },
-        ignore_failure: arguments.launching.launch.ignore_failure,
+        ignore_failure: jobs.launching.ignore_failure,
     };
     let line = progress::Line::new();
     let (one, several) = lab::throughput(&request, &mut launchers, &mut |done, of| {
@@ -36,7 +49,7 @@ pub fn run(arguments: &Arguments, count: u32) -> Result<ExitCode> {
     })?;
     line.clear();
     let name = command.line();
-    output::print(&if arguments.output.json {
+    output::print(&if jobs.json {
         report::export::json(&serde_json::json!({
             "command": name,
             "one": one,

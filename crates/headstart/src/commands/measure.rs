@@ -37,7 +37,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     if let Some(count) = arguments.jobs {
-        return jobs::run(arguments, count);
+        return jobs::run(&jobs::Jobs {
+            words: &arguments.command,
+            count,
+            launches: arguments.schedule.runs,
+            launching: &arguments.launching.launch,
+            json: arguments.output.json,
+        });
     }
     let launcher = Launcher::start()?;
     let variants = match arguments.command.as_slice() {

@@ -2,10 +2,13 @@
 
 use crate::linux::attend::Options;
 use crate::linux::error::LaunchError;
+use crate::linux::launcher::dev_null;
 use crate::linux::program::resolve;
+use crate::linux::trace::{TraceRequest, trace};
 use crate::linux::{faults, loader_log};
-use model::{Command, PageFaults};
+use model::{Command, FileOperation, PageFaults};
 use std::collections::BTreeSet;
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 /// Files of an untimed launch.
@@ -17,37 +20,49 @@ pub struct MappedFiles {
     pub files: Vec<PathBuf>,
 }
 
-/// Launches `command` once and lists the files that it and its children map; as root also those
-/// that they read from storage. Without perf events the loader's log gives the libraries alone.
+/// Launches `command` twice and lists the files that it and its children map, and those that they
+/// open or execute: scripts, interpreters, libraries however loaded, data.
+///
+/// The first launch is recorded with perf events (mappings; as root also what was read from
+/// storage), or where they are refused with the loader's log (libraries alone); the second is
+/// traced. `source` says what was refused and what is missing for it.
 ///
 /// # Errors
 /// Where the program cannot be started.
 pub fn mapped_files(command: &Command, options: &Options) -> Result<MappedFiles, LaunchError> {
-    match faults::record(command, options) {
-        Ok(faults) => Ok(from_mappings(command, &faults)),
-        Err(LaunchError::NotPermitted { .. }) => from_loader_log(command, options),
-        Err(error) => Err(error),
+    let (mut source, mut paths) = match faults::record(command, options) {
+        Ok(faults) => from_mappings(&faults),
+        Err(LaunchError::NotPermitted { .. }) => from_loader_log(command, options)?,
+        Err(error) => return Err(error),
+    };
+    match opened(command, options) {
+        Ok(opened) => {
+            source.push_str("; files opened by a launch (ptrace)");
+            paths.extend(opened);
+        }
+        Err(error @ LaunchError::NotPermitted { .. }) => {
+            source.push_str(&format!("; files that it only reads are missing: {error}"));
+        }
+        Err(error) => return Err(error),
     }
+    Ok(MappedFiles { source, files: existing(command, paths) })
 }
 
-fn from_mappings(command: &Command, faults: &PageFaults) -> MappedFiles {
+fn from_mappings(faults: &PageFaults) -> (String, Vec<PathBuf>) {
     let mapped = faults.mappings.iter().filter_map(|mapping| mapping.file().map(PathBuf::from));
     let read = faults.read_bytes_by_file.value().into_iter().flatten();
-    let paths = mapped.chain(read.map(|(path, _)| PathBuf::from(path)));
-    let caveat = if faults.lost > 0 {
-        format!("; {} records were lost, so files may be missing", faults.lost)
-    } else {
-        String::new()
+    let caveat = match faults.lost {
+        0 => String::new(),
+        lost => format!(" ({lost} records were lost, so files may be missing)"),
     };
-    MappedFiles {
-        source: format!(
-            "files mapped by a launch (perf); warm files that it only read are missing{caveat}"
-        ),
-        files: existing(command, paths),
-    }
+    let paths = mapped.chain(read.map(|(path, _)| PathBuf::from(path))).collect();
+    (format!("files mapped by a launch (perf){caveat}"), paths)
 }
 
-fn from_loader_log(command: &Command, options: &Options) -> Result<MappedFiles, LaunchError> {
+fn from_loader_log(
+    command: &Command,
+    options: &Options,
+) -> Result<(String, Vec<PathBuf>), LaunchError> {
     let log = loader_log::record(command, "files", options)?;
     let named = log.lines.iter().filter_map(|line| {
         if let Some(library) = line.text.strip_prefix("calling init: ") {
@@ -57,46 +72,102 @@ fn from_loader_log(command: &Command, options: &Options) -> Result<MappedFiles, 
         let name = line.text.strip_prefix("initialize program: ")?;
         resolve(&[name.to_owned()]).ok().map(|command| command.program)
     });
-    Ok(MappedFiles {
-        source: "libraries of a launch (LD_DEBUG, as perf events are refused); other files that \
-                 it maps or reads are missing"
-            .to_owned(),
-        files: existing(command, named),
-    })
+    let source = "libraries of a launch (LD_DEBUG, as perf events are refused)".to_owned();
+    Ok((source, named.collect()))
 }
 
-/// The program and those of `paths` that are regular files now, each once. Below `/dev` lies
-/// shared memory.
-fn existing(command: &Command, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
-    let all = paths.chain(std::iter::once(command.program.clone()));
-    let is_file =
-        |path: &PathBuf| path.is_absolute() && !path.starts_with("/dev") && path.is_file();
-    let files: BTreeSet<PathBuf> = all.filter(is_file).collect();
-    files.into_iter().collect()
+/// What the launch opens and executes, in vain or not: [`existing`] sorts that out.
+fn opened(command: &Command, options: &Options) -> Result<Vec<PathBuf>, LaunchError> {
+    let null = dev_null()?;
+    let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
+    request.record_files = true;
+    request.timeout = options.timeout;
+    request.cpu = options.cpu.or(request.cpu);
+    let launch = trace(command, &request)?;
+    let images = launch.trace.processes.iter().flat_map(|process| &process.images);
+    let executed = images.flat_map(|image| [Some(&image.path), image.loader.as_ref()]);
+    let calls = launch.trace.file_calls.iter().filter(|call| {
+        matches!(call.operation, FileOperation::Open | FileOperation::Execute) && call.error == 0
+    });
+    let paths = executed.flatten().chain(calls.map(|call| &call.path));
+    Ok(paths.map(PathBuf::from).collect())
+}
+
+/// The program and those of `paths` that are regular files now, each once, whatever links lead
+/// to it. What lies in the kernel's own file systems is in no storage.
+fn existing(command: &Command, mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    const WITHOUT_STORAGE: [&str; 3] = ["/dev", "/proc", "/sys"];
+    paths.push(command.program.clone());
+    let absolute = paths.iter().filter(|path| path.is_absolute());
+    let real = absolute.filter_map(|path| path.canonicalize().ok());
+    let stored = real.filter(|path| {
+        path.is_file() && !WITHOUT_STORAGE.iter().any(|folder| path.starts_with(folder))
+    });
+    stored.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    fn command(argv: &[&str]) -> Command {
+        let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
+        resolve(&argv).unwrap()
+    }
 
     #[test]
-    fn both_sources_name_program_library_and_loader() {
-        let command = resolve(&["sh".to_owned(), "-c".to_owned(), "ls /".to_owned()]).unwrap();
+    fn every_source_names_program_library_and_loader() {
+        let command = command(&["sh", "-c", "ls /"]);
         let options = Options::default();
-        let by_log = from_loader_log(&command, &options).unwrap();
-        if by_log.files.len() <= 1 {
+        let log = from_loader_log(&command, &options).unwrap().1;
+        if log.is_empty() {
             eprintln!("SKIPPED: sh has no glibc loader here");
             return;
         }
-        let by_default = mapped_files(&command, &options).unwrap();
-        for found in [&by_log, &by_default] {
-            let has =
-                |part: &str| found.files.iter().any(|path| path.to_string_lossy().contains(part));
+        let by_default = mapped_files(&command, &options).unwrap().files;
+        let by_trace = existing(&command, opened(&command, &options).unwrap());
+        let program = command.program.canonicalize().unwrap();
+        for found in [existing(&command, log), by_trace, by_default] {
+            let has = |part: &str| found.iter().any(|path| path.to_string_lossy().contains(part));
             assert!(has("/libc.so") || has("/libc-2"), "{found:?}");
             assert!(has("/ld-linux") || has("/ld-2"), "{found:?}");
             assert!(has("/ls"), "the child's program: {found:?}");
-            assert!(found.files.contains(&command.program), "{found:?}");
-            assert!(found.files.is_sorted() && found.files.iter().all(|path| path.is_file()));
+            assert!(found.contains(&program), "{found:?}");
+            assert!(found.is_sorted() && found.iter().all(|path| path.is_file()));
         }
+    }
+
+    const OPENS: &str = r#"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    char byte;
+    return !dlopen(argv[1], RTLD_NOW) || read(open(argv[2], O_RDONLY), &byte, 1) != 1;
+}"#;
+
+    #[test]
+    fn scripts_plug_ins_and_data_are_named_warm_or_cold() {
+        let Some(cc) = testkit::tool("gcc") else { return };
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        let library = testkit::compile(&cc, folder.path(), "plug-in.so", "", &["-shared", "-fPIC"]);
+        let program = testkit::compile(&cc, folder.path(), "program", OPENS, &["-ldl"]);
+        std::fs::write(at("data"), "data").unwrap();
+        let quoted = |path: &Path| format!("'{}'", path.display());
+        let (library, data) = (quoted(&library), quoted(&at("data")));
+        let text = format!("#!/bin/sh\nexec {} {library} {data}\n", quoted(&program));
+        let inner = testkit::script(folder.path(), "inner", &text);
+        let text = format!("#!/bin/sh\n. {}\n", quoted(&inner));
+        let outer = testkit::script(folder.path(), "outer", &text);
+        let found = mapped_files(&command(&[outer.to_str().unwrap()]), &Options::default());
+        let found = found.unwrap();
+        for name in ["outer", "inner", "program", "plug-in.so", "data"] {
+            assert!(found.files.contains(&at(name)), "{name}: {found:?}");
+        }
+        assert!(found.files.contains(&Path::new("/bin/sh").canonicalize().unwrap()), "{found:?}");
+        let without_storage = found.files.iter().any(|path| path.starts_with("/proc"));
+        assert!(!without_storage && found.source.contains("ptrace"), "{found:?}");
     }
 }

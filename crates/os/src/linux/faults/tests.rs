@@ -53,7 +53,7 @@ fn command(program: &Path, arguments: &[&Path]) -> Command {
 }
 
 /// `None`, said loudly, where perf events are refused.
-fn recorded(command: &Command) -> Option<(PageFaults, model::Launch)> {
+fn recorded(command: &Command) -> Option<(PageFaults, Launch)> {
     match record_with_launch(command, &Options::default()) {
         Ok(recorded) => Some(recorded),
         Err(error @ LaunchError::NotPermitted { .. }) => {
@@ -116,7 +116,7 @@ fn sums_agree_with_what_the_kernel_counts() {
         let execs = faults.mappings.iter().filter(|mapping| mapping.bytes == u64::MAX).count();
         // Each execve has faults without an event; user mode alone sees no system calls.
         let per_exec = if faults.source.contains("user mode only") { 60 } else { 25 };
-        let counted = |reading: model::Reading<u64>| reading.get().unwrap() as i64;
+        let counted = |reading: Reading<u64>| reading.get().unwrap() as i64;
         let (all_minor, all_major) = (counted(launch.minor_faults), counted(launch.major_faults));
         let missing = (all_minor - minor) + (all_major - major);
         assert!((0..per_exec * execs as i64).contains(&missing), "{argv:?}: {missing} of {minor}");

@@ -1,21 +1,10 @@
-//! What the processor says about itself (CPUID), and what asking costs.
+//! What the processor says about the machine, and what asking costs.
 
-#[cfg(target_arch = "x86_64")]
-use crate::linux::clock::Instant;
+use crate::linux::cpuid;
 
-/// The hypervisor's name where this is a virtual machine.
-///
-/// Its signature is CPUID leaf 0x4000_0000, valid where leaf 1 has ECX bit 31 set.
-#[cfg(target_arch = "x86_64")]
+/// The hypervisor's name, as people write it, where this is a virtual machine.
 pub fn hypervisor() -> Option<String> {
-    use std::arch::x86_64::__cpuid;
-    if __cpuid(1).ecx >> 31 == 0 {
-        return None;
-    }
-    let leaf = __cpuid(0x4000_0000);
-    let bytes = [leaf.ebx, leaf.ecx, leaf.edx].map(u32::to_le_bytes).concat();
-    let signature = String::from_utf8_lossy(&bytes);
-    Some(match signature.trim_matches(['\0', ' ']) {
+    Some(match cpuid::is_virtual()?.as_str() {
         "KVMKVMKVM" => "KVM".to_owned(),
         "Microsoft Hv" => "Hyper-V".to_owned(),
         "VMwareVMware" => "VMware".to_owned(),
@@ -29,42 +18,12 @@ pub fn hypervisor() -> Option<String> {
     })
 }
 
-/// The hypervisor's name where this is a virtual machine that says so.
-#[cfg(not(target_arch = "x86_64"))]
-pub fn hypervisor() -> Option<String> {
-    let read = |path| std::fs::read_to_string(path).ok();
-    let text =
-        read("/sys/hypervisor/type").or_else(|| read("/proc/device-tree/hypervisor/compatible"))?;
-    Some(text.trim_matches(['\0', '\n']).to_owned())
-}
-
-/// Median cost of one CPUID instruction, leaf 2 as the loader asks it; `None` on processors
-/// without that instruction.
-///
-/// In a virtual machine every CPUID leaves the guest; on bare metal it takes some 0.05 µs.
-#[cfg(target_arch = "x86_64")]
+/// Microseconds that one CPUID instruction takes; `None` on processors without it.
 pub fn cpuid_cost_us() -> Option<f64> {
-    const PER_SAMPLE: u32 = 4;
-    let mut samples: Vec<f64> = (0..25)
-        .map(|_| {
-            let start = Instant::now();
-            for _ in 0..PER_SAMPLE {
-                std::hint::black_box(std::arch::x86_64::__cpuid(2));
-            }
-            Instant::now().us_since(start) / f64::from(PER_SAMPLE)
-        })
-        .collect();
-    samples.sort_by(f64::total_cmp);
-    samples.get(samples.len() / 2).copied()
+    Some(cpuid::cpuid_cost_us())
 }
 
-/// Median cost of one CPUID instruction: this processor has none.
-#[cfg(not(target_arch = "x86_64"))]
-pub fn cpuid_cost_us() -> Option<f64> {
-    None
-}
-
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -10,6 +10,7 @@
 use super::serve;
 use crate::linux::processes;
 use std::mem::zeroed;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
 use std::time::Duration;
@@ -22,6 +23,7 @@ const PATIENCE: libc::timespec = libc::timespec { tv_sec: 8, tv_nsec: 0 };
 /// Starts the launcher and guards it until its end; never returns.
 pub fn guard(stream: UnixStream, parent: libc::pid_t) -> ! {
     let (watched, before) = block_signals();
+    close_all_but(stream.as_raw_fd());
     live_and_die_with(parent, c"guard");
     let own = processes::own_pid();
     // SAFETY: the guard has one thread, so its copy is whole.
@@ -88,6 +90,19 @@ fn block_signals() -> (libc::sigset_t, libc::sigset_t) {
         }
         libc::sigprocmask(libc::SIG_BLOCK, &watched, &mut before);
         (watched, before)
+    }
+}
+
+/// Closes what was open in headstart, except for stdio and `kept`: descriptors that it closes
+/// later shall be closed then.
+fn close_all_but(kept: RawFd) {
+    let kept = kept as libc::c_uint;
+    for (first, last) in [(3, kept.saturating_sub(1)), (kept.max(2) + 1, libc::c_uint::MAX)] {
+        if first <= last {
+            // SAFETY: passes integers only. Nothing in this process uses them: it never returns
+            // to the code that opened them. Before Linux 5.9 they stay open, which only delays.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        }
     }
 }
 

@@ -28,9 +28,12 @@ pub fn measure(
         Err(error) => return Ok(untraceable(&error.to_string())),
     };
     let peak = peak_at_exit(&child, &alarm);
-    // A process that is exiting ignores the signal and goes on when it is let go.
+    // A process that is exiting ignores the signal; any other one stops once more as it exits.
     ptrace::kill(child.pid);
     ptrace::resume(child.pid, Resume::Continue(0));
+    while let Some(Next::Stopped(_)) = tracee::next(&child, &alarm) {
+        ptrace::resume(child.pid, Resume::Continue(0));
+    }
     drop(alarm);
     serve::end_everything();
     Ok(peak.map_or_else(untraceable, Reading::Value))

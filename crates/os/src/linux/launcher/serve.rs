@@ -39,7 +39,8 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
     while !told_to_leave() {
         let Ok(Some((request, fds))) = wire::receive::<Request>(&mut stream) else { break };
         let reply = launcher.answer(request, fds);
-        if wire::send(&stream, &reply, &[]).is_err() {
+        // A launch that was cut short is no result.
+        if told_to_leave() || wire::send(&stream, &reply, &[]).is_err() {
             break;
         }
     }
@@ -156,7 +157,8 @@ impl Server {
                 return ready::until_ready(&slot.prepared, stdio, spec, cpu);
             }
         };
-        if launch.peak_rss_kib.get().is_none() && launch.ending != Ending::TimedOut {
+        let cut_short = launch.ending == Ending::TimedOut || told_to_leave();
+        if launch.peak_rss_kib.get().is_none() && !cut_short {
             let small_peak = match slot.small_peak.take() {
                 Some(peak) => peak,
                 None => peak::measure(&slot.prepared, stdio, spec.timeout)?,

@@ -207,8 +207,6 @@ impl Session<'_> {
                     let note = "the end of mapping is not marked: LD_AUDIT changes the order";
                     self.note(process, note.to_owned());
                 } else {
-                    // Only now: the work done here is no part of the relocation that follows.
-                    let at_us = self.now_us();
                     self.mark(process, MarkKind::Mapped, at_us);
                 }
             }

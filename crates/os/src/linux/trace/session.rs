@@ -41,12 +41,30 @@ pub(super) struct Process {
     pub executed: Option<Executed>,
 }
 
+/// Time that the tracer takes while the launch stands still.
+#[derive(Default)]
+struct Tracing {
+    total_us: f64,
+    /// Set while a stop is handled.
+    since: Option<Instant>,
+}
+
+impl Tracing {
+    fn go_on(&mut self) {
+        if let Some(since) = self.since.take() {
+            self.total_us += Instant::now().us_since(since);
+        }
+    }
+}
+
 /// One traced launch.
 pub(super) struct Session<'a> {
     pub request: &'a TraceRequest,
     /// The filter stops where musl maps libraries.
     pub maps_are_seen: bool,
     started: Instant,
+    /// The tracer's own time so far, kept out of every mark.
+    tracing: Tracing,
     root: Tid,
     pub tasks: HashMap<Tid, Task>,
     /// First stops of threads whose birth has not been reported yet.
@@ -65,6 +83,7 @@ impl<'a> Session<'a> {
             request,
             maps_are_seen,
             started: child.started,
+            tracing: Tracing::default(),
             root: child.pid,
             tasks: HashMap::new(),
             early: HashMap::new(),
@@ -88,7 +107,9 @@ impl<'a> Session<'a> {
             let (tid, status, at_us) = self.wait()?;
             if libc::WIFSTOPPED(status) {
                 self.stops += 1;
+                self.stop_clock();
                 let resume = self.on_stop(tid, status, at_us);
+                self.tracing.go_on();
                 ptrace::resume(tid, resume);
             } else {
                 self.on_end(tid, at_us);
@@ -106,9 +127,18 @@ impl<'a> Session<'a> {
         Ok(self.report(total_us, ending, left_running))
     }
 
-    /// Microseconds since the launch began.
+    /// Microseconds since the launch began, without the tracer's own time.
     pub fn now_us(&self) -> f64 {
-        Instant::now().us_since(self.started)
+        let now = self.tracing.since.unwrap_or_else(Instant::now);
+        now.us_since(self.started) - self.tracing.total_us
+    }
+
+    /// While the tracer handles a stop the launch stands still: its only thread is stopped, or
+    /// all of them share the tracer's CPU.
+    fn stop_clock(&mut self) {
+        if self.request.cpu.is_some() || self.tasks.len() == 1 {
+            self.tracing.since = Some(Instant::now());
+        }
     }
 
     fn wait(&self) -> Result<(Tid, i32, f64), LaunchError> {

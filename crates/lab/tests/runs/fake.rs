@@ -1,0 +1,146 @@
+//! A launcher whose every figure is known beforehand.
+
+use lab::{LabError, Launching, Progress, Samples, Stop};
+use model::{
+    CacheState, ColdCheck, Command, EXPERIMENT_SCHEMA, Ending, Experiment, Launch, Machine,
+    Reading, Request, Sample, Schedule, Until, Variant,
+};
+
+pub fn experiment(variants: usize, rounds: u32) -> Experiment {
+    let command = |number: usize| Command {
+        argv: vec![format!("program-{number}")],
+        program: format!("/program-{number}").into(),
+        directory: None,
+        environment: Vec::new(),
+    };
+    Experiment {
+        schema: EXPERIMENT_SCHEMA,
+        headstart: "test".to_owned(),
+        started_unix_s: 0,
+        machine: Machine {
+            kernel: String::new(),
+            processor: String::new(),
+            cpus: 1,
+            hypervisor: None,
+            libc: None,
+        },
+        variants: (0..variants)
+            .map(|number| Variant { name: number.to_string(), command: command(number) })
+            .collect(),
+        schedule: Schedule { seed: 42, warm_up_rounds: 2, rounds, precision: None, budget_s: None },
+        request: Request {
+            until: Until::Exit,
+            cache: CacheState::Warm,
+            cpu: None,
+            realtime: false,
+            timeout_s: 1.0,
+            ignore_failure: false,
+            prepare: None,
+        },
+    }
+}
+
+/// Launches take what `us` says for the number of the launch, counted over the whole run; the
+/// clock advances a second for each.
+pub struct Fake {
+    pub us: fn(usize) -> f64,
+    /// Number of the next launch.
+    pub next: usize,
+    /// The user interrupts before the launch with this number.
+    pub interrupt_before: Option<usize>,
+    /// The launch with this number fails.
+    pub fail_at: Option<usize>,
+    /// How long a launch really takes.
+    pub pause: std::time::Duration,
+    pub launched: Vec<usize>,
+    pub prepared: Vec<usize>,
+    pub chilled: Vec<usize>,
+}
+
+impl Fake {
+    pub fn new(us: fn(usize) -> f64) -> Self {
+        Fake {
+            us,
+            next: 0,
+            interrupt_before: None,
+            fail_at: None,
+            pause: std::time::Duration::ZERO,
+            launched: Vec::new(),
+            prepared: Vec::new(),
+            chilled: Vec::new(),
+        }
+    }
+
+    /// A launcher that goes on after `done` launches.
+    pub fn after(done: usize, us: fn(usize) -> f64) -> Self {
+        Fake { next: done, ..Fake::new(us) }
+    }
+}
+
+impl Launching for Fake {
+    fn prepare_round(&mut self) -> Result<(), LabError> {
+        self.prepared.push(self.next);
+        Ok(())
+    }
+
+    fn chill(&mut self, variant: usize) -> Result<Option<ColdCheck>, LabError> {
+        self.chilled.push(variant);
+        let resident_pages = Reading::Value(7);
+        let (state, files, total_pages) = (CacheState::ColdEvicted, 1, 9);
+        Ok(Some(ColdCheck { state, files, total_pages, resident_pages }))
+    }
+
+    fn launch(&mut self, variant: usize) -> Result<Launch, LabError> {
+        if self.fail_at == Some(self.next) {
+            let (ending, output) = (Ending::Code(3), String::new());
+            return Err(LabError::Failed { command: "fake".to_owned(), ending, output });
+        }
+        std::thread::sleep(self.pause);
+        self.launched.push(variant);
+        self.next += 1;
+        Ok(Launch {
+            total_us: (self.us)(self.next - 1),
+            ending: Ending::Code(0),
+            user_us: 1.0,
+            system_us: 2.0,
+            peak_rss_kib: Reading::unavailable("fake", ""),
+            minor_faults: Reading::Value(3),
+            major_faults: Reading::Value(0),
+            read_bytes: Reading::Value(0),
+            left_running: 0,
+        })
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.launched.len() as f64
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt_before == Some(self.next)
+    }
+}
+
+/// Scattered by some 20 %, the same on every machine.
+pub fn scattered(number: usize) -> f64 {
+    // Fibonacci hashing: no pattern that rounds could follow.
+    let hash = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+    1000.0 + (hash.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 % 401.0
+}
+
+/// Runs from where `done` left off.
+pub fn go_on(
+    experiment: &Experiment,
+    done: &mut Vec<Sample>,
+    fake: &mut Fake,
+    kept: &mut dyn Samples,
+) -> Result<Stop, LabError> {
+    lab::run(experiment, done, fake, kept, &mut |_: Progress| ())
+}
+
+/// A whole run in memory.
+pub fn whole(experiment: &Experiment, us: fn(usize) -> f64) -> (Vec<Sample>, Stop) {
+    let (mut done, mut kept) = (Vec::new(), Vec::new());
+    let stop = go_on(experiment, &mut done, &mut Fake::new(us), &mut kept).unwrap();
+    assert_eq!(done, kept);
+    (done, stop)
+}

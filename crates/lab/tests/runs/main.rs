@@ -1,0 +1,7 @@
+//! Runs of an exact fake launcher: order, stops, resuming, and what a run folder survives.
+#![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+mod fake;
+mod folders;
+mod resuming;
+mod stopping;
