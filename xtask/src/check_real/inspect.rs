@@ -171,7 +171,7 @@ pub fn check(context: &Context) -> Result<Report> {
     let headstart = &context.headstart.program;
     let mut report = Report::default();
     if Path::new(LARGE).is_file() {
-        report.rows.extend(timing::measure(headstart, Path::new(LARGE), 7)?.rows());
+        report.rows.extend(timing::measure(&context.headstart, Path::new(LARGE), 7)?.rows());
     } else {
         let missing = format!("SKIPPED: {LARGE} is not installed");
         report.rows.push(Row { good: Some(false), ..Row::shown("large image", missing) });
