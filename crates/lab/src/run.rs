@@ -34,6 +34,19 @@ pub struct Progress {
     pub latest_us: f64,
 }
 
+impl Progress {
+    fn after(sample: &Sample, rounds_at_most: u32) -> Self {
+        Progress {
+            rounds: sample.round.max(0) as u32,
+            rounds_at_most,
+            warming_up: sample.is_warm_up(),
+            width: None,
+            elapsed_s: 0.0,
+            latest_us: sample.launch.total_us,
+        }
+    }
+}
+
 /// Why a run ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -77,14 +90,8 @@ pub fn run(
             }
             let sample = sample(launching, round, position, variant)?;
             kept.append(&sample)?;
-            progress(Progress {
-                rounds: round.max(0) as u32,
-                rounds_at_most: schedule.rounds,
-                warming_up: round < 0,
-                width,
-                elapsed_s: launching.elapsed_s(),
-                latest_us: sample.launch.total_us,
-            });
+            let elapsed_s = launching.elapsed_s();
+            progress(Progress { width, elapsed_s, ..Progress::after(&sample, schedule.rounds) });
             done.push(sample);
         }
         let complete = (round + 1).max(0) as u32;

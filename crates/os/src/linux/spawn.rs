@@ -60,7 +60,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(1);
 ///
 /// The child dies with the calling thread (PR_SET_PDEATHSIG), so call it from a thread that
 /// lives as long as the launch. A file that is open for writing somewhere (ETXTBSY) is tried
-/// again for [`BUSY_LIMIT`]; only the try that succeeds is timed.
+/// again for a tenth of a second; only the try that succeeds is timed.
 ///
 /// # Errors
 /// What the kernel refused, found out by looking at the files concerned.

@@ -13,6 +13,7 @@ mod files;
 mod filter;
 mod hits;
 mod images;
+mod lives;
 mod loader;
 mod marks;
 mod permitted;

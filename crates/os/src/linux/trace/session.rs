@@ -1,6 +1,5 @@
 //! The event loop of a traced launch: which threads there are and how each goes on.
 
-use super::arch;
 use super::breakpoints::{self, Space};
 use super::files::{self, Pending};
 use super::filter::Reason;
@@ -10,7 +9,7 @@ use super::{TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{Ending, FileCall, MarkKind, TracedProcess};
+use model::{Ending, FileCall, TracedProcess};
 use std::collections::HashMap;
 use std::io;
 
@@ -25,11 +24,11 @@ pub(super) struct Task {
     pub space: usize,
     /// Its first stop is still to come; these bytes must then be put back in its own copy of
     /// the memory.
-    born: Option<Vec<(u64, u8)>>,
+    pub born: Option<Vec<(u64, u8)>>,
     /// It executes the one instruction at this address from which a breakpoint was lifted.
     pub stepping: Option<u64>,
-    call: Option<Pending>,
-    exec_called: Option<f64>,
+    pub call: Option<Pending>,
+    pub exec_called: Option<f64>,
 }
 
 /// A traced process.
@@ -155,7 +154,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn on_stop(&mut self, tid: Tid, status: i32, at_us: f64) -> Resume {
+    pub fn on_stop(&mut self, tid: Tid, status: i32, at_us: f64) -> Resume {
         let Some(task) = self.tasks.get_mut(&tid) else {
             self.early.insert(tid, status);
             return Resume::Leave;
@@ -214,98 +213,6 @@ impl<'a> Session<'a> {
         Resume::Continue(signal)
     }
 
-    /// A fork, vfork or clone by `tid` has succeeded.
-    fn on_birth(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
-        let child = ptrace::event_message(tid)? as Tid;
-        let flags = arch::clone_flags(tid, &ptrace::registers(tid)?);
-        let Some(parent) = self.tasks.get(&tid) else { return Ok(Resume::Continue(0)) };
-        let (parent, shared) = (parent.process, parent.space);
-        let process = if flags & libc::CLONE_THREAD as u64 != 0 {
-            if let Some(process) = self.processes.get_mut(parent) {
-                process.threads += 1;
-            }
-            parent
-        } else {
-            self.add_process(child, Some(parent), at_us)
-        };
-        let mut task = Task::new(process, shared);
-        let mut copied = Vec::new();
-        if flags & libc::CLONE_VM as u64 == 0 {
-            copied = self.spaces.get(shared).map(Space::originals).unwrap_or_default();
-            task.space = self.spaces.len();
-            self.spaces.push(Space::new(process));
-        }
-        task.born = Some(copied);
-        self.tasks.insert(child, task);
-        if let Some(status) = self.early.remove(&child) {
-            let resume = self.on_stop(child, status, at_us);
-            ptrace::resume(child, resume);
-        }
-        Ok(Resume::Continue(0))
-    }
-
-    fn add_process(&mut self, pid: Tid, parent: Option<usize>, started_us: f64) -> usize {
-        let record = TracedProcess {
-            pid: pid.unsigned_abs(),
-            parent,
-            started_us,
-            ended_us: started_us,
-            images: Vec::new(),
-        };
-        self.processes.push(Process { record, threads: 1, exiting: false, executed: None });
-        self.processes.len() - 1
-    }
-
-    /// execve by a thread ends the others and takes over the process's id.
-    fn on_exec(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
-        let caller = ptrace::event_message(tid).map_or(tid, |caller| caller as Tid);
-        let Some(mut task) = self.tasks.remove(&caller).or_else(|| self.tasks.remove(&tid)) else {
-            return Ok(Resume::Continue(0));
-        };
-        let process = task.process;
-        self.tasks.retain(|_, other| other.process != process);
-        if let Some(process) = self.processes.get_mut(process) {
-            process.threads = 1;
-            // The end of the leading thread for the sake of execve was not the process's.
-            process.exiting = false;
-            if let Some(image) = process.record.images.last_mut() {
-                image.marks.retain(|mark| mark.kind != MarkKind::Exiting);
-            }
-        }
-        if let Some(call) = task.call.take() {
-            self.record_call(process, call, 0);
-        }
-        task.space = self.spaces.len();
-        self.spaces.push(Space::new(process));
-        let exec_called = task.exec_called.take();
-        self.tasks.insert(tid, task);
-        self.on_new_image(tid, process, exec_called, at_us);
-        Ok(Resume::Continue(0))
-    }
-
-    /// A thread ends; with it the process, unless it called exit(2) and leaves others.
-    fn on_exit(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
-        let Some(process) = self.tasks.get(&tid).map(|task| task.process) else {
-            return Ok(Resume::Continue(0));
-        };
-        let Some(state) = self.processes.get_mut(process) else { return Ok(Resume::Continue(0)) };
-        let only_thread =
-            state.threads > 1 && arch::syscall_number(&ptrace::registers(tid)?) == libc::SYS_exit;
-        if !only_thread && !state.exiting {
-            state.exiting = true;
-            self.mark(process, MarkKind::Exiting, at_us);
-        }
-        Ok(Resume::Continue(0))
-    }
-
-    pub fn on_end(&mut self, tid: Tid, at_us: f64) {
-        let Some(task) = self.tasks.remove(&tid) else { return };
-        if let Some(process) = self.processes.get_mut(task.process) {
-            process.threads = process.threads.saturating_sub(1);
-            process.record.ended_us = at_us;
-        }
-    }
-
     fn on_filtered_call(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
         let reason = Reason::from_message(ptrace::event_message(tid)?);
         match reason {
@@ -341,7 +248,7 @@ impl<'a> Session<'a> {
         Ok(Resume::Continue(0))
     }
 
-    fn record_call(&mut self, process: usize, call: Pending, error: i32) {
+    pub fn record_call(&mut self, process: usize, call: Pending, error: i32) {
         let Some(process) = self.processes.get(process) else { return };
         let Pending { operation, path, at_us } = call;
         self.file_calls.push(FileCall { pid: process.record.pid, at_us, operation, path, error });
@@ -349,7 +256,7 @@ impl<'a> Session<'a> {
 }
 
 impl Task {
-    fn new(process: usize, space: usize) -> Self {
+    pub fn new(process: usize, space: usize) -> Self {
         Task { process, space, born: None, stepping: None, call: None, exec_called: None }
     }
 }

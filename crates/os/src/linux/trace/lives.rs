@@ -1,0 +1,102 @@
+//! Births, new images and deaths of the threads and processes of a traced launch.
+
+use super::arch;
+use super::breakpoints::Space;
+use super::ptrace::{self, Resume, Tid};
+use super::session::{Process, Session, Task};
+use model::{MarkKind, TracedProcess};
+use std::io;
+
+impl Session<'_> {
+    /// A fork, vfork or clone by `tid` has succeeded.
+    pub fn on_birth(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        let child = ptrace::event_message(tid)? as Tid;
+        let flags = arch::clone_flags(tid, &ptrace::registers(tid)?);
+        let Some(parent) = self.tasks.get(&tid) else { return Ok(Resume::Continue(0)) };
+        let (parent, shared) = (parent.process, parent.space);
+        let process = if flags & libc::CLONE_THREAD as u64 != 0 {
+            if let Some(process) = self.processes.get_mut(parent) {
+                process.threads += 1;
+            }
+            parent
+        } else {
+            self.add_process(child, Some(parent), at_us)
+        };
+        let mut task = Task::new(process, shared);
+        let mut copied = Vec::new();
+        if flags & libc::CLONE_VM as u64 == 0 {
+            copied = self.spaces.get(shared).map(Space::originals).unwrap_or_default();
+            task.space = self.spaces.len();
+            self.spaces.push(Space::new(process));
+        }
+        task.born = Some(copied);
+        self.tasks.insert(child, task);
+        if let Some(status) = self.early.remove(&child) {
+            let resume = self.on_stop(child, status, at_us);
+            ptrace::resume(child, resume);
+        }
+        Ok(Resume::Continue(0))
+    }
+
+    pub fn add_process(&mut self, pid: Tid, parent: Option<usize>, started_us: f64) -> usize {
+        let record = TracedProcess {
+            pid: pid.unsigned_abs(),
+            parent,
+            started_us,
+            ended_us: started_us,
+            images: Vec::new(),
+        };
+        self.processes.push(Process { record, threads: 1, exiting: false, executed: None });
+        self.processes.len() - 1
+    }
+
+    /// execve by a thread ends the others and takes over the process's id.
+    pub fn on_exec(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        let caller = ptrace::event_message(tid).map_or(tid, |caller| caller as Tid);
+        let Some(mut task) = self.tasks.remove(&caller).or_else(|| self.tasks.remove(&tid)) else {
+            return Ok(Resume::Continue(0));
+        };
+        let process = task.process;
+        self.tasks.retain(|_, other| other.process != process);
+        if let Some(process) = self.processes.get_mut(process) {
+            process.threads = 1;
+            // The end of the leading thread for the sake of execve was not the process's.
+            process.exiting = false;
+            if let Some(image) = process.record.images.last_mut() {
+                image.marks.retain(|mark| mark.kind != MarkKind::Exiting);
+            }
+        }
+        if let Some(call) = task.call.take() {
+            self.record_call(process, call, 0);
+        }
+        task.space = self.spaces.len();
+        self.spaces.push(Space::new(process));
+        let exec_called = task.exec_called.take();
+        self.tasks.insert(tid, task);
+        self.on_new_image(tid, process, exec_called, at_us);
+        Ok(Resume::Continue(0))
+    }
+
+    /// A thread ends; with it the process, unless it called exit(2) and leaves others.
+    pub fn on_exit(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        let Some(process) = self.tasks.get(&tid).map(|task| task.process) else {
+            return Ok(Resume::Continue(0));
+        };
+        let Some(state) = self.processes.get_mut(process) else { return Ok(Resume::Continue(0)) };
+        let only_thread =
+            state.threads > 1 && arch::syscall_number(&ptrace::registers(tid)?) == libc::SYS_exit;
+        if !only_thread && !state.exiting {
+            state.exiting = true;
+            self.mark(process, MarkKind::Exiting, at_us);
+        }
+        Ok(Resume::Continue(0))
+    }
+
+    pub fn on_end(&mut self, tid: Tid, at_us: f64) {
+        let Some(task) = self.tasks.remove(&tid) else { return };
+        if let Some(process) = self.processes.get_mut(task.process) {
+            process.threads = process.threads.saturating_sub(1);
+            process.record.ended_us = at_us;
+        }
+    }
+}
