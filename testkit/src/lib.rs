@@ -6,20 +6,59 @@
 //! # let _ = cc;
 //! ```
 
+mod tools;
+
+pub use tools::{Need, TOOLS, Tool, known};
+
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The path of a tool, or `None` after a loud line on stderr. With `HEADSTART_REQUIRE_TOOLS=1`
-/// (as in `cargo xtask test`, which installs the tools) a missing tool fails the test instead.
+/// With this variable set, a missing tool that tests need fails the test.
+pub const REQUIRE_TOOLS: &str = "HEADSTART_REQUIRE_TOOLS";
+
+/// The path of a tool, or `None` after a loud line on stderr.
+///
+/// With `HEADSTART_REQUIRE_TOOLS=1`, as `cargo xtask test` sets it once it has installed the
+/// tools, a missing one fails the test instead. The large ones ([`Need::Checks`]) are skipped
+/// even then.
+///
+/// # Panics
+/// Where the tool is required and missing.
 pub fn tool(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|p| p.is_file());
+    let found = find(name);
     if found.is_none() {
-        let required = std::env::var_os("HEADSTART_REQUIRE_TOOLS").is_some();
-        assert!(!required, "{name} is required here and not installed");
-        eprintln!("SKIPPED: {name} is not installed (cargo xtask test installs it)");
+        let known = known(name);
+        let package = known.map_or(name, |tool| tool.package);
+        let reason = format!("needs {name}: apt-get install {package}");
+        let large = known.is_some_and(|tool| tool.need == Need::Checks);
+        assert!(large || std::env::var_os(REQUIRE_TOOLS).is_none(), "{reason}");
+        skip(&reason);
     }
     found
+}
+
+/// Where a program is along `PATH`.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Says on stderr that the calling test is skipped, past the test harness, which would keep the
+/// line of a test that passes to itself. `cargo xtask test` counts these lines.
+pub fn skip(reason: &str) {
+    let thread = std::thread::current();
+    let line = skip_line(reason, thread.name());
+    // Nobody is left to tell where stderr is closed.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// The harness runs a test in a thread of its name.
+fn skip_line(reason: &str, test: Option<&str>) -> String {
+    match test {
+        Some(test) if test != "main" => format!("SKIPPED: {reason} ({test})\n"),
+        _ => format!("SKIPPED: {reason}\n"),
+    }
 }
 
 /// Compiles C `source` to `folder/output` with `compiler` and `flags` and gives its path.
@@ -59,4 +98,21 @@ pub fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
 
 fn write(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skipped_test_is_named() {
+        assert_eq!(skip_line("needs x", Some("a::b")), "SKIPPED: needs x (a::b)\n");
+        assert_eq!(skip_line("needs x", Some("main")), "SKIPPED: needs x\n");
+    }
+
+    #[test]
+    fn tools_are_found_along_the_path() {
+        assert!(find("sh").is_some_and(|path| path.is_absolute()));
+        assert_eq!(find("no-such-tool"), None);
+    }
 }

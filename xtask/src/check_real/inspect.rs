@@ -1,8 +1,9 @@
 //! `headstart inspect` against GNU readelf on every ELF file of some folders.
 
 use super::readelf::{self, Facts};
-use super::timing;
-use anyhow::{Context, Result, ensure};
+use super::report::{Report, Row};
+use super::{Context, timing};
+use anyhow::{Context as _, Result, ensure};
 use model::ImageFacts;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -10,10 +11,8 @@ use std::fmt::{Debug, Write};
 use std::path::Path;
 use std::process::Command;
 
-/// Peak memory that one large image may take.
-const MAX_PEAK_KIB: u64 = 100 * 1024;
-/// How much faster than readelf a large image must be read.
-const MIN_RATIO: f64 = 60.0;
+/// A large image: chromium's main program, where Debian puts it.
+const LARGE: &str = "/usr/lib/chromium/chromium";
 
 /// Outcome of a sweep.
 #[derive(Debug, Default)]
@@ -164,22 +163,25 @@ fn shortened(text: &str) -> String {
     if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
-/// The whole check: time and memory on a large image first, then the sweep. True if all is well.
+/// Time and memory on a large image first, then the sweep; differences are printed.
 ///
 /// # Errors
 /// One of the programs cannot be run.
-pub fn check(headstart: &Path, large: &Path, roots: &[&str]) -> Result<bool> {
-    let mut good = true;
-    if large.is_file() {
-        let timing = timing::measure(headstart, large, 7)?;
-        println!("{timing}");
-        good &= timing.ratio >= MIN_RATIO && timing.peak_kib <= MAX_PEAK_KIB;
+pub fn check(context: &Context) -> Result<Report> {
+    let headstart = &context.headstart.program;
+    let mut report = Report::default();
+    if Path::new(LARGE).is_file() {
+        report.rows.extend(timing::measure(&context.headstart, Path::new(LARGE), 7)?.rows());
     } else {
-        println!("SKIPPED timing: {} is not installed", large.display());
+        let missing = format!("SKIPPED: {LARGE} is not installed");
+        report.rows.push(Row { good: Some(false), ..Row::shown("large image", missing) });
     }
-    let sweep = sweep(headstart, roots)?;
+    let sweep = sweep(headstart, &["/usr/bin", "/usr/lib"])?;
     print!("{}", sweep.table());
-    Ok(good && sweep.differences.is_empty())
+    let differences = sweep.differences.len();
+    let figure = format!("differences in {} files", sweep.files);
+    report.rows.push(Row::bar(figure, differences.to_string(), "0", differences == 0));
+    Ok(report)
 }
 
 #[cfg(test)]

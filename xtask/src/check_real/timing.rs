@@ -1,11 +1,17 @@
 //! headstart against readelf on one large image: whole processes, interleaved.
 
+use super::figures::median;
+use super::headstart::Headstart;
+use super::report::Row;
 use anyhow::{Context, Result, ensure};
-use nix::sys::resource::{UsageWho, getrusage};
-use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+
+/// Peak memory that one large image may take.
+const MAX_PEAK_KIB: u64 = 100 * 1024;
+/// How much faster than readelf a large image must be read.
+const MIN_RATIO: f64 = 60.0;
 
 /// Medians of the launches, and headstart's memory.
 pub struct Timing {
@@ -19,30 +25,35 @@ pub struct Timing {
     pub peak_kib: u64,
 }
 
-impl fmt::Display for Timing {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "{}: headstart {:.2} ms, readelf {:.1} ms (medians of {} interleaved pairs): \
-             {:.0} times faster; peak memory at most {:.1} MiB",
-            self.image,
-            self.headstart_ms,
-            self.readelf_ms,
-            self.pairs,
-            self.ratio,
-            self.peak_kib as f64 / 1024.0
-        )
+impl Timing {
+    /// The figures with their bars.
+    pub fn rows(&self) -> Vec<Row> {
+        let mib = self.peak_kib as f64 / 1024.0;
+        vec![
+            Row::bar(
+                format!("{}, median of {} pairs", self.image, self.pairs),
+                format!("{:.2} ms, {:.0} × faster", self.headstart_ms, self.ratio),
+                "≥ 60 ×",
+                self.ratio >= MIN_RATIO,
+            )
+            .beside(format!("readelf {:.0} ms", self.readelf_ms)),
+            Row::bar(
+                "peak memory",
+                format!("{mib:.1} MiB"),
+                "≤ 100 MiB",
+                self.peak_kib <= MAX_PEAK_KIB,
+            ),
+        ]
     }
 }
 
 /// Runs `pairs` pairs, and a first one that is not counted and reads the file into memory.
-pub fn measure(headstart: &Path, image: &Path, pairs: usize) -> Result<Timing> {
+pub fn measure(by: &Headstart, image: &Path, pairs: usize) -> Result<Timing> {
+    let headstart = by.program.as_path();
     let headstart_ms = || time(headstart, &["inspect", "--json"], image);
     let readelf_ms = || time(Path::new("readelf"), &["-rW", "--dyn-syms"], image);
     headstart_ms()?;
-    // The largest of all children so far, which is exact if headstart was the first of them and
-    // an upper bound otherwise.
-    let peak_kib = u64::try_from(getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss())?;
+    let peak_kib = peak_kib(by, image)?;
     readelf_ms()?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for pair in 0..pairs {
@@ -60,6 +71,14 @@ pub fn measure(headstart: &Path, image: &Path, pairs: usize) -> Result<Timing> {
     Ok(Timing { image, pairs, headstart_ms, readelf_ms, ratio, peak_kib })
 }
 
+/// Peak of one launch, median of three: headstart measured by headstart.
+fn peak_kib(by: &Headstart, image: &Path) -> Result<u64> {
+    let [program, image] = [by.program.as_path(), image].map(|path| path.to_string_lossy());
+    let results = by.measure(&["--runs", "3"], &[&program, "inspect", "--json", &image])?;
+    let variant = results.variants.first().context("no variant")?;
+    variant.peak_rss_kib.get().context("no peak RSS")
+}
+
 fn time(program: &Path, arguments: &[&str], image: &Path) -> Result<f64> {
     let mut command = Command::new(program);
     command.args(arguments).arg(image).env("LC_ALL", "C").stdout(Stdio::null());
@@ -69,9 +88,4 @@ fn time(program: &Path, arguments: &[&str], image: &Path) -> Result<f64> {
     let status = status.with_context(|| format!("{} cannot be run", program.display()))?;
     ensure!(status.success(), "{} failed on {}", program.display(), image.display());
     Ok(elapsed.as_secs_f64() * 1e3)
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -1,0 +1,71 @@
+//! The tools that tests and checks use, and the Debian packages that hold them.
+
+/// A program of another project, and what it is here for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// Name of the program, found along `PATH`.
+    pub name: &'static str,
+    /// Debian package that holds it.
+    pub package: &'static str,
+    /// Who needs it.
+    pub need: Need,
+    /// What for.
+    pub why: &'static str,
+}
+
+/// Who needs a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Tests; `cargo xtask test` installs it.
+    Tests,
+    /// Tests use it where it is installed, and `cargo xtask check-real` installs it: too large
+    /// for every machine.
+    Checks,
+}
+
+use Need::{Checks, Tests};
+
+const fn tool(name: &'static str, package: &'static str, need: Need, why: &'static str) -> Tool {
+    Tool { name, package, need, why }
+}
+
+/// Every tool. A package stands here only while something uses it.
+pub const TOOLS: [Tool; 18] = [
+    tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
+    tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
+    tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
+    tool("setpriv", "util-linux", Tests, "tests as a user without privileges"),
+    tool("kill", "procps", Tests, "signals from outside, as a user sends them"),
+    tool("strace", "strace", Tests, "the oracle of recorded file-system calls"),
+    tool("musl-gcc", "musl-tools libc6-dev", Tests, "programs of another C library and loader"),
+    tool("go", "golang-go", Tests, "programs that use no C library at all"),
+    tool("python3", "python3-minimal", Tests, "an interpreter; serves a port in tests of --until"),
+    tool("git", "git", Tests, "a small real program, the same everywhere"),
+    tool("emacs", "emacs-nox", Tests, "a program with a large image of its own to load"),
+    tool("clang-19", "clang-19", Tests, "a program with very many relocations"),
+    tool("inkscape", "inkscape", Checks, "a program with over a hundred libraries"),
+    tool("soffice", "libreoffice-writer", Checks, "a script that starts a chain of programs"),
+    tool("chromium", "chromium", Checks, "a very large image; many processes"),
+    tool("gdb", "gdb", Checks, "a program with an interpreter inside"),
+    tool("redis-server", "redis-server", Checks, "a server measured until its port answers"),
+    tool("hyperfine", "hyperfine", Checks, "the peer whose figures stand beside ours"),
+];
+
+/// The tool of that name, if it is one of [`TOOLS`].
+pub fn known(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_is_listed_once() {
+        for (index, tool) in TOOLS.iter().enumerate() {
+            assert_eq!(TOOLS.iter().position(|other| other.name == tool.name), Some(index));
+            assert_eq!(known(tool.name), Some(tool));
+        }
+        assert_eq!(known("no-such-tool"), None);
+    }
+}
