@@ -56,6 +56,9 @@ impl<'a> Bench<'a> {
             Some(command) => Some(prepare_slot(command, [null.as_raw_fd(); 3])?),
             None => None,
         };
+        if let Some(cpu) = request.cpu {
+            os::host::stay_off(cpu);
+        }
         launcher.configure(Configuration { cpu: request.cpu, realtime: request.realtime })?;
         let timeout = Duration::try_from_secs_f64(request.timeout_s).unwrap_or(Duration::MAX);
         let spec = LaunchSpec { until: request.until.clone(), timeout, grace: GRACE };

@@ -1,6 +1,7 @@
 //! A launch that is recorded from outside while it runs.
 
 use super::error::LaunchError;
+use super::host;
 use super::launcher::{Configuration, LaunchSpec, Launcher, Once, Source, dev_null};
 use model::{Command, Until};
 use std::os::fd::{AsRawFd, RawFd};
@@ -32,28 +33,12 @@ pub(crate) fn on_own_thread<T: Send>(
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             if let Some(cpu) = options.cpu {
-                stay_off(cpu);
+                host::stay_off(cpu);
             }
             work()
         });
         thread.join().unwrap_or(Err(LaunchError::LauncherGone))
     })
-}
-
-/// Takes `cpu` from the calling thread's affinity where another one is left.
-fn stay_off(cpu: u32) {
-    // SAFETY: plain calls on a set that outlives them. Where they fail the recorder shares the
-    // launch's CPU, which costs precision and nothing else.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        let size = size_of::<libc::cpu_set_t>();
-        if libc::sched_getaffinity(0, size, &mut set) == 0 {
-            libc::CPU_CLR(cpu as usize, &mut set);
-            if libc::CPU_COUNT(&set) > 0 {
-                libc::sched_setaffinity(0, size, &set);
-            }
-        }
-    }
 }
 
 /// Launches `command` with `extra` variables and `stderr`, and drains `source` until its end.

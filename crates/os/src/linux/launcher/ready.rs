@@ -236,7 +236,7 @@ impl OtherCpus {
     fn leave_to_program(cpu: u32, setup: &mut Setup<'_>) -> Self {
         setup.cpu = Some(cpu);
         let restore = schedule::allowed();
-        let online = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+        let online = schedule::processors();
         let all: Vec<u32> = (0..online.max(cpu + 1)).filter(|&other| other != cpu).collect();
         // On a machine with one CPU there is nowhere else to go; the result is then coarser.
         let _ = schedule::pin(&all);

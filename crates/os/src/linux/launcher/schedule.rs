@@ -2,6 +2,7 @@
 
 use super::Configuration;
 use crate::linux::error::LaunchError;
+use std::io;
 use std::mem::{size_of, zeroed};
 
 /// A middling priority: above everything ordinary, below the kernel's own threads.
@@ -13,9 +14,12 @@ pub fn apply(configuration: Configuration) -> Result<(), LaunchError> {
         pin(&[cpu])?;
     }
     if configuration.realtime {
-        become_realtime()?;
+        become_realtime()
+    } else if configuration.cpu.is_some() {
+        stand_back()
+    } else {
+        Ok(())
     }
-    Ok(())
 }
 
 /// Restricts the calling thread to these CPUs.
@@ -48,15 +52,40 @@ pub fn allowed() -> Vec<u32> {
     }
 }
 
-fn become_realtime() -> Result<(), LaunchError> {
-    let parameters = libc::sched_param { sched_priority: PRIORITY };
+/// Batch scheduling for the launcher alone: woken by the program's execve, it does not take their
+/// common CPU away from the program. What it launches has the ordinary policy (RESET_ON_FORK).
+fn stand_back() -> Result<(), LaunchError> {
+    set_policy(libc::SCHED_BATCH | libc::SCHED_RESET_ON_FORK, 0).map_err(|source| {
+        LaunchError::System {
+            action: "the launcher could not stand back behind its programs",
+            source,
+            remedy: "give --no-pin",
+        }
+    })
+}
+
+fn set_policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: `parameters` outlives the call.
-    if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) } < 0 {
-        return Err(LaunchError::system(
-            "--realtime: SCHED_FIFO is not permitted",
-            "run as root, or allow it with: ulimit -r 50 (as root, in limits.conf: rtprio)",
-        ));
+    match unsafe { libc::sched_setscheduler(0, policy, &parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// Processors of the machine.
+pub fn processors() -> u32 {
+    // SAFETY: no pointer is passed.
+    let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    u32::try_from(online).unwrap_or(1)
+}
+
+fn become_realtime() -> Result<(), LaunchError> {
+    set_policy(libc::SCHED_FIFO, PRIORITY).map_err(|source| LaunchError::System {
+        action: "--realtime: SCHED_FIFO is not permitted",
+        source,
+        remedy: "run as root, or allow it with: ulimit -r 50 (as root, in limits.conf: rtprio)",
+    })?;
     // SAFETY: no pointers.
     if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } < 0 {
         return Err(LaunchError::system(

@@ -1,6 +1,7 @@
 //! The launcher process itself.
 
 use super::leave::{self, end_everything, told_to_leave};
+use super::source::{poll, readable};
 use super::wire::{self, Reply, Request};
 use super::{Configuration, LaunchSpec, Once, Started, entry, exit, guard, peak, ready, schedule};
 use crate::linux::clock::Instant;
@@ -11,6 +12,7 @@ use model::{Ending, Launch, Reading, Until};
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 /// Serves requests until the stream ends or SIGTERM comes; never returns.
 pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
@@ -18,6 +20,7 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
     let greeted = stream.write_all(&processes::own_pid().to_le_bytes()).is_ok();
     let mut launcher = Server { configuration: Configuration::default(), slots: Vec::new() };
     while greeted && !told_to_leave() {
+        launcher.stay_awake(&stream);
         let Ok(Some((request, fds))) = wire::receive::<Request>(&mut stream) else { break };
         let reply = launcher.answer(request, fds);
         // A launch that was cut short is no result.
@@ -35,6 +38,9 @@ fn become_launcher(parent: libc::pid_t) {
     guard::live_and_die_with(parent, c"launcher");
 }
 
+/// headstart asks for the next launch sooner than this, unless it has something else to do.
+const AWAKE: Duration = Duration::from_micros(300);
+
 struct Server {
     configuration: Configuration,
     slots: Vec<Slot>,
@@ -48,6 +54,19 @@ struct Slot {
 }
 
 impl Server {
+    /// Waits for the next request for a moment without sleeping, so that a launch does not begin
+    /// on a CPU that has just been woken. Only on a CPU of its own.
+    fn stay_awake(&self, stream: &UnixStream) {
+        if self.configuration.cpu.is_none() || schedule::processors() < 2 {
+            return;
+        }
+        let started = std::time::Instant::now();
+        let mut fds = [readable(stream.as_raw_fd())];
+        while matches!(poll(&mut fds, 0), Ok(0)) && started.elapsed() < AWAKE {
+            std::hint::spin_loop();
+        }
+    }
+
     fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> Reply {
         let result = match request {
             Request::Configure(configuration) => self.configure(configuration),
