@@ -8,6 +8,13 @@ use std::path::Path;
 /// The command of `measure` and `explain`: words as they stand. A single word with spaces that is
 /// no file is split as a shell would.
 pub fn one_command(words: &[String]) -> Result<Command> {
+    if let Some(option) = words.first().filter(|word| word.starts_with('-')) {
+        return Err(Usage(format!(
+            "there is no option '{option}' (see --help); \
+             if it is the program's name, write: ./{option}"
+        ))
+        .into());
+    }
     match words {
         [line] if line.contains(char::is_whitespace) && !Path::new(line).exists() => {
             from_line(line)
@@ -135,6 +142,12 @@ mod tests {
         assert_eq!(named_as(&["sh -c :", "/bin/ls"], &[]), ["sh", "ls"]);
         assert_eq!(named_as(&["sh -c :", "sh"], &[]), ["A", "B"]);
         assert_eq!(named_as(&["sh -c :", "sh"], &["old"]), ["old", "B"]);
+    }
+
+    #[test]
+    fn a_mistyped_option_is_no_program() {
+        let error = one_command(&words(&["--rusn", "5", "sh"])).unwrap_err();
+        assert!(error.is::<Usage>() && error.to_string().contains("--rusn"), "{error}");
     }
 
     #[test]
