@@ -39,6 +39,7 @@ fn run() -> Result<ExitCode> {
         ["bless"] => bless::run()?,
         ["ci"] => ci::run()?,
         ["check-real", names @ ..] => check_real::run(names)?,
+        [check_real::rounds::COMMAND, words @ ..] => check_real::rounds::run(words)?,
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             true

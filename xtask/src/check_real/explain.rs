@@ -3,19 +3,17 @@
 use super::figures::{median, percent};
 use super::headstart::Headstart;
 use super::report::{Report, Row};
+use super::rounds::{self, Round};
 use super::{Context, EMACS};
-use crate::cargo::SET_BY_CARGO;
-use anyhow::{Context as _, Result};
-use model::{Explanation, Phase, PhaseTime};
-use os::attend::Options;
-use os::loader_log::statistics::statistics;
+use anyhow::Result;
+use model::{Explanation, PhaseTime};
 
 /// The programs; the total is held against a bar for the first one.
 const PROGRAMS: [&[&str]; 4] =
     [&["inkscape", "--version"], &["clang-19", "--version"], &EMACS, &["gdb", "--version"]];
-/// Explanations of each program, with launches of the other kinds around each: two of glibc's
-/// accounts, ten in all, and six untraced.
-const ROUNDS: usize = 5;
+/// Rounds of one launch of each kind. A shared machine changes its speed by half from one second
+/// to the next, so only neighbours are compared.
+const ROUNDS: &str = "31";
 const TOTAL_WITHIN: f64 = 0.10;
 const RELOCATE_WITHIN: f64 = 0.15;
 /// Sums of some numbers of microseconds in JSON: a nanosecond is far below any of them.
@@ -52,21 +50,18 @@ fn program(
     judge_total: bool,
 ) -> Result<Vec<Row>> {
     let cpu = context.cpu.to_string();
-    let cpu = ["--cpu", &cpu];
-    let (mut glibc, mut untraced) = (Vec::new(), Vec::new());
-    let (mut totals, mut relocate, mut off) = (Vec::new(), Vec::new(), 0.0_f64);
-    for _ in 0..ROUNDS {
-        glibc.push(glibc_relocate_us(context, command)?);
-        untraced.extend(untraced_us(context, headstart, command)?);
-        let explanation = headstart.explain(&cpu, command)?;
-        totals.push(explanation.total_us);
-        relocate.push(phase(&explanation.phases, Phase::Relocate));
-        off = off.max(sums(&explanation));
-        glibc.push(glibc_relocate_us(context, command)?);
-    }
-    let (untraced, glibc) = (median(untraced), median(glibc));
-    let (total_us, relocate_us) = (median(totals), median(relocate));
-    let (total, relocate) = (total_us / untraced - 1.0, relocate_us / glibc - 1.0);
+    let off = sums(&headstart.explain(&["--cpu", &cpu], command)?);
+    let arguments = [&[rounds::COMMAND, ROUNDS, &cpu], command].concat();
+    let rounds: Vec<Round> = context.own_program(headstart)?.json(&arguments)?;
+    let ratio = |of: fn(&Round) -> (f64, f64)| {
+        let logs = rounds.iter().map(of).map(|(one, other)| (one / other).ln()).collect();
+        median(logs).exp()
+    };
+    let middle = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect());
+    let total = ratio(|round| (round.traced_us, round.untraced_us)) - 1.0;
+    let relocate = ratio(|round| (round.relocate_us, round.glibc_us)) - 1.0;
+    let (total_us, untraced) = (middle(|r| r.traced_us), middle(|r| r.untraced_us));
+    let (relocate_us, glibc) = (middle(|r| r.relocate_us), middle(|r| r.glibc_us));
     let total_row = if judge_total {
         Row::bar("total against untraced", percent(total), "± 10 %", total.abs() <= TOTAL_WITHIN)
     } else {
@@ -101,27 +96,6 @@ fn sums(explanation: &Explanation) -> f64 {
     worst
 }
 
-fn phase(phases: &[PhaseTime], wanted: Phase) -> f64 {
-    phases.iter().filter(|phase| phase.phase == wanted).map(|phase| phase.us).sum()
-}
-
-fn untraced_us(context: &Context, headstart: &Headstart, command: &[&str]) -> Result<Vec<f64>> {
-    let options = ["--runs", "6", "--cpu", &context.cpu.to_string()];
-    let results = headstart.measure(&options, command)?;
-    Ok(results.variants.first().context("no variant")?.times_us.clone())
-}
-
-/// glibc's own account of one launch, its lost digit put back.
-fn glibc_relocate_us(context: &Context, command: &[&str]) -> Result<f64> {
-    let argv: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-    let mut command = os::program::resolve(&argv)?;
-    command.environment.push((SET_BY_CARGO.to_owned(), None));
-    let options = Options { cpu: Some(context.cpu), ..Options::default() };
-    let read = statistics(&command, 1, &options)?;
-    let account = read.value().with_context(|| format!("{}: {:?}", argv[0], read.reason()))?;
-    Ok(account.launches.iter().flatten().map(|image| image.relocation_us).sum())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,8 +107,6 @@ mod tests {
         let mut explanation: Explanation =
             serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         assert!(explanation.processes.len() > 1 && sums(&explanation) <= EXACT_US);
-        let relocate = phase(&explanation.phases, Phase::Relocate);
-        assert!(relocate > 0.0 && relocate < explanation.total_us);
         explanation.processes[1].charged_us += 1.0;
         assert!(sums(&explanation) > 0.9);
     }

@@ -12,6 +12,7 @@ mod memory;
 mod programs;
 mod readelf;
 mod report;
+pub mod rounds;
 mod same;
 mod slowdown;
 mod timing;
@@ -54,6 +55,17 @@ impl Context {
         open_folder(&scratch)?;
         let nobody = Headstart { scratch, as_nobody: true, ..own.clone() };
         Ok(vec![("root", own), ("nobody", nobody)])
+    }
+}
+
+impl Context {
+    /// This very program, run by the same user as `headstart`.
+    fn own_program(&self, headstart: &Headstart) -> Result<Headstart> {
+        let program = self.scratch.join("xtask");
+        if !program.exists() {
+            std::fs::copy(std::env::current_exe()?, &program)?;
+        }
+        Ok(Headstart { program, ..headstart.clone() })
     }
 }
 
