@@ -5,7 +5,7 @@ use crate::modules::{Modules, chosen_log, modules};
 use crate::names::loader_kind;
 use crate::phases::{Charges, Life, charge, listed, lives, trace_from_log};
 use crate::sources::{Basis, sources};
-use crate::time::{median, median_by, ns, us};
+use crate::time::{median, ns, us};
 use crate::{cpuid, files};
 use model::{
     EXPLANATION_SCHEMA, Explanation, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
@@ -13,7 +13,7 @@ use model::{
 
 /// Explains a launch from what was recorded about it.
 ///
-/// The phases divide the phase launch with the median total. Without ptrace they come from the
+/// The phases divide the most typical phase launch. Without ptrace they come from the
 /// loader's log, and without that the launch is unattributed. Figures that no input allows are
 /// `Unavailable` with the input's own reason.
 pub fn explain(inputs: &Inputs) -> Explanation {
@@ -58,10 +58,33 @@ pub fn explain(inputs: &Inputs) -> Explanation {
     explanation
 }
 
-/// The phase launch that is explained.
+/// The phase launch that is explained: the most typical one.
+///
+/// A machine may change its speed from one second to the next, so how much longer tracing makes a
+/// launch is learnt from neighbours: each traced launch against the untraced ones around it. The
+/// typical launch is the one closest to the untraced median made that much longer.
 fn phase_trace(inputs: &Inputs) -> Option<&PhaseTrace> {
     let traces = inputs.phase_traces.value()?;
-    median_by(traces, |trace| trace.total_us).filter(|trace| !trace.processes.is_empty())
+    let whole = |trace: &&PhaseTrace| !trace.processes.is_empty();
+    let wanted = typical_us(traces, &inputs.untraced_us)
+        .or_else(|| median(&traces.iter().map(|trace| trace.total_us).collect::<Vec<_>>()))?;
+    let far = |trace: &PhaseTrace| (trace.total_us - wanted).abs();
+    traces.iter().filter(whole).min_by(|one, other| far(one).total_cmp(&far(other)))
+}
+
+/// What a typical traced launch takes; `None` where the untraced launches are not as many around
+/// each traced one.
+fn typical_us(traces: &[PhaseTrace], untraced_us: &[f64]) -> Option<f64> {
+    let around = untraced_us.len() / (traces.len() + 1);
+    if around == 0 || !untraced_us.len().is_multiple_of(traces.len() + 1) {
+        return None;
+    }
+    let longer: Vec<f64> = traces
+        .iter()
+        .zip(untraced_us.windows(2 * around).step_by(around))
+        .filter_map(|(trace, neighbours)| Some(trace.total_us / median(neighbours)?))
+        .collect();
+    Some(median(&longer)? * median(untraced_us)?)
 }
 
 /// A launch of which only the total is known.

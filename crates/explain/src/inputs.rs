@@ -23,9 +23,10 @@ pub struct ReplayTimes {
 pub struct Inputs {
     /// What was launched.
     pub command: Command,
-    /// Totals of untraced launches made beside the traced ones.
+    /// Totals of untraced launches made beside the traced ones: as many before the first as
+    /// after each.
     pub untraced_us: Vec<f64>,
-    /// Launches with marks only. The one with the median total is explained.
+    /// Launches with marks only. The most typical one is explained.
     pub phase_traces: Reading<Vec<PhaseTrace>>,
     /// A launch with calls on the file system recorded.
     pub file_trace: Reading<PhaseTrace>,

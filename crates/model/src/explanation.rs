@@ -147,7 +147,7 @@ pub struct Explanation {
     pub command: Command,
     /// Median of untraced launches made beside the traced ones.
     pub untraced_median_us: Reading<f64>,
-    /// The launch that the phases divide: the median one of the phase launches.
+    /// The launch that the phases divide: the most typical of the phase launches.
     pub total_us: f64,
     /// Phases in order; they sum to `total_us`.
     pub phases: Vec<PhaseTime>,

@@ -50,6 +50,24 @@ fn the_median_launch_is_explained() {
 }
 
 #[test]
+fn a_machine_that_changes_its_speed_does_not_decide_what_is_typical() {
+    let mut inputs = inputs("true", 1.0);
+    let log = log("true");
+    // Tracing makes launches a tenth longer; from the second launch on the machine is slow, and
+    // fast again at the end, where one untraced launch is disturbed.
+    let traces = [1.1, 2.2, 2.25, 1.1, 1.1].map(|share| crate::test_logs::traced(&log, share));
+    inputs.phase_traces = Reading::Value(traces.to_vec());
+    let around = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 7.0];
+    inputs.untraced_us = around.map(|share| share * log.total_us).to_vec();
+    let explanation = explain(&inputs);
+    let untraced = explanation.untraced_median_us.get().unwrap();
+    assert!((explanation.total_us / untraced - 1.1).abs() < 0.001, "{}", explanation.total_us);
+    // The median of all traced launches alone.
+    inputs.untraced_us.pop();
+    assert_eq!(explain(&inputs).total_us, us(ns(log.total_us * 1.1)));
+}
+
+#[test]
 fn without_ptrace_the_log_gives_the_phases() {
     let mut inputs = inputs("soffice", 1.0);
     let reason = "ptrace is not permitted here";

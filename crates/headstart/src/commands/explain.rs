@@ -27,8 +27,8 @@ pub struct Arguments {
         required = true
     )]
     command: Vec<String>,
-    /// Traced launches that give the phases; the one with the median time is shown
-    #[arg(short, long, value_name = "N", default_value_t = 5)]
+    /// Traced launches that give the phases; the most typical one is shown
+    #[arg(short, long, value_name = "N", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     #[command(flatten)]
