@@ -118,7 +118,8 @@ fn many_threads_reach_a_breakpoint_at_once() {
     for _ in 0..20 {
         let run = traced_with(&[program.to_str().unwrap()], |request| request.cpu = None);
         assert_eq!(run.code(), 6);
-        assert!(kinds(run.image(0)).ends_with(&[ExitCalled, Exiting]));
+        let marks = kinds(run.image(0));
+        assert!(marks.ends_with(&[ExitCalled, Exiting]), "{:?}", run.image(0));
     }
 }
 

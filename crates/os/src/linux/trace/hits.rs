@@ -16,8 +16,8 @@ impl Session<'_> {
     pub fn on_trap(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
         let address = arch::breakpoint_address(tid)?;
         let Some(task) = self.tasks.get(&tid) else { return Ok(Resume::Continue(libc::SIGTRAP)) };
-        let process = task.process;
-        let Some(space) = self.spaces.get_mut(task.space) else {
+        let (process, space_index) = (task.process, task.space);
+        let Some(space) = self.spaces.get_mut(space_index) else {
             return Ok(Resume::Continue(libc::SIGTRAP));
         };
         let Some((purpose, planted)) = space.at(address) else {
@@ -33,7 +33,12 @@ impl Session<'_> {
             return Ok(Resume::Continue(0));
         }
         let owned = space.owner == process;
-        if planted {
+        if planted && owned {
+            // While it is still there: as soon as it is gone another thread may pass and end the
+            // process, this thread with it.
+            self.mark_hit(process, purpose, at_us);
+        }
+        if planted && let Some(space) = self.spaces.get_mut(space_index) {
             space.remove(tid, address)?;
         }
         arch::set_instruction_pointer(tid, address)?;
@@ -46,6 +51,17 @@ impl Session<'_> {
             task.stepping = Some(address);
         }
         Ok(Resume::Step)
+    }
+
+    /// What a breakpoint means whatever else is found out at it.
+    fn mark_hit(&mut self, process: usize, purpose: Purpose, at_us: f64) {
+        let kind = match purpose {
+            Purpose::Entry => MarkKind::Entry,
+            Purpose::Main => MarkKind::Main,
+            Purpose::Exit => MarkKind::ExitCalled,
+            Purpose::Relocated | Purpose::StartMain | Purpose::Cpuid(_) => return,
+        };
+        self.mark(process, kind, at_us);
     }
 
     /// Acts on a breakpoint; false where it must stay planted.
@@ -61,19 +77,12 @@ impl Session<'_> {
         };
         match purpose {
             Purpose::Relocated => return Ok(self.on_relocated(tid, process, &executed, at_us)),
-            Purpose::Entry => {
-                self.mark(process, MarkKind::Entry, at_us);
-                self.locate_main(tid, process, &executed);
-            }
+            Purpose::Entry => self.locate_main(tid, process, &executed),
             Purpose::StartMain => {
                 self.plant(tid, arch::first_argument(tid)?, Purpose::Main);
             }
-            Purpose::Main => {
-                self.mark(process, MarkKind::Main, at_us);
-                self.end_counting(tid)?;
-            }
-            Purpose::Exit => self.mark(process, MarkKind::ExitCalled, at_us),
-            Purpose::Cpuid(_) => {}
+            Purpose::Main => self.end_counting(tid)?,
+            Purpose::Exit | Purpose::Cpuid(_) => {}
         }
         Ok(true)
     }
