@@ -77,9 +77,16 @@ fn stopping(signal: &str, thread: &str) -> String {
         #include <sys/wait.h>
         static long now(void) {{ struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000 + t.tv_nsec / 1000000; }}
         static volatile int over;
+        static long begin;
         static long longest(void) {{
-            long last = now(), gap = 0;
-            while (!over) {{ long t = now(); if (t - last > gap) gap = t - last; last = t; }}
+            long last = begin, gap = 0;
+            for (int last_look = 0; !last_look;) {{
+                // Whoever is stopped here may be continued so late that it is over.
+                last_look = over;
+                long t = now();
+                if (t - last > gap) gap = t - last;
+                last = t;
+            }}
             return gap;
         }}
         static void *watch(void *p) {{ return (void *)longest(); }}
@@ -91,6 +98,8 @@ fn stopping(signal: &str, thread: &str) -> String {
             void *gap = (void *)1000;
             signal(SIGCONT, on_continue);
             signal(SIGCHLD, on_child);
+            // Before the fork: the stop may come before anybody watches.
+            begin = now();
             if ({thread}) pthread_create(&thread, 0, watch, 0);
             if (!fork()) {{
                 usleep(5000);
