@@ -55,7 +55,9 @@ fn the_view_fits_a_terminal() {
     let output = run(&["explain", "-r", "1", "sh", "-c", "exit 0"]);
     let text = stdout(&output);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    assert!(text.contains("What costs time") && text.contains("Where the figures come from"));
+    // On a busy machine a single launch may be so long that nothing stands out.
+    assert!(text.contains("What costs time") || text.contains("Nothing stands out"), "{text}");
+    assert!(text.contains("Where the figures come from"), "{text}");
 }
 
 #[test]
