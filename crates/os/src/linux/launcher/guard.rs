@@ -7,6 +7,7 @@
 //! headstart dies → the guard gets SIGTERM and passes it on. The launcher dies → the guard ends
 //! what is left. The guard dies → the launcher gets SIGTERM and ends what is left.
 
+use super::leave::live_and_die_with;
 use super::serve;
 use crate::linux::processes;
 use std::mem::zeroed;
@@ -102,20 +103,6 @@ fn close_all_but(kept: RawFd) {
             // SAFETY: passes integers only. Nothing in this process uses them: it never returns
             // to the code that opened them. Before Linux 5.9 they stay open, which only delays.
             unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
-        }
-    }
-}
-
-/// Makes the calling process inherit its descendants' orphans, and get SIGTERM when `parent` dies.
-pub fn live_and_die_with(parent: libc::pid_t, name: &std::ffi::CStr) {
-    // SAFETY: plain system calls on a string that outlives them. A parent that died before
-    // PR_SET_PDEATHSIG took effect is noticed by its changed id.
-    unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
-        libc::prctl(libc::PR_SET_NAME, name.as_ptr());
-        if libc::getppid() != parent {
-            libc::_exit(0);
         }
     }
 }

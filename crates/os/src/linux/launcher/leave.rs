@@ -39,3 +39,17 @@ pub fn end_everything() -> u32 {
     }
     processes::end_descendants(processes::own_pid(), Duration::from_secs(5))
 }
+
+/// Makes the calling process inherit its descendants' orphans, and get SIGTERM when `parent` dies.
+pub fn live_and_die_with(parent: libc::pid_t, name: &std::ffi::CStr) {
+    // SAFETY: plain system calls on a string that outlives them. A parent that died before
+    // PR_SET_PDEATHSIG took effect is noticed by its changed id.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
+        libc::prctl(libc::PR_SET_NAME, name.as_ptr());
+        if libc::getppid() != parent {
+            libc::_exit(0);
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::leave::{self, end_everything, told_to_leave};
 use super::source::{poll, readable};
 use super::wire::{self, Reply, Request};
-use super::{Configuration, LaunchSpec, Once, Started, entry, exit, guard, peak, ready, schedule};
+use super::{Configuration, LaunchSpec, Once, Started, entry, exit, peak, ready, schedule};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::processes;
@@ -35,7 +35,7 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
 
 fn become_launcher(parent: libc::pid_t) {
     leave::listen();
-    guard::live_and_die_with(parent, c"launcher");
+    leave::live_and_die_with(parent, c"launcher");
 }
 
 /// headstart asks for the next launch sooner than this, unless it has something else to do.
