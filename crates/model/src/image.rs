@@ -1,4 +1,3 @@
-use crate::Reading;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -183,13 +182,5 @@ impl ImageFacts {
     /// All relocations.
     pub fn relocation_count(&self) -> u64 {
         self.relocations.values().sum()
-    }
-
-    /// A reading of the build-id.
-    pub fn build_id_reading(&self) -> Reading<String> {
-        match &self.build_id {
-            Some(id) => Reading::Value(id.clone()),
-            None => Reading::unavailable("the image has no build-id", "link with -Wl,--build-id"),
-        }
     }
 }
