@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_said_with_the_file_and_the_next_step() {
         let Ok(launches) = File::options().append(true).open("/dev/full") else {
-            eprintln!("SKIPPED: there is no /dev/full");
+            testkit::skip("there is no /dev/full");
             return;
         };
         let mut run = RunFolder { path: PathBuf::from("run"), launches };

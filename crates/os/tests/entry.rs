@@ -138,7 +138,7 @@ fn a_32_bit_program() {
     run(Command::new(linker).args(["-m", "elf_i386", "-o"]).args([at("p"), at("p.o")]));
     let Err(error) = to_entry(&[at("p").to_str().unwrap()]) else { return };
     assert!(error.to_string().contains("an ELF file for i386"), "{error}");
-    eprintln!("SKIPPED: this kernel executes no 32-bit programs");
+    testkit::skip("this kernel executes no 32-bit programs");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn privileges_are_not_lost_in_silence() {
     let folder = folder();
     let Some(program) = build(folder.path(), "gcc", "program", &[]) else { return };
     if !std::fs::read_to_string("/proc/self/status").unwrap().contains("\nUid:\t0\t") {
-        eprintln!("SKIPPED: only root can become another user");
+        testkit::skip("only root can become another user");
         return;
     }
     // The other user may not reach the build folder.

@@ -118,7 +118,7 @@ mod tests {
         assert_eq!((evicted.files, evicted.failed.len()), (1, 0));
         let after = check(&paths, CacheState::ColdEvicted);
         if after.resident_pages.get() == Some(100) {
-            eprintln!("SKIPPED: the folder for temporary files is in memory");
+            testkit::skip("the folder for temporary files is in memory");
             return;
         }
         assert_eq!((after.files, after.total_pages), (1, 100));
@@ -146,7 +146,7 @@ mod tests {
         evict(&paths);
         let free = check(&paths, CacheState::ColdEvicted).resident_pages.get();
         if free == Some(PAGES as u64) {
-            eprintln!("SKIPPED: the folder for temporary files is in memory");
+            testkit::skip("the folder for temporary files is in memory");
             return;
         }
         assert_eq!(free, Some(0));

@@ -127,7 +127,7 @@ fn wait_until(condition: impl Fn() -> bool) {
 fn everything_works_as_another_user() {
     let Some(setpriv) = testkit::tool("setpriv") else { return };
     if !std::fs::read_to_string("/proc/self/status").unwrap().contains("\nUid:\t0\t") {
-        eprintln!("SKIPPED: only root can become another user");
+        testkit::skip("only root can become another user");
         return;
     }
     // The other user may not reach the build folder.

@@ -131,7 +131,7 @@ fn a_missing_loader_is_named() {
 #[test]
 fn what_this_user_may_not_execute() {
     if !is_root() {
-        eprintln!("SKIPPED: only root can become another user");
+        testkit::skip("only root can become another user");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
