@@ -98,6 +98,23 @@ fn all_lists_every_module_and_the_limit_counts_the_rest() {
 }
 
 #[test]
+fn a_command_that_runs_again_and_again_is_one_row() {
+    let mut explanation = fixture("soffice");
+    let mut again = explanation.processes[1].clone();
+    again.started_us = explanation.total_us * 0.9;
+    again.ended_us = explanation.total_us;
+    again.charged_us = 1_000_000.0;
+    explanation.processes.extend([again.clone(), again]);
+    let text = view(&explanation, plain());
+    let row = text.lines().find(|line| line.contains("3 × dirname")).unwrap();
+    assert!(row.ends_with("2.00 s"), "{row}");
+    // Alive at its first start and again at the end.
+    let line = row.trim_end_matches("2.00 s").trim_end();
+    assert!(line.contains("━ ") && line.ends_with('━'), "{row}");
+    assert_eq!(text.matches("dirname /usr/bin/soffice").count(), 1, "{text}");
+}
+
+#[test]
 fn names_cannot_move_the_cursor() {
     let mut explanation = fixture("musl");
     explanation.command.argv.push("\u{1b}[2J".to_owned());
