@@ -1,6 +1,6 @@
 use model::{
-    Command, FaultTotals, FileOperation, Hot, ImageFacts, ImageKind, LoaderLog, PageFaults, PhaseTrace,
-    Reading,
+    Command, FaultTotals, FileOperation, Hot, ImageFacts, ImageKind, LoaderLog, PageFaults,
+    PhaseTrace, Reading,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

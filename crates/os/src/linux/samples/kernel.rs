@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn code_is_found_by_address() {
-        let text = "ffff0200 t later\t[ext4]\nffff0100 T first\nffff0100 T alias\nffff0150 D data\n";
+        let text =
+            "ffff0200 t later\t[ext4]\nffff0100 T first\nffff0100 T alias\nffff0150 D data\n";
         let symbols = parse(text);
         let name = |address| symbols.covering(address).map(|symbol| symbol.name.as_str());
         assert_eq!(name(0xffff_0180), Some("first"));
