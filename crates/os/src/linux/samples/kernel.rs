@@ -40,7 +40,7 @@ pub fn kernel_symbols() -> Reading<KernelSymbols> {
     }
 }
 
-/// Lines such as `ffffffff81000000 T _stext` and `ffffffffc0200000 t ext4_init	[ext4]`.
+/// Lines such as `ffffffff81000000 T _stext` and `ffffffffc0200000 t ext4_init [ext4]`.
 fn parse(text: &str) -> KernelSymbols {
     let symbol = |line: &str| {
         let mut words = line.split_whitespace();
