@@ -17,9 +17,14 @@ fn run(program: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Another program of the package that readelf is from.
+fn binutils(name: &str) -> Option<PathBuf> {
+    Some(testkit::tool("readelf")?.with_file_name(name))
+}
+
 /// Address, size and name of the functions in `.text`, by nm.
 fn nm(path: &Path) -> Option<Vec<(u64, u64, String)>> {
-    let text = run(&testkit::tool("nm")?, &["-S", "--defined-only", path.to_str().unwrap()]);
+    let text = run(&binutils("nm")?, &["-S", "--defined-only", path.to_str().unwrap()]);
     let hex = |word: &str| u64::from_str_radix(word, 16).unwrap();
     let functions = text.lines().filter_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -85,8 +90,8 @@ fn symbols_agree_with_nm() {
 #[test]
 fn stripped_of_its_symbols_a_function_keeps_its_bounds() {
     let Some(mut built) = built(&["-fPIE", "-pie", "-rdynamic"]) else { return };
-    let Some(strip) = testkit::tool("strip") else { return };
-    let Some(objcopy) = testkit::tool("objcopy") else { return };
+    let Some(strip) = binutils("strip") else { return };
+    let Some(objcopy) = binutils("objcopy") else { return };
     built.functions.retain(|(_, _, name)| ["main", "exported", "hidden"].contains(&name.as_str()));
     let stripped = built.folder.path().join("stripped");
     run(&strip, &["-o", stripped.to_str().unwrap(), built.program.to_str().unwrap()]);

@@ -4,6 +4,7 @@
 use crate::explain::ViewOptions;
 use crate::explain::page::Page;
 use crate::style::Tint;
+use crate::text::columns;
 use model::figures::{count, plural};
 use model::{Hot, HotFunction, HotInstruction, Hottest, Reading};
 
@@ -48,11 +49,11 @@ pub fn view(hot: &Reading<Hot>, options: ViewOptions) -> String {
 fn functions(page: &mut Page, hot: &Hot) {
     page.heading("Hot functions");
     let how = format!(
-        "{} of {}, {} a second of processor time, {}",
+        "{} of {}, {} a second of processor time; of each function its own code, without what it \
+         calls",
         plural(hot.samples, "sample", "samples"),
         plural(hot.launches.into(), "launch", "launches"),
         count(hot.frequency_hz.into()),
-        "without those in functions that are called"
     );
     page.wrapped("  ", Tint::Faint, &how);
     for note in &hot.notes {
@@ -61,17 +62,18 @@ fn functions(page: &mut Page, hot: &Hot) {
     if hot.functions.is_empty() {
         return;
     }
+    let all = hot.functions.len();
+    let shown = page.rows.unwrap_or(all).min(all);
+    // One hidden row would take the line that says so.
+    let shown = if shown + 1 == all { all } else { shown };
     let room = page.width - LEAD;
-    let module = (room / 3).max(12);
+    let widest = hot.functions[..shown].iter().map(|function| columns(base_name(function))).max();
+    let module = widest.unwrap_or(0).clamp(6, room * 9 / 20);
     let name = room - module - 2;
     let gap = " ".repeat(BAR + 4);
     let titles = format!("  {:>7}{:>9}{gap}{:<name$}  module", "samples", "share", "function");
     let titles = page.paint(Tint::Faint, &titles);
     page.line(&titles);
-    let all = hot.functions.len();
-    let shown = page.rows.unwrap_or(all).min(all);
-    // One hidden row would take the line that says so.
-    let shown = if shown + 1 == all { all } else { shown };
     for function in &hot.functions[..shown] {
         let lead = lead(page, function.samples, hot.samples);
         let title = page.style.fitted(&function.function, name);
@@ -92,18 +94,17 @@ fn instructions(page: &mut Page, hot: &Hot, hottest: &Hottest) {
         (&function.function, &function.module) == (&hottest.function, &hottest.module)
     };
     let samples: u64 = hottest.instructions.iter().map(|instruction| instruction.samples).sum();
-    page.blank();
-    page.wrapped("", Tint::Strong, &hottest.function);
     let place = hot.functions.iter().position(|function| same(&function));
-    let why = match place {
-        Some(0) | None => "the hottest function",
-        Some(_) => "the hottest function whose code can be read",
+    let title = match place {
+        Some(0) | None => "Hottest",
+        Some(_) => "Hottest of those whose code can be read",
     };
+    page.blank();
+    page.wrapped("", Tint::Strong, &format!("{title}: {}", hottest.function));
     let how = format!(
-        "{why}, in {}; {}; a sample is on the instruction that waits, often the one after \
-         the slow one",
-        hottest.module,
+        "{} in {}; each is on the instruction that waits, often the one after the slow one",
         plural(samples, "sample", "samples"),
+        hottest.module,
     );
     page.wrapped("  ", Tint::Faint, &how);
     let gap = " ".repeat(BAR + 4);
@@ -155,3 +156,6 @@ fn lead(page: &Page, samples: u64, of: u64) -> String {
 fn base_name(function: &HotFunction) -> &str {
     function.module.rsplit('/').next().unwrap_or(&function.module)
 }
+
+#[cfg(test)]
+mod tests;
