@@ -8,6 +8,8 @@ mod disassembly;
 mod functions;
 mod names;
 mod place;
+#[cfg(test)]
+mod tests;
 
 use functions::{Found, Functions};
 use model::figures::plural;
