@@ -20,11 +20,12 @@ use model::{CodeSample, Command, LaunchSamples};
 use std::io;
 use std::os::fd::RawFd;
 
-/// Not a round number: programs that do something every 50 µs are not always met at the same
-/// place.
-const FREQUENCY_HZ: u32 = 19_997;
+/// Each sample costs a virtual machine several microseconds: at this rate a launch takes about a
+/// fifth longer, at twice the rate half as long again. Not a round number, so that programs that
+/// do something every 100 µs are not always met at the same place.
+const FREQUENCY_HZ: u32 = 10_007;
 
-/// Launches `command` and samples all its processes from its execve on, 20,000 times for each
+/// Launches `command` and samples all its processes from its execve on, 10,000 times for each
 /// second of processor time or as often as `kernel.perf_event_max_sample_rate` allows. stdin,
 /// stdout and stderr are `/dev/null`.
 ///
