@@ -50,6 +50,7 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         files: files::work(&inputs.file_trace, &inputs.replay),
         cpuid: cpuid::tax(inputs),
         findings: Vec::new(),
+        hot: inputs.hot.clone(),
     };
     let other_faults = faults.value().map(|found| found.others(inputs)).unwrap_or_default();
     let context =

@@ -1,6 +1,6 @@
 use model::{
-    Command, FaultTotals, FileOperation, ImageFacts, ImageKind, LoaderLog, PageFaults, PhaseTrace,
-    Reading,
+    Command, FaultTotals, FileOperation, Hot, ImageFacts, ImageKind, LoaderLog, PageFaults,
+    PhaseTrace, Reading,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,6 +52,9 @@ pub struct Inputs {
     pub real_paths: BTreeMap<String, String>,
     /// Static facts by real path; the reason where a file could not be read as an image.
     pub facts: BTreeMap<String, Result<ImageFacts, String>>,
+    /// Where launches execute, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot: Option<Reading<Hot>>,
 }
 
 impl Inputs {
@@ -72,6 +75,7 @@ impl Inputs {
             replay: Reading::unavailable(reason, ""),
             real_paths: BTreeMap::new(),
             facts: BTreeMap::new(),
+            hot: None,
         }
     }
 

@@ -18,6 +18,7 @@ mod faults;
 mod files;
 mod findings;
 mod gather;
+mod hot;
 mod inputs;
 mod loader_log;
 mod modules;

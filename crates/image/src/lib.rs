@@ -7,8 +7,10 @@
 mod elf;
 mod error;
 mod file;
+mod functions;
 
 pub use error::ImageError;
+pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_of};
 
 use model::ImageFacts;
 use std::path::Path;

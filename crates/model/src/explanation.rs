@@ -1,4 +1,4 @@
-use crate::{Command, ImageFacts, PhaseTime, Reading};
+use crate::{Command, Hot, ImageFacts, PhaseTime, Reading};
 use serde::{Deserialize, Serialize};
 
 /// Version of `explanation.json`.
@@ -165,4 +165,7 @@ pub struct Explanation {
     pub cpuid: Reading<CpuidTax>,
     /// What costs time, most first.
     pub findings: Vec<Finding>,
+    /// The hottest functions, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot: Option<Reading<Hot>>,
 }

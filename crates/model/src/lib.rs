@@ -15,6 +15,7 @@ mod machine;
 mod phase;
 mod reading;
 mod results;
+mod samples;
 mod throughput;
 mod trace;
 
@@ -33,6 +34,7 @@ pub use machine::{Check, CheckState, Machine};
 pub use phase::{Phase, PhaseTime};
 pub use reading::Reading;
 pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, VariantResult};
+pub use samples::{CodeSample, Hot, HotFunction, HotInstruction, Hottest, LaunchSamples};
 pub use throughput::{JobLaunch, Scaling, Throughput};
 pub use trace::{
     FileCall, FileOperation, LoaderLine, LoaderLog, Mapping, Mark, MarkKind, PageFault, PageFaults,

@@ -8,7 +8,7 @@ mod counts;
 mod figures;
 mod findings;
 mod modules;
-mod page;
+pub(crate) mod page;
 mod phases;
 mod processes;
 mod sources;

@@ -8,6 +8,7 @@ pub mod explain;
 pub mod export;
 pub mod figure;
 mod histogram;
+pub mod hot;
 pub mod inspect;
 pub mod jobs;
 pub mod measure;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use model::{Check, Experiment, Explanation, ImageFacts, Results, Sample};
+use model::{Check, Experiment, Explanation, Hot, ImageFacts, Results, Sample};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -34,6 +34,7 @@ fn examples_are_complete_and_exact() {
             "experiment" => round_trip::<Experiment>(&example),
             "sample" => round_trip::<Sample>(&example),
             "explanation" => round_trip::<Explanation>(&example),
+            "hot" => round_trip::<Hot>(&example),
             "image" => round_trip::<ImageFacts>(&example),
             "check" => round_trip::<Check>(&example),
             "results" => round_trip::<Results>(&example),
@@ -42,6 +43,6 @@ fn examples_are_complete_and_exact() {
         assert_eq!(written, shown, "{kind}");
         kinds.push(kind);
     }
-    let expected = ["experiment", "sample", "results", "explanation", "image", "check"];
+    let expected = ["experiment", "sample", "results", "explanation", "hot", "image", "check"];
     assert_eq!(kinds, expected);
 }

@@ -45,6 +45,7 @@ fn quiet() -> Case {
         files: missing(),
         cpuid: missing(),
         findings: Vec::new(),
+        hot: None,
     };
     Case { explanation, inputs, misses: Vec::new(), late: Vec::new() }
 }

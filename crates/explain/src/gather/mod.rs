@@ -5,6 +5,7 @@
 
 mod cut;
 mod files;
+mod hot;
 mod launches;
 mod replay;
 
@@ -26,6 +27,8 @@ pub struct Wanted<'a> {
     pub experiment: &'a Experiment,
     /// Traced launches that give the phases.
     pub traces: u32,
+    /// Whether to sample which functions the launch executes.
+    pub hot: bool,
 }
 
 /// How far the recording is.
@@ -68,7 +71,7 @@ pub fn gather(
     launching: &mut dyn Launching,
     progress: &mut dyn FnMut(Step),
 ) -> Result<(Inputs, Vec<Sample>), LabError> {
-    let Wanted { experiment, traces } = wanted;
+    let Wanted { experiment, traces, hot } = wanted;
     let Some(variant) = experiment.variants.first() else {
         return Err(LaunchError::NotFound(String::new()).into());
     };
@@ -84,11 +87,15 @@ pub fn gather(
         options,
         ready_us: None,
         progress,
-        step: Step { done: 0, of: traces + OTHER_STEPS, what: "" },
+        step: Step { done: 0, of: traces + OTHER_STEPS + u32::from(hot), what: "" },
     };
     let mut inputs = Inputs::nothing(variant.command.clone(), "it was not recorded");
     let until_exit = experiment.request.until == Until::Exit;
     let samples = recorder.untraced_and_phases(traces, until_exit, launching, &mut inputs)?;
+    if hot {
+        recorder.next("sampling the functions", launching)?;
+        inputs.hot = Some(recorder.hot(launching)?);
+    }
     recorder.records(launching, &mut inputs)?;
     Ok((inputs, samples))
 }

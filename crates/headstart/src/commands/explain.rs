@@ -39,6 +39,12 @@ pub struct Arguments {
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Sample which functions take the processor time, and show the hottest one's instructions
+    ///
+    /// Short programs are launched more often, until there are some 1000 samples or 5 s have
+    /// passed.
+    #[arg(long)]
+    hot: bool,
     /// List every module and process
     #[arg(long, help_heading = "Output")]
     all: bool,
@@ -53,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(path) => Some(RunFolder::create(path, &experiment)?),
         None => None,
     };
-    let gathered = gather(launcher, &experiment, arguments.runs);
+    let gathered = gather(launcher, &experiment, arguments);
     let (inputs, samples) = match gathered {
         Ok(gathered) => gathered,
         Err(error) => {
@@ -96,11 +102,11 @@ fn experiment(arguments: &Arguments) -> Result<Experiment> {
 fn gather(
     launcher: Launcher,
     experiment: &Experiment,
-    traces: u32,
+    arguments: &Arguments,
 ) -> Result<(Inputs, Vec<Sample>), LabError> {
     let line = progress::Line::new();
     let mut bench = Bench::new(experiment, launcher, Output::Discard, None)?;
-    let wanted = Wanted { experiment, traces };
+    let wanted = Wanted { experiment, traces: arguments.runs, hot: arguments.hot };
     explain::gather(wanted, &mut bench, &mut |step| {
         line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());
     })
@@ -114,7 +120,11 @@ fn print(arguments: &Arguments, explanation: &Explanation) -> Result<()> {
     let rows = if arguments.all { None } else { ViewOptions::default().rows };
     let options =
         ViewOptions { width: style.width, colour: style.colour, unicode: style.unicode, rows };
-    output::print(&report::explain::view(explanation, options))
+    output::print(&report::explain::view(explanation, options))?;
+    match &explanation.hot {
+        Some(hot) => output::print(&report::hot::view(hot, options)),
+        None => Ok(()),
+    }
 }
 
 /// `inputs.json` holds all that was recorded: an explanation can be made from it again.

@@ -5,6 +5,7 @@ mod build_id;
 mod counts;
 mod dynamic;
 mod exports;
+mod functions;
 mod imports;
 mod kind;
 mod layout;
@@ -15,6 +16,8 @@ mod relocation_types;
 mod relocations;
 mod scan;
 mod symbols;
+
+pub(crate) use functions::placed;
 
 use crate::ImageError;
 use crate::error::describe;

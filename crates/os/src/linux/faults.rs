@@ -10,7 +10,7 @@
 //! those that the kernel takes on the program's behalf without an instruction (execve writing
 //! the arguments to the new stack, `get_user_pages`): a handful for each execve.
 
-mod assemble;
+pub(super) mod assemble;
 mod cost;
 mod names;
 mod reads;

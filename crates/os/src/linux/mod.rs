@@ -13,6 +13,7 @@ pub mod perf;
 pub mod processes;
 pub mod program;
 pub mod residency;
+pub mod samples;
 pub mod spawn;
 pub mod trace;
 

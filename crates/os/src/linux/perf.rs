@@ -21,7 +21,7 @@ pub fn permitted() -> io::Result<Scope> {
     attempt(Scope::UserAndKernel).or_else(|_| attempt(Scope::User))
 }
 
-/// Whose page faults are recorded.
+/// Whose page faults and whose code are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Those of user-mode instructions.

@@ -7,60 +7,60 @@ use crate::text::{columns, lines};
 /// The page is never drawn narrower than this.
 const LEAST_WIDTH: usize = 60;
 
-pub(super) struct Page {
+pub(crate) struct Page {
     /// Modules and processes listed by name; all where `None`.
-    pub(super) rows: Option<usize>,
-    pub(super) style: Style,
-    pub(super) width: usize,
+    pub(crate) rows: Option<usize>,
+    pub(crate) style: Style,
+    pub(crate) width: usize,
     text: String,
 }
 
 impl Page {
-    pub(super) fn new(options: ViewOptions) -> Self {
+    pub(crate) fn new(options: ViewOptions) -> Self {
         let ViewOptions { width, colour, unicode, rows } = options;
         let width = width.max(LEAST_WIDTH);
         Page { rows, style: Style { colour, width, unicode }, width, text: String::new() }
     }
 
     /// The finished text, without spaces at the ends of lines.
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         let lines: Vec<&str> = self.text.lines().map(str::trim_end).collect();
         self.style.spelt(&(lines.join("\n") + "\n"))
     }
 
     /// One of two texts, by whether more than ASCII may be drawn.
-    pub(super) fn pick<'a>(&self, unicode: &'a str, ascii: &'a str) -> &'a str {
+    pub(crate) fn pick<'a>(&self, unicode: &'a str, ascii: &'a str) -> &'a str {
         self.style.or(unicode, ascii)
     }
 
-    pub(super) fn paint(&self, tint: Tint, text: &str) -> String {
+    pub(crate) fn paint(&self, tint: Tint, text: &str) -> String {
         self.style.paint(tint, text)
     }
 
     /// A finished line.
-    pub(super) fn line(&mut self, text: &str) {
+    pub(crate) fn line(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');
     }
 
-    pub(super) fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         self.line("");
     }
 
     /// A heading after an empty line.
-    pub(super) fn heading(&mut self, text: &str) {
+    pub(crate) fn heading(&mut self, text: &str) {
         self.blank();
         let heading = self.paint(Tint::Strong, text);
         self.line(&heading);
     }
 
     /// `text` broken at spaces, the first line behind `first`, the others behind as many spaces.
-    pub(super) fn wrapped(&mut self, first: &str, tint: Tint, text: &str) {
+    pub(crate) fn wrapped(&mut self, first: &str, tint: Tint, text: &str) {
         self.wrapped_behind(first, first, tint, text);
     }
 
     /// [`Page::wrapped`] where the first line's lead is painted: `plain` gives its width.
-    pub(super) fn wrapped_behind(&mut self, plain: &str, first: &str, tint: Tint, text: &str) {
+    pub(crate) fn wrapped_behind(&mut self, plain: &str, first: &str, tint: Tint, text: &str) {
         let indent = columns(plain);
         let text = self.style.terminal(text);
         if text.trim().is_empty() {
@@ -74,7 +74,7 @@ impl Page {
     }
 
     /// A bar of `share` (0 to 1) of `width` columns; anything above nothing is visible.
-    pub(super) fn bar(&self, share: f64, width: usize) -> String {
+    pub(crate) fn bar(&self, share: f64, width: usize) -> String {
         let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
         let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
         let bar = if self.style.unicode {

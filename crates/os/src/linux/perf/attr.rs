@@ -13,13 +13,17 @@ pub(crate) enum EventKind {
     MajorFaults,
     /// A tracepoint, by its id.
     Tracepoint(u64),
+    /// Processor time, so many times a second.
+    CpuClock { frequency_hz: u32 },
 }
 
 const TYPE_SOFTWARE: u32 = 1;
 const TYPE_TRACEPOINT: u32 = 2;
+const SW_CPU_CLOCK: u64 = 0;
 const SW_PAGE_FAULTS_MIN: u64 = 5;
 const SW_PAGE_FAULTS_MAJ: u64 = 6;
 
+pub(super) const SAMPLE_IP: u64 = 1;
 pub(super) const SAMPLE_TID: u64 = 1 << 1;
 pub(super) const SAMPLE_TIME: u64 = 1 << 2;
 pub(super) const SAMPLE_ADDR: u64 = 1 << 3;
@@ -32,6 +36,7 @@ const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HV: u64 = 1 << 6;
 const MMAP: u64 = 1 << 8;
 const COMM: u64 = 1 << 9;
+const FREQUENCY: u64 = 1 << 10;
 const ENABLE_ON_EXEC: u64 = 1 << 12;
 const TASK: u64 = 1 << 13;
 const WATERMARK: u64 = 1 << 14;
@@ -50,6 +55,7 @@ pub(crate) struct Attr {
     kind: u32,
     size: u32,
     config: u64,
+    /// With [`FREQUENCY`] samples a second.
     sample_period: u64,
     sample_type: u64,
     read_format: u64,
@@ -73,19 +79,29 @@ const _: () = assert!(size_of::<Attr>() == 112);
 impl Attr {
     /// Every occurrence in programs that the calling thread starts, and in their descendants,
     /// from their execve on, on the launch clock.
-    pub(crate) fn new(kind: EventKind, scope: Scope) -> Self {
-        let (kind, config, raw) = match kind {
+    pub(crate) fn new(event: EventKind, scope: Scope) -> Self {
+        let (kind, config, raw) = match event {
             EventKind::MinorFaults => (TYPE_SOFTWARE, SW_PAGE_FAULTS_MIN, 0),
             EventKind::MajorFaults => (TYPE_SOFTWARE, SW_PAGE_FAULTS_MAJ, 0),
             EventKind::Tracepoint(id) => (TYPE_TRACEPOINT, id, SAMPLE_RAW),
+            EventKind::CpuClock { .. } => (TYPE_SOFTWARE, SW_CPU_CLOCK, 0),
+        };
+        let (sample_period, frequency) = match event {
+            EventKind::CpuClock { frequency_hz } => (frequency_hz.into(), FREQUENCY),
+            _ => (1, 0),
         };
         let exclude = if scope == Scope::User { EXCLUDE_KERNEL } else { 0 };
         Attr {
             kind,
             size: size_of::<Attr>() as u32,
             config,
-            sample_period: 1,
-            sample_type: SAMPLE_IDENTIFIER | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ADDR | raw,
+            sample_period,
+            sample_type: SAMPLE_IDENTIFIER
+                | SAMPLE_IP
+                | SAMPLE_TID
+                | SAMPLE_TIME
+                | SAMPLE_ADDR
+                | raw,
             read_format: 0,
             flags: DISABLED
                 | ENABLE_ON_EXEC
@@ -93,6 +109,7 @@ impl Attr {
                 | EXCLUDE_HV
                 | SAMPLE_ID_ALL
                 | USE_CLOCKID
+                | frequency
                 | exclude,
             wakeup_watermark: 0,
             bp_type: 0,

@@ -1,6 +1,6 @@
 //! Records of a perf ring: perf_event_open(2), "MMAP layout".
 //!
-//! Every event here samples IDENTIFIER, TID, TIME and ADDR (tracepoints also RAW) and appends
+//! Every event here samples IDENTIFIER, IP, TID, TIME and ADDR (tracepoints also RAW) and appends
 //! TID, TIME and IDENTIFIER to the other records (`sample_id_all`).
 
 const LOST: u32 = 2;
@@ -9,6 +9,9 @@ const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
 const MMAP2: u32 = 10;
 const LOST_SAMPLES: u32 = 13;
+/// Who was executing, in the lowest bits of `misc`.
+const MISC_MODE: u16 = 7;
+const MISC_KERNEL: u16 = 1;
 const MISC_COMM_EXEC: u16 = 1 << 13;
 /// TID, TIME and IDENTIFIER at the end of a record that is no sample.
 const TRAILER_BYTES: usize = 24;
@@ -33,7 +36,17 @@ pub(crate) enum Record {
     /// A process was created.
     Forked { pid: u32, parent: u32, at_ns: u64 },
     /// An event occurred.
-    Sample { identifier: u64, pid: u32, at_ns: u64, address: u64, raw: Vec<u8> },
+    Sample {
+        identifier: u64,
+        /// Address of the instruction, and whether it is the kernel's.
+        instruction: u64,
+        kernel: bool,
+        pid: u32,
+        at_ns: u64,
+        /// The memory that the event is about.
+        address: u64,
+        raw: Vec<u8>,
+    },
     /// The ring was full: so many records are missing.
     Lost(u64),
 }
@@ -55,7 +68,7 @@ impl Record {
                 // Threads are announced as well; they share their process's memory.
                 (pid != parent).then_some(Record::Forked { pid, parent, at_ns: at_ns(bytes)? })
             }
-            SAMPLE => sample(fields),
+            SAMPLE => sample(fields, misc & MISC_MODE == MISC_KERNEL),
             LOST => {
                 fields.u64()?;
                 Some(Record::Lost(fields.u64()?))
@@ -90,8 +103,8 @@ fn mapped(mut fields: Fields<'_>, at_ns: u64) -> Option<Record> {
     })
 }
 
-fn sample(mut fields: Fields<'_>) -> Option<Record> {
-    let identifier = fields.u64()?;
+fn sample(mut fields: Fields<'_>, kernel: bool) -> Option<Record> {
+    let (identifier, instruction) = (fields.u64()?, fields.u64()?);
     let pid = fields.u32()?;
     let _thread = fields.u32()?;
     let (at_ns, address) = (fields.u64()?, fields.u64()?);
@@ -99,7 +112,7 @@ fn sample(mut fields: Fields<'_>) -> Option<Record> {
         Some(length) => fields.0.get(..length as usize)?.to_vec(),
         None => Vec::new(),
     };
-    Some(Record::Sample { identifier, pid, at_ns, address, raw })
+    Some(Record::Sample { identifier, instruction, kernel, pid, at_ns, address, raw })
 }
 
 /// TIME of the trailer.
@@ -140,10 +153,19 @@ mod tests {
 
     #[test]
     fn reads_samples_forks_and_losses() {
-        let sample = bytes(SAMPLE, 0, &[5, 0, 70, 71, 9, 0, 0x1000, 0]);
-        let expected =
-            Record::Sample { identifier: 5, pid: 70, at_ns: 9, address: 0x1000, raw: Vec::new() };
-        assert_eq!(Record::parse(&sample), Some(expected));
+        let words = [5, 0, 0x400, 0, 70, 71, 9, 0, 0x1000, 0];
+        for (misc, kernel) in [(MISC_KERNEL, true), (2, false)] {
+            let expected = Record::Sample {
+                identifier: 5,
+                instruction: 0x400,
+                kernel,
+                pid: 70,
+                at_ns: 9,
+                address: 0x1000,
+                raw: Vec::new(),
+            };
+            assert_eq!(Record::parse(&bytes(SAMPLE, misc, &words)), Some(expected));
+        }
         let trailer = [70, 70, 8, 0, 5, 0];
         let fork = bytes(FORK, 0, &[&[71, 70, 71, 70, 8, 0], &trailer[..]].concat());
         assert_eq!(Record::parse(&fork), Some(Record::Forked { pid: 71, parent: 70, at_ns: 8 }));
