@@ -1,0 +1,61 @@
+use std::path::{Path, PathBuf};
+
+/// Why a workload was not generated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// The format has no room for so many.
+    #[error("{what} exceed the format's limit of {limit}; choose a smaller {option}")]
+    TooLarge {
+        /// What was asked for, with its number: `70,000 libraries`.
+        what: String,
+        /// The limit, with its unit where it has one.
+        limit: String,
+        /// The options that make it smaller.
+        option: &'static str,
+    },
+    /// The format cannot express it.
+    #[error("{what}; {remedy}")]
+    Unsupported {
+        /// What cannot be done.
+        what: String,
+        /// The next step.
+        remedy: String,
+    },
+    /// The folder to write to holds something.
+    #[error(
+        "folder '{}' is not empty: it holds '{found}'; name a new folder, or empty this one \
+         yourself: nothing is ever overwritten",
+        folder.display()
+    )]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+        /// One of the names in it.
+        found: String,
+    },
+    /// A file or folder could not be written.
+    #[error("{}: {source}; {remedy}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+        /// The next step.
+        remedy: &'static str,
+    },
+}
+
+impl WorkloadError {
+    pub(crate) fn unsupported(what: &str, remedy: &str) -> WorkloadError {
+        WorkloadError::Unsupported { what: what.to_owned(), remedy: remedy.to_owned() }
+    }
+
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> WorkloadError {
+        let remedy = match source.kind() {
+            std::io::ErrorKind::StorageFull => "make room or choose another folder",
+            _ => "name a folder that you may write to",
+        };
+        WorkloadError::Io { path: path.to_owned(), source, remedy }
+    }
+}
