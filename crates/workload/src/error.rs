@@ -52,8 +52,9 @@ impl WorkloadError {
     }
 
     pub(crate) fn io(path: &Path, source: std::io::Error) -> WorkloadError {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let remedy = match source.kind() {
-            std::io::ErrorKind::StorageFull => "make room or choose another folder",
+            StorageFull | QuotaExceeded | FileTooLarge => "make room or choose another folder",
             _ => "name a folder that you may write to",
         };
         WorkloadError::Io { path: path.to_owned(), source, remedy }

@@ -34,6 +34,11 @@ pub(super) fn gnu_buckets(exports: usize) -> u32 {
     if exports == 0 { 1 } else { buckets(exports).max(2) }
 }
 
+/// Buckets of the DT_HASH table, which holds imports too.
+fn sysv_buckets(symbols: &Symbols) -> u32 {
+    buckets(symbols.count() as usize - 1)
+}
+
 /// log2 of the bits of the Bloom filter: about eight bits a symbol.
 fn bloom_log2(exports: u64) -> u32 {
     if exports == 0 {
@@ -56,7 +61,7 @@ pub(super) fn gnu_bytes(symbols: &Symbols) -> u64 {
 
 /// Size of the DT_HASH table.
 pub(super) fn sysv_bytes(symbols: &Symbols) -> u64 {
-    8 + 4 * (u64::from(buckets(symbols.count() as usize)) + symbols.count())
+    8 + 4 * (u64::from(sysv_buckets(symbols)) + symbols.count())
 }
 
 pub(super) fn write(symbols: &Symbols, at: &Layout, out: &mut Bytes) {
@@ -93,7 +98,7 @@ fn write_gnu(symbols: &Symbols, at: u64, out: &mut Bytes) {
 
 fn write_sysv(symbols: &Symbols, at: u64, out: &mut Bytes) {
     let count = symbols.count();
-    let buckets = buckets(count as usize);
+    let buckets = sysv_buckets(symbols);
     out.u32(at, buckets);
     out.u32(at + 4, count as u32);
     let chains = at + 8 + 4 * u64::from(buckets);

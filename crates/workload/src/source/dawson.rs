@@ -68,10 +68,10 @@ fn main_text(dawson: &Dawson) -> String {
     let _ = write!(
         text,
         "
-static unsigned call(struct object *objects, unsigned number)
+static inline unsigned call(struct object *objects, unsigned number)
 {{
-    for (unsigned class = 0; class < {classes}u; class++)
-        for (unsigned function = 0; function < {functions}u; function++)
+    for (unsigned class = 0; class != {classes}u; class++)
+        for (unsigned function = 0; function != {functions}u; function++)
             if (objects[class].functions[function](&objects[class]) != (int)++number)
                 fail(number);
     return number;
@@ -86,7 +86,7 @@ void begin(long *stack)
     for source in 1..=sources {
         let _ = writeln!(text, "    number = call(objects_{source}, number);");
     }
-    text + "    leave(0);\n}\n"
+    text + "    (void)number;\n    leave(0);\n}\n"
 }
 
 fn script(sources: u32) -> Vec<u8> {

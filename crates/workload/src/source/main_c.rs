@@ -10,7 +10,7 @@ static void __attribute__((noreturn)) leave(int code)
 }
 
 /* Writes the number to stderr. */
-static void __attribute__((noreturn)) fail(unsigned number)
+static inline void __attribute__((noreturn)) fail(unsigned number)
 {
     char text[16], *begin = text + sizeof text;
     long written;
@@ -25,7 +25,7 @@ static void __attribute__((noreturn)) fail(unsigned number)
     leave(1);
 }
 
-static void only_with_call(long *stack)
+static inline void only_with_call(long *stack)
 {
     const char *argument = (const char *)stack[2], *call = "--call";
     if (stack[0] <= 1)

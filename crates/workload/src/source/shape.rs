@@ -51,10 +51,8 @@ fn main_source(kind: Kind, n: u32) -> String {
 fn opening(n: u32) -> String {
     let names: String =
         (1..=n).map(|number| format!("    {{\"{}\"}},\n", library(number))).collect();
-    // Without use, the compiler would warn of this one.
-    let frame = FRAME.replace("static void only_with_call", "static inline void only_with_call");
     format!(
-        "{frame}void *dlopen(const char *name, int mode);\n\nstatic const char names[{n}][32] = \
+        "{FRAME}void *dlopen(const char *name, int mode);\n\nstatic const char names[{n}][32] = \
          {{\n{names}}};\n\nvoid begin(long *stack)\n{{\n    (void)stack;\n    for (unsigned number = \
          1; number <= {n}; number++)\n        if (!dlopen(names[number - 1], 2))\n            \
          fail(number);\n    leave(0);\n}}\n"
@@ -104,6 +102,8 @@ fn searching(mut script: Script, n: u32) -> Vec<u8> {
         let more = format!("shape_1.c -Wl,-soname,'$ORIGIN/{name}'");
         script.library(&name, &more);
         script.program("main", &format!("main.c ./{name}"));
+        script.line("# Once more, by its own name.");
+        script.library(&name, "shape_1.c");
     } else {
         let path = format!("{}/{name}", folder(n));
         script.library(&path, "shape_1.c");
