@@ -50,6 +50,7 @@ fn json_has_the_same_figures() {
         "--out",
         &out,
     ]);
+    assert_eq!(value["schema"], 1);
     assert_eq!(value["relocations"], 2 * 3 * (4 + 4));
     assert_eq!(
         (&value["files"], &value["imports"], &value["exports"]),

@@ -18,6 +18,45 @@ pub enum Kind {
     Dlopen,
 }
 
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 7] = [
+        Kind::Star,
+        Kind::Chain,
+        Kind::Dense,
+        Kind::Symbols,
+        Kind::SearchPath,
+        Kind::Tls,
+        Kind::Dlopen,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Star => "star",
+            Kind::Chain => "chain",
+            Kind::Dense => "dense",
+            Kind::Symbols => "symbols",
+            Kind::SearchPath => "search-path",
+            Kind::Tls => "tls",
+            Kind::Dlopen => "dlopen",
+        }
+    }
+
+    /// What it is, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Kind::Star => "main needs n libraries",
+            Kind::Chain => "main needs the first of n libraries, each needs the next",
+            Kind::Dense => "main needs n libraries, each needs all later ones",
+            Kind::Symbols => "main imports n symbols from one library",
+            Kind::SearchPath => "main's library is in the last of n folders to search",
+            Kind::Tls => "main needs n libraries with thread-local storage",
+            Kind::Dlopen => "main opens n libraries itself",
+        }
+    }
+}
+
 /// A program, `main`, and libraries in one form of dependencies.
 ///
 /// The program exits at the start of its code (`dlopen`: once the libraries are open); with

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{KINDS, all, emitted, images, launch, lazy, pietrek, shape};
+use common::{all, emitted, images, launch, lazy, pietrek, shape};
 use std::path::Path;
 use std::process::Command;
 use workload::{Counts, Kind, generate};
@@ -125,7 +125,7 @@ fn mapped(program: &Path) -> Vec<String> {
 #[test]
 fn every_shape_has_its_libraries() {
     let numbered: Vec<_> = (1..=4).map(|number| format!("libshape_{number}.so")).collect();
-    for kind in KINDS {
+    for kind in Kind::ALL {
         let (_folder, program) = emitted(&shape(kind, 4));
         let wanted = match kind {
             Kind::Dlopen => &[],

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{KINDS, dawson, pietrek, shape};
+use common::{dawson, pietrek, shape};
 use workload::{Arch, By, Format, Kind, Pietrek, Workload, WorkloadError, generate, source};
 
 fn refusal(workload: &Workload) -> String {
@@ -27,7 +27,7 @@ fn sizes_beyond_the_format_are_refused_before_anything_is_made() {
         let refusal = refusal(&workload);
         assert!(words.iter().all(|word| refusal.contains(word)), "{workload:?}: {refusal:?}");
     }
-    for kind in KINDS {
+    for kind in Kind::ALL {
         assert!(refusal(&shape(kind, MOST)).contains("--n"), "{kind:?}");
         assert!(generate(&shape(kind, 65_535)).is_ok(), "{kind:?}");
     }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{KINDS, dawson, emitted, images, launch, lazy, pietrek, shape, written};
+use common::{dawson, emitted, images, launch, lazy, pietrek, shape, written};
 use model::ImageFacts;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -84,7 +84,7 @@ fn dawson_compiled_is_dawson_emitted() {
 
 #[test]
 fn shapes_compiled_are_shapes_emitted() {
-    for kind in KINDS.into_iter().filter(|&kind| kind != Kind::Dlopen) {
+    for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Dlopen) {
         for n in [0, 1, 4] {
             assert_same(&shape(kind, n));
         }

@@ -2,11 +2,15 @@
 
 use crate::output;
 use anyhow::Result;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use model::figures;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use workload::{Arch, By, Counts, Dawson, Format, Kind, Pietrek, Shape, Workload, Written};
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 
 /// Make a synthetic program of any size, with its libraries, without a compiler
 #[derive(Debug, Args)]
@@ -89,13 +93,20 @@ struct DawsonArgs {
 #[derive(Debug, Args)]
 struct ShapeArgs {
     /// The form
-    #[arg(value_enum)]
-    kind: KindArg,
+    #[arg(value_parser = kinds())]
+    kind: Kind,
     /// How many libraries, symbols or folders
     #[arg(long, value_name = "N")]
     n: u32,
     #[command(flatten)]
     common: CommonArgs,
+}
+
+fn kinds() -> impl TypedValueParser<Value = Kind> {
+    let values = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.about()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no such form")
+    })
 }
 
 /// Format and processor of the images.
@@ -131,24 +142,6 @@ enum ArchArg {
     I686,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum KindArg {
-    /// main needs n libraries
-    Star,
-    /// main needs the first of n libraries, each needs the next
-    Chain,
-    /// main needs n libraries, each needs all later ones
-    Dense,
-    /// main imports n symbols from one library
-    Symbols,
-    /// main's library is in the last of n folders to search
-    SearchPath,
-    /// main needs n libraries with thread-local storage
-    Tls,
-    /// main opens n libraries itself
-    Dlopen,
-}
-
 /// Generates and says what was written.
 ///
 /// # Errors
@@ -173,6 +166,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 fn json(common: &CommonArgs, written: &Written, counts: Counts) -> Result<String> {
     let value = serde_json::json!({
+        "schema": SCHEMA,
         "folder": common.out,
         "program": written.program,
         "source": common.source,
@@ -231,16 +225,7 @@ impl DawsonArgs {
 
 impl ShapeArgs {
     fn workload(&self) -> Shape {
-        let kind = match self.kind {
-            KindArg::Star => Kind::Star,
-            KindArg::Chain => Kind::Chain,
-            KindArg::Dense => Kind::Dense,
-            KindArg::Symbols => Kind::Symbols,
-            KindArg::SearchPath => Kind::SearchPath,
-            KindArg::Tls => Kind::Tls,
-            KindArg::Dlopen => Kind::Dlopen,
-        };
-        Shape { kind, n: self.n }
+        Shape { kind: self.kind, n: self.n }
     }
 }
 

@@ -6,16 +6,6 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use workload::{Dawson, Files, Kind, Pietrek, Shape, Workload};
 
-pub const KINDS: [Kind; 7] = [
-    Kind::Star,
-    Kind::Chain,
-    Kind::Dense,
-    Kind::Symbols,
-    Kind::SearchPath,
-    Kind::Tls,
-    Kind::Dlopen,
-];
-
 pub fn pietrek(dlls: u32, functions: u32, globals: u32) -> Workload {
     Workload::Pietrek(Pietrek { dlls, functions, globals, ..Pietrek::default() })
 }
@@ -45,7 +35,7 @@ pub fn all() -> Vec<Workload> {
         dawson(0, 2, 2),
         dawson(2, 0, 2),
     ];
-    all.extend(KINDS.iter().flat_map(|&kind| [0, 1, 5].map(|n| shape(kind, n))));
+    all.extend(Kind::ALL.iter().flat_map(|&kind| [0, 1, 5].map(|n| shape(kind, n))));
     all
 }
 
