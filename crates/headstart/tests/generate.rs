@@ -129,6 +129,7 @@ fn where_a_file_cannot_be_written_none_is_left() {
     let command = env!("CARGO_BIN_EXE_headstart");
     let output = Command::new("sh").args(["-c", script, command, &out]).output().unwrap();
     assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
-    assert!(stderr(&output).contains("LoadTimeTest"), "{}", stderr(&output));
+    let errors = stderr(&output);
+    assert!(errors.contains("LoadTimeTest") && errors.ends_with("another folder\n"), "{errors}");
     assert!(!Path::new(&out).exists());
 }

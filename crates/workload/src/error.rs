@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum WorkloadError {
     /// The format has no room for so many.
-    #[error("{what} exceed the format's limit of {limit}; choose a smaller {option}")]
+    #[error("{what}: the format's limit is {limit}; choose a smaller {option}")]
     TooLarge {
         /// What was asked for, with its number: `70,000 libraries`.
         what: String,
@@ -35,12 +35,12 @@ pub enum WorkloadError {
         found: String,
     },
     /// A file or folder could not be written.
-    #[error("{}: {source}; {remedy}", path.display())]
+    #[error("{}: {error}; {remedy}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
+        /// What the system said; part of the message, and so not a source of its own.
+        error: std::io::Error,
         /// The next step.
         remedy: &'static str,
     },
@@ -51,12 +51,12 @@ impl WorkloadError {
         WorkloadError::Unsupported { what: what.to_owned(), remedy: remedy.to_owned() }
     }
 
-    pub(crate) fn io(path: &Path, source: std::io::Error) -> WorkloadError {
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> WorkloadError {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        let remedy = match source.kind() {
+        let remedy = match error.kind() {
             StorageFull | QuotaExceeded | FileTooLarge => "make room or choose another folder",
             _ => "name a folder that you may write to",
         };
-        WorkloadError::Io { path: path.to_owned(), source, remedy }
+        WorkloadError::Io { path: path.to_owned(), error, remedy }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn image(
         return Ok(());
     }
     Err(WorkloadError::TooLarge {
-        what: format!("{what} of {} MiB", bytes >> 20),
+        what: format!("{what} would take about {} MiB", bytes >> 20),
         limit: "2 GiB an image".to_owned(),
         option,
     })
