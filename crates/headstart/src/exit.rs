@@ -3,6 +3,7 @@
 use lab::LabError;
 use os::{FailureKind, LaunchError};
 use std::process::ExitCode;
+use workload::WorkloadError;
 
 /// The table of exit codes, for `--help`.
 pub const TABLE: &str = "\
@@ -72,6 +73,9 @@ fn code(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<LaunchError>() {
         return launch_code(error);
     }
+    if let Some(error) = error.downcast_ref::<WorkloadError>() {
+        return workload_code(error);
+    }
     if error.is::<Usage>() {
         return USAGE;
     }
@@ -87,6 +91,14 @@ fn lab_code(error: &LabError) -> u8 {
         LabError::TimedOut { .. } => TIMED_OUT,
         LabError::Folder { .. } => FILES,
         LabError::Cold(_) => NOT_PERMITTED,
+        _ => HEADSTART_FAILED,
+    }
+}
+
+fn workload_code(error: &WorkloadError) -> u8 {
+    match error {
+        WorkloadError::TooLarge { .. } | WorkloadError::Unsupported { .. } => USAGE,
+        WorkloadError::NotEmpty { .. } | WorkloadError::Io { .. } => FILES,
         _ => HEADSTART_FAILED,
     }
 }

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod doctor;
 pub mod explain;
+pub mod generate;
 pub mod inspect;
 mod jobs;
 pub mod measure;

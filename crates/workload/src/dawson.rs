@@ -1,0 +1,40 @@
+use crate::{Arch, Format};
+
+/// Bruce Dawson's generator: classes with virtual functions.
+///
+/// ELF: one program. Every class has a vtable, type information and one object, so it takes four
+/// relocations and one more for each function. The program exits at the start of its code; with
+/// `--call` it calls every function through its object and checks what it returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dawson {
+    /// Number of source files.
+    pub sources: u32,
+    /// Classes of each source file.
+    pub classes: u32,
+    /// Virtual functions of each class.
+    pub functions: u32,
+    /// Format of the images.
+    pub format: Format,
+    /// Processor of the images.
+    pub arch: Arch,
+}
+
+impl Default for Dawson {
+    /// As published, at the lower end: 16 sources of 50 classes without functions.
+    fn default() -> Dawson {
+        Dawson { sources: 16, classes: 50, functions: 0, format: Format::Elf, arch: Arch::X86_64 }
+    }
+}
+
+impl Dawson {
+    /// Classes of all sources.
+    pub(crate) fn all_classes(&self) -> u64 {
+        u64::from(self.sources) * u64::from(self.classes)
+    }
+
+    /// Name of a class as C++ mangles it; sources and classes count from 1.
+    pub(crate) fn class(source: u32, class: u32) -> String {
+        let name = format!("Source{source}Class{class}");
+        format!("{}{name}", name.len())
+    }
+}

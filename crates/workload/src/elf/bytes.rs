@@ -1,0 +1,29 @@
+/// The bytes of an image; offsets in the file are its addresses too.
+pub(super) struct Bytes(pub(super) Vec<u8>);
+
+impl Bytes {
+    /// Puts `bytes` at `at`, in what the layout has room for.
+    pub(super) fn put(&mut self, at: u64, bytes: &[u8]) {
+        let at = at as usize;
+        self.0[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    pub(super) fn u16(&mut self, at: u64, value: u16) {
+        self.put(at, &value.to_le_bytes());
+    }
+
+    pub(super) fn u32(&mut self, at: u64, value: u32) {
+        self.put(at, &value.to_le_bytes());
+    }
+
+    pub(super) fn u64(&mut self, at: u64, value: u64) {
+        self.put(at, &value.to_le_bytes());
+    }
+
+    /// Several words in a row.
+    pub(super) fn words(&mut self, at: u64, values: &[u64]) {
+        for (index, &value) in values.iter().enumerate() {
+            self.u64(at + 8 * index as u64, value);
+        }
+    }
+}

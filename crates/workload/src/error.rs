@@ -1,0 +1,62 @@
+use std::path::{Path, PathBuf};
+
+/// Why a workload was not generated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// The format has no room for so many.
+    #[error("{what}: the format's limit is {limit}; choose a smaller {option}")]
+    TooLarge {
+        /// What was asked for, with its number: `70,000 libraries`.
+        what: String,
+        /// The limit, with its unit where it has one.
+        limit: String,
+        /// The options that make it smaller.
+        option: &'static str,
+    },
+    /// The format cannot express it.
+    #[error("{what}; {remedy}")]
+    Unsupported {
+        /// What cannot be done.
+        what: String,
+        /// The next step.
+        remedy: String,
+    },
+    /// The folder to write to holds something.
+    #[error(
+        "folder '{}' is not empty: it holds '{found}'; name a new folder, or empty this one \
+         yourself: nothing is ever overwritten",
+        folder.display()
+    )]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+        /// One of the names in it.
+        found: String,
+    },
+    /// A file or folder could not be written.
+    #[error("{}: {error}; {remedy}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said; part of the message, and so not a source of its own.
+        error: std::io::Error,
+        /// The next step.
+        remedy: &'static str,
+    },
+}
+
+impl WorkloadError {
+    pub(crate) fn unsupported(what: &str, remedy: &str) -> WorkloadError {
+        WorkloadError::Unsupported { what: what.to_owned(), remedy: remedy.to_owned() }
+    }
+
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> WorkloadError {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let remedy = match error.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => "make room or choose another folder",
+            _ => "name a folder that you may write to",
+        };
+        WorkloadError::Io { path: path.to_owned(), error, remedy }
+    }
+}

@@ -1,0 +1,159 @@
+use crate::WorkloadError;
+use rayon::prelude::*;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Makes the bytes of one file.
+type Content = Box<dyn Fn() -> Vec<u8> + Send + Sync>;
+
+/// What the images of a workload hold in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Relocations that the loader applies, those of imports included.
+    pub relocations: u64,
+    /// Symbols that are taken from other images.
+    pub imports: u64,
+    /// Symbols that are offered to other images.
+    pub exports: u64,
+}
+
+/// The files of a workload, each made only while it is written.
+pub struct Files {
+    program: String,
+    counts: Counts,
+    folders: Vec<PathBuf>,
+    /// The program is the last: where it is, everything is.
+    files: Vec<Planned>,
+}
+
+struct Planned {
+    path: PathBuf,
+    executable: bool,
+    content: Content,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The program to launch, or the script that builds it.
+    pub program: PathBuf,
+    /// Number of files.
+    pub files: u64,
+    /// Their size.
+    pub bytes: u64,
+}
+
+impl Files {
+    /// No files yet; `program` names the one that will be launched.
+    pub(crate) fn new(program: &str, counts: Counts) -> Files {
+        Files { program: program.to_owned(), counts, folders: Vec::new(), files: Vec::new() }
+    }
+
+    /// Adds a file; the program is added last.
+    pub(crate) fn add(
+        &mut self,
+        path: impl Into<PathBuf>,
+        executable: bool,
+        content: impl Fn() -> Vec<u8> + Send + Sync + 'static,
+    ) {
+        self.files.push(Planned { path: path.into(), executable, content: Box::new(content) });
+    }
+
+    /// Adds a folder.
+    pub(crate) fn add_folder(&mut self, path: impl Into<PathBuf>) {
+        self.folders.push(path.into());
+    }
+
+    /// Name of the program to launch, or of the script that builds it.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// What the images hold.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Names of all files, relative to the folder they will be written to.
+    pub fn names(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|file| file.path.as_path())
+    }
+
+    /// Writes all files to `folder`, which is created where it is missing. Files are made and
+    /// written in parallel, the program last; memory is that of the files in the making.
+    ///
+    /// # Errors
+    /// The folder is not empty, or a file cannot be written; what was written is removed then.
+    pub fn write_to(&self, folder: &Path) -> Result<Written, WorkloadError> {
+        let created = claim(folder)?;
+        let written = self.write_all(folder);
+        if written.is_err() {
+            self.remove(folder, created);
+        }
+        Ok(Written {
+            program: folder.join(&self.program),
+            files: self.files.len() as u64,
+            bytes: written?,
+        })
+    }
+
+    fn write_all(&self, folder: &Path) -> Result<u64, WorkloadError> {
+        for inner in &self.folders {
+            let path = folder.join(inner);
+            std::fs::create_dir(&path).map_err(|error| WorkloadError::io(&path, error))?;
+        }
+        let Some((program, others)) = self.files.split_last() else { return Ok(0) };
+        let bytes: u64 = match others {
+            [] => 0,
+            others => others.par_iter().map(|file| file.write(folder)).sum::<Result<u64, _>>()?,
+        };
+        Ok(bytes + program.write(folder)?)
+    }
+
+    /// Whatever cannot be removed either is left: the error that led here is the one to tell.
+    fn remove(&self, folder: &Path, created: bool) {
+        for file in &self.files {
+            let _ = std::fs::remove_file(folder.join(&file.path));
+        }
+        for inner in &self.folders {
+            let _ = std::fs::remove_dir(folder.join(inner));
+        }
+        if created {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+impl Planned {
+    fn write(&self, folder: &Path) -> Result<u64, WorkloadError> {
+        let path = folder.join(&self.path);
+        let bytes = (self.content)();
+        let mode = if self.executable { 0o777 } else { 0o666 };
+        let file: std::io::Result<File> =
+            OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+        file.and_then(|mut file| file.write_all(&bytes))
+            .map_err(|error| WorkloadError::io(&path, error))?;
+        Ok(bytes.len() as u64)
+    }
+}
+
+/// Makes sure that `folder` is there and empty; says whether it was created.
+fn claim(folder: &Path) -> Result<bool, WorkloadError> {
+    let failed = |error| WorkloadError::io(folder, error);
+    match std::fs::read_dir(folder) {
+        Ok(mut entries) => match entries.next() {
+            None => Ok(false),
+            Some(entry) => Err(WorkloadError::NotEmpty {
+                folder: folder.to_owned(),
+                found: entry.map_err(failed)?.file_name().to_string_lossy().into_owned(),
+            }),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+            Ok(true)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}

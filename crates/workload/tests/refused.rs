@@ -1,0 +1,92 @@
+//! What is not generated, and what that leaves behind.
+#![allow(clippy::unwrap_used)] // a test that cannot read its input fails
+
+mod common;
+
+use common::{dawson, pietrek, shape};
+use workload::{Arch, By, Format, Kind, Pietrek, Workload, WorkloadError, generate, source};
+
+fn refusal(workload: &Workload) -> String {
+    generate(workload).err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn sizes_beyond_the_format_are_refused_before_anything_is_made() {
+    const MOST: u32 = u32::MAX;
+    for (workload, words) in [
+        (pietrek(65_536, 1, 1), ["65536 libraries", "65535", "--dlls"]),
+        (pietrek(1, MOST, 1), ["each library", "2 GiB", "--functions"]),
+        (pietrek(1, 1, MOST), ["each library", "2 GiB", "--globals"]),
+        (pietrek(65_535, 1000, 0), ["the program", "2 GiB", "--dlls"]),
+        (dawson(MOST, 1, 1), ["4294967295 source files", "65535", "--sources"]),
+        (dawson(1, MOST, 1), ["classes", "65535", "--classes"]),
+        (dawson(65_535, 65_535, MOST), ["the program", "2 GiB", "--functions"]),
+        (shape(Kind::Symbols, MOST), ["the images", "2 GiB", "--n"]),
+        (shape(Kind::SearchPath, 65_536), ["65536 folders", "65535", "--n"]),
+    ] {
+        let refusal = refusal(&workload);
+        assert!(words.iter().all(|word| refusal.contains(word)), "{workload:?}: {refusal:?}");
+    }
+    for kind in Kind::ALL {
+        assert!(refusal(&shape(kind, MOST)).contains("--n"), "{kind:?}");
+        assert!(generate(&shape(kind, 65_535)).is_ok(), "{kind:?}");
+    }
+}
+
+/// The limit is not far below what the format holds: planned only, as files are made when
+/// written.
+#[test]
+fn large_sizes_are_not_refused() {
+    for workload in [pietrek(1000, 1000, 5), pietrek(1, 1_000_000, 5), dawson(16, 50, 40_000)] {
+        assert_eq!(refusal(&workload), "");
+    }
+}
+
+#[test]
+fn ordinals_and_processors_are_of_pe() {
+    let by_ordinal = Pietrek { by: By::Ordinal, ..Pietrek::default() };
+    let i686 = Pietrek { arch: Arch::I686, ..Pietrek::default() };
+    for (workload, word) in [(by_ordinal, "ordinals"), (i686, "x86_64")] {
+        let refusal = refusal(&Workload::Pietrek(workload));
+        assert!(refusal.contains(word) && refusal.contains("--format pe"), "{refusal}");
+    }
+    let pe = Workload::Pietrek(Pietrek { format: Format::Pe, ..Pietrek::default() });
+    let refusal = source(&pe).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refusal.contains("ELF only"), "{refusal}");
+}
+
+#[test]
+fn a_folder_that_is_not_empty_is_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("precious"), "text").unwrap();
+    let error = generate(&pietrek(2, 2, 2)).unwrap().write_to(folder.path()).unwrap_err();
+    assert!(matches!(&error, WorkloadError::NotEmpty { found, .. } if found == "precious"));
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1);
+    assert_eq!(std::fs::read_to_string(names[0].path()).unwrap(), "text");
+}
+
+#[test]
+fn a_folder_that_cannot_be_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for path in [file.clone(), file.join("below")] {
+        let error = generate(&pietrek(1, 1, 1)).unwrap().write_to(&path).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains(&*path.to_string_lossy()) && text.contains("name a folder"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_was_written_is_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = generate(&shape(Kind::SearchPath, 3)).unwrap();
+    let written = files.write_to(folder.path()).unwrap();
+    assert_eq!(written.files, files.names().count() as u64);
+    let sizes = files.names().map(|name| folder.path().join(name).metadata().unwrap().len());
+    assert_eq!(written.bytes, sizes.sum::<u64>());
+}
