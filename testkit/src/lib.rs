@@ -38,10 +38,14 @@ pub fn tool(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// Where a program is along `PATH`.
+/// Where Debian keeps the programs of Wine, outside `PATH`.
+const ASIDE: &str = "/usr/lib/wine";
+
+/// Where a program is along `PATH`, or aside of it.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
+    let folders = std::env::split_paths(&path).chain([PathBuf::from(ASIDE)]);
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 /// Says on stderr that the calling test is skipped, past the test harness, which would keep the

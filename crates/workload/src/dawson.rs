@@ -1,6 +1,8 @@
-use crate::{Arch, Format};
+use crate::{Arch, Format, PeOptions};
 
 /// Bruce Dawson's generator: classes with virtual functions.
+///
+/// PE: a program with a Guard CF table of all functions, for x86_64.
 ///
 /// ELF: one program. Every class has a vtable, type information and one object, so it takes four
 /// relocations and one more for each function. The program exits at the start of its code; with
@@ -17,12 +19,24 @@ pub struct Dawson {
     pub format: Format,
     /// Processor of the images.
     pub arch: Arch,
+    /// PE: bytes of an entry in the Guard CF function table, 4, or 5 with a byte of flags.
+    pub guard_entry_bytes: u32,
+    /// PE: what only its images have.
+    pub pe: PeOptions,
 }
 
 impl Default for Dawson {
     /// As published, at the lower end: 16 sources of 50 classes without functions.
     fn default() -> Dawson {
-        Dawson { sources: 16, classes: 50, functions: 0, format: Format::Elf, arch: Arch::X86_64 }
+        Dawson {
+            sources: 16,
+            classes: 50,
+            functions: 0,
+            format: Format::Elf,
+            arch: Arch::X86_64,
+            guard_entry_bytes: 4,
+            pe: PeOptions::default(),
+        }
     }
 }
 

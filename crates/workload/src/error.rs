@@ -22,6 +22,9 @@ pub enum WorkloadError {
         /// The next step.
         remedy: String,
     },
+    /// PE images cannot be made so.
+    #[error(transparent)]
+    Pe(#[from] crate::pe::PeError),
     /// The folder to write to holds something.
     #[error(
         "folder '{}' is not empty: it holds '{found}'; name a new folder, or empty this one \

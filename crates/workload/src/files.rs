@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Makes the bytes of one file.
-type Content = Box<dyn Fn() -> Vec<u8> + Send + Sync>;
+type Content = Box<dyn Fn() -> Result<Vec<u8>, WorkloadError> + Send + Sync>;
 
 /// What the images of a workload hold in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +57,16 @@ impl Files {
         path: impl Into<PathBuf>,
         executable: bool,
         content: impl Fn() -> Vec<u8> + Send + Sync + 'static,
+    ) {
+        self.try_add(path, executable, move || Ok(content()));
+    }
+
+    /// Adds a file whose making may fail; the program is added last.
+    pub(crate) fn try_add(
+        &mut self,
+        path: impl Into<PathBuf>,
+        executable: bool,
+        content: impl Fn() -> Result<Vec<u8>, WorkloadError> + Send + Sync + 'static,
     ) {
         self.files.push(Planned { path: path.into(), executable, content: Box::new(content) });
     }
@@ -129,7 +139,7 @@ impl Files {
 impl Planned {
     fn write(&self, folder: &Path) -> Result<u64, WorkloadError> {
         let path = folder.join(&self.path);
-        let bytes = (self.content)();
+        let bytes = (self.content)()?;
         let mode = if self.executable { 0o777 } else { 0o666 };
         let file: std::io::Result<File> =
             OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);

@@ -9,7 +9,7 @@ mod elf;
 mod error;
 mod files;
 mod limits;
-mod pe;
+pub mod pe;
 mod pietrek;
 mod shape;
 mod source;
@@ -17,6 +17,7 @@ mod source;
 pub use dawson::Dawson;
 pub use error::WorkloadError;
 pub use files::{Counts, Files, Written};
+pub use pe::{Bases, Hints, PeOptions};
 pub use pietrek::{By, Pietrek};
 pub use shape::{Kind, Shape};
 

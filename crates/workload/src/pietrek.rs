@@ -1,4 +1,4 @@
-use crate::{Arch, Format};
+use crate::{Arch, Format, PeOptions};
 
 /// How the program names what it imports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Pietrek {
     pub arch: Arch,
     /// ELF: bind imports at their first call instead of at start.
     pub lazy: bool,
+    /// PE: what only its images have.
+    pub pe: PeOptions,
 }
 
 impl Default for Pietrek {
@@ -45,6 +47,7 @@ impl Default for Pietrek {
             format: Format::Elf,
             arch: Arch::X86_64,
             lazy: false,
+            pe: PeOptions::default(),
         }
     }
 }

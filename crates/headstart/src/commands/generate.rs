@@ -1,5 +1,6 @@
 //! `headstart generate`: synthetic programs of any size.
 
+use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -7,7 +8,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use model::figures;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use workload::{Arch, By, Counts, Dawson, Format, Kind, Pietrek, Shape, Workload, Written};
+use workload::{
+    Arch, Bases, By, Counts, Dawson, Format, Hints, Kind, PeOptions, Pietrek, Shape, Workload,
+    Written,
+};
 
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
@@ -83,6 +87,9 @@ struct DawsonArgs {
     /// Virtual functions of each class; 0 to 1600 were published
     #[arg(long, default_value_t = 0, value_name = "N")]
     functions: u32,
+    /// PE: bytes of an entry in the Guard CF table, 4 or 5
+    #[arg(long, value_name = "N")]
+    guard_entry_bytes: Option<u32>,
     #[command(flatten)]
     images: ImageArgs,
     #[command(flatten)]
@@ -118,6 +125,68 @@ struct ImageArgs {
     /// Processor of the images; i686 is for PE
     #[arg(long, value_enum, default_value_t)]
     arch: ArchArg,
+    #[command(flatten)]
+    pe: PeArgs,
+}
+
+/// What only PE images have.
+#[derive(Debug, Default, PartialEq, Args)]
+#[command(next_help_heading = "PE images")]
+struct PeArgs {
+    /// Preferred bases of the libraries: as a linker sets them, all alike, or apart from another
+    #[arg(long, value_enum)]
+    bases: Option<BasesArg>,
+    /// Hints of imports by name
+    #[arg(long, value_enum)]
+    hints: Option<HintsArg>,
+    /// TimeDateStamp, in seconds since 1970
+    #[arg(long, value_name = "N")]
+    timestamp: Option<u32>,
+    /// Leave CheckSum 0
+    #[arg(long)]
+    no_checksum: bool,
+    /// FileAlignment: 512, 1024, 2048 or 4096
+    #[arg(long, value_name = "BYTES")]
+    file_alignment: Option<u32>,
+    /// Mark the libraries as relocatable at will; needs --bases chosen
+    #[arg(long)]
+    dynamic_base: bool,
+    /// Seed of the numbers that functions return
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum BasesArg {
+    Default,
+    Chosen,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum HintsArg {
+    Right,
+    Zero,
+}
+
+impl PeArgs {
+    fn options(&self) -> PeOptions {
+        let usual = PeOptions::default();
+        PeOptions {
+            bases: match self.bases {
+                Some(BasesArg::Chosen) => Bases::Chosen,
+                Some(BasesArg::Default) | None => Bases::Default,
+            },
+            hints: match self.hints {
+                Some(HintsArg::Zero) => Hints::Zero,
+                Some(HintsArg::Right) | None => Hints::Right,
+            },
+            timestamp: self.timestamp.unwrap_or(usual.timestamp),
+            checksum: !self.no_checksum,
+            file_alignment: self.file_alignment.unwrap_or(usual.file_alignment),
+            dynamic_base: self.dynamic_base,
+            seed: self.seed.unwrap_or(usual.seed),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -152,6 +221,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         What::Dawson(dawson) => (Workload::Dawson(dawson.workload()), &dawson.common),
         What::Shape(shape) => (Workload::Shape(shape.workload()), &shape.common),
     };
+    let images = match &arguments.what {
+        What::Pietrek(pietrek) => Some((&pietrek.images, pietrek.lazy, false)),
+        What::Dawson(dawson) => Some((&dawson.images, false, dawson.guard_entry_bytes.is_some())),
+        What::Shape(_) => None,
+    };
+    if let Some((images, lazy, guard)) = images {
+        images.check(lazy, guard)?;
+    }
     let make = if common.source { workload::source } else { workload::generate };
     let files = make(&workload)?;
     let written = files.write_to(&common.out)?;
@@ -211,7 +288,8 @@ impl PietrekArgs {
         };
         let (dlls, functions, globals) = (self.dlls, self.functions, self.globals);
         let (format, arch) = (self.images.format(), self.images.arch());
-        Pietrek { dlls, functions, globals, by, format, arch, lazy: self.lazy }
+        let pe = self.images.pe.options();
+        Pietrek { dlls, functions, globals, by, format, arch, lazy: self.lazy, pe }
     }
 }
 
@@ -219,7 +297,9 @@ impl DawsonArgs {
     fn workload(&self) -> Dawson {
         let (sources, classes, functions) = (self.sources, self.classes, self.functions);
         let (format, arch) = (self.images.format(), self.images.arch());
-        Dawson { sources, classes, functions, format, arch }
+        let pe = self.images.pe.options();
+        let guard_entry_bytes = self.guard_entry_bytes.unwrap_or(4);
+        Dawson { sources, classes, functions, format, arch, guard_entry_bytes, pe }
     }
 }
 
@@ -230,6 +310,18 @@ impl ShapeArgs {
 }
 
 impl ImageArgs {
+    /// Options that would have no effect are mistakes.
+    fn check(&self, lazy: bool, guard: bool) -> Result<()> {
+        let wrong = match self.format() {
+            Format::Elf if self.pe != PeArgs::default() || guard => {
+                "options for PE need --format pe"
+            }
+            Format::Pe if lazy => "--lazy is for ELF: PE imports are bound at start",
+            _ => return Ok(()),
+        };
+        Err(Usage(wrong.to_owned()).into())
+    }
+
     fn format(&self) -> Format {
         match self.format {
             FormatArg::Elf => Format::Elf,

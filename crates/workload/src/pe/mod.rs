@@ -1,15 +1,66 @@
-//! PE images.
+//! Workloads as PE images, emitted byte by byte.
+//!
+//! Source of every structure: *PE Format*, Microsoft's specification of PE/COFF images
+//! (learn.microsoft.com/windows/win32/debug/pe-format), by its section names: *Optional Header*,
+//! *Section Table*, *The .edata Section*, *The .idata Section*, *The .reloc Section*, *The Load
+//! Configuration Structure*. `IMAGE_LOAD_CONFIG_DIRECTORY64` and the flags of Guard CF are those
+//! of the Windows SDK's `winnt.h`.
+//!
+//! Sizes are known and checked against the format before the first byte is written; an image is
+//! one allocation of its final size.
 
-use crate::{Dawson, Files, Pietrek, WorkloadError};
+mod checksum;
+mod code;
+pub mod dawson;
+mod error;
+mod exports;
+mod headers;
+mod imports;
+mod layout;
+mod library;
+mod load_config;
+mod machine;
+mod names;
+mod options;
+pub mod pietrek;
+mod program;
+mod relocations;
 
-pub(crate) fn pietrek(_: &Pietrek) -> Result<Files, WorkloadError> {
-    Err(missing())
+pub use error::PeError;
+pub use options::{Bases, Hints, PeOptions};
+
+use crate::{Arch, Dawson, Files, Pietrek, WorkloadError};
+
+/// The images of a Pietrek workload.
+///
+/// # Errors
+/// A size beyond the format, or options that contradict each other.
+pub(crate) fn pietrek(asked: &Pietrek) -> Result<Files, WorkloadError> {
+    pietrek::check(asked)?;
+    let mut files = Files::new(names::PROGRAM, pietrek::counts(asked));
+    // The program comes last.
+    for index in (1..=asked.dlls).chain([0]) {
+        let asked = asked.clone();
+        let name = if index == 0 { names::PROGRAM.to_owned() } else { names::library(index) };
+        files.try_add(name, true, move || Ok(pietrek::file(&asked, index)?.1));
+    }
+    Ok(files)
 }
 
-pub(crate) fn dawson(_: &Dawson) -> Result<Files, WorkloadError> {
-    Err(missing())
-}
-
-fn missing() -> WorkloadError {
-    WorkloadError::unsupported("PE workloads are not built in yet", "use --format elf")
+/// The image of a Dawson workload.
+///
+/// # Errors
+/// As [`pietrek`].
+pub(crate) fn dawson(asked: &Dawson) -> Result<Files, WorkloadError> {
+    if asked.arch != Arch::X86_64 {
+        return Err(WorkloadError::unsupported(
+            "Dawson's program as a PE image is for x86_64: a Guard CF table is",
+            "use --arch x86_64",
+        ));
+    }
+    dawson::check(asked)?;
+    let mut files = Files::new(dawson::PROGRAM, dawson::counts(asked));
+    let asked = asked.clone();
+    files.try_add(dawson::PROGRAM, true, move || Ok(dawson::file(&asked)?.1));
+    Ok(files)
 }

@@ -1,8 +1,10 @@
 //! Writes workloads to throw-away folders and launches them.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 use tempfile::TempDir;
 use workload::{Dawson, Files, Kind, Pietrek, Shape, Workload};
 
@@ -53,7 +55,16 @@ pub fn emitted(workload: &Workload) -> (TempDir, PathBuf) {
 pub fn launch(program: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.args(arguments).env_remove("LD_LIBRARY_PATH");
-    command.output().unwrap()
+    // A child that another test has just forked holds the open file until it executes.
+    for _ in 0..200 {
+        match command.output() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            output => return output.unwrap(),
+        }
+    }
+    panic!("{program:?} stays busy")
 }
 
 /// The images among the files of a workload, in order of their paths.

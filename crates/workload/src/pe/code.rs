@@ -1,0 +1,95 @@
+//! Machine code of programs and libraries.
+//!
+//! Encodings: *Intel 64 and IA-32 Architectures Software Developer's Manual*, volume 2. What
+//! serves both machines is written once: an operand `[disp32]` counts from the next instruction on
+//! x86-64 and is an address on x86.
+
+use super::machine::Machine;
+
+/// Appends instructions to a section's bytes.
+pub(super) struct Code<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    pub(super) machine: Machine,
+    /// Base of the image: addresses in code of x86 are absolute.
+    pub(super) base: u64,
+    /// Address of the byte at `out[0]`, wrapping: code starts anywhere in the file.
+    origin: u32,
+}
+
+/// `je` and so on, by their condition codes.
+#[derive(Clone, Copy)]
+pub(super) enum If {
+    Below = 0x2,
+    AboveOrEqual = 0x3,
+    Equal = 0x4,
+    NotEqual = 0x5,
+}
+
+impl<'a> Code<'a> {
+    /// Code whose next byte is at `rva`.
+    pub(super) fn at(out: &'a mut Vec<u8>, rva: u32, machine: Machine, base: u64) -> Self {
+        let origin = rva.wrapping_sub(out.len() as u32);
+        Self { out, machine, base, origin }
+    }
+
+    /// Address of the next byte.
+    pub(super) fn here(&self) -> u32 {
+        self.origin.wrapping_add(self.out.len() as u32)
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.out.extend_from_slice(bytes);
+        self
+    }
+
+    /// An instruction that has the prefix REX.W on x86-64, for operands of a pointer's size.
+    pub(super) fn wide(&mut self, bytes: &[u8]) -> &mut Self {
+        if self.machine.wide() {
+            self.out.push(0x48);
+        }
+        self.bytes(bytes)
+    }
+
+    pub(super) fn number(&mut self, value: u32) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// An instruction with a ModRM byte for `[disp32]`, which is the variable at `rva`.
+    pub(super) fn memory(&mut self, opcode: &[u8], rva: u32) -> &mut Self {
+        self.bytes(opcode);
+        let next = self.here().wrapping_add(4);
+        let wide = self.machine.wide();
+        let absolute = (self.base as u32).wrapping_add(rva);
+        self.number(if wide { rva.wrapping_sub(next) } else { absolute })
+    }
+
+    /// `call [slot]`.
+    pub(super) fn call_slot(&mut self, rva: u32) -> &mut Self {
+        self.memory(&[0xff, 0x15], rva)
+    }
+
+    pub(super) fn jump_if(&mut self, condition: If, target: u32) -> &mut Self {
+        self.bytes(&[0x0f, 0x80 | condition as u8]);
+        let next = self.here().wrapping_add(4);
+        self.number(target.wrapping_sub(next))
+    }
+
+    pub(super) fn jump(&mut self, target: u32) -> &mut Self {
+        self.bytes(&[0xe9]);
+        let next = self.here().wrapping_add(4);
+        self.number(target.wrapping_sub(next))
+    }
+
+    /// Fills up with `int3` to a multiple of 16 bytes behind `start`.
+    pub(super) fn align(&mut self, start: u32) {
+        while !self.here().wrapping_sub(start).is_multiple_of(16) {
+            self.out.push(0xcc);
+        }
+    }
+}
+
+/// Address of `[disp32]` operands in an instruction that ends with a 32-bit immediate: x86-64
+/// counts from behind it.
+pub(super) fn before_immediate(machine: Machine, rva: u32) -> u32 {
+    if machine.wide() { rva.wrapping_sub(4) } else { rva }
+}
