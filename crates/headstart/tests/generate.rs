@@ -35,6 +35,23 @@ fn pietrek_says_what_was_written_and_what_is_next() {
 }
 
 #[test]
+fn pe_images_are_counted_and_run_by_wine() {
+    let (_parent, out) = folder();
+    let sizes = ["--dlls", "3", "--functions", "10", "--globals", "2"];
+    let choices = ["--format", "pe", "--by", "ordinal", "--bases", "chosen", "--out", &out];
+    let output = run(&[&["generate", "pietrek"][..], &sizes, &choices].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    // The program takes three more functions from KERNEL32.
+    assert!(text.contains("60 relocations, 33 imports, 30 exports"), "{text}");
+    assert!(text.ends_with(&format!("next: headstart measure wine {out}/LoadTimeTest.exe\n")));
+    for number in 1..=3 {
+        let library = std::fs::read(format!("{out}/LoadTimeDLL_{number}.dll")).unwrap();
+        assert!(library.starts_with(b"MZ"));
+    }
+}
+
+#[test]
 fn json_has_the_same_figures() {
     let (_parent, out) = folder();
     let value = json(&[
@@ -94,6 +111,9 @@ fn a_source_says_how_to_build_it() {
 fn wrong_arguments_are_refused_and_leave_nothing() {
     for (arguments, word) in [
         (&["pietrek", "--by", "ordinal"][..], "--format pe"),
+        (&["pietrek", "--bases", "chosen"], "--format pe"),
+        (&["pietrek", "--lazy", "--format", "pe"], "--lazy"),
+        (&["dawson", "--arch", "i686", "--format", "pe"], "x86_64"),
         (&["pietrek", "--arch", "i686"], "x86_64"),
         (&["pietrek", "--dlls", "70000"], "65535"),
         (&["dawson", "--functions", "4000000000"], "2 GiB"),

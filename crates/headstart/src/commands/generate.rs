@@ -261,7 +261,8 @@ fn text(common: &CommonArgs, written: &Written, counts: Counts) -> String {
     let next = if common.source {
         format!("sh {program}")
     } else {
-        format!("headstart measure {program}")
+        let wine = if program.ends_with(".exe") { "wine " } else { "" };
+        format!("headstart measure {wine}{program}")
     };
     format!(
         "{}: {}, {}\n{}, {}, {}\nnext: {next}\n",
