@@ -19,6 +19,7 @@ enum Verb {
     Compare(commands::compare::Arguments),
     Explain(commands::explain::Arguments),
     Inspect(commands::inspect::InspectArgs),
+    Scale(commands::scale::Arguments),
     Doctor(commands::doctor::Arguments),
 }
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Verb::Compare(arguments) => commands::compare::run(&arguments),
         Verb::Explain(arguments) => commands::explain::run(&arguments),
         Verb::Inspect(args) => commands::inspect::run(&args),
+        Verb::Scale(arguments) => commands::scale::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };
     done.unwrap_or_else(|error| exit::report(&error))

@@ -6,3 +6,4 @@ pub mod explain;
 pub mod inspect;
 mod jobs;
 pub mod measure;
+pub mod scale;
