@@ -66,20 +66,18 @@ fn attempt<E>(
 }
 
 fn left_out(sizes: &[u64], limit_s: f64, budget_s: f64) -> String {
-    let list: Vec<String> = sizes.iter().map(|n| n.to_string()).collect();
-    let sizes = match list.as_slice() {
-        [only] => format!("n = {only} is left out: a launch"),
-        [first, ..] => format!("n = {} are left out: a launch at {first}", list.join(", ")),
-        [] => String::new(),
-    };
+    let list: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    let are = if list.len() == 1 { "is" } else { "are" };
+    let first = list.first().map_or("", String::as_str);
     let why = if limit_s > 0.0 {
-        format!("takes longer than {}", figures::duration(limit_s * 1e6))
+        format!("a launch at {first} takes longer than {}", figures::duration(limit_s * 1e6))
     } else {
-        "has no time left".to_owned()
+        format!("no time is left to try {first}")
     };
     format!(
-        "{sizes} {why}, and {LEAST_ROUNDS} rounds of all sizes have to fit into {budget_s} s; \
-         give more time with --budget."
+        "n = {} {are} left out: {why}, and {LEAST_ROUNDS} rounds of all sizes have to fit into \
+         {budget_s} s; give more time with --budget.",
+        list.join(", ")
     )
 }
 

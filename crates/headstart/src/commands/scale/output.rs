@@ -7,7 +7,7 @@ use crate::output;
 use anyhow::{Context, Result};
 use lab::sweep::Measured;
 use model::Rules;
-use serde_json::Value;
+use serde::Serialize;
 
 /// Prints what there is; nothing where nothing was measured.
 pub fn print(session: &Session, arguments: &Arguments) -> Result<()> {
@@ -25,14 +25,20 @@ pub fn print(session: &Session, arguments: &Arguments) -> Result<()> {
         }
     }
     output::print(&if arguments.json {
-        let mut object = serde_json::to_value(&scale)?;
-        if let (Some(object), Some(folder)) = (object.as_object_mut(), &session.folder) {
-            object.insert("run".to_owned(), Value::from(folder.path().display().to_string()));
-        }
-        report::export::json(&object)?
+        let run = session.folder.as_ref().map(|folder| folder.path().display().to_string());
+        report::export::json(&Printed { scale: &scale, run })?
     } else {
         glue::view(&scale, &output::style())
     })
+}
+
+/// `scale.json` of the run folder, and where that is.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    scale: &'a Scale,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
 }
 
 fn scale(session: &Session) -> Scale {
