@@ -25,6 +25,20 @@ pub fn parameters(kind: &str) -> Option<&'static [&'static str]> {
     })
 }
 
+/// Sizes of a workload where none are given: up to where its law shows, and no further.
+pub fn sizes(kind: &str, parameter: &str) -> Vec<u64> {
+    let largest = match (kind, parameter) {
+        ("shape dense", _) => 512,
+        ("shape symbols", _) => 16_384,
+        ("pietrek", "functions") => 1024,
+        ("pietrek" | "dawson", "globals" | "sources") => 64,
+        ("dawson", _) => 1600,
+        _ => 2048,
+    };
+    let share = |eighths: u64| largest * eighths / 8;
+    [0, 1, 2, 3, 4, 6, 8].map(share).to_vec()
+}
+
 /// What a parameter counts.
 pub fn noun<'a>(kind: &str, parameter: &'a str) -> &'a str {
     match (kind, parameter) {

@@ -9,9 +9,6 @@ use model::Command;
 
 /// What stands for the size in a command.
 const PLACE: &str = "{n}";
-/// Sizes of a generated workload where none are given.
-const DEFAULT_SIZES: [u64; 6] = [0, 16, 32, 64, 128, 256];
-
 /// A list of sizes, ascending, each once.
 #[derive(Clone, Debug)]
 pub struct Sizes(Vec<u64>);
@@ -180,7 +177,7 @@ impl SubjectArgs {
             (Some((name, sizes)), None) => (*name, (*sizes).clone()),
             (None, _) => match given.iter().find(|(name, _)| *name == parameters[0]) {
                 Some((name, sizes)) => (*name, (*sizes).clone()),
-                None => (parameters[0], DEFAULT_SIZES.to_vec()),
+                None => (parameters[0], glue::sizes(&kind, parameters[0])),
             },
         };
         let fixed = given.iter().filter(|(name, _)| *name != varied);
