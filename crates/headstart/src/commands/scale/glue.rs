@@ -112,6 +112,13 @@ pub struct Scale {
     pub notes: Vec<String>,
 }
 
+pub fn check(kind: &str, parameters: &[(String, u64)]) -> Result<()> {
+    match parameters.iter().find(|(_, value)| u32::try_from(*value).is_err()) {
+        Some((name, value)) => anyhow::bail!("{kind}: {name} = {value} is too large"),
+        None => Ok(()),
+    }
+}
+
 pub fn generate(kind: &str, parameters: &[(String, u64)], folder: &Path) -> Result<()> {
     anyhow::bail!("{kind} {parameters:?} in {}: no generator is merged yet", folder.display())
 }

@@ -182,7 +182,11 @@ impl SubjectArgs {
         };
         let fixed = given.iter().filter(|(name, _)| *name != varied);
         let fixed = fixed.filter_map(|(name, sizes)| Some(((*name).to_owned(), *sizes.first()?)));
-        let fixed = fixed.collect();
+        let fixed: Vec<(String, u64)> = fixed.collect();
+        // What the format has no room for is refused before anything is launched.
+        let mut largest = fixed.clone();
+        largest.push((varied.to_owned(), sizes.last().copied().unwrap_or(0)));
+        glue::check(&kind, &largest)?;
         Ok((Subject::Workload { kind, varied: varied.to_owned(), fixed }, sizes))
     }
 
