@@ -23,11 +23,13 @@ use subject::{Counted, SubjectArgs};
 /// Find out how start-up time grows with a size, and by which law
 ///
 /// All sizes are launched in turns, in a random order that changes every round. What grows is a
-/// generated workload, a command with {n} in it, or a list of ready programs:
+/// generated workload, a list of ready programs, or a command of your own in which n in braces
+/// stands where the size goes:
 ///
 ///   headstart scale shape dense --n 0,64,128,256
-///   headstart scale --n 0..1000:8 -- ./prog --size {n}
 ///   headstart scale --program 64=./a --program 128=./b ...
+///   headstart scale --n 0..1000:8 -- ./prog --size ...
+// clap makes a line break of the letter n in braces, so the help has to describe it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {

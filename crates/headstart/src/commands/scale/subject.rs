@@ -44,7 +44,7 @@ pub struct SubjectArgs {
     /// A generated workload: shape star|chain|dense|symbols|search-path|tls|dlopen, pietrek, dawson
     #[arg(value_name = "WORKLOAD")]
     workload: Vec<String>,
-    /// A command of your own, with {n} where the size goes
+    /// A command of your own; the letter n in braces stands where the size goes
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["workload", "programs"])]
     command: Vec<String>,
     /// A ready program and its size; once for each size
