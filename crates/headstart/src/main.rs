@@ -20,6 +20,7 @@ enum Verb {
     Explain(commands::explain::Arguments),
     Inspect(commands::inspect::InspectArgs),
     Generate(commands::generate::Arguments),
+    Scale(commands::scale::Arguments),
     Doctor(commands::doctor::Arguments),
 }
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Verb::Explain(arguments) => commands::explain::run(&arguments),
         Verb::Inspect(args) => commands::inspect::run(&args),
         Verb::Generate(arguments) => commands::generate::run(&arguments),
+        Verb::Scale(arguments) => commands::scale::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };
     done.unwrap_or_else(|error| exit::report(&error))

@@ -11,6 +11,7 @@ mod jobs;
 mod precision;
 mod run;
 mod schedule;
+pub mod sweep;
 
 pub use bench::{Bench, Output};
 pub use cold::Chill;

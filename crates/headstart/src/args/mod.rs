@@ -8,4 +8,4 @@ mod values;
 pub use commands::{named, one_command};
 pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
 pub use output::OutputArgs;
-pub use values::fraction;
+pub use values::{fraction, seconds};

@@ -7,3 +7,4 @@ pub mod generate;
 pub mod inspect;
 mod jobs;
 pub mod measure;
+pub mod scale;

@@ -1,0 +1,101 @@
+//! `headstart scale`: how the time of a launch grows with a size.
+
+mod counted;
+mod glue;
+mod output;
+mod place;
+mod session;
+mod subject;
+mod timed;
+
+use crate::args::LaunchArgs;
+use anyhow::Result;
+use lab::LabError;
+use lab::sweep::Measured;
+use os::LaunchError;
+use os::launcher::Launcher;
+use session::Session;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use subject::{Counted, SubjectArgs};
+
+/// Find out how start-up time grows with a size, and by which law
+///
+/// All sizes are launched in turns, in a random order that changes every round. What grows is a
+/// generated workload, a list of ready programs, or a command of your own in which n in braces
+/// stands where the size goes:
+///
+///   headstart scale shape dense --n 0,64,128,256
+///   headstart scale --program 64=./a --program 128=./b ...
+///   headstart scale --n 0..1000:8 -- ./prog --size ...
+// clap makes a line break of the letter n in braces, so the help has to describe it.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Arguments {
+    #[command(flatten)]
+    subject: SubjectArgs,
+    /// Count work instead of measuring time
+    #[arg(long, value_name = "WHAT", help_heading = "How often")]
+    count: Option<Counted>,
+    /// Rounds at most; each launches every size once
+    #[arg(short, long, value_name = "N", help_heading = "How often")]
+    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
+    runs: Option<u32>,
+    /// Stop after this time; sizes that take too long for it are left out [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = crate::args::seconds)]
+    #[arg(help_heading = "How often")]
+    budget: Option<Duration>,
+    /// Seed of the random order
+    #[arg(long, value_name = "N", help_heading = "How often")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    launching: LaunchArgs,
+    /// Keep the run, and what is generated, in this new folder
+    #[arg(long, value_name = "DIR", help_heading = "How to launch")]
+    run: Option<PathBuf>,
+    /// Go on with the run in this folder; it knows its sizes and how to launch them
+    #[arg(long, value_name = "DIR", help_heading = "How to launch")]
+    #[arg(conflicts_with_all = ["workload", "command", "programs", "n", "no_zero", "count"])]
+    #[arg(conflicts_with_all = ["dlls", "functions", "globals", "sources", "classes"])]
+    #[arg(conflicts_with_all = ["seed", "run", "until", "timeout", "ignore_failure"])]
+    #[arg(conflicts_with_all = ["cpu", "no_pin"])]
+    resume: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Draw the points and the law into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    svg: Option<PathBuf>,
+}
+
+/// Launches or counts all sizes and prints the law.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    os::interrupt::install();
+    let launcher = Launcher::start()?;
+    let mut session = match &arguments.resume {
+        Some(path) => Session::resume(path, arguments)?,
+        None => Session::begin(arguments)?,
+    };
+    let stop = match session.plan.measured {
+        Measured::Times => timed::run(&mut session, launcher),
+        measured => {
+            drop(launcher);
+            counted::run(&mut session, measured)
+        }
+    };
+    let interrupted = match &stop {
+        Ok(stop) => *stop == lab::Stop::Interrupted,
+        Err(error) => is_interrupt(error),
+    };
+    let printed = output::print(&session, arguments);
+    let code = session.conclude(stop, interrupted)?;
+    printed?;
+    Ok(code)
+}
+
+fn is_interrupt(error: &anyhow::Error) -> bool {
+    let of_launch = |error: &LaunchError| matches!(error, LaunchError::Interrupted);
+    error.downcast_ref::<LaunchError>().is_some_and(of_launch)
+        || matches!(error.downcast_ref(), Some(LabError::Launch(error)) if of_launch(error))
+}

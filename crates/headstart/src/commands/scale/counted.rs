@@ -1,0 +1,93 @@
+//! The launches of a sweep whose work is counted.
+
+use super::session::Session;
+use crate::progress;
+use anyhow::Result;
+use lab::sweep::{Counting, Measured, count_all};
+use lab::{LabError, Stop};
+use model::{Command, Ending, Reading};
+use os::LaunchError;
+use os::attend::Options;
+use os::count::{self, CountError};
+use std::time::Duration;
+
+/// Counts all sizes that have no count yet.
+pub fn run(session: &mut Session, measured: Measured) -> Result<Stop> {
+    let line = progress::Line::new();
+    let (sizes, budget_s) = (session.plan.sizes.clone(), session.plan.budget_s);
+    let mut counts = std::mem::take(&mut session.plan.counts);
+    session.plan.notes.clear();
+    let mut counter = Counter { session, measured, line: &line };
+    let counted = count_all(&sizes, budget_s, &mut counts, &mut counter);
+    session.plan.counts = counts;
+    let (stop, note) = counted?;
+    session.plan.notes.extend(note);
+    session.keep()?;
+    Ok(stop)
+}
+
+struct Counter<'a> {
+    session: &'a mut Session,
+    measured: Measured,
+    line: &'a progress::Line,
+}
+
+impl Counting<anyhow::Error> for Counter<'_> {
+    fn make(&mut self, n: u64) -> Result<Command> {
+        let done = self.session.plan.counts.len() as f64;
+        let share = done / self.session.plan.sizes.len().max(1) as f64;
+        self.line.show(share, format!("counting n = {n}"));
+        self.session.make(n)
+    }
+
+    fn count(&mut self, command: &Command, limit: Duration) -> Result<Option<u64>> {
+        let request = &self.session.experiment.request;
+        let timeout = Duration::try_from_secs_f64(request.timeout_s).unwrap_or(Duration::MAX);
+        let options = Options { timeout: timeout.min(limit), cpu: request.cpu };
+        let counted = match self.measured {
+            Measured::Instructions => count::instructions(command, &options),
+            Measured::Syscalls => count::syscalls(command, &options),
+            Measured::Faults | Measured::Times => count::faults(command, &options),
+        };
+        let counted = match counted {
+            Ok(counted) => counted,
+            Err(CountError::Launch(LaunchError::Interrupted)) => return Ok(None),
+            Err(CountError::Launch(error)) => return Err(error.into()),
+            Err(error) => return Err(error.into()),
+        };
+        if os::interrupt::requested() {
+            // A Ctrl-C reaches the program too: what it did then is no result.
+            return Ok(None);
+        }
+        match counted.ending {
+            Ending::TimedOut if options.timeout < timeout => return Ok(None),
+            Ending::TimedOut => {
+                let (command, timeout_s) = (command.line(), request.timeout_s);
+                return Err(LabError::TimedOut { command, timeout_s }.into());
+            }
+            Ending::Code(0) => {}
+            _ if request.ignore_failure => {}
+            ending => {
+                let output = "\nTo count it all the same, give --ignore-failure.".to_owned();
+                return Err(LabError::Failed { command: command.line(), ending, output }.into());
+            }
+        }
+        match counted.count {
+            Reading::Value(count) => Ok(Some(count)),
+            Reading::Unavailable { reason, remedy } => anyhow::bail!("{reason}; {remedy}"),
+        }
+    }
+
+    fn keep(&mut self, counts: &[(u64, u64)]) -> Result<()> {
+        self.session.plan.counts = counts.to_vec();
+        Ok(self.session.keep()?)
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.session.elapsed_s()
+    }
+
+    fn interrupted(&self) -> bool {
+        os::interrupt::requested()
+    }
+}

@@ -1,0 +1,84 @@
+//! What a sweep prints.
+
+use super::glue::{self, Cost, Point, SCALE_SCHEMA, Scale, Unit};
+use super::session::Session;
+use super::{Arguments, subject};
+use crate::output;
+use anyhow::{Context, Result};
+use lab::sweep::Measured;
+use model::Rules;
+use serde::Serialize;
+
+/// Prints what there is; nothing where nothing was measured.
+pub fn print(session: &Session, arguments: &Arguments) -> Result<()> {
+    let scale = scale(session);
+    if scale.points.is_empty() {
+        return Ok(());
+    }
+    if let Some(folder) = &session.folder {
+        folder.write("scale.json", report::export::json(&scale)?.as_bytes())?;
+    }
+    if let Some(folder) = &arguments.svg {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        for (name, drawing) in glue::drawings(&scale) {
+            output::write_file(&folder.join(name), &drawing)?;
+        }
+    }
+    output::print(&if arguments.json {
+        let run = session.folder.as_ref().map(|folder| folder.path().display().to_string());
+        report::export::json(&Printed { scale: &scale, run })?
+    } else {
+        glue::view(&scale, &output::style())
+    })
+}
+
+/// `scale.json` of the run folder, and where that is.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    scale: &'a Scale,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
+}
+
+fn scale(session: &Session) -> Scale {
+    let plan = &session.plan;
+    let (points, unit) = match plan.measured {
+        Measured::Times => (times(session), Unit::Us),
+        Measured::Instructions => (counts(session), Unit::Instructions),
+        Measured::Syscalls => (counts(session), Unit::Syscalls),
+        Measured::Faults => (counts(session), Unit::Faults),
+    };
+    let (workload, parameter) = subject::words(&plan.subject);
+    Scale {
+        schema: SCALE_SCHEMA,
+        headstart: session.experiment.headstart.clone(),
+        workload,
+        parameter,
+        unit,
+        fit: glue::fit(&points),
+        points,
+        notes: session.notes.iter().chain(&plan.notes).cloned().collect(),
+    }
+}
+
+fn times(session: &Session) -> Vec<Point> {
+    let results = stats::results(&session.experiment, &session.samples, &Rules::default());
+    let point = |&n: &u64| {
+        let name = subject::variant_name(n);
+        let summary = results.variants.iter().find(|variant| variant.name == name)?.summary;
+        let cost = Cost::Time {
+            median_us: summary.median_us,
+            min_us: summary.min_us,
+            low_us: summary.median_low_us,
+            high_us: summary.median_high_us,
+            samples: summary.runs,
+        };
+        Some(Point { n, cost })
+    };
+    session.plan.chosen.iter().filter_map(point).collect()
+}
+
+fn counts(session: &Session) -> Vec<Point> {
+    session.plan.counts.iter().map(|&(n, count)| Point::counted(n, count)).collect()
+}

@@ -1,0 +1,68 @@
+//! Where generated workloads live.
+
+use super::{glue, subject};
+use anyhow::{Context, Result};
+use lab::sweep::Subject;
+use model::Command;
+use std::path::{Path, PathBuf};
+
+const FOLDER: &str = "workloads";
+
+/// A folder with one folder for each size.
+pub struct Place {
+    folder: PathBuf,
+    /// Goes away with this value.
+    temporary: Option<tempfile::TempDir>,
+    /// Nobody asked for the run folder: what can be generated again is not left in it.
+    passing: bool,
+}
+
+impl Place {
+    /// In the run folder, or in a temporary one where there is none.
+    pub fn new(run: Option<&Path>, passing: bool) -> Result<Place> {
+        if let Some(run) = run {
+            let run = run.canonicalize().with_context(|| run.display().to_string())?;
+            return Ok(Place { folder: run.join(FOLDER), temporary: None, passing });
+        }
+        let temporary = tempfile::Builder::new()
+            .prefix("headstart-scale-")
+            .tempdir()
+            .context("a temporary folder for the workloads; choose another place with TMPDIR")?;
+        Ok(Place { folder: temporary.path().join(FOLDER), temporary: Some(temporary), passing })
+    }
+
+    /// The command of `subject` at size `n`; a workload is generated where it is not there yet.
+    pub fn make(&self, subject: &Subject, n: u64) -> Result<Command> {
+        if let Some(command) = subject::command(subject, n) {
+            return command;
+        }
+        let Subject::Workload { kind, varied, fixed } = subject else {
+            anyhow::bail!("sweep.json names no program for n = {n}; begin a new sweep");
+        };
+        let mut parameters = fixed.clone();
+        parameters.push((varied.clone(), n));
+        let folder = self.folder.join(format!("{varied}-{n}"));
+        let program = folder.join(glue::program(kind));
+        // The program is written last: where it is, the workload is complete.
+        if !program.is_file() {
+            if folder.exists() {
+                std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+            }
+            glue::generate(kind, &parameters, &folder)?;
+        }
+        Ok(os::program::resolve(&[program.display().to_string()])?)
+    }
+
+    /// Removes what is not to be kept, once the sweep is over.
+    pub fn tidy(&self, over: bool) {
+        if over && self.passing && self.temporary.is_none() {
+            // What cannot be removed is only untidy.
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    /// Removes everything: the sweep did not come about.
+    pub fn discard(&self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}

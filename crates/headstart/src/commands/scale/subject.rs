@@ -1,0 +1,243 @@
+//! What changes its size, from the command line.
+
+use super::glue;
+use crate::args::one_command;
+use crate::exit::Usage;
+use anyhow::Result;
+use lab::sweep::{LEAST_SIZES, Measured, Subject, parse_sizes};
+use model::Command;
+
+/// What stands for the size in a command.
+const PLACE: &str = "{n}";
+/// A list of sizes, ascending, each once.
+#[derive(Clone, Debug)]
+pub struct Sizes(Vec<u64>);
+
+fn sizes(text: &str) -> Result<Sizes, String> {
+    parse_sizes(text).map(Sizes).map_err(|error| error.to_string())
+}
+
+/// Work that can be counted.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Counted {
+    /// User-mode instructions of all processes (needs valgrind)
+    Instructions,
+    /// System calls of all processes (needs ptrace)
+    Syscalls,
+    /// Page faults by the kernel's account
+    Faults,
+}
+
+impl From<Counted> for Measured {
+    fn from(counted: Counted) -> Measured {
+        match counted {
+            Counted::Instructions => Measured::Instructions,
+            Counted::Syscalls => Measured::Syscalls,
+            Counted::Faults => Measured::Faults,
+        }
+    }
+}
+
+/// What changes its size, and the sizes.
+#[derive(Debug, clap::Args)]
+pub struct SubjectArgs {
+    /// A generated workload: shape star|chain|dense|symbols|search-path|tls|dlopen, pietrek, dawson
+    #[arg(value_name = "WORKLOAD")]
+    workload: Vec<String>,
+    /// A command of your own; the letter n in braces stands where the size goes
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["workload", "programs"])]
+    command: Vec<String>,
+    /// A ready program and its size; once for each size
+    #[arg(long = "program", value_name = "N=CMD", conflicts_with = "workload")]
+    programs: Vec<String>,
+    /// Sizes: 0,64,128 or 0..1024:8 (8 equal steps) or 16..1024*2 (doubling)
+    #[arg(long, value_name = "SIZES", value_parser = sizes, conflicts_with = "programs")]
+    n: Option<Sizes>,
+    /// Leave out n = 0, which is measured whether listed or not
+    #[arg(long)]
+    no_zero: bool,
+    /// pietrek: libraries; one of these options is a list, the others are single numbers
+    #[arg(long, value_name = "SIZES", value_parser = sizes)]
+    dlls: Option<Sizes>,
+    /// pietrek: functions of a library; dawson: virtual functions of a class
+    #[arg(long, value_name = "SIZES", value_parser = sizes)]
+    functions: Option<Sizes>,
+    /// pietrek: globals of a function
+    #[arg(long, value_name = "SIZES", value_parser = sizes)]
+    globals: Option<Sizes>,
+    /// dawson: source files
+    #[arg(long, value_name = "SIZES", value_parser = sizes)]
+    sources: Option<Sizes>,
+    /// dawson: classes of a source file
+    #[arg(long, value_name = "SIZES", value_parser = sizes)]
+    classes: Option<Sizes>,
+}
+
+fn usage<T>(text: String) -> Result<T> {
+    Err(Usage(text).into())
+}
+
+impl SubjectArgs {
+    /// The subject and its sizes, checked as far as can be without making any.
+    pub fn subject(&self) -> Result<(Subject, Vec<u64>)> {
+        let (subject, mut sizes) = if !self.command.is_empty() {
+            self.of_command()?
+        } else if !self.programs.is_empty() {
+            self.of_programs()?
+        } else if !self.workload.is_empty() {
+            self.of_workload()?
+        } else {
+            return usage(
+                "name what is to grow: a workload such as 'shape dense', or after --n SIZES -- a \
+                 command with {n} in it, or --program N=CMD for each size"
+                    .to_owned(),
+            );
+        };
+        let ready = matches!(subject, Subject::Programs(_));
+        if self.no_zero {
+            sizes.retain(|n| *n > 0);
+        } else if !ready && !sizes.contains(&0) {
+            sizes.insert(0, 0);
+        }
+        if sizes.len() < LEAST_SIZES {
+            let (count, list) = (sizes.len(), list(&sizes));
+            let are = if count == 1 { "size is" } else { "sizes are" };
+            return usage(format!(
+                "{count} {are} too few to tell one law from another (n = {list}): at least \
+                 {LEAST_SIZES} are needed, and six or more are better"
+            ));
+        }
+        Ok((subject, sizes))
+    }
+
+    fn no_parameters(&self) -> Result<()> {
+        match self.given().iter().find(|(name, _)| *name != "n") {
+            Some((name, _)) => usage(format!("--{name} belongs to a generated workload")),
+            None => Ok(()),
+        }
+    }
+
+    fn of_command(&self) -> Result<(Subject, Vec<u64>)> {
+        self.no_parameters()?;
+        let line = self.command.join(" ");
+        if !self.command.iter().any(|word| word.contains(PLACE)) {
+            return usage(format!(
+                "the command has no {PLACE} in it, so it is the same at every size: {line}; write \
+                 {PLACE} where the size goes, such as: -- ./prog --size {PLACE}"
+            ));
+        }
+        let Some(Sizes(sizes)) = &self.n else {
+            return usage(format!("give the sizes too, such as: --n 0,10,100,1000 -- {line}"));
+        };
+        Ok((Subject::Command(self.command.clone()), sizes.clone()))
+    }
+
+    fn of_programs(&self) -> Result<(Subject, Vec<u64>)> {
+        self.no_parameters()?;
+        let mut programs: Vec<(u64, String)> = Vec::new();
+        for text in &self.programs {
+            let parsed = text.split_once('=').and_then(|(n, line)| {
+                let n = n.trim().replace('_', "").parse().ok()?;
+                (!line.trim().is_empty()).then(|| (n, line.to_owned()))
+            });
+            let Some((n, line)) = parsed else {
+                return usage(format!("--program {text}: write the size first, as in 64=./prog"));
+            };
+            if let Some((_, other)) = programs.iter().find(|(size, _)| *size == n) {
+                return usage(format!("two programs have the size {n}: {other} and {line}"));
+            }
+            programs.push((n, line));
+        }
+        programs.sort();
+        let sizes = programs.iter().map(|(n, _)| *n).collect();
+        Ok((Subject::Programs(programs), sizes))
+    }
+
+    fn of_workload(&self) -> Result<(Subject, Vec<u64>)> {
+        let kind = self.workload.join(" ");
+        let Some(parameters) = glue::parameters(&kind) else {
+            let known = glue::KINDS.join(", ");
+            return usage(format!(
+                "there is no workload '{kind}'; there are: {known}; a command of your own stands \
+                 after --, such as: headstart scale --n 0,10,100,1000 -- {kind}"
+            ));
+        };
+        let given = self.given();
+        if let Some((name, _)) = given.iter().find(|(name, _)| !parameters.contains(name)) {
+            let known: Vec<String> = parameters.iter().map(|name| format!("--{name}")).collect();
+            return usage(format!("{kind} has no --{name}; it has {}", known.join(", ")));
+        }
+        let mut lists = given.iter().filter(|(_, sizes)| sizes.len() > 1);
+        let (varied, sizes) = match (lists.next(), lists.next()) {
+            (Some((one, _)), Some((two, _))) => {
+                return usage(format!(
+                    "--{one} and --{two} are both lists: one at a time can grow"
+                ));
+            }
+            (Some((name, sizes)), None) => (*name, (*sizes).clone()),
+            (None, _) => match given.iter().find(|(name, _)| *name == parameters[0]) {
+                Some((name, sizes)) => (*name, (*sizes).clone()),
+                None => (parameters[0], glue::sizes(&kind, parameters[0])),
+            },
+        };
+        let fixed = given.iter().filter(|(name, _)| *name != varied);
+        let fixed = fixed.filter_map(|(name, sizes)| Some(((*name).to_owned(), *sizes.first()?)));
+        let fixed: Vec<(String, u64)> = fixed.collect();
+        // What the format has no room for is refused before anything is launched.
+        let mut largest = fixed.clone();
+        largest.push((varied.to_owned(), sizes.last().copied().unwrap_or(0)));
+        glue::check(&kind, &largest)?;
+        Ok((Subject::Workload { kind, varied: varied.to_owned(), fixed }, sizes))
+    }
+
+    fn given(&self) -> Vec<(&'static str, &Vec<u64>)> {
+        let all = [
+            ("n", &self.n),
+            ("dlls", &self.dlls),
+            ("functions", &self.functions),
+            ("globals", &self.globals),
+            ("sources", &self.sources),
+            ("classes", &self.classes),
+        ];
+        all.into_iter().filter_map(|(name, sizes)| Some((name, &sizes.as_ref()?.0))).collect()
+    }
+}
+
+/// What the variant of a size is named in the run.
+pub fn variant_name(n: u64) -> String {
+    format!("n = {n}")
+}
+
+fn list(sizes: &[u64]) -> String {
+    sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The command of a subject that needs nothing generated; `None` for a workload.
+pub fn command(subject: &Subject, n: u64) -> Option<Result<Command>> {
+    match subject {
+        Subject::Command(words) => {
+            let put = |word: &String| word.replace(PLACE, &n.to_string());
+            Some(one_command(&words.iter().map(put).collect::<Vec<_>>()))
+        }
+        Subject::Programs(programs) => {
+            let (_, line) = programs.iter().find(|(size, _)| *size == n)?;
+            Some(one_command(std::slice::from_ref(line)))
+        }
+        Subject::Workload { .. } => None,
+    }
+}
+
+/// What is launched, and what n is, in words.
+pub fn words(subject: &Subject) -> (String, String) {
+    match subject {
+        Subject::Command(words) => {
+            let quoted = shlex::try_join(words.iter().map(String::as_str));
+            (quoted.unwrap_or_else(|_| words.join(" ")), "n".to_owned())
+        }
+        Subject::Programs(_) => ("programs".to_owned(), "n".to_owned()),
+        Subject::Workload { kind, varied, fixed } => {
+            let fixed = fixed.iter().map(|(name, n)| format!(" --{name} {n}"));
+            (format!("{kind}{}", fixed.collect::<String>()), glue::noun(kind, varied).to_owned())
+        }
+    }
+}

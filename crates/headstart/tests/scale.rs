@@ -1,0 +1,230 @@
+//! `headstart scale` as a command: sweeps of commands and ready programs, timed and counted.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{headstart, is_running, json, run, stderr, stdout, wait_for};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn lines(path: &Path) -> usize {
+    fs::read_to_string(path).unwrap_or_default().lines().count()
+}
+
+fn column(found: &Value, name: &str) -> Vec<f64> {
+    let points = found["points"].as_array().unwrap();
+    points.iter().map(|point| point[name].as_f64().unwrap()).collect()
+}
+
+/// Makes as many system calls, executes as many instructions and touches as many pages as it is
+/// told to, besides those of any program.
+const WORKER: &str = r#"
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    long n = atol(argv[1]);
+    volatile char *pages = mmap(0, 4096 * (n + 1), 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise((void *)pages, 4096 * (n + 1), MADV_NOHUGEPAGE);
+    for (long i = 0; i < n; i++) {
+        syscall(SYS_getppid);
+        pages[4096 * i] = 1;
+    }
+    for (long i = 0; i < n * 1000; i++) __asm__ volatile("nop");
+    return 0;
+}
+"#;
+
+fn worker(folder: &Path) -> Option<PathBuf> {
+    Some(testkit::compile(&testkit::tool("cc")?, folder, "worker", WORKER, &["-O1"]))
+}
+
+#[test]
+fn a_command_of_ones_own_grows_with_what_it_sleeps() {
+    let arguments = ["scale", "--n", "40,10,20,20", "--runs", "6", "--json", "--"];
+    let command = ["sh", "-c", "sleep 0.0{n}"];
+    let found = json(&[&arguments[..], &command[..]].concat());
+    // Sorted, each once, and n = 0 though nobody asked for it.
+    assert_eq!(column(&found, "n"), [0.0, 10.0, 20.0, 40.0]);
+    let (median, least) = (column(&found, "median_us"), column(&found, "min_us"));
+    for ((n, median), least) in column(&found, "n").iter().zip(&median).zip(&least) {
+        assert!(*least >= n * 1000.0 && median >= least, "{found}");
+    }
+    assert_eq!(column(&found, "samples"), [6.0; 4]);
+    assert_eq!(found["workload"], "sh -c 'sleep 0.0{n}'");
+    let fit = &found["fit"];
+    assert!(fit["law"].is_string() || fit["unavailable"].is_string(), "{fit}");
+}
+
+#[test]
+fn ready_programs_have_the_sizes_they_are_given() {
+    let mut arguments = vec!["scale", "--runs", "5", "--json"];
+    let programs = ["8=sh -c 'sleep 0.008'", "2=sleep 0.002", "4=sleep 0.004", "16=sleep 0.016"];
+    arguments.extend(programs.iter().flat_map(|program| ["--program", program]));
+    let found = json(&arguments);
+    assert_eq!(column(&found, "n"), [2.0, 4.0, 8.0, 16.0]);
+    assert!(column(&found, "min_us").is_sorted());
+}
+
+#[test]
+fn counted_work_is_exactly_linear() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(worker) = worker(folder.path()) else { return };
+    let worker = worker.to_str().unwrap();
+    let sweep = |what: &str| {
+        let found =
+            json(&["scale", "--n", "0..400:4", "--count", what, "--json", "--", worker, "{n}"]);
+        assert_eq!((&found["unit"], column(&found, "n").len()), (&what.into(), 5));
+        let counts = column(&found, "count");
+        counts.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<f64>>()
+    };
+    assert_eq!(sweep("syscalls"), [100.0; 4]);
+    for step in sweep("faults") {
+        assert!((step - 100.0).abs() < 10.0, "{step}");
+    }
+    if testkit::tool("valgrind").is_some() {
+        for step in sweep("instructions") {
+            // nop, add or subtract, jump, a hundred thousand times; and a hundred system calls.
+            assert!((250_000.0..420_000.0).contains(&step), "{step}");
+        }
+    }
+}
+
+#[test]
+fn what_takes_too_long_is_left_out_and_said() {
+    let program = ["sh", "-c", "test {n} -lt 9 || sleep 60.71"];
+    for how in [["--runs", "5"], ["--count", "syscalls"]] {
+        let arguments = ["scale", "--n", "1,2,3,9", "--budget", "2s", "--json"];
+        let found = json(&[&arguments[..], &how, &["--"], &program].concat());
+        assert_eq!(column(&found, "n"), [0.0, 1.0, 2.0, 3.0]);
+        let notes = found["notes"].to_string();
+        assert!(notes.contains("n = 9 is left out") && notes.contains("--budget"), "{notes}");
+    }
+    assert!(!is_running("60.71"));
+}
+
+#[test]
+fn a_killed_sweep_goes_on_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_folder = folder.path().join("run");
+    let path = run_folder.to_str().unwrap();
+    let launches = run_folder.join("launches.jsonl");
+    let arguments = ["scale", "--n", "1,2,3", "--runs", "60", "--run", path, "--", "sleep"];
+    let mut command = headstart(folder.path(), &[&arguments[..], &["0.00{n}"]].concat());
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    wait_for("some launches", || lines(&launches) > 9);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = fs::read_to_string(&launches).unwrap();
+    let found = json(&["scale", "--resume", path, "--runs", "20", "--json"]);
+    assert!(fs::read_to_string(&launches).unwrap().starts_with(&before));
+    assert_eq!(column(&found, "n"), [0.0, 1.0, 2.0, 3.0]);
+    let rounds = column(&found, "samples");
+    assert!(rounds.iter().all(|&samples| samples >= 20.0), "{rounds:?}");
+    // Every size comes first in some round and last in another: the order is permuted.
+    let samples: Vec<Value> = fs::read_to_string(&launches)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for variant in 0..4 {
+        let of_variant = samples.iter().filter(|sample| sample["variant"] == variant);
+        let mut places: Vec<_> = of_variant.map(|sample| sample["position"].as_u64()).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 4, "variant {variant}: {places:?}");
+    }
+}
+
+#[test]
+fn an_interrupted_count_prints_what_it_has_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_folder = folder.path().join("run");
+    let path = run_folder.to_str().unwrap();
+    let mark = folder.path().join("mark");
+    let script = format!("test {{n}} -lt 9 || test -e {} || sleep 61.33", mark.display());
+    let mut command = headstart(
+        folder.path(),
+        &[
+            "scale", "--n", "1,2,3,9", "--count", "syscalls", "--run", path, "--json", "--", "sh",
+            "-c", &script,
+        ],
+    );
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("the last size", || is_running("61.33"));
+    let sent = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(column(&found, "n"), [0.0, 1.0, 2.0, 3.0]);
+    assert!(stderr(&output).contains("scale --resume"), "{}", stderr(&output));
+    wait_for("the end of the program", || !is_running("61.33"));
+    fs::write(mark, "").unwrap();
+    let found = json(&["scale", "--resume", path, "--json"]);
+    assert_eq!(column(&found, "n"), [0.0, 1.0, 2.0, 3.0, 9.0]);
+}
+
+#[test]
+fn what_cannot_be_swept_is_refused_in_words() {
+    for (arguments, parts) in [
+        (&["--n", "1,2,3", "--", "true"][..], &["no {n}", "--size {n}"][..]),
+        (&["--n", "1,2", "--", "true", "{n}"], &["3 sizes", "at least 4"]),
+        (&["--n", "1,2,3", "--no-zero", "--", "true", "{n}"], &["3 sizes", "at least 4"]),
+        (&["--n", "7,7,7,7", "--no-zero", "--", "true", "{n}"], &["1 size is", "at least 4"]),
+        (&["--", "true", "{n}"], &["--n 0,10,100,1000"]),
+        (&["--n", "9..1:3", "--", "true", "{n}"], &["smaller first"]),
+        (&["--n", "few", "--", "true", "{n}"], &["'few' is no size", "0..1024:8"]),
+        (&["--program", "4=true", "--program", "5=true"], &["2 sizes", "at least 4"]),
+        (&["--program", "4=true", "--program", "4=sh"], &["two programs", "size 4"]),
+        (&["--program", "true"], &["64=./prog"]),
+        (&["shape", "knot", "--n", "1,2,3"], &["'shape knot'", "shape dense"]),
+        (&["shape", "dense", "--dlls", "1,2,3"], &["no --dlls", "--n"]),
+        (&["pietrek", "--dlls", "1,2", "--functions", "1,2"], &["both lists"]),
+        (&["--n", "1,2,3", "--dlls", "3", "--", "true", "{n}"], &["--dlls", "workload"]),
+        (
+            &["--n", "1,2,3", "--count", "faults", "--until", "entry", "--", "true", "{n}"],
+            &["--until", "--count"],
+        ),
+        (&[], &["name what is to grow"]),
+    ] {
+        let output = run(&[&["scale"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stdout(&output).is_empty());
+        for part in parts {
+            assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+        }
+    }
+}
+
+#[test]
+fn failing_programs_and_foreign_folders_have_their_exit_codes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let path = path.to_str().unwrap();
+    let fails = ["--", "sh", "-c", "exit {n}"];
+    for extra in [&[][..], &["--count", "syscalls"][..]] {
+        let output = run(&[&["scale", "--n", "1,2,3"], extra, &fails[..]].concat());
+        assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+        assert!(stderr(&output).contains("exit code 1"), "{}", stderr(&output));
+        let found = [&["scale", "--n", "1,2,3", "-i", "-r", "5", "--json"], extra, &fails[..]];
+        assert_eq!(column(&json(&found.concat()), "n").len(), 4);
+    }
+    assert_eq!(run(&["scale", "--n", "1,2,3", "--", "no-such-{n}"]).status.code(), Some(3));
+    assert!(run(&["measure", "-r", "2", "--run", path, "true"]).status.success());
+    let output = run(&["scale", "--resume", path]);
+    assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
+    assert!(stderr(&output).contains("sweep.json"), "{}", stderr(&output));
+}
+
+#[test]
+fn counting_instructions_without_valgrind_names_the_package() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["scale", "--n", "1,2,3", "--count", "instructions", "--", "/bin/true", "{n}"];
+    let output = headstart(folder.path(), &arguments).env("PATH", folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(8), "{}", stderr(&output));
+    assert!(stderr(&output).contains("apt-get install valgrind"), "{}", stderr(&output));
+}

@@ -1,0 +1,101 @@
+use crate::{LabError, RunFolder};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+
+/// Version of `sweep.json`.
+pub const PLAN_SCHEMA: u32 = 1;
+/// Name of the plan in the run folder.
+pub const PLAN: &str = "sweep.json";
+
+/// What changes its size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// Words of a command, with `{n}` where the size goes.
+    Command(Vec<String>),
+    /// A command line for each size.
+    Programs(Vec<(u64, String)>),
+    /// A generated workload.
+    Workload {
+        /// `shape dense`, `pietrek`.
+        kind: String,
+        /// The parameter that the sizes are.
+        varied: String,
+        /// The other parameters.
+        fixed: Vec<(String, u64)>,
+    },
+}
+
+/// What is measured at each size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measured {
+    /// Launch times; they are in the run's `launches.jsonl`.
+    Times,
+    /// Instructions.
+    Instructions,
+    /// System calls.
+    Syscalls,
+    /// Page faults.
+    Faults,
+}
+
+/// `sweep.json` of a run folder: what `experiment.json` does not say about a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// [`PLAN_SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// What changes its size.
+    pub subject: Subject,
+    /// What is measured.
+    pub measured: Measured,
+    /// Sizes asked for, ascending.
+    pub sizes: Vec<u64>,
+    /// Seconds for the whole sweep, or for what a resumed one still lacks.
+    pub budget_s: f64,
+    /// Size of each variant of the experiment, in their order; empty until they are chosen.
+    pub chosen: Vec<u64>,
+    /// Counts by size, where work is counted.
+    pub counts: Vec<(u64, u64)>,
+    /// What was left out.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// Reads the plan of a run folder.
+    ///
+    /// # Errors
+    /// Where there is none, such as in the folder of another kind of run.
+    pub fn read(folder: &Path) -> Result<Plan, LabError> {
+        let path = folder.join(PLAN);
+        let failed = |problem: String, remedy: &str| LabError::Folder {
+            path: path.clone(),
+            problem,
+            remedy: remedy.to_owned(),
+        };
+        let remedy = "name the folder of a sweep; other runs go on with measure or compare";
+        let bytes = fs::read(&path).map_err(|error| failed(error.to_string(), remedy))?;
+        let plan: Plan = serde_json::from_slice(&bytes)
+            .map_err(|error| failed(error.to_string(), "begin a new sweep"))?;
+        if plan.schema != PLAN_SCHEMA {
+            let found =
+                format!("it has layout {}, this headstart reads {PLAN_SCHEMA}", plan.schema);
+            return Err(failed(found, "use the headstart that wrote it"));
+        }
+        Ok(plan)
+    }
+
+    /// Writes the plan, whole or not at all.
+    ///
+    /// # Errors
+    /// Where the folder cannot be written.
+    pub fn write(&self, folder: &RunFolder) -> Result<(), LabError> {
+        let bytes = serde_json::to_vec_pretty(self).map_err(|error| LabError::Folder {
+            path: folder.path().join(PLAN),
+            problem: error.to_string(),
+            remedy: "begin a new sweep".to_owned(),
+        })?;
+        folder.write(PLAN, &bytes)
+    }
+}
