@@ -9,6 +9,7 @@ mod effect;
 mod experiment;
 mod explanation;
 pub mod figures;
+pub mod growth;
 mod image;
 mod launch;
 mod machine;

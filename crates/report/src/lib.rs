@@ -1,6 +1,7 @@
 //! What people and scripts read: terminal views and exports. Prints nothing; every function
 //! returns its text.
 
+pub mod chart;
 pub mod compare;
 mod counters;
 pub mod doctor;
@@ -13,6 +14,7 @@ pub mod inspect;
 pub mod jobs;
 pub mod measure;
 mod notes;
+pub mod scale;
 pub mod style;
 pub mod table;
 pub mod text;

@@ -7,6 +7,7 @@ mod block;
 mod bootstrap;
 mod counters;
 mod effect;
+pub mod growth;
 mod interval;
 mod order;
 mod percentile;

@@ -1,0 +1,232 @@
+//! How a cost grows with a size: the points of a sweep, and the law that fits them.
+
+use crate::Reading;
+use serde::{Deserialize, Serialize};
+
+/// Version of the JSON shape of [`Scale`].
+pub const SCALE_SCHEMA: u32 = 1;
+
+/// What was measured at one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// The size.
+    pub n: u64,
+    /// The cost at that size; its fields stand beside `n` in JSON.
+    #[serde(flatten)]
+    pub cost: Cost,
+}
+
+/// A cost: a time with its spread, or a count.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Cost {
+    /// Launches were timed.
+    Time {
+        /// Median.
+        median_us: f64,
+        /// Fastest launch.
+        min_us: f64,
+        /// Lower end of the 99 % interval of the median.
+        low_us: f64,
+        /// Upper end of it.
+        high_us: f64,
+        /// Launches; below two there is no interval, and the four times are the same.
+        samples: u32,
+    },
+    /// Work was counted.
+    Count {
+        /// How much, in the unit of the [`Scale`].
+        count: u64,
+    },
+}
+
+impl Point {
+    /// A counted point.
+    pub fn counted(n: u64, count: u64) -> Point {
+        Point { n, cost: Cost::Count { count } }
+    }
+
+    /// What is fitted: the median in microseconds, or the count.
+    pub fn value(&self) -> f64 {
+        match self.cost {
+            Cost::Time { median_us, .. } => median_us,
+            Cost::Count { count } => count as f64,
+        }
+    }
+
+    /// Ends of the interval of the value, where several launches give one.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        match self.cost {
+            Cost::Time { low_us, high_us, samples: 2.., .. } => Some((low_us, high_us)),
+            _ => None,
+        }
+    }
+}
+
+/// A function of the size n that a law is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Function {
+    /// The same at every size.
+    #[serde(rename = "1")]
+    One,
+    /// ln(1 + n ÷ unit).
+    #[serde(rename = "log n")]
+    Log,
+    /// n.
+    #[serde(rename = "n")]
+    N,
+    /// n · ln(1 + n ÷ unit).
+    #[serde(rename = "n log n")]
+    NLog,
+    /// n².
+    #[serde(rename = "n^2")]
+    Square,
+    /// n³.
+    #[serde(rename = "n^3")]
+    Cube,
+}
+
+impl Function {
+    /// The value at `n`; `log_unit` is the size that logarithms count in.
+    pub fn at(self, n: f64, log_unit: f64) -> f64 {
+        match self {
+            Function::One => 1.0,
+            Function::Log => (n / log_unit).ln_1p(),
+            Function::N => n,
+            Function::NLog => n * (n / log_unit).ln_1p(),
+            Function::Square => n * n,
+            Function::Cube => n * n * n,
+        }
+    }
+}
+
+/// A function and how much of it there is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    /// The function.
+    pub function: Function,
+    /// Its factor, in the unit of the values; never negative.
+    pub coefficient: f64,
+}
+
+/// How a cost grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Law {
+    /// Not at all.
+    Constant,
+    /// With log n.
+    Logarithmic,
+    /// With n.
+    Linear,
+    /// With n log n.
+    Linearithmic,
+    /// With n².
+    Quadratic,
+    /// With n³.
+    Cubic,
+    /// In no way that the points support.
+    Unclear,
+}
+
+/// The law that fits the points of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// The law.
+    pub law: Law,
+    /// Why no law is given; there for [`Law::Unclear`] alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The largest size measured.
+    pub at_n: u64,
+    /// Part of the value at `at_n` that the law's own term explains, 0 to 1. For n log n it
+    /// includes the term n: a change of the logarithm's unit moves between the two.
+    pub share: Option<f64>,
+    /// Slope of the growing part (without what is there at n = 0) at `at_n` on logarithmic
+    /// scales: 2 where it is n². 0 for a constant.
+    pub exponent: Option<f64>,
+    /// Predicted value at 2 · `at_n` ÷ predicted value at `at_n`.
+    pub doubling: Option<f64>,
+    /// Root mean square of the relative deviations of the points from the fit.
+    pub deviation: Option<f64>,
+    /// The fitted curve is their sum; empty for [`Law::Unclear`].
+    pub terms: Vec<Term>,
+    /// The size that logarithms count in, where a term has one: log n is ln(1 + n ÷ unit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_unit: Option<f64>,
+}
+
+impl Fit {
+    /// The fitted curve at `n`; `None` where no law is given.
+    pub fn value(&self, n: f64) -> Option<f64> {
+        let unit = self.log_unit.unwrap_or(1.0);
+        let sum =
+            || self.terms.iter().map(|term| term.coefficient * term.function.at(n, unit)).sum();
+        (!self.terms.is_empty()).then(sum)
+    }
+}
+
+/// What the values of a sweep are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Microseconds.
+    Us,
+    /// Instructions executed.
+    Instructions,
+    /// System calls.
+    Syscalls,
+    /// Page faults.
+    Faults,
+}
+
+/// A sweep over one parameter, and its law.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scale {
+    /// [`SCALE_SCHEMA`].
+    pub schema: u32,
+    /// Version of headstart that measured.
+    pub headstart: String,
+    /// What was launched: `shape dense`, or a command.
+    pub workload: String,
+    /// What n is: `libraries`.
+    pub parameter: String,
+    /// What the values are.
+    pub unit: Unit,
+    /// In ascending order of n.
+    pub points: Vec<Point>,
+    /// The law, or why none could be looked for.
+    pub fit: Reading<Fit>,
+    /// What a reader should know, one sentence or two each.
+    pub notes: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_of_points_is_flat() {
+        let cost =
+            Cost::Time { median_us: 2.0, min_us: 1.0, low_us: 1.5, high_us: 3.0, samples: 9 };
+        let timed = Point { n: 4, cost };
+        let json = r#"{"n":4,"median_us":2.0,"min_us":1.0,"low_us":1.5,"high_us":3.0,"samples":9}"#;
+        for (point, json) in [(timed, json), (Point::counted(3, 7), r#"{"n":3,"count":7}"#)] {
+            assert_eq!(serde_json::to_string(&point).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Point>(json).unwrap(), point);
+        }
+        assert_eq!(timed.interval(), Some((1.5, 3.0)));
+        assert_eq!((Point::counted(3, 7).value(), Point::counted(3, 7).interval()), (7.0, None));
+    }
+
+    #[test]
+    fn a_fit_is_the_sum_of_its_terms() {
+        let json = r#"{"law":"quadratic","at_n":4,"share":0.5,"exponent":1.9,"doubling":3.0,
+            "deviation":0.01,"terms":[{"function":"1","coefficient":2.0},
+            {"function":"log n","coefficient":1.0},{"function":"n^2","coefficient":3.0}],
+            "log_unit":2.0}"#;
+        let fit: Fit = serde_json::from_str(json).unwrap();
+        assert_eq!((fit.law, fit.value(4.0)), (Law::Quadratic, Some(50.0 + 3.0_f64.ln())));
+        assert_eq!(Fit { terms: Vec::new(), ..fit }.value(4.0), None);
+    }
+}

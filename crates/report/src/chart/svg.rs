@@ -1,0 +1,71 @@
+use crate::text::printable;
+
+/// Colours of every chart, for light and dark surroundings; classes start with `hs-`, so that a
+/// page that holds a chart keeps its own.
+pub(super) const LOOK: &str = "<style>
+.hs-chart{--paper:#ffffff;--ink:#1f2328;--soft:#59636e;--grid:#e4e7eb;--axis:#9aa3ad;--curve:#d1570a;--point:#0b62c4}
+@media (prefers-color-scheme:dark){.hs-chart{--paper:#14181d;--ink:#e8ebef;--soft:#a3adb8;--grid:#2a3037;--axis:#6b7580;--curve:#ff9d5c;--point:#6cb2ff}}
+.hs-paper{fill:var(--paper)}
+.hs-chart text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:13px;fill:var(--soft)}
+.hs-chart .hs-title{font-size:18px;font-weight:600;fill:var(--ink)}
+.hs-chart .hs-law{font-size:14px;fill:var(--ink)}
+.hs-chart .hs-name{fill:var(--ink)}
+.hs-grid{stroke:var(--grid);stroke-width:1}
+.hs-axis{stroke:var(--axis);stroke-width:1.2}
+.hs-curve{fill:none;stroke:var(--curve);stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}
+.hs-bar{stroke:var(--point);stroke-width:1.6;fill:none}
+.hs-point{fill:var(--point);stroke:var(--paper);stroke-width:1.2}
+</style>
+";
+
+/// Radius of a point.
+pub(super) const RADIUS: f64 = 4.5;
+
+/// How a text stands to its position.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A line of text; what comes from elsewhere is made harmless.
+pub(super) fn text(x: f64, y: f64, anchor: Anchor, class: &str, words: &str) -> String {
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    let words = escape(words);
+    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{class}>{words}</text>\n")
+}
+
+/// A straight line.
+pub(super) fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> String {
+    let ((x1, y1), (x2, y2)) = (from, to);
+    format!("<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>\n")
+}
+
+/// A line through many points.
+pub(super) fn path(class: &str, points: &[(f64, f64)]) -> String {
+    let step = |(i, (x, y)): (usize, &(f64, f64))| {
+        format!("{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' })
+    };
+    let steps: String = points.iter().enumerate().map(step).collect();
+    format!("<path class=\"{class}\" d=\"{steps}\"/>\n")
+}
+
+/// A mark of a measured point with a text that appears under the pointer.
+pub(super) fn point(x: f64, y: f64, title: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<circle class=\"hs-point\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{RADIUS}\"><title>{title}</title></circle>\n"
+    )
+}
+
+/// Text as XML has it.
+pub(super) fn escape(text: &str) -> String {
+    let text = printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;")
+}

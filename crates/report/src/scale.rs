@@ -1,0 +1,114 @@
+//! The terminal view of a sweep: what it says, its points, its shape.
+
+mod sentence;
+
+pub use sentence::{full_sentence, sentence};
+
+use crate::chart;
+use crate::figure::{self, count};
+use crate::style::{Style, Tint};
+use crate::table::{Cell, Column, Table};
+use model::Reading;
+use model::growth::{Cost, Fit, Law, Point, Scale, Unit};
+
+/// From this relative deviation on a point is marked.
+const FAR: f64 = 0.1;
+
+/// The terminal view of a sweep: the sentence, the points beside the fit, a plot, notes. Every
+/// line ends with a newline.
+pub fn view(scale: &Scale, style: &Style) -> String {
+    let head = format!("{}, by {}", scale.workload, scale.parameter);
+    let mut view = style.paint(Tint::Name, &style.shorten(&head, style.width)) + "\n\n";
+    let tint = match &scale.fit {
+        Reading::Value(Fit { law: Law::Constant | Law::Logarithmic, .. }) => Tint::Good,
+        Reading::Value(Fit { law: Law::Quadratic | Law::Cubic, .. }) => Tint::Bad,
+        Reading::Value(Fit { law: Law::Linear | Law::Linearithmic, .. }) => Tint::Strong,
+        _ => Tint::Doubt,
+    };
+    // Painted by words, so that lines can break between them.
+    let words = style.terminal(&full_sentence(scale, style));
+    for line in style.wrap(&words, 0).lines() {
+        view += &(style.paint(tint, line) + "\n");
+    }
+    view.push('\n');
+    view += &table(scale, style);
+    let plot = chart::plot(scale, style);
+    if !plot.is_empty() {
+        view += &format!("\n{plot}");
+    }
+    view + &notes(scale, style)
+}
+
+fn table(scale: &Scale, style: &Style) -> String {
+    let fit = scale.fit.value();
+    let timed = scale.unit == Unit::Us;
+    let mut columns = vec![Column::right("n")];
+    columns.push(Column::right(if timed { "median" } else { unit_name(scale.unit) }));
+    if timed {
+        columns.push(Column::right("fastest").or_drop(3));
+        columns.push(Column::right("99 % interval").or_drop(2));
+    }
+    columns.push(Column::right("fit").or_drop(1));
+    columns.push(Column::right("from the fit"));
+    let mut table = Table::new(columns);
+    for point in &scale.points {
+        table.row(row(point, fit, timed, style));
+    }
+    table.render(style)
+}
+
+fn row(point: &Point, fit: Option<&Fit>, timed: bool, style: &Style) -> Vec<Cell> {
+    let figure = |value: f64| if timed { figure::time(value, style) } else { whole(value) };
+    let mut cells = vec![
+        Cell::new(Tint::Strong, count(point.n)),
+        Cell::new(Tint::Strong, figure(point.value())),
+    ];
+    if timed {
+        let fastest = match point.cost {
+            Cost::Time { min_us, .. } => figure(min_us),
+            Cost::Count { .. } => String::new(),
+        };
+        let range =
+            |(low, high): (f64, f64)| figure::Unit::of(point.value(), style).range(low, high);
+        cells.push(Cell::new(Tint::Plain, fastest));
+        cells.push(Cell::new(Tint::Faint, point.interval().map_or(String::new(), range)));
+    }
+    let fitted = fit.and_then(|fit| fit.value(point.n as f64));
+    cells.push(Cell::new(Tint::Plain, fitted.map_or(String::new(), figure)));
+    let (tint, away) = match fitted {
+        Some(fitted) => deviation(point.value() / fitted - 1.0, style),
+        None => (Tint::Plain, String::new()),
+    };
+    cells.push(Cell::new(tint, away));
+    cells
+}
+
+/// A deviation with its sign: `+1.2 %`.
+fn deviation(part: f64, style: &Style) -> (Tint, String) {
+    let tint = if part.abs() > FAR { Tint::Doubt } else { Tint::Faint };
+    let text = format!("{:+.1} %", part * 100.0).replace('-', style.or("−", "-"));
+    (tint, text)
+}
+
+fn whole(value: f64) -> String {
+    count(value.round() as u64)
+}
+
+/// What is counted.
+fn unit_name(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Us => "time",
+        Unit::Instructions => "instructions",
+        Unit::Syscalls => "system calls",
+        Unit::Faults => "page faults",
+    }
+}
+
+fn notes(scale: &Scale, style: &Style) -> String {
+    let line = |note: &String| {
+        let mark = style.paint(Tint::Doubt, "note:");
+        style.wrap(&format!("{mark} {}", style.terminal(note)), 6) + "\n"
+    };
+    let lines: String = scale.notes.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}

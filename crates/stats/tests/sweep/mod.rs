@@ -1,0 +1,50 @@
+//! Simulated sweeps whose law is known: log-normal noise with a tail of disturbed launches.
+
+use model::growth::{Cost, Point};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// How a sweep is simulated.
+#[derive(Clone, Copy)]
+pub struct Sweep {
+    pub truth: fn(f64) -> f64,
+    pub sizes: &'static [u64],
+    /// Standard deviation of the logarithm of one launch's time.
+    pub sigma: f64,
+    pub launches: usize,
+}
+
+impl Sweep {
+    /// The sweep as measured once.
+    pub fn run(&self, seed: u64) -> Vec<Point> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        self.sizes.iter().map(|&n| self.point(n, &mut random)).collect()
+    }
+
+    fn point(&self, n: u64, random: &mut ChaCha8Rng) -> Point {
+        let truth = (self.truth)(n as f64);
+        let times: Vec<f64> =
+            (0..self.launches).map(|_| truth * disturbance(self.sigma, random).exp()).collect();
+        let found = stats::summarise(&times, n).expect("there are launches");
+        let cost = Cost::Time {
+            median_us: found.median_us,
+            min_us: found.min_us,
+            low_us: found.median_low_us,
+            high_us: found.median_high_us,
+            samples: found.runs,
+        };
+        Point { n, cost }
+    }
+}
+
+/// Logarithm of one launch's factor. One launch in 30 is disturbed by something else and takes
+/// up to four times as long.
+fn disturbance(sigma: f64, random: &mut ChaCha8Rng) -> f64 {
+    if sigma == 0.0 {
+        return 0.0;
+    }
+    let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+    let normal = radius * (std::f64::consts::TAU * random.random::<f64>()).cos();
+    let tail = if random.random_bool(1.0 / 30.0) { random.random_range(0.1..1.4) } else { 0.0 };
+    tail + sigma * normal
+}
