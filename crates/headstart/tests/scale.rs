@@ -228,3 +228,35 @@ fn counting_instructions_without_valgrind_names_the_package() {
     assert_eq!(output.status.code(), Some(8), "{}", stderr(&output));
     assert!(stderr(&output).contains("apt-get install valgrind"), "{}", stderr(&output));
 }
+
+#[test]
+fn counted_workloads_have_the_exponents_of_their_mechanisms() {
+    if testkit::tool("valgrind").is_none() {
+        return;
+    }
+    for (shape, sizes, law, exponent) in [
+        ("dense", "0,32,64,96,128", "cubic", 3.0),
+        ("star", "0..512:4", "quadratic", 2.0),
+        ("symbols", "0..4000:4", "linear", 1.0),
+    ] {
+        let count = ["--count", "instructions", "--json"];
+        let found = json(&[&["scale", "shape", shape, "--n", sizes], &count[..]].concat());
+        let fit = &found["fit"];
+        assert_eq!(fit["law"], law, "{shape}: {found}");
+        let found = fit["exponent"].as_f64().unwrap();
+        assert!((found - exponent).abs() < 0.05, "{shape}: {found}");
+    }
+}
+
+#[test]
+fn generated_workloads_are_kept_with_the_run_and_made_again_where_they_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_folder = folder.path().join("run");
+    let path = run_folder.to_str().unwrap();
+    let sizes = ["scale", "shape", "star", "--n", "1,2,3", "-r", "5"];
+    json(&[&sizes[..], &["--json", "--run", path]].concat());
+    fs::remove_dir_all(run_folder.join("workloads/n-3")).unwrap();
+    let found = json(&["scale", "--resume", path, "--json", "-r", "8"]);
+    assert_eq!(column(&found, "samples"), [8.0; 4]);
+    assert!(run_folder.join("workloads/n-3/main").is_file());
+}

@@ -1,7 +1,15 @@
 //! All that a sweep takes from the generators, the law and its views.
 
+pub use model::growth::{Cost, Point, SCALE_SCHEMA, Scale, Unit};
+
+use crate::exit::Usage;
 use anyhow::Result;
+use model::Reading;
+use model::growth::Fit;
+use report::Style;
+use report::chart::{Chart, svg};
 use std::path::Path;
+use workload::{Dawson, Files, Kind, Pietrek, Shape, Workload};
 
 /// The workloads, as they are typed.
 pub const KINDS: [&str; 9] = [
@@ -62,83 +70,84 @@ pub fn program(kind: &str) -> &'static str {
     }
 }
 
-// MERGE: everything below stands in until crates/workload, model::growth, stats::growth and
-// report::scale are merged; the branch w-scale-glue has it as it is then.
-
-use model::Reading;
-use report::Style;
-use serde::Serialize;
-
-pub const SCALE_SCHEMA: u32 = 1;
-
-#[derive(Clone, Copy, Serialize)]
-pub struct Point {
-    pub n: u64,
-    #[serde(flatten)]
-    pub cost: Cost,
-}
-
-#[derive(Clone, Copy, Serialize)]
-#[serde(untagged)]
-pub enum Cost {
-    Time { median_us: f64, min_us: f64, low_us: f64, high_us: f64, samples: u32 },
-    Count { count: u64 },
-}
-
-impl Point {
-    pub fn counted(n: u64, count: u64) -> Point {
-        Point { n, cost: Cost::Count { count } }
-    }
-}
-
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    Us,
-    Instructions,
-    Syscalls,
-    Faults,
-}
-
-#[derive(Serialize)]
-pub struct Scale {
-    pub schema: u32,
-    pub headstart: String,
-    pub workload: String,
-    pub parameter: String,
-    pub unit: Unit,
-    pub points: Vec<Point>,
-    pub fit: Reading<()>,
-    pub notes: Vec<String>,
-}
-
+/// Whether the format has room for a workload; writes nothing.
+///
+/// # Errors
+/// The parameter that is too large.
 pub fn check(kind: &str, parameters: &[(String, u64)]) -> Result<()> {
-    match parameters.iter().find(|(_, value)| u32::try_from(*value).is_err()) {
-        Some((name, value)) => anyhow::bail!("{kind}: {name} = {value} is too large"),
-        None => Ok(()),
+    files(kind, parameters).map(|_| ())
+}
+
+/// Writes a workload into a new folder.
+///
+/// # Errors
+/// As [`check`], or a folder that cannot be written.
+pub fn generate(kind: &str, parameters: &[(String, u64)], folder: &Path) -> Result<()> {
+    files(kind, parameters)?.write_to(folder)?;
+    Ok(())
+}
+
+fn files(kind: &str, parameters: &[(String, u64)]) -> Result<Files> {
+    let mut values = Vec::new();
+    for (name, value) in parameters {
+        let value = u32::try_from(*value)
+            .map_err(|_| Usage(format!("{name} = {value} is beyond any file format")))?;
+        values.push((name.as_str(), value));
+    }
+    Ok(workload::generate(&workload(kind, &values)?)?)
+}
+
+/// The workload; parameters that are not given are as published.
+fn workload(kind: &str, values: &[(&str, u32)]) -> Result<Workload> {
+    let value = |wanted: &str, default: u32| {
+        values.iter().find(|(name, _)| *name == wanted).map_or(default, |(_, value)| *value)
+    };
+    let shape = |kind| Workload::Shape(Shape { kind, n: value("n", 0) });
+    Ok(match kind {
+        "shape star" => shape(Kind::Star),
+        "shape chain" => shape(Kind::Chain),
+        "shape dense" => shape(Kind::Dense),
+        "shape symbols" => shape(Kind::Symbols),
+        "shape search-path" => shape(Kind::SearchPath),
+        "shape tls" => shape(Kind::Tls),
+        "shape dlopen" => shape(Kind::Dlopen),
+        "pietrek" => {
+            let as_published = Pietrek::default();
+            Workload::Pietrek(Pietrek {
+                dlls: value("dlls", as_published.dlls),
+                functions: value("functions", as_published.functions),
+                globals: value("globals", as_published.globals),
+                ..as_published
+            })
+        }
+        "dawson" => {
+            let as_published = Dawson::default();
+            Workload::Dawson(Dawson {
+                sources: value("sources", as_published.sources),
+                classes: value("classes", as_published.classes),
+                functions: value("functions", as_published.functions),
+                ..as_published
+            })
+        }
+        other => return Err(Usage(format!("there is no workload '{other}'")).into()),
+    })
+}
+
+/// The law, or why none can be looked for.
+pub fn fit(points: &[Point]) -> Reading<Fit> {
+    match stats::growth::fit(points) {
+        Ok(fit) => Reading::Value(fit),
+        Err(error) => Reading::unavailable(error.to_string(), ""),
     }
 }
 
-pub fn generate(kind: &str, parameters: &[(String, u64)], folder: &Path) -> Result<()> {
-    anyhow::bail!("{kind} {parameters:?} in {}: no generator is merged yet", folder.display())
+/// What is printed for people.
+pub fn view(scale: &Scale, style: &Style) -> String {
+    report::scale::view(scale, style)
 }
 
-pub fn fit(_: &[Point]) -> Reading<()> {
-    Reading::unavailable("the fit is not merged yet", "")
-}
-
-pub fn view(scale: &Scale, _: &Style) -> String {
-    let line = |point: &Point| match point.cost {
-        Cost::Time { median_us, min_us, .. } => {
-            format!("{:>12} {median_us:>14.1} {min_us:>14.1}\n", point.n)
-        }
-        Cost::Count { count } => format!("{:>12} {count:>14}\n", point.n),
-    };
-    let notes = scale.notes.iter().map(|note| format!("{note}\n"));
-    format!("{}\n", scale.workload)
-        + &scale.points.iter().map(line).chain(notes).collect::<String>()
-}
-
-pub fn drawings(_: &Scale) -> Vec<(String, String)> {
-    Vec::new()
+/// Names and contents of the drawings.
+pub fn drawings(scale: &Scale) -> Vec<(String, String)> {
+    let file = |chart: &Chart| (format!("{}.svg", chart.name()), svg(scale, &[*chart]));
+    Chart::ALL.iter().map(file).collect()
 }
