@@ -41,10 +41,10 @@ pub fn sizes(kind: &str, parameter: &str) -> Vec<u64> {
         ("pietrek", "functions") => 1024,
         ("pietrek" | "dawson", "globals" | "sources") => 64,
         ("dawson", _) => 1600,
-        _ => 2048,
+        _ => 4096,
     };
     let share = |eighths: u64| largest * eighths / 8;
-    [0, 1, 2, 3, 4, 6, 8].map(share).to_vec()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8].map(share).to_vec()
 }
 
 /// What a parameter counts.
