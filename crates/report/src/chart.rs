@@ -8,7 +8,7 @@ mod terminal;
 
 pub use terminal::{plot, sparkline};
 
-use draw::{HEIGHT, WIDTH};
+use draw::{HEAD, HEIGHT, WIDTH};
 use model::growth::Scale;
 
 /// What a chart shows.
@@ -36,18 +36,19 @@ impl Chart {
     }
 }
 
-/// One SVG document with the given charts below each other. It loads nothing, runs nothing, and
+/// One SVG document with the given charts below each other, under one title. It loads nothing, runs nothing, and
 /// follows the reader's preference for light or dark.
 pub fn svg(scale: &Scale, charts: &[Chart]) -> String {
-    let height = HEIGHT * charts.len() as f64;
+    let height = HEAD + HEIGHT * charts.len() as f64;
     let title = svg::escape(&draw::title(scale));
     let mut document = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hs-chart\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{title}</title>\n"
     );
     document += svg::LOOK;
     document += &format!("<rect class=\"hs-paper\" width=\"{WIDTH}\" height=\"{height}\"/>\n");
+    document += &draw::head(scale);
     for (i, chart) in charts.iter().enumerate() {
-        let down = HEIGHT * i as f64;
+        let down = HEAD + HEIGHT * i as f64;
         document += &format!("<g transform=\"translate(0 {down})\">\n");
         document += &draw::chart(scale, *chart);
         document += "</g>\n";

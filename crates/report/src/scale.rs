@@ -40,7 +40,7 @@ pub fn view(scale: &Scale, style: &Style) -> String {
 }
 
 fn table(scale: &Scale, style: &Style) -> String {
-    let fit = scale.fit.value();
+    let fit = scale.fit.value().filter(|fit| !fit.terms.is_empty());
     let timed = scale.unit == Unit::Us;
     let mut columns = vec![Column::right("n")];
     columns.push(Column::right(if timed { "median" } else { unit_name(scale.unit) }));
@@ -48,8 +48,10 @@ fn table(scale: &Scale, style: &Style) -> String {
         columns.push(Column::right("fastest").or_drop(3));
         columns.push(Column::right("99 % interval").or_drop(2));
     }
-    columns.push(Column::right("fit").or_drop(1));
-    columns.push(Column::right("from the fit"));
+    if fit.is_some() {
+        columns.push(Column::right("fit").or_drop(1));
+        columns.push(Column::right("from the fit"));
+    }
     let mut table = Table::new(columns);
     for point in &scale.points {
         table.row(row(point, fit, timed, style));
@@ -73,20 +75,20 @@ fn row(point: &Point, fit: Option<&Fit>, timed: bool, style: &Style) -> Vec<Cell
         cells.push(Cell::new(Tint::Plain, fastest));
         cells.push(Cell::new(Tint::Faint, point.interval().map_or(String::new(), range)));
     }
-    let fitted = fit.and_then(|fit| fit.value(point.n as f64));
-    cells.push(Cell::new(Tint::Plain, fitted.map_or(String::new(), figure)));
-    let (tint, away) = match fitted {
-        Some(fitted) => deviation(point.value() / fitted - 1.0, style),
-        None => (Tint::Plain, String::new()),
-    };
-    cells.push(Cell::new(tint, away));
+    if let Some(fitted) = fit.and_then(|fit| fit.value(point.n as f64)) {
+        let (tint, away) = deviation(point.value() / fitted - 1.0, style);
+        cells.push(Cell::new(Tint::Plain, figure(fitted)));
+        cells.push(Cell::new(tint, away));
+    }
     cells
 }
 
 /// A deviation with its sign: `+1.2 %`.
 fn deviation(part: f64, style: &Style) -> (Tint, String) {
     let tint = if part.abs() > FAR { Tint::Doubt } else { Tint::Faint };
-    let text = format!("{:+.1} %", part * 100.0).replace('-', style.or("−", "-"));
+    // Rounded first, plus 0: no figure is −0.0.
+    let percent = (part * 1000.0).round() / 10.0 + 0.0;
+    let text = format!("{percent:+.1} %").replace('-', style.or("−", "-"));
     (tint, text)
 }
 

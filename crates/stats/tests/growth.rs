@@ -110,8 +110,11 @@ fn linear_is_never_called_more() {
     assert!(more.is_empty(), "{} of {fits}: {more:#?}", more.len());
 }
 
+/// Name, sizes with counts, law, exponent.
+type Counted = (&'static str, &'static [(u64, u64)], Law, f64);
+
 /// Instructions that ld.so 2.36 executes by callgrind's count; the mechanism gives the truth.
-const COUNTED: [(&str, &[(u64, u64)], Law, f64); 5] = [
+const COUNTED: [Counted; 5] = [
     (
         "star: n empty libraries",
         &[

@@ -20,6 +20,11 @@ impl Spacing {
     }
 }
 
+/// How far a tight axis reaches beyond its last value.
+const MARGIN: f64 = 1.03;
+/// The same on both ends of a logarithmic one.
+const LOG_MARGIN: f64 = 1.15;
+
 /// One axis: from values to a position on the drawing, and its marks.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
@@ -44,6 +49,19 @@ impl Axis {
             Spacing::Log => powers(low, high),
         };
         Axis { spacing, low, high, ends, ticks }
+    }
+
+    /// The same axis cut off a little beyond `first` and `last`, instead of at marks.
+    pub(super) fn tight(self, first: f64, last: f64) -> Axis {
+        let (low, high) = match self.spacing {
+            Spacing::Log => (first.max(f64::MIN_POSITIVE) / LOG_MARGIN, last * LOG_MARGIN),
+            _ => (0.0, last * MARGIN),
+        };
+        if high <= low {
+            return self;
+        }
+        let ticks = self.ticks.into_iter().filter(|t| (low..=high).contains(t)).collect();
+        Axis { low, high, ticks, ..self }
     }
 
     /// The position of a value.

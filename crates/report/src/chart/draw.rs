@@ -9,11 +9,13 @@ use model::growth::{Point, Scale, Unit};
 
 /// Width of a chart in user units; 1 is a pixel where nothing scales it.
 pub(super) const WIDTH: f64 = 800.0;
-/// Height of a chart.
-pub(super) const HEIGHT: f64 = 500.0;
+/// Height of title and law.
+pub(super) const HEAD: f64 = 84.0;
+/// Height of a chart below them.
+pub(super) const HEIGHT: f64 = 416.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = WIDTH - 32.0;
-const TOP: f64 = 112.0;
+const TOP: f64 = 36.0;
 const BOTTOM: f64 = HEIGHT - 64.0;
 /// Characters of a line of the caption.
 const CAPTION: usize = 100;
@@ -26,17 +28,22 @@ pub(super) fn title(scale: &Scale) -> String {
     STYLE.shorten(&format!("{}, by {}", scale.workload, scale.parameter), 76)
 }
 
-/// Title, law, axes, curve and points of one chart.
-pub(super) fn chart(scale: &Scale, kind: Chart) -> String {
+/// Title and law.
+pub(super) fn head(scale: &Scale) -> String {
     let mut drawn = text(LEFT, 32.0, Anchor::Start, "hs-title", &title(scale));
     for (i, words) in lines(&full_sentence(scale, &STYLE), CAPTION).iter().take(2).enumerate() {
         drawn += &text(LEFT, 56.0 + 19.0 * i as f64, Anchor::Start, "hs-law", words);
     }
+    drawn
+}
+
+/// Axes, curve and points of one chart.
+pub(super) fn chart(scale: &Scale, kind: Chart) -> String {
     let shown: Vec<&Point> = scale.points.iter().filter(|p| shows(kind, p)).collect();
     let Some((x, y)) = axes(scale, &shown, kind) else {
-        return drawn + &text(LEFT, TOP, Anchor::Start, "", "There are no points to draw.");
+        return text(LEFT, TOP, Anchor::Start, "", "There are no points to draw.");
     };
-    drawn += &frame(scale, kind, &x, &y);
+    let mut drawn = frame(scale, kind, &x, &y);
     drawn += &curve(scale, &shown, &x, &y);
     shown.iter().for_each(|p| drawn += &measured(scale, p, &x, &y));
     drawn
@@ -65,8 +72,8 @@ fn axes(scale: &Scale, shown: &[&Point], kind: Chart) -> Option<(Axis, Axis)> {
     let first = shown.first()?.n as f64;
     let last = shown.iter().map(|p| p.n).max()? as f64;
     Some((
-        Axis::new(spacing_x, first, last, (LEFT, RIGHT), 8.0),
-        Axis::new(spacing_y, least, most, (BOTTOM, TOP), 6.0),
+        Axis::new(spacing_x, first, last, (LEFT, RIGHT), 8.0).tight(first, last),
+        Axis::new(spacing_y, least, most, (BOTTOM, TOP), 7.0),
     ))
 }
 

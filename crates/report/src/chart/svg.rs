@@ -1,20 +1,28 @@
 use crate::text::printable;
 
 /// Colours of every chart, for light and dark surroundings; classes start with `hs-`, so that a
-/// page that holds a chart keeps its own.
+/// page that holds a chart keeps its own. No variables: Inkscape and librsvg know none.
 pub(super) const LOOK: &str = "<style>
-.hs-chart{--paper:#ffffff;--ink:#1f2328;--soft:#59636e;--grid:#e4e7eb;--axis:#9aa3ad;--curve:#d1570a;--point:#0b62c4}
-@media (prefers-color-scheme:dark){.hs-chart{--paper:#14181d;--ink:#e8ebef;--soft:#a3adb8;--grid:#2a3037;--axis:#6b7580;--curve:#ff9d5c;--point:#6cb2ff}}
-.hs-paper{fill:var(--paper)}
-.hs-chart text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:13px;fill:var(--soft)}
-.hs-chart .hs-title{font-size:18px;font-weight:600;fill:var(--ink)}
-.hs-chart .hs-law{font-size:14px;fill:var(--ink)}
-.hs-chart .hs-name{fill:var(--ink)}
-.hs-grid{stroke:var(--grid);stroke-width:1}
-.hs-axis{stroke:var(--axis);stroke-width:1.2}
-.hs-curve{fill:none;stroke:var(--curve);stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}
-.hs-bar{stroke:var(--point);stroke-width:1.6;fill:none}
-.hs-point{fill:var(--point);stroke:var(--paper);stroke-width:1.2}
+.hs-paper{fill:#ffffff}
+.hs-chart text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:13px;fill:#59636e}
+.hs-chart .hs-title{font-size:18px;font-weight:600;fill:#1f2328}
+.hs-chart .hs-law{font-size:14px;fill:#1f2328}
+.hs-chart .hs-name{fill:#1f2328}
+.hs-grid{stroke:#e4e7eb;stroke-width:1}
+.hs-axis{stroke:#9aa3ad;stroke-width:1.2}
+.hs-curve{fill:none;stroke:#d1570a;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}
+.hs-bar{stroke:#0b62c4;stroke-width:1.6;fill:none}
+.hs-point{fill:#0b62c4;stroke:#ffffff;stroke-width:1.2}
+@media (prefers-color-scheme:dark){
+.hs-paper{fill:#14181d}
+.hs-chart text{fill:#a3adb8}
+.hs-chart .hs-title,.hs-chart .hs-law,.hs-chart .hs-name{fill:#e8ebef}
+.hs-grid{stroke:#2a3037}
+.hs-axis{stroke:#6b7580}
+.hs-curve{stroke:#ff9d5c}
+.hs-bar{stroke:#6cb2ff}
+.hs-point{fill:#6cb2ff;stroke:#14181d}
+}
 </style>
 ";
 

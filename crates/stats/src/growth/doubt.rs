@@ -11,8 +11,8 @@ const STANDARD_ERRORS: f64 = 4.0;
 pub(super) fn reason(nearest: &Curve, data: &Data) -> String {
     match deepest_fall(data) {
         Some((from, to, part)) => format!(
-            "the values do not rise with n: they fall by {:.0} % from n = {from} to n = {to}; \
-             measure those sizes again, with more launches",
+            "the values fall by {:.0} % from n = {from} to n = {to} instead of rising; measure \
+             those sizes again, with more launches",
             part * 100.0
         ),
         None => format!(
