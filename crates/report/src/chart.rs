@@ -8,7 +8,7 @@ mod terminal;
 
 pub use terminal::{plot, sparkline};
 
-use draw::{HEAD, HEIGHT, WIDTH};
+use draw::{HEIGHT, WIDTH};
 use model::growth::Scale;
 
 /// What a chart shows.
@@ -39,16 +39,17 @@ impl Chart {
 /// One SVG document with the given charts below each other, under one title. It loads nothing, runs nothing, and
 /// follows the reader's preference for light or dark.
 pub fn svg(scale: &Scale, charts: &[Chart]) -> String {
-    let height = HEAD + HEIGHT * charts.len() as f64;
+    let (head, head_height) = draw::head(scale);
+    let height = head_height + HEIGHT * charts.len() as f64;
     let title = svg::escape(&draw::title(scale));
     let mut document = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hs-chart\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{title}</title>\n"
     );
     document += svg::LOOK;
     document += &format!("<rect class=\"hs-paper\" width=\"{WIDTH}\" height=\"{height}\"/>\n");
-    document += &draw::head(scale);
+    document += &head;
     for (i, chart) in charts.iter().enumerate() {
-        let down = HEAD + HEIGHT * i as f64;
+        let down = head_height + HEIGHT * i as f64;
         document += &format!("<g transform=\"translate(0 {down})\">\n");
         document += &draw::chart(scale, *chart);
         document += "</g>\n";

@@ -47,10 +47,8 @@ fn known_answers() {
             wrong.push(format!("{name}: {found:?}"));
             continue;
         }
-        // A share is known as well as the values that it is a part of.
-        let near = 0.05 + sigma;
         let difference = (found.share.unwrap() - share).abs();
-        assert!(difference <= near, "{name}: {found:?} instead of {share}");
+        assert!(difference <= 0.05, "{name}: {found:?} instead of {share}");
         let n = *sizes.last().unwrap() as f64;
         let doubling = truth(2.0 * n) / truth(n);
         let ratio = found.doubling.unwrap() / doubling;

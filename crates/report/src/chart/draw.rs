@@ -9,8 +9,6 @@ use model::growth::{Point, Scale, Unit};
 
 /// Width of a chart in user units; 1 is a pixel where nothing scales it.
 pub(super) const WIDTH: f64 = 800.0;
-/// Height of title and law.
-pub(super) const HEAD: f64 = 84.0;
 /// Height of a chart below them.
 pub(super) const HEIGHT: f64 = 416.0;
 const LEFT: f64 = 84.0;
@@ -18,7 +16,7 @@ const RIGHT: f64 = WIDTH - 32.0;
 const TOP: f64 = 36.0;
 const BOTTOM: f64 = HEIGHT - 64.0;
 /// Characters of a line of the caption.
-const CAPTION: usize = 100;
+const CAPTION: usize = 90;
 const STYLE: Style = Style { colour: false, width: CAPTION, unicode: true };
 /// Pieces that a curve is drawn with.
 const PIECES: u32 = 96;
@@ -28,13 +26,15 @@ pub(super) fn title(scale: &Scale) -> String {
     STYLE.shorten(&format!("{}, by {}", scale.workload, scale.parameter), 76)
 }
 
-/// Title and law.
-pub(super) fn head(scale: &Scale) -> String {
+/// Title and law, however many lines it takes, and their height.
+pub(super) fn head(scale: &Scale) -> (String, f64) {
     let mut drawn = text(LEFT, 32.0, Anchor::Start, "hs-title", &title(scale));
-    for (i, words) in lines(&full_sentence(scale, &STYLE), CAPTION).iter().take(2).enumerate() {
-        drawn += &text(LEFT, 56.0 + 19.0 * i as f64, Anchor::Start, "hs-law", words);
+    let mut down = 56.0;
+    for words in lines(&full_sentence(scale, &STYLE), CAPTION) {
+        drawn += &text(LEFT, down, Anchor::Start, "hs-law", &words);
+        down += 19.0;
     }
-    drawn
+    (drawn, down - 10.0)
 }
 
 /// Axes, curve and points of one chart.
@@ -118,9 +118,10 @@ fn frame(scale: &Scale, kind: Chart, x: &Axis, y: &Axis) -> String {
     let (how, hint) = match kind {
         Chart::Plain => ("", ""),
         Chart::Root => (", square-root scale", "a straight line is n²"),
-        Chart::Logarithmic => {
+        Chart::Logarithmic if scale.points.iter().any(|p| p.n == 0) => {
             (", logarithmic scale", "a straight line is a power of n; n = 0 is left out")
         }
+        Chart::Logarithmic => (", logarithmic scale", "a straight line is a power of n"),
     };
     drawn += &text(LEFT, TOP - 12.0, Anchor::Start, "hs-name", &format!("{name}{how}"));
     drawn += &text(RIGHT, TOP - 12.0, Anchor::End, "", hint);
