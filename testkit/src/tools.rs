@@ -30,7 +30,7 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 21] = [
+pub const TOOLS: [Tool; 22] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
     tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
@@ -39,6 +39,7 @@ pub const TOOLS: [Tool; 21] = [
     tool("wine64", "wine64", Checks, "runs emitted PE images"),
     tool("setpriv", "util-linux", Tests, "tests as a user without privileges"),
     tool("kill", "procps", Tests, "signals from outside, as a user sends them"),
+    tool("valgrind", "valgrind", Tests, "counts the instructions of launches"),
     tool("strace", "strace", Tests, "the oracle of recorded file-system calls"),
     tool("musl-gcc", "musl-tools libc6-dev", Tests, "programs of another C library and loader"),
     tool("go", "golang-go", Tests, "programs that use no C library at all"),

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use model::growth::Scale;
 use model::{Check, Experiment, Explanation, Hot, ImageFacts, Results, Sample};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -36,6 +37,7 @@ fn examples_are_complete_and_exact() {
             "explanation" => round_trip::<Explanation>(&example),
             "hot" => round_trip::<Hot>(&example),
             "image" => round_trip::<ImageFacts>(&example),
+            "scale" => round_trip::<Scale>(&example),
             "check" => round_trip::<Check>(&example),
             "results" => round_trip::<Results>(&example),
             _ => panic!("what is {kind}?"),
@@ -43,6 +45,7 @@ fn examples_are_complete_and_exact() {
         assert_eq!(written, shown, "{kind}");
         kinds.push(kind);
     }
-    let expected = ["experiment", "sample", "results", "explanation", "hot", "image", "check"];
+    let expected =
+        ["experiment", "sample", "results", "explanation", "hot", "image", "scale", "check"];
     assert_eq!(kinds, expected);
 }

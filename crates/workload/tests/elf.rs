@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{all, emitted, images, launch, lazy, pietrek, shape};
+use common::{all, emitted, images, launch, launch_with, lazy, pietrek, shape};
 use std::path::Path;
 use std::process::Command;
 use workload::{Counts, Kind, generate};
@@ -102,7 +102,7 @@ fn the_same_bytes_every_time() {
 
 /// What the loader says it binds, and when.
 fn bindings(program: &Path) -> usize {
-    let output = Command::new(program).env("LD_DEBUG", "bindings").output().unwrap();
+    let output = launch_with(program, "LD_DEBUG", "bindings");
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     log.lines().filter(|line| line.contains("symbol `LoadTimeDLL_")).count()
 }
@@ -116,7 +116,7 @@ fn imports_are_bound_at_start_unless_they_are_lazy() {
 
 /// Libraries that the loader maps, by the order in which it looks for them.
 fn mapped(program: &Path) -> Vec<String> {
-    let output = Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1").output().unwrap();
+    let output = launch_with(program, "LD_TRACE_LOADED_OBJECTS", "1");
     let list = String::from_utf8_lossy(&output.stdout).into_owned();
     let names = list.lines().filter(|line| line.contains("libshape_"));
     names.map(|line| line.split_whitespace().next().unwrap_or("").to_owned()).collect()
@@ -152,7 +152,7 @@ fn shapes_depend_in_their_form() {
 #[test]
 fn every_folder_but_the_last_is_searched_in_vain() {
     let (folder, program) = emitted(&shape(Kind::SearchPath, 4));
-    let output = Command::new(&program).env("LD_DEBUG", "libs").output().unwrap();
+    let output = launch_with(&program, "LD_DEBUG", "libs");
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     let tried = |number: u32| {
         let path = folder.path().join(format!("folder_{number}/libshape_1.so"));
@@ -160,7 +160,7 @@ fn every_folder_but_the_last_is_searched_in_vain() {
     };
     assert_eq!([1, 2, 3, 4].map(tried), [true; 4], "{log}");
     let (_folder, program) = emitted(&shape(Kind::SearchPath, 0));
-    let output = Command::new(&program).env("LD_DEBUG", "libs").output().unwrap();
+    let output = launch_with(&program, "LD_DEBUG", "libs");
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!log.contains("trying file="), "{log}");
 }

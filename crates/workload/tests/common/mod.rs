@@ -55,6 +55,17 @@ pub fn emitted(workload: &Workload) -> (TempDir, PathBuf) {
 pub fn launch(program: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.args(arguments).env_remove("LD_LIBRARY_PATH");
+    output(command)
+}
+
+/// The program's output with one environment variable set.
+pub fn launch_with(program: &Path, name: &str, value: &str) -> Output {
+    let mut command = Command::new(program);
+    command.env(name, value);
+    output(command)
+}
+
+fn output(mut command: Command) -> Output {
     // A child that another test has just forked holds the open file until it executes.
     for _ in 0..200 {
         match command.output() {
@@ -64,7 +75,7 @@ pub fn launch(program: &Path, arguments: &[&str]) -> Output {
             output => return output.unwrap(),
         }
     }
-    panic!("{program:?} stays busy")
+    panic!("{command:?} stays busy")
 }
 
 /// The images among the files of a workload, in order of their paths.
