@@ -6,7 +6,7 @@ mod draw;
 mod svg;
 mod terminal;
 
-pub use terminal::{plot, sparkline};
+pub use terminal::plot;
 
 use draw::{HEIGHT, WIDTH};
 use model::growth::Scale;

@@ -3,25 +3,12 @@ use crate::style::{Style, Tint};
 use crate::text::{columns, padding};
 use model::growth::{Scale, Unit};
 
-const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const ASCII: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
 /// Lines of a plot.
 const ROWS: usize = 12;
 /// A plot is never wider, however wide the terminal is …
 const WIDEST: usize = 80;
 /// … and is left out below this.
 const NARROWEST: usize = 32;
-
-/// The values from 0 to the largest, one character each.
-pub fn sparkline(values: &[f64], style: &Style) -> String {
-    let most = values.iter().copied().fold(0.0, f64::max);
-    let marks = if style.unicode { BLOCKS } else { ASCII };
-    let mark = |value: &f64| {
-        let part = if most > 0.0 { value / most } else { 0.0 };
-        marks[((part * 8.0) as usize).min(7)]
-    };
-    values.iter().map(mark).collect()
-}
 
 /// n against the value with the fitted curve: some lines of at most 80 columns, each ended by a
 /// newline. Empty without two sizes, and where the terminal is too narrow.
@@ -114,19 +101,5 @@ impl Grid {
         let lead = " ".repeat(self.label + 4);
         let legend = style.paint(Tint::Faint, &legend);
         format!("{lead}0  {legend}{legend_space}{last}\n")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sparkline_has_a_mark_a_value() {
-        let style = Style { colour: false, width: 80, unicode: true };
-        assert_eq!(sparkline(&[0.0, 1.0, 4.0, 8.0], &style), "▁▂▅█");
-        assert_eq!(sparkline(&[0.0, 8.0], &Style { unicode: false, ..style }), "_#");
-        assert_eq!(sparkline(&[0.0, 0.0], &style), "▁▁");
-        assert_eq!(sparkline(&[], &style), "");
     }
 }
