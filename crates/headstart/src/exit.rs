@@ -23,7 +23,7 @@ Exit codes:
 /// The answer is no.
 pub const NO: u8 = 1;
 /// The command line is wrong, in a way that clap cannot see.
-pub const USAGE: u8 = 2;
+const USAGE: u8 = 2;
 const NOT_STARTED: u8 = 3;
 const PROGRAM_FAILED: u8 = 4;
 const TIMED_OUT: u8 = 5;
@@ -55,8 +55,24 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    anstream::eprintln!("headstart: {error:#}");
+    anstream::eprintln!("headstart: {}", words(error));
     ExitCode::from(code(error))
+}
+
+/// The error and its causes, each once: most errors name their cause themselves.
+fn words(error: &anyhow::Error) -> String {
+    let mut words = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !words.contains(&cause) {
+            words += &format!(": {cause}");
+        }
+    }
+    words
+}
+
+/// Whether the user ended what was under way.
+pub fn is_interrupt(error: &anyhow::Error) -> bool {
+    code(error) == INTERRUPTED
 }
 
 fn broken_pipe(error: &anyhow::Error) -> bool {
@@ -97,7 +113,9 @@ fn lab_code(error: &LabError) -> u8 {
 
 fn workload_code(error: &WorkloadError) -> u8 {
     match error {
-        WorkloadError::TooLarge { .. } | WorkloadError::Unsupported { .. } => USAGE,
+        WorkloadError::TooLarge { .. }
+        | WorkloadError::Unsupported { .. }
+        | WorkloadError::Pe(_) => USAGE,
         WorkloadError::NotEmpty { .. } | WorkloadError::Io { .. } => FILES,
         _ => HEADSTART_FAILED,
     }
@@ -109,5 +127,20 @@ fn launch_code(error: &LaunchError) -> u8 {
         FailureKind::NotPermitted => NOT_PERMITTED,
         FailureKind::Interrupted => INTERRUPTED,
         FailureKind::System => HEADSTART_FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let denied = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let file = FileError { path: "/x".to_owned(), source: denied(), remedy: "do" };
+        let text = file.to_string();
+        assert_eq!(words(&file.into()), text);
+        let outer = anyhow::Error::from(denied()).context("reading /x");
+        assert_eq!(words(&outer), format!("reading /x: {}", denied()));
     }
 }

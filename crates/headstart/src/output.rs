@@ -35,6 +35,12 @@ fn unicode() -> bool {
     value.contains("utf-8") || value.contains("utf8")
 }
 
+/// A path as a shell takes it.
+pub fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    shlex::try_quote(&text).map_or_else(|_| text.to_string(), |quoted| quoted.into_owned())
+}
+
 /// Writes to standard output.
 pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();

@@ -4,15 +4,15 @@ use crate::args::{MeasuredArgs, OutputArgs, ScheduleArgs};
 use crate::exit::{self, Usage};
 use crate::{output, progress, runs};
 use anyhow::Result;
-use lab::{Bench, Chill, LabError, Output, RunFolder, Samples, Stop};
-use model::{EXPERIMENT_SCHEMA, Experiment, Request, Results, Rules, Sample, Until, Variant};
-use os::LaunchError;
+use lab::{Bench, Chill, LabError, Output, RunFolder, Stop};
+use model::{Experiment, Request, Results, Rules, Sample, Until, Variant};
 use os::attend::Options;
+use os::clock::TICKS_PER_SECOND;
 use os::launcher::Launcher;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// A run that is over, for whatever reason.
 pub struct Finished {
@@ -22,20 +22,13 @@ pub struct Finished {
     pub stop: Result<Stop, LabError>,
 }
 
-/// Where samples are kept: in a run folder, or nowhere if there is none to write to.
-struct Kept(Option<RunFolder>);
-
-impl Samples for Kept {
-    fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
-        self.0.as_mut().map_or(Ok(()), |folder| folder.append(sample))
-    }
-}
-
 /// A run about to begin or to go on.
 struct Begun {
     experiment: Experiment,
     samples: Vec<Sample>,
-    kept: Kept,
+    folder: Option<RunFolder>,
+    /// The folder is older than this process.
+    resumed: bool,
     notes: Vec<String>,
 }
 
@@ -66,23 +59,13 @@ fn begin(
     schedule: &ScheduleArgs,
     launching: &MeasuredArgs,
 ) -> Result<Begun> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let program = variants.first().map(|variant| variant.command.program.clone());
-    let experiment = Experiment {
-        schema: EXPERIMENT_SCHEMA,
-        headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        started_unix_s: now.map_or(0, |time| time.as_secs()),
-        machine: os::host::machine(),
-        variants,
-        schedule: schedule.schedule(launching.cold),
-        request: launching.request()?,
-    };
-    let (folder, note) = match &launching.run {
-        Some(path) => (Some(RunFolder::create(path, &experiment)?), None),
-        None => default_folder(program.as_deref().unwrap_or(Path::new("")), &experiment),
-    };
+    let schedule = schedule.schedule(launching.cold);
+    let experiment = runs::experiment(variants, schedule, launching.request()?);
+    let program = experiment.variants.first().map(|variant| variant.command.program.as_path());
+    let program = program.unwrap_or(Path::new(""));
+    let (folder, note) = runs::create(launching.run.as_deref(), program, &experiment)?;
     let notes = note.into_iter().chain(scripts(&experiment)).collect();
-    Ok(Begun { experiment, samples: Vec::new(), kept: Kept(folder), notes })
+    Ok(Begun { experiment, samples: Vec::new(), folder, resumed: false, notes })
 }
 
 /// What `--until entry` means for scripts, as their figures look like those of programs.
@@ -102,18 +85,6 @@ fn scripts(experiment: &Experiment) -> Vec<String> {
     }
 }
 
-/// A folder in the default place; a run that was not asked to be kept goes on without one.
-fn default_folder(program: &Path, experiment: &Experiment) -> (Option<RunFolder>, Option<String>) {
-    let unkept = |why: String| format!("The launches are not kept on disk: {why}");
-    match runs::default_folder(program).map(|path| RunFolder::create(&path, experiment)) {
-        Some(Ok(folder)) => (Some(folder), None),
-        Some(Err(error)) => (None, Some(unkept(error.to_string()))),
-        None => {
-            (None, Some(unkept("neither XDG_CACHE_HOME nor HOME is set; use --run".to_owned())))
-        }
-    }
-}
-
 fn resume(path: &Path, schedule: &ScheduleArgs) -> Result<Begun> {
     let (folder, mut experiment, samples) = RunFolder::resume(path)?;
     let before = experiment.schedule.clone();
@@ -121,11 +92,8 @@ fn resume(path: &Path, schedule: &ScheduleArgs) -> Result<Begun> {
     if experiment.schedule != before {
         folder.write_experiment(&experiment)?;
     }
-    let mut notes = Vec::new();
-    if experiment.machine != os::host::machine() {
-        notes.push("The run began on another machine or kernel: its launches differ.".to_owned());
-    }
-    Ok(Begun { experiment, samples, kept: Kept(Some(folder)), notes })
+    let notes = runs::moved(&experiment).into_iter().collect();
+    Ok(Begun { experiment, samples, folder: Some(folder), resumed: true, notes })
 }
 
 fn launch_all(
@@ -133,7 +101,7 @@ fn launch_all(
     begun: &mut Begun,
     launching: &MeasuredArgs,
 ) -> Result<Stop, LabError> {
-    let Begun { experiment, samples, kept, notes } = begun;
+    let Begun { experiment, samples, folder, notes, .. } = begun;
     let line = progress::Line::new();
     let chill = chill(experiment, &line)?;
     if let Some(chill) = &chill {
@@ -142,7 +110,7 @@ fn launch_all(
     let output = if launching.show_output { Output::Inherit } else { Output::Discard };
     let mut bench = Bench::new(experiment, launcher, output, chill)?;
     let schedule = &experiment.schedule;
-    lab::run(experiment, samples, &mut bench, kept, &mut |progress| {
+    lab::run(experiment, samples, &mut bench, folder, &mut |progress| {
         let (share, text) = progress::of_run(&progress, schedule.budget_s, schedule.precision);
         line.show(share, text);
     })
@@ -181,10 +149,10 @@ fn limits(experiment: &Experiment, chill: &Chill) -> Vec<String> {
 }
 
 fn finish(begun: Begun, stop: Result<Stop, LabError>) -> Finished {
-    let Begun { experiment, samples, kept, notes } = begun;
+    let Begun { experiment, samples, folder, resumed, notes } = begun;
     let mut results = stats::results(&experiment, &samples, &Rules::default());
-    if let Some(folder) = kept.0 {
-        if samples.is_empty() {
+    if let Some(folder) = folder {
+        if samples.is_empty() && !resumed {
             // It would only get in the way of the next run of that name.
             folder.discard();
         } else {
@@ -200,8 +168,7 @@ fn finish(begun: Begun, stop: Result<Stop, LabError>) -> Finished {
 }
 
 impl Finished {
-    /// Prints and exports what was measured, then passes on why the run ended. `view` draws the
-    /// results for people.
+    /// Prints and exports what was measured. `view` draws the results for people.
     pub fn print(
         &self,
         arguments: &OutputArgs,
@@ -236,32 +203,19 @@ impl Finished {
 
     /// The exit code, after why the run ended early has been said on stderr.
     pub fn conclude(self, code: u8) -> Result<ExitCode> {
-        let kept = self.results.run.as_ref().map(|run| {
-            let verb = if self.results.variants.len() > 1 { "compare" } else { "measure" };
-            format!("headstart {verb} --resume {}", shlex::try_quote(run).unwrap_or_default())
-        });
-        let interrupted = match self.stop {
+        let interrupted = match &self.stop {
             Ok(Stop::Interrupted) => true,
-            Err(LabError::Launch(LaunchError::Interrupted)) => true,
             Ok(_) => return Ok(ExitCode::from(code)),
-            Err(_) => false,
+            Err(error) => error.is_interrupt(),
         };
-        let said =
-            if interrupted { "interrupted" } else { "the launches before this one are kept" };
-        if let Some(resume) = kept {
-            anstream::eprintln!("headstart: {said}; go on with: {resume}");
-        } else if interrupted {
-            anstream::eprintln!("headstart: {said}");
-        }
+        let verb = if self.results.variants.len() > 1 { "compare" } else { "measure" };
+        runs::say_ended(interrupted, verb, self.results.run.as_deref().map(Path::new));
         match self.stop {
             Err(error) if !interrupted => Err(error.into()),
             _ => Ok(ExitCode::from(exit::INTERRUPTED)),
         }
     }
 }
-
-/// The launch clock counts nanoseconds (CLOCK_MONOTONIC_RAW).
-const TICKS_PER_SECOND: u64 = 1_000_000_000;
 
 fn ticks(results: &Results, arguments: &OutputArgs) -> String {
     if !arguments.ticks {

@@ -1,18 +1,86 @@
-//! Where runs are kept when no folder is named.
+//! Runs: what begins one, and where it is kept.
 
+use crate::output;
+use lab::{LabError, RunFolder};
+use model::{EXPERIMENT_SCHEMA, Experiment, Request, Schedule, Variant};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Runs kept in the default place; older ones make room.
 const KEPT: usize = 100;
 
+/// A run of `variants` that begins here and now.
+pub fn experiment(variants: Vec<Variant>, schedule: Schedule, request: Request) -> Experiment {
+    Experiment {
+        schema: EXPERIMENT_SCHEMA,
+        headstart: env!("CARGO_PKG_VERSION").to_owned(),
+        started_unix_s: since_1970().as_secs(),
+        machine: os::host::machine(),
+        variants,
+        schedule,
+        request,
+    }
+}
+
+/// A seed that differs from run to run; the run folder and the JSON keep it.
+pub fn fresh_seed() -> u64 {
+    // Small enough for every JSON reader to keep it exactly.
+    since_1970().as_nanos() as u64 % (1 << 48)
+}
+
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// The folder that was asked for; else one in the default place, named after `program`; else
+/// none, and a note that says why: a run that was not asked to be kept goes on without.
+///
+/// # Errors
+/// The folder that was asked for cannot be made.
+pub fn create(
+    asked: Option<&Path>,
+    program: &Path,
+    experiment: &Experiment,
+) -> Result<(Option<RunFolder>, Option<String>), LabError> {
+    if let Some(path) = asked {
+        return Ok((Some(RunFolder::create(path, experiment)?), None));
+    }
+    let unkept = |why: String| (None, Some(format!("The launches are not kept on disk: {why}")));
+    Ok(match default_folder(program) {
+        None => unkept("neither XDG_CACHE_HOME nor HOME is set; use --run".to_owned()),
+        Some(path) => match RunFolder::create(&path, experiment) {
+            Ok(folder) => (Some(folder), None),
+            Err(error) => unkept(error.to_string()),
+        },
+    })
+}
+
+/// A note where a run goes on elsewhere than it began.
+pub fn moved(experiment: &Experiment) -> Option<String> {
+    (experiment.machine != os::host::machine())
+        .then(|| "The run began on another machine or kernel: its launches differ.".to_owned())
+}
+
+/// Says on stderr that a run ended before its time, and how to go on with it where it is kept.
+pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
+    let said = if interrupted { "interrupted" } else { "what was measured before is kept" };
+    match kept {
+        Some(path) => {
+            let path = output::quoted(path);
+            anstream::eprintln!("headstart: {said}; go on with: headstart {verb} --resume {path}");
+        }
+        None if interrupted => anstream::eprintln!("headstart: {said}"),
+        None => {}
+    }
+}
+
 /// A folder that does not exist yet, below the user's cache folder (XDG Base Directory
 /// Specification); `None` where there is no such place.
-pub fn default_folder(program: &Path) -> Option<PathBuf> {
+fn default_folder(program: &Path) -> Option<PathBuf> {
     let runs = place()?;
     prune(&runs);
     let name = program.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let now = since_1970().as_secs();
     Some(runs.join(format!("{name}-{now}-{}", std::process::id())))
 }
 
@@ -48,7 +116,7 @@ mod tests {
         for index in 0..KEPT + 5 {
             let run = folder.path().join(format!("run-{index}"));
             std::fs::create_dir(&run).unwrap();
-            let time = UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + index as u64);
+            let time = UNIX_EPOCH + Duration::from_secs(1_000_000 + index as u64);
             std::fs::File::open(&run).unwrap().set_modified(time).unwrap();
         }
         prune(folder.path());

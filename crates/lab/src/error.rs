@@ -64,6 +64,13 @@ pub enum LabError {
     Cold(String),
 }
 
+impl LabError {
+    /// Whether the user ended the run.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, LabError::Launch(os::LaunchError::Interrupted))
+    }
+}
+
 fn describe(ending: &Ending) -> String {
     match ending {
         Ending::Code(code) => format!("ended with exit code {code}"),

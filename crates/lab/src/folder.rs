@@ -111,6 +111,13 @@ impl RunFolder {
     }
 }
 
+/// A run that has no folder keeps its samples nowhere.
+impl Samples for Option<RunFolder> {
+    fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
+        self.as_mut().map_or(Ok(()), |folder| folder.append(sample))
+    }
+}
+
 impl Samples for RunFolder {
     fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
         let file = self.path.join(LAUNCHES);

@@ -1,6 +1,7 @@
 //! How launches are made, and how many.
 
 use super::{one_command, values};
+use crate::runs;
 use clap::Args;
 use model::{CacheState, Request, Schedule, Until};
 use std::path::PathBuf;
@@ -39,7 +40,7 @@ impl ScheduleArgs {
     /// The schedule of a new run.
     pub fn schedule(&self, cold: bool) -> Schedule {
         let mut schedule = Schedule {
-            seed: self.seed.unwrap_or_else(fresh_seed),
+            seed: self.seed.unwrap_or_else(runs::fresh_seed),
             warm_up_rounds: self.warmup.unwrap_or(if cold { 0 } else { WARM_UP_ROUNDS }),
             rounds: ROUNDS,
             precision: None,
@@ -63,13 +64,6 @@ impl ScheduleArgs {
             schedule.budget_s = Some(budget.as_secs_f64());
         }
     }
-}
-
-/// Differs from run to run; the run folder and the JSON keep it.
-fn fresh_seed() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    // Small enough for every JSON reader to keep it exactly.
-    now.map_or(1, |time| time.as_nanos() as u64 % (1 << 48))
 }
 
 /// How each launch is made.

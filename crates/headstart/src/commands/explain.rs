@@ -1,17 +1,15 @@
 //! `headstart explain`: where the time of a launch goes.
 
 use crate::args::{LaunchArgs, one_command};
-use crate::{exit, output, progress};
+use crate::{exit, output, progress, runs};
 use anyhow::Result;
 use explain::{Inputs, Wanted};
 use lab::{Bench, LabError, Output, RunFolder, Samples};
-use model::{EXPERIMENT_SCHEMA, Experiment, Explanation, Sample, Variant};
-use os::LaunchError;
+use model::{Experiment, Explanation, Sample, Variant};
 use os::launcher::Launcher;
 use report::explain::ViewOptions;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Explain where the time of a launch goes, and what would help
 ///
@@ -43,7 +41,7 @@ pub struct Arguments {
     ///
     /// Short programs are launched more often, until there are some 1000 samples or 5 s have
     /// passed.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     hot: bool,
     /// List every module and process
     #[arg(long, help_heading = "Output")]
@@ -65,13 +63,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Err(error) => {
             // Without its records a run explains nothing.
             folder.into_iter().for_each(RunFolder::discard);
-            return match error {
-                LabError::Launch(LaunchError::Interrupted) => {
-                    anstream::eprintln!("headstart: interrupted");
-                    Ok(ExitCode::from(exit::INTERRUPTED))
-                }
-                error => Err(error.into()),
-            };
+            if !error.is_interrupt() {
+                return Err(error.into());
+            }
+            runs::say_ended(true, "explain", None);
+            return Ok(ExitCode::from(exit::INTERRUPTED));
         }
     };
     let explanation = explain::explain(&inputs);
@@ -87,16 +83,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 fn experiment(arguments: &Arguments) -> Result<Experiment> {
     let command = one_command(&arguments.command)?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    Ok(Experiment {
-        schema: EXPERIMENT_SCHEMA,
-        headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        started_unix_s: now.map_or(0, |time| time.as_secs()),
-        machine: os::host::machine(),
-        variants: vec![Variant { name: command.argv[0].clone(), command }],
-        schedule: explain::schedule(arguments.runs),
-        request: arguments.launching.request(),
-    })
+    let variant = Variant { name: command.argv[0].clone(), command };
+    let request = arguments.launching.request();
+    Ok(runs::experiment(vec![variant], explain::schedule(arguments.runs), request))
 }
 
 fn gather(

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use model::figures;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use workload::{
     Arch, Bases, By, Counts, Dawson, Format, Hints, Kind, PeOptions, Pietrek, Shape, Workload,
@@ -257,7 +257,7 @@ fn json(common: &CommonArgs, written: &Written, counts: Counts) -> Result<String
 }
 
 fn text(common: &CommonArgs, written: &Written, counts: Counts) -> String {
-    let program = quoted(&written.program);
+    let program = output::quoted(&written.program);
     let next = if common.source {
         format!("sh {program}")
     } else {
@@ -273,12 +273,6 @@ fn text(common: &CommonArgs, written: &Written, counts: Counts) -> String {
         figures::plural(counts.imports, "import", "imports"),
         figures::plural(counts.exports, "export", "exports"),
     )
-}
-
-/// As a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    shlex::try_quote(&text).map_or_else(|_| text.to_string(), |quoted| quoted.into_owned())
 }
 
 impl PietrekArgs {

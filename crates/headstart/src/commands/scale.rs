@@ -1,18 +1,17 @@
 //! `headstart scale`: how the time of a launch grows with a size.
 
 mod counted;
-mod glue;
 mod output;
 mod place;
 mod session;
 mod subject;
 mod timed;
+mod workloads;
 
 use crate::args::LaunchArgs;
+use crate::exit;
 use anyhow::Result;
-use lab::LabError;
-use lab::sweep::Measured;
-use os::LaunchError;
+use model::growth::Unit;
 use os::launcher::Launcher;
 use session::Session;
 use std::path::PathBuf;
@@ -77,25 +76,19 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(path) => Session::resume(path, arguments)?,
         None => Session::begin(arguments)?,
     };
-    let stop = match session.plan.measured {
-        Measured::Times => timed::run(&mut session, launcher),
-        measured => {
+    let stop = match session.plan.unit {
+        Unit::Us => timed::run(&mut session, launcher),
+        unit => {
             drop(launcher);
-            counted::run(&mut session, measured)
+            counted::run(&mut session, unit)
         }
     };
     let interrupted = match &stop {
         Ok(stop) => *stop == lab::Stop::Interrupted,
-        Err(error) => is_interrupt(error),
+        Err(error) => exit::is_interrupt(error),
     };
     let printed = output::print(&session, arguments);
     let code = session.conclude(stop, interrupted)?;
     printed?;
     Ok(code)
-}
-
-fn is_interrupt(error: &anyhow::Error) -> bool {
-    let of_launch = |error: &LaunchError| matches!(error, LaunchError::Interrupted);
-    error.downcast_ref::<LaunchError>().is_some_and(of_launch)
-        || matches!(error.downcast_ref(), Some(LabError::Launch(error)) if of_launch(error))
 }

@@ -13,6 +13,6 @@ mod times;
 
 pub use choose::{Chosen, Trying, choose};
 pub use counts::{Counting, count_all};
-pub use plan::{Measured, PLAN, PLAN_SCHEMA, Plan, Subject};
-pub use sizes::{LEAST_SIZES, SizesError, parse_sizes};
+pub use plan::{PLAN, PLAN_SCHEMA, Plan, Subject};
+pub use sizes::{SizesError, parse_sizes};
 pub use times::{LEAST_ROUNDS, WARM_UP_ROUNDS, launch_all};

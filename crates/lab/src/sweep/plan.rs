@@ -1,4 +1,5 @@
 use crate::{LabError, RunFolder};
+use model::growth::Unit;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -27,20 +28,6 @@ pub enum Subject {
     },
 }
 
-/// What is measured at each size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measured {
-    /// Launch times; they are in the run's `launches.jsonl`.
-    Times,
-    /// Instructions.
-    Instructions,
-    /// System calls.
-    Syscalls,
-    /// Page faults.
-    Faults,
-}
-
 /// `sweep.json` of a run folder: what `experiment.json` does not say about a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -48,8 +35,8 @@ pub struct Plan {
     pub schema: u32,
     /// What changes its size.
     pub subject: Subject,
-    /// What is measured.
-    pub measured: Measured,
+    /// What is measured: microseconds are in the run's `launches.jsonl`, counts here.
+    pub unit: Unit,
     /// Sizes asked for, ascending.
     pub sizes: Vec<u64>,
     /// Seconds for the whole sweep, or for what a resumed one still lacks.

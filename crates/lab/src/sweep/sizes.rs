@@ -1,5 +1,3 @@
-/// Sizes below which no law can be told from another.
-pub const LEAST_SIZES: usize = 4;
 /// More would be a mistake in the step.
 const MOST_SIZES: usize = 1000;
 

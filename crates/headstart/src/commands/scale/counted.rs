@@ -3,8 +3,9 @@
 use super::session::Session;
 use crate::progress;
 use anyhow::Result;
-use lab::sweep::{Counting, Measured, count_all};
+use lab::sweep::{Counting, count_all};
 use lab::{LabError, Stop};
+use model::growth::Unit;
 use model::{Command, Ending, Reading};
 use os::LaunchError;
 use os::attend::Options;
@@ -12,12 +13,12 @@ use os::count::{self, CountError};
 use std::time::Duration;
 
 /// Counts all sizes that have no count yet.
-pub fn run(session: &mut Session, measured: Measured) -> Result<Stop> {
+pub fn run(session: &mut Session, unit: Unit) -> Result<Stop> {
     let line = progress::Line::new();
     let (sizes, budget_s) = (session.plan.sizes.clone(), session.plan.budget_s);
     let mut counts = std::mem::take(&mut session.plan.counts);
     session.plan.notes.clear();
-    let mut counter = Counter { session, measured, line: &line };
+    let mut counter = Counter { session, unit, line: &line };
     let counted = count_all(&sizes, budget_s, &mut counts, &mut counter);
     session.plan.counts = counts;
     let (stop, note) = counted?;
@@ -28,7 +29,7 @@ pub fn run(session: &mut Session, measured: Measured) -> Result<Stop> {
 
 struct Counter<'a> {
     session: &'a mut Session,
-    measured: Measured,
+    unit: Unit,
     line: &'a progress::Line,
 }
 
@@ -44,10 +45,10 @@ impl Counting<anyhow::Error> for Counter<'_> {
         let request = &self.session.experiment.request;
         let timeout = Duration::try_from_secs_f64(request.timeout_s).unwrap_or(Duration::MAX);
         let options = Options { timeout: timeout.min(limit), cpu: request.cpu };
-        let counted = match self.measured {
-            Measured::Instructions => count::instructions(command, &options),
-            Measured::Syscalls => count::syscalls(command, &options),
-            Measured::Faults | Measured::Times => count::faults(command, &options),
+        let counted = match self.unit {
+            Unit::Instructions => count::instructions(command, &options),
+            Unit::Syscalls => count::syscalls(command, &options),
+            Unit::Faults | Unit::Us => count::faults(command, &options),
         };
         let counted = match counted {
             Ok(counted) => counted,

@@ -1,12 +1,12 @@
 //! What a sweep prints.
 
-use super::glue::{self, Cost, Point, SCALE_SCHEMA, Scale, Unit};
 use super::session::Session;
 use super::{Arguments, subject};
 use crate::output;
 use anyhow::{Context, Result};
-use lab::sweep::Measured;
-use model::Rules;
+use model::growth::{Cost, Point, SCALE_SCHEMA, Scale, Unit};
+use model::{Reading, Rules};
+use report::chart::{Chart, svg};
 use serde::Serialize;
 
 /// Prints what there is; nothing where nothing was measured.
@@ -20,15 +20,16 @@ pub fn print(session: &Session, arguments: &Arguments) -> Result<()> {
     }
     if let Some(folder) = &arguments.svg {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        for (name, drawing) in glue::drawings(&scale) {
-            output::write_file(&folder.join(name), &drawing)?;
+        for chart in Chart::ALL {
+            let file = folder.join(format!("{}.svg", chart.name()));
+            output::write_file(&file, &svg(&scale, &[chart]))?;
         }
     }
     output::print(&if arguments.json {
         let run = session.folder.as_ref().map(|folder| folder.path().display().to_string());
         report::export::json(&Printed { scale: &scale, run })?
     } else {
-        glue::view(&scale, &output::style())
+        report::scale::view(&scale, &output::style())
     })
 }
 
@@ -43,20 +44,17 @@ struct Printed<'a> {
 
 fn scale(session: &Session) -> Scale {
     let plan = &session.plan;
-    let (points, unit) = match plan.measured {
-        Measured::Times => (times(session), Unit::Us),
-        Measured::Instructions => (counts(session), Unit::Instructions),
-        Measured::Syscalls => (counts(session), Unit::Syscalls),
-        Measured::Faults => (counts(session), Unit::Faults),
-    };
+    let points = if plan.unit == Unit::Us { times(session) } else { counts(session) };
+    let fit = stats::growth::fit(&points)
+        .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value);
     let (workload, parameter) = subject::words(&plan.subject);
     Scale {
         schema: SCALE_SCHEMA,
         headstart: session.experiment.headstart.clone(),
         workload,
         parameter,
-        unit,
-        fit: glue::fit(&points),
+        unit: plan.unit,
+        fit,
         points,
         notes: session.notes.iter().chain(&plan.notes).cloned().collect(),
     }

@@ -1,6 +1,6 @@
 //! Where generated workloads live.
 
-use super::{glue, subject};
+use super::{subject, workloads};
 use anyhow::{Context, Result};
 use lab::sweep::Subject;
 use model::Command;
@@ -42,13 +42,14 @@ impl Place {
         let mut parameters = fixed.clone();
         parameters.push((varied.clone(), n));
         let folder = self.folder.join(format!("{varied}-{n}"));
-        let program = folder.join(glue::program(kind));
+        let files = workloads::files(kind, &parameters)?;
+        let program = folder.join(files.program());
         // The program is written last: where it is, the workload is complete.
         if !program.is_file() {
             if folder.exists() {
                 std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
             }
-            glue::generate(kind, &parameters, &folder)?;
+            files.write_to(&folder)?;
         }
         Ok(os::program::resolve(&[program.display().to_string()])?)
     }

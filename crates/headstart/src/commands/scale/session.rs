@@ -5,12 +5,13 @@ use super::place::Place;
 use crate::exit::{self, Usage};
 use crate::runs;
 use anyhow::Result;
-use lab::sweep::{Measured, PLAN, PLAN_SCHEMA, Plan, WARM_UP_ROUNDS};
+use lab::sweep::{PLAN, PLAN_SCHEMA, Plan, WARM_UP_ROUNDS};
 use lab::{LabError, RunFolder, Samples, Stop};
-use model::{Command, EXPERIMENT_SCHEMA, Experiment, Sample, Schedule, Until};
+use model::growth::Unit;
+use model::{Command, Experiment, Sample, Schedule, Until};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 /// Rounds at most where the budget allows them.
 const ROUNDS: u32 = 50;
@@ -24,12 +25,14 @@ pub struct Session {
     pub folder: Option<RunFolder>,
     pub place: Place,
     pub notes: Vec<String>,
+    /// The folder is older than this process.
+    resumed: bool,
     started: Instant,
 }
 
 impl Samples for Session {
     fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
-        self.folder.as_mut().map_or(Ok(()), |folder| folder.append(sample))
+        self.folder.append(sample)
     }
 }
 
@@ -37,47 +40,39 @@ impl Session {
     /// A new sweep and its run folder.
     pub fn begin(arguments: &Arguments) -> Result<Session> {
         let (subject, sizes) = arguments.subject.subject()?;
-        let measured = arguments.count.map_or(Measured::Times, Measured::from);
+        let unit = arguments.count.map_or(Unit::Us, Unit::from);
         let request = arguments.launching.request();
-        if measured != Measured::Times && request.until != Until::Exit {
+        if unit != Unit::Us && request.until != Until::Exit {
             let text = "work is counted until a program ends: leave --until away with --count";
             return Err(Usage(text.to_owned()).into());
         }
         let plan = Plan {
             schema: PLAN_SCHEMA,
             subject,
-            measured,
+            unit,
             sizes,
             budget_s: arguments.budget.map_or(BUDGET_S, |budget| budget.as_secs_f64()),
             chosen: Vec::new(),
             counts: Vec::new(),
             notes: Vec::new(),
         };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let experiment = Experiment {
-            schema: EXPERIMENT_SCHEMA,
-            headstart: env!("CARGO_PKG_VERSION").to_owned(),
-            started_unix_s: now.as_secs(),
-            machine: os::host::machine(),
-            variants: Vec::new(),
-            schedule: Schedule {
-                // Small enough for every JSON reader to keep it exactly.
-                seed: arguments.seed.unwrap_or(now.as_nanos() as u64 % (1 << 48)),
-                warm_up_rounds: WARM_UP_ROUNDS,
-                rounds: arguments.runs.unwrap_or(ROUNDS),
-                precision: None,
-                budget_s: None,
-            },
-            request,
+        let schedule = Schedule {
+            seed: arguments.seed.unwrap_or_else(runs::fresh_seed),
+            warm_up_rounds: WARM_UP_ROUNDS,
+            rounds: arguments.runs.unwrap_or(ROUNDS),
+            precision: None,
+            budget_s: None,
         };
-        let (folder, note) = create(arguments, &experiment)?;
+        let experiment = runs::experiment(Vec::new(), schedule, request);
+        let (folder, note) =
+            runs::create(arguments.run.as_deref(), Path::new("scale"), &experiment)?;
         if let Some(folder) = &folder {
             plan.write(folder)?;
         }
         let place = Place::new(folder.as_ref().map(RunFolder::path), arguments.run.is_none())?;
         let notes = note.into_iter().collect();
-        let samples = Vec::new();
-        Ok(Session { plan, experiment, samples, folder, place, notes, started: Instant::now() })
+        let (samples, started) = (Vec::new(), Instant::now());
+        Ok(Session { plan, experiment, samples, folder, place, notes, resumed: false, started })
     }
 
     /// A sweep that was ended before it was complete, or is to have more rounds.
@@ -90,14 +85,10 @@ impl Session {
         if let Some(budget) = arguments.budget {
             plan.budget_s = budget.as_secs_f64();
         }
-        let mut notes = Vec::new();
-        if experiment.machine != os::host::machine() {
-            let text = "The run began on another machine or kernel: its launches differ.";
-            notes.push(text.to_owned());
-        }
+        let notes = runs::moved(&experiment).into_iter().collect();
         let place = Place::new(Some(path), false)?;
-        let folder = Some(folder);
-        Ok(Session { plan, experiment, samples, folder, place, notes, started: Instant::now() })
+        let (folder, started) = (Some(folder), Instant::now());
+        Ok(Session { plan, experiment, samples, folder, place, notes, resumed: true, started })
     }
 
     /// The command at size `n`.
@@ -125,20 +116,15 @@ impl Session {
     pub fn conclude(self, stop: Result<Stop>, interrupted: bool) -> Result<ExitCode> {
         self.place.tidy(stop.is_ok() && !interrupted);
         let ended_early = interrupted || stop.is_err();
-        let empty = self.is_empty();
+        let empty = self.is_empty() && !self.resumed;
         if let Some(folder) = self.folder.filter(|_| ended_early) {
-            let said = if interrupted { "interrupted" } else { "what was measured before is kept" };
             if empty {
                 // It would only get in the way of the next run of that name.
                 self.place.discard();
                 let _ = std::fs::remove_file(folder.path().join(PLAN));
                 folder.discard();
             } else {
-                let path = folder.path().display().to_string();
-                let path = shlex::try_quote(&path).unwrap_or_default();
-                anstream::eprintln!(
-                    "headstart: {said}; go on with: headstart scale --resume {path}"
-                );
+                runs::say_ended(interrupted, "scale", Some(folder.path()));
             }
         }
         match stop {
@@ -147,22 +133,4 @@ impl Session {
             Err(error) => Err(error),
         }
     }
-}
-
-/// The folder asked for, else one in the default place, else none and a note.
-fn create(
-    arguments: &Arguments,
-    experiment: &Experiment,
-) -> Result<(Option<RunFolder>, Option<String>)> {
-    if let Some(path) = &arguments.run {
-        return Ok((Some(RunFolder::create(path, experiment)?), None));
-    }
-    let unkept = |why: String| (None, Some(format!("The launches are not kept on disk: {why}")));
-    Ok(match runs::default_folder(Path::new("scale")) {
-        None => unkept("neither XDG_CACHE_HOME nor HOME is set; use --run".to_owned()),
-        Some(path) => match RunFolder::create(&path, experiment) {
-            Ok(folder) => (Some(folder), None),
-            Err(error) => unkept(error.to_string()),
-        },
-    })
 }

@@ -1,11 +1,13 @@
 //! What changes its size, from the command line.
 
-use super::glue;
+use super::workloads;
 use crate::args::one_command;
 use crate::exit::Usage;
 use anyhow::Result;
-use lab::sweep::{LEAST_SIZES, Measured, Subject, parse_sizes};
+use lab::sweep::{Subject, parse_sizes};
 use model::Command;
+use model::growth::Unit;
+use stats::growth::LEAST_SIZES;
 
 /// What stands for the size in a command.
 const PLACE: &str = "{n}";
@@ -28,12 +30,12 @@ pub enum Counted {
     Faults,
 }
 
-impl From<Counted> for Measured {
-    fn from(counted: Counted) -> Measured {
+impl From<Counted> for Unit {
+    fn from(counted: Counted) -> Unit {
         match counted {
-            Counted::Instructions => Measured::Instructions,
-            Counted::Syscalls => Measured::Syscalls,
-            Counted::Faults => Measured::Faults,
+            Counted::Instructions => Unit::Instructions,
+            Counted::Syscalls => Unit::Syscalls,
+            Counted::Faults => Unit::Faults,
         }
     }
 }
@@ -155,8 +157,8 @@ impl SubjectArgs {
 
     fn of_workload(&self) -> Result<(Subject, Vec<u64>)> {
         let kind = self.workload.join(" ");
-        let Some(parameters) = glue::parameters(&kind) else {
-            let known = glue::KINDS.join(", ");
+        let Some(parameters) = workloads::parameters(&kind) else {
+            let known = workloads::kinds().join(", ");
             return usage(format!(
                 "there is no workload '{kind}'; there are: {known}; a command of your own stands \
                  after --, such as: headstart scale --n 0,10,100,1000 -- {kind}"
@@ -177,7 +179,7 @@ impl SubjectArgs {
             (Some((name, sizes)), None) => (*name, (*sizes).clone()),
             (None, _) => match given.iter().find(|(name, _)| *name == parameters[0]) {
                 Some((name, sizes)) => (*name, (*sizes).clone()),
-                None => (parameters[0], glue::sizes(&kind, parameters[0])),
+                None => (parameters[0], workloads::sizes(&kind, parameters[0])),
             },
         };
         let fixed = given.iter().filter(|(name, _)| *name != varied);
@@ -186,7 +188,7 @@ impl SubjectArgs {
         // What the format has no room for is refused before anything is launched.
         let mut largest = fixed.clone();
         largest.push((varied.to_owned(), sizes.last().copied().unwrap_or(0)));
-        glue::check(&kind, &largest)?;
+        workloads::files(&kind, &largest)?;
         Ok((Subject::Workload { kind, varied: varied.to_owned(), fixed }, sizes))
     }
 
@@ -237,7 +239,10 @@ pub fn words(subject: &Subject) -> (String, String) {
         Subject::Programs(_) => ("programs".to_owned(), "n".to_owned()),
         Subject::Workload { kind, varied, fixed } => {
             let fixed = fixed.iter().map(|(name, n)| format!(" --{name} {n}"));
-            (format!("{kind}{}", fixed.collect::<String>()), glue::noun(kind, varied).to_owned())
+            (
+                format!("{kind}{}", fixed.collect::<String>()),
+                workloads::noun(kind, varied).to_owned(),
+            )
         }
     }
 }

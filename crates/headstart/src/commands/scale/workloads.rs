@@ -1,36 +1,29 @@
-//! All that a sweep takes from the generators, the law and its views.
-
-pub use model::growth::{Cost, Point, SCALE_SCHEMA, Scale, Unit};
+//! The generated workloads that a sweep can grow.
 
 use crate::exit::Usage;
 use anyhow::Result;
-use model::Reading;
-use model::growth::Fit;
-use report::Style;
-use report::chart::{Chart, svg};
-use std::path::Path;
 use workload::{Dawson, Files, Kind, Pietrek, Shape, Workload};
 
 /// The workloads, as they are typed.
-pub const KINDS: [&str; 9] = [
-    "shape star",
-    "shape chain",
-    "shape dense",
-    "shape symbols",
-    "shape search-path",
-    "shape tls",
-    "shape dlopen",
-    "pietrek",
-    "dawson",
-];
+pub fn kinds() -> Vec<String> {
+    let shapes = Kind::ALL.iter().map(|kind| format!("{SHAPE}{}", kind.name()));
+    shapes.chain(["pietrek", "dawson"].map(str::to_owned)).collect()
+}
+
+const SHAPE: &str = "shape ";
+
+fn shape(kind: &str) -> Option<Kind> {
+    let name = kind.strip_prefix(SHAPE)?;
+    Kind::ALL.into_iter().find(|kind| kind.name() == name)
+}
 
 /// The parameters of a workload, the one that grows by default first; `None` for no workload.
 pub fn parameters(kind: &str) -> Option<&'static [&'static str]> {
-    KINDS.iter().find(|known| **known == kind).map(|kind| match *kind {
-        "pietrek" => ["dlls", "functions", "globals"].as_slice(),
-        "dawson" => ["functions", "sources", "classes"].as_slice(),
-        _ => ["n"].as_slice(),
-    })
+    match kind {
+        "pietrek" => Some(&["dlls", "functions", "globals"]),
+        "dawson" => Some(&["functions", "sources", "classes"]),
+        _ => shape(kind).map(|_| ["n"].as_slice()),
+    }
 }
 
 /// Sizes of a workload where none are given: up to where its law shows, and no further.
@@ -62,32 +55,11 @@ pub fn noun<'a>(kind: &str, parameter: &'a str) -> &'a str {
     }
 }
 
-/// The program of a workload in its folder.
-pub fn program(kind: &str) -> &'static str {
-    match kind {
-        "pietrek" => "LoadTimeTest",
-        _ => "main",
-    }
-}
-
-/// Whether the format has room for a workload; writes nothing.
+/// The files of a workload; nothing is written.
 ///
 /// # Errors
-/// The parameter that is too large.
-pub fn check(kind: &str, parameters: &[(String, u64)]) -> Result<()> {
-    files(kind, parameters).map(|_| ())
-}
-
-/// Writes a workload into a new folder.
-///
-/// # Errors
-/// As [`check`], or a folder that cannot be written.
-pub fn generate(kind: &str, parameters: &[(String, u64)], folder: &Path) -> Result<()> {
-    files(kind, parameters)?.write_to(folder)?;
-    Ok(())
-}
-
-fn files(kind: &str, parameters: &[(String, u64)]) -> Result<Files> {
+/// The format has no room for it.
+pub fn files(kind: &str, parameters: &[(String, u64)]) -> Result<Files> {
     let mut values = Vec::new();
     for (name, value) in parameters {
         let value = u32::try_from(*value)
@@ -102,15 +74,7 @@ fn workload(kind: &str, values: &[(&str, u32)]) -> Result<Workload> {
     let value = |wanted: &str, default: u32| {
         values.iter().find(|(name, _)| *name == wanted).map_or(default, |(_, value)| *value)
     };
-    let shape = |kind| Workload::Shape(Shape { kind, n: value("n", 0) });
     Ok(match kind {
-        "shape star" => shape(Kind::Star),
-        "shape chain" => shape(Kind::Chain),
-        "shape dense" => shape(Kind::Dense),
-        "shape symbols" => shape(Kind::Symbols),
-        "shape search-path" => shape(Kind::SearchPath),
-        "shape tls" => shape(Kind::Tls),
-        "shape dlopen" => shape(Kind::Dlopen),
         "pietrek" => {
             let as_published = Pietrek::default();
             Workload::Pietrek(Pietrek {
@@ -129,25 +93,9 @@ fn workload(kind: &str, values: &[(&str, u32)]) -> Result<Workload> {
                 ..as_published
             })
         }
-        other => return Err(Usage(format!("there is no workload '{other}'")).into()),
+        other => match shape(other) {
+            Some(kind) => Workload::Shape(Shape { kind, n: value("n", 0) }),
+            None => return Err(Usage(format!("there is no workload '{other}'")).into()),
+        },
     })
-}
-
-/// The law, or why none can be looked for.
-pub fn fit(points: &[Point]) -> Reading<Fit> {
-    match stats::growth::fit(points) {
-        Ok(fit) => Reading::Value(fit),
-        Err(error) => Reading::unavailable(error.to_string(), ""),
-    }
-}
-
-/// What is printed for people.
-pub fn view(scale: &Scale, style: &Style) -> String {
-    report::scale::view(scale, style)
-}
-
-/// Names and contents of the drawings.
-pub fn drawings(scale: &Scale) -> Vec<(String, String)> {
-    let file = |chart: &Chart| (format!("{}.svg", chart.name()), svg(scale, &[*chart]));
-    Chart::ALL.iter().map(file).collect()
 }
