@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{headstart, is_running, json, run, stderr, stdout, wait_for};
+use common::{confined, headstart, is_running, json, run, stderr, stdout, wait_for};
 use serde_json::Value;
 use std::process::Stdio;
 
@@ -84,43 +84,9 @@ fn a_killed_explanation_leaves_nothing_running() {
     }
 }
 
-/// Runs its arguments with ptrace and perf events refused, as containers do.
-const CONFINED: &str = r#"
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        return 99;
-    execv(argv[1], argv + 1);
-    return 98;
-}
-"#;
-
 #[test]
 fn where_tracing_is_refused_the_best_remaining_source_is_named() {
-    let Some(cc) = testkit::tool("cc") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let confined = testkit::compile(&cc, folder.path(), "confined", CONFINED, &[]);
-    let run = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(&confined);
-        command.arg(env!("CARGO_BIN_EXE_headstart")).args(arguments);
-        let output = command.env("XDG_CACHE_HOME", folder.path()).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
-        output
-    };
+    let Some(run) = confined("SYS_ptrace,SYS_perf_event_open") else { return };
     let output = run(&["explain", "-r", "2", "--json", "--", "sh", "-c", "exit 0"]);
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let total = found["total_us"].as_f64().unwrap();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{run, stderr, stdout};
+use common::{confined, run, stderr, stdout};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -145,42 +145,10 @@ fn the_view_ends_in_the_instructions() {
     assert!(listing.contains("add ") && listing.contains(" %"), "{listing}");
 }
 
-/// Runs its arguments with perf events refused, as containers do.
-const CONFINED: &str = r#"
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        return 99;
-    execv(argv[1], argv + 1);
-    return 98;
-}
-"#;
-
 #[test]
 fn where_perf_is_refused_the_rest_is_explained() {
-    let Some(cc) = testkit::tool("cc") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let confined = testkit::compile(&cc, folder.path(), "confined", CONFINED, &[]);
-    let run = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(&confined);
-        command.arg(env!("CARGO_BIN_EXE_headstart")).args(arguments);
-        let output = command.env("XDG_CACHE_HOME", folder.path()).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
-        stdout(&output)
-    };
+    let Some(confined) = confined("SYS_perf_event_open") else { return };
+    let run = |arguments: &[&str]| stdout(&confined(arguments));
     let found = run(&["explain", "--hot", "-r", "1", "--json", "true"]);
     let found: Value = serde_json::from_str(&found).unwrap();
     let reason = found["hot"]["unavailable"].as_str().unwrap();

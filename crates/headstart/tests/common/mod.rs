@@ -65,3 +65,46 @@ pub fn children(parent: u32) -> Vec<u32> {
     };
     pids.filter(is_child).collect()
 }
+
+/// Runs its arguments with some system calls refused, as containers do.
+const CONFINED: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static const int refused[] = { REFUSED };
+enum { COUNT = sizeof refused / sizeof *refused };
+int main(int argc, char **argv) {
+    struct sock_filter filter[2 + 2 * COUNT], *next = filter;
+    *next++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (int i = 0; i < COUNT; i++) {
+        *next++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i], 0, 1);
+        *next++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    }
+    *next++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = { next - filter, filter };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        return 99;
+    execv(argv[1], argv + 1);
+    return 98;
+}
+"#;
+
+/// A way to run the command with these system calls (`SYS_ptrace, …`) refused; it has to succeed.
+/// `None`, said loudly, without a C compiler.
+pub fn confined(refused: &str) -> Option<impl Fn(&[&str]) -> Output> {
+    let cc = testkit::tool("cc")?;
+    let folder = tempfile::tempdir().unwrap();
+    let define = format!("-DREFUSED={refused}");
+    let program = testkit::compile(&cc, folder.path(), "confined", CONFINED, &[&define]);
+    Some(move |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.arg(env!("CARGO_BIN_EXE_headstart")).args(arguments);
+        let output = command.env("XDG_CACHE_HOME", folder.path()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        output
+    })
+}

@@ -1,3 +1,4 @@
+use super::left_out;
 use super::times::{LEAST_ROUNDS, WARM_UP_ROUNDS};
 use model::{Command, figures};
 use std::time::Duration;
@@ -40,7 +41,16 @@ pub fn choose<E>(sizes: &[u64], budget_s: f64, trying: &mut dyn Trying<E>) -> Re
         let left_s = budget_s - trying.elapsed_s();
         let limit_s = (left_s - LAUNCHES * round_s) / (LAUNCHES + 1.0);
         let Some(took_s) = attempt(&command, limit_s, trying)? else {
-            chosen.notes.push(left_out(&sizes[index..], limit_s, budget_s));
+            let why = if limit_s > 0.0 {
+                let limit = figures::duration(limit_s * 1e6);
+                format!("a launch at {n} takes longer than {limit}")
+            } else {
+                format!("no time is left to try {n}")
+            };
+            let why = format!(
+                "{why}, and {LEAST_ROUNDS} rounds of all sizes have to fit into {budget_s} s"
+            );
+            chosen.notes.push(left_out(&sizes[index..], &why));
             break;
         };
         round_s += took_s;
@@ -63,22 +73,6 @@ fn attempt<E>(
         Some(took_s) if took_s < QUICK_S => Ok(trying.attempt(command, limit)?.or(Some(took_s))),
         took => Ok(took),
     }
-}
-
-fn left_out(sizes: &[u64], limit_s: f64, budget_s: f64) -> String {
-    let list: Vec<String> = sizes.iter().map(u64::to_string).collect();
-    let are = if list.len() == 1 { "is" } else { "are" };
-    let first = list.first().map_or("", String::as_str);
-    let why = if limit_s > 0.0 {
-        format!("a launch at {first} takes longer than {}", figures::duration(limit_s * 1e6))
-    } else {
-        format!("no time is left to try {first}")
-    };
-    format!(
-        "n = {} {are} left out: {why}, and {LEAST_ROUNDS} rounds of all sizes have to fit into \
-         {budget_s} s; give more time with --budget.",
-        list.join(", ")
-    )
 }
 
 #[cfg(test)]

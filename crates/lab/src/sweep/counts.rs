@@ -1,3 +1,4 @@
+use super::left_out;
 use crate::Stop;
 use model::{Command, figures};
 use std::time::Duration;
@@ -47,7 +48,13 @@ pub fn count_all<E>(
                 counting.keep(counts)?;
             }
             None if counting.interrupted() => return Ok((Stop::Interrupted, None)),
-            None => return Ok((Stop::Budget, Some(left_out(&missing[index..], left_s, budget_s)))),
+            None => {
+                let left = figures::duration(left_s.max(0.0) * 1e6);
+                let why = format!(
+                    "a counted launch was not over in the {left} that were left of {budget_s} s"
+                );
+                return Ok((Stop::Budget, Some(left_out(&missing[index..], &why))));
+            }
         }
     }
     Ok((Stop::Rounds, None))
@@ -74,17 +81,6 @@ fn count<E>(
     }
     found.sort_unstable();
     Ok(found.get(found.len().saturating_sub(1) / 2).copied())
-}
-
-fn left_out(sizes: &[u64], left_s: f64, budget_s: f64) -> String {
-    let list: Vec<String> = sizes.iter().map(u64::to_string).collect();
-    let are = if list.len() == 1 { "is" } else { "are" };
-    let left = figures::duration(left_s.max(0.0) * 1e6);
-    format!(
-        "n = {} {are} left out: a counted launch was not over in the {left} that were left of \
-         {budget_s} s; give more time with --budget.",
-        list.join(", ")
-    )
 }
 
 #[cfg(test)]

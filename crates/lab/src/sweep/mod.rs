@@ -16,3 +16,10 @@ pub use counts::{Counting, count_all};
 pub use plan::{PLAN, PLAN_SCHEMA, Plan, Subject};
 pub use sizes::{SizesError, parse_sizes};
 pub use times::{LEAST_ROUNDS, WARM_UP_ROUNDS, launch_all};
+
+/// The note about sizes that the budget does not allow.
+fn left_out(sizes: &[u64], why: &str) -> String {
+    let list: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    let are = if list.len() == 1 { "is" } else { "are" };
+    format!("n = {} {are} left out: {why}; give more time with --budget.", list.join(", "))
+}

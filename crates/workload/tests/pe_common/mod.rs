@@ -23,15 +23,7 @@ pub const ALL_SHAPES: [Shape; 9] = [
 ];
 
 pub fn options() -> PeOptions {
-    PeOptions {
-        bases: Bases::Default,
-        hints: Hints::Right,
-        timestamp: 0x38f0_e0c1,
-        checksum: true,
-        file_alignment: 512,
-        dynamic_base: false,
-        seed: 7,
-    }
+    PeOptions { seed: 7, ..PeOptions::default() }
 }
 
 /// A workload of that shape; its other choices differ from one shape to the next.
