@@ -93,6 +93,25 @@ fn counted_work_is_exactly_linear() {
     }
 }
 
+/// glibc has two ways to order initialisation: the older one goes through all libraries again for
+/// each that it moves, the newer one (since 2.35) through each library's needs once.
+#[test]
+fn two_orders_of_initialisation_grow_by_different_laws() {
+    if testkit::tool("valgrind").is_none() {
+        return;
+    }
+    for (sort, law) in [("1", "cubic"), ("2", "quadratic")] {
+        let folder = tempfile::tempdir().unwrap();
+        let shape = ["scale", "shape", "reverse-chain", "--n", "0..192:6"];
+        let counted = ["--count", "instructions", "--json"];
+        let mut sweep = headstart(folder.path(), &[&shape[..], &counted].concat());
+        sweep.env("GLIBC_TUNABLES", format!("glibc.rtld.dynamic_sort={sort}"));
+        let output = sweep.output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["fit"]["law"], law, "{found}");
+    }
+}
+
 #[test]
 fn what_takes_too_long_is_left_out_and_said() {
     let program = ["sh", "-c", "test {n} -lt 9 || sleep 60.71"];

@@ -26,11 +26,13 @@ pub enum Cost {
         median_us: f64,
         /// Fastest launch.
         min_us: f64,
-        /// Lower end of the 99 % interval of the median.
+        /// What is fitted: the [`Quantile`] of the [`Scale`].
+        quantile_us: f64,
+        /// Lower end of the 99 % interval of `quantile_us`.
         low_us: f64,
         /// Upper end of it.
         high_us: f64,
-        /// Launches; below two there is no interval, and the four times are the same.
+        /// Launches; below two there is no interval, and the five times are the same.
         samples: u32,
     },
     /// Work was counted.
@@ -40,16 +42,54 @@ pub enum Cost {
     },
 }
 
+/// Which of the times of a size stands for it.
+///
+/// A machine that changes its speed has launches of two kinds. The median lies among the one or
+/// the other, as chance has it; a lower quantile lies among the fast ones at every size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantile {
+    /// Half of the launches are faster.
+    Median,
+    /// A quarter of them is.
+    P25,
+    /// A tenth of them is.
+    P10,
+}
+
+impl Quantile {
+    /// All of them.
+    pub const ALL: [Quantile; 3] = [Quantile::Median, Quantile::P25, Quantile::P10];
+
+    /// Part of the launches that is faster.
+    pub fn part(self) -> f64 {
+        match self {
+            Quantile::Median => 0.5,
+            Quantile::P25 => 0.25,
+            Quantile::P10 => 0.1,
+        }
+    }
+
+    /// The name, also in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantile::Median => "median",
+            Quantile::P25 => "p25",
+            Quantile::P10 => "p10",
+        }
+    }
+}
+
 impl Point {
     /// A counted point.
     pub fn counted(n: u64, count: u64) -> Point {
         Point { n, cost: Cost::Count { count } }
     }
 
-    /// What is fitted: the median in microseconds, or the count.
+    /// What is fitted: a time in microseconds, or the count.
     pub fn value(&self) -> f64 {
         match self.cost {
-            Cost::Time { median_us, .. } => median_us,
+            Cost::Time { quantile_us, .. } => quantile_us,
             Cost::Count { count } => count as f64,
         }
     }
@@ -193,6 +233,9 @@ pub struct Scale {
     pub parameter: String,
     /// What the values are.
     pub unit: Unit,
+    /// Which of the times of a size is fitted; none where work was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantile: Option<Quantile>,
     /// In ascending order of n.
     pub points: Vec<Point>,
     /// The law, or why none could be looked for.
@@ -207,10 +250,11 @@ mod tests {
 
     #[test]
     fn json_of_points_is_flat() {
-        let cost =
-            Cost::Time { median_us: 2.0, min_us: 1.0, low_us: 1.5, high_us: 3.0, samples: 9 };
+        let (median_us, min_us, quantile_us) = (2.0, 1.0, 1.75);
+        let (low_us, high_us, samples) = (1.5, 3.0, 9);
+        let cost = Cost::Time { median_us, min_us, quantile_us, low_us, high_us, samples };
         let timed = Point { n: 4, cost };
-        let json = r#"{"n":4,"median_us":2.0,"min_us":1.0,"low_us":1.5,"high_us":3.0,"samples":9}"#;
+        let json = r#"{"n":4,"median_us":2.0,"min_us":1.0,"quantile_us":1.75,"low_us":1.5,"high_us":3.0,"samples":9}"#;
         for (point, json) in [(timed, json), (Point::counted(3, 7), r#"{"n":3,"count":7}"#)] {
             assert_eq!(serde_json::to_string(&point).unwrap(), json);
             assert_eq!(serde_json::from_str::<Point>(json).unwrap(), point);

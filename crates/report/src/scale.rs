@@ -9,7 +9,7 @@ use crate::figure::{self, count};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use model::Reading;
-use model::growth::{Cost, Fit, Law, Point, Scale, Unit};
+use model::growth::{Cost, Fit, Law, Point, Quantile, Scale, Unit};
 
 /// From this relative deviation on a point is marked.
 const FAR: f64 = 0.1;
@@ -46,6 +46,9 @@ fn table(scale: &Scale, style: &Style) -> String {
     columns.push(Column::right(if timed { "median" } else { unit_name(scale.unit) }));
     if timed {
         columns.push(Column::right("fastest").or_drop(3));
+        if let Some(lower) = lower_quantile(scale) {
+            columns.push(Column::right(lower.name()));
+        }
         columns.push(Column::right("99 % interval").or_drop(2));
     }
     if fit.is_some() {
@@ -54,26 +57,26 @@ fn table(scale: &Scale, style: &Style) -> String {
     }
     let mut table = Table::new(columns);
     for point in &scale.points {
-        table.row(row(point, fit, timed, style));
+        table.row(row(point, fit, scale, style));
     }
     table.render(style)
 }
 
-fn row(point: &Point, fit: Option<&Fit>, timed: bool, style: &Style) -> Vec<Cell> {
+fn row(point: &Point, fit: Option<&Fit>, scale: &Scale, style: &Style) -> Vec<Cell> {
+    let mut cells = vec![Cell::new(Tint::Strong, count(point.n))];
+    let timed = scale.unit == Unit::Us;
     let figure = |value: f64| if timed { figure::time(value, style) } else { whole(value) };
-    let mut cells = vec![
-        Cell::new(Tint::Strong, count(point.n)),
-        Cell::new(Tint::Strong, figure(point.value())),
-    ];
-    if timed {
-        let fastest = match point.cost {
-            Cost::Time { min_us, .. } => figure(min_us),
-            Cost::Count { .. } => String::new(),
-        };
+    if let Cost::Time { median_us, min_us, quantile_us, .. } = point.cost {
         let range =
             |(low, high): (f64, f64)| figure::Unit::of(point.value(), style).range(low, high);
-        cells.push(Cell::new(Tint::Plain, fastest));
+        cells.push(Cell::new(Tint::Strong, figure(median_us)));
+        cells.push(Cell::new(Tint::Plain, figure(min_us)));
+        if lower_quantile(scale).is_some() {
+            cells.push(Cell::new(Tint::Strong, figure(quantile_us)));
+        }
         cells.push(Cell::new(Tint::Faint, point.interval().map_or(String::new(), range)));
+    } else {
+        cells.push(Cell::new(Tint::Strong, figure(point.value())));
     }
     if let Some(fitted) = fit.and_then(|fit| fit.value(point.n as f64)) {
         let (tint, away) = deviation(point.value() / fitted - 1.0, style);
@@ -81,6 +84,11 @@ fn row(point: &Point, fit: Option<&Fit>, timed: bool, style: &Style) -> Vec<Cell
         cells.push(Cell::new(tint, away));
     }
     cells
+}
+
+/// What is fitted instead of the medians.
+fn lower_quantile(scale: &Scale) -> Option<Quantile> {
+    scale.quantile.filter(|quantile| *quantile != Quantile::Median)
 }
 
 /// A deviation with its sign: `+1.2 %`.
@@ -111,6 +119,14 @@ fn notes(scale: &Scale, style: &Style) -> String {
         let mark = style.paint(Tint::Doubt, "note:");
         style.wrap(&format!("{mark} {}", style.terminal(note)), 6) + "\n"
     };
-    let lines: String = scale.notes.iter().map(line).collect();
+    let lower = lower_quantile(scale).map(|lower| {
+        format!(
+            "Fitted is the {} of every size's times ({:.0} % of the launches are faster): here it \
+             varies less than the median.",
+            lower.name(),
+            lower.part() * 100.0
+        )
+    });
+    let lines: String = lower.iter().chain(&scale.notes).map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }

@@ -5,7 +5,7 @@ mod data;
 use data::{ASCII, PLAIN, RICH};
 use insta::assert_snapshot;
 use model::Reading;
-use model::growth::{Cost, Point, SCALE_SCHEMA, Scale, Unit};
+use model::growth::{Cost, Point, Quantile, SCALE_SCHEMA, Scale, Unit};
 use report::chart::{Chart, svg};
 use report::scale::view;
 use report::style::Style;
@@ -21,6 +21,7 @@ fn scale(workload: &str, unit: Unit, points: Vec<Point>) -> Scale {
         workload: workload.to_owned(),
         parameter: "libraries".to_owned(),
         unit,
+        quantile: (unit == Unit::Us).then_some(Quantile::Median),
         points,
         fit,
         notes: Vec::new(),
@@ -31,6 +32,7 @@ fn timed(&(n, us): &(u64, f64)) -> Point {
     let spread = 0.015 + 0.04 * ((n % 7) as f64 / 7.0);
     let cost = Cost::Time {
         median_us: us,
+        quantile_us: us,
         min_us: us * (1.0 - 0.9 * spread),
         low_us: us * (1.0 - 0.6 * spread),
         high_us: us * (1.0 + spread),
@@ -63,6 +65,18 @@ fn dense() -> Scale {
     scale("shape dense", Unit::Instructions, points)
 }
 
+/// On a machine that changed its speed.
+fn unsteady() -> Scale {
+    let mut scale = star();
+    scale.quantile = Some(Quantile::P25);
+    for point in &mut scale.points {
+        if let Cost::Time { median_us, .. } = &mut point.cost {
+            *median_us *= 1.31;
+        }
+    }
+    scale
+}
+
 fn unclear() -> Scale {
     let times = [(0, 900.0), (10, 1800.0), (20, 700.0), (40, 2000.0), (80, 600.0)];
     scale("./program --size {n} <&>\u{1b}[31m", Unit::Us, times.iter().map(timed).collect())
@@ -93,6 +107,7 @@ fn views() {
     assert_snapshot!("scale_colour", view(&star(), &RICH));
     assert_snapshot!("scale_40", view(&star(), &Style { width: 40, ..PLAIN }));
     assert_snapshot!("scale_counted", fits(&view(&dense(), &PLAIN)));
+    assert_snapshot!("scale_unsteady", fits(&view(&unsteady(), &PLAIN)));
     assert_snapshot!("scale_unclear", fits(&view(&unclear(), &PLAIN)));
     assert_snapshot!("scale_refused", fits(&view(&refused(), &PLAIN)));
     assert_snapshot!("scale_constant", fits(&view(&constant(), &PLAIN)));

@@ -8,10 +8,12 @@ mod data;
 mod doubt;
 mod error;
 mod exponent;
+mod quantile;
 mod select;
 mod solve;
 
 pub use error::GrowthError;
+pub use quantile::points;
 
 use curve::Curve;
 use data::Data;

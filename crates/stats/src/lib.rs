@@ -24,6 +24,6 @@ pub use model::Rules;
 pub use order::order_interval;
 pub use percentile::{ascending, percentile};
 pub use precision::{LEAST_ROUNDS_FOR_PRECISION, summary_width, width};
-pub use results::results;
+pub use results::{results, times};
 pub use summary::summarise;
 pub use throughput::{scaling, throughput};

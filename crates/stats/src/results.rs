@@ -40,6 +40,12 @@ pub fn results(experiment: &Experiment, samples: &[Sample], rules: &Rules) -> Re
     }
 }
 
+/// Times of the counted launches of every variant, in order of rounds.
+pub fn times(experiment: &Experiment, samples: &[Sample]) -> Vec<Vec<f64>> {
+    let times = |launches: &Vec<Sample>| launches.iter().map(|s| s.launch.total_us).collect();
+    by_variant(experiment, samples).iter().map(times).collect()
+}
+
 /// Counted launches of every variant, in order of rounds. A round that was launched again, after
 /// a run was resumed, counts once: the later one.
 fn by_variant(experiment: &Experiment, samples: &[Sample]) -> Vec<Vec<Sample>> {

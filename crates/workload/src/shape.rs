@@ -5,6 +5,9 @@ pub enum Kind {
     Star,
     /// The program needs the first of n libraries, each needs the next.
     Chain,
+    /// The program needs n libraries, the last first, and each needs the next: an order that a
+    /// loader has to turn round.
+    ReverseChain,
     /// The program needs n libraries, each needs all later ones.
     Dense,
     /// The program imports n symbols from one library.
@@ -20,9 +23,10 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Star,
         Kind::Chain,
+        Kind::ReverseChain,
         Kind::Dense,
         Kind::Symbols,
         Kind::SearchPath,
@@ -35,6 +39,7 @@ impl Kind {
         match self {
             Kind::Star => "star",
             Kind::Chain => "chain",
+            Kind::ReverseChain => "reverse-chain",
             Kind::Dense => "dense",
             Kind::Symbols => "symbols",
             Kind::SearchPath => "search-path",
@@ -48,6 +53,7 @@ impl Kind {
         match self {
             Kind::Star => "main needs n libraries",
             Kind::Chain => "main needs the first of n libraries, each needs the next",
+            Kind::ReverseChain => "main needs n libraries, the last first; each needs the next",
             Kind::Dense => "main needs n libraries, each needs all later ones",
             Kind::Symbols => "main imports n symbols from one library",
             Kind::SearchPath => "main's library is in the last of n folders to search",

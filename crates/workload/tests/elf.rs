@@ -125,10 +125,12 @@ fn mapped(program: &Path) -> Vec<String> {
 #[test]
 fn every_shape_has_its_libraries() {
     let numbered: Vec<_> = (1..=4).map(|number| format!("libshape_{number}.so")).collect();
+    let reversed: Vec<_> = numbered.iter().rev().cloned().collect();
     for kind in Kind::ALL {
         let (_folder, program) = emitted(&shape(kind, 4));
         let wanted = match kind {
             Kind::Dlopen => &[],
+            Kind::ReverseChain => &reversed[..],
             Kind::Symbols | Kind::SearchPath => &numbered[..1],
             _ => &numbered[..],
         };
@@ -146,6 +148,7 @@ fn shapes_depend_in_their_form() {
     let each = |kind| [1, 2, 3, 4].map(|number| needed(kind, number));
     assert_eq!(each(Kind::Star), [0, 0, 0, 0]);
     assert_eq!(each(Kind::Chain), [1, 1, 1, 0]);
+    assert_eq!(each(Kind::ReverseChain), [1, 1, 1, 0]);
     assert_eq!(each(Kind::Dense), [3, 2, 1, 0]);
 }
 

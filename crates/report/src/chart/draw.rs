@@ -135,11 +135,12 @@ fn frame(scale: &Scale, kind: Chart, x: &Axis, y: &Axis) -> String {
 /// What the marks are.
 fn legend(scale: &Scale) -> String {
     let intervals = scale.points.iter().any(|p| p.interval().is_some());
-    let what = match (scale.unit, intervals) {
-        (Unit::Us, true) => "median, 99 % interval",
-        (Unit::Us, false) => "measured",
-        _ => "counted",
+    let what = match (scale.quantile, intervals) {
+        (Some(quantile), true) => format!("{}, 99 % interval", quantile.name()),
+        (Some(_), false) => "measured".to_owned(),
+        (None, _) => "counted".to_owned(),
     };
+    let what = what.as_str();
     let at = BOTTOM + 40.0;
     let mut drawn =
         point(LEFT + 5.0, at, what) + &text(LEFT + 16.0, at + 4.5, Anchor::Start, "", what);

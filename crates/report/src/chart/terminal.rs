@@ -1,7 +1,7 @@
 use crate::figure::{count, time};
 use crate::style::{Style, Tint};
 use crate::text::{columns, padding};
-use model::growth::{Scale, Unit};
+use model::growth::{Quantile, Scale, Unit};
 
 /// Lines of a plot.
 const ROWS: usize = 12;
@@ -88,7 +88,7 @@ impl Grid {
     /// The ends of the axis of n, and what the marks are.
     fn foot(&self, scale: &Scale, style: &Style) -> String {
         let last = format!("n = {}", count(self.last as u64));
-        let what = if scale.unit == Unit::Us { "median" } else { "counted" };
+        let what = scale.quantile.map_or("counted", Quantile::name);
         let mut legend = format!("{} {what}", self.marks.0);
         if scale.fit.value().is_some_and(|fit| !fit.terms.is_empty()) {
             legend += &format!("  {} fitted law", self.marks.1);

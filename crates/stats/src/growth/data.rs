@@ -60,9 +60,13 @@ impl Data {
 }
 
 /// Relative standard error of a point's value; from its interval, where it has one.
-fn relative_error(point: &Point) -> f64 {
-    let Cost::Time { median_us, low_us, high_us, samples, .. } = point.cost else { return COUNTED };
-    let error = (high_us - low_us) / (2.0 * STANDARD_ERRORS * median_us);
+pub(super) fn relative_error(point: &Point) -> f64 {
+    let Cost::Time { quantile_us, low_us, high_us, samples, .. } = point.cost else {
+        return COUNTED;
+    };
+    // The wider half: the lower end of a low quantile may be no more than the fastest launch.
+    let half_us = (high_us - quantile_us).max(quantile_us - low_us);
+    let error = half_us / (STANDARD_ERRORS * quantile_us);
     if samples < 2 || !error.is_finite() {
         return SINGLE;
     }

@@ -55,8 +55,8 @@ fn candidates(data: &Data) -> Vec<Curve> {
 /// Akaike's criterion with the correction for few points (Hurvich & Tsai 1989).
 fn aicc(curve: &Curve, data: &Data) -> f64 {
     let count = data.n.len() as f64;
-    // The spread of the deviations is a parameter too.
-    let parameters = curve.terms.len() as f64 + 1.0;
+    // The spread of the deviations is a parameter too, and so is the unit of a logarithm.
+    let parameters = curve.terms.len() as f64 + 1.0 + f64::from(u8::from(curve.uses_log()));
     // What the points themselves leave open is no evidence for a curve that follows it.
     let variance = curve.squares / count + data.noise * data.noise;
     // Not below 2: the spread is not estimated from so few deviations alone.

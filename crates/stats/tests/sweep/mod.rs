@@ -1,8 +1,11 @@
 //! Simulated sweeps whose law is known: log-normal noise with a tail of disturbed launches.
 
-use model::growth::{Cost, Point};
+pub mod unsteady;
+
+use model::growth::Point;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use stats::growth::points;
 
 /// How a sweep is simulated.
 #[derive(Clone, Copy)]
@@ -18,22 +21,14 @@ impl Sweep {
     /// The sweep as measured once.
     pub fn run(&self, seed: u64) -> Vec<Point> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        self.sizes.iter().map(|&n| self.point(n, &mut random)).collect()
+        let series: Vec<(u64, Vec<f64>)> =
+            self.sizes.iter().map(|&n| (n, self.times(n, &mut random))).collect();
+        points(&series, seed).0
     }
 
-    fn point(&self, n: u64, random: &mut ChaCha8Rng) -> Point {
+    fn times(&self, n: u64, random: &mut ChaCha8Rng) -> Vec<f64> {
         let truth = (self.truth)(n as f64);
-        let times: Vec<f64> =
-            (0..self.launches).map(|_| truth * disturbance(self.sigma, random).exp()).collect();
-        let found = stats::summarise(&times, n).expect("there are launches");
-        let cost = Cost::Time {
-            median_us: found.median_us,
-            min_us: found.min_us,
-            low_us: found.median_low_us,
-            high_us: found.median_high_us,
-            samples: found.runs,
-        };
-        Point { n, cost }
+        (0..self.launches).map(|_| truth * disturbance(self.sigma, random).exp()).collect()
     }
 }
 

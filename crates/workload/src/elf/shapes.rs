@@ -16,7 +16,7 @@ pub(crate) fn shape(shape: &Shape) -> Result<Files, WorkloadError> {
     }
     let mut files = Files::new(PROGRAM, counts(shape));
     match shape.kind {
-        Kind::Star | Kind::Chain | Kind::Dense | Kind::Tls | Kind::Dlopen => {
+        Kind::Star | Kind::Chain | Kind::ReverseChain | Kind::Dense | Kind::Tls | Kind::Dlopen => {
             let kind = shape.kind;
             for number in 1..=n {
                 files.add(library(number), false, move || numbered(kind, number, n));
@@ -40,7 +40,7 @@ pub(crate) fn shape(shape: &Shape) -> Result<Files, WorkloadError> {
 fn counts(shape: &Shape) -> Counts {
     let n = shape.n.into();
     let (imports, exports) = match shape.kind {
-        Kind::Star | Kind::Chain | Kind::Dense => (0, n),
+        Kind::Star | Kind::Chain | Kind::ReverseChain | Kind::Dense => (0, n),
         Kind::Tls => (0, 2 * n),
         Kind::Symbols => (n, n),
         Kind::SearchPath => (1, 1),
@@ -52,7 +52,7 @@ fn counts(shape: &Shape) -> Counts {
 /// A library of a shape that has n of them: one function, and what it needs.
 fn numbered(kind: Kind, number: u32, n: u32) -> Vec<u8> {
     let last = match kind {
-        Kind::Chain => n.min(number + 1),
+        Kind::Chain | Kind::ReverseChain => n.min(number + 1),
         Kind::Dense => n,
         _ => number,
     };
@@ -84,6 +84,7 @@ fn program(shape: &Shape) -> Vec<u8> {
         Kind::Star | Kind::Dense | Kind::Tls => {
             Image { needed: (1..=n).map(library).collect(), ..base }
         }
+        Kind::ReverseChain => Image { needed: (1..=n).rev().map(library).collect(), ..base },
         Kind::Chain => Image { needed: (1..=n.min(1)).map(library).collect(), ..base },
         Kind::Symbols => {
             Image { needed: vec![library(1)], imports: (1..=n).map(function).collect(), ..base }

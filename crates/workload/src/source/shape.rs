@@ -75,7 +75,7 @@ fn script(kind: Kind, n: u32) -> Vec<u8> {
         _ => {
             for number in (1..=n).rev() {
                 let last = match kind {
-                    Kind::Chain => n.min(number + 1),
+                    Kind::Chain | Kind::ReverseChain => n.min(number + 1),
                     Kind::Dense => n,
                     _ => number,
                 };
@@ -85,6 +85,9 @@ fn script(kind: Kind, n: u32) -> Vec<u8> {
             }
             match kind {
                 Kind::Chain => files(1, n.min(1)),
+                Kind::ReverseChain => {
+                    (1..=n).rev().fold(String::new(), |text, number| text + &files(number, number))
+                }
                 Kind::Dlopen => " -lc".to_owned(),
                 _ => files(1, n),
             }

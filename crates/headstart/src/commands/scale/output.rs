@@ -4,8 +4,8 @@ use super::session::Session;
 use super::{Arguments, subject};
 use crate::output;
 use anyhow::{Context, Result};
-use model::growth::{Cost, Point, SCALE_SCHEMA, Scale, Unit};
-use model::{Reading, Rules};
+use model::Reading;
+use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
 use report::chart::{Chart, svg};
 use serde::Serialize;
 
@@ -44,7 +44,10 @@ struct Printed<'a> {
 
 fn scale(session: &Session) -> Scale {
     let plan = &session.plan;
-    let points = if plan.unit == Unit::Us { times(session) } else { counts(session) };
+    let (points, quantile) = match plan.unit {
+        Unit::Us => times(session),
+        _ => (counts(session), None),
+    };
     let fit = stats::growth::fit(&points)
         .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value);
     let (workload, parameter) = subject::words(&plan.subject);
@@ -54,27 +57,18 @@ fn scale(session: &Session) -> Scale {
         workload,
         parameter,
         unit: plan.unit,
+        quantile,
         fit,
         points,
         notes: session.notes.iter().chain(&plan.notes).cloned().collect(),
     }
 }
 
-fn times(session: &Session) -> Vec<Point> {
-    let results = stats::results(&session.experiment, &session.samples, &Rules::default());
-    let point = |&n: &u64| {
-        let name = subject::variant_name(n);
-        let summary = results.variants.iter().find(|variant| variant.name == name)?.summary;
-        let cost = Cost::Time {
-            median_us: summary.median_us,
-            min_us: summary.min_us,
-            low_us: summary.median_low_us,
-            high_us: summary.median_high_us,
-            samples: summary.runs,
-        };
-        Some(Point { n, cost })
-    };
-    session.plan.chosen.iter().filter_map(point).collect()
+fn times(session: &Session) -> (Vec<Point>, Option<Quantile>) {
+    let times = stats::times(&session.experiment, &session.samples);
+    let series: Vec<(u64, Vec<f64>)> = session.plan.chosen.iter().copied().zip(times).collect();
+    let (points, quantile) = stats::growth::points(&series, session.experiment.schedule.seed);
+    (points, Some(quantile))
 }
 
 fn counts(session: &Session) -> Vec<Point> {

@@ -43,7 +43,8 @@ impl From<Counted> for Unit {
 /// What changes its size, and the sizes.
 #[derive(Debug, clap::Args)]
 pub struct SubjectArgs {
-    /// A generated workload: shape star|chain|dense|symbols|search-path|tls|dlopen, pietrek, dawson
+    /// A generated workload: shape star, shape chain, … ('generate shape --help' lists all),
+    /// pietrek, dawson
     #[arg(value_name = "WORKLOAD")]
     workload: Vec<String>,
     /// A command of your own; the letter n in braces stands where the size goes
