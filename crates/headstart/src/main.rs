@@ -21,6 +21,7 @@ enum Verb {
     Inspect(commands::inspect::InspectArgs),
     Generate(commands::generate::Arguments),
     Scale(commands::scale::Arguments),
+    Experiment(commands::experiment::Arguments),
     Doctor(commands::doctor::Arguments),
 }
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Verb::Inspect(args) => commands::inspect::run(&args),
         Verb::Generate(arguments) => commands::generate::run(&arguments),
         Verb::Scale(arguments) => commands::scale::run(&arguments),
+        Verb::Experiment(arguments) => commands::experiment::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };
     done.unwrap_or_else(|error| exit::report(&error))

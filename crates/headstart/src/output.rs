@@ -41,6 +41,11 @@ pub fn quoted(path: &Path) -> String {
     shlex::try_quote(&text).map_or_else(|_| text.to_string(), |quoted| quoted.into_owned())
 }
 
+/// Where the tables and graphs of an experiment are.
+pub fn left_in(folder: &Path) -> String {
+    format!("Tables and graphs: {}\n", quoted(folder))
+}
+
 /// Writes to standard output.
 pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();

@@ -102,12 +102,24 @@ fn launch_all(
     launching: &MeasuredArgs,
 ) -> Result<Stop, LabError> {
     let Begun { experiment, samples, folder, notes, .. } = begun;
+    let output = if launching.show_output { Output::Inherit } else { Output::Discard };
+    launches(launcher, experiment, samples, (folder, notes), output)
+}
+
+/// Makes the launches that `samples` still lacks, and appends them there and to the folder. What
+/// the figures of cold launches leave open is added to the notes.
+pub fn launches(
+    launcher: Launcher,
+    experiment: &Experiment,
+    samples: &mut Vec<Sample>,
+    (folder, notes): (&mut Option<RunFolder>, &mut Vec<String>),
+    output: Output,
+) -> Result<Stop, LabError> {
     let line = progress::Line::new();
     let chill = chill(experiment, &line)?;
     if let Some(chill) = &chill {
         notes.extend(limits(experiment, chill));
     }
-    let output = if launching.show_output { Output::Inherit } else { Output::Discard };
     let mut bench = Bench::new(experiment, launcher, output, chill)?;
     let schedule = &experiment.schedule;
     lab::run(experiment, samples, &mut bench, folder, &mut |progress| {

@@ -1,5 +1,6 @@
 //! Runs: what begins one, and where it is kept.
 
+use crate::exit::{FileError, Usage};
 use crate::output;
 use lab::{LabError, RunFolder};
 use model::{EXPERIMENT_SCHEMA, Experiment, Request, Schedule, Variant};
@@ -53,6 +54,32 @@ pub fn create(
             Err(error) => unkept(error.to_string()),
         },
     })
+}
+
+/// A new folder for an experiment of several runs: the one that was asked for, or one in the
+/// default place.
+///
+/// # Errors
+/// It cannot be made, or is not empty.
+pub fn claim(asked: Option<&Path>, name: &Path) -> anyhow::Result<PathBuf> {
+    let none = || {
+        Usage("neither XDG_CACHE_HOME nor HOME is set: say with --run where to keep it".to_owned())
+    };
+    let folder = match asked {
+        Some(path) => path.to_owned(),
+        None => default_folder(name).ok_or_else(none)?,
+    };
+    let failed = |source| FileError {
+        path: folder.display().to_string(),
+        source,
+        remedy: "choose another folder with --run",
+    };
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    if std::fs::read_dir(&folder).map_err(failed)?.next().is_some() {
+        let folder = folder.display();
+        return Err(Usage(format!("{folder} is not empty: name a new folder with --run")).into());
+    }
+    Ok(folder)
 }
 
 /// A note where a run goes on elsewhere than it began.

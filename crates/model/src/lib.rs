@@ -12,6 +12,7 @@ pub mod figures;
 pub mod growth;
 mod image;
 mod launch;
+pub mod load_table;
 mod machine;
 mod phase;
 mod reading;

@@ -2,13 +2,15 @@
 //! same bytes.
 
 mod axis;
+mod bars;
 mod draw;
 mod svg;
 mod terminal;
 
+pub use bars::Bars;
 pub use terminal::plot;
 
-use draw::{HEIGHT, WIDTH};
+use draw::HEIGHT;
 use model::growth::Scale;
 
 /// What a chart shows.
@@ -36,17 +38,12 @@ impl Chart {
     }
 }
 
-/// One SVG document with the given charts below each other, under one title. It loads nothing, runs nothing, and
-/// follows the reader's preference for light or dark.
+/// One SVG document with the given charts below each other, under one title. It loads nothing,
+/// runs nothing, and follows the reader's preference for light or dark.
 pub fn svg(scale: &Scale, charts: &[Chart]) -> String {
     let (head, head_height) = draw::head(scale);
     let height = head_height + HEIGHT * charts.len() as f64;
-    let title = svg::escape(&draw::title(scale));
-    let mut document = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hs-chart\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{title}</title>\n"
-    );
-    document += svg::LOOK;
-    document += &format!("<rect class=\"hs-paper\" width=\"{WIDTH}\" height=\"{height}\"/>\n");
+    let mut document = svg::open(&draw::title(scale), height);
     document += &head;
     for (i, chart) in charts.iter().enumerate() {
         let down = head_height + HEIGHT * i as f64;
@@ -54,5 +51,5 @@ pub fn svg(scale: &Scale, charts: &[Chart]) -> String {
         document += &draw::chart(scale, *chart);
         document += "</g>\n";
     }
-    document + "</svg>\n"
+    document + svg::CLOSE
 }

@@ -12,6 +12,7 @@ mod histogram;
 pub mod hot;
 pub mod inspect;
 pub mod jobs;
+pub mod load_table;
 pub mod measure;
 mod notes;
 pub mod scale;

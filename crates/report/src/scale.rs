@@ -31,7 +31,7 @@ pub fn view(scale: &Scale, style: &Style) -> String {
         view += &(style.paint(tint, line) + "\n");
     }
     view.push('\n');
-    view += &table(scale, style);
+    view += &table(scale, style).render(style);
     let plot = chart::plot(scale, style);
     if !plot.is_empty() {
         view += &format!("\n{plot}");
@@ -39,7 +39,16 @@ pub fn view(scale: &Scale, style: &Style) -> String {
     view + &notes(scale, style)
 }
 
-fn table(scale: &Scale, style: &Style) -> String {
+/// The same as Markdown, without the plot.
+pub fn markdown(scale: &Scale) -> String {
+    let style = Style { colour: false, width: usize::MAX, unicode: true };
+    let head = format!("# {}, by {}", scale.workload, scale.parameter);
+    let law = full_sentence(scale, &style);
+    let notes: String = notes_of(scale).iter().map(|note| format!("\n{note}\n")).collect();
+    format!("{head}\n\n{law}\n\n{}{notes}", table(scale, &style).markdown())
+}
+
+fn table(scale: &Scale, style: &Style) -> Table {
     let fit = scale.fit.value().filter(|fit| !fit.terms.is_empty());
     let timed = scale.unit == Unit::Us;
     let mut columns = vec![Column::right("n")];
@@ -59,7 +68,7 @@ fn table(scale: &Scale, style: &Style) -> String {
     for point in &scale.points {
         table.row(row(point, fit, scale, style));
     }
-    table.render(style)
+    table
 }
 
 fn row(point: &Point, fit: Option<&Fit>, scale: &Scale, style: &Style) -> Vec<Cell> {
@@ -119,14 +128,18 @@ fn notes(scale: &Scale, style: &Style) -> String {
         let mark = style.paint(Tint::Doubt, "note:");
         style.wrap(&format!("{mark} {}", style.terminal(note)), 6) + "\n"
     };
+    let lines: String = notes_of(scale).iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+fn notes_of(scale: &Scale) -> Vec<String> {
     let lower = lower_quantile(scale).map(|lower| {
         format!(
-            "Fitted is the {} of every size's times ({:.0} % of the launches are faster): here it \
-             varies less than the median.",
+            "Fitted is {}, the time that {:.0} % of a size's launches stay below: it varies less \
+             here than the median.",
             lower.name(),
             lower.part() * 100.0
         )
     });
-    let lines: String = lower.iter().chain(&scale.notes).map(line).collect();
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+    lower.into_iter().chain(scale.notes.iter().cloned()).collect()
 }

@@ -82,6 +82,16 @@ impl Table {
         self.rows.iter().map(|row| self.line(row, &widths, style)).collect()
     }
 
+    /// All columns as a Markdown table.
+    pub fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let cell = |cell: &Cell| cell.text.replace(['\n', '\r'], " ").replace('|', r"\|");
+        let mut rows = self.rows.iter().map(|row| line(row.iter().map(cell).collect()));
+        let head = rows.next().unwrap_or_default();
+        let rule = |column: &Column| if column.right { "---:" } else { ":---" }.to_owned();
+        head + &line(self.columns.iter().map(rule).collect()) + &rows.collect::<String>()
+    }
+
     fn too_wide(&self, widths: &[usize], width: usize) -> bool {
         let name = widths.first().map_or(0, |&name| name.min(FAIR_NAME));
         GAP + name + others(widths) > width

@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod doctor;
+pub mod experiment;
 pub mod explain;
 pub mod generate;
 pub mod inspect;

@@ -8,12 +8,15 @@ mod subject;
 mod timed;
 mod workloads;
 
+pub use output::{draw, print};
+pub use session::{Session, plan, schedule};
+
 use crate::args::LaunchArgs;
-use crate::exit;
+use crate::exit::{self, Usage};
 use anyhow::Result;
-use model::growth::Unit;
+use model::Until;
+use model::growth::{Scale, Unit};
 use os::launcher::Launcher;
-use session::Session;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -72,10 +75,38 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launcher = Launcher::start()?;
-    let mut session = match &arguments.resume {
-        Some(path) => Session::resume(path, arguments)?,
-        None => Session::begin(arguments)?,
+    let session = match &arguments.resume {
+        Some(path) => Session::resume(path, arguments.runs, arguments.budget)?,
+        None => begin(arguments)?,
     };
+    sweep(session, launcher, |session, scale| {
+        if let Some(folder) = &arguments.svg {
+            draw(scale, folder)?;
+        }
+        print(session, scale, arguments.json)
+    })
+}
+
+fn begin(arguments: &Arguments) -> Result<Session> {
+    let (subject, sizes) = arguments.subject.subject()?;
+    let unit = arguments.count.map_or(Unit::Us, Unit::from);
+    let request = arguments.launching.request();
+    if unit != Unit::Us && request.until != Until::Exit {
+        let text = "work is counted until a program ends: leave --until away with --count";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let plan = plan(subject, unit, sizes, arguments.budget);
+    let schedule = schedule(arguments.seed, arguments.runs);
+    let run = arguments.run.as_deref();
+    Session::begin(plan, schedule, request, run, run.is_some())
+}
+
+/// Makes the launches of a sweep; `printing` gets what they found, where that is anything.
+pub fn sweep(
+    mut session: Session,
+    launcher: Launcher,
+    printing: impl FnOnce(&Session, &Scale) -> Result<()>,
+) -> Result<ExitCode> {
     let stop = match session.plan.unit {
         Unit::Us => timed::run(&mut session, launcher),
         unit => {
@@ -87,7 +118,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Ok(stop) => *stop == lab::Stop::Interrupted,
         Err(error) => exit::is_interrupt(error),
     };
-    let printed = output::print(&session, arguments);
+    let scale = output::scale(&session);
+    let printed = if scale.points.is_empty() { Ok(()) } else { printing(&session, &scale) };
     let code = session.conclude(stop, interrupted)?;
     printed?;
     Ok(code)

@@ -1,9 +1,11 @@
 //! The machine and how busy it is.
 
 mod busy;
+mod file_system;
 mod processor;
 
 pub use busy::{Activity, activity, load_average, quiet_cpu};
+pub use file_system::file_system;
 pub use processor::{cpuid_cost_us, hypervisor};
 
 use model::Machine;

@@ -1,3 +1,4 @@
+use super::draw::WIDTH;
 use crate::text::printable;
 
 /// Colours of every chart, for light and dark surroundings; classes start with `hs-`, so that a
@@ -13,6 +14,12 @@ pub(super) const LOOK: &str = "<style>
 .hs-curve{fill:none;stroke:#d1570a;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}
 .hs-bar{stroke:#0b62c4;stroke-width:1.6;fill:none}
 .hs-point{fill:#0b62c4;stroke:#ffffff;stroke-width:1.2}
+.hs-s0{fill:#0b62c4}
+.hs-s1{fill:#d1570a}
+.hs-s2{fill:#2a8a43}
+.hs-s3{fill:#8250df}
+.hs-s4{fill:#b3841a}
+.hs-s5{fill:#0e7f86}
 @media (prefers-color-scheme:dark){
 .hs-paper{fill:#14181d}
 .hs-chart text{fill:#a3adb8}
@@ -22,9 +29,41 @@ pub(super) const LOOK: &str = "<style>
 .hs-curve{stroke:#ff9d5c}
 .hs-bar{stroke:#6cb2ff}
 .hs-point{fill:#6cb2ff;stroke:#14181d}
+.hs-s0{fill:#6cb2ff}
+.hs-s1{fill:#ff9d5c}
+.hs-s2{fill:#69d585}
+.hs-s3{fill:#c297ff}
+.hs-s4{fill:#e3b341}
+.hs-s5{fill:#56d4dd}
 }
 </style>
 ";
+
+/// Ends a document.
+pub(super) const CLOSE: &str = "</svg>\n";
+
+/// Begins a document of the usual width.
+pub(super) fn open(title: &str, height: f64) -> String {
+    let title = escape(title);
+    let head = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hs-chart\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{title}</title>\n"
+    );
+    let paper = format!("<rect class=\"hs-paper\" width=\"{WIDTH}\" height=\"{height}\"/>\n");
+    head + LOOK + &paper
+}
+
+/// A filled bar with a text that appears under the pointer.
+pub(super) fn bar(
+    class: &str,
+    (x, y): (f64, f64),
+    (width, height): (f64, f64),
+    title: &str,
+) -> String {
+    let title = escape(title);
+    format!(
+        "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{title}</title></rect>\n"
+    )
+}
 
 /// Radius of a point.
 pub(super) const RADIUS: f64 = 4.5;

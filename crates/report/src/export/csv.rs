@@ -37,7 +37,7 @@ fn line(variant: &VariantResult, effect: Option<&Effect>) -> String {
 }
 
 /// In quotation marks where RFC 4180 wants them.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

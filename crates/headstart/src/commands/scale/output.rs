@@ -1,35 +1,35 @@
 //! What a sweep prints.
 
 use super::session::Session;
-use super::{Arguments, subject};
+use super::subject;
 use crate::output;
 use anyhow::{Context, Result};
 use model::Reading;
 use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
 use report::chart::{Chart, svg};
 use serde::Serialize;
+use std::path::Path;
 
-/// Prints what there is; nothing where nothing was measured.
-pub fn print(session: &Session, arguments: &Arguments) -> Result<()> {
-    let scale = scale(session);
-    if scale.points.is_empty() {
-        return Ok(());
+/// Draws every chart into a folder.
+pub fn draw(scale: &Scale, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    for chart in Chart::ALL {
+        let file = folder.join(format!("{}.svg", chart.name()));
+        output::write_file(&file, &svg(scale, &[chart]))?;
     }
+    Ok(())
+}
+
+/// Keeps the result in the run folder and prints it.
+pub fn print(session: &Session, scale: &Scale, json: bool) -> Result<()> {
     if let Some(folder) = &session.folder {
-        folder.write("scale.json", report::export::json(&scale)?.as_bytes())?;
+        folder.write("scale.json", report::export::json(scale)?.as_bytes())?;
     }
-    if let Some(folder) = &arguments.svg {
-        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        for chart in Chart::ALL {
-            let file = folder.join(format!("{}.svg", chart.name()));
-            output::write_file(&file, &svg(&scale, &[chart]))?;
-        }
-    }
-    output::print(&if arguments.json {
+    output::print(&if json {
         let run = session.folder.as_ref().map(|folder| folder.path().display().to_string());
-        report::export::json(&Printed { scale: &scale, run })?
+        report::export::json(&Printed { scale, run })?
     } else {
-        report::scale::view(&scale, &output::style())
+        report::scale::view(scale, &output::style())
     })
 }
 
@@ -42,7 +42,8 @@ struct Printed<'a> {
     run: Option<String>,
 }
 
-fn scale(session: &Session) -> Scale {
+/// What the sweep has found so far.
+pub fn scale(session: &Session) -> Scale {
     let plan = &session.plan;
     let (points, quantile) = match plan.unit {
         Unit::Us => times(session),

@@ -1,21 +1,45 @@
 //! A sweep about to begin or to go on.
 
-use super::Arguments;
 use super::place::Place;
-use crate::exit::{self, Usage};
-use crate::runs;
+use crate::{exit, runs};
 use anyhow::Result;
-use lab::sweep::{PLAN, PLAN_SCHEMA, Plan, WARM_UP_ROUNDS};
+use lab::sweep::{PLAN, PLAN_SCHEMA, Plan, Subject, WARM_UP_ROUNDS};
 use lab::{LabError, RunFolder, Samples, Stop};
 use model::growth::Unit;
-use model::{Command, Experiment, Sample, Schedule, Until};
+use model::{Command, Experiment, Request, Sample, Schedule};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Rounds at most where the budget allows them.
 const ROUNDS: u32 = 50;
-const BUDGET_S: f64 = 60.0;
+/// Seconds for a sweep where no other time is given.
+pub const BUDGET_S: f64 = 60.0;
+
+/// What is to be swept, before any size was tried.
+pub fn plan(subject: Subject, unit: Unit, sizes: Vec<u64>, budget: Option<Duration>) -> Plan {
+    Plan {
+        schema: PLAN_SCHEMA,
+        subject,
+        unit,
+        sizes,
+        budget_s: budget.map_or(BUDGET_S, |budget| budget.as_secs_f64()),
+        chosen: Vec::new(),
+        counts: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// The schedule of a sweep; its budget is the plan's.
+pub fn schedule(seed: Option<u64>, rounds: Option<u32>) -> Schedule {
+    Schedule {
+        seed: seed.unwrap_or_else(runs::fresh_seed),
+        warm_up_rounds: WARM_UP_ROUNDS,
+        rounds: rounds.unwrap_or(ROUNDS),
+        precision: None,
+        budget_s: None,
+    }
+}
 
 /// Everything that a sweep works on.
 pub struct Session {
@@ -37,52 +61,34 @@ impl Samples for Session {
 }
 
 impl Session {
-    /// A new sweep and its run folder.
-    pub fn begin(arguments: &Arguments) -> Result<Session> {
-        let (subject, sizes) = arguments.subject.subject()?;
-        let unit = arguments.count.map_or(Unit::Us, Unit::from);
-        let request = arguments.launching.request();
-        if unit != Unit::Us && request.until != Until::Exit {
-            let text = "work is counted until a program ends: leave --until away with --count";
-            return Err(Usage(text.to_owned()).into());
-        }
-        let plan = Plan {
-            schema: PLAN_SCHEMA,
-            subject,
-            unit,
-            sizes,
-            budget_s: arguments.budget.map_or(BUDGET_S, |budget| budget.as_secs_f64()),
-            chosen: Vec::new(),
-            counts: Vec::new(),
-            notes: Vec::new(),
-        };
-        let schedule = Schedule {
-            seed: arguments.seed.unwrap_or_else(runs::fresh_seed),
-            warm_up_rounds: WARM_UP_ROUNDS,
-            rounds: arguments.runs.unwrap_or(ROUNDS),
-            precision: None,
-            budget_s: None,
-        };
+    /// A new sweep and its run folder: the one that is asked for, or one in the default place.
+    /// Generated workloads stay in it where `keep` says so.
+    pub fn begin(
+        plan: Plan,
+        schedule: Schedule,
+        request: Request,
+        run: Option<&Path>,
+        keep: bool,
+    ) -> Result<Session> {
         let experiment = runs::experiment(Vec::new(), schedule, request);
-        let (folder, note) =
-            runs::create(arguments.run.as_deref(), Path::new("scale"), &experiment)?;
+        let (folder, note) = runs::create(run, Path::new("scale"), &experiment)?;
         if let Some(folder) = &folder {
             plan.write(folder)?;
         }
-        let place = Place::new(folder.as_ref().map(RunFolder::path), arguments.run.is_none())?;
+        let place = Place::new(folder.as_ref().map(RunFolder::path), !keep)?;
         let notes = note.into_iter().collect();
         let (samples, started) = (Vec::new(), Instant::now());
         Ok(Session { plan, experiment, samples, folder, place, notes, resumed: false, started })
     }
 
     /// A sweep that was ended before it was complete, or is to have more rounds.
-    pub fn resume(path: &Path, arguments: &Arguments) -> Result<Session> {
+    pub fn resume(path: &Path, rounds: Option<u32>, budget: Option<Duration>) -> Result<Session> {
         let mut plan = Plan::read(path)?;
         let (folder, mut experiment, samples) = RunFolder::resume(path)?;
-        if let Some(rounds) = arguments.runs {
+        if let Some(rounds) = rounds {
             experiment.schedule.rounds = rounds;
         }
-        if let Some(budget) = arguments.budget {
+        if let Some(budget) = budget {
             plan.budget_s = budget.as_secs_f64();
         }
         let notes = runs::moved(&experiment).into_iter().collect();

@@ -1,10 +1,12 @@
 //! What cold launches depend on: read-ahead, dropping caches, the file system.
 
 use super::{Outcome, read, words};
+use crate::host;
 use model::Check;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// Folders that programs usually come from.
 const FOLDERS: [&str; 5] = ["/", "/usr", "/opt", "/home", "."];
@@ -73,20 +75,9 @@ pub(super) fn drop_caches() -> Check {
 
 /// The file system of the current folder, where run folders and often programs are.
 pub(super) fn file_system() -> Check {
-    let mounts = read("/proc/self/mountinfo");
-    let folder =
-        std::env::current_dir().map_err(|error| format!("current folder: {}", words(&error)));
-    let outcome = match (mounts, folder) {
-        (Err(reason), _) | (_, Err(reason)) => {
-            Outcome::unknown(reason, "cold launches depend on the file system")
-        }
-        (Ok(mounts), Ok(folder)) => match kind_of(&mounts, &folder.to_string_lossy()) {
-            Some(kind) => describe(&kind),
-            None => Outcome::unknown(
-                "the current folder is on no known mount",
-                "cold launches depend on the file system",
-            ),
-        },
+    let outcome = match host::file_system(Path::new(".")) {
+        Ok(kind) => describe(&kind),
+        Err(error) => Outcome::unknown(words(&error), "cold launches depend on the file system"),
     };
     outcome.named("file-system")
 }
@@ -109,39 +100,5 @@ fn describe(kind: &str) -> Outcome {
             Outcome::warning(found, "reads pass through another process and vary from run to run")
         }
         _ => Outcome::good(found, "a local file system: cold launches read from its device"),
-    }
-}
-
-/// File-system type of the mount that holds `folder`: the longest mount point, the last one of
-/// equals (proc(5), mountinfo).
-fn kind_of(mounts: &str, folder: &str) -> Option<String> {
-    let mut best: Option<(usize, &str)> = None;
-    for line in mounts.lines() {
-        let Some((left, right)) = line.split_once(" - ") else { continue };
-        let point = left.split(' ').nth(4)?.replace("\\040", " ");
-        let kind = right.split(' ').next()?;
-        let below = point == "/"
-            || folder
-                .strip_prefix(&point)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        if below && best.is_none_or(|(length, _)| point.len() >= length) {
-            best = Some((point.len(), kind));
-        }
-    }
-    best.map(|(_, kind)| kind.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_longest_mount_point_decides() {
-        let mounts = "1 0 254:0 / / rw - ext4 /dev/vda rw\n\
-                      2 1 0:9 / /home rw shared:1 - nfs4 host:/x rw\n\
-                      3 1 0:9 / /home2 rw - tmpfs x rw";
-        assert_eq!(kind_of(mounts, "/home/me").as_deref(), Some("nfs4"));
-        assert_eq!(kind_of(mounts, "/home2").as_deref(), Some("tmpfs"));
-        assert_eq!(kind_of(mounts, "/homes").as_deref(), Some("ext4"));
     }
 }

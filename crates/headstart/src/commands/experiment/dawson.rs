@@ -1,0 +1,79 @@
+//! Dawson's question: is it linear?
+
+use crate::args::LaunchArgs;
+use crate::commands::scale::{self, Session};
+use crate::output;
+use anyhow::Result;
+use lab::sweep::Subject;
+use model::growth::{Scale, Unit};
+use os::launcher::Launcher;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Published sizes: virtual functions of each of 800 classes.
+const STEP: u64 = 100;
+const SIZES: u64 = 17;
+/// The table as text that needs no terminal.
+const TABLE: &str = "table.md";
+
+/// Does the start of a program grow with the square of its virtual functions?
+///
+/// After Bruce Dawson, who found CreateProcess quadratic in the entries of the Control Flow Guard
+/// table (2019). Seventeen programs of 16 source files with 50 classes each, with 0 to 1600 virtual
+/// functions a class (up to 1.28 million functions), are generated and launched in turns. Both of
+/// his graphs are drawn: n against time, and n against the square root of time, on which n² is a
+/// straight line.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Rounds at most; each launches every size once
+    #[arg(short, long, value_name = "N", help_heading = "How often")]
+    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
+    runs: Option<u32>,
+    /// Stop after this time; sizes that take too long for it are left out [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = crate::args::seconds)]
+    #[arg(help_heading = "How often")]
+    budget: Option<Duration>,
+    /// Seed of the random order
+    #[arg(long, value_name = "N", help_heading = "How often")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    launching: LaunchArgs,
+    /// Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    run: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Launches all sizes and prints the law.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    os::interrupt::install();
+    let launcher = Launcher::start()?;
+    let (kind, varied) = ("dawson".to_owned(), "functions".to_owned());
+    let subject = Subject::Workload { kind, varied, fixed: Vec::new() };
+    let sizes = (0..SIZES).map(|step| step * STEP).collect();
+    let plan = scale::plan(subject, Unit::Us, sizes, arguments.budget);
+    let schedule = scale::schedule(arguments.seed, arguments.runs);
+    let request = arguments.launching.request();
+    // Half a gigabyte that can be generated again in a second is not kept.
+    let session = Session::begin(plan, schedule, request, arguments.run.as_deref(), false)?;
+    scale::sweep(session, launcher, |session, scale| {
+        if let Some(folder) = &session.folder {
+            keep(scale, folder.path())?;
+        }
+        scale::print(session, scale, arguments.json)?;
+        match &session.folder {
+            Some(folder) if !arguments.json => {
+                output::print(&format!("\n{}", output::left_in(folder.path())))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn keep(scale: &Scale, folder: &Path) -> Result<()> {
+    scale::draw(scale, folder)?;
+    output::write_file(&folder.join(TABLE), &report::scale::markdown(scale))
+}

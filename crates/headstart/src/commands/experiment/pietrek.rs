@@ -1,0 +1,178 @@
+//! Pietrek's question: how much faster does a program load whose libraries need no relocation,
+//! whose imports need no binding?
+
+mod beside;
+mod forms;
+mod launches;
+mod places;
+mod table;
+
+use crate::exit::Usage;
+use crate::{exit, output, runs};
+use anyhow::Result;
+use forms::Form;
+use lab::Stop;
+use model::CacheState;
+use model::load_table::LoadTable;
+use os::launcher::Launcher;
+use places::Place;
+use report::load_table;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use workload::Pietrek;
+
+/// Seconds for everything, half for warm launches and half for cold ones.
+const BUDGET_S: f64 = 120.0;
+
+const UNPUBLISHED: &str = "The column's own figures (its Figure 2) are not part of headstart; \
+                           --beside FILE puts them, or those of another machine, into the table.";
+
+/// How much do relocation and binding matter to the time a program takes to load?
+///
+/// After Matt Pietrek's column (MSDN Magazine, May 2000), which measured REBASE, BIND and import
+/// by ordinal: a program that imports 100 functions from each of 10 libraries, with 5 relocations
+/// a function, in forms that leave out one work of the loader after the other. All forms are
+/// launched in turns, warm and cold, on every file system that --on names. The table gives the
+/// fastest launch, as the column's LoadTimer did, and the improvement on the first row.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// A folder on a file system to launch from; once for each [default: the run folder]
+    #[arg(long, value_name = "DIR")]
+    on: Vec<PathBuf>,
+    /// Only write the workloads to this new folder, such as for an image that is mounted read-only
+    /// and named with --on later
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["on", "run", "json", "beside"])]
+    generate: Option<PathBuf>,
+    /// Libraries
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    dlls: u32,
+    /// Functions of each library
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    functions: u32,
+    /// Globals that hold each function's address: one relocation each
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    globals: u32,
+    /// Rounds at most; each launches every form once [default: 300 warm, 50 cold]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(help_heading = "How often")]
+    runs: Option<u32>,
+    /// Stop after this time [default: 120s]
+    #[arg(long, value_name = "TIME", value_parser = crate::args::seconds)]
+    #[arg(help_heading = "How often")]
+    budget: Option<Duration>,
+    /// Leave out cold launches
+    #[arg(long, help_heading = "How often")]
+    warm_only: bool,
+    /// Seed of the random order
+    #[arg(long, value_name = "N", help_heading = "How often")]
+    seed: Option<u64>,
+    /// Pin launches to this CPU [default: the quietest]
+    #[arg(long, value_name = "N", help_heading = "How to launch")]
+    cpu: Option<u32>,
+    /// Print the figures of this file beside: lines of a row's name, a comma, milliseconds
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    beside: Option<PathBuf>,
+    /// Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    run: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Arguments {
+    fn workload(&self) -> Pietrek {
+        let Arguments { dlls, functions, globals, .. } = *self;
+        Pietrek { dlls, functions, globals, ..Pietrek::default() }
+    }
+
+    /// States of the cache to launch in.
+    fn states(&self) -> &[CacheState] {
+        const STATES: [CacheState; 2] = [CacheState::Warm, CacheState::ColdEvicted];
+        &STATES[..if self.warm_only { 1 } else { 2 }]
+    }
+
+    /// Seconds for each state.
+    fn share_s(&self) -> f64 {
+        let all = self.budget.map_or(BUDGET_S, |budget| budget.as_secs_f64());
+        all / self.states().len() as f64
+    }
+}
+
+/// Launches all forms everywhere and prints the table.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let base = arguments.workload();
+    if base.dlls == 0 {
+        let text = "without libraries there is nothing to compare: --dlls 1 is the least";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let forms = forms::all(&base)?;
+    if let Some(folder) = &arguments.generate {
+        places::prepare(folder, &base, &forms)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    os::interrupt::install();
+    let beside = arguments.beside.as_deref().map(|file| beside::read(file, &forms)).transpose()?;
+    let folder = runs::claim(arguments.run.as_deref(), Path::new("pietrek"))?;
+    let places = places::all(&arguments.on, &folder, &base, &forms)?;
+    let mut table = table::empty(&base, &forms, &folder);
+    let mut stop = Stop::Rounds;
+    for &state in arguments.states() {
+        stop = one_state(state, &places, &forms, &folder, (arguments, &mut table))?;
+        if stop == Stop::Interrupted {
+            break;
+        }
+    }
+    match beside {
+        Some(column) => table.columns.push(column),
+        None => table.notes.push(UNPUBLISHED.to_owned()),
+    }
+    keep(&table, &folder)?;
+    print(&table, &folder, arguments.json)?;
+    Ok(match stop {
+        Stop::Interrupted => ExitCode::from(exit::INTERRUPTED),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// Launches all forms in one state of the cache and adds the columns.
+fn one_state(
+    state: CacheState,
+    places: &[Place],
+    forms: &[Form],
+    folder: &Path,
+    (arguments, table): (&Arguments, &mut LoadTable),
+) -> Result<Stop> {
+    let (possible, never_cold): (Vec<&Place>, Vec<&Place>) =
+        places.iter().partition(|place| state == CacheState::Warm || place.leaves_memory());
+    for place in never_cold {
+        let note = format!("{}: its files never leave memory, so none is cold.", place.name);
+        table.notes.push(note);
+    }
+    if possible.is_empty() {
+        return Ok(Stop::Rounds);
+    }
+    let launched = launches::all(state, &possible, forms, folder, arguments, Launcher::start()?)?;
+    table::add(table, state, &possible, forms, &launched);
+    Ok(launched.stop)
+}
+
+fn keep(table: &LoadTable, folder: &Path) -> Result<()> {
+    let write = |name: &str, text: &str| output::write_file(&folder.join(name), text);
+    write("pietrek.json", &report::export::json(table)?)?;
+    write("table.md", &load_table::markdown(table))?;
+    write("table.csv", &load_table::csv(table))?;
+    for (name, drawn) in load_table::charts(table) {
+        write(&format!("{name}.svg"), &drawn)?;
+    }
+    Ok(())
+}
+
+fn print(table: &LoadTable, folder: &Path, json: bool) -> Result<()> {
+    if json {
+        return output::print(&report::export::json(table)?);
+    }
+    let view = load_table::view(table, &output::style());
+    output::print(&format!("{view}\n{}", output::left_in(folder)))
+}

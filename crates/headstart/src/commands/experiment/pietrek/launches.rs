@@ -1,0 +1,67 @@
+use super::Arguments;
+use super::forms::Form;
+use super::places::Place;
+use crate::{run, runs};
+use anyhow::Result;
+use lab::{Output, RunFolder, Stop};
+use model::{CacheState, Experiment, Request, Sample, Schedule, Until, Variant};
+use os::launcher::Launcher;
+use std::path::Path;
+
+const WARM_ROUNDS: u32 = 300;
+const COLD_ROUNDS: u32 = 50;
+const WARM_UP_ROUNDS: u32 = 2;
+const TIMEOUT_S: f64 = 60.0;
+
+/// Launches of all forms in all places, in one state of the cache.
+pub struct Launched {
+    /// Variants are the forms of the first place, then those of the second, …
+    pub experiment: Experiment,
+    pub samples: Vec<Sample>,
+    pub stop: Stop,
+    pub notes: Vec<String>,
+}
+
+/// Makes one interleaved run of all forms in all places, kept in a folder within `folder`.
+pub fn all(
+    state: CacheState,
+    places: &[&Place],
+    forms: &[Form],
+    folder: &Path,
+    arguments: &Arguments,
+    launcher: Launcher,
+) -> Result<Launched> {
+    let mut variants = Vec::new();
+    for place in places {
+        for form in forms {
+            let program = place.program(form).display().to_string();
+            let mut command = os::program::resolve(&[program])?;
+            command.environment.clone_from(&form.environment);
+            variants.push(Variant { name: format!("{}: {}", place.name, form.name), command });
+        }
+    }
+    let warm = state == CacheState::Warm;
+    let schedule = Schedule {
+        seed: arguments.seed.unwrap_or_else(runs::fresh_seed),
+        warm_up_rounds: if warm { WARM_UP_ROUNDS } else { 0 },
+        rounds: arguments.runs.unwrap_or(if warm { WARM_ROUNDS } else { COLD_ROUNDS }),
+        precision: None,
+        budget_s: Some(arguments.share_s()),
+    };
+    let request = Request {
+        until: Until::Exit,
+        cache: state,
+        cpu: arguments.cpu.or_else(|| Some(os::host::quiet_cpu())),
+        realtime: false,
+        timeout_s: TIMEOUT_S,
+        ignore_failure: false,
+        prepare: None,
+    };
+    let experiment = runs::experiment(variants, schedule, request);
+    let name = if warm { "warm" } else { "cold" };
+    let mut kept = Some(RunFolder::create(&folder.join(name), &experiment)?);
+    let (mut samples, mut notes) = (Vec::new(), Vec::new());
+    let where_to = (&mut kept, &mut notes);
+    let stop = run::launches(launcher, &experiment, &mut samples, where_to, Output::Discard)?;
+    Ok(Launched { experiment, samples, stop, notes })
+}
