@@ -1,0 +1,146 @@
+//! `headstart experiment` as a command, on small workloads.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{headstart, run, stderr, stdout};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+const SMALL: [&str; 10] =
+    ["experiment", "pietrek", "--dlls", "3", "--functions", "8", "--globals", "2", "--runs", "10"];
+
+fn pietrek(folder: &Path, more: &[&str]) -> Value {
+    let output = headstart(folder, &[&SMALL[..], more, &["--json"]].concat()).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().flatten();
+    let mut names: Vec<String> =
+        names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn pietreks_table_has_every_row_warm_and_cold() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    let found = pietrek(folder.path(), &["--run", kept.to_str().unwrap()]);
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!((rows[0]["name"].as_str(), rows.len()), (Some("default"), 7));
+    let columns = found["columns"].as_array().unwrap();
+    assert!(!columns.is_empty() && columns[0]["cache"] == "warm", "{found}");
+    for column in columns {
+        let cells = column["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), rows.len());
+        for (index, cell) in cells.iter().enumerate() {
+            let (fastest, median) = (&cell["fastest_us"], &cell["median_us"]);
+            assert!(fastest.as_f64().unwrap() <= median.as_f64().unwrap(), "{cell}");
+            assert_eq!(cell.get("improvement").is_some(), index > 0, "{cell}");
+        }
+    }
+    let mut wanted = vec!["pietrek.json", "table.csv", "table.md", "warm", "warm.svg"];
+    if columns.len() == 2 {
+        wanted.extend(["cold", "cold.svg"]);
+        wanted.sort_unstable();
+    }
+    assert_eq!(files(&kept), wanted);
+    assert_eq!(
+        fs::read_to_string(kept.join("table.csv")).unwrap().lines().count(),
+        1 + 7 * columns.len()
+    );
+    let launches = fs::read_to_string(kept.join("warm/launches.jsonl")).unwrap();
+    assert_eq!(launches.lines().count(), 7 * (10 + 2));
+}
+
+/// A read-only file system is prepared elsewhere; another workload on it is refused.
+#[test]
+fn prepared_folders_are_launched_from_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let prepared = folder.path().join("prepared");
+    let prepared_name = prepared.to_str().unwrap();
+    let output =
+        headstart(folder.path(), &[&SMALL[..], &["--generate", prepared_name]].concat()).output();
+    assert!(output.unwrap().status.success());
+    let before = files(&prepared);
+    let kept = folder.path().join("kept");
+    let more = ["--on", prepared_name, "--warm-only", "--run", kept.to_str().unwrap()];
+    let found = pietrek(folder.path(), &more);
+    assert_eq!(found["columns"].as_array().unwrap().len(), 1);
+    assert_eq!(files(&prepared), before);
+    let launched = fs::read_to_string(kept.join("warm/experiment.json")).unwrap();
+    assert!(launched.contains(&format!("{prepared_name}/no-relocations/LoadTimeTest")));
+
+    let other = run(&["experiment", "pietrek", "--dlls", "4", "--on", prepared_name]);
+    let said = stderr(&other);
+    assert!(other.status.code() == Some(2) && said.contains("3 libraries of 8"), "{said}");
+}
+
+/// The folders that were launched from are as before.
+#[test]
+fn several_places_stand_beside_each_other_and_nothing_stays_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = ["one", "two"].map(|name| folder.path().join(name));
+    places.iter().for_each(|place| fs::create_dir(place).unwrap());
+    let [one, two] = places.each_ref().map(|place| place.to_str().unwrap());
+    let beside = folder.path().join("published.csv");
+    fs::write(&beside, "# Figure 2\ndefault, 120\nbased,100\n\nneither,60\n").unwrap();
+    let more = ["--on", one, "--on", two, "--warm-only", "--beside", beside.to_str().unwrap()];
+    let found = pietrek(folder.path(), &more);
+    let columns = found["columns"].as_array().unwrap();
+    let name = |index: usize| columns[index]["name"].as_str().unwrap();
+    assert!(name(0).ends_with("/one") && name(1).ends_with("/two"), "{found}");
+    assert_eq!(name(2), "published");
+    let cell = &columns[2]["cells"];
+    assert_eq!(cell[0]["fastest_us"], 120_000.0);
+    assert_eq!(cell[4]["improvement"], 0.5);
+    assert!(cell[2]["unavailable"].as_str().unwrap().contains("no such row"), "{cell}");
+    assert!(places.iter().all(|place| files(place).is_empty()));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("table"), "default,fast\n").unwrap();
+    let table = folder.path().join("table").display().to_string();
+    let full = folder.path().display().to_string();
+    let cases: [(&[&str], &str); 5] = [
+        (&["pietrek", "--dlls", "0"], "--dlls 1 is the least"),
+        (&["pietrek", "--beside", &table], "'default,fast' is no row and its milliseconds"),
+        (&["pietrek", "--run", &full], "is not empty"),
+        (&["pietrek", "--dlls", "70000"], "70000"),
+        (&["dawson", "--runs", "2"], "2 is not in 5.."),
+    ];
+    for (words, reason) in cases {
+        let output = run(&[&["experiment"], words].concat());
+        let said = stderr(&output);
+        assert!(output.status.code() == Some(2) && said.contains(reason), "{words:?}: {said}");
+    }
+    let output = run(&["experiment", "pietrek", "--on", "/nowhere/at/all"]);
+    assert!(!output.status.success() && stderr(&output).contains("/nowhere/at/all"));
+}
+
+/// Seventeen sizes, both graphs, and half a gigabyte of workloads that is not left behind.
+#[test]
+fn dawsons_graphs_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    let words = ["experiment", "dawson", "--runs", "5", "--run", kept.to_str().unwrap()];
+    let output = headstart(folder.path(), &words).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("Tables and graphs: "));
+    let scale: Value = serde_json::from_slice(&fs::read(kept.join("scale.json")).unwrap()).unwrap();
+    let sizes: Vec<u64> =
+        scale["points"].as_array().unwrap().iter().map(|p| p["n"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, (0..17).map(|step| step * 100).collect::<Vec<u64>>());
+    for name in ["plain.svg", "root.svg", "log.svg", "table.md"] {
+        assert!(kept.join(name).is_file(), "{name}");
+    }
+    assert!(!kept.join("workloads").exists());
+    let table = fs::read_to_string(kept.join("table.md")).unwrap();
+    assert!(table.contains("| 1,600 | "), "{table}");
+}
