@@ -30,7 +30,7 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 22] = [
+pub const TOOLS: [Tool; 24] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
     tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
@@ -52,6 +52,8 @@ pub const TOOLS: [Tool; 22] = [
     tool("chromium", "chromium", Checks, "a very large image; many processes"),
     tool("gdb", "gdb", Checks, "a program with an interpreter inside"),
     tool("redis-server", "redis-server", Checks, "a server measured until its port answers"),
+    tool("mksquashfs", "squashfs-tools", Checks, "a read-only file system to launch from"),
+    tool("mkfs.btrfs", "btrfs-progs", Checks, "a compressed file system to launch from"),
     tool("hyperfine", "hyperfine", Checks, "the peer whose figures stand beside ours"),
 ];
 

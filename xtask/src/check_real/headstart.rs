@@ -18,6 +18,8 @@ pub struct Headstart {
     pub as_nobody: bool,
     /// Run it without environment variables, which the kernel copies at every exec.
     pub empty_environment: bool,
+    /// Environment variables that are set.
+    pub environment: Vec<(String, String)>,
 }
 
 impl Headstart {
@@ -50,12 +52,27 @@ impl Headstart {
     /// # Errors
     /// It cannot be run, fails, or prints something else.
     pub fn json<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<T> {
+        let stdout = self.run(arguments)?;
+        serde_json::from_str(&stdout).with_context(|| format!("{arguments:?} printed: {stdout}"))
+    }
+
+    /// Runs the command; what it prints.
+    ///
+    /// # Errors
+    /// It cannot be run, or fails.
+    pub fn run(&self, arguments: &[&str]) -> Result<String> {
         let mut command = self.command(arguments);
         let output = command.output().with_context(|| format!("{command:?} cannot be run"))?;
         let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{command:?} failed, {}: {stderr}", output.status);
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        serde_json::from_str(&stdout).with_context(|| format!("{command:?} printed: {stdout}"))
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// The same with an environment variable more.
+    pub fn with(&self, name: &str, value: &str) -> Headstart {
+        let mut with = self.clone();
+        with.environment.push((name.to_owned(), value.to_owned()));
+        with
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -71,6 +88,7 @@ impl Headstart {
             command.env_clear();
         }
         command.env_remove(SET_BY_CARGO);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.args(arguments).env("XDG_CACHE_HOME", &self.scratch).current_dir(&self.scratch);
         command
     }
@@ -129,6 +147,7 @@ mod tests {
             scratch: std::env::temp_dir(),
             as_nobody: false,
             empty_environment: false,
+            environment: Vec::new(),
         }
     }
 

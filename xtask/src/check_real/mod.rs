@@ -2,9 +2,14 @@
 //! hand only: they take minutes, and times depend on what else the machine does.
 
 mod build;
+mod experiments;
 mod explain;
 mod figures;
+mod file_systems;
+mod generate;
+mod growth;
 mod headstart;
+mod hot;
 mod hyperfine;
 mod inspect;
 mod launcher;
@@ -76,7 +81,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 11] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -112,6 +117,31 @@ const CHECKS: [Check; 7] = [
         about: "static facts equal readelf's on every ELF file of /usr/bin and /usr/lib",
         tools: &["readelf", "chromium"],
         run: inspect::check,
+    },
+    Check {
+        name: "generate",
+        about: "workloads are emitted far faster than a compiler builds them",
+        tools: &["gcc", "clang-19"],
+        run: generate::check,
+    },
+    Check {
+        name: "growth",
+        about: "the laws by which glibc's loader grows are found",
+        tools: &["valgrind"],
+        run: growth::check,
+    },
+    Check {
+        name: "hot",
+        about: "the function in which a slow launch spends its time is named",
+        // Its package brings the debug information of the C library and the loader.
+        tools: &["valgrind"],
+        run: hot::check,
+    },
+    Check {
+        name: "experiments",
+        about: "the published experiments run end to end, on several file systems",
+        tools: &["mksquashfs", "mkfs.btrfs"],
+        run: experiments::check,
     },
     Check {
         name: "programs",
@@ -194,8 +224,13 @@ fn context(folder: &tempfile::TempDir) -> Result<Context> {
     open_folder(&scratch)?;
     let program = scratch.join("headstart");
     std::fs::copy(&built, &program).with_context(|| format!("no {}", built.display()))?;
-    let headstart =
-        Headstart { program, scratch: scratch.clone(), as_nobody: false, empty_environment: false };
+    let headstart = Headstart {
+        program,
+        scratch: scratch.clone(),
+        as_nobody: false,
+        empty_environment: false,
+        environment: Vec::new(),
+    };
     Ok(Context { headstart, scratch, cpu: os::host::quiet_cpu() })
 }
 
