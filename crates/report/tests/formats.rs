@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use model::growth::Scale;
+use model::load_table::LoadTable;
 use model::{Check, Experiment, Explanation, Hot, ImageFacts, Results, Sample};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -38,6 +39,7 @@ fn examples_are_complete_and_exact() {
             "hot" => round_trip::<Hot>(&example),
             "image" => round_trip::<ImageFacts>(&example),
             "scale" => round_trip::<Scale>(&example),
+            "loads" => round_trip::<LoadTable>(&example),
             "check" => round_trip::<Check>(&example),
             "results" => round_trip::<Results>(&example),
             _ => panic!("what is {kind}?"),
@@ -45,7 +47,16 @@ fn examples_are_complete_and_exact() {
         assert_eq!(written, shown, "{kind}");
         kinds.push(kind);
     }
-    let expected =
-        ["experiment", "sample", "results", "explanation", "hot", "image", "scale", "check"];
+    let expected = [
+        "experiment",
+        "sample",
+        "results",
+        "explanation",
+        "hot",
+        "image",
+        "scale",
+        "loads",
+        "check",
+    ];
     assert_eq!(kinds, expected);
 }
