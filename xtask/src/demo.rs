@@ -49,6 +49,8 @@ pub fn run() -> Result<bool> {
     }
     good &= show(&headstart, &["inspect", &file])?;
     good &= show(&headstart, &[&["explain", "--"], program].concat())?;
+    good &= show(&headstart, &["scale", "shape", "dense", "--n", "0..256:8", "--budget", "10s"])?;
+    good &= show(&headstart, &["experiment", "pietrek", "--warm-only"])?;
     println!("\nThe command is {}: try it with --help.", headstart.display());
     Ok(good)
 }

@@ -63,7 +63,8 @@ pub fn functions_of(
     elf::placed(name, bytes, |_| debug, offsets)
 }
 
-fn debug_file(folder: &Path, build_id: &str) -> Option<PathBuf> {
+/// The file with what was stripped from an image.
+pub(crate) fn debug_file(folder: &Path, build_id: &str) -> Option<PathBuf> {
     let (first, rest) = build_id.split_at_checked(2)?;
     let path = folder.join(".build-id").join(first).join(format!("{rest}.debug"));
     path.is_file().then_some(path)

@@ -8,9 +8,11 @@ mod elf;
 mod error;
 mod file;
 mod functions;
+mod lines;
 
 pub use error::ImageError;
 pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_of};
+pub use lines::{Line, lines};
 
 use model::ImageFacts;
 use std::path::Path;

@@ -95,4 +95,7 @@ pub struct HotInstruction {
     pub samples: u64,
     /// Intel syntax.
     pub text: String,
+    /// Source file, without its folder, and line, where debug information tells: `strcmp.S:133`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }

@@ -113,7 +113,7 @@ fn instructions(page: &mut Page, hot: &Hot, hottest: &Hottest) {
     let titles = page.paint(Tint::Faint, &titles);
     page.line(&titles);
     let shown = shown(&hottest.instructions, samples, page.rows.is_none());
-    let mut next = None;
+    let (mut next, mut source) = (None, None);
     for instruction in shown.iter().map(|&at| &hottest.instructions[at]) {
         if next.is_some_and(|next| next != instruction.address) {
             let indent = " ".repeat(LEAD + ADDRESS + 2);
@@ -122,10 +122,24 @@ fn instructions(page: &mut Page, hot: &Hot, hottest: &Hottest) {
         next = Some(instruction.address.saturating_add(instruction.length.into()));
         let lead = lead(page, instruction.samples, samples);
         let text = page.style.shorten(&instruction.text, page.width - LEAD - ADDRESS - 2);
+        // A line is told once.
+        let told = instruction.source.as_deref().filter(|_| source != instruction.source);
+        let behind = told.map_or_else(String::new, |told| behind(page, &text, told));
+        source.clone_from(&instruction.source);
         let address = format!("{:>ADDRESS$x}", instruction.address);
         let address = page.paint(Tint::Faint, &address);
-        page.line(&format!("{lead}{address}  {text}"));
+        page.line(&format!("{lead}{address}  {text}{behind}"));
     }
+}
+
+/// The source line of an instruction at the end of its line, where that has room for it.
+fn behind(page: &Page, text: &str, source: &str) -> String {
+    let room = page.width - LEAD - ADDRESS - 2;
+    let space = room.saturating_sub(columns(text) + columns(source));
+    if space < 2 {
+        return String::new();
+    }
+    " ".repeat(space) + &page.paint(Tint::Faint, source)
 }
 
 /// Places of the instructions to show: all of a short function, else those around the hottest.

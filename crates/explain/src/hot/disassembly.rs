@@ -1,4 +1,5 @@
 use super::functions::{Code, name};
+use crate::names::base_name;
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Formatter, Instruction, IntelFormatter, SymbolResolver,
     SymbolResult,
@@ -40,13 +41,19 @@ pub(super) fn instructions(code: &Code, debug_folder: &Path) -> Option<Vec<HotIn
     options.set_branch_leading_zeros(false);
     options.set_space_after_operand_separator(true);
     options.set_show_branch_size(false);
-    let listed = kept.into_iter().map(|(instruction, samples)| {
+    let addresses: Vec<u64> = kept.iter().map(|(instruction, _)| instruction.ip()).collect();
+    let sources = image::lines(path, debug_folder, &addresses).into_iter().map(source);
+    let listed = kept.into_iter().zip(sources).map(|((instruction, samples), source)| {
         let mut text = String::new();
         formatter.format(instruction, &mut text);
         let length = instruction.len() as u8;
-        HotInstruction { address: instruction.ip(), length, samples: *samples, text }
+        HotInstruction { address: instruction.ip(), length, samples: *samples, text, source }
     });
     Some(listed.collect())
+}
+
+fn source(line: Option<image::Line>) -> Option<String> {
+    line.map(|line| format!("{}:{}", base_name(&line.file), line.line))
 }
 
 fn samples_on(code: &Code, instruction: &Instruction) -> u64 {

@@ -14,7 +14,8 @@ fn function(name: &str, module: &str, samples: u64, kernel: bool) -> HotFunction
 }
 
 fn instruction(address: u64, length: u8, samples: u64, text: &str) -> HotInstruction {
-    HotInstruction { address, length, samples, text: text.to_owned() }
+    let source = (address & 0x20 == 0).then(|| format!("strcmp.S:{}", 100 + address / 8 % 8));
+    HotInstruction { address, length, samples, text: text.to_owned(), source }
 }
 
 /// Ten samples, most of them in the kernel.
