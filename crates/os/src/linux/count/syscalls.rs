@@ -3,6 +3,7 @@
 use super::{CountError, Counted};
 use crate::linux::attend::Options;
 use crate::linux::error::LaunchError;
+use crate::linux::host;
 use crate::linux::interrupt;
 use crate::linux::launcher::dev_null;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
@@ -92,7 +93,7 @@ fn count(
 ) -> Result<Counted, LaunchError> {
     if let Some(cpu) = cpu {
         // One CPU for tracer and tracee makes stops several times cheaper.
-        ptrace::pin_thread(cpu).map_err(|source| LaunchError::System {
+        host::pin(&[cpu]).map_err(|source| LaunchError::System {
             action: "running the tracer on one CPU",
             source,
             remedy: "choose a CPU that taskset -p $$ lists",

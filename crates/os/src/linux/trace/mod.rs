@@ -24,8 +24,8 @@ mod symbols;
 
 pub use permitted::permitted;
 
-use super::LaunchError;
 use super::spawn::{Child, Prepared, Setup, spawn};
+use super::{LaunchError, host};
 use model::{Command, Ending, PhaseTrace};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -135,7 +135,7 @@ fn launch(
     started: &Sender<OwnedFd>,
 ) -> Result<TracedLaunch, LaunchError> {
     if let Some(cpu) = request.cpu {
-        ptrace::pin_thread(cpu).map_err(|source| LaunchError::System {
+        host::pin(&[cpu]).map_err(|source| LaunchError::System {
             action: "running the tracer on one CPU",
             source,
             remedy: "choose a CPU that taskset -p $$ lists",
