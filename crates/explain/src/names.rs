@@ -1,6 +1,4 @@
-//! Paths and figures as people read them.
-
-pub(crate) use model::figures::{bytes, count, duration, plural};
+//! Paths and loaders as people read them.
 
 /// The last component of a path.
 pub(crate) fn base_name(path: &str) -> &str {

@@ -2,8 +2,8 @@
 
 use crate::inputs::Inputs;
 use crate::modules::chosen_log;
-use crate::names::duration;
 use crate::time::median;
+use model::figures::duration;
 use model::{PhaseTrace, Reading, Source};
 
 /// What the phases are taken from.

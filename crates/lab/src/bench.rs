@@ -1,6 +1,6 @@
 use crate::{Chill, LabError, Launching};
 use model::{ColdCheck, Command, Ending, Experiment, Launch, Until};
-use os::launcher::{Configuration, LaunchSpec, Launcher, Slot, dev_null};
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, dev_null};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -14,9 +14,6 @@ pub enum Output {
     /// To headstart's own stdout and stderr.
     Inherit,
 }
-
-/// How long a program that was ready may take to end by itself.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// Launches an experiment's variants through one launcher process.
 pub struct Bench<'a> {

@@ -13,31 +13,19 @@ mod phases;
 mod processes;
 mod sources;
 
+use crate::style::Style;
 use model::Explanation;
 use page::Page;
 
-/// How the view is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ViewOptions {
-    /// Columns of the terminal; less than 60 are drawn as 60.
-    pub width: usize,
-    /// Escape sequences for colour and weight.
-    pub colour: bool,
-    /// Block characters and arrows; otherwise ASCII for bars and marks.
-    pub unicode: bool,
-    /// Modules and processes listed by name; all where `None`.
-    pub rows: Option<usize>,
-}
+/// Modules, processes and functions listed by name unless all are asked for.
+pub const ROWS: usize = 10;
 
-impl Default for ViewOptions {
-    fn default() -> Self {
-        ViewOptions { width: 80, colour: false, unicode: true, rows: Some(10) }
-    }
-}
-
-/// The whole view, each line at most `options.width` columns wide, with a line feed at its end.
-pub fn view(explanation: &Explanation, options: ViewOptions) -> String {
-    let mut page = Page::new(options);
+/// The whole view, with a line feed at the end of each line. No line is wider than the style
+/// says, or than 60 columns where it says less.
+///
+/// `rows`: modules and processes listed by name; all where `None`.
+pub fn view(explanation: &Explanation, style: &Style, rows: Option<usize>) -> String {
+    let mut page = Page::new(style, rows);
     phases::header(&mut page, explanation);
     phases::bars(&mut page, explanation);
     processes::table(&mut page, explanation);

@@ -1,9 +1,8 @@
 //! The terminal view of sampled functions: the hottest with their shares, and the instructions
 //! of one of them with the samples on each.
 
-use crate::explain::ViewOptions;
 use crate::explain::page::Page;
-use crate::style::Tint;
+use crate::style::{Style, Tint};
 use crate::text::columns;
 use model::figures::{count, plural};
 use model::{Hot, HotFunction, HotInstruction, Hottest, Reading};
@@ -22,10 +21,10 @@ const AROUND: usize = 2;
 /// Of a function's samples: what has less is not shown for its own sake.
 const LEAST_SHARE: f64 = 0.01;
 
-/// The view, each line at most `options.width` columns wide, with a line feed at its end. It is
-/// printed behind that of the explanation.
-pub fn view(hot: &Reading<Hot>, options: ViewOptions) -> String {
-    let mut page = Page::new(options);
+/// The view, which is printed behind that of the explanation; `style` and `rows` (of functions)
+/// as in [`crate::explain::view`].
+pub fn view(hot: &Reading<Hot>, style: &Style, rows: Option<usize>) -> String {
+    let mut page = Page::new(style, rows);
     match hot {
         Reading::Value(hot) => {
             functions(&mut page, hot);
@@ -66,7 +65,7 @@ fn functions(page: &mut Page, hot: &Hot) {
     let shown = page.rows.unwrap_or(all).min(all);
     // One hidden row would take the line that says so.
     let shown = if shown + 1 == all { all } else { shown };
-    let room = page.width - LEAD;
+    let room = page.style.width - LEAD;
     let widest = hot.functions[..shown].iter().map(|function| columns(base_name(function))).max();
     let module = widest.unwrap_or(0).clamp(6, room * 9 / 20);
     let name = room - module - 2;
@@ -121,7 +120,7 @@ fn instructions(page: &mut Page, hot: &Hot, hottest: &Hottest) {
         }
         next = Some(instruction.address.saturating_add(instruction.length.into()));
         let lead = lead(page, instruction.samples, samples);
-        let text = page.style.shorten(&instruction.text, page.width - LEAD - ADDRESS - 2);
+        let text = page.style.shorten(&instruction.text, page.style.width - LEAD - ADDRESS - 2);
         // A line is told once.
         let told = instruction.source.as_deref().filter(|_| source != instruction.source);
         let behind = told.map_or_else(String::new, |told| behind(page, &text, told));
@@ -134,7 +133,7 @@ fn instructions(page: &mut Page, hot: &Hot, hottest: &Hottest) {
 
 /// The source line of an instruction at the end of its line, where that has room for it.
 fn behind(page: &Page, text: &str, source: &str) -> String {
-    let room = page.width - LEAD - ADDRESS - 2;
+    let room = page.style.width - LEAD - ADDRESS - 2;
     let space = room.saturating_sub(columns(text) + columns(source));
     if space < 2 {
         return String::new();

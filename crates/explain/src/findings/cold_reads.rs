@@ -1,5 +1,6 @@
 use super::{Context, top};
-use crate::names::{base_name, bytes, plural};
+use crate::names::base_name;
+use model::figures::{bytes, plural};
 use model::{Finding, Reading};
 
 /// Less than this read from storage is not told.

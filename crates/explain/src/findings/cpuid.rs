@@ -1,5 +1,6 @@
 use super::Context;
-use crate::names::{base_name, count, duration};
+use crate::names::base_name;
+use model::figures::{count, duration};
 use model::{Finding, Reading};
 
 /// CPUID instructions that a hypervisor answers.

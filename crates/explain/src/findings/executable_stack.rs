@@ -1,5 +1,5 @@
 use super::{Context, names};
-use crate::names::plural;
+use model::figures::plural;
 use model::{Finding, Reading};
 
 /// A module that makes the stack executable: a matter of safety, seen in passing.

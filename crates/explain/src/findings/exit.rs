@@ -1,5 +1,6 @@
 use super::{Context, total};
-use crate::names::{base_name, duration, plural};
+use crate::names::base_name;
+use model::figures::{duration, plural};
 use model::{Finding, Phase, Reading};
 
 /// Told from this share of the launch.

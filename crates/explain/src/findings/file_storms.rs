@@ -1,6 +1,6 @@
 use super::Context;
 use crate::files::calls_in;
-use crate::names::{count, plural};
+use model::figures::{count, plural};
 use model::{FileWork, Finding, FolderWork, Reading};
 
 /// From this number of calls it is told even where its time is unknown.

@@ -1,5 +1,5 @@
 use super::{Context, names};
-use crate::names::plural;
+use model::figures::plural;
 use model::{Finding, ProcessReport, Reading};
 
 /// Processes that the program proper starts and waits for.

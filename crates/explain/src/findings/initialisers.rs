@@ -1,5 +1,6 @@
 use super::{Context, sum, top, total};
-use crate::names::{base_name, duration, plural};
+use crate::names::base_name;
+use model::figures::{duration, plural};
 use model::{Finding, Phase, Reading};
 
 /// Constructors run before main.

@@ -1,6 +1,7 @@
 use super::Context;
 use crate::files::calls_in;
-use crate::names::{base_name, count};
+use crate::names::base_name;
+use model::figures::count;
 use model::{Finding, Phase, ProcessReport, Reading};
 
 /// An interpreter's own start is told from this share of the launch.

@@ -1,5 +1,6 @@
 use super::Context;
-use crate::names::{base_name, duration, plural};
+use crate::names::base_name;
+use model::figures::{duration, plural};
 use model::{Finding, ProcessReport, Reading};
 
 /// Scripts and helper processes that run before the program proper.

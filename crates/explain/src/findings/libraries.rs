@@ -1,5 +1,6 @@
 use super::{Context, top};
-use crate::names::{base_name, duration, plural};
+use crate::names::base_name;
+use model::figures::{duration, plural};
 use model::{Finding, ImageKind, ModuleReport, Phase, Reading};
 use std::collections::BTreeSet;
 

@@ -23,8 +23,9 @@ mod search_misses;
 mod text_relocations;
 
 use crate::inputs::Inputs;
-use crate::names::{base_name, duration};
+use crate::names::base_name;
 use crate::time::{ns, us};
+use model::figures::duration;
 use model::{Explanation, Finding, ImageFacts, ModuleReport, Phase, ProcessReport};
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 use super::{Context, names};
-use crate::names::plural;
+use model::figures::plural;
 use model::{Finding, HashStyle, Reading};
 
 /// Libraries without a GNU hash table: every look-up that passes them compares names.

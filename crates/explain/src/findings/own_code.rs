@@ -1,5 +1,5 @@
 use super::{Context, interpreter};
-use crate::names::duration;
+use model::figures::duration;
 use model::{Finding, Phase, Reading};
 
 /// Told from this share of the launch.

@@ -1,5 +1,6 @@
 use super::{Context, top, total};
-use crate::names::{base_name, count, plural};
+use crate::names::base_name;
+use model::figures::{count, plural};
 use model::{Finding, Reading};
 
 /// Pages that the kernel maps at first touch.

@@ -1,5 +1,6 @@
 use super::Context;
-use crate::names::{base_name, duration, plural};
+use crate::names::base_name;
+use model::figures::{duration, plural};
 use model::{Finding, Reading};
 
 /// Libraries that the running program loads by dlopen.

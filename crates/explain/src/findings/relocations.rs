@@ -1,5 +1,6 @@
 use super::{Context, sum, top, total};
-use crate::names::{base_name, bytes, duration, plural};
+use crate::names::base_name;
+use model::figures::{bytes, duration, plural};
 use model::{Finding, ImageFacts, ModuleReport, Phase, Reading};
 
 /// The loader writes addresses into the modules and looks symbols up.

@@ -1,5 +1,5 @@
 use super::Context;
-use crate::names::{count, plural};
+use model::figures::{count, plural};
 use model::{Finding, Reading};
 
 /// From this number of failed attempts it is told even where its time is unknown.

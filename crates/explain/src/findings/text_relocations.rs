@@ -1,5 +1,5 @@
 use super::{Context, names};
-use crate::names::plural;
+use model::figures::plural;
 use model::{Finding, Reading};
 
 /// Relocations in code: every process gets its own copy of the pages.

@@ -7,7 +7,6 @@ use explain::{Inputs, Wanted};
 use lab::{Bench, LabError, Output, RunFolder, Samples};
 use model::{Experiment, Explanation, Sample, Variant};
 use os::launcher::Launcher;
-use report::explain::ViewOptions;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -106,12 +105,10 @@ fn print(arguments: &Arguments, explanation: &Explanation) -> Result<()> {
         return output::print(&report::export::json(explanation)?);
     }
     let style = output::style();
-    let rows = if arguments.all { None } else { ViewOptions::default().rows };
-    let options =
-        ViewOptions { width: style.width, colour: style.colour, unicode: style.unicode, rows };
-    output::print(&report::explain::view(explanation, options))?;
+    let rows = if arguments.all { None } else { Some(report::explain::ROWS) };
+    output::print(&report::explain::view(explanation, &style, rows))?;
     match &explanation.hot {
-        Some(hot) => output::print(&report::hot::view(hot, options)),
+        Some(hot) => output::print(&report::hot::view(hot, &style, rows)),
         None => Ok(()),
     }
 }

@@ -5,15 +5,11 @@ use crate::{output, progress};
 use anyhow::Result;
 use lab::JobsRequest;
 use model::Until;
-use os::launcher::{LaunchSpec, Launcher};
+use os::launcher::{GRACE, LaunchSpec, Launcher};
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// Launches by each launcher and block unless `--runs` says otherwise.
 const LAUNCHES: u32 = 100;
-
-/// How long a program whose time is up may take to end by itself.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// What to launch, and how often.
 pub struct Jobs<'a> {

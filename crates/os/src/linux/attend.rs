@@ -2,7 +2,7 @@
 
 use super::error::LaunchError;
 use super::host;
-use super::launcher::{Configuration, LaunchSpec, Launcher, Once, Source, dev_null};
+use super::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Once, Source, dev_null};
 use model::{Command, Until};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -21,9 +21,6 @@ impl Default for Options {
         Options { timeout: Duration::from_secs(60), cpu: None }
     }
 }
-
-/// How long a program whose time is up may take to end by itself.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// Runs `work` on a thread of its own, off the launch's CPU.
 pub(crate) fn on_own_thread<T: Send>(

@@ -10,7 +10,6 @@
 //! those that the kernel takes on the program's behalf without an instruction (execve writing
 //! the arguments to the new stack, `get_user_pages`): a handful for each execve.
 
-pub(super) mod assemble;
 mod cost;
 mod names;
 mod reads;
@@ -19,7 +18,6 @@ pub use cost::minor_fault_cost_us;
 
 use super::attend::{Options, attend, on_own_thread};
 use super::error::LaunchError;
-use super::host;
 use super::launcher::{Once, Source, Unwatched};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
 use model::{Command, FaultTotals, Launch, PageFaults, Reading};
@@ -42,9 +40,7 @@ fn record_with_launch(
     command: &Command,
     options: &Options,
 ) -> Result<(PageFaults, Launch), LaunchError> {
-    // Asked for here: the recording thread keeps off the launch's CPU.
-    let mut cpus = host::allowed_cpus();
-    cpus.extend(options.cpu.filter(|cpu| !cpus.contains(cpu)));
+    let cpus = perf::cpus(options);
     on_own_thread(options, || {
         let mut recorder = Recorder::open(&cpus)?;
         let once = attend(command, &[], None, options, &mut recorder)?;
@@ -103,11 +99,7 @@ struct Found {
 
 impl Recorder {
     fn open(cpus: &[u32]) -> Result<Recorder, LaunchError> {
-        let refused = |error: io::Error| LaunchError::NotPermitted {
-            mechanism: "recording page faults with perf events",
-            reason: perf::refusal(&error),
-        };
-        let scope = perf::permitted().map_err(refused)?;
+        let scope = perf::scope("recording page faults with perf events")?;
         let points = Tracepoints::open(scope);
         let mut attrs = vec![
             Attr::new(EventKind::MinorFaults, scope).with_processes(),
@@ -116,11 +108,7 @@ impl Recorder {
         if let Ok(points) = &points {
             attrs.extend(points.attrs(scope));
         }
-        let rings = Rings::open(&attrs, cpus).map_err(|source| LaunchError::System {
-            action: "opening perf events",
-            source,
-            remedy: "raise the limits: sudo sysctl kernel.perf_event_mlock_kb=2048; ulimit -n 4096",
-        })?;
+        let rings = perf::open(&attrs, cpus)?;
         Ok(Recorder { rings, scope, points, found: Found::default() })
     }
 
@@ -137,7 +125,7 @@ impl Recorder {
                 Scope::User => "perf page-fault events, user mode only".to_owned(),
                 Scope::UserAndKernel => "perf page-fault events".to_owned(),
             },
-            mappings: assemble::mappings(self.found.records, at_us),
+            mappings: perf::mappings(self.found.records, at_us),
             faults: faults
                 .map(|(at_ns, fault)| model::PageFault { at_us: at_us(at_ns), ..fault })
                 .collect(),

@@ -1,9 +1,12 @@
 //! The machine and how busy it is.
 
+mod affinity;
 mod busy;
 mod file_system;
 mod processor;
 
+pub use affinity::{allowed_cpus, stay_off};
+pub(crate) use affinity::{pin, processors};
 pub use busy::{Activity, activity, load_average, quiet_cpu};
 pub use file_system::file_system;
 pub use processor::{cpuid_cost_us, hypervisor};
@@ -15,12 +18,10 @@ use std::fs;
 /// What there is to know about the machine for reading its results later.
 pub fn machine() -> Machine {
     let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    // SAFETY: no pointer is passed.
-    let cpus = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
     Machine {
         kernel: kernel(),
         processor: processor_model(&cpu_info),
-        cpus: u32::try_from(cpus).unwrap_or(1),
+        cpus: processors(),
         hypervisor: hypervisor(),
         libc: libc_version(),
     }
@@ -63,37 +64,6 @@ fn libc_version() -> Option<String> {
     None
 }
 
-/// CPUs that the calling thread may run on, in order.
-pub fn allowed_cpus() -> Vec<u32> {
-    // SAFETY: an all-zero set is valid, the call writes into it, and indices stay below its size.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) < 0 {
-            // The machine has more CPUs than the set holds; the first one always exists.
-            return vec![0];
-        }
-        let cpus = 0..libc::CPU_SETSIZE as u32;
-        cpus.filter(|&cpu| libc::CPU_ISSET(cpu as usize, &set)).collect()
-    }
-}
-
-/// Takes `cpu` from the calling thread's affinity where another one is left: whoever measures
-/// launches on a CPU does not work on it meanwhile.
-pub fn stay_off(cpu: u32) {
-    // SAFETY: plain calls on a set that outlives them. Where they fail the caller shares the
-    // CPU, which costs precision and nothing else.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        let size = size_of::<libc::cpu_set_t>();
-        if libc::sched_getaffinity(0, size, &mut set) == 0 {
-            libc::CPU_CLR(cpu as usize, &mut set);
-            if libc::CPU_COUNT(&set) > 0 {
-                libc::sched_setaffinity(0, size, &set);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,8 +74,6 @@ mod tests {
         assert!(machine.kernel.starts_with("Linux "), "{machine:?}");
         assert!(machine.processor.contains(std::env::consts::ARCH), "{machine:?}");
         assert!(machine.cpus >= 1);
-        let allowed = allowed_cpus();
-        assert!(!allowed.is_empty() && allowed.is_sorted());
     }
 
     #[test]

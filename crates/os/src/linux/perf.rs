@@ -1,11 +1,15 @@
 //! perf events of our own children, without the `perf` program: perf_event_open(2).
 
 mod attr;
+mod mappings;
+mod opening;
 mod record;
 mod ring;
 mod tracefs;
 
 pub(crate) use attr::{Attr, EventKind};
+pub(crate) use mappings::mappings;
+pub(crate) use opening::{cpus, open, scope};
 pub(crate) use record::Record;
 pub(crate) use ring::Rings;
 pub(crate) use tracefs::{Tracefs, Tracepoint};

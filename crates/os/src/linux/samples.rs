@@ -12,12 +12,9 @@ pub use kernel::{KernelSymbol, KernelSymbols, kernel_symbols};
 
 use super::attend::{Options, attend, on_own_thread};
 use super::error::LaunchError;
-use super::faults::assemble;
-use super::host;
 use super::launcher::{Once, Source};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
 use model::{CodeSample, Command, LaunchSamples};
-use std::io;
 use std::os::fd::RawFd;
 
 /// Each sample costs a virtual machine several microseconds: at this rate a launch takes about a
@@ -33,9 +30,7 @@ const FREQUENCY_HZ: u32 = 10_007;
 /// [`LaunchError::NotPermitted`] where perf events are refused, and where the program cannot be
 /// started.
 pub fn record(command: &Command, options: &Options) -> Result<LaunchSamples, LaunchError> {
-    // Asked for here: the recording thread keeps off the launch's CPU.
-    let mut cpus = host::allowed_cpus();
-    cpus.extend(options.cpu.filter(|cpu| !cpus.contains(cpu)));
+    let cpus = perf::cpus(options);
     on_own_thread(options, || {
         let mut recorder = Recorder::open(&cpus)?;
         let once = attend(command, &[], None, options, &mut recorder)?;
@@ -53,18 +48,10 @@ struct Recorder {
 
 impl Recorder {
     fn open(cpus: &[u32]) -> Result<Recorder, LaunchError> {
-        let refused = |error: io::Error| LaunchError::NotPermitted {
-            mechanism: "sampling with perf events",
-            reason: perf::refusal(&error),
-        };
-        let scope = perf::permitted().map_err(refused)?;
+        let scope = perf::scope("sampling with perf events")?;
         let frequency_hz = frequency_hz();
         let clock = Attr::new(EventKind::CpuClock { frequency_hz }, scope).with_processes();
-        let rings = Rings::open(&[clock], cpus).map_err(|source| LaunchError::System {
-            action: "opening perf events",
-            source,
-            remedy: "raise the limits: sudo sysctl kernel.perf_event_mlock_kb=2048; ulimit -n 4096",
-        })?;
+        let rings = perf::open(&[clock], cpus)?;
         Ok(Recorder { rings, scope, frequency_hz, records: Vec::new(), lost: 0 })
     }
 
@@ -88,7 +75,7 @@ impl Recorder {
             frequency_hz: self.frequency_hz,
             with_kernel: self.scope == Scope::UserAndKernel,
             samples,
-            mappings: assemble::mappings(self.records, at_us),
+            mappings: perf::mappings(self.records, at_us),
             lost: self.lost,
         }
     }

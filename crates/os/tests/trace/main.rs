@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 mod cpuids;
+mod ended;
 mod files;
 mod installed;
 mod kinds;

@@ -1,17 +1,10 @@
 //! Where ptrace is refused, where the user is not root, and where the tracer is killed.
 
-use crate::support::{folder, gcc, is_running, strings, traced};
+use crate::support::{folder, gcc, helper, is_running, strings, traced, wait_until};
 use os::LaunchError;
 use os::trace::{TraceRequest, permitted, trace};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// This test program, running one of its hidden helpers.
-fn helper(name: &str) -> Vec<String> {
-    let own = std::env::current_exe().unwrap();
-    strings(&[own.to_str().unwrap(), "--ignored", "--exact", "--nocapture", name])
-}
 
 /// Refuses the system call given as its first argument, then executes the rest.
 const REFUSER: &str = r#"
@@ -113,14 +106,6 @@ fn nothing_survives_a_killed_tracer() {
     tracer.kill().unwrap();
     tracer.wait().unwrap();
     wait_until(|| pids.iter().all(|&pid| !is_running(pid)));
-}
-
-fn wait_until(condition: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !condition() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "waited for ten seconds");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]

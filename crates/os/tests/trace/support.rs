@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A folder for one test.
 pub fn folder() -> tempfile::TempDir {
@@ -92,4 +93,19 @@ pub fn between(image: &TracedImage, from: MarkKind, to: MarkKind) -> f64 {
 pub fn is_running(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     status.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+/// This test program, running one of its hidden helpers.
+pub fn helper(name: &str) -> Vec<String> {
+    let own = std::env::current_exe().unwrap();
+    strings(&[own.to_str().unwrap(), "--ignored", "--exact", "--nocapture", name])
+}
+
+/// Waits for `condition`, which holds within ten seconds.
+pub fn wait_until(condition: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "waited for ten seconds");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }

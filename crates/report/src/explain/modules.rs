@@ -38,7 +38,7 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
     if rows.is_empty() {
         return;
     }
-    let name = page.width.saturating_sub(53);
+    let name = page.style.width.saturating_sub(53);
     let titles = format!(
         "{:<name$}{:>10}{:>11}{:>10}{:>8}{:>12}",
         "Modules",

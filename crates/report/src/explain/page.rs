@@ -1,6 +1,5 @@
 //! A page of text under construction: width, colour and characters are decided here.
 
-use super::ViewOptions;
 use crate::style::{Style, Tint};
 use crate::text::{columns, lines};
 
@@ -11,15 +10,13 @@ pub(crate) struct Page {
     /// Modules and processes listed by name; all where `None`.
     pub(crate) rows: Option<usize>,
     pub(crate) style: Style,
-    pub(crate) width: usize,
     text: String,
 }
 
 impl Page {
-    pub(crate) fn new(options: ViewOptions) -> Self {
-        let ViewOptions { width, colour, unicode, rows } = options;
-        let width = width.max(LEAST_WIDTH);
-        Page { rows, style: Style { colour, width, unicode }, width, text: String::new() }
+    pub(crate) fn new(style: &Style, rows: Option<usize>) -> Self {
+        let style = Style { width: style.width.max(LEAST_WIDTH), ..*style };
+        Page { rows, style, text: String::new() }
     }
 
     /// The finished text, without spaces at the ends of lines.
@@ -66,7 +63,9 @@ impl Page {
         if text.trim().is_empty() {
             return;
         }
-        for (index, line) in lines(&text, self.width.saturating_sub(indent)).iter().enumerate() {
+        for (index, line) in
+            lines(&text, self.style.width.saturating_sub(indent)).iter().enumerate()
+        {
             let lead = if index == 0 { first.to_owned() } else { " ".repeat(indent) };
             let painted = self.paint(tint, line);
             self.line(&format!("{lead}{painted}"));
@@ -94,12 +93,13 @@ mod tests {
 
     #[test]
     fn bars_show_the_smallest_share() {
-        let page = Page::new(ViewOptions::default());
+        let style = Style { colour: false, width: 80, unicode: true };
+        let page = Page::new(&style, None);
         assert_eq!(page.bar(0.0, 4), "    ");
         assert_eq!(page.bar(0.0001, 4), "▏   ");
         assert_eq!(page.bar(0.5, 4), "██  ");
         assert_eq!(page.bar(2.0, 4), "████");
-        let page = Page::new(ViewOptions { unicode: false, ..ViewOptions::default() });
+        let page = Page::new(&Style { unicode: false, ..style }, None);
         assert_eq!(page.bar(0.3, 4), "##  ");
     }
 }

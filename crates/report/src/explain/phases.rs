@@ -8,7 +8,7 @@ use model::{Explanation, Phase, Reading};
 pub(super) fn header(page: &mut Page, explanation: &Explanation) {
     let total = duration(explanation.total_us);
     let command = printable(&explanation.command.line());
-    let room = page.width.saturating_sub(columns(&total) + 2);
+    let room = page.style.width.saturating_sub(columns(&total) + 2);
     let command = page.style.fitted(&command, room);
     let command = page.paint(Tint::Strong, &command);
     let total = page.paint(Tint::Strong, &total);
@@ -22,7 +22,7 @@ pub(super) fn header(page: &mut Page, explanation: &Explanation) {
         }
         missing => format!("untraced median: {}", why(missing)),
     };
-    let indent = page.width.saturating_sub(columns(&text));
+    let indent = page.style.width.saturating_sub(columns(&text));
     page.wrapped(&" ".repeat(indent), Tint::Faint, &text);
 }
 
@@ -31,7 +31,7 @@ pub(super) fn bars(page: &mut Page, explanation: &Explanation) {
     page.blank();
     let total = explanation.total_us;
     let most = explanation.phases.iter().map(|time| time.us).fold(0.0, f64::max);
-    let width = page.width.saturating_sub(37);
+    let width = page.style.width.saturating_sub(37);
     for time in &explanation.phases {
         if time.phase == Phase::Unattributed && time.us == 0.0 {
             continue;

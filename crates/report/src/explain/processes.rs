@@ -14,8 +14,8 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
     if processes.len() < 2 {
         return;
     }
-    let name = (page.width / 2).saturating_sub(6);
-    let time = page.width.saturating_sub(name + CHARGED + 4);
+    let name = (page.style.width / 2).saturating_sub(6);
+    let time = page.style.width.saturating_sub(name + CHARGED + 4);
     let heading = format!("{:<name$}  {:<time$}{:>CHARGED$}", "Processes", "  when", "charged");
     page.heading(&heading);
     let (shown, hidden) = split(groups(processes), page.rows);

@@ -11,9 +11,8 @@ fn fixture(name: &str) -> Explanation {
     serde_json::from_str(&json).unwrap()
 }
 
-fn plain() -> ViewOptions {
-    ViewOptions::default()
-}
+const PLAIN: Style = Style { colour: false, width: 80, unicode: true };
+const SOME: Option<usize> = Some(ROWS);
 
 /// A launch of which only the total is known.
 fn nothing() -> Explanation {
@@ -41,11 +40,11 @@ fn nothing() -> Explanation {
 #[test]
 fn golden_views() {
     for name in FIXTURES {
-        insta::assert_snapshot!(name, view(&fixture(name), plain()));
+        insta::assert_snapshot!(name, view(&fixture(name), &PLAIN, SOME));
     }
-    insta::assert_snapshot!("nothing", view(&nothing(), plain()));
-    let ascii = ViewOptions { unicode: false, rows: Some(4), width: 72, ..plain() };
-    insta::assert_snapshot!("soffice_ascii", view(&fixture("soffice"), ascii));
+    insta::assert_snapshot!("nothing", view(&nothing(), &PLAIN, SOME));
+    let ascii = Style { unicode: false, width: 72, ..PLAIN };
+    insta::assert_snapshot!("soffice_ascii", view(&fixture("soffice"), &ascii, Some(4)));
 }
 
 #[test]
@@ -55,7 +54,7 @@ fn no_line_is_wider_than_the_terminal() {
     for explanation in &explanations {
         for width in [60, 72, 80, 132] {
             for unicode in [true, false] {
-                for line in view(explanation, ViewOptions { width, unicode, ..plain() }).lines() {
+                for line in view(explanation, &Style { width, unicode, ..PLAIN }, SOME).lines() {
                     assert!(line.chars().count() <= width, "{width}: {line}");
                     assert!(unicode || line.is_ascii(), "{line}");
                 }
@@ -67,7 +66,7 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn colour_changes_nothing_but_colour() {
     for explanation in FIXTURES.map(fixture) {
-        let coloured = view(&explanation, ViewOptions { colour: true, ..plain() });
+        let coloured = view(&explanation, &Style { colour: true, ..PLAIN }, SOME);
         assert!(coloured.contains("\u{1b}["));
         let mut stripped = String::new();
         let mut escape = false;
@@ -80,19 +79,19 @@ fn colour_changes_nothing_but_colour() {
             }
         }
         let lines: Vec<&str> = stripped.lines().map(str::trim_end).collect();
-        assert_eq!(lines.join("\n") + "\n", view(&explanation, plain()));
+        assert_eq!(lines.join("\n") + "\n", view(&explanation, &PLAIN, SOME));
     }
 }
 
 #[test]
 fn all_lists_every_module_and_the_limit_counts_the_rest() {
     let explanation = fixture("inkscape");
-    let all = view(&explanation, ViewOptions { rows: None, width: 132, ..plain() });
+    let all = view(&explanation, &Style { width: 132, ..PLAIN }, None);
     for module in &explanation.modules {
         let name = module.path.rsplit('/').next().unwrap();
         assert!(all.contains(name), "{name}");
     }
-    let some = view(&explanation, plain());
+    let some = view(&explanation, &PLAIN, SOME);
     assert!(some.contains(&format!("  {} more ", explanation.modules.len() - 10)));
     assert!(some.contains(&format!("  all {} ", explanation.modules.len())));
 }
@@ -105,7 +104,7 @@ fn a_command_that_runs_again_and_again_is_one_row() {
     again.ended_us = explanation.total_us;
     again.charged_us = 1_000_000.0;
     explanation.processes.extend([again.clone(), again]);
-    let text = view(&explanation, plain());
+    let text = view(&explanation, &PLAIN, SOME);
     let row = text.lines().find(|line| line.contains("3 × dirname")).unwrap();
     assert!(row.ends_with("2.00 s"), "{row}");
     // Alive at its first start and again at the end.
@@ -121,6 +120,6 @@ fn names_cannot_move_the_cursor() {
     explanation.modules[0].path = "/tmp/\u{1b}]0;x\u{7}".to_owned();
     explanation.findings[0].evidence.push("\u{1b}[1A".to_owned());
     explanation.processes[0].notes.push("\r\n\u{9b}5A".to_owned());
-    let text = view(&explanation, plain());
+    let text = view(&explanation, &PLAIN, SOME);
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
 }

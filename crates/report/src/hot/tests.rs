@@ -1,6 +1,10 @@
 //! Golden views, and what holds for every view.
 
 use super::*;
+use crate::explain::ROWS;
+
+const PLAIN: Style = Style { colour: false, width: 80, unicode: true };
+const SOME: Option<usize> = Some(ROWS);
 
 /// Recorded: a program with 120 libraries that need each other.
 fn recorded() -> Reading<Hot> {
@@ -63,14 +67,13 @@ fn refused() -> Reading<Hot> {
 
 #[test]
 fn golden_views() {
-    let plain = ViewOptions::default();
     for (name, hot) in
         [("recorded", recorded()), ("few", few()), ("none", none()), ("refused", refused())]
     {
-        insta::assert_snapshot!(name, view(&hot, plain));
+        insta::assert_snapshot!(name, view(&hot, &PLAIN, SOME));
     }
-    let narrow = ViewOptions { width: 60, unicode: false, rows: Some(3), ..plain };
-    insta::assert_snapshot!("recorded_ascii", view(&recorded(), narrow));
+    let narrow = Style { width: 60, unicode: false, ..PLAIN };
+    insta::assert_snapshot!("recorded_ascii", view(&recorded(), &narrow, Some(3)));
 }
 
 #[test]
@@ -78,8 +81,7 @@ fn no_line_is_wider_than_the_terminal_or_moves_the_cursor() {
     for hot in [recorded(), few(), none(), refused()] {
         for width in [40, 60, 72, 80, 132] {
             for unicode in [true, false] {
-                let options = ViewOptions { width, unicode, ..ViewOptions::default() };
-                let text = view(&hot, options);
+                let text = view(&hot, &Style { width, unicode, ..PLAIN }, SOME);
                 for line in text.lines() {
                     assert!(columns(line) <= width.max(60), "{width}: {line}");
                     assert!(unicode || line.is_ascii(), "{line}");
@@ -101,7 +103,7 @@ fn rows_and_cuts_keep_every_sample_of_the_functions() {
         rows.map(|line| first(line).parse::<u64>().unwrap()).sum()
     };
     for rows in [Some(1), Some(10), None] {
-        let text = view(&hot, ViewOptions { rows, ..ViewOptions::default() });
+        let text = view(&hot, &PLAIN, rows);
         assert_eq!(samples(&text), found.samples);
         assert!(rows.is_none() || text.contains("…\n"), "a long function is cut");
     }

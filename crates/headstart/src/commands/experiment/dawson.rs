@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "N", help_heading = "How often")]
     #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
     runs: Option<u32>,
-    /// Stop after this time; sizes that take too long for it are left out [default: 60s]
+    /// Stop after this time; sizes that take too long for it are left out [default: 50s]
     #[arg(long, value_name = "TIME", value_parser = crate::args::seconds)]
     #[arg(help_heading = "How often")]
     budget: Option<Duration>,

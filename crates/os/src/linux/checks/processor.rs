@@ -2,7 +2,7 @@
 
 use super::{Outcome, read};
 use crate::linux::clock::Instant;
-use crate::linux::host::{allowed_cpus, cpuid_cost_us, hypervisor, machine};
+use crate::linux::host::{allowed_cpus, cpuid_cost_us, hypervisor, processors};
 use model::Check;
 use std::collections::BTreeSet;
 use std::fs;
@@ -94,7 +94,7 @@ pub(super) fn clock() -> Check {
 
 /// How many of the machine's CPUs may be used.
 pub(super) fn affinity() -> Check {
-    let (allowed, online) = (allowed_cpus().len(), machine().cpus);
+    let (allowed, online) = (allowed_cpus().len(), processors());
     let found = format!("{allowed} of {online} CPUs may be used");
     let outcome = if allowed > 1 {
         Outcome::good(found, "the launch has a CPU to itself while headstart runs on another")

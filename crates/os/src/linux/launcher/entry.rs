@@ -13,9 +13,9 @@ use super::tracee::{self, Image, Next};
 use super::{LaunchSpec, leave, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
-use crate::linux::spawn::{Child, Prepared};
+use crate::linux::spawn::{Child, Prepared, Setup};
 use crate::linux::trace::breakpoints::{Purpose, Space};
-use crate::linux::trace::{arch, ptrace};
+use crate::linux::trace::{arch, ptrace, tracer};
 use model::{Ending, Launch};
 use std::io;
 use std::os::fd::RawFd;
@@ -30,7 +30,7 @@ pub fn until_entry(
     spec: &LaunchSpec,
 ) -> Result<Launch, LaunchError> {
     let alarm = Alarm::set(spec.timeout);
-    let child = tracee::start(prepared, stdio)?;
+    let child = tracer::start(prepared, Setup::with_stdio(stdio))?;
     let floor_kib = usage::own_peak_kib();
     let outcome = follow(&child, &alarm);
     drop(alarm);

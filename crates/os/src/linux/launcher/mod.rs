@@ -47,6 +47,9 @@ pub struct Configuration {
     pub realtime: bool,
 }
 
+/// How long a program that was ready, or whose time is up, may take to end by itself.
+pub const GRACE: Duration = Duration::from_secs(3);
+
 /// One launch of a prepared command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchSpec {
@@ -54,7 +57,7 @@ pub struct LaunchSpec {
     pub until: Until,
     /// A launch that takes longer is ended.
     pub timeout: Duration,
-    /// How long a program that was ready may take to end after SIGTERM before SIGKILL.
+    /// How long a program may take to end after SIGTERM before SIGKILL; usually [`GRACE`].
     pub grace: Duration,
 }
 

@@ -8,8 +8,9 @@ use super::alarm::Alarm;
 use super::tracee::{self, Image, Next};
 use super::{leave, usage};
 use crate::linux::error::LaunchError;
-use crate::linux::spawn::{Child, Prepared};
+use crate::linux::spawn::{Child, Prepared, Setup};
 use crate::linux::trace::ptrace::{self, Resume};
+use crate::linux::trace::tracer;
 use model::Reading;
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub fn measure(
     timeout: Duration,
 ) -> Result<Reading<u64>, LaunchError> {
     let alarm = Alarm::set(timeout);
-    let child = match tracee::start(prepared, stdio) {
+    let child = match tracer::start(prepared, Setup::with_stdio(stdio)) {
         Ok(child) => child,
         Err(error) => return Ok(untraceable(&error.to_string())),
     };

@@ -7,11 +7,11 @@ use super::LaunchSpec;
 use super::alarm::Alarm;
 use super::exit::wait;
 use super::leave::told_to_leave;
-use super::{schedule, usage};
+use super::usage;
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
-use crate::linux::processes;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
+use crate::linux::{host, processes};
 use model::{Ending, Launch, Until};
 use regex::bytes::Regex;
 use std::fs::File;
@@ -227,25 +227,24 @@ fn end(child: &Child, launch: &Launch, grace: Duration, mut condition: Condition
     processes::end_descendants(processes::own_pid(), Duration::from_secs(5));
 }
 
-/// Keeps the launcher off the program's CPU for as long as it lives.
+/// Keeps the launcher, which is pinned to the program's CPU, off it for as long as it lives.
 struct OtherCpus {
-    restore: Vec<u32>,
+    cpu: u32,
 }
 
 impl OtherCpus {
     fn leave_to_program(cpu: u32, setup: &mut Setup<'_>) -> Self {
         setup.cpu = Some(cpu);
-        let restore = schedule::allowed();
-        let online = schedule::processors();
+        let online = host::processors();
         let all: Vec<u32> = (0..online.max(cpu + 1)).filter(|&other| other != cpu).collect();
         // On a machine with one CPU there is nowhere else to go; the result is then coarser.
-        let _ = schedule::pin(&all);
-        OtherCpus { restore }
+        let _ = host::pin(&all);
+        OtherCpus { cpu }
     }
 }
 
 impl Drop for OtherCpus {
     fn drop(&mut self) {
-        let _ = schedule::pin(&self.restore);
+        let _ = host::pin(&[self.cpu]);
     }
 }

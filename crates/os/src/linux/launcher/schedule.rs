@@ -2,8 +2,8 @@
 
 use super::Configuration;
 use crate::linux::error::LaunchError;
+use crate::linux::host;
 use std::io;
-use std::mem::{size_of, zeroed};
 
 /// A middling priority: above everything ordinary, below the kernel's own threads.
 const PRIORITY: libc::c_int = 50;
@@ -11,7 +11,11 @@ const PRIORITY: libc::c_int = 50;
 /// Applies the configuration to the calling process.
 pub fn apply(configuration: Configuration) -> Result<(), LaunchError> {
     if let Some(cpu) = configuration.cpu {
-        pin(&[cpu])?;
+        host::pin(&[cpu]).map_err(|source| LaunchError::System {
+            action: "launches could not be pinned to the CPU asked for",
+            source,
+            remedy: "choose one of the CPUs that nproc and taskset -p $$ show, or give --no-pin",
+        })?;
     }
     if configuration.realtime {
         become_realtime()
@@ -19,36 +23,6 @@ pub fn apply(configuration: Configuration) -> Result<(), LaunchError> {
         stand_back()
     } else {
         Ok(())
-    }
-}
-
-/// Restricts the calling thread to these CPUs.
-pub fn pin(cpus: &[u32]) -> Result<(), LaunchError> {
-    // SAFETY: an all-zero set is valid; CPU_SET ignores numbers beyond its size by panicking,
-    // hence the filter.
-    let result = unsafe {
-        let mut set: libc::cpu_set_t = zeroed();
-        for &cpu in cpus.iter().filter(|&&cpu| cpu < libc::CPU_SETSIZE as u32) {
-            libc::CPU_SET(cpu as usize, &mut set);
-        }
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
-    };
-    if result < 0 {
-        return Err(LaunchError::system(
-            "launches could not be pinned to the CPU asked for",
-            "choose one of the CPUs that nproc and taskset -p $$ show, or give --no-pin",
-        ));
-    }
-    Ok(())
-}
-
-/// The CPUs that the calling thread may run on.
-pub fn allowed() -> Vec<u32> {
-    // SAFETY: an all-zero set is valid and outlives the call.
-    unsafe {
-        let mut set: libc::cpu_set_t = zeroed();
-        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set);
-        (0..libc::CPU_SETSIZE as u32).filter(|&cpu| libc::CPU_ISSET(cpu as usize, &set)).collect()
     }
 }
 
@@ -71,13 +45,6 @@ fn set_policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
-}
-
-/// Processors of the machine.
-pub fn processors() -> u32 {
-    // SAFETY: no pointer is passed.
-    let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
-    u32::try_from(online).unwrap_or(1)
 }
 
 fn become_realtime() -> Result<(), LaunchError> {

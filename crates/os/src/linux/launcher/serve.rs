@@ -6,6 +6,7 @@ use super::wire::{self, Reply, Request};
 use super::{Configuration, LaunchSpec, Once, Started, entry, exit, peak, ready, schedule};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
+use crate::linux::host;
 use crate::linux::processes;
 use crate::linux::spawn::Prepared;
 use model::{Ending, Launch, Reading, Until};
@@ -57,7 +58,7 @@ impl Server {
     /// Waits for the next request for a moment without sleeping, so that a launch does not begin
     /// on a CPU that has just been woken. Only on a CPU of its own.
     fn stay_awake(&self, stream: &UnixStream) {
-        if self.configuration.cpu.is_none() || schedule::processors() < 2 {
+        if self.configuration.cpu.is_none() || host::processors() < 2 {
             return;
         }
         let started = std::time::Instant::now();

@@ -2,32 +2,18 @@
 
 use super::alarm::Alarm;
 use super::leave::told_to_leave;
-use crate::linux::error::LaunchError;
-use crate::linux::spawn::{Child, Prepared, Setup, spawn};
+use crate::linux::spawn::Child;
+use crate::linux::trace::arch;
 use crate::linux::trace::ptrace::{self, Tid};
-use crate::linux::trace::{arch, permitted};
 use model::Ending;
 use std::ffi::CString;
 use std::fs;
-use std::os::fd::RawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 // Keys of the auxiliary vector (getauxval(3)).
 const AT_ENTRY: u64 = 9;
 const AT_EUID: u64 = 12;
 const AT_EGID: u64 = 14;
-
-/// Starts the program; it waits in the stop that follows its execve.
-///
-/// # Errors
-/// [`LaunchError::NotPermitted`] where ptrace is refused; otherwise what any launch meets.
-pub fn start(prepared: &Prepared, stdio: [RawFd; 3]) -> Result<Child, LaunchError> {
-    let setup = Setup { trace_me: true, ..Setup::with_stdio(stdio) };
-    spawn(prepared, setup).map_err(|error| match error {
-        LaunchError::NotPermitted { .. } => permitted().err().unwrap_or(error),
-        error => error,
-    })
-}
 
 /// The next thing that happens to the program.
 pub enum Next {

@@ -4,6 +4,8 @@
 use super::Setup;
 use super::prepared::Prepared;
 use crate::linux::clock::Instant;
+use crate::linux::host;
+use std::io;
 use std::os::fd::RawFd;
 use std::ptr;
 
@@ -69,10 +71,8 @@ unsafe fn prepare(shared: &Shared<'_>) -> Result<(), Failure> {
             check(Step::Directory, libc::chdir(directory.as_ptr()))?;
         }
         if let Some(cpu) = setup.cpu {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            libc::CPU_SET(cpu as usize, &mut set);
-            let size = size_of::<libc::cpu_set_t>();
-            check(Step::Cpu, libc::sched_setaffinity(0, size, &set))?;
+            let errno = |error: io::Error| error.raw_os_error().unwrap_or(libc::EINVAL);
+            host::pin(&[cpu]).map_err(|e| Failure { step: Step::Cpu, errno: errno(e) })?;
         }
         // Rust programs ignore SIGPIPE, and an ignored signal survives execve.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);

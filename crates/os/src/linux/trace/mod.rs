@@ -21,16 +21,17 @@ pub(in crate::linux) mod ptrace;
 mod session;
 mod start;
 mod symbols;
+pub(in crate::linux) mod tracer;
 
 pub use permitted::permitted;
 
 use super::LaunchError;
-use super::spawn::{Child, Prepared, Setup, spawn};
+use super::launcher::GRACE;
+use super::spawn::{Prepared, Setup};
 use model::{Command, Ending, PhaseTrace};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
+use std::os::fd::RawFd;
 use std::time::Duration;
+use tracer::{Limits, Tracer};
 
 /// What a traced launch is to record, besides the marks.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ pub struct TraceRequest {
     /// Count CPUID instructions up to `main` in every process of the launch. Each is a stop.
     /// Libraries opened with dlopen before `main` are left out.
     pub count_cpuid: bool,
-    /// The launch is ended after this time.
+    /// The launch is ended after this time: by SIGTERM, and after [`GRACE`] by SIGKILL.
     pub timeout: Duration,
     /// CPU for tracer and tracees, which makes stops several times cheaper; `None` leaves them
     /// where the scheduler puts them.
@@ -81,66 +82,26 @@ pub struct TracedLaunch {
 /// it taken.
 ///
 /// # Errors
-/// [`LaunchError::NotPermitted`] where ptrace or seccomp filters are refused; otherwise what an
-/// ordinary launch of `command` meets.
+/// [`LaunchError::NotPermitted`] where ptrace or seccomp filters are refused;
+/// [`LaunchError::Interrupted`]; otherwise what an ordinary launch of `command` meets.
 pub fn trace(command: &Command, request: &TraceRequest) -> Result<TracedLaunch, LaunchError> {
     let prepared = Prepared::new(command, &[])?;
-    let (started, on_start) = channel();
-    let (done, on_done) = channel();
-    thread::scope(|scope| {
-        // ptrace ties tracees to one thread, and pinning must not outlive the launch.
-        scope.spawn(move || {
-            let result = launch(prepared, request, command, &started);
-            // The receiver waits for this message, so it cannot be gone.
-            let _ = done.send(result);
-        });
-        wait(&on_start, &on_done, request.timeout)
-    })
-}
-
-/// Waits for the launch, and ends it where it takes too long.
-fn wait(
-    on_start: &Receiver<OwnedFd>,
-    on_done: &Receiver<Result<TracedLaunch, LaunchError>>,
-    timeout: Duration,
-) -> Result<TracedLaunch, LaunchError> {
-    let gone = || Err(LaunchError::LauncherGone);
-    match on_done.recv_timeout(timeout) {
-        Ok(result) => result,
-        Err(RecvTimeoutError::Disconnected) => gone(),
-        Err(RecvTimeoutError::Timeout) => {
-            if let Ok(process) = on_start.recv() {
-                // SAFETY: passes a descriptor that is open and integers.
-                unsafe {
-                    let fd = process.as_raw_fd();
-                    libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, 0, 0)
-                };
-            }
-            let mut result = on_done.recv().unwrap_or_else(|_| gone());
-            if let Ok(launch) = &mut result
-                && launch.ending == Ending::Signal(libc::SIGKILL)
-            {
-                launch.ending = Ending::TimedOut;
-            }
-            result
-        }
-    }
+    let limits = Limits { cpu: request.cpu, timeout: request.timeout, grace: GRACE };
+    let (launch, ending) = tracer::trace(limits, move |tracer| {
+        let launch = follow(tracer, &prepared, request, command)?;
+        let ending = launch.ending;
+        Ok((launch, ending))
+    })?;
+    Ok(TracedLaunch { ending, ..launch })
 }
 
 /// Everything that happens on the tracer's thread.
-fn launch(
-    prepared: Prepared,
+fn follow(
+    tracer: Tracer,
+    prepared: &Prepared,
     request: &TraceRequest,
     command: &Command,
-    started: &Sender<OwnedFd>,
 ) -> Result<TracedLaunch, LaunchError> {
-    if let Some(cpu) = request.cpu {
-        ptrace::pin_thread(cpu).map_err(|source| LaunchError::System {
-            action: "running the tracer on one CPU",
-            source,
-            remedy: "choose a CPU that taskset -p $$ lists",
-        })?;
-    }
     arch::prepare();
     let map_library = images::prepare(&command.program);
     let filter = filter::build(&filter::Wanted {
@@ -148,14 +109,7 @@ fn launch(
         map_library,
         files: request.record_files,
     });
-    let setup = Setup { stdio: request.stdio, cpu: None, trace_me: true, filter: &filter };
-    let child = match spawn(&prepared, setup) {
-        Ok(child) => child,
-        Err(error) => return Err(permitted().err().unwrap_or(error)),
-    };
-    let session = session::Session::new(request, &child, map_library);
-    let Child { pidfd, .. } = child;
-    // The receiver outlives this thread.
-    let _ = started.send(pidfd);
-    session.run()
+    let setup = Setup { filter: &filter, ..Setup::with_stdio(request.stdio) };
+    let child = tracer.start(prepared, setup)?;
+    session::Session::new(request, &child, map_library).run()
 }

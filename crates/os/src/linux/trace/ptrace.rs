@@ -227,19 +227,6 @@ pub fn proc_path(tid: Tid, name: &str) -> String {
     format!("/proc/{tid}/{name}")
 }
 
-/// Runs the calling thread on `cpu` alone.
-pub fn pin_thread(cpu: u32) -> io::Result<()> {
-    // SAFETY: an all-zero set is valid, and the kernel reads it during the call.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        if cpu as usize >= libc::CPU_SETSIZE as usize {
-            return Err(io::Error::from_raw_os_error(libc::EINVAL));
-        }
-        libc::CPU_SET(cpu as usize, &mut set);
-        check(i64::from(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)))
-    }
-}
-
 fn check(result: libc::c_long) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

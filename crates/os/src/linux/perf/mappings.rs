@@ -1,6 +1,6 @@
 //! From perf records to mappings that can be looked up by process, time and address alone.
 
-use crate::linux::perf::Record;
+use super::Record;
 use model::Mapping;
 use std::collections::HashMap;
 
@@ -9,10 +9,7 @@ use std::collections::HashMap;
 /// - a forked process has its parent's mappings, at the time of the fork;
 /// - execve maps all of the address space as `//anon`: nothing of before is left;
 /// - memory without a file (`//anon`, `[heap]`) is kept, for it may cover a part of a file's.
-pub(in crate::linux) fn mappings(
-    mut records: Vec<Record>,
-    at_us: impl Fn(u64) -> f64,
-) -> Vec<Mapping> {
+pub(crate) fn mappings(mut records: Vec<Record>, at_us: impl Fn(u64) -> f64) -> Vec<Mapping> {
     records.sort_by_key(time);
     let mut all = Vec::new();
     let mut of_process: HashMap<u32, Vec<Mapping>> = HashMap::new();

@@ -1,0 +1,151 @@
+//! The thread that traces a launch, and the wait for it.
+//!
+//! ptrace ties tracees to one thread, they end with it (PTRACE_O_EXITKILL), and pinning must not
+//! outlive the launch: each traced launch has a thread of its own, and whoever asked for it keeps
+//! the time meanwhile.
+
+use super::permitted;
+use crate::linux::error::LaunchError;
+use crate::linux::spawn::{Child, Prepared, Setup, spawn};
+use crate::linux::{host, interrupt};
+use model::Ending;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often the wait looks up for an interrupt.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// Where a launch is traced, and for how long.
+#[derive(Clone, Copy)]
+pub(in crate::linux) struct Limits {
+    /// CPU for tracer and tracees.
+    pub cpu: Option<u32>,
+    /// A launch that takes longer gets SIGTERM,
+    pub timeout: Duration,
+    /// and this much later SIGKILL.
+    pub grace: Duration,
+}
+
+/// What a session made of a launch, and how the launched process ended.
+type Outcome<T> = Result<(T, Ending), LaunchError>;
+
+/// Starts the launch of one session.
+pub(in crate::linux) struct Tracer(Sender<Arc<Child>>);
+
+impl Tracer {
+    /// [`start`]; from then on the launch can be ended from outside.
+    pub(in crate::linux) fn start(
+        self,
+        prepared: &Prepared,
+        setup: Setup<'_>,
+    ) -> Result<Arc<Child>, LaunchError> {
+        let child = Arc::new(start(prepared, setup)?);
+        // The receiver outlives this thread.
+        let _ = self.0.send(Arc::clone(&child));
+        Ok(child)
+    }
+}
+
+/// Starts `prepared` as a tracee of the calling thread; it waits in the stop that follows its
+/// execve.
+///
+/// # Errors
+/// [`LaunchError::NotPermitted`] where ptrace or seccomp filters are refused; otherwise what any
+/// launch meets.
+pub(in crate::linux) fn start(prepared: &Prepared, setup: Setup<'_>) -> Result<Child, LaunchError> {
+    spawn(prepared, Setup { trace_me: true, ..setup }).map_err(|error| match error {
+        LaunchError::NotPermitted { .. } => permitted().err().unwrap_or(error),
+        error => error,
+    })
+}
+
+/// Runs `session` on a tracer's thread and waits for its result. It starts one launch and follows
+/// it to its end. The ending is [`Ending::TimedOut`] where the launch was ended from here.
+///
+/// # Errors
+/// Those of `session`; [`LaunchError::Interrupted`] where the user wanted to stop: the launch is
+/// then killed at once.
+pub(in crate::linux) fn trace<T: Send>(
+    limits: Limits,
+    session: impl FnOnce(Tracer) -> Outcome<T> + Send,
+) -> Outcome<T> {
+    let (started, on_start) = channel();
+    let (done, on_done) = channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let result = pin(limits.cpu).and_then(|()| session(Tracer(started)));
+            // The receiver waits for this message, so it cannot be gone.
+            let _ = done.send(result);
+        });
+        Wait { on_start, on_done, child: None }.end(limits)
+    })
+}
+
+/// One CPU for tracer and tracees makes stops several times cheaper.
+fn pin(cpu: Option<u32>) -> Result<(), LaunchError> {
+    cpu.map_or(Ok(()), |cpu| host::pin(&[cpu])).map_err(|source| LaunchError::System {
+        action: "running the tracer on one CPU",
+        source,
+        remedy: "choose a CPU that taskset -p $$ lists",
+    })
+}
+
+/// The wait for a tracer's thread.
+struct Wait<T> {
+    on_start: Receiver<Arc<Child>>,
+    on_done: Receiver<Outcome<T>>,
+    child: Option<Arc<Child>>,
+}
+
+impl<T> Wait<T> {
+    /// Waits for the end of the launch, and brings it about when the time is up.
+    fn end(mut self, limits: Limits) -> Outcome<T> {
+        if let Some(in_time) = self.within(limits.timeout) {
+            return in_time;
+        }
+        self.signal(libc::SIGTERM);
+        let ended = self.within(limits.grace).unwrap_or_else(|| self.kill());
+        ended.map(|(result, _)| (result, Ending::TimedOut))
+    }
+
+    /// The outcome; `None` where the launch takes longer than `limit`.
+    fn within(&mut self, limit: Duration) -> Option<Outcome<T>> {
+        let began = Instant::now();
+        loop {
+            let left = limit.saturating_sub(began.elapsed());
+            match self.on_done.recv_timeout(left.min(LOOK_UP)) {
+                Ok(outcome) => return Some(outcome),
+                Err(RecvTimeoutError::Disconnected) => return Some(Err(LaunchError::LauncherGone)),
+                Err(RecvTimeoutError::Timeout) if interrupt::requested() => {
+                    return Some(self.kill().and(Err(LaunchError::Interrupted)));
+                }
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Kills the launched process and waits for the outcome.
+    fn kill(&mut self) -> Outcome<T> {
+        self.signal(libc::SIGKILL);
+        self.on_done.recv().unwrap_or(Err(LaunchError::LauncherGone))
+    }
+
+    /// Sends `signal` to the launched process once it has started; what it has started itself is
+    /// its own to end, and else the session's.
+    fn signal(&mut self, signal: libc::c_int) {
+        if self.child.is_none() {
+            // An error where the launch could not be started: the outcome tells.
+            self.child = self.on_start.recv().ok();
+        }
+        if let Some(child) = &self.child {
+            let fd = child.pidfd.as_raw_fd();
+            // SAFETY: passes a descriptor that is open and integers. A process that has ended
+            // meanwhile is an error that we do not need.
+            unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, signal, 0, 0) };
+        }
+    }
+}
