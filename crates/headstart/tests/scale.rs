@@ -66,7 +66,10 @@ fn ready_programs_have_the_sizes_they_are_given() {
     arguments.extend(programs.iter().flat_map(|program| ["--program", program]));
     let found = json(&arguments);
     assert_eq!(column(&found, "n"), [2.0, 4.0, 8.0, 16.0]);
-    assert!(column(&found, "min_us").is_sorted());
+    // What sleeps is never early: only with its own program has every size this.
+    for (n, least) in column(&found, "n").iter().zip(column(&found, "min_us")) {
+        assert!(least >= n * 1000.0, "{found}");
+    }
 }
 
 #[test]
