@@ -1,8 +1,10 @@
 //! Functions by address: against nm and readelf, stripped, and from damaged bytes.
 #![allow(clippy::unwrap_used)] // a test that cannot read its input fails
 
+mod binutils;
+
+use binutils::{binutils, run};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const SOURCE: &str = r#"
 #include <stdio.h>
@@ -10,17 +12,6 @@ __attribute__((noinline)) int exported(int x) { return x * 3 + puts("x"); }
 __attribute__((noinline)) static int hidden(int x) { return x * 5 + puts("y"); }
 int main(int count, char **arguments) { (void)arguments; return exported(count) + hidden(count); }
 "#;
-
-fn run(program: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{program:?} {arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Another program of the package that readelf is from.
-fn binutils(name: &str) -> Option<PathBuf> {
-    Some(testkit::tool("readelf")?.with_file_name(name))
-}
 
 /// Address, size and name of the functions in `.text`, by nm.
 fn nm(path: &Path) -> Option<Vec<(u64, u64, String)>> {

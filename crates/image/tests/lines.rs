@@ -1,8 +1,10 @@
 //! Source lines by address: against addr2line of binutils.
 #![allow(clippy::unwrap_used)] // a test that cannot read its input fails
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod binutils;
+
+use binutils::{binutils, run};
+use std::path::Path;
 
 const SOURCE: &str = r#"
 volatile int total;
@@ -18,17 +20,6 @@ int main(int count, char **arguments)
     return total;
 }
 "#;
-
-fn run(program: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{program:?} {arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Another program of the package that readelf is from.
-fn binutils(name: &str) -> Option<PathBuf> {
-    Some(testkit::tool("readelf")?.with_file_name(name))
-}
 
 /// Virtual addresses of the program's own functions, byte by byte.
 fn addresses(nm: &Path, program: &Path) -> Vec<u64> {
