@@ -1,10 +1,12 @@
 //! Dawson's question: is it linear?
 
-use crate::args::LaunchArgs;
+use crate::args::{FormatArg, LaunchArgs};
 use crate::commands::scale::{self, Session};
+use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
 use lab::sweep::Subject;
+use model::Until;
 use model::growth::{Scale, Unit};
 use os::launcher::Launcher;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,8 @@ use std::time::Duration;
 /// Published sizes: virtual functions of each of 800 classes.
 const STEP: u64 = 100;
 const SIZES: u64 = 17;
+const WINE_ENTRY: &str = "under Wine a launch is complete when the program ends: leave --until away \
+                          with --format pe";
 /// The table as text that needs no terminal.
 const TABLE: &str = "table.md";
 
@@ -26,6 +30,9 @@ const TABLE: &str = "table.md";
 /// straight line.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
+    /// Format of the programs; pe is launched under Wine
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
     /// Rounds at most; each launches every size once
     #[arg(short, long, value_name = "N", help_heading = "How often")]
     #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
@@ -51,12 +58,16 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launcher = Launcher::start()?;
+    let request = arguments.launching.request();
+    if arguments.format == FormatArg::Pe && request.until != Until::Exit {
+        return Err(Usage(WINE_ENTRY.to_owned()).into());
+    }
     let (kind, varied) = ("dawson".to_owned(), "functions".to_owned());
-    let subject = Subject::Workload { kind, varied, fixed: Vec::new() };
+    let format = arguments.format.into();
+    let subject = Subject::Workload { kind, varied, fixed: Vec::new(), format };
     let sizes = (0..SIZES).map(|step| step * STEP).collect();
     let plan = scale::plan(subject, Unit::Us, sizes, arguments.budget);
     let schedule = scale::schedule(arguments.seed, arguments.runs);
-    let request = arguments.launching.request();
     // Half a gigabyte that can be generated again in a second is not kept.
     let session = Session::begin(plan, schedule, request, arguments.run.as_deref(), false)?;
     scale::sweep(session, launcher, |session, scale| {

@@ -1,14 +1,15 @@
-use super::Arguments;
-use super::forms::Form;
+use super::Setting;
 use super::places::Place;
+use crate::loader::Loader;
 use crate::{run, runs};
 use anyhow::Result;
 use lab::{Output, RunFolder, Stop};
 use model::{CacheState, Experiment, Request, Sample, Schedule, Until, Variant};
 use os::launcher::Launcher;
-use std::path::Path;
 
 const WARM_ROUNDS: u32 = 300;
+/// A launch under Wine takes ten times as long.
+const WINE_ROUNDS: u32 = 100;
 const COLD_ROUNDS: u32 = 50;
 const WARM_UP_ROUNDS: u32 = 2;
 const TIMEOUT_S: f64 = 60.0;
@@ -26,17 +27,15 @@ pub struct Launched {
 pub fn all(
     state: CacheState,
     places: &[&Place],
-    forms: &[Form],
-    folder: &Path,
-    arguments: &Arguments,
+    setting: &Setting<'_>,
     launcher: Launcher,
 ) -> Result<Launched> {
+    let Setting { arguments, forms, loader, cpu, folder } = setting;
     let mut variants = Vec::new();
     for place in places {
-        for form in forms {
-            let program = place.program(form).display().to_string();
-            let mut command = os::program::resolve(&[program])?;
-            command.environment.clone_from(&form.environment);
+        for form in *forms {
+            let mut command = loader.command(&place.program(form))?;
+            command.environment.extend(form.environment.iter().cloned());
             variants.push(Variant { name: format!("{}: {}", place.name, form.name), command });
         }
     }
@@ -44,14 +43,18 @@ pub fn all(
     let schedule = Schedule {
         seed: arguments.seed.unwrap_or_else(runs::fresh_seed),
         warm_up_rounds: if warm { WARM_UP_ROUNDS } else { 0 },
-        rounds: arguments.runs.unwrap_or(if warm { WARM_ROUNDS } else { COLD_ROUNDS }),
+        rounds: arguments.runs.unwrap_or(match loader {
+            Loader::Wine(_) => WINE_ROUNDS,
+            Loader::System if warm => WARM_ROUNDS,
+            Loader::System => COLD_ROUNDS,
+        }),
         precision: None,
         budget_s: Some(arguments.share_s()),
     };
     let request = Request {
         until: Until::Exit,
         cache: state,
-        cpu: arguments.cpu.or_else(|| Some(os::host::quiet_cpu())),
+        cpu: Some(*cpu),
         realtime: false,
         timeout_s: TIMEOUT_S,
         ignore_failure: false,
