@@ -10,6 +10,7 @@ mod workloads;
 
 pub use output::{draw, print};
 pub use session::{Session, plan, schedule};
+pub use workloads::FILE_ALIGNMENT;
 
 use crate::args::LaunchArgs;
 use crate::exit::{self, Usage};

@@ -65,8 +65,7 @@ pub struct Arguments {
     /// Globals that hold each function's address: one relocation each
     #[arg(long, default_value_t = 5, value_name = "N")]
     globals: u32,
-    /// Rounds at most; each launches every form once [default: 300 warm, 50 cold; pe
-    /// 100]
+    /// Rounds at most; each launches every form once [default: 300 warm, 50 cold]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "How often")]
     runs: Option<u32>,

@@ -3,7 +3,7 @@
 use crate::exit::Usage;
 use anyhow::Result;
 use model::Format;
-use workload::{Dawson, Files, Kind, Pietrek, Shape, Workload};
+use workload::{Dawson, Files, Kind, PeOptions, Pietrek, Shape, Workload};
 
 /// The workloads, as they are typed.
 pub fn kinds() -> Vec<String> {
@@ -12,6 +12,9 @@ pub fn kinds() -> Vec<String> {
 }
 
 const SHAPE: &str = "shape ";
+
+/// A parameter of dawson's PE images that `experiment dawson` sets.
+pub const FILE_ALIGNMENT: &str = "file-alignment";
 
 fn shape(kind: &str) -> Option<Kind> {
     let name = kind.strip_prefix(SHAPE)?;
@@ -97,6 +100,10 @@ fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Worklo
                 classes: value("classes", as_published.classes),
                 functions: value("functions", as_published.functions),
                 format,
+                pe: PeOptions {
+                    file_alignment: value(FILE_ALIGNMENT, as_published.pe.file_alignment),
+                    ..as_published.pe
+                },
                 ..as_published
             })
         }

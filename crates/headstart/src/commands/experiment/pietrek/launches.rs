@@ -1,6 +1,5 @@
 use super::Setting;
 use super::places::Place;
-use crate::loader::Loader;
 use crate::{run, runs};
 use anyhow::Result;
 use lab::{Output, RunFolder, Stop};
@@ -8,8 +7,6 @@ use model::{CacheState, Experiment, Request, Sample, Schedule, Until, Variant};
 use os::launcher::Launcher;
 
 const WARM_ROUNDS: u32 = 300;
-/// A launch under Wine takes ten times as long.
-const WINE_ROUNDS: u32 = 100;
 const COLD_ROUNDS: u32 = 50;
 const WARM_UP_ROUNDS: u32 = 2;
 const TIMEOUT_S: f64 = 60.0;
@@ -43,11 +40,7 @@ pub fn all(
     let schedule = Schedule {
         seed: arguments.seed.unwrap_or_else(runs::fresh_seed),
         warm_up_rounds: if warm { WARM_UP_ROUNDS } else { 0 },
-        rounds: arguments.runs.unwrap_or(match loader {
-            Loader::Wine(_) => WINE_ROUNDS,
-            Loader::System if warm => WARM_ROUNDS,
-            Loader::System => COLD_ROUNDS,
-        }),
+        rounds: arguments.runs.unwrap_or(if warm { WARM_ROUNDS } else { COLD_ROUNDS }),
         precision: None,
         budget_s: Some(arguments.share_s()),
     };
