@@ -119,6 +119,7 @@ fn wine_code(error: &WineError) -> u8 {
     match error {
         WineError::Launch(error) => launch_code(error),
         WineError::Prefix { .. } => FILES,
+        WineError::ServerGone => HEADSTART_FAILED,
         _ => NOT_STARTED,
     }
 }

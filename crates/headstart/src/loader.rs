@@ -36,6 +36,17 @@ impl Loader {
         })
     }
 
+    /// Whether it is what it was when the launches began.
+    ///
+    /// # Errors
+    /// Somebody has ended Wine's server.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Loader::System => Ok(()),
+            Loader::Wine(wine) => Ok(wine.check()?),
+        }
+    }
+
     /// `ELF`, `PE under wine-8.0`.
     pub fn words(&self) -> String {
         match self {

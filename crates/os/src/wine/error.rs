@@ -41,6 +41,12 @@ pub enum WineError {
         /// The command that failed.
         by_hand: String,
     },
+    /// Wine's server ended before the launches did.
+    #[error(
+        "somebody has ended Wine's server during the launches, whose times mean nothing \
+             then; launch again"
+    )]
+    ServerGone,
     /// Something could not be launched.
     #[error(transparent)]
     Launch(#[from] LaunchError),

@@ -15,6 +15,7 @@ use model::Command;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -44,6 +45,7 @@ const LOOK_UP: Duration = Duration::from_millis(5);
 pub struct Keeper {
     stream: UnixStream,
     pid: libc::pid_t,
+    prefix: PathBuf,
 }
 
 impl Keeper {
@@ -65,7 +67,7 @@ impl Keeper {
                 drop(ours);
                 keep(theirs, parent, plan)
             }
-            pid => Keeper { stream: ours, pid },
+            pid => Keeper { stream: ours, pid, prefix: plan.prefix.clone() },
         };
         drop(theirs);
         let said = keeper.hear().map_err(failed)?;
@@ -74,6 +76,14 @@ impl Keeper {
             None if interrupt::requested() => Err(LaunchError::Interrupted.into()),
             None => Err(WineError::NotReady { found: said, by_hand: plan.first.line() }),
         }
+    }
+
+    /// Whether Wine's server still runs, as of a second ago: the keeper leaves after it.
+    pub fn is_alive(&self) -> bool {
+        let wait = Some(Duration::from_millis(1));
+        let silent =
+            self.stream.set_read_timeout(wait).and_then(|()| (&self.stream).read(&mut [0]));
+        !matches!(silent, Ok(_))
     }
 
     #[cfg(test)]
@@ -107,6 +117,24 @@ impl Drop for Keeper {
         while unsafe { libc::waitpid(self.pid, &mut status, 0) } < 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
+        if libc::WIFSIGNALED(status) {
+            end_orphans(&self.prefix);
+        }
+    }
+}
+
+/// Ends the services that a killed keeper has left, which do not end with their server.
+fn end_orphans(prefix: &Path) {
+    let mark = [b"WINEPREFIX=", prefix.as_os_str().as_bytes()].concat();
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
+        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+        if let Some(pid) = pid
+            && environment.split(|&byte| byte == 0).any(|variable| variable == mark)
+        {
+            // SAFETY: no pointers; a process that has gone meanwhile is an error we do not need.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
     }
 }
 
@@ -125,12 +153,13 @@ fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) -> ! {
     // SAFETY: no preconditions; a child of fork never leads a group already.
     unsafe { libc::setsid() };
     let mut socket = None;
-    let said = match begin(plan, &mut socket) {
-        Ok(()) => READY.to_owned(),
-        Err(error) => error,
+    let (said, server) = match begin(plan, &mut socket) {
+        Ok(server) => (READY.to_owned(), Some(server)),
+        Err(error) => (error, None),
     };
-    if stream.write_all(format!("{said}\n").as_bytes()).is_ok() && said == READY {
-        wait_for_end(&mut stream);
+    let told = stream.write_all(format!("{said}\n").as_bytes()).is_ok();
+    if let (true, Some(server)) = (told, server) {
+        wait_for_end(&mut stream, server);
     }
     processes::end_descendants(processes::own_pid(), END_LIMIT);
     let _ = std::fs::remove_dir_all(&plan.prefix);
@@ -141,8 +170,8 @@ fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Starts the server and the first program; `socket` gets the folder of the server's socket.
-fn begin(plan: &Plan, socket: &mut Option<PathBuf>) -> Result<(), String> {
+/// Starts the server, whose id it gives, and the first program; `socket` gets the folder of the server's socket.
+fn begin(plan: &Plan, socket: &mut Option<PathBuf>) -> Result<libc::pid_t, String> {
     let server = start(&plan.server, plan.cpu)?;
     let folder = format!("/proc/{}/cwd", server.pid);
     // The server works in the folder of its socket, the name of which differs between packages.
@@ -159,7 +188,7 @@ fn begin(plan: &Plan, socket: &mut Option<PathBuf>) -> Result<(), String> {
     // From now on nobody waits for the services: the kernel removes those that end.
     // SAFETY: no pointers.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
-    Ok(())
+    Ok(server.pid)
 }
 
 fn start(command: &Command, cpu: Option<u32>) -> Result<Child, String> {
@@ -220,12 +249,13 @@ fn wait_until<T>(
     }
 }
 
-/// Returns when headstart wants no more of Wine, or has gone.
-fn wait_for_end(stream: &mut UnixStream) {
+/// Returns when headstart wants no more of Wine or has gone, or when the server has.
+fn wait_for_end(stream: &mut UnixStream, server: libc::pid_t) {
     // A SIGTERM that comes just before a read is noticed with the next look.
     let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
     let mut byte = [0];
-    while !told_to_leave() {
+    let runs = || processes::stat_fields(server).is_some();
+    while !told_to_leave() && runs() {
         match stream.read(&mut byte) {
             Err(error) if again(&error) => {}
             _ => return,

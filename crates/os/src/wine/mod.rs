@@ -25,7 +25,7 @@ const FIRST: &str = "hostname.exe";
 pub struct Wine {
     installation: Installation,
     /// Ends before the prefix goes.
-    _keeper: Keeper,
+    keeper: Keeper,
     prefix: TempDir,
 }
 
@@ -53,7 +53,7 @@ impl Wine {
             cpu,
         };
         let keeper = Keeper::start(&plan)?;
-        Ok(Wine { installation, _keeper: keeper, prefix })
+        Ok(Wine { installation, keeper, prefix })
     }
 
     /// What launches the PE file `program`.
@@ -64,6 +64,15 @@ impl Wine {
             directory: None,
             environment: environment(self.prefix.path()),
         }
+    }
+
+    /// Whether the server is there that [`Wine::start`] has started.
+    ///
+    /// # Errors
+    /// Somebody has ended it: programs launched since then had to start another one each, and
+    /// their times are of something else.
+    pub fn check(&self) -> Result<(), WineError> {
+        if self.keeper.is_alive() { Ok(()) } else { Err(WineError::ServerGone) }
     }
 
     /// `wine-8.0`.

@@ -18,7 +18,7 @@ fn launches_and_leaves_nothing() {
     let cpu = crate::host::quiet_cpu();
     let wine = Wine::start(Some(cpu)).unwrap();
     let prefix = wine.prefix.path().to_owned();
-    let processes = processes::descendants(wine._keeper.pid());
+    let processes = processes::descendants(wine.keeper.pid());
     let folder = |pid| std::fs::read_link(format!("/proc/{pid}/cwd")).ok();
     let socket = processes.iter().filter_map(folder).find(|path| path.join("socket").exists());
     let socket = socket.expect("the server's folder");
@@ -41,6 +41,35 @@ fn launches_and_leaves_nothing() {
         assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{pid} is left");
     }
     assert!(!socket.exists(), "{socket:?}");
+}
+
+/// Not even where the keeper itself is killed.
+#[test]
+fn a_killed_keeper_is_noticed_and_leaves_nothing() {
+    if testkit::tool("wine64").is_none() {
+        return;
+    }
+    let wine = Wine::start(None).unwrap();
+    assert!(wine.check().is_ok());
+    let processes = processes::descendants(wine.keeper.pid());
+    assert!(processes.len() >= 2, "the server and a service: {processes:?}");
+    // SAFETY: no pointers; the keeper is our child.
+    unsafe { libc::kill(wine.keeper.pid(), libc::SIGKILL) };
+    while wine.check().is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    drop(wine);
+    let runs = |pid: &i32| {
+        let fields = processes::stat_fields(*pid);
+        fields.is_some_and(|fields| fields[0] != "Z")
+    };
+    for _ in 0..1000 {
+        if !processes.iter().any(runs) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{:?} are left", processes.iter().filter(|pid| runs(pid)).collect::<Vec<_>>());
 }
 
 #[test]

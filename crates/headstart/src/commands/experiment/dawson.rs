@@ -27,6 +27,9 @@ const TABLE: &str = "table.md";
 /// functions a class (up to 1.28 million functions), are generated and launched in turns. Both of
 /// his graphs are drawn: n against time, and n against the square root of time, on which n² is a
 /// straight line.
+///
+/// With --format pe the programs are PE files with a Guard CF table, launched under Wine, which
+/// ignores the table.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Format of the programs; pe is launched under Wine

@@ -44,6 +44,10 @@ const OF_WINE: [&str; 3] = [
 /// a function, in forms that leave out one work of the loader after the other. All forms are
 /// launched in turns, warm and cold, on every file system that --on names. The table gives the
 /// fastest launch, as the column's LoadTimer did, and the improvement on the first row.
+///
+/// With --format pe the forms are the column's own, on PE files that Wine loads: libraries at one
+/// base or at chosen ones, imports by name or by ordinal, hints right or zero. Wine gets a server
+/// and a prefix of its own for it, of which nothing stays; ~/.wine is not touched.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Format of the images; pe is launched under Wine, warm only
@@ -181,7 +185,9 @@ fn one_state(
     if possible.is_empty() {
         return Ok(Stop::Rounds);
     }
-    let launched = launches::all(state, &possible, setting, Launcher::start()?)?;
+    let launched = launches::all(state, &possible, setting, Launcher::start()?);
+    setting.loader.check()?;
+    let launched = launched?;
     table::add(table, state, &possible, setting.forms, &launched);
     Ok(launched.stop)
 }
