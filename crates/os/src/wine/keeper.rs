@@ -83,7 +83,7 @@ impl Keeper {
         let wait = Some(Duration::from_millis(1));
         let silent =
             self.stream.set_read_timeout(wait).and_then(|()| (&self.stream).read(&mut [0]));
-        !matches!(silent, Ok(_))
+        silent.is_err()
     }
 
     #[cfg(test)]

@@ -41,8 +41,29 @@ pub fn run(session: &mut Session, launcher: Launcher) -> Result<Stop> {
     launch(session, launcher, &line)
 }
 
-fn launch(session: &mut Session, launcher: Launcher, line: &progress::Line) -> Result<Stop> {
-    let experiment = session.experiment.clone();
+/// Makes the launches; those that fail by Wine's fault once more.
+fn launch(session: &mut Session, mut launcher: Launcher, line: &progress::Line) -> Result<Stop> {
+    let mut failures = session.loader.failures();
+    let stop = loop {
+        match launch_left(session, launcher, line) {
+            Err(error) if failures.go_on(&error, session.samples.len()) => {
+                launcher = Launcher::start()?;
+            }
+            stop => break stop,
+        }
+    };
+    session.notes.extend(failures.note());
+    Ok(stop?)
+}
+
+fn launch_left(
+    session: &mut Session,
+    launcher: Launcher,
+    line: &progress::Line,
+) -> Result<Stop, LabError> {
+    let mut experiment = session.experiment.clone();
+    let left_s = session.plan.budget_s - session.elapsed_s();
+    experiment.schedule.budget_s = Some(left_s.max(0.0));
     let mut samples = std::mem::take(&mut session.samples);
     let launched =
         Bench::new(&experiment, launcher, Output::Discard, None).and_then(|mut bench| {
@@ -52,7 +73,7 @@ fn launch(session: &mut Session, launcher: Launcher, line: &progress::Line) -> R
             })
         });
     session.samples = samples;
-    Ok(launched?)
+    launched
 }
 
 struct Trials<'a> {

@@ -5,6 +5,7 @@ use anyhow::Result;
 use lab::{Output, RunFolder, Stop};
 use model::{CacheState, Experiment, Request, Sample, Schedule, Until, Variant};
 use os::launcher::Launcher;
+use std::time::Instant;
 
 const WARM_ROUNDS: u32 = 300;
 const COLD_ROUNDS: u32 = 50;
@@ -25,7 +26,7 @@ pub fn all(
     state: CacheState,
     places: &[&Place],
     setting: &Setting<'_>,
-    launcher: Launcher,
+    mut launcher: Launcher,
 ) -> Result<Launched> {
     let Setting { arguments, forms, loader, cpu, folder } = setting;
     let mut variants = Vec::new();
@@ -57,7 +58,17 @@ pub fn all(
     let name = if warm { "warm" } else { "cold" };
     let mut kept = Some(RunFolder::create(&folder.join(name), &experiment)?);
     let (mut samples, mut notes) = (Vec::new(), Vec::new());
-    let where_to = (&mut kept, &mut notes);
-    let stop = run::launches(launcher, &experiment, &mut samples, where_to, Output::Discard)?;
+    let (began, mut failures) = (Instant::now(), loader.failures());
+    let mut left = experiment.clone();
+    let stop = loop {
+        let where_to = (&mut kept, &mut notes);
+        match run::launches(launcher, &left, &mut samples, where_to, Output::Discard) {
+            Err(error) if failures.go_on(&error, samples.len()) => launcher = Launcher::start()?,
+            stop => break stop?,
+        }
+        let left_s = arguments.share_s() - began.elapsed().as_secs_f64();
+        left.schedule.budget_s = Some(left_s.max(0.0));
+    };
+    notes.extend(failures.note());
     Ok(Launched { experiment, samples, stop, notes })
 }
