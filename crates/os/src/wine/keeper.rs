@@ -179,16 +179,21 @@ fn begin(plan: &Plan, socket: &mut Option<PathBuf>) -> Result<libc::pid_t, Strin
     wait_until(SERVER_LIMIT, &server, listens)
         .map_err(|why| format!("the server {why} before it listened"))?;
     *socket = std::fs::read_link(&folder).ok();
-    let first = start(&plan.first, plan.cpu)?;
-    match wait_until(FIRST_LIMIT, &first, || None::<()>) {
-        Err(Stopped::Ended(0)) => {}
-        Err(why) => return Err(format!("the first program {why}")),
-        Ok(()) => return Err("the first program is not known to have ended".to_owned()),
-    }
+    // Once in some thousands of launches the kernel's random addresses are in Wine's way.
+    launch_first(plan).or_else(|_| launch_first(plan))?;
     // From now on nobody waits for the services: the kernel removes those that end.
     // SAFETY: no pointers.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
     Ok(server.pid)
+}
+
+fn launch_first(plan: &Plan) -> Result<(), String> {
+    let first = start(&plan.first, plan.cpu)?;
+    match wait_until(FIRST_LIMIT, &first, || None::<()>) {
+        Err(Stopped::Ended(0)) => Ok(()),
+        Err(why) => Err(format!("the first program {why}")),
+        Ok(()) => Err("the first program is not known to have ended".to_owned()),
+    }
 }
 
 fn start(command: &Command, cpu: Option<u32>) -> Result<Child, String> {

@@ -96,7 +96,13 @@ impl Trying<anyhow::Error> for Trials<'_> {
         let mut bench = Bench::new(&only, Launcher::start()?, Output::Discard, None)?;
         bench.prepare_round()?;
         let began = Instant::now();
-        match bench.launch(0) {
+        let mut launched = bench.launch(0);
+        if let Err(error) = &launched
+            && session.loader.failures().go_on(error, 0)
+        {
+            launched = bench.launch(0);
+        }
+        match launched {
             // The extra launch that tells a small program's peak is made once, not every time.
             Ok(launch) if only.request.until == Until::Exit => Ok(Some(launch.total_us / 1e6)),
             // Ending a program that was ready takes time as well.
