@@ -14,14 +14,6 @@ use std::time::{Duration, Instant};
 
 /// Rounds at most where the budget allows them.
 const ROUNDS: u32 = 50;
-/// The entries are those that `workload::Dawson` emits.
-const UNMEASURED: &str = "Every program has a Guard CF table of 45 entries, and one for each class \
-                          and each function. Wine ignores it, so the law of Windows, which reads \
-                          it, is not measured here.";
-const ALIGNMENT: &str = "Wine maps a section whose place in the file is a multiple of 4096, and \
-                         reads any other. With the linkers' usual --file-alignment 512 that \
-                         differs from size to size, and times lie on two lines; with 4096 \
-                         nothing is read.";
 /// Seconds for a sweep where no other time is given.
 pub const BUDGET_S: f64 = 60.0;
 
@@ -58,6 +50,15 @@ fn loader(plan: &Plan, request: &Request) -> Result<Loader> {
     };
     Loader::of(format, request.cpu)
 }
+
+/// The entries are those that `workload::Dawson` emits.
+const UNMEASURED: &str = "Every program has a Guard CF table of 45 entries, and one for each class \
+                          and each function. Wine ignores it, so the law of Windows, which reads \
+                          it, is not measured here.";
+const ALIGNMENT: &str = "Wine maps a section whose place in the file is a multiple of 4096, and \
+                         reads any other. With the linkers' usual --file-alignment 512 that \
+                         differs from size to size, and times lie on two lines; with 4096 \
+                         nothing is read.";
 
 /// What to know where another system's images are launched.
 fn foreign(plan: &Plan) -> Vec<String> {
