@@ -1,6 +1,7 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
 use lab::LabError;
+use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use std::process::ExitCode;
 use workload::WorkloadError;
@@ -89,6 +90,9 @@ fn code(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<LaunchError>() {
         return launch_code(error);
     }
+    if let Some(error) = error.downcast_ref::<WineError>() {
+        return wine_code(error);
+    }
     if let Some(error) = error.downcast_ref::<WorkloadError>() {
         return workload_code(error);
     }
@@ -108,6 +112,15 @@ fn lab_code(error: &LabError) -> u8 {
         LabError::Folder { .. } => FILES,
         LabError::Cold(_) => NOT_PERMITTED,
         _ => HEADSTART_FAILED,
+    }
+}
+
+fn wine_code(error: &WineError) -> u8 {
+    match error {
+        WineError::Launch(error) => launch_code(error),
+        WineError::Prefix { .. } => FILES,
+        WineError::ServerGone => HEADSTART_FAILED,
+        _ => NOT_STARTED,
     }
 }
 

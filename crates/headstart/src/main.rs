@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod loader;
 mod output;
 mod progress;
 mod run;

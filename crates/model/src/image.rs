@@ -2,11 +2,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// File format of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// ELF.
+    #[default]
     Elf,
+    /// PE, as Windows and Wine load it.
+    Pe,
 }
 
 /// What an image is for.

@@ -10,5 +10,8 @@ mod linux;
 #[cfg(target_os = "linux")]
 pub use linux::*;
 
+#[cfg(target_os = "linux")]
+pub mod wine;
+
 #[cfg(not(target_os = "linux"))]
 compile_error!("headstart's launching and tracing exist for Linux only so far");

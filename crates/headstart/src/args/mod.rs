@@ -1,11 +1,13 @@
 //! What the user typed, turned into plain data at once.
 
 mod commands;
+mod format;
 mod launching;
 mod output;
 mod values;
 
 pub use commands::{named, one_command};
+pub use format::FormatArg;
 pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
 pub use output::OutputArgs;
 pub use values::{fraction, seconds};

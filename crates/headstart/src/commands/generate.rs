@@ -1,5 +1,6 @@
 //! `headstart generate`: synthetic programs of any size.
 
+use crate::args::FormatArg;
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
@@ -197,13 +198,6 @@ enum ByArg {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum FormatArg {
-    #[default]
-    Elf,
-    Pe,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum ArchArg {
     #[default]
     #[value(name = "x86_64")]
@@ -318,10 +312,7 @@ impl ImageArgs {
     }
 
     fn format(&self) -> Format {
-        match self.format {
-            FormatArg::Elf => Format::Elf,
-            FormatArg::Pe => Format::Pe,
-        }
+        self.format.into()
     }
 
     fn arch(&self) -> Arch {

@@ -10,6 +10,7 @@ mod workloads;
 
 pub use output::{draw, print};
 pub use session::{Session, plan, schedule};
+pub use workloads::FILE_ALIGNMENT;
 
 use crate::args::LaunchArgs;
 use crate::exit::{self, Usage};
@@ -108,7 +109,8 @@ pub fn sweep(
     printing: impl FnOnce(&Session, &Scale) -> Result<()>,
 ) -> Result<ExitCode> {
     let stop = match session.plan.unit {
-        Unit::Us => timed::run(&mut session, launcher),
+        Unit::Us => timed::run(&mut session, launcher)
+            .and_then(|stop| session.loader.check().map(|()| stop)),
         unit => {
             drop(launcher);
             counted::run(&mut session, unit)

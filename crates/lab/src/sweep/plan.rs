@@ -1,4 +1,5 @@
 use crate::{LabError, RunFolder};
+use model::Format;
 use model::growth::Unit;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -25,6 +26,9 @@ pub enum Subject {
         varied: String,
         /// The other parameters.
         fixed: Vec<(String, u64)>,
+        /// Format of its images.
+        #[serde(default)]
+        format: Format,
     },
 }
 

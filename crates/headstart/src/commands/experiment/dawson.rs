@@ -1,15 +1,18 @@
 //! Dawson's question: is it linear?
 
-use crate::args::LaunchArgs;
+use crate::args::{FormatArg, LaunchArgs};
 use crate::commands::scale::{self, Session};
+use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
 use lab::sweep::Subject;
+use model::Until;
 use model::growth::{Scale, Unit};
 use os::launcher::Launcher;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use workload::{Dawson, Workload};
 
 /// Published sizes: virtual functions of each of 800 classes.
 const STEP: u64 = 100;
@@ -24,8 +27,17 @@ const TABLE: &str = "table.md";
 /// functions a class (up to 1.28 million functions), are generated and launched in turns. Both of
 /// his graphs are drawn: n against time, and n against the square root of time, on which n² is a
 /// straight line.
+///
+/// With --format pe the programs are PE files with a Guard CF table, launched under Wine, which
+/// ignores the table.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
+    /// Format of the programs; pe is launched under Wine
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
+    /// pe: FileAlignment, 512, 1024, 2048 or 4096 [default: 512]
+    #[arg(long, value_name = "BYTES")]
+    file_alignment: Option<u32>,
     /// Rounds at most; each launches every size once
     #[arg(short, long, value_name = "N", help_heading = "How often")]
     #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
@@ -47,12 +59,36 @@ pub struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    /// Options that would have no effect, or none that is meant, are mistakes.
+    fn check(&self) -> Result<()> {
+        let wrong = match self.format {
+            FormatArg::Elf if self.file_alignment.is_some() => {
+                "--file-alignment is for PE images: give --format pe too"
+            }
+            FormatArg::Pe if self.launching.until != Until::Exit => {
+                "under Wine a launch is complete when the program ends: leave --until away with \
+                 --format pe"
+            }
+            _ => {
+                let mut dawson = Dawson { format: self.format.into(), ..Dawson::default() };
+                dawson.pe.file_alignment = self.file_alignment.unwrap_or(dawson.pe.file_alignment);
+                return Ok(workload::generate(&Workload::Dawson(dawson)).map(drop)?);
+            }
+        };
+        Err(Usage(wrong.to_owned()).into())
+    }
+}
+
 /// Launches all sizes and prints the law.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.check()?;
     os::interrupt::install();
     let launcher = Launcher::start()?;
     let (kind, varied) = ("dawson".to_owned(), "functions".to_owned());
-    let subject = Subject::Workload { kind, varied, fixed: Vec::new() };
+    let alignment = |bytes| (scale::FILE_ALIGNMENT.to_owned(), u64::from(bytes));
+    let fixed = arguments.file_alignment.map(alignment).into_iter().collect();
+    let subject = Subject::Workload { kind, varied, fixed, format: arguments.format.into() };
     let sizes = (0..SIZES).map(|step| step * STEP).collect();
     let plan = scale::plan(subject, Unit::Us, sizes, arguments.budget);
     let schedule = scale::schedule(arguments.seed, arguments.runs);

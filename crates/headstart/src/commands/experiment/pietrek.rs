@@ -7,7 +7,9 @@ mod launches;
 mod places;
 mod table;
 
+use crate::args::FormatArg;
 use crate::exit::Usage;
+use crate::loader::Loader;
 use crate::{exit, output, runs};
 use anyhow::Result;
 use forms::Form;
@@ -28,6 +30,13 @@ const BUDGET_S: f64 = 120.0;
 const UNPUBLISHED: &str = "The column's own figures (its Figure 2) are not part of headstart; \
                            --beside FILE puts them, or those of another machine, into the table.";
 
+/// What to know about the figures of PE.
+const OF_WINE: [&str; 3] = [
+    "These are times of Wine's loader, not of Windows': they show what work its loader saves.",
+    "All launches are warm: Wine's server stays between them and keeps its files in memory.",
+    "Bound rows need `bind`, which this version does not have; Wine ignores bound imports.",
+];
+
 /// How much do relocation and binding matter to the time a program takes to load?
 ///
 /// After Matt Pietrek's column (MSDN Magazine, May 2000), which measured REBASE, BIND and import
@@ -35,8 +44,15 @@ const UNPUBLISHED: &str = "The column's own figures (its Figure 2) are not part 
 /// a function, in forms that leave out one work of the loader after the other. All forms are
 /// launched in turns, warm and cold, on every file system that --on names. The table gives the
 /// fastest launch, as the column's LoadTimer did, and the improvement on the first row.
+///
+/// With --format pe the forms are the column's own, on PE files that Wine loads: libraries at one
+/// base or at chosen ones, imports by name or by ordinal, hints right or zero. Wine gets a server
+/// and a prefix of its own for it, of which nothing stays; ~/.wine is not touched.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
+    /// Format of the images; pe is launched under Wine, warm only
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
     /// A folder on a file system to launch from; once for each [default: the run folder]
     #[arg(long, value_name = "DIR")]
     on: Vec<PathBuf>,
@@ -84,13 +100,14 @@ pub struct Arguments {
 impl Arguments {
     fn workload(&self) -> Pietrek {
         let Arguments { dlls, functions, globals, .. } = *self;
-        Pietrek { dlls, functions, globals, ..Pietrek::default() }
+        let format = self.format.into();
+        Pietrek { dlls, functions, globals, format, ..Pietrek::default() }
     }
 
     /// States of the cache to launch in.
     fn states(&self) -> &[CacheState] {
         const STATES: [CacheState; 2] = [CacheState::Warm, CacheState::ColdEvicted];
-        &STATES[..if self.warm_only { 1 } else { 2 }]
+        &STATES[..if self.warm_only || self.format == FormatArg::Pe { 1 } else { 2 }]
     }
 
     /// Seconds for each state.
@@ -98,6 +115,16 @@ impl Arguments {
         let all = self.budget.map_or(BUDGET_S, |budget| budget.as_secs_f64());
         all / self.states().len() as f64
     }
+}
+
+/// What all launches have in common.
+struct Setting<'a> {
+    arguments: &'a Arguments,
+    forms: &'a [Form],
+    loader: Loader,
+    /// CPU of the launches, and of Wine's server.
+    cpu: u32,
+    folder: &'a Path,
 }
 
 /// Launches all forms everywhere and prints the table.
@@ -114,12 +141,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     os::interrupt::install();
     let beside = arguments.beside.as_deref().map(|file| beside::read(file, &forms)).transpose()?;
+    let cpu = arguments.cpu.unwrap_or_else(os::host::quiet_cpu);
+    let loader = Loader::of(arguments.format.into(), Some(cpu))?;
     let folder = runs::claim(arguments.run.as_deref(), Path::new("pietrek"))?;
     let places = places::all(&arguments.on, &folder, &base, &forms)?;
-    let mut table = table::empty(&base, &forms, &folder);
+    let setting = Setting { arguments, forms: &forms, loader, cpu, folder: &folder };
+    let mut table = table::empty(&base, &setting);
     let mut stop = Stop::Rounds;
     for &state in arguments.states() {
-        stop = one_state(state, &places, &forms, &folder, (arguments, &mut table))?;
+        stop = one_state(state, &places, &setting, &mut table)?;
         if stop == Stop::Interrupted {
             break;
         }
@@ -127,6 +157,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match beside {
         Some(column) => table.columns.push(column),
         None => table.notes.push(UNPUBLISHED.to_owned()),
+    }
+    if let Loader::Wine(_) = setting.loader {
+        table.notes.extend(OF_WINE.map(str::to_owned));
     }
     keep(&table, &folder)?;
     print(&table, &folder, arguments.json)?;
@@ -140,9 +173,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn one_state(
     state: CacheState,
     places: &[Place],
-    forms: &[Form],
-    folder: &Path,
-    (arguments, table): (&Arguments, &mut LoadTable),
+    setting: &Setting<'_>,
+    table: &mut LoadTable,
 ) -> Result<Stop> {
     let (possible, never_cold): (Vec<&Place>, Vec<&Place>) =
         places.iter().partition(|place| state == CacheState::Warm || place.leaves_memory());
@@ -153,8 +185,10 @@ fn one_state(
     if possible.is_empty() {
         return Ok(Stop::Rounds);
     }
-    let launched = launches::all(state, &possible, forms, folder, arguments, Launcher::start()?)?;
-    table::add(table, state, &possible, forms, &launched);
+    let launched = launches::all(state, &possible, setting, Launcher::start()?);
+    setting.loader.check()?;
+    let launched = launched?;
+    table::add(table, state, &possible, setting.forms, &launched);
     Ok(launched.stop)
 }
 

@@ -2,6 +2,7 @@
 
 use super::session::Session;
 use super::subject;
+use crate::loader::Loader;
 use crate::output;
 use anyhow::{Context, Result};
 use model::Reading;
@@ -51,7 +52,10 @@ pub fn scale(session: &Session) -> Scale {
     };
     let fit = stats::growth::fit(&points)
         .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value);
-    let (workload, parameter) = subject::words(&plan.subject);
+    let (mut workload, parameter) = subject::words(&plan.subject);
+    if let Loader::Wine(_) = session.loader {
+        workload += &format!(", {}", session.loader.words());
+    }
     Scale {
         schema: SCALE_SCHEMA,
         headstart: session.experiment.headstart.clone(),

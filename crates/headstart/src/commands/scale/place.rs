@@ -1,6 +1,7 @@
 //! Where generated workloads live.
 
 use super::{subject, workloads};
+use crate::loader::Loader;
 use anyhow::{Context, Result};
 use lab::sweep::Subject;
 use model::Command;
@@ -32,17 +33,17 @@ impl Place {
     }
 
     /// The command of `subject` at size `n`; a workload is generated where it is not there yet.
-    pub fn make(&self, subject: &Subject, n: u64) -> Result<Command> {
+    pub fn make(&self, subject: &Subject, n: u64, loader: &Loader) -> Result<Command> {
         if let Some(command) = subject::command(subject, n) {
             return command;
         }
-        let Subject::Workload { kind, varied, fixed } = subject else {
+        let Subject::Workload { kind, varied, fixed, format } = subject else {
             anyhow::bail!("sweep.json names no program for n = {n}; begin a new sweep");
         };
         let mut parameters = fixed.clone();
         parameters.push((varied.clone(), n));
         let folder = self.folder.join(format!("{varied}-{n}"));
-        let files = workloads::files(kind, &parameters)?;
+        let files = workloads::files(kind, *format, &parameters)?;
         let program = folder.join(files.program());
         // The program is written last: where it is, the workload is complete.
         if !program.is_file() {
@@ -51,7 +52,7 @@ impl Place {
             }
             files.write_to(&folder)?;
         }
-        Ok(os::program::resolve(&[program.display().to_string()])?)
+        loader.command(&program)
     }
 
     /// Removes what is not to be kept, once the sweep is over.

@@ -1,12 +1,13 @@
 //! A sweep about to begin or to go on.
 
 use super::place::Place;
+use crate::loader::Loader;
 use crate::{exit, runs};
 use anyhow::Result;
 use lab::sweep::{PLAN, PLAN_SCHEMA, Plan, Subject, WARM_UP_ROUNDS};
 use lab::{LabError, RunFolder, Samples, Stop};
 use model::growth::Unit;
-use model::{Command, Experiment, Request, Sample, Schedule};
+use model::{Command, Experiment, Format, Request, Sample, Schedule};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -42,6 +43,34 @@ pub fn schedule(seed: Option<u64>, rounds: Option<u32>) -> Schedule {
     }
 }
 
+/// What loads the images of the plan.
+fn loader(plan: &Plan, request: &Request) -> Result<Loader> {
+    let format = match &plan.subject {
+        Subject::Workload { format, .. } => *format,
+        _ => Format::Elf,
+    };
+    Loader::of(format, request.cpu)
+}
+
+/// The entries are those that `workload::Dawson` emits.
+const UNMEASURED: &str = "Every program has a Guard CF table of 45 entries, and one for each class \
+                          and each function. Wine ignores it, so the law of Windows, which reads \
+                          it, is not measured here.";
+const ALIGNMENT: &str = "Wine maps a section whose place in the file is a multiple of 4096, and \
+                         reads any other. With the linkers' usual --file-alignment 512 that \
+                         differs from size to size, and times lie on two lines; with 4096 \
+                         nothing is read.";
+
+/// What to know where another system's images are launched.
+fn foreign(plan: &Plan) -> Vec<String> {
+    match &plan.subject {
+        Subject::Workload { format: Format::Pe, kind, .. } if kind == "dawson" => {
+            [UNMEASURED, ALIGNMENT].map(str::to_owned).to_vec()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Everything that a sweep works on.
 pub struct Session {
     pub plan: Plan,
@@ -49,6 +78,7 @@ pub struct Session {
     pub samples: Vec<Sample>,
     pub folder: Option<RunFolder>,
     pub place: Place,
+    pub loader: Loader,
     pub notes: Vec<String>,
     /// The folder is older than this process.
     resumed: bool,
@@ -71,15 +101,16 @@ impl Session {
         run: Option<&Path>,
         keep: bool,
     ) -> Result<Session> {
+        let loader = loader(&plan, &request)?;
         let experiment = runs::experiment(Vec::new(), schedule, request);
         let (folder, note) = runs::create(run, Path::new("scale"), &experiment)?;
         if let Some(folder) = &folder {
             plan.write(folder)?;
         }
         let place = Place::new(folder.as_ref().map(RunFolder::path), !keep)?;
-        let notes = note.into_iter().collect();
-        let (samples, started) = (Vec::new(), Instant::now());
-        Ok(Session { plan, experiment, samples, folder, place, notes, resumed: false, started })
+        let notes = note.into_iter().chain(foreign(&plan)).collect();
+        let (samples, resumed, started) = (Vec::new(), false, Instant::now());
+        Ok(Session { plan, experiment, samples, folder, place, loader, notes, resumed, started })
     }
 
     /// A sweep that was ended before it was complete, or is to have more rounds.
@@ -92,15 +123,16 @@ impl Session {
         if let Some(budget) = budget {
             plan.budget_s = budget.as_secs_f64();
         }
-        let notes = runs::moved(&experiment).into_iter().collect();
+        let notes = runs::moved(&experiment).into_iter().chain(foreign(&plan)).collect();
         let place = Place::new(Some(path), false)?;
-        let (folder, started) = (Some(folder), Instant::now());
-        Ok(Session { plan, experiment, samples, folder, place, notes, resumed: true, started })
+        let loader = loader(&plan, &experiment.request)?;
+        let (folder, resumed, started) = (Some(folder), true, Instant::now());
+        Ok(Session { plan, experiment, samples, folder, place, loader, notes, resumed, started })
     }
 
     /// The command at size `n`.
     pub fn make(&self, n: u64) -> Result<Command> {
-        self.place.make(&self.plan.subject, n)
+        self.place.make(&self.plan.subject, n, &self.loader)
     }
 
     /// Seconds since this process began or resumed the sweep.

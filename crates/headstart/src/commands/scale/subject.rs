@@ -5,8 +5,8 @@ use crate::args::one_command;
 use crate::exit::Usage;
 use anyhow::Result;
 use lab::sweep::{Subject, parse_sizes};
-use model::Command;
 use model::growth::Unit;
+use model::{Command, Format};
 use stats::growth::LEAST_SIZES;
 
 /// What stands for the size in a command.
@@ -189,8 +189,9 @@ impl SubjectArgs {
         // What the format has no room for is refused before anything is launched.
         let mut largest = fixed.clone();
         largest.push((varied.to_owned(), sizes.last().copied().unwrap_or(0)));
-        workloads::files(&kind, &largest)?;
-        Ok((Subject::Workload { kind, varied: varied.to_owned(), fixed }, sizes))
+        let format = Format::Elf;
+        workloads::files(&kind, format, &largest)?;
+        Ok((Subject::Workload { kind, varied: varied.to_owned(), fixed, format }, sizes))
     }
 
     fn given(&self) -> Vec<(&'static str, &Vec<u64>)> {
@@ -238,7 +239,7 @@ pub fn words(subject: &Subject) -> (String, String) {
             (quoted.unwrap_or_else(|_| words.join(" ")), "n".to_owned())
         }
         Subject::Programs(_) => ("programs".to_owned(), "n".to_owned()),
-        Subject::Workload { kind, varied, fixed } => {
+        Subject::Workload { kind, varied, fixed, format: _ } => {
             let fixed = fixed.iter().map(|(name, n)| format!(" --{name} {n}"));
             (
                 format!("{kind}{}", fixed.collect::<String>()),

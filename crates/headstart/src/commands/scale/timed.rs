@@ -41,8 +41,29 @@ pub fn run(session: &mut Session, launcher: Launcher) -> Result<Stop> {
     launch(session, launcher, &line)
 }
 
-fn launch(session: &mut Session, launcher: Launcher, line: &progress::Line) -> Result<Stop> {
-    let experiment = session.experiment.clone();
+/// Makes the launches; those that fail by Wine's fault once more.
+fn launch(session: &mut Session, mut launcher: Launcher, line: &progress::Line) -> Result<Stop> {
+    let mut failures = session.loader.failures();
+    let stop = loop {
+        match launch_left(session, launcher, line) {
+            Err(error) if failures.go_on(&error, session.samples.len()) => {
+                launcher = Launcher::start()?;
+            }
+            stop => break stop,
+        }
+    };
+    session.notes.extend(failures.note());
+    Ok(stop?)
+}
+
+fn launch_left(
+    session: &mut Session,
+    launcher: Launcher,
+    line: &progress::Line,
+) -> Result<Stop, LabError> {
+    let mut experiment = session.experiment.clone();
+    let left_s = session.plan.budget_s - session.elapsed_s();
+    experiment.schedule.budget_s = Some(left_s.max(0.0));
     let mut samples = std::mem::take(&mut session.samples);
     let launched =
         Bench::new(&experiment, launcher, Output::Discard, None).and_then(|mut bench| {
@@ -52,7 +73,7 @@ fn launch(session: &mut Session, launcher: Launcher, line: &progress::Line) -> R
             })
         });
     session.samples = samples;
-    Ok(launched?)
+    launched
 }
 
 struct Trials<'a> {
@@ -75,7 +96,13 @@ impl Trying<anyhow::Error> for Trials<'_> {
         let mut bench = Bench::new(&only, Launcher::start()?, Output::Discard, None)?;
         bench.prepare_round()?;
         let began = Instant::now();
-        match bench.launch(0) {
+        let mut launched = bench.launch(0);
+        if let Err(error) = &launched
+            && session.loader.failures().go_on(error, 0)
+        {
+            launched = bench.launch(0);
+        }
+        match launched {
             // The extra launch that tells a small program's peak is made once, not every time.
             Ok(launch) if only.request.until == Until::Exit => Ok(Some(launch.total_us / 1e6)),
             // Ending a program that was ready takes time as well.

@@ -2,7 +2,8 @@
 
 use crate::exit::Usage;
 use anyhow::Result;
-use workload::{Dawson, Files, Kind, Pietrek, Shape, Workload};
+use model::Format;
+use workload::{Dawson, Files, Kind, PeOptions, Pietrek, Shape, Workload};
 
 /// The workloads, as they are typed.
 pub fn kinds() -> Vec<String> {
@@ -11,6 +12,9 @@ pub fn kinds() -> Vec<String> {
 }
 
 const SHAPE: &str = "shape ";
+
+/// A parameter of dawson's PE images that `experiment dawson` sets.
+pub const FILE_ALIGNMENT: &str = "file-alignment";
 
 fn shape(kind: &str) -> Option<Kind> {
     let name = kind.strip_prefix(SHAPE)?;
@@ -59,20 +63,24 @@ pub fn noun<'a>(kind: &str, parameter: &'a str) -> &'a str {
 ///
 /// # Errors
 /// The format has no room for it.
-pub fn files(kind: &str, parameters: &[(String, u64)]) -> Result<Files> {
+pub fn files(kind: &str, format: Format, parameters: &[(String, u64)]) -> Result<Files> {
     let mut values = Vec::new();
     for (name, value) in parameters {
         let value = u32::try_from(*value)
             .map_err(|_| Usage(format!("{name} = {value} is beyond any file format")))?;
         values.push((name.as_str(), value));
     }
-    Ok(workload::generate(&workload(kind, &values)?)?)
+    Ok(workload::generate(&workload(kind, format, &values)?)?)
 }
 
 /// The workload; parameters that are not given are as published.
-fn workload(kind: &str, values: &[(&str, u32)]) -> Result<Workload> {
+fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Workload> {
     let value = |wanted: &str, default: u32| {
         values.iter().find(|(name, _)| *name == wanted).map_or(default, |(_, value)| *value)
+    };
+    let format = match format {
+        Format::Elf => workload::Format::Elf,
+        Format::Pe => workload::Format::Pe,
     };
     Ok(match kind {
         "pietrek" => {
@@ -81,6 +89,7 @@ fn workload(kind: &str, values: &[(&str, u32)]) -> Result<Workload> {
                 dlls: value("dlls", as_published.dlls),
                 functions: value("functions", as_published.functions),
                 globals: value("globals", as_published.globals),
+                format,
                 ..as_published
             })
         }
@@ -90,10 +99,18 @@ fn workload(kind: &str, values: &[(&str, u32)]) -> Result<Workload> {
                 sources: value("sources", as_published.sources),
                 classes: value("classes", as_published.classes),
                 functions: value("functions", as_published.functions),
+                format,
+                pe: PeOptions {
+                    file_alignment: value(FILE_ALIGNMENT, as_published.pe.file_alignment),
+                    ..as_published.pe
+                },
                 ..as_published
             })
         }
         other => match shape(other) {
+            Some(_) if format != workload::Format::Elf => {
+                return Err(Usage(format!("{other} is made of ELF images only")).into());
+            }
             Some(kind) => Workload::Shape(Shape { kind, n: value("n", 0) }),
             None => return Err(Usage(format!("there is no workload '{other}'")).into()),
         },

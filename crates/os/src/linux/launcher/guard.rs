@@ -96,7 +96,7 @@ fn block_signals() -> (libc::sigset_t, libc::sigset_t) {
 
 /// Closes what was open in headstart, except for stdio and `kept`: descriptors that it closes
 /// later shall be closed then.
-fn close_all_but(kept: RawFd) {
+pub(crate) fn close_all_but(kept: RawFd) {
     let kept = kept as libc::c_uint;
     for (first, last) in [(3, kept.saturating_sub(1)), (kept.max(2) + 1, libc::c_uint::MAX)] {
         if first <= last {

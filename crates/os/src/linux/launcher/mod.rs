@@ -12,8 +12,8 @@
 mod alarm;
 mod entry;
 mod exit;
-mod guard;
-mod leave;
+pub(crate) mod guard;
+pub(crate) mod leave;
 mod peak;
 mod ready;
 mod schedule;

@@ -1,12 +1,11 @@
-use super::Arguments;
-use super::forms::Form;
+use super::Setting;
 use super::places::Place;
 use crate::{run, runs};
 use anyhow::Result;
 use lab::{Output, RunFolder, Stop};
 use model::{CacheState, Experiment, Request, Sample, Schedule, Until, Variant};
 use os::launcher::Launcher;
-use std::path::Path;
+use std::time::Instant;
 
 const WARM_ROUNDS: u32 = 300;
 const COLD_ROUNDS: u32 = 50;
@@ -26,17 +25,15 @@ pub struct Launched {
 pub fn all(
     state: CacheState,
     places: &[&Place],
-    forms: &[Form],
-    folder: &Path,
-    arguments: &Arguments,
-    launcher: Launcher,
+    setting: &Setting<'_>,
+    mut launcher: Launcher,
 ) -> Result<Launched> {
+    let Setting { arguments, forms, loader, cpu, folder } = setting;
     let mut variants = Vec::new();
     for place in places {
-        for form in forms {
-            let program = place.program(form).display().to_string();
-            let mut command = os::program::resolve(&[program])?;
-            command.environment.clone_from(&form.environment);
+        for form in *forms {
+            let mut command = loader.command(&place.program(form))?;
+            command.environment.extend(form.environment.iter().cloned());
             variants.push(Variant { name: format!("{}: {}", place.name, form.name), command });
         }
     }
@@ -51,7 +48,7 @@ pub fn all(
     let request = Request {
         until: Until::Exit,
         cache: state,
-        cpu: arguments.cpu.or_else(|| Some(os::host::quiet_cpu())),
+        cpu: Some(*cpu),
         realtime: false,
         timeout_s: TIMEOUT_S,
         ignore_failure: false,
@@ -61,7 +58,17 @@ pub fn all(
     let name = if warm { "warm" } else { "cold" };
     let mut kept = Some(RunFolder::create(&folder.join(name), &experiment)?);
     let (mut samples, mut notes) = (Vec::new(), Vec::new());
-    let where_to = (&mut kept, &mut notes);
-    let stop = run::launches(launcher, &experiment, &mut samples, where_to, Output::Discard)?;
+    let (began, mut failures) = (Instant::now(), loader.failures());
+    let mut left = experiment.clone();
+    let stop = loop {
+        let where_to = (&mut kept, &mut notes);
+        match run::launches(launcher, &left, &mut samples, where_to, Output::Discard) {
+            Err(error) if failures.go_on(&error, samples.len()) => launcher = Launcher::start()?,
+            stop => break stop?,
+        }
+        let left_s = arguments.share_s() - began.elapsed().as_secs_f64();
+        left.schedule.budget_s = Some(left_s.max(0.0));
+    };
+    notes.extend(failures.note());
     Ok(Launched { experiment, samples, stop, notes })
 }

@@ -4,7 +4,7 @@ use crate::output;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use workload::Pietrek;
+use workload::{Format, Pietrek};
 
 /// What a prepared folder holds, in words.
 const WHAT: &str = "workload.txt";
@@ -52,11 +52,11 @@ fn place(named: &Path, base: &Pietrek, forms: &[Form]) -> Result<Place> {
     let kind = os::host::file_system(named).with_context(|| named.display().to_string())?;
     let name = kind.clone();
     if let Ok(held) = std::fs::read_to_string(named.join(WHAT)) {
-        if held.trim() != words(base) {
-            let (named, held, wanted) = (named.display(), held.trim(), words(base));
+        if held.trim() != written(base) {
+            let (named, held, wanted) = (named.display(), held.trim(), written(base));
             return Err(Usage(format!(
-                "{named} holds {held}, and {wanted} are wanted: give --dlls, --functions and \
-                 --globals as they were given to --generate"
+                "{named} holds {held}, and {wanted} are wanted: give --format, --dlls, \
+                 --functions and --globals as they were given to --generate"
             ))
             .into());
         }
@@ -77,7 +77,15 @@ fn place(named: &Path, base: &Pietrek, forms: &[Form]) -> Result<Place> {
 pub fn prepare(folder: &Path, base: &Pietrek, forms: &[Form]) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     write(folder, forms)?;
-    output::write_file(&folder.join(WHAT), &format!("{}\n", words(base)))
+    output::write_file(&folder.join(WHAT), &format!("{}\n", written(base)))
+}
+
+/// What a folder is said to hold.
+fn written(base: &Pietrek) -> String {
+    match base.format {
+        Format::Elf => words(base),
+        Format::Pe => format!("{}, PE", words(base)),
+    }
 }
 
 fn write(folder: &Path, forms: &[Form]) -> Result<()> {

@@ -1,13 +1,13 @@
+use super::Setting;
 use super::forms::{Form, words};
 use super::launches::Launched;
 use super::places::Place;
 use model::load_table::{LOAD_TABLE_SCHEMA, LoadCell, LoadColumn, LoadRow, LoadTable};
 use model::{CacheState, Reading, Results, Rules, Sample, Variant};
-use std::path::Path;
 use workload::Pietrek;
 
 /// The table before anything was launched.
-pub fn empty(base: &Pietrek, forms: &[Form], folder: &Path) -> LoadTable {
+pub fn empty(base: &Pietrek, setting: &Setting<'_>) -> LoadTable {
     let row = |form: &Form| LoadRow {
         name: form.name.to_owned(),
         about: form.about.clone(),
@@ -16,9 +16,9 @@ pub fn empty(base: &Pietrek, forms: &[Form], folder: &Path) -> LoadTable {
     LoadTable {
         schema: LOAD_TABLE_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        run: Some(folder.display().to_string()),
-        workload: format!("{}, ELF", words(base)),
-        rows: forms.iter().map(row).collect(),
+        run: Some(setting.folder.display().to_string()),
+        workload: format!("{}, {}", words(base), setting.loader.words()),
+        rows: setting.forms.iter().map(row).collect(),
         columns: Vec::new(),
         notes: Vec::new(),
     }

@@ -1,31 +1,13 @@
+use super::{Form, Size, form};
 use anyhow::Result;
-use workload::{Files, Pietrek, Workload};
-
-/// A form of the workload: what one row of the table launches.
-pub struct Form {
-    /// Name of the row.
-    pub name: &'static str,
-    /// Folder of its files; forms that share one have the same files.
-    pub folder: String,
-    pub about: String,
-    /// What the column calls that which it corresponds to.
-    pub counterpart: Option<&'static str>,
-    pub environment: Vec<(String, Option<String>)>,
-    pub files: Files,
-}
+use workload::Pietrek;
 
 /// The forms of ELF; the first is what the others are compared with.
 ///
 /// # Errors
 /// The format has no room for the workload.
 pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
-    let imports = u64::from(base.dlls) * u64::from(base.functions);
-    let relocations = imports * u64::from(base.globals);
-    let form = |name, counterpart, about: String, workload: Pietrek| -> Result<Form> {
-        let files = workload::generate(&Workload::Pietrek(workload))?;
-        let environment = Vec::new();
-        Ok(Form { name, folder: name.replace(' ', "-"), about, counterpart, environment, files })
-    };
+    let Size { imports, relocations } = Size::of(base);
     let plain = || base.clone();
     let bare = Pietrek { globals: 0, ..plain() };
     let functions = u32::try_from(imports).unwrap_or(u32::MAX);
@@ -36,13 +18,15 @@ pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
         Pietrek { lazy: true, ..plain() },
     )?;
     let eager = Form {
-        name: "lazy, bound eagerly",
         folder: lazy.folder.clone(),
-        about: "the same program with LD_BIND_NOW=1: as default, if the form does not matter"
-            .to_owned(),
-        counterpart: None,
         environment: vec![("LD_BIND_NOW".to_owned(), Some("1".to_owned()))],
-        files: workload::generate(&Workload::Pietrek(Pietrek { lazy: true, ..plain() }))?,
+        ..form(
+            "lazy, bound eagerly",
+            None,
+            "the same program with LD_BIND_NOW=1: as default, if the form does not matter"
+                .to_owned(),
+            Pietrek { lazy: true, ..plain() },
+        )?
     };
     Ok(vec![
         form(
@@ -78,13 +62,4 @@ pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
             Pietrek { dlls: 0, ..plain() },
         )?,
     ])
-}
-
-/// What is launched, in words.
-pub fn words(base: &Pietrek) -> String {
-    use model::figures::plural;
-    let libraries = plural(base.dlls.into(), "library", "libraries");
-    let functions = plural(base.functions.into(), "function", "functions");
-    let globals = plural(base.globals.into(), "global", "globals");
-    format!("{libraries} of {functions} with {globals} each")
 }

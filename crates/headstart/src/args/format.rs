@@ -1,0 +1,25 @@
+/// Format of generated images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum FormatArg {
+    #[default]
+    Elf,
+    Pe,
+}
+
+impl From<FormatArg> for model::Format {
+    fn from(format: FormatArg) -> model::Format {
+        match format {
+            FormatArg::Elf => model::Format::Elf,
+            FormatArg::Pe => model::Format::Pe,
+        }
+    }
+}
+
+impl From<FormatArg> for workload::Format {
+    fn from(format: FormatArg) -> workload::Format {
+        match format {
+            FormatArg::Elf => workload::Format::Elf,
+            FormatArg::Pe => workload::Format::Pe,
+        }
+    }
+}

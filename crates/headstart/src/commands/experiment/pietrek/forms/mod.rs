@@ -1,0 +1,64 @@
+//! The forms of the workload, by the format of its images.
+
+mod elf;
+mod pe;
+
+use anyhow::Result;
+use workload::{Files, Format, Pietrek, Workload};
+
+/// A form of the workload: what one row of the table launches.
+pub struct Form {
+    /// Name of the row.
+    pub name: &'static str,
+    /// Folder of its files; forms that share one have the same files.
+    pub folder: String,
+    pub about: String,
+    /// What the column calls that which it corresponds to.
+    pub counterpart: Option<&'static str>,
+    pub environment: Vec<(String, Option<String>)>,
+    pub files: Files,
+}
+
+/// The forms of the workload's format; the first is what the others are compared with.
+///
+/// # Errors
+/// The format has no room for the workload.
+pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
+    match base.format {
+        Format::Elf => elf::all(base),
+        Format::Pe => pe::all(base),
+    }
+}
+
+fn form(
+    name: &'static str,
+    counterpart: Option<&'static str>,
+    about: String,
+    workload: Pietrek,
+) -> Result<Form> {
+    let files = workload::generate(&Workload::Pietrek(workload))?;
+    let folder = name.replace(", ", "-").replace(' ', "-");
+    Ok(Form { name, folder, about, counterpart, environment: Vec::new(), files })
+}
+
+/// What a loader has to do for the workload as it is.
+struct Size {
+    imports: u64,
+    relocations: u64,
+}
+
+impl Size {
+    fn of(base: &Pietrek) -> Size {
+        let imports = u64::from(base.dlls) * u64::from(base.functions);
+        Size { imports, relocations: imports * u64::from(base.globals) }
+    }
+}
+
+/// What is launched, in words.
+pub fn words(base: &Pietrek) -> String {
+    use model::figures::plural;
+    let libraries = plural(base.dlls.into(), "library", "libraries");
+    let functions = plural(base.functions.into(), "function", "functions");
+    let globals = plural(base.globals.into(), "global", "globals");
+    format!("{libraries} of {functions} with {globals} each")
+}

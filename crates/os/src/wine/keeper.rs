@@ -1,0 +1,285 @@
+//! The process that Wine's server and services belong to.
+//!
+//! Wine's processes outlive the programs that start them, and fork themselves out of reach. The
+//! keeper is a child subreaper, so all of them are its descendants; it gets SIGTERM when headstart
+//! dies, ends them and removes the prefix. The server dies with the keeper. A session of its own
+//! keeps the terminal's Ctrl-C from the server: headstart decides what follows.
+
+use super::WineError;
+use crate::launcher::dev_null;
+use crate::launcher::guard::close_all_but;
+use crate::launcher::leave::{self, told_to_leave};
+use crate::spawn::{Child, Prepared, Setup, spawn};
+use crate::{LaunchError, interrupt, processes};
+use model::Command;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What the keeper does.
+pub struct Plan {
+    /// Wine's server, in the foreground.
+    pub server: Command,
+    /// A program that ends at once: the first one of a prefix starts Wine's services, which would
+    /// belong to a measured launch otherwise.
+    pub first: Command,
+    /// Removed at the end.
+    pub prefix: PathBuf,
+    /// CPU of the server and the services.
+    pub cpu: Option<u32>,
+}
+
+/// How long the server may take to listen, and how long the first program.
+const SERVER_LIMIT: Duration = Duration::from_secs(10);
+const FIRST_LIMIT: Duration = Duration::from_secs(60);
+/// How long Wine's processes may take to disappear after SIGKILL.
+const END_LIMIT: Duration = Duration::from_secs(10);
+/// How often a wait looks up.
+const LOOK_UP: Duration = Duration::from_millis(5);
+
+/// The keeper, seen from headstart.
+pub struct Keeper {
+    stream: UnixStream,
+    pid: libc::pid_t,
+    prefix: PathBuf,
+}
+
+impl Keeper {
+    /// Starts the keeper and waits until the first program has ended well. It ends with the
+    /// calling thread, too.
+    pub fn start(plan: &Plan) -> Result<Keeper, WineError> {
+        let failed = |source| LaunchError::System {
+            action: "a process for Wine's server could not be created",
+            source,
+            remedy: "check the limits on processes and open files (ulimit -u, ulimit -n)",
+        };
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let parent = processes::own_pid();
+        // SAFETY: the child starts programs, waits and leaves with _exit; the allocator it uses
+        // is made usable after fork by the C library.
+        let mut keeper = match unsafe { libc::fork() } {
+            -1 => return Err(failed(io::Error::last_os_error()).into()),
+            0 => {
+                drop(ours);
+                keep(theirs, parent, plan)
+            }
+            pid => Keeper { stream: ours, pid, prefix: plan.prefix.clone() },
+        };
+        drop(theirs);
+        let said = keeper.hear().map_err(failed)?;
+        match said.strip_prefix(READY) {
+            Some(_) => Ok(keeper),
+            None if interrupt::requested() => Err(LaunchError::Interrupted.into()),
+            None => Err(WineError::NotReady { found: said, by_hand: plan.first.line() }),
+        }
+    }
+
+    /// Whether Wine's server still runs, as of a second ago: the keeper leaves after it.
+    pub fn is_alive(&self) -> bool {
+        let wait = Some(Duration::from_millis(1));
+        let silent =
+            self.stream.set_read_timeout(wait).and_then(|()| (&self.stream).read(&mut [0]));
+        silent.is_err()
+    }
+
+    #[cfg(test)]
+    pub fn pid(&self) -> libc::pid_t {
+        self.pid
+    }
+
+    /// What the keeper says: a line.
+    fn hear(&mut self) -> io::Result<String> {
+        self.stream.set_read_timeout(Some(Duration::from_millis(200)))?;
+        let (mut said, mut part) = (Vec::new(), [0; 512]);
+        while !said.ends_with(b"\n") && !interrupt::requested() {
+            match self.stream.read(&mut part) {
+                Ok(0) => break,
+                Ok(count) => said.extend_from_slice(&part[..count]),
+                Err(error) if again(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+        // SAFETY: the keeper is our child and not yet waited for, so the id is still its own.
+        unsafe { libc::kill(self.pid, libc::SIGTERM) };
+        let mut status = 0;
+        // SAFETY: `status` outlives the call.
+        while unsafe { libc::waitpid(self.pid, &mut status, 0) } < 0
+            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+        {}
+        if libc::WIFSIGNALED(status) {
+            end_orphans(&self.prefix);
+        }
+    }
+}
+
+/// Ends the services that a killed keeper has left, which do not end with their server.
+fn end_orphans(prefix: &Path) {
+    let mark = [b"WINEPREFIX=", prefix.as_os_str().as_bytes()].concat();
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
+        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+        if let Some(pid) = pid
+            && environment.split(|&byte| byte == 0).any(|variable| variable == mark)
+        {
+            // SAFETY: no pointers; a process that has gone meanwhile is an error we do not need.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+    }
+}
+
+const READY: &str = "ready";
+
+fn again(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}
+
+/// The keeper's life; never returns.
+fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) -> ! {
+    leave::listen();
+    close_all_but(stream.as_raw_fd());
+    leave::live_and_die_with(parent, c"wine-keeper");
+    // SAFETY: no preconditions; a child of fork never leads a group already.
+    unsafe { libc::setsid() };
+    let mut socket = None;
+    let (said, server) = match begin(plan, &mut socket) {
+        Ok(server) => (READY.to_owned(), Some(server)),
+        Err(error) => (error, None),
+    };
+    let told = stream.write_all(format!("{said}\n").as_bytes()).is_ok();
+    if let (true, Some(server)) = (told, server) {
+        wait_for_end(&mut stream, server);
+    }
+    processes::end_descendants(processes::own_pid(), END_LIMIT);
+    let _ = std::fs::remove_dir_all(&plan.prefix);
+    if let Some(folder) = socket {
+        remove_socket(&folder);
+    }
+    // SAFETY: leaves without running the parent's exit handlers a second time.
+    unsafe { libc::_exit(0) }
+}
+
+/// Starts the server, whose id it gives, and the first program; `socket` gets the folder of the server's socket.
+fn begin(plan: &Plan, socket: &mut Option<PathBuf>) -> Result<libc::pid_t, String> {
+    let server = start(&plan.server, plan.cpu)?;
+    let folder = format!("/proc/{}/cwd", server.pid);
+    // The server works in the folder of its socket, the name of which differs between packages.
+    let listens = || Path::new(&folder).join("socket").exists().then_some(());
+    wait_until(SERVER_LIMIT, &server, listens)
+        .map_err(|why| format!("the server {why} before it listened"))?;
+    *socket = std::fs::read_link(&folder).ok();
+    // Once in some thousands of launches the kernel's random addresses are in Wine's way.
+    launch_first(plan).or_else(|_| launch_first(plan))?;
+    // From now on nobody waits for the services: the kernel removes those that end.
+    // SAFETY: no pointers.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+    Ok(server.pid)
+}
+
+fn launch_first(plan: &Plan) -> Result<(), String> {
+    let first = start(&plan.first, plan.cpu)?;
+    match wait_until(FIRST_LIMIT, &first, || None::<()>) {
+        Err(Stopped::Ended(0)) => Ok(()),
+        Err(why) => Err(format!("the first program {why}")),
+        Ok(()) => Err("the first program is not known to have ended".to_owned()),
+    }
+}
+
+fn start(command: &Command, cpu: Option<u32>) -> Result<Child, String> {
+    let words = |error: LaunchError| error.to_string();
+    let null = dev_null().map_err(words)?;
+    let prepared = Prepared::new(command, &[]).map_err(words)?;
+    let setup = Setup { cpu, ..Setup::with_stdio([null.as_raw_fd(); 3]) };
+    spawn(&prepared, setup).map_err(words)
+}
+
+/// Why a wait was in vain.
+enum Stopped {
+    Ended(i32),
+    Killed,
+    Late(Duration),
+    Leaving,
+}
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stopped::Ended(code) => write!(out, "ended with exit code {code}"),
+            Stopped::Killed => out.write_str("was killed"),
+            Stopped::Late(limit) => write!(out, "took longer than {} s", limit.as_secs()),
+            Stopped::Leaving => out.write_str("was interrupted"),
+        }
+    }
+}
+
+/// Waits until `condition` gives something, for as long as the child lives.
+fn wait_until<T>(
+    limit: Duration,
+    child: &Child,
+    condition: impl Fn() -> Option<T>,
+) -> Result<T, Stopped> {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = condition() {
+            return Ok(found);
+        }
+        let mut status = 0;
+        // SAFETY: `status` outlives the call.
+        if unsafe { libc::waitpid(child.pid, &mut status, libc::WNOHANG) } == child.pid {
+            let exited = libc::WIFEXITED(status);
+            return Err(if exited {
+                Stopped::Ended(libc::WEXITSTATUS(status))
+            } else {
+                Stopped::Killed
+            });
+        }
+        if told_to_leave() {
+            return Err(Stopped::Leaving);
+        }
+        if began.elapsed() > limit {
+            return Err(Stopped::Late(limit));
+        }
+        std::thread::sleep(LOOK_UP);
+    }
+}
+
+/// Returns when headstart wants no more of Wine or has gone, or when the server has.
+fn wait_for_end(stream: &mut UnixStream, server: libc::pid_t) {
+    // A SIGTERM that comes just before a read is noticed with the next look.
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
+    let mut byte = [0];
+    let runs = || processes::stat_fields(server).is_some();
+    while !told_to_leave() && runs() {
+        match stream.read(&mut byte) {
+            Err(error) if again(&error) => {}
+            _ => return,
+        }
+    }
+}
+
+/// Removes the folder of the server's socket: `/tmp/.wine-UID/server-…`, or a folder within one
+/// of its own, `/tmp/wine-XXXXXX/server-…`, as Debian has it.
+fn remove_socket(folder: &Path) {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    if !name(folder).is_some_and(|name| name.starts_with("server-")) {
+        return;
+    }
+    let _ = std::fs::remove_dir_all(folder);
+    if let Some(own) =
+        folder.parent().filter(|own| name(own).is_some_and(|name| name.starts_with("wine-")))
+    {
+        // Only where it is empty.
+        let _ = std::fs::remove_dir(own);
+    }
+}
