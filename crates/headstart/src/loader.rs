@@ -62,9 +62,8 @@ impl Loader {
     }
 }
 
-/// Launches that failed for no reason of their own. Where the kernel's random start of the heap
-/// takes an address that Wine needs (0x7ffe0000, the shared user data), Wine 8.0 ends with exit
-/// code 1: once in some thousands of launches.
+/// Launches that failed for no reason of their own: Wine 8.0 ends with exit code 1 and without a
+/// word once in some thousands of launches of whatever program.
 pub struct Failures {
     by_chance: bool,
     /// Launches that had been made before the latest one.

@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{headstart, run, stderr, stdout};
+use common::{headstart, run, stderr, stdout, wait_for};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 const SMALL: [&str; 10] =
     ["experiment", "pietrek", "--dlls", "3", "--functions", "8", "--globals", "2", "--runs", "10"];
@@ -100,6 +101,28 @@ fn several_places_stand_beside_each_other_and_nothing_stays_there() {
     assert_eq!(cell[4]["improvement"], 0.5);
     assert!(cell[2]["unavailable"].as_str().unwrap().contains("no such row"), "{cell}");
     assert!(places.iter().all(|place| files(place).is_empty()));
+}
+
+#[test]
+fn an_interrupted_table_shows_what_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, kept) = (folder.path().join("place"), folder.path().join("kept"));
+    fs::create_dir(&place).unwrap();
+    let more = ["--runs", "1000000", "--json", "--warm-only", "--on"];
+    let words = [&["experiment", "pietrek"][..], &more, &[place.to_str().unwrap(), "--run"]];
+    let mut command = headstart(folder.path(), &words.concat());
+    command.arg(&kept).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let launches = kept.join("warm/launches.jsonl");
+    let made = || fs::read_to_string(&launches).unwrap_or_default().lines().count();
+    wait_for("some rounds", || made() > 7 * 20);
+    let sent = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(found["columns"][0]["cells"][6]["improvement"].as_f64().unwrap() > 0.0, "{found}");
+    assert!(kept.join("table.md").is_file() && files(&place).is_empty());
 }
 
 #[test]

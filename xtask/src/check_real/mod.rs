@@ -140,7 +140,7 @@ const CHECKS: [Check; 11] = [
     Check {
         name: "experiments",
         about: "the published experiments run end to end, on several file systems",
-        tools: &["mksquashfs", "mkfs.btrfs"],
+        tools: &["mksquashfs", "mkfs.btrfs", "wine64"],
         run: experiments::check,
     },
     Check {

@@ -5,9 +5,11 @@ mod format;
 mod launching;
 mod output;
 mod values;
+mod workload;
 
 pub use commands::{named, one_command};
 pub use format::FormatArg;
 pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
 pub use output::OutputArgs;
 pub use values::{fraction, seconds};
+pub use workload::{PietrekSize, SweepArgs};

@@ -1,6 +1,6 @@
 //! `headstart generate`: synthetic programs of any size.
 
-use crate::args::FormatArg;
+use crate::args::{FormatArg, PietrekSize};
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
@@ -52,15 +52,8 @@ struct CommonArgs {
 /// exit code 0, or 1 and the number of the first wrong one on stderr.
 #[derive(Debug, Args)]
 struct PietrekArgs {
-    /// Number of libraries
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    dlls: u32,
-    /// Exported functions of each library
-    #[arg(long, default_value_t = 100, value_name = "N")]
-    functions: u32,
-    /// Globals that hold each function's address: one relocation each
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    globals: u32,
+    #[command(flatten)]
+    size: PietrekSize,
     /// How imports are named; ordinals are for PE
     #[arg(long, value_enum, default_value_t)]
     by: ByArg,
@@ -275,7 +268,7 @@ impl PietrekArgs {
             ByArg::Name => By::Name,
             ByArg::Ordinal => By::Ordinal,
         };
-        let (dlls, functions, globals) = (self.dlls, self.functions, self.globals);
+        let PietrekSize { dlls, functions, globals } = self.size;
         let (format, arch) = (self.images.format(), self.images.arch());
         let pe = self.images.pe.options();
         Pietrek { dlls, functions, globals, by, format, arch, lazy: self.lazy, pe }

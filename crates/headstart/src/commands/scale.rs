@@ -12,7 +12,7 @@ pub use output::{draw, print};
 pub use session::{Session, plan, schedule};
 pub use workloads::FILE_ALIGNMENT;
 
-use crate::args::LaunchArgs;
+use crate::args::{LaunchArgs, SweepArgs};
 use crate::exit::{self, Usage};
 use anyhow::Result;
 use model::Until;
@@ -20,7 +20,6 @@ use model::growth::{Scale, Unit};
 use os::launcher::Launcher;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 use subject::{Counted, SubjectArgs};
 
 /// Find out how start-up time grows with a size, and by which law
@@ -41,17 +40,8 @@ pub struct Arguments {
     /// Count work instead of measuring time
     #[arg(long, value_name = "WHAT", help_heading = "How often")]
     count: Option<Counted>,
-    /// Rounds at most; each launches every size once
-    #[arg(short, long, value_name = "N", help_heading = "How often")]
-    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
-    runs: Option<u32>,
-    /// Stop after this time; sizes that take too long for it are left out [default: 50s]
-    #[arg(long, value_name = "TIME", value_parser = crate::args::seconds)]
-    #[arg(help_heading = "How often")]
-    budget: Option<Duration>,
-    /// Seed of the random order
-    #[arg(long, value_name = "N", help_heading = "How often")]
-    seed: Option<u64>,
+    #[command(flatten)]
+    sweep: SweepArgs,
     #[command(flatten)]
     launching: LaunchArgs,
     /// Keep the run, and what is generated, in this new folder
@@ -77,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launcher = Launcher::start()?;
     let session = match &arguments.resume {
-        Some(path) => Session::resume(path, arguments.runs, arguments.budget)?,
+        Some(path) => Session::resume(path, arguments.sweep.runs, arguments.sweep.budget)?,
         None => begin(arguments)?,
     };
     sweep(session, launcher, |session, scale| {
@@ -96,8 +86,8 @@ fn begin(arguments: &Arguments) -> Result<Session> {
         let text = "work is counted until a program ends: leave --until away with --count";
         return Err(Usage(text.to_owned()).into());
     }
-    let plan = plan(subject, unit, sizes, arguments.budget);
-    let schedule = schedule(arguments.seed, arguments.runs);
+    let plan = plan(subject, unit, sizes, arguments.sweep.budget);
+    let schedule = schedule(arguments.sweep.seed, arguments.sweep.runs);
     let run = arguments.run.as_deref();
     Session::begin(plan, schedule, request, run, run.is_some())
 }

@@ -1,6 +1,6 @@
 //! Dawson's question: is it linear?
 
-use crate::args::{FormatArg, LaunchArgs};
+use crate::args::{FormatArg, LaunchArgs, SweepArgs};
 use crate::commands::scale::{self, Session};
 use crate::exit::Usage;
 use crate::output;
@@ -11,7 +11,6 @@ use model::growth::{Scale, Unit};
 use os::launcher::Launcher;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 use workload::{Dawson, Workload};
 
 /// Published sizes: virtual functions of each of 800 classes.
@@ -38,17 +37,8 @@ pub struct Arguments {
     /// pe: FileAlignment, 512, 1024, 2048 or 4096 [default: 512]
     #[arg(long, value_name = "BYTES")]
     file_alignment: Option<u32>,
-    /// Rounds at most; each launches every size once
-    #[arg(short, long, value_name = "N", help_heading = "How often")]
-    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
-    runs: Option<u32>,
-    /// Stop after this time; sizes that take too long for it are left out [default: 50s]
-    #[arg(long, value_name = "TIME", value_parser = crate::args::seconds)]
-    #[arg(help_heading = "How often")]
-    budget: Option<Duration>,
-    /// Seed of the random order
-    #[arg(long, value_name = "N", help_heading = "How often")]
-    seed: Option<u64>,
+    #[command(flatten)]
+    sweep: SweepArgs,
     #[command(flatten)]
     launching: LaunchArgs,
     /// Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]
@@ -90,8 +80,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let fixed = arguments.file_alignment.map(alignment).into_iter().collect();
     let subject = Subject::Workload { kind, varied, fixed, format: arguments.format.into() };
     let sizes = (0..SIZES).map(|step| step * STEP).collect();
-    let plan = scale::plan(subject, Unit::Us, sizes, arguments.budget);
-    let schedule = scale::schedule(arguments.seed, arguments.runs);
+    let plan = scale::plan(subject, Unit::Us, sizes, arguments.sweep.budget);
+    let schedule = scale::schedule(arguments.sweep.seed, arguments.sweep.runs);
     let request = arguments.launching.request();
     // Half a gigabyte that can be generated again in a second is not kept.
     let session = Session::begin(plan, schedule, request, arguments.run.as_deref(), false)?;

@@ -7,7 +7,7 @@ mod launches;
 mod places;
 mod table;
 
-use crate::args::FormatArg;
+use crate::args::{FormatArg, PietrekSize};
 use crate::exit::Usage;
 use crate::loader::Loader;
 use crate::{exit, output, runs};
@@ -60,15 +60,8 @@ pub struct Arguments {
     /// and named with --on later
     #[arg(long, value_name = "DIR", conflicts_with_all = ["on", "run", "json", "beside"])]
     generate: Option<PathBuf>,
-    /// Libraries
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    dlls: u32,
-    /// Functions of each library
-    #[arg(long, default_value_t = 100, value_name = "N")]
-    functions: u32,
-    /// Globals that hold each function's address: one relocation each
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    globals: u32,
+    #[command(flatten)]
+    size: PietrekSize,
     /// Rounds at most; each launches every form once [default: 300 warm, 50 cold]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "How often")]
@@ -99,7 +92,7 @@ pub struct Arguments {
 
 impl Arguments {
     fn workload(&self) -> Pietrek {
-        let Arguments { dlls, functions, globals, .. } = *self;
+        let PietrekSize { dlls, functions, globals } = self.size;
         let format = self.format.into();
         Pietrek { dlls, functions, globals, format, ..Pietrek::default() }
     }
@@ -160,6 +153,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if let Loader::Wine(_) = setting.loader {
         table.notes.extend(OF_WINE.map(str::to_owned));
+    }
+    if stop == Stop::Interrupted {
+        runs::say_ended(true, "experiment", None);
     }
     keep(&table, &folder)?;
     print(&table, &folder, arguments.json)?;

@@ -63,6 +63,8 @@ pub fn all(
     let stop = loop {
         let where_to = (&mut kept, &mut notes);
         match run::launches(launcher, &left, &mut samples, where_to, Output::Discard) {
+            // What was launched before is worth a table.
+            Err(error) if error.is_interrupt() => break Stop::Interrupted,
             Err(error) if failures.go_on(&error, samples.len()) => launcher = Launcher::start()?,
             stop => break stop?,
         }

@@ -1,0 +1,35 @@
+//! Sizes of Pietrek's workload, and how often a sweep launches.
+
+use super::values;
+use clap::Args;
+use std::time::Duration;
+
+/// The sizes that the column gave its generator.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct PietrekSize {
+    /// Number of libraries
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub dlls: u32,
+    /// Exported functions of each library
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub functions: u32,
+    /// Globals that hold each function's address: one relocation each
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub globals: u32,
+}
+
+/// How often the sizes of a sweep are launched.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How often")]
+pub struct SweepArgs {
+    /// Rounds at most; each launches every size once
+    #[arg(short, long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
+    pub runs: Option<u32>,
+    /// Stop after this time; sizes that take too long for it are left out [default: 50s]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub budget: Option<Duration>,
+    /// Seed of the random order
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
