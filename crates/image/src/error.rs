@@ -40,6 +40,14 @@ pub enum ImageError {
         /// Size of the header.
         needed: usize,
     },
+    /// ELF, but not what a simulated loader loads.
+    #[error("{path} is {found}; only such programs and libraries can be simulated")]
+    NotLoadable {
+        /// The file.
+        path: String,
+        /// What it is.
+        found: &'static str,
+    },
     /// EI_CLASS or EI_DATA have values that the ELF specification does not define.
     #[error(
         "{path} has the ELF magic number but {field} {value} at offset {offset}, which ELF does \

@@ -9,10 +9,12 @@ mod error;
 mod file;
 mod functions;
 mod lines;
+pub mod loadable;
 
 pub use error::ImageError;
 pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_of};
 pub use lines::{Line, lines};
+pub use loadable::Loadable;
 
 use model::ImageFacts;
 use std::path::Path;

@@ -5,14 +5,14 @@ use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader};
 
 /// The dynamic table up to its DT_NULL; empty where there is none.
 #[derive(Default)]
-pub(super) struct Dynamic {
+pub(crate) struct Dynamic {
     present: bool,
     entries: Vec<(DynamicTag, u64)>,
 }
 
 impl Dynamic {
     /// Found through PT_DYNAMIC, as a loader does, or else through an SHT_DYNAMIC section.
-    pub(super) fn parse<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Self {
+    pub(crate) fn parse<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Self {
         let bytes = match table(file, notes) {
             Some(bytes) => bytes,
             None => return Dynamic::default(),
@@ -34,37 +34,37 @@ impl Dynamic {
     }
 
     /// Whether the image has a dynamic table.
-    pub(super) fn present(&self) -> bool {
+    pub(crate) fn present(&self) -> bool {
         self.present
     }
 
     /// Value of the last entry with this tag, which is the one that loaders use.
-    pub(super) fn get(&self, tag: DynamicTag) -> Option<u64> {
+    pub(crate) fn get(&self, tag: DynamicTag) -> Option<u64> {
         self.all(tag).last()
     }
 
     /// Whether there is an entry with this tag.
-    pub(super) fn has(&self, tag: DynamicTag) -> bool {
+    pub(crate) fn has(&self, tag: DynamicTag) -> bool {
         self.get(tag).is_some()
     }
 
     /// Whether any of `bits` is set in the flags of this tag.
-    pub(super) fn flag(&self, tag: DynamicTag, bits: u64) -> bool {
+    pub(crate) fn flag(&self, tag: DynamicTag, bits: u64) -> bool {
         self.get(tag).is_some_and(|flags| flags & bits != 0)
     }
 
     /// Values of every entry with this tag, in order.
-    pub(super) fn all(&self, tag: DynamicTag) -> impl Iterator<Item = u64> {
+    pub(crate) fn all(&self, tag: DynamicTag) -> impl Iterator<Item = u64> {
         self.entries.iter().filter(move |entry| entry.0 == tag).map(|entry| entry.1)
     }
 
     /// Address and size of a table given by two entries; `None` where it is missing or empty.
-    pub(super) fn range(&self, address: DynamicTag, size: DynamicTag) -> Option<(u64, u64)> {
+    pub(crate) fn range(&self, address: DynamicTag, size: DynamicTag) -> Option<(u64, u64)> {
         Some((self.get(address)?, self.get(size).filter(|&size| size > 0)?))
     }
 
     /// The dynamic string table.
-    pub(super) fn strings<'a, H: FileHeader>(file: &Elf<'a, H>, notes: &mut Notes) -> &'a [u8] {
+    pub(crate) fn strings<'a, H: FileHeader>(file: &Elf<'a, H>, notes: &mut Notes) -> &'a [u8] {
         match file.dynamic.range(elf::DT_STRTAB, elf::DT_STRSZ) {
             Some((address, size)) => file.at_address(address, size, "DT_STRTAB", notes),
             None => &[],

@@ -6,13 +6,13 @@ use object::elf::DynamicTag;
 use object::read::elf::FileHeader;
 
 /// What an image asks of others; fields as in [`model::ImageFacts`].
-pub(super) struct Imports {
-    pub(super) needed: Vec<String>,
-    pub(super) search_paths: Vec<SearchPath>,
-    pub(super) version_needs: Vec<VersionNeed>,
+pub(crate) struct Imports {
+    pub(crate) needed: Vec<String>,
+    pub(crate) search_paths: Vec<SearchPath>,
+    pub(crate) version_needs: Vec<VersionNeed>,
 }
 
-pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Imports {
+pub(crate) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Imports {
     let strings = Dynamic::strings(file, notes);
     let needed = file.dynamic.all(elf::DT_NEEDED);
     let needed = needed.filter_map(|at| notes.name(strings, at, "DT_NEEDED")).collect();
@@ -70,7 +70,7 @@ fn version_needs<H: FileHeader>(
 }
 
 /// A version table from its start to the end of its segment, and the number of its entries.
-pub(super) fn versions<'a, H: FileHeader>(
+pub(crate) fn versions<'a, H: FileHeader>(
     file: &Elf<'a, H>,
     address: DynamicTag,
     count: DynamicTag,
@@ -80,7 +80,7 @@ pub(super) fn versions<'a, H: FileHeader>(
 }
 
 /// The table from its next entry on; entries do not overlap, so a chain of them always ends.
-pub(super) fn next(table: &[u8], distance: u32, entry_bytes: usize) -> Option<&[u8]> {
+pub(crate) fn next(table: &[u8], distance: u32, entry_bytes: usize) -> Option<&[u8]> {
     let distance = Some(distance as usize).filter(|&distance| distance >= entry_bytes)?;
     table.get(distance..)
 }

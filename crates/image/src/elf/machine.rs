@@ -2,7 +2,7 @@ use object::elf;
 use object::elf::Machine;
 
 /// The machine's usual name.
-pub(super) fn name(machine: Machine, bits: u8) -> String {
+pub(crate) fn name(machine: Machine, bits: u8) -> String {
     let name = match (machine, bits) {
         (elf::EM_386, _) => "i386",
         (elf::EM_X86_64, 32) => "x32",

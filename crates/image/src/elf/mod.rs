@@ -18,6 +18,14 @@ mod scan;
 mod symbols;
 
 pub(crate) use functions::placed;
+pub(crate) use imports::{next, versions as table_of_versions};
+pub(crate) use machine::name as machine_name;
+pub(crate) use read::{Elf, Notes, entries, entry};
+pub use relocation_types::Class;
+pub(crate) use relocation_types::class;
+
+/// A file of the machines that a simulated loader is for.
+pub(crate) type Elf64<'a> = Elf<'a, elf::FileHeader64<LittleEndian>>;
 
 use crate::ImageError;
 use crate::error::describe;
@@ -25,7 +33,6 @@ use model::{Format, ImageFacts, ImageKind};
 use object::elf;
 use object::read::elf::FileHeader;
 use object::{BigEndian, LittleEndian};
-use read::{Elf, Notes};
 use std::fs::File;
 
 const CLASS_OFFSET: usize = 4;
@@ -66,7 +73,7 @@ pub(crate) fn facts(
     }
 }
 
-fn truncated<H>(path: &str, bytes: &[u8]) -> ImageError {
+pub(crate) fn truncated<H>(path: &str, bytes: &[u8]) -> ImageError {
     ImageError::Truncated { path: path.to_owned(), bytes: bytes.len(), needed: size_of::<H>() }
 }
 
@@ -76,7 +83,7 @@ fn read_all<H: FileHeader>(
     source: Option<&File>,
     endian: H::Endian,
 ) -> Result<ImageFacts, ImageError> {
-    let header: &H = read::entry(bytes).ok_or_else(|| truncated::<H>(path, bytes))?;
+    let header: &H = entry(bytes).ok_or_else(|| truncated::<H>(path, bytes))?;
     let notes = &mut Notes::new(bytes.len());
     let file = &Elf::parse(header, endian, bytes, source, notes);
     let dynamic = &file.dynamic;

@@ -10,20 +10,20 @@ const MAX_PROBLEMS: usize = 20;
 const MAX_NAME_BYTES: usize = 16 << 20;
 
 /// One ELF file: its bytes and the tables through which everything else is found.
-pub(super) struct Elf<'a, H: FileHeader> {
-    pub(super) bytes: &'a [u8],
+pub(crate) struct Elf<'a, H: FileHeader> {
+    pub(crate) bytes: &'a [u8],
     /// The file that `bytes` are mapped from, if they are.
-    pub(super) source: Option<&'a File>,
-    pub(super) header: &'a H,
-    pub(super) endian: H::Endian,
-    pub(super) segments: &'a [H::ProgramHeader],
-    pub(super) sections: &'a [H::SectionHeader],
-    pub(super) dynamic: Dynamic,
+    pub(crate) source: Option<&'a File>,
+    pub(crate) header: &'a H,
+    pub(crate) endian: H::Endian,
+    pub(crate) segments: &'a [H::ProgramHeader],
+    pub(crate) sections: &'a [H::SectionHeader],
+    pub(crate) dynamic: Dynamic,
     names: &'a [u8],
 }
 
 /// What is wrong with the file, and how much of it may still be read.
-pub(super) struct Notes {
+pub(crate) struct Notes {
     problems: Vec<String>,
     more: usize,
     name_bytes_left: usize,
@@ -31,10 +31,10 @@ pub(super) struct Notes {
 
 /// Bytes that one kind of table may take in all: more than the file has means overlapping
 /// tables, with which a small file could ask for endless work.
-pub(super) struct Budget(usize);
+pub(crate) struct Budget(usize);
 
 impl<'a, H: FileHeader> Elf<'a, H> {
-    pub(super) fn parse(
+    pub(crate) fn parse(
         header: &'a H,
         endian: H::Endian,
         bytes: &'a [u8],
@@ -68,26 +68,26 @@ impl<'a, H: FileHeader> Elf<'a, H> {
     }
 
     /// Whether a section of this name exists.
-    pub(super) fn has_section(&self, name: &[u8]) -> bool {
+    pub(crate) fn has_section(&self, name: &[u8]) -> bool {
         self.sections.iter().any(|section| self.section_name(section) == Some(name))
     }
 
     /// Whether the file says that this section's bytes are elsewhere: one that holds only debug
     /// information keeps the program headers of the stripped file, whose offsets mean nothing.
-    pub(super) fn is_elsewhere(&self, name: &[u8]) -> bool {
+    pub(crate) fn is_elsewhere(&self, name: &[u8]) -> bool {
         let nobits = |s: &&H::SectionHeader| s.sh_type(self.endian) == elf::SHT_NOBITS;
         self.sections.iter().filter(nobits).any(|s| self.section_name(s) == Some(name))
     }
 
     /// A section's name, read no further than real names go.
-    pub(super) fn section_name(&self, section: &H::SectionHeader) -> Option<&'a [u8]> {
+    pub(crate) fn section_name(&self, section: &H::SectionHeader) -> Option<&'a [u8]> {
         let rest = self.names.get(section.sh_name(self.endian) as usize..)?;
         let rest = rest.get(..64).unwrap_or(rest);
         rest.split(|&byte| byte == 0).next()
     }
 
     /// The part of a section that is in the file.
-    pub(super) fn section_bytes(
+    pub(crate) fn section_bytes(
         &self,
         section: &H::SectionHeader,
         what: &str,
@@ -101,7 +101,7 @@ impl<'a, H: FileHeader> Elf<'a, H> {
     }
 
     /// `size` bytes at `offset`, or as many of them as the file has.
-    pub(super) fn at_offset(
+    pub(crate) fn at_offset(
         &self,
         offset: u64,
         size: u64,
@@ -120,12 +120,12 @@ impl<'a, H: FileHeader> Elf<'a, H> {
     }
 
     /// Where in the file `part` of its bytes begins.
-    pub(super) fn offset_of(&self, part: &[u8]) -> u64 {
+    pub(crate) fn offset_of(&self, part: &[u8]) -> u64 {
         (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize) as u64
     }
 
     /// `size` bytes at a virtual address: in the first segment whose file part holds it.
-    pub(super) fn at_address(
+    pub(crate) fn at_address(
         &self,
         address: u64,
         size: u64,
@@ -147,7 +147,7 @@ impl<'a, H: FileHeader> Elf<'a, H> {
     }
 
     /// Everything from a virtual address to the end of its segment's file part.
-    pub(super) fn rest_at_address(&self, address: u64) -> Option<&'a [u8]> {
+    pub(crate) fn rest_at_address(&self, address: u64) -> Option<&'a [u8]> {
         self.segments.iter().filter(|s| s.p_type(self.endian) == elf::PT_LOAD).find_map(|segment| {
             let start: u64 = segment.p_vaddr(self.endian).into();
             let size: u64 = segment.p_filesz(self.endian).into();
@@ -161,13 +161,13 @@ impl<'a, H: FileHeader> Elf<'a, H> {
 }
 
 impl Notes {
-    pub(super) fn new(file_bytes: usize) -> Self {
+    pub(crate) fn new(file_bytes: usize) -> Self {
         let name_bytes_left = file_bytes.min(MAX_NAME_BYTES);
         Notes { problems: Vec::new(), more: 0, name_bytes_left }
     }
 
     /// Records a contradiction; the same one only once.
-    pub(super) fn problem(&mut self, text: String) {
+    pub(crate) fn problem(&mut self, text: String) {
         if self.problems.contains(&text) {
             return;
         }
@@ -178,7 +178,7 @@ impl Notes {
         }
     }
 
-    pub(super) fn into_problems(mut self) -> Vec<String> {
+    pub(crate) fn into_problems(mut self) -> Vec<String> {
         if self.more > 0 {
             self.problems.push(format!("and {} more", self.more));
         }
@@ -186,7 +186,7 @@ impl Notes {
     }
 
     /// The string at `offset` of a string table, copied.
-    pub(super) fn name(&mut self, table: &[u8], offset: u64, what: &str) -> Option<String> {
+    pub(crate) fn name(&mut self, table: &[u8], offset: u64, what: &str) -> Option<String> {
         let start = usize::try_from(offset).ok().filter(|&start| start < table.len());
         let rest = start.and_then(|start| table.get(start..)).unwrap_or(&[]);
         let rest = rest.get(..self.name_bytes_left).unwrap_or(rest);
@@ -207,12 +207,12 @@ impl Notes {
 }
 
 impl Budget {
-    pub(super) fn of_file(bytes: &[u8]) -> Self {
+    pub(crate) fn of_file(bytes: &[u8]) -> Self {
         Budget(bytes.len())
     }
 
     /// Whether a table of this size is still within the budget.
-    pub(super) fn take(&mut self, table: &[u8], what: &str, notes: &mut Notes) -> bool {
+    pub(crate) fn take(&mut self, table: &[u8], what: &str, notes: &mut Notes) -> bool {
         match self.0.checked_sub(table.len()) {
             Some(left) => {
                 self.0 = left;
@@ -227,12 +227,12 @@ impl Budget {
 }
 
 /// The whole entries in `bytes`.
-pub(super) fn entries<T: Pod>(bytes: &[u8]) -> &[T] {
+pub(crate) fn entries<T: Pod>(bytes: &[u8]) -> &[T] {
     let count = bytes.len() / size_of::<T>();
     pod::slice_from_bytes(bytes, count).map_or(&[], |(entries, _)| entries)
 }
 
 /// The entry at the start of `bytes`.
-pub(super) fn entry<T: Pod>(bytes: &[u8]) -> Option<&T> {
+pub(crate) fn entry<T: Pod>(bytes: &[u8]) -> Option<&T> {
     pod::from_bytes(bytes).ok().map(|(entry, _)| entry)
 }

@@ -7,7 +7,7 @@ use object::elf::Machine;
 
 /// What a loader has to do for a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub enum Class {
     /// Nothing.
     None,
     /// Add the load address.
@@ -27,7 +27,7 @@ pub(super) enum Class {
 }
 
 /// readelf's name of relocation `kind` of `machine`.
-pub(super) fn name(machine: Machine, kind: u32) -> String {
+pub(crate) fn name(machine: Machine, kind: u32) -> String {
     match known(machine, kind) {
         Some(name) => name.to_owned(),
         None => format!("unrecognized: {kind:x}"),
@@ -36,7 +36,7 @@ pub(super) fn name(machine: Machine, kind: u32) -> String {
 
 /// What a loader does for relocation `kind` of `machine`, by the words in its name, which are
 /// the same for all machines.
-pub(super) fn class(machine: Machine, kind: u32) -> Class {
+pub(crate) fn class(machine: Machine, kind: u32) -> Class {
     let Some(name) = known(machine, kind) else { return Class::Symbol };
     let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word));
     let contains = |words: &[&str]| words.iter().any(|word| name.contains(word));

@@ -1,0 +1,130 @@
+//! An image as the dynamic loader sees it: what it needs, defines, refers to and relocates.
+//!
+//! [`facts`](crate::facts) counts what a file holds; this keeps the tables themselves, for those
+//! who do what a loader does. 64-bit little-endian ELF only: the machines that a simulated loader
+//! is for.
+
+mod hash;
+mod parse;
+mod relocations;
+mod symbols;
+mod versions;
+
+pub use hash::{Chain, Hash, gnu_hash, sysv_hash};
+pub use relocations::{Class, Relocation};
+pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
+pub use versions::Version;
+
+use crate::{ImageError, file};
+use memmap2::Mmap;
+use object::LittleEndian;
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+
+type Endian = LittleEndian;
+const ENDIAN: Endian = LittleEndian;
+
+/// The tables of one image. Whatever the file says, reading them neither fails nor panics: what
+/// lies outside of it is not there.
+pub struct Loadable {
+    bytes: Bytes,
+    /// As `uname -m` and readelf name it: `x86_64`.
+    pub machine: String,
+    /// DT_SONAME.
+    pub soname: Option<String>,
+    /// DT_NEEDED, in order.
+    pub needed: Vec<String>,
+    /// DT_RPATH, not split.
+    pub rpath: Option<String>,
+    /// DT_RUNPATH, not split.
+    pub runpath: Option<String>,
+    /// PT_INTERP.
+    pub interpreter: Option<String>,
+    /// Its own definitions come first (DT_SYMBOLIC).
+    pub symbolic: bool,
+    /// All functions are bound before the program runs (BIND_NOW).
+    pub bind_now: bool,
+    /// Its libraries are not looked for in the cache and the system's folders (DF_1_NODEFLIB).
+    pub no_default_folders: bool,
+    /// It is initialised before all others (DF_1_INITFIRST).
+    pub first_initialised: bool,
+    /// It is a program (not a library that could be loaded beside one): ET_EXEC, or DF_1_PIE.
+    pub program: bool,
+    /// Functions to call before and after the program.
+    pub initialises: bool,
+    versions: Vec<Option<Version>>,
+    hash: Hash,
+    tables: Tables,
+}
+
+/// Where the tables are in the file.
+#[derive(Clone, Debug, Default)]
+struct Tables {
+    symbols: Range<usize>,
+    strings: Range<usize>,
+    /// DT_VERSYM, where there is one.
+    symbol_versions: Option<Range<usize>>,
+    rela: Range<usize>,
+    plt: Range<usize>,
+    relr: Range<usize>,
+    classes: Vec<Class>,
+}
+
+enum Bytes {
+    Mapped(File, Mmap),
+    Held(Vec<u8>),
+}
+
+impl Bytes {
+    fn all(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(_, bytes) => bytes,
+            Bytes::Held(bytes) => bytes,
+        }
+    }
+}
+
+impl Loadable {
+    /// The image file at `path`, which is mapped read-only.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not ELF, or is not for a 64-bit little-endian machine.
+    pub fn open(path: &Path) -> Result<Loadable, ImageError> {
+        let name = path.to_string_lossy();
+        match file::map(path)? {
+            Some((file, bytes)) => Self::of(&name, Bytes::Mapped(file, bytes)),
+            None => Self::of(&name, Bytes::Held(Vec::new())),
+        }
+    }
+
+    /// The image in `bytes`; `path` is only its name in errors.
+    ///
+    /// # Errors
+    /// As [`Loadable::open`].
+    pub fn from_bytes(path: &str, bytes: Vec<u8>) -> Result<Loadable, ImageError> {
+        Self::of(path, Bytes::Held(bytes))
+    }
+
+    fn of(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
+        parse::loadable(path, bytes)
+    }
+
+    /// Bytes of a table.
+    fn table(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.all().get(range.clone()).unwrap_or(&[])
+    }
+
+    /// A string of the dynamic string table.
+    fn string(&self, offset: u32) -> &[u8] {
+        let rest = self.table(&self.tables.strings).get(offset as usize..).unwrap_or(&[]);
+        rest.split(|&byte| byte == 0).next().unwrap_or(&[])
+    }
+
+    /// Identity of the file on disk: device and inode; `None` for bytes.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        use std::os::unix::fs::MetadataExt;
+        let Bytes::Mapped(file, _) = &self.bytes else { return None };
+        file.metadata().ok().map(|data| (data.dev(), data.ino()))
+    }
+}

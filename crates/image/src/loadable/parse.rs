@@ -1,0 +1,150 @@
+use super::hash::Hash;
+use super::{Bytes, ENDIAN, Endian, Loadable, Tables, versions};
+use crate::ImageError;
+use crate::elf::{self, Elf64, Notes, entries, entry};
+use object::elf::{self as spec, DynamicTag, FileHeader64};
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{LittleEndian, U32};
+use std::ops::Range;
+
+/// Types of relocations that a machine numbers from 0; those beyond are all looked up.
+const KINDS: u32 = 2048;
+
+pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
+    let all = bytes.all();
+    if !crate::is_elf(all) {
+        let found = crate::error::describe(all);
+        return Err(ImageError::NotElf { path: path.to_owned(), found });
+    }
+    // EI_CLASS 2 and EI_DATA 1 (ELF, "ELF Identification").
+    if all.get(4..6) != Some(&[2, 1]) {
+        return Err(ImageError::NotLoadable {
+            path: path.to_owned(),
+            found: "not a 64-bit little-endian image",
+        });
+    }
+    let header: &FileHeader64<LittleEndian> =
+        entry(all).ok_or_else(|| elf::truncated::<FileHeader64<LittleEndian>>(path, all))?;
+    let notes = &mut Notes::new(all.len());
+    let file = &elf::Elf::parse(header, ENDIAN, all, None, notes);
+    let tables = tables(file, notes);
+    let strings = all.get(tables.strings.clone()).unwrap_or(&[]);
+    let text = |at: u64| {
+        let rest = usize::try_from(at).ok().and_then(|at| strings.get(at..)).unwrap_or(&[]);
+        let name = rest.split(|&byte| byte == 0).next().unwrap_or(&[]);
+        String::from_utf8_lossy(name).into_owned()
+    };
+    let dynamic = &file.dynamic;
+    let flag = |bit: u64| dynamic.flag(spec::DT_FLAGS, bit);
+    let flag_1 = |bit: u64| dynamic.flag(spec::DT_FLAGS_1, bit);
+    let has = |tags: &[DynamicTag]| tags.iter().any(|&tag| dynamic.has(tag));
+    let interpreter = interpreter(file, notes);
+    let loadable = Loadable {
+        machine: elf::machine_name(header.e_machine(ENDIAN), 64),
+        soname: dynamic.get(spec::DT_SONAME).map(text),
+        needed: dynamic.all(spec::DT_NEEDED).map(text).collect(),
+        rpath: dynamic.get(spec::DT_RPATH).map(text),
+        runpath: dynamic.get(spec::DT_RUNPATH).map(text),
+        symbolic: dynamic.has(spec::DT_SYMBOLIC) || flag(spec::DF_SYMBOLIC.0),
+        bind_now: dynamic.has(spec::DT_BIND_NOW)
+            || flag(spec::DF_BIND_NOW.0)
+            || flag_1(spec::DF_1_NOW.0),
+        no_default_folders: flag_1(spec::DF_1_NODEFLIB.0),
+        first_initialised: flag_1(spec::DF_1_INITFIRST.0),
+        program: header.e_type(ENDIAN) == spec::ET_EXEC || flag_1(spec::DF_1_PIE.0),
+        initialises: has(&[spec::DT_INIT, spec::DT_FINI])
+            || [spec::DT_INIT_ARRAYSZ, spec::DT_FINI_ARRAYSZ, spec::DT_PREINIT_ARRAYSZ]
+                .into_iter()
+                .any(|tag| dynamic.get(tag).is_some_and(|size| size > 0)),
+        versions: versions::read(file, strings),
+        hash: hash(file, notes),
+        interpreter,
+        tables,
+        bytes: Bytes::Held(Vec::new()),
+    };
+    Ok(Loadable { bytes, ..loadable })
+}
+
+/// Where a part of the file is.
+fn place(file: &Elf64<'_>, part: &[u8]) -> Range<usize> {
+    if part.is_empty() {
+        return 0..0;
+    }
+    let start = file.offset_of(part) as usize;
+    start..start + part.len()
+}
+
+fn interpreter(file: &Elf64<'_>, notes: &mut Notes) -> Option<String> {
+    let segment = file.segments.iter().find(|s| s.p_type(ENDIAN) == spec::PT_INTERP)?;
+    let (offset, size) = (segment.p_offset(ENDIAN), segment.p_filesz(ENDIAN));
+    let bytes = file.at_offset(offset, size, "PT_INTERP", notes);
+    let name = bytes.split(|&byte| byte == 0).next()?;
+    Some(String::from_utf8_lossy(name).into_owned())
+}
+
+fn tables(file: &Elf64<'_>, notes: &mut Notes) -> Tables {
+    let dynamic = &file.dynamic;
+    let mut range = |address, size, what| match dynamic.range(address, size) {
+        Some((address, size)) => place(file, file.at_address(address, size, what, notes)),
+        None => 0..0,
+    };
+    let strings = range(spec::DT_STRTAB, spec::DT_STRSZ, "DT_STRTAB");
+    let plt = range(spec::DT_JMPREL, spec::DT_PLTRELSZ, "DT_JMPREL");
+    let mut rela = range(spec::DT_RELA, spec::DT_RELASZ, "DT_RELA");
+    // Some linkers count the table of the linkage as the end of the other one.
+    if !plt.is_empty() && rela.contains(&plt.start) && plt.end == rela.end {
+        rela.end = plt.start;
+    }
+    let relr = range(spec::DT_RELR, spec::DT_RELRSZ, "DT_RELR");
+    let rest = |tag| dynamic.get(tag).and_then(|address| file.rest_at_address(address));
+    let symbols = rest(spec::DT_SYMTAB).map_or(0..0, |rest| place(file, rest));
+    let symbol_versions = rest(spec::DT_VERSYM).map(|rest| place(file, rest));
+    let machine = file.header.e_machine(ENDIAN);
+    let classes = (0..KINDS).map(|kind| elf::class(machine, kind)).collect();
+    Tables { symbols, strings, symbol_versions, rela, plt, relr, classes }
+}
+
+fn hash(file: &Elf64<'_>, notes: &mut Notes) -> Hash {
+    let rest = |tag| file.dynamic.get(tag).and_then(|address| file.rest_at_address(address));
+    if let Some(hash) = rest(spec::DT_GNU_HASH).and_then(|table| gnu(file, table)) {
+        return hash;
+    }
+    if let Some(hash) = rest(spec::DT_HASH).and_then(|table| sysv(file, table)) {
+        return hash;
+    }
+    if file.dynamic.has(spec::DT_GNU_HASH) || file.dynamic.has(spec::DT_HASH) {
+        notes.problem("the hash table ends before its own size".to_owned());
+    }
+    Hash::None
+}
+
+/// Four words, the Bloom filter, the buckets, and chains to the end of the segment.
+fn gnu(file: &Elf64<'_>, table: &[u8]) -> Option<Hash> {
+    let [buckets, first, words, shift] = words::<4>(table)?;
+    if !words.is_power_of_two() {
+        return None;
+    }
+    let bloom_end = 16 + (words as usize).checked_mul(8)?;
+    let buckets_end = bloom_end.checked_add((buckets as usize).checked_mul(4)?)?;
+    let part = |range: Range<usize>| Some(place(file, table.get(range)?));
+    Some(Hash::Gnu {
+        first,
+        shift,
+        bloom: part(16..bloom_end)?,
+        buckets: part(bloom_end..buckets_end)?,
+        chains: part(buckets_end..table.len())?,
+    })
+}
+
+fn sysv(file: &Elf64<'_>, table: &[u8]) -> Option<Hash> {
+    let [buckets, chains] = words::<2>(table)?;
+    let buckets_end = 8 + (buckets as usize).checked_mul(4)?;
+    let chains_end = buckets_end.checked_add((chains as usize).checked_mul(4)?)?;
+    let part = |range: Range<usize>| Some(place(file, table.get(range)?));
+    Some(Hash::Sysv { buckets: part(8..buckets_end)?, chains: part(buckets_end..chains_end)? })
+}
+
+fn words<const N: usize>(table: &[u8]) -> Option<[u32; N]> {
+    let words = entries::<U32<Endian>>(table.get(..4 * N)?);
+    words.iter().map(|word| word.get(ENDIAN)).collect::<Vec<u32>>().try_into().ok()
+}

@@ -1,0 +1,52 @@
+use super::{ENDIAN, Endian, Loadable};
+pub use crate::elf::Class;
+use crate::elf::entries;
+use object::elf;
+use object::read::elf::Rela;
+
+/// A relocation that the loader applies, RELR aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// Address to write to.
+    pub offset: u64,
+    /// Number of its type on its machine.
+    pub kind: u32,
+    /// What is to be done.
+    pub class: Class,
+    /// Index of its symbol; 0 for none.
+    pub symbol: u32,
+    /// What is added.
+    pub addend: i64,
+    /// In the table of the procedure linkage (DT_JMPREL): may wait until the first call.
+    pub lazy: bool,
+}
+
+impl Loadable {
+    /// The relocations in the order in which glibc goes through them.
+    pub fn relocations(&self) -> impl Iterator<Item = Relocation> + '_ {
+        let eager = self.table(&self.tables.rela);
+        let lazy = self.table(&self.tables.plt);
+        let all = [(eager, false), (lazy, true)].into_iter();
+        all.flat_map(move |(table, lazy)| {
+            let entries = entries::<elf::Rela64<Endian>>(table).iter();
+            entries.map(move |entry| self.relocation(entry, lazy))
+        })
+    }
+
+    fn relocation(&self, entry: &elf::Rela64<Endian>, lazy: bool) -> Relocation {
+        let kind = entry.r_type(ENDIAN, false).0;
+        Relocation {
+            offset: entry.r_offset(ENDIAN),
+            kind,
+            class: self.tables.classes.get(kind as usize).copied().unwrap_or(Class::Symbol),
+            symbol: entry.r_sym(ENDIAN, false),
+            addend: entry.r_addend(ENDIAN),
+            lazy,
+        }
+    }
+
+    /// Bytes of the packed table of relative relocations (RELR).
+    pub fn relr_bytes(&self) -> usize {
+        self.tables.relr.len()
+    }
+}

@@ -1,0 +1,122 @@
+use super::{ENDIAN, Endian, Loadable};
+use crate::elf::entries;
+use object::elf;
+use object::read::elf::Sym;
+
+/// A dynamic symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'a> {
+    /// Without its version.
+    pub name: &'a [u8],
+    /// Address, or what stands for it.
+    pub value: u64,
+    /// Bytes.
+    pub size: u64,
+    /// What it names.
+    pub kind: SymbolKind,
+    /// How it is bound.
+    pub binding: Binding,
+    /// Who sees it.
+    pub visibility: Visibility,
+    /// It is defined in this image.
+    pub defined: bool,
+    /// Its value does not move with the image (SHN_ABS).
+    pub absolute: bool,
+}
+
+/// What a symbol names (ELF, "Symbol Table"; STT_GNU_IFUNC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SymbolKind {
+    /// Nothing in particular.
+    None,
+    /// Data.
+    Object,
+    /// Code.
+    Function,
+    /// Data without a place yet.
+    Common,
+    /// Thread-local data.
+    Tls,
+    /// A function that tells which function it is.
+    IndirectFunction,
+    /// Something that no reference binds to: a section, a file.
+    Other,
+}
+
+/// How a symbol is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// Within its image.
+    Local,
+    /// For all.
+    Global,
+    /// For all, and may be missing.
+    Weak,
+    /// For all, once in the process.
+    Unique,
+    /// Anything else.
+    Other,
+}
+
+/// Who sees a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// All.
+    Default,
+    /// All, but its own image's references bind to it.
+    Protected,
+    /// Its own image.
+    Hidden,
+}
+
+impl Loadable {
+    /// The symbol with this index of the dynamic symbol table.
+    pub fn symbol(&self, index: u32) -> Option<Symbol<'_>> {
+        let entry = self.symbols().get(index as usize)?;
+        let section = entry.st_shndx(ENDIAN);
+        Some(Symbol {
+            name: self.string(entry.st_name(ENDIAN)),
+            value: entry.st_value(ENDIAN),
+            size: entry.st_size(ENDIAN),
+            kind: kind(entry.st_type()),
+            binding: binding(entry.st_bind()),
+            visibility: visibility(entry.st_visibility()),
+            defined: section != elf::SHN_UNDEF,
+            absolute: section == elf::SHN_ABS,
+        })
+    }
+
+    pub(super) fn symbols(&self) -> &[elf::Sym64<Endian>] {
+        entries(self.table(&self.tables.symbols))
+    }
+}
+
+fn kind(kind: elf::SymbolType) -> SymbolKind {
+    match kind {
+        elf::STT_NOTYPE => SymbolKind::None,
+        elf::STT_OBJECT => SymbolKind::Object,
+        elf::STT_FUNC => SymbolKind::Function,
+        elf::STT_COMMON => SymbolKind::Common,
+        elf::STT_TLS => SymbolKind::Tls,
+        elf::STT_GNU_IFUNC => SymbolKind::IndirectFunction,
+        _ => SymbolKind::Other,
+    }
+}
+
+fn binding(binding: elf::SymbolBind) -> Binding {
+    match binding {
+        elf::STB_LOCAL => Binding::Local,
+        elf::STB_GLOBAL => Binding::Global,
+        elf::STB_WEAK => Binding::Weak,
+        elf::STB_GNU_UNIQUE => Binding::Unique,
+        _ => Binding::Other,
+    }
+}
+
+fn visibility(visibility: elf::SymbolVisibility) -> Visibility {
+    match visibility {
+        elf::STV_DEFAULT => Visibility::Default,
+        elf::STV_PROTECTED => Visibility::Protected,
+        _ => Visibility::Hidden,
+    }
+}
