@@ -1,6 +1,7 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
 use lab::LabError;
+use loader::GraphError;
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use std::process::ExitCode;
@@ -95,6 +96,12 @@ fn code(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<WorkloadError>() {
         return workload_code(error);
+    }
+    if let Some(error) = error.downcast_ref::<GraphError>() {
+        return match error {
+            GraphError::Image(_) | GraphError::Missing { .. } => FILES,
+            GraphError::Static(_) | GraphError::OtherLoader { .. } => USAGE,
+        };
     }
     if error.is::<Usage>() {
         return USAGE;

@@ -22,6 +22,7 @@ enum Verb {
     Inspect(commands::inspect::InspectArgs),
     Generate(commands::generate::Arguments),
     Scale(commands::scale::Arguments),
+    Simulate(commands::simulate::Arguments),
     Experiment(commands::experiment::Arguments),
     Doctor(commands::doctor::Arguments),
 }
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Verb::Inspect(args) => commands::inspect::run(&args),
         Verb::Generate(arguments) => commands::generate::run(&arguments),
         Verb::Scale(arguments) => commands::scale::run(&arguments),
+        Verb::Simulate(arguments) => commands::simulate::run(&arguments),
         Verb::Experiment(arguments) => commands::experiment::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };

@@ -1,5 +1,19 @@
 //! What the dynamic loader would do with a program, without running it: which files it maps, in
 //! which order, which definition every reference binds to, in which order initialisers run, and
 //! how much work that is. The rules are those of glibc.
+//!
+//! ```text
+//! search ─► graph: modules in the order of their loading ─► order: of initialisation
+//!                    └─► lookup, by scope ─► bindings, counted work
+//! ```
 
+pub mod bindings;
+pub mod graph;
+pub mod lookup;
+pub mod order;
 pub mod search;
+mod work;
+
+pub use bindings::{Binding, Relocated, bindings};
+pub use graph::{Environment, Graph, GraphError, Module, load};
+pub use work::Work;

@@ -18,6 +18,7 @@ mod phase;
 mod reading;
 mod results;
 mod samples;
+pub mod simulation;
 mod throughput;
 mod trace;
 

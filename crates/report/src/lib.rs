@@ -16,6 +16,7 @@ pub mod load_table;
 pub mod measure;
 mod notes;
 pub mod scale;
+pub mod simulation;
 pub mod style;
 pub mod table;
 pub mod text;

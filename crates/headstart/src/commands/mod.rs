@@ -9,3 +9,4 @@ pub mod inspect;
 mod jobs;
 pub mod measure;
 pub mod scale;
+pub mod simulate;

@@ -22,7 +22,7 @@ pub(crate) use imports::{next, versions as table_of_versions};
 pub(crate) use machine::name as machine_name;
 pub(crate) use read::{Elf, Notes, entries, entry};
 pub use relocation_types::Class;
-pub(crate) use relocation_types::class;
+pub(crate) use relocation_types::classes;
 
 /// A file of the machines that a simulated loader is for.
 pub(crate) type Elf64<'a> = Elf<'a, elf::FileHeader64<LittleEndian>>;

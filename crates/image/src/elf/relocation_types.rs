@@ -37,7 +37,10 @@ pub(crate) fn name(machine: Machine, kind: u32) -> String {
 /// What a loader does for relocation `kind` of `machine`, by the words in its name, which are
 /// the same for all machines.
 pub(crate) fn class(machine: Machine, kind: u32) -> Class {
-    let Some(name) = known(machine, kind) else { return Class::Symbol };
+    known(machine, kind).map_or(Class::Symbol, class_of)
+}
+
+fn class_of(name: &str) -> Class {
     let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word));
     let contains = |words: &[&str]| words.iter().any(|word| name.contains(word));
     if ends(&["_NONE"]) {
@@ -64,6 +67,22 @@ pub(crate) fn class(machine: Machine, kind: u32) -> Class {
     } else {
         Class::Symbol
     }
+}
+
+/// [`class`] of every type of `machine`, by its number.
+pub(crate) fn classes(machine: Machine) -> Vec<Class> {
+    let kinds = table(machine).lines().filter_map(|line| line.split_once(' ')?.0.parse().ok());
+    // No machine numbers its types beyond this; a table is that of the specification.
+    let most = kinds.filter(|&kind| kind < 4096).max().unwrap_or(0);
+    let mut classes = vec![Class::Symbol; most as usize + 1];
+    for line in table(machine).lines() {
+        let Some((number, name)) = line.split_once(' ') else { continue };
+        let slot = number.parse().ok().and_then(|kind: usize| classes.get_mut(kind));
+        if let Some(slot) = slot {
+            *slot = class_of(name);
+        }
+    }
+    classes
 }
 
 fn known(machine: Machine, kind: u32) -> Option<&'static str> {

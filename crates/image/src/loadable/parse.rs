@@ -7,9 +7,6 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use object::{LittleEndian, U32};
 use std::ops::Range;
 
-/// Types of relocations that a machine numbers from 0; those beyond are all looked up.
-const KINDS: u32 = 2048;
-
 pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
     let all = bytes.all();
     if !crate::is_elf(all) {
@@ -100,7 +97,7 @@ fn tables(file: &Elf64<'_>, notes: &mut Notes) -> Tables {
     let symbols = rest(spec::DT_SYMTAB).map_or(0..0, |rest| place(file, rest));
     let symbol_versions = rest(spec::DT_VERSYM).map(|rest| place(file, rest));
     let machine = file.header.e_machine(ENDIAN);
-    let classes = (0..KINDS).map(|kind| elf::class(machine, kind)).collect();
+    let classes = elf::classes(machine);
     Tables { symbols, strings, symbol_versions, rela, plt, relr, classes }
 }
 

@@ -45,8 +45,14 @@ impl Loadable {
         }
     }
 
-    /// Bytes of the packed table of relative relocations (RELR).
-    pub fn relr_bytes(&self) -> usize {
-        self.tables.relr.len()
+    /// How many relative relocations are packed (RELR): an even word is an address, an odd one a
+    /// bitmap of the words behind the last address.
+    pub fn packed_relocations(&self) -> u64 {
+        let words = entries::<object::U64<Endian>>(self.table(&self.tables.relr));
+        let count = |word: &object::U64<Endian>| match word.get(ENDIAN) {
+            word if word & 1 == 0 => 1,
+            word => u64::from(word.count_ones()) - 1,
+        };
+        words.iter().map(count).sum()
     }
 }

@@ -1,0 +1,118 @@
+//! `headstart simulate`: what the loader would do, counted.
+
+use crate::output;
+use anyhow::Result;
+use loader::{Environment, Graph, Relocated, Work};
+use model::simulation::{
+    BoundReference, RelocationWork, SIMULATION_SCHEMA, SimulatedModule, Simulation,
+};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What the loader would do with a program: modules, look-ups, bindings, order of initialisation
+///
+/// The program is not started: its files are read as glibc's loader would, with the present
+/// LD_LIBRARY_PATH and LD_PRELOAD. What it opens itself later (dlopen) is not part of it.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// A program, by path or along PATH
+    program: String,
+    /// Look up at start what waits until its first call, as with LD_BIND_NOW=1
+    #[arg(long)]
+    bind_now: bool,
+    /// Print what every reference binds to, a line each: object symbol@version → definer
+    #[arg(long, help_heading = "Output")]
+    bindings: bool,
+    /// Print the order in which modules are initialised, a line each
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["bindings", "json"])]
+    order: bool,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Simulates and prints.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let command = os::program::resolve(std::slice::from_ref(&arguments.program))?;
+    let environment = Environment::own();
+    let graph = loader::load(&command.program, &environment)?;
+    let relocated = loader::bindings(&graph, arguments.bind_now || environment.bind_now);
+    let simulation = simulation(&graph, &relocated, arguments.bindings);
+    output::print(&if arguments.json {
+        report::export::json(&simulation)?
+    } else if arguments.bindings {
+        report::simulation::bindings(&simulation)
+    } else if arguments.order {
+        simulation.initialised.iter().map(|path| format!("{path}\n")).collect()
+    } else {
+        report::simulation::view(&simulation, &output::style())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn simulation(graph: &Graph, relocated: &[Relocated], with_bindings: bool) -> Simulation {
+    let path =
+        |index: usize| graph.modules.get(index).map_or(String::new(), |module| text(&module.path));
+    let mut definitions = vec![0; graph.modules.len()];
+    for binding in relocated.iter().flat_map(|module| &module.bindings) {
+        if let Some(count) = binding.to.and_then(|(module, _)| definitions.get_mut(module)) {
+            *count += 1;
+        }
+    }
+    let mut total = Work::default();
+    relocated.iter().for_each(|module| total.add(&module.work));
+    let modules = graph.modules.iter().zip(relocated).zip(&definitions);
+    let modules = modules.map(|((module, relocated), &definitions)| SimulatedModule {
+        path: text(&module.path),
+        loaded_for: module.loaded_for.map(path),
+        work: work(&relocated.work),
+        definitions,
+    });
+    let bindings = if with_bindings { bindings(graph, relocated) } else { Vec::new() };
+    Simulation {
+        schema: SIMULATION_SCHEMA,
+        headstart: env!("CARGO_PKG_VERSION").to_owned(),
+        program: path(0),
+        interpreter: text(&graph.interpreter),
+        modules: modules.collect(),
+        initialised: loader::order::of_initialisation(graph).into_iter().map(path).collect(),
+        total: work(&total),
+        bindings,
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn work(work: &Work) -> RelocationWork {
+    RelocationWork {
+        relative: work.relative,
+        references: work.references,
+        waiting: work.waiting,
+        lookups: work.lookups,
+        probes: work.probes,
+        steps: work.steps,
+        missing: work.missing,
+    }
+}
+
+fn bindings(graph: &Graph, relocated: &[Relocated]) -> Vec<BoundReference> {
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let all = relocated.iter().flat_map(|module| &module.bindings);
+    let bound = all.filter_map(|binding| {
+        let module = graph.modules.get(binding.from)?;
+        let symbol = module.image.symbol(binding.symbol)?;
+        let version = module.image.symbol_version(binding.symbol);
+        let version = version.and_then(|(index, _)| module.image.version(index));
+        let version = version.filter(|version| version.hash != 0);
+        let definer = binding.to.and_then(|(definer, _)| graph.modules.get(definer));
+        Some(BoundReference {
+            object: text(&module.path),
+            symbol: lossy(symbol.name),
+            version: version.map(|version| lossy(&version.name)),
+            definer: definer.map(|definer| text(&definer.path)),
+        })
+    });
+    bound.collect()
+}

@@ -1,0 +1,236 @@
+//! The modules of a program in the order in which glibc maps them (`_dl_map_object_deps`): the
+//! program, what is preloaded, then breadth first what each needs.
+
+use crate::search::{Requester, Searcher};
+use image::{ImageError, Loadable};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// A module as the loader has it.
+pub struct Module {
+    /// As the loader names it: the path by which it was found.
+    pub path: PathBuf,
+    /// Its tables.
+    pub image: Loadable,
+    /// Modules that it needs, in their order, by index.
+    pub needs: Vec<usize>,
+    /// The module that caused it to be loaded; the program and preloaded ones have none.
+    pub loaded_for: Option<usize>,
+    /// Names by which it was asked for.
+    names: Vec<String>,
+    /// Folder that $ORIGIN stands for.
+    origin: PathBuf,
+}
+
+/// All modules of a program; the program is the first. This is also the global scope.
+pub struct Graph {
+    /// In the order of loading.
+    pub modules: Vec<Module>,
+    /// Index of the loader itself, where something needs it.
+    pub loader: Option<usize>,
+    /// The loader's own path.
+    pub interpreter: PathBuf,
+}
+
+/// Why a program cannot be simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum GraphError {
+    /// A file cannot be read as an image.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// The program has no interpreter.
+    #[error("{0} is static: no loader runs, and there is nothing to simulate")]
+    Static(String),
+    /// Another loader than glibc's.
+    #[error("{program} is loaded by {interpreter}; only glibc's loader is simulated")]
+    OtherLoader {
+        /// The program.
+        program: String,
+        /// Its loader.
+        interpreter: String,
+    },
+    /// A library is not there.
+    #[error("{name}, which {needed_by} needs, is not found; install it, or set LD_LIBRARY_PATH")]
+    Missing {
+        /// As it is named by its user.
+        name: String,
+        /// The user.
+        needed_by: String,
+    },
+}
+
+/// What the environment tells the loader.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// LD_LIBRARY_PATH.
+    pub library_path: Option<String>,
+    /// LD_PRELOAD.
+    pub preload: Option<String>,
+    /// LD_BIND_NOW is set, and not empty.
+    pub bind_now: bool,
+}
+
+impl Environment {
+    /// That of this process.
+    pub fn own() -> Environment {
+        let value = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        Environment {
+            library_path: value("LD_LIBRARY_PATH"),
+            preload: value("LD_PRELOAD"),
+            bind_now: value("LD_BIND_NOW").is_some(),
+        }
+    }
+}
+
+/// What the loader would map for `program`.
+///
+/// # Errors
+/// The program is not one that glibc's loader loads, or a library is missing.
+pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphError> {
+    let image = Loadable::open(program)?;
+    let name = || program.display().to_string();
+    let interpreter = image.interpreter.clone().ok_or_else(|| GraphError::Static(name()))?;
+    let glibc = Path::new(&interpreter).file_name().is_some_and(|file| {
+        let file = file.to_string_lossy();
+        file.starts_with("ld-linux") || file.starts_with("ld64.so") || file.starts_with("ld.so")
+    });
+    if !glibc {
+        return Err(GraphError::OtherLoader { program: name(), interpreter });
+    }
+    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    let searcher = Searcher::new(&image.machine, environment.library_path.as_deref());
+    let interpreter = PathBuf::from(interpreter);
+    let mut loading = Loading {
+        searcher,
+        loader_soname: Loadable::open(&interpreter).ok().and_then(|image| image.soname),
+        graph: Graph { modules: Vec::new(), loader: None, interpreter },
+        by_name: HashMap::new(),
+        by_identity: BTreeMap::new(),
+    };
+    loading.add(program.to_owned(), image, None, folder_of(&real));
+    loading.preload(environment.preload.as_deref())?;
+    let mut next = 0;
+    while next < loading.graph.modules.len() {
+        loading.needs_of(next)?;
+        next += 1;
+    }
+    Ok(loading.graph)
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+struct Loading {
+    searcher: Searcher,
+    /// The loader is mapped before anything is asked for, and known by this name.
+    loader_soname: Option<String>,
+    graph: Graph,
+    by_name: HashMap<String, usize>,
+    by_identity: BTreeMap<(u64, u64), usize>,
+}
+
+/// Preloaded libraries of all programs (ld.so(8)).
+const PRELOAD_FILE: &str = "/etc/ld.so.preload";
+
+impl Loading {
+    fn preload(&mut self, names: Option<&str>) -> Result<(), GraphError> {
+        let file = std::fs::read_to_string(PRELOAD_FILE).unwrap_or_default();
+        let file = file.lines().map(|line| line.split('#').next().unwrap_or(""));
+        let separators = [' ', ':', '\t'];
+        let names = names.unwrap_or("").split(separators);
+        let names: Vec<&str> = names.chain(file.flat_map(|line| line.split(separators))).collect();
+        for name in names.into_iter().filter(|name| !name.is_empty()) {
+            // One that is missing is told by the loader, and left out.
+            self.module(name, 0)?;
+        }
+        Ok(())
+    }
+
+    fn needs_of(&mut self, user: usize) -> Result<(), GraphError> {
+        let Some(names) = self.graph.modules.get(user).map(|user| user.image.needed.clone()) else {
+            return Ok(());
+        };
+        for name in names {
+            let Some(found) = self.module(&name, user)? else {
+                let needed_by = self.graph.modules.get(user);
+                let needed_by = needed_by.map_or(String::new(), |m| m.path.display().to_string());
+                return Err(GraphError::Missing { name, needed_by });
+            };
+            if let Some(user) = self.graph.modules.get_mut(user) {
+                user.needs.push(found);
+            }
+        }
+        Ok(())
+    }
+
+    /// The module of that name, which is loaded where it is not yet; `None` where it is not found.
+    fn module(&mut self, name: &str, user: usize) -> Result<Option<usize>, GraphError> {
+        if let Some(&known) = self.by_name.get(name) {
+            return Ok(Some(known));
+        }
+        let is_loader = self.loader_soname.as_deref() == Some(name)
+            || Path::new(name) == self.graph.interpreter;
+        let path = if is_loader {
+            Some(self.graph.interpreter.clone())
+        } else {
+            self.searcher.find(name, &requesters(&self.graph, user))
+        };
+        let Some(path) = path else { return Ok(None) };
+        let image = Loadable::open(&path)?;
+        if let Some(&known) = image.identity().and_then(|file| self.by_identity.get(&file)) {
+            self.by_name.insert(name.to_owned(), known);
+            if let Some(module) = self.graph.modules.get_mut(known) {
+                module.names.push(name.to_owned());
+            }
+            return Ok(Some(known));
+        }
+        let origin = folder_of(&path);
+        let index = self.add(path, image, Some(user), origin);
+        self.by_name.insert(name.to_owned(), index);
+        if is_loader {
+            self.graph.loader = Some(index);
+        }
+        Ok(Some(index))
+    }
+
+    fn add(
+        &mut self,
+        path: PathBuf,
+        image: Loadable,
+        loaded_for: Option<usize>,
+        origin: PathBuf,
+    ) -> usize {
+        let index = self.graph.modules.len();
+        // Whoever asks by these names gets this module, without a search.
+        let own = [Some(path.display().to_string()), image.soname.clone()];
+        for name in own.into_iter().flatten() {
+            // The program has no name for the loader.
+            if index > 0 {
+                self.by_name.entry(name).or_insert(index);
+            }
+        }
+        if let Some(file) = image.identity() {
+            self.by_identity.entry(file).or_insert(index);
+        }
+        let (needs, names) = (Vec::new(), Vec::new());
+        self.graph.modules.push(Module { path, image, needs, loaded_for, names, origin });
+        index
+    }
+}
+
+/// The module that asks, the one that it was loaded for, and so on up to the program.
+fn requesters(graph: &Graph, user: usize) -> Vec<Requester<'_>> {
+    let mut chain = Vec::new();
+    let mut next = Some(user);
+    while let Some(module) = next.and_then(|index| graph.modules.get(index)) {
+        chain.push(Requester {
+            folder: &module.origin,
+            rpath: module.image.rpath.as_deref(),
+            runpath: module.image.runpath.as_deref(),
+            no_default_folders: module.image.no_default_folders,
+        });
+        next = module.loaded_for;
+    }
+    chain
+}

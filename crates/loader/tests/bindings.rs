@@ -1,0 +1,221 @@
+//! Bindings of the simulator against those of glibc's own loader.
+#![allow(clippy::unwrap_used)] // a test that cannot build its program fails
+
+mod oracle;
+
+use oracle::{agree, initialised, simulated};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Bench {
+    folder: tempfile::TempDir,
+    cc: PathBuf,
+    /// Options that choose the linker and the form of its tables.
+    options: Vec<String>,
+}
+
+impl Bench {
+    fn new(options: &[&str]) -> Option<Bench> {
+        let options = options.iter().map(|&option| option.to_owned()).collect();
+        Some(Bench { folder: tempfile::tempdir().unwrap(), cc: testkit::tool("cc")?, options })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn cc(&self, name: &str, source: &str, options: &[&str]) -> PathBuf {
+        let file = self.path(&format!("{name}.c"));
+        fs::write(&file, source).unwrap();
+        let mut command = Command::new(&self.cc);
+        command.current_dir(self.folder.path()).arg("-o").arg(name).arg(file);
+        command.args(options).args(&self.options);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{command:?} {}", String::from_utf8_lossy(&output.stderr));
+        self.path(name)
+    }
+
+    fn library(&self, name: &str, source: &str, options: &[&str]) {
+        let soname = format!("-Wl,-soname,{name}");
+        let shared = ["-shared", "-fPIC", &soname, "-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed"];
+        self.cc(name, source, &[&shared, options].concat());
+    }
+
+    fn program(&self, source: &str, options: &[&str]) -> PathBuf {
+        let shared = ["-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed", "-no-pie", "-fno-pie"];
+        self.cc("program", source, &[&shared, options].concat())
+    }
+}
+
+/// Every linker that is here, and every form of hash table.
+fn benches() -> Vec<Bench> {
+    let mut all = vec![
+        Bench::new(&["-Wl,--hash-style=gnu"]),
+        Bench::new(&["-Wl,--hash-style=sysv"]),
+        Bench::new(&["-Wl,--hash-style=both", "-Wl,-z,now"]),
+    ];
+    for (tool, option) in [("ld.lld-19", "-fuse-ld=lld-19"), ("mold", "-fuse-ld=mold")] {
+        if testkit::find(tool).is_some() {
+            all.push(Bench::new(&[option]));
+        }
+    }
+    all.into_iter().flatten().collect()
+}
+
+/// Interposition, weak and protected symbols, data copied into the program, functions chosen at
+/// run time, thread-local data, a library of its own scope.
+#[test]
+fn kinds_of_symbols() {
+    for bench in benches() {
+        bench.library(
+            "libfirst.so",
+            "int shared(void) { return 1; }\nint data[4] = {1, 2, 3, 4};\n__thread int tls = 5;\n\
+             __attribute__((weak)) int soft(void) { return 6; }\n\
+             int only_weak(void) __attribute__((weak));\n\
+             int *where(void) { return data; }\nint ask(void) { return only_weak ? 1 : 0; }",
+            &[],
+        );
+        bench.library(
+            "libsecond.so",
+            "int shared(void) { return 2; }\nint soft(void) { return 7; }\n\
+             __attribute__((visibility(\"protected\"))) int guarded(void) { return 8; }\n\
+             int (*pointer)(void) = guarded;\nextern __thread int tls;\n\
+             int calls(void) { return shared() + soft() + guarded() + pointer() + tls; }",
+            &["-L.", "-l:libfirst.so"],
+        );
+        bench.library(
+            "libown.so",
+            "int shared(void) { return 3; }\nint own(void) { return shared(); }",
+            &["-Wl,-Bsymbolic"],
+        );
+        bench.library(
+            "libchosen.so",
+            "static int chosen(void) { return 9; }\nstatic void *choose(void) { return chosen; }\n\
+             int indirect(void) __attribute__((ifunc(\"choose\")));\n\
+             int uses(void) { return indirect(); }",
+            &[],
+        );
+        let program = bench.program(
+            "extern int data[4]; extern __thread int tls; int shared(void), soft(void), calls(void);\n\
+             int own(void), indirect(void), uses(void), ask(void), *where(void), guarded(void);\n\
+             int (*taken)(void) = shared;\n\
+             int main(void) { return !(data[1] + shared() + soft() + calls() + own() + tls\n\
+             + indirect() + uses() + ask() + *where() + taken() + guarded()); }",
+            &["-L.", "-l:libfirst.so", "-l:libsecond.so", "-l:libown.so", "-l:libchosen.so"],
+        );
+        agree(&program, None);
+    }
+}
+
+const OLD: &str = "int f(void) { return 1; }\nint plain(void) { return 2; }";
+const NEW: &str = "int f_1(void) { return 1; }\nint f_2(void) { return 2; }\n\
+                   int plain(void) { return 2; }\nint gone_1(void) { return 3; }\n\
+                   __asm__(\".symver f_1, f@V_1\"); __asm__(\".symver f_2, f@@V_2\");\n\
+                   __asm__(\".symver gone_1, gone@V_1\");";
+const MAP: &str = "V_1 { global: f; gone; local: *; };\nV_2 { global: f; plain; } V_1;\n";
+
+/// A program linked to a library without versions meets one with them, and the other way round;
+/// a default version and a hidden one.
+#[test]
+fn versions() {
+    let uses = "int f(void), plain(void); int main(void) { return f() + plain() == 0; }";
+    for bench in benches().into_iter().take(3) {
+        fs::write(bench.path("map"), MAP).unwrap();
+        let with = ["-Wl,--version-script,map"];
+        // Linked without versions, launched with them.
+        bench.library("libversions.so", OLD, &[]);
+        let program = bench.program(uses, &["-L.", "-l:libversions.so"]);
+        agree(&program, None);
+        bench.library("libversions.so", NEW, &with);
+        agree(&program, None);
+        // Linked with the default version, and with the old one by name.
+        let program = bench.program(uses, &["-L.", "-l:libversions.so"]);
+        agree(&program, None);
+        let program = bench.program(
+            "int old(void); __asm__(\".symver old, f@V_1\");\n\
+             int main(void) { return old() != 1; }",
+            &["-L.", "-l:libversions.so"],
+        );
+        agree(&program, None);
+        assert!(simulated(&program, None).iter().any(|bound| bound.2 == "f" && bound.3 == "V_1"));
+    }
+}
+
+/// Initialisers run as the loader calls them: along needs, in a circle, with priorities inside a
+/// library being the library's own affair.
+#[test]
+fn order_of_initialisation() {
+    let Some(bench) = Bench::new(&[]) else { return };
+    let init =
+        |n: u32| format!("int v{n}; __attribute__((constructor)) void i{n}(void) {{ v{n} = 1; }}");
+    // A library that is in a circle is built once without and once with its need.
+    bench.library("lib5.so", &init(5), &[]);
+    bench.library("lib4.so", &init(4), &["-L.", "-l:lib5.so"]);
+    bench.library("lib3.so", &init(3), &[]);
+    bench.library("lib2.so", &init(2), &["-L.", "-l:lib3.so", "-l:lib4.so"]);
+    bench.library("lib3.so", &init(3), &["-L.", "-l:lib2.so"]);
+    bench.library("lib1.so", &init(1), &["-L.", "-l:lib4.so", "-l:lib2.so"]);
+    let program = |options: &[&str]| {
+        bench.program("int main(void) { return 0; }", &[&["-L."], options].concat())
+    };
+    for order in [
+        &["-l:lib1.so", "-l:lib2.so", "-l:lib3.so"][..],
+        &["-l:lib3.so", "-l:lib5.so", "-l:lib1.so"],
+        &["-l:lib5.so", "-l:lib4.so", "-l:lib2.so"],
+    ] {
+        in_order(&program(order));
+    }
+}
+
+fn in_order(program: &Path) {
+    let graph = loader::load(program, &loader::Environment::default()).unwrap();
+    let simulated = loader::order::of_initialisation(&graph).into_iter();
+    let simulated: Vec<_> = simulated.map(|index| &graph.modules[index]).collect();
+    let named = |module: &&loader::Module| module.path.display().to_string();
+    let simulated: Vec<String> = simulated.iter().map(named).collect();
+    // The loader says nothing of modules that have no initialisers, and calls the program's own
+    // from its start code.
+    let real = initialised(program);
+    let of_both: Vec<String> = simulated.into_iter().filter(|path| real.contains(path)).collect();
+    assert_eq!(of_both, real, "{}", program.display());
+    assert!(real.len() > 1);
+}
+
+/// Programs of this machine, small and large.
+#[test]
+fn programs_of_this_machine() {
+    for name in ["git", "emacs", "clang-19", "readelf", "valgrind"] {
+        let Some(program) = testkit::tool(name) else { continue };
+        let program = program.canonicalize().unwrap();
+        if matches!(loader::load(&program, &loader::Environment::default()), Ok(_)) {
+            agree(&program, None);
+            in_order(&program);
+        }
+    }
+}
+
+#[test]
+fn what_no_loader_loads_is_refused() {
+    let Some(bench) = Bench::new(&[]) else { return };
+    let refused = |path: &Path| {
+        loader::load(path, &loader::Environment::default()).err().unwrap().to_string()
+    };
+    let main = "int main(void) { return 0; }";
+    let program = bench.cc("static", main, &["-static"]);
+    assert!(refused(&program).contains("is static"), "{}", refused(&program));
+    bench.library("libgone.so", "int gone;", &[]);
+    let program = bench.program(main, &["-L.", "-l:libgone.so"]);
+    fs::remove_file(bench.path("libgone.so")).unwrap();
+    let said = refused(&program);
+    assert!(said.contains("libgone.so") && said.contains("is not found"), "{said}");
+    let bytes = fs::read(&program).unwrap();
+    for length in [0, 3, 20, 64, 100, 1000, bytes.len() / 2] {
+        // Cut short anywhere: an error, or what is left; no panic.
+        let cut = bench.path("cut");
+        fs::write(&cut, &bytes[..length]).unwrap();
+        if let Ok(graph) = loader::load(&cut, &loader::Environment::default()) {
+            loader::bindings(&graph, true);
+        }
+    }
+}

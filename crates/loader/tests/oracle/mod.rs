@@ -1,0 +1,90 @@
+//! What glibc's own loader says that it does.
+#![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Object, definer, symbol, version.
+pub type Bound = (String, String, String, String);
+
+/// The log of a launch with everything bound at start; up to the first initialiser, where
+/// bindings are those of the loader and not of dlopen.
+pub fn log(program: &Path, what: &str, library_path: Option<&Path>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(program);
+    command.env("LD_BIND_NOW", "1").env("LD_DEBUG", what);
+    command.env("LD_DEBUG_OUTPUT", folder.path().join("log"));
+    command.env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD");
+    if let Some(path) = library_path {
+        command.env("LD_LIBRARY_PATH", path);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let file = folder.path().join(format!("log.{}", child.id()));
+    child.wait().unwrap();
+    fs::read_to_string(file).unwrap()
+}
+
+/// What the loader bound before the program ran.
+pub fn bindings(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound> {
+    let log = log(program, "bindings,files", library_path);
+    let before = log.lines().take_while(|line| !line.contains("calling init: "));
+    before.filter_map(bound).filter(|bound| !bound.0.contains("linux-vdso")).collect()
+}
+
+/// `PID: binding file A [0] to B [0]: normal symbol \`s' [V]`.
+fn bound(line: &str) -> Option<Bound> {
+    let (_, rest) = line.split_once("binding file ")?;
+    let (from, rest) = rest.split_once(" [0] to ")?;
+    let (to, rest) = rest.split_once(" [0]: ")?;
+    let (_, rest) = rest.split_once('`')?;
+    let (symbol, rest) = rest.split_once('\'')?;
+    let version = rest.trim().trim_start_matches('[').trim_end_matches(']');
+    Some((from.to_owned(), to.to_owned(), symbol.to_owned(), version.to_owned()))
+}
+
+/// Paths in the order in which the loader calls their initialisers.
+pub fn initialised(program: &Path) -> Vec<String> {
+    let log = log(program, "files", None);
+    let calls = log.lines().filter_map(|line| line.split_once("calling init: "));
+    calls.map(|(_, path)| path.trim().to_owned()).collect()
+}
+
+/// What the simulator binds.
+pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound> {
+    let library_path = library_path.map(|path| path.display().to_string());
+    let environment = loader::Environment { library_path, bind_now: true, preload: None };
+    let graph = loader::load(program, &environment).unwrap();
+    let path = |index: usize| graph.modules[index].path.display().to_string();
+    let mut all = BTreeSet::new();
+    for binding in loader::bindings(&graph, true).iter().flat_map(|module| &module.bindings) {
+        let image = &graph.modules[binding.from].image;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let version = image.symbol_version(binding.symbol);
+        let version = version.and_then(|(index, _)| image.version(index));
+        let version = version.filter(|version| version.hash != 0);
+        let version = version.map_or(String::new(), |version| text(&version.name));
+        if let Some((definer, _)) = binding.to {
+            let symbol = text(image.symbol(binding.symbol).unwrap().name);
+            all.insert((path(binding.from), path(definer), symbol, version));
+        }
+    }
+    all
+}
+
+/// Both agree. What the loader looks up for itself (its own allocator's replacement, in the
+/// program's name) is no relocation of the program.
+pub fn agree(program: &Path, library_path: Option<&Path>) {
+    let (real, simulated) = (bindings(program, library_path), simulated(program, library_path));
+    let for_itself = |bound: &&Bound| {
+        ["malloc", "free", "calloc", "realloc"].contains(&bound.2.as_str())
+            && bound.0 == program.display().to_string()
+    };
+    let missed: Vec<&Bound> = real.difference(&simulated).filter(|b| !for_itself(b)).collect();
+    let wrong: Vec<&Bound> = simulated.difference(&real).collect();
+    let context = program.display();
+    assert!(missed.is_empty() && wrong.is_empty(), "{context}: {missed:#?} {wrong:#?}");
+    assert!(!real.is_empty(), "{context}: nothing was bound");
+}

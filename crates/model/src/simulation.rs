@@ -1,0 +1,76 @@
+//! What a loader would do with a program, counted.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the JSON shape of [`Simulation`].
+pub const SIMULATION_SCHEMA: u32 = 1;
+
+/// A simulated launch up to the program's entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Simulation {
+    /// [`SIMULATION_SCHEMA`].
+    pub schema: u32,
+    /// Version of headstart that simulated.
+    pub headstart: String,
+    /// The program.
+    pub program: String,
+    /// Its loader.
+    pub interpreter: String,
+    /// In the order of loading, which is the order of look-ups too; the program is the first.
+    pub modules: Vec<SimulatedModule>,
+    /// Paths in the order of initialisation.
+    pub initialised: Vec<String>,
+    /// All modules together.
+    pub total: RelocationWork,
+    /// What references bind to, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<BoundReference>,
+}
+
+/// A module of a simulated launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimulatedModule {
+    /// As the loader names it.
+    pub path: String,
+    /// Who needed it first; none for the program and for preloaded libraries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded_for: Option<String>,
+    /// Its relocations.
+    pub work: RelocationWork,
+    /// Look-ups of all modules that found their definition here.
+    pub definitions: u64,
+}
+
+/// Work of relocating, counted: the same for the same files on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RelocationWork {
+    /// Relocations that need no look-up, packed ones (RELR) included.
+    pub relative: u64,
+    /// References to symbols that are resolved at start.
+    pub references: u64,
+    /// References that wait until their first call.
+    pub waiting: u64,
+    /// References that were looked up; the others are local, or to the symbol of the one before.
+    pub lookups: u64,
+    /// Modules that were asked, for all look-ups.
+    pub probes: u64,
+    /// Entries of hash chains that were looked at.
+    pub steps: u64,
+    /// Look-ups that found nothing.
+    pub missing: u64,
+}
+
+/// A reference and its definition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundReference {
+    /// Module that refers.
+    pub object: String,
+    /// Symbol.
+    pub symbol: String,
+    /// The version asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Module that defines it; none where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definer: Option<String>,
+}

@@ -1,0 +1,88 @@
+//! Views of a simulated launch.
+
+use crate::figure::{count, plural};
+use crate::style::{Style, Tint};
+use crate::table::{Cell, Column, Table};
+use model::simulation::{RelocationWork, SimulatedModule, Simulation};
+
+/// Modules that are shown; the rest is one line.
+const ROWS: usize = 15;
+
+/// The terminal view: the sum in a sentence, and the modules with the most probes.
+pub fn view(simulation: &Simulation, style: &Style) -> String {
+    let total = &simulation.total;
+    let mut view =
+        style.paint(Tint::Name, &style.shorten(&simulation.program, style.width)) + "\n\n";
+    let each = total.probes as f64 / total.lookups.max(1) as f64;
+    let sentence = format!(
+        "{} mapped by {}; {} adjusted; {} looked up in {} ({each:.1} each), {} wait until their \
+         first call.",
+        plural(simulation.modules.len() as u64, "module", "modules"),
+        simulation.interpreter,
+        plural(total.relative, "address", "addresses"),
+        plural(total.lookups, "symbol", "symbols"),
+        plural(total.probes, "probe", "probes"),
+        count(total.waiting),
+    );
+    view += &(style.wrap(&sentence, 0) + "\n\n");
+    view + &table(simulation, style).render(style)
+}
+
+fn table(simulation: &Simulation, style: &Style) -> Table {
+    let mut table = Table::new(vec![
+        Column::left("module"),
+        Column::right("relative").or_drop(2),
+        Column::right("look-ups"),
+        Column::right("probes"),
+        Column::right("waiting").or_drop(3),
+        Column::right("definitions").or_drop(1),
+    ]);
+    let mut modules: Vec<&SimulatedModule> = simulation.modules.iter().collect();
+    modules.sort_by_key(|module| u64::MAX - module.work.probes);
+    // One hidden row would take the line that says so.
+    let shown = if modules.len() <= ROWS + 1 { modules.len() } else { ROWS };
+    let (shown, hidden) = modules.split_at(shown);
+    for module in shown {
+        let name = module.path.rsplit('/').next().unwrap_or(&module.path);
+        table.row(row(Tint::Name, name, &module.work, module.definitions));
+    }
+    if !hidden.is_empty() {
+        let (mut work, mut definitions) = (RelocationWork::default(), 0);
+        for module in hidden {
+            add(&mut work, &module.work);
+            definitions += module.definitions;
+        }
+        table.row(row(Tint::Faint, &format!("{} more", hidden.len()), &work, definitions));
+    }
+    let definitions = simulation.modules.iter().map(|module| module.definitions).sum();
+    let all = format!("all {}", simulation.modules.len());
+    table.row(row(Tint::Strong, &style.shorten(&all, style.width), &simulation.total, definitions));
+    table
+}
+
+fn row(tint: Tint, name: &str, work: &RelocationWork, definitions: u64) -> Vec<Cell> {
+    let figures = [work.relative, work.lookups, work.probes, work.waiting, definitions];
+    let figures = figures.map(|figure| Cell::new(Tint::Plain, count(figure)));
+    [Cell::new(tint, name)].into_iter().chain(figures).collect()
+}
+
+fn add(sum: &mut RelocationWork, work: &RelocationWork) {
+    sum.relative += work.relative;
+    sum.references += work.references;
+    sum.waiting += work.waiting;
+    sum.lookups += work.lookups;
+    sum.probes += work.probes;
+    sum.steps += work.steps;
+    sum.missing += work.missing;
+}
+
+/// A line for each binding: `object symbol@version → definer`.
+pub fn bindings(simulation: &Simulation) -> String {
+    let mut text = String::new();
+    for bound in &simulation.bindings {
+        let version = bound.version.as_ref().map_or(String::new(), |version| format!("@{version}"));
+        let definer = bound.definer.as_deref().unwrap_or("nothing");
+        text += &format!("{} {}{version} → {definer}\n", bound.object, bound.symbol);
+    }
+    text
+}
