@@ -16,8 +16,6 @@ pub struct Module {
     pub needs: Vec<usize>,
     /// The module that caused it to be loaded; the program and preloaded ones have none.
     pub loaded_for: Option<usize>,
-    /// Names by which it was asked for.
-    names: Vec<String>,
     /// Folder that $ORIGIN stands for.
     origin: PathBuf,
 }
@@ -26,8 +24,6 @@ pub struct Module {
 pub struct Graph {
     /// In the order of loading.
     pub modules: Vec<Module>,
-    /// Index of the loader itself, where something needs it.
-    pub loader: Option<usize>,
     /// The loader's own path.
     pub interpreter: PathBuf,
 }
@@ -103,7 +99,7 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
     let mut loading = Loading {
         searcher,
         loader_soname: Loadable::open(&interpreter).ok().and_then(|image| image.soname),
-        graph: Graph { modules: Vec::new(), loader: None, interpreter },
+        graph: Graph { modules: Vec::new(), interpreter },
         by_name: HashMap::new(),
         by_identity: BTreeMap::new(),
     };
@@ -180,17 +176,11 @@ impl Loading {
         let image = Loadable::open(&path)?;
         if let Some(&known) = image.identity().and_then(|file| self.by_identity.get(&file)) {
             self.by_name.insert(name.to_owned(), known);
-            if let Some(module) = self.graph.modules.get_mut(known) {
-                module.names.push(name.to_owned());
-            }
             return Ok(Some(known));
         }
         let origin = folder_of(&path);
         let index = self.add(path, image, Some(user), origin);
         self.by_name.insert(name.to_owned(), index);
-        if is_loader {
-            self.graph.loader = Some(index);
-        }
         Ok(Some(index))
     }
 
@@ -213,8 +203,7 @@ impl Loading {
         if let Some(file) = image.identity() {
             self.by_identity.entry(file).or_insert(index);
         }
-        let (needs, names) = (Vec::new(), Vec::new());
-        self.graph.modules.push(Module { path, image, needs, loaded_for, names, origin });
+        self.graph.modules.push(Module { path, image, needs: Vec::new(), loaded_for, origin });
         index
     }
 }

@@ -4,7 +4,7 @@
 use crate::graph::Graph;
 
 /// Indices of the modules in the order in which they are initialised; the program is the last.
-/// The loader has initialised itself before, and modules without initialisers are there too.
+/// Modules without initialisers are there too.
 pub fn of_initialisation(graph: &Graph) -> Vec<usize> {
     let count = graph.modules.len();
     let mut walk = Walk { graph, visited: vec![false; count], after: Vec::with_capacity(count) };
@@ -15,7 +15,6 @@ pub fn of_initialisation(graph: &Graph) -> Vec<usize> {
     let mut order = walk.after;
     order.retain(|&index| index != 0);
     order.push(0);
-    order.retain(|index| Some(*index) != graph.loader);
     let first =
         |index: &usize| graph.modules.get(*index).is_some_and(|m| m.image.first_initialised);
     // Of several that ask to be the first, the loader keeps the one that it loaded last.

@@ -5,6 +5,7 @@ mod oracle;
 
 use oracle::{agree, initialised, simulated};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,10 +56,13 @@ fn benches() -> Vec<Bench> {
         Bench::new(&["-Wl,--hash-style=sysv"]),
         Bench::new(&["-Wl,--hash-style=both", "-Wl,-z,now"]),
     ];
-    for (tool, option) in [("ld.lld-19", "-fuse-ld=lld-19"), ("mold", "-fuse-ld=mold")] {
-        if testkit::find(tool).is_some() {
-            all.push(Bench::new(&[option]));
-        }
+    for (tool, name) in [("ld.lld-19", "lld"), ("mold", "mold")] {
+        let Some(linker) = testkit::find(tool) else { continue };
+        let bench = Bench::new(&[&format!("-fuse-ld={name}"), "-B."]);
+        // gcc knows it by this name alone.
+        let link = |bench: &Bench| symlink(&linker, bench.path(&format!("ld.{name}"))).unwrap();
+        bench.iter().for_each(link);
+        all.push(bench);
     }
     all.into_iter().flatten().collect()
 }

@@ -48,7 +48,9 @@ fn bound(line: &str) -> Option<Bound> {
 /// Paths in the order in which the loader calls their initialisers.
 pub fn initialised(program: &Path) -> Vec<String> {
     let log = log(program, "files", None);
-    let calls = log.lines().filter_map(|line| line.split_once("calling init: "));
+    // What comes later the program opens itself.
+    let before = log.lines().take_while(|line| !line.contains("initialize program: "));
+    let calls = before.filter_map(|line| line.split_once("calling init: "));
     calls.map(|(_, path)| path.trim().to_owned()).collect()
 }
 
