@@ -19,6 +19,7 @@ mod readelf;
 mod report;
 pub mod rounds;
 mod same;
+mod simulate;
 mod slowdown;
 mod timing;
 
@@ -81,7 +82,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 12] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -142,6 +143,12 @@ const CHECKS: [Check; 11] = [
         about: "the published experiments run end to end, on several file systems",
         tools: &["mksquashfs", "mkfs.btrfs", "wine64"],
         run: experiments::check,
+    },
+    Check {
+        name: "simulate",
+        about: "the simulated loader binds as glibc's own does, on every program of /usr/bin",
+        tools: &["inkscape", "chromium", "clang-19", "emacs", "gdb", "git"],
+        run: simulate::check,
     },
     Check {
         name: "programs",
