@@ -1,28 +1,266 @@
-//! Where a library is found.
+//! Where a library is found: the rules of glibc 2.36 as Debian builds it (`_dl_map_object` of
+//! elf/dl-load.c; ld.so(8)), for programs without privileges (no AT_SECURE).
+
+mod cache;
+mod error;
+mod folders;
+mod header;
+mod machine;
+mod processor;
+mod tokens;
+
+pub use cache::Cache;
+pub use error::SearchError;
+
+use folders::{Folder, Folders, Rejected};
+use header::Verdict;
+use machine::Machine;
+use processor::Processor;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-pub struct Searcher;
+use tokens::Tokens;
+
+/// An image that asks for a library, or that loaded the one that does.
+#[derive(Clone, Copy, Debug)]
 pub struct Requester<'a> {
+    /// `$ORIGIN`: the folder of the path that it was loaded by (of `/proc/self/exe` for the
+    /// program), absolute; symbolic links of a library's path are not followed.
     pub folder: &'a Path,
+    /// DT_RPATH, not split.
     pub rpath: Option<&'a str>,
+    /// DT_RUNPATH, not split.
     pub runpath: Option<&'a str>,
+    /// DF_1_NODEFLIB.
     pub no_default_folders: bool,
 }
+
+/// Counted work of the searches so far, as strace would count it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Files opened: those found, and those of another class or machine.
+    pub opened: u64,
+    /// Files tried that are not there.
+    pub missed: u64,
+    /// Folders looked at because a file in them was not there.
+    pub folders: u64,
+    /// Look-ups in the cache.
+    pub cache_lookups: u64,
+}
+
+/// The loader's search for libraries within one process: it remembers which folders are not there.
+#[derive(Debug)]
+pub struct Searcher {
+    processor: Processor,
+    cache: Option<Cache>,
+    library_path: Option<String>,
+    /// The folders of `library_path`, once the program is known.
+    library_folders: Option<Vec<Folder>>,
+    default_folders: Vec<Folder>,
+    folders: Folders,
+    trail: Trail,
+}
+
+/// What was tried.
+#[derive(Debug)]
+struct Trail {
+    machine: Machine,
+    work: Work,
+    attempts: Vec<PathBuf>,
+    other_class: bool,
+}
+
 impl Searcher {
-    pub fn new(_machine: &str, _p: Option<&str>) -> Searcher {
-        Searcher
+    /// The search in programs for `machine`, as image names it, on this system.
+    /// `library_path`: value of LD_LIBRARY_PATH, if set.
+    ///
+    /// # Errors
+    /// Libraries of that machine are not known.
+    pub fn new(machine: &str, library_path: Option<&str>) -> Result<Searcher, SearchError> {
+        let Some(machine) = Machine::named(machine) else {
+            return Err(SearchError::UnknownMachine { machine: machine.to_owned() });
+        };
+        let processor = Processor::here(&machine);
+        Ok(Searcher {
+            cache: Cache::read(Path::new(cache::CACHE)),
+            library_path: library_path.map(str::to_owned),
+            library_folders: None,
+            default_folders: machine.default_folders(),
+            folders: Folders::new(processor.subfolders()),
+            trail: Trail {
+                machine,
+                work: Work::default(),
+                attempts: Vec::new(),
+                other_class: false,
+            },
+            processor,
+        })
     }
-    pub fn find(&mut self, name: &str, r: &[Requester<'_>]) -> Option<PathBuf> {
-        if let Some(p) = r.iter().map(|r| r.folder.join(name)).find(|p| p.is_file()) {
-            return Some(p);
+
+    /// The same with another cache than the system's, or none.
+    #[must_use]
+    pub fn with_cache(self, cache: Option<Cache>) -> Searcher {
+        Searcher { cache, ..self }
+    }
+
+    /// What has been done since [`Searcher::new`].
+    pub fn work(&self) -> Work {
+        self.trail.work
+    }
+
+    /// The files tried by the last [`Searcher::find`], in order.
+    pub fn attempts(&self) -> &[PathBuf] {
+        &self.trail.attempts
+    }
+
+    /// What is put between a searched folder and a name, in order; the last is empty.
+    pub fn subfolders(&self) -> Vec<String> {
+        self.processor.subfolders()
+    }
+
+    /// The folders that are searched last, each with a slash at its end.
+    pub fn default_folders(&self) -> impl Iterator<Item = &Path> {
+        self.default_folders.iter().map(|folder| Path::new(OsStr::from_bytes(folder)))
+    }
+
+    /// The path of `name` in the cache, whether there is such a file or not.
+    pub fn cached(&self, name: &str) -> Option<PathBuf> {
+        let cache = self.cache.as_ref()?;
+        let path = cache.look_up(name.as_bytes(), &self.trail.machine, &self.processor)?;
+        Some(path_of(path.to_vec()))
+    }
+
+    /// The file that is taken for `name` (of DT_NEEDED or LD_PRELOAD). `requesters`: the image
+    /// that asks for it, the one that loaded that, and so on to the program, which is last and
+    /// also asks for what LD_PRELOAD names. Relative paths are those of this process.
+    ///
+    /// # Errors
+    /// It is not found, or a file is in the way at which the loader gives up.
+    pub fn find(
+        &mut self,
+        name: &str,
+        requesters: &[Requester<'_>],
+    ) -> Result<PathBuf, SearchError> {
+        self.trail.attempts.clear();
+        self.trail.other_class = false;
+        let found = if name.contains('/') {
+            self.at_path(name, requesters)
+        } else {
+            self.everywhere(name, requesters)
+        };
+        let name = name.to_owned();
+        match found {
+            Ok(Some(path)) => Ok(path),
+            Ok(None) if self.trail.other_class => Err(SearchError::OtherClass { name }),
+            Ok(None) => Err(SearchError::NotFound { name, tried: self.trail.attempts.len() }),
+            Err(Rejected { path, reason }) => Err(SearchError::Rejected { name, path, reason }),
         }
-        [
-            "/lib/x86_64-linux-gnu",
-            "/usr/lib/x86_64-linux-gnu",
-            "/usr/lib/x86_64-linux-gnu/inkscape",
-            "/usr/lib/llvm-19/lib",
-        ]
-        .iter()
-        .map(|d| Path::new(d).join(name))
-        .find(|p| p.is_file())
     }
+
+    /// A name with a slash is a path.
+    fn at_path(
+        &mut self,
+        name: &str,
+        requesters: &[Requester<'_>],
+    ) -> Result<Option<PathBuf>, Rejected> {
+        let path = match requesters.first() {
+            Some(requester) => self.tokens(requester).expand(name.as_bytes()),
+            None => name.as_bytes().to_vec(),
+        };
+        self.trail.take(path_of(path))
+    }
+
+    fn everywhere(
+        &mut self,
+        name: &str,
+        requesters: &[Requester<'_>],
+    ) -> Result<Option<PathBuf>, Rejected> {
+        let requester = requesters.first();
+        for list in self.lists(requesters) {
+            let found = self.folders.look(name, &list, &mut self.trail)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        let default = !requester.is_some_and(|requester| requester.no_default_folders);
+        if let Some(path) = self.place_in_cache(name, default)
+            && let Some(path) = self.trail.take(path)?
+        {
+            return Ok(Some(path));
+        }
+        if !default {
+            return Ok(None);
+        }
+        self.folders.look(name, &self.default_folders, &mut self.trail)
+    }
+
+    /// The folders that the images and the environment name, list by list.
+    fn lists(&mut self, requesters: &[Requester<'_>]) -> Vec<Vec<Folder>> {
+        let split = |requester: &Requester<'_>, text: Option<&str>| {
+            folders::split(text.unwrap_or_default(), b"", self.tokens(requester))
+        };
+        let mut lists = Vec::new();
+        let requester = requesters.first();
+        if requester.is_some_and(|requester| requester.runpath.is_none()) {
+            let old = requesters.iter().filter(|requester| requester.runpath.is_none());
+            lists.extend(old.map(|requester| split(requester, requester.rpath)));
+        }
+        let runpath = requester.map(|requester| split(requester, requester.runpath));
+        if let (Some(program), Some(text)) = (requesters.last(), &self.library_path) {
+            let tokens = self.tokens(program);
+            let folders = || folders::split(text, b";", tokens);
+            lists.push(self.library_folders.get_or_insert_with(folders).clone());
+        }
+        lists.extend(runpath);
+        lists
+    }
+
+    /// What the cache has, unless it lies where default folders do and they are not wanted.
+    fn place_in_cache(&mut self, name: &str, default: bool) -> Option<PathBuf> {
+        self.trail.work.cache_lookups += 1;
+        let path = self.cached(name)?;
+        let bytes = path.as_os_str().as_bytes();
+        let in_default = self.default_folders.iter().any(|folder| bytes.starts_with(folder));
+        (default || !in_default).then_some(path)
+    }
+
+    fn tokens<'a>(&self, requester: &Requester<'a>) -> Tokens<'a> {
+        Tokens {
+            origin: requester.folder,
+            library_folder: self.trail.machine.library_folder,
+            platform: self.processor.platform,
+        }
+    }
+}
+
+impl Trail {
+    /// Opens a file as the loader does, and counts it.
+    fn try_file(&mut self, path: &Path) -> Verdict {
+        let verdict = header::verdict(path, &self.machine);
+        match verdict {
+            Verdict::Absent | Verdict::Unopened => self.work.missed += 1,
+            _ => self.work.opened += 1,
+        }
+        self.other_class |= verdict == Verdict::OtherClass;
+        self.attempts.push(path.to_owned());
+        verdict
+    }
+
+    /// `path` if it is usable.
+    fn take(&mut self, path: PathBuf) -> Result<Option<PathBuf>, Rejected> {
+        match self.try_file(&path) {
+            Verdict::Usable => Ok(Some(path)),
+            Verdict::Rejected(reason) => Err(Rejected { path, reason }),
+            _ => Ok(None),
+        }
+    }
+
+    fn is_folder(&mut self, path: &Path) -> bool {
+        self.work.folders += 1;
+        path.is_dir()
+    }
+}
+
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes))
 }
