@@ -99,8 +99,8 @@ fn code(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<GraphError>() {
         return match error {
-            GraphError::Image(_) | GraphError::Missing { .. } => FILES,
-            GraphError::Static(_) | GraphError::OtherLoader { .. } => USAGE,
+            GraphError::Image(_) | GraphError::Library { .. } => FILES,
+            _ => USAGE,
         };
     }
     if error.is::<Usage>() {

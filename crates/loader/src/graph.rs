@@ -1,7 +1,7 @@
 //! The modules of a program in the order in which glibc maps them (`_dl_map_object_deps`): the
 //! program, what is preloaded, then breadth first what each needs.
 
-use crate::search::{Requester, Searcher};
+use crate::search::{Requester, SearchError, Searcher};
 use image::{ImageError, Loadable};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -45,13 +45,21 @@ pub enum GraphError {
         /// Its loader.
         interpreter: String,
     },
-    /// A library is not there.
-    #[error("{name}, which {needed_by} needs, is not found; install it, or set LD_LIBRARY_PATH")]
-    Missing {
-        /// As it is named by its user.
-        name: String,
-        /// The user.
+    /// A library is not found, or is none.
+    #[error("{needed_by} needs {source}")]
+    Library {
+        /// Who needs it.
         needed_by: String,
+        /// What is wrong with it.
+        source: SearchError,
+    },
+    /// Nothing is known of where libraries of such a machine are.
+    #[error("{program}: {source}")]
+    Machine {
+        /// The program.
+        program: String,
+        /// Which machine.
+        source: SearchError,
     },
 }
 
@@ -94,7 +102,8 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
         return Err(GraphError::OtherLoader { program: name(), interpreter });
     }
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
-    let searcher = Searcher::new(&image.machine, environment.library_path.as_deref());
+    let searcher = Searcher::new(&image.machine, environment.library_path.as_deref())
+        .map_err(|source| GraphError::Machine { program: name(), source })?;
     let interpreter = PathBuf::from(interpreter);
     let mut loading = Loading {
         searcher,
@@ -138,7 +147,10 @@ impl Loading {
         let names: Vec<&str> = names.chain(file.flat_map(|line| line.split(separators))).collect();
         for name in names.into_iter().filter(|name| !name.is_empty()) {
             // One that is missing is told by the loader, and left out.
-            self.module(name, 0)?;
+            match self.module(name, 0) {
+                Err(GraphError::Library { .. }) => {}
+                done => drop(done?),
+            }
         }
         Ok(())
     }
@@ -148,11 +160,7 @@ impl Loading {
             return Ok(());
         };
         for name in names {
-            let Some(found) = self.module(&name, user)? else {
-                let needed_by = self.graph.modules.get(user);
-                let needed_by = needed_by.map_or(String::new(), |m| m.path.display().to_string());
-                return Err(GraphError::Missing { name, needed_by });
-            };
+            let found = self.module(&name, user)?;
             if let Some(user) = self.graph.modules.get_mut(user) {
                 user.needs.push(found);
             }
@@ -160,28 +168,33 @@ impl Loading {
         Ok(())
     }
 
-    /// The module of that name, which is loaded where it is not yet; `None` where it is not found.
-    fn module(&mut self, name: &str, user: usize) -> Result<Option<usize>, GraphError> {
+    /// The module of that name, which is loaded where it is not yet.
+    fn module(&mut self, name: &str, user: usize) -> Result<usize, GraphError> {
         if let Some(&known) = self.by_name.get(name) {
-            return Ok(Some(known));
+            return Ok(known);
         }
         let is_loader = self.loader_soname.as_deref() == Some(name)
             || Path::new(name) == self.graph.interpreter;
         let path = if is_loader {
-            Some(self.graph.interpreter.clone())
+            self.graph.interpreter.clone()
         } else {
-            self.searcher.find(name, &requesters(&self.graph, user))
+            let found = self.searcher.find(name, &requesters(&self.graph, user));
+            found.map_err(|source| GraphError::Library { needed_by: self.path_of(user), source })?
         };
-        let Some(path) = path else { return Ok(None) };
         let image = Loadable::open(&path)?;
         if let Some(&known) = image.identity().and_then(|file| self.by_identity.get(&file)) {
             self.by_name.insert(name.to_owned(), known);
-            return Ok(Some(known));
+            return Ok(known);
         }
         let origin = folder_of(&path);
         let index = self.add(path, image, Some(user), origin);
         self.by_name.insert(name.to_owned(), index);
-        Ok(Some(index))
+        Ok(index)
+    }
+
+    fn path_of(&self, module: usize) -> String {
+        let module = self.graph.modules.get(module);
+        module.map_or(String::new(), |module| module.path.display().to_string())
     }
 
     fn add(

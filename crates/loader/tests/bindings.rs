@@ -192,10 +192,8 @@ fn programs_of_this_machine() {
     for name in ["git", "emacs", "clang-19", "readelf", "valgrind"] {
         let Some(program) = testkit::tool(name) else { continue };
         let program = program.canonicalize().unwrap();
-        if matches!(loader::load(&program, &loader::Environment::default()), Ok(_)) {
-            agree(&program, None);
-            in_order(&program);
-        }
+        agree(&program, None);
+        in_order(&program);
     }
 }
 
@@ -212,7 +210,7 @@ fn what_no_loader_loads_is_refused() {
     let program = bench.program(main, &["-L.", "-l:libgone.so"]);
     fs::remove_file(bench.path("libgone.so")).unwrap();
     let said = refused(&program);
-    assert!(said.contains("libgone.so") && said.contains("is not found"), "{said}");
+    assert!(said.contains("libgone.so") && said.contains("not found"), "{said}");
     let bytes = fs::read(&program).unwrap();
     for length in [0, 3, 20, 64, 100, 1000, bytes.len() / 2] {
         // Cut short anywhere: an error, or what is left; no panic.
