@@ -3,6 +3,7 @@
 
 use crate::graph::Graph;
 use crate::lookup::{Purpose, Wanted, find};
+use crate::unique;
 use crate::work::Work;
 use image::Loadable;
 use image::loadable::{Class, Relocation, Symbol, Version, Visibility};
@@ -31,8 +32,8 @@ pub struct Relocated {
     pub bindings: Vec<Binding>,
 }
 
-/// Goes through all relocations of all modules, each for itself and in parallel: what a module
-/// binds to does not depend on the others' relocations. References that wait until their first
+/// Goes through all relocations of all modules, each for itself and in parallel: but for unique
+/// symbols, what a module binds to does not depend on the others' relocations. References that wait until their first
 /// call are looked up only where `all_now` says so, or the module itself does.
 pub fn bindings(graph: &Graph, all_now: bool) -> Vec<Relocated> {
     let modules: Vec<&Loadable> = graph.modules.iter().map(|module| &module.image).collect();
@@ -48,7 +49,9 @@ pub fn bindings(graph: &Graph, all_now: bool) -> Vec<Relocated> {
         relocating.all();
         relocating.done
     });
-    each.collect()
+    let mut relocated: Vec<Relocated> = each.collect();
+    unique::settle(&modules, &mut relocated);
+    relocated
 }
 
 struct Relocating<'a> {

@@ -12,6 +12,7 @@ pub mod graph;
 pub mod lookup;
 pub mod order;
 pub mod search;
+mod unique;
 mod work;
 
 pub use bindings::{Binding, Relocated, bindings};

@@ -146,6 +146,32 @@ fn versions() {
     }
 }
 
+const UNIQUE: &str = "__asm__(\".globl once\\n.type once, @gnu_unique_object\\n.data\\nonce: .long 1\\n\
+                      .size once, 4\\n.text\"); extern int once; int *NAME(void) { return &once; }";
+
+/// A symbol that exists once in a process is the definition of the module that was relocated
+/// first, which is the one loaded last, whatever version is asked for.
+#[test]
+fn unique_symbols() {
+    for bench in benches().into_iter().take(3) {
+        for (library, version) in [("libone.so", "ONE"), ("libtwo.so", "TWO")] {
+            let map = format!("V_{version} {{ global: once; {version}; local: *; }};");
+            fs::write(bench.path(version), map).unwrap();
+            let script = format!("-Wl,--version-script,{version}");
+            bench.library(library, &UNIQUE.replace("NAME", version), &[&script]);
+        }
+        let program = bench.program(
+            "int *ONE(void), *TWO(void); int main(void) { return ONE() != TWO(); }",
+            &["-L.", "-l:libone.so", "-l:libtwo.so"],
+        );
+        agree(&program, None);
+        let of_one = |bound: &&oracle::Bound| bound.2 == "once" && bound.0.ends_with("libone.so");
+        let simulated = simulated(&program, None);
+        let bound = simulated.iter().find(of_one).unwrap();
+        assert!(bound.1.ends_with("libtwo.so"), "{bound:?}");
+    }
+}
+
 /// Initialisers run as the loader calls them: along needs, in a circle, with priorities inside a
 /// library being the library's own affair.
 #[test]
@@ -189,7 +215,7 @@ fn in_order(program: &Path) {
 /// Programs of this machine, small and large.
 #[test]
 fn programs_of_this_machine() {
-    for name in ["git", "emacs", "clang-19", "readelf", "valgrind"] {
+    for name in ["git", "emacs", "clang-19", "readelf", "strace"] {
         let Some(program) = testkit::tool(name) else { continue };
         let program = program.canonicalize().unwrap();
         agree(&program, None);

@@ -63,7 +63,7 @@ enum Outcome {
 fn sweep(outcomes: &[(PathBuf, Outcome)]) -> Vec<Row> {
     let (mut programs, mut all) = (0, 0);
     let mut broken = Vec::new();
-    let mut left = std::collections::BTreeMap::<&str, usize>::new();
+    let mut left = std::collections::BTreeMap::<&str, Vec<String>>::new();
     for (path, outcome) in outcomes {
         match outcome {
             Outcome::Compared { bindings, wrong } => {
@@ -73,18 +73,17 @@ fn sweep(outcomes: &[(PathBuf, Outcome)]) -> Vec<Row> {
                     broken.push(format!("{}: {first}", path.display()));
                 }
             }
-            Outcome::Left(why) => *left.entry(why).or_default() += 1,
+            Outcome::Left(why) => left.entry(why).or_default().push(path.display().to_string()),
         }
     }
     let value = format!("{} wrong of {programs}, {all} bindings", broken.len());
     let good = broken.is_empty() && programs > 0;
     let mut rows = vec![Row::bar("programs of /usr/bin", value, "0 wrong", good)];
     rows.extend(broken.into_iter().take(10).map(|text| Row::shown(text, String::new())));
-    rows.extend(left.into_iter().map(|(why, count)| {
-        Row::shown(
-            format!("left out: {}", why.chars().take(70).collect::<String>()),
-            count.to_string(),
-        )
+    rows.extend(left.into_iter().map(|(why, programs)| {
+        let why: String = why.chars().take(70).collect();
+        let some = programs.iter().take(3).cloned().collect::<Vec<String>>().join(", ");
+        Row::shown(format!("left out: {some}: {why}"), programs.len().to_string())
     }));
     rows
 }
