@@ -51,6 +51,8 @@ pub struct Loadable {
     pub first_initialised: bool,
     /// It is a program (not a library that could be loaded beside one): ET_EXEC, or DF_1_PIE.
     pub program: bool,
+    /// Another image stands before it where symbols are looked for (DT_FILTER, DT_AUXILIARY).
+    pub filters: bool,
     /// Functions to call before and after the program.
     pub initialises: bool,
     versions: Vec<Option<Version>>,

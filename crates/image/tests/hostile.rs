@@ -23,7 +23,23 @@ fn compiled() -> Vec<u8> {
     BYTES.get_or_init(|| build().unwrap_or_else(|| testfile("versions.so"))).clone()
 }
 
+/// As a loader goes through it, as far as the first relocations.
+fn load(bytes: &[u8]) {
+    use image::loadable::{Loadable, gnu_hash};
+    let Ok(loadable) = Loadable::from_bytes("damaged", bytes.to_vec()) else { return };
+    for relocation in loadable.relocations().take(50) {
+        let Some(symbol) = loadable.symbol(relocation.symbol) else { continue };
+        let version = loadable.symbol_version(relocation.symbol);
+        let name =
+            version.and_then(|(index, _)| loadable.version(index)).map_or(0, |v| v.name.len());
+        let found = loadable.chain(symbol.name, gnu_hash(symbol.name)).count();
+        assert!(found <= bytes.len() && name <= bytes.len());
+    }
+    assert!(loadable.packed_relocations() <= 63 * (bytes.len() as u64 / 8));
+}
+
 fn read(bytes: &[u8]) {
+    load(bytes);
     let Ok(facts) = image::facts_of("damaged", bytes) else { return };
     let all = facts.relocation_count();
     assert!(all <= 63 * facts.relocation_table_bytes);

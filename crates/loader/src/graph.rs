@@ -53,6 +53,9 @@ pub enum GraphError {
         /// What is wrong with it.
         source: SearchError,
     },
+    /// A rare arrangement.
+    #[error("{0} is a filter of another library (DT_FILTER, DT_AUXILIARY): that is not simulated")]
+    Filter(String),
     /// Nothing is known of where libraries of such a machine are.
     #[error("{program}: {source}")]
     Machine {
@@ -156,9 +159,11 @@ impl Loading {
     }
 
     fn needs_of(&mut self, user: usize) -> Result<(), GraphError> {
-        let Some(names) = self.graph.modules.get(user).map(|user| user.image.needed.clone()) else {
-            return Ok(());
-        };
+        let Some(module) = self.graph.modules.get(user) else { return Ok(()) };
+        if module.image.filters {
+            return Err(GraphError::Filter(self.path_of(user)));
+        }
+        let names = module.image.needed.clone();
         for name in names {
             let found = self.module(&name, user)?;
             if let Some(user) = self.graph.modules.get_mut(user) {

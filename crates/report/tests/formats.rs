@@ -5,6 +5,7 @@
 
 use model::growth::Scale;
 use model::load_table::LoadTable;
+use model::simulation::Simulation;
 use model::{Check, Experiment, Explanation, Hot, ImageFacts, Results, Sample};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -40,6 +41,7 @@ fn examples_are_complete_and_exact() {
             "image" => round_trip::<ImageFacts>(&example),
             "scale" => round_trip::<Scale>(&example),
             "loads" => round_trip::<LoadTable>(&example),
+            "simulation" => round_trip::<Simulation>(&example),
             "check" => round_trip::<Check>(&example),
             "results" => round_trip::<Results>(&example),
             _ => panic!("what is {kind}?"),
@@ -56,6 +58,7 @@ fn examples_are_complete_and_exact() {
         "image",
         "scale",
         "loads",
+        "simulation",
         "check",
     ];
     assert_eq!(kinds, expected);

@@ -48,6 +48,7 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
             || flag_1(spec::DF_1_NOW.0),
         no_default_folders: flag_1(spec::DF_1_NODEFLIB.0),
         first_initialised: flag_1(spec::DF_1_INITFIRST.0),
+        filters: has(&[spec::DT_FILTER, spec::DT_AUXILIARY]),
         program: header.e_type(ENDIAN) == spec::ET_EXEC || flag_1(spec::DF_1_PIE.0),
         initialises: has(&[spec::DT_INIT, spec::DT_FINI])
             || [spec::DT_INIT_ARRAYSZ, spec::DT_FINI_ARRAYSZ, spec::DT_PREINIT_ARRAYSZ]

@@ -1,0 +1,22 @@
+//! Any bytes at all as an image that a loader goes through: no panic, and no endless chains.
+#![no_main]
+
+use image::loadable::{Loadable, gnu_hash};
+use libfuzzer_sys::fuzz_target;
+
+/// Relocations that are followed: each can lead through all of a table.
+const FOLLOWED: usize = 100;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(loadable) = Loadable::from_bytes("fuzz", bytes.to_vec()) else { return };
+    for relocation in loadable.relocations().take(FOLLOWED) {
+        let Some(symbol) = loadable.symbol(relocation.symbol) else { continue };
+        assert!(symbol.name.len() <= bytes.len());
+        if let Some((index, _)) = loadable.symbol_version(relocation.symbol) {
+            assert!(loadable.version(index).is_none_or(|version| version.name.len() <= bytes.len()));
+        }
+        let found = loadable.chain(symbol.name, gnu_hash(symbol.name)).count();
+        assert!(found <= bytes.len());
+    }
+    assert!(loadable.packed_relocations() <= 63 * (bytes.len() as u64 / 8));
+});
