@@ -212,6 +212,95 @@ fn in_order(program: &Path) {
     assert!(real.len() > 1);
 }
 
+/// A small generator of numbers that look random, always the same.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: u64) -> u64 {
+        // Knuth's MMIX; the upper bits are the good ones.
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    /// Some of the numbers from `from` to `to`, in any order.
+    fn some(&mut self, from: u64, to: u64) -> Vec<u64> {
+        let mut rest: Vec<u64> = (from..to).collect();
+        let count = self.below(rest.len() as u64 + 1);
+        (0..count).map(|_| rest.remove(self.below(rest.len() as u64) as usize)).collect()
+    }
+}
+
+/// Needs in whatever form: the loader and the simulator map and initialise in the same order, and
+/// bind a symbol that all libraries define to the same one.
+#[test]
+fn any_needs() {
+    const LIBRARIES: u64 = 7;
+    let Some(bench) = Bench::new(&[]) else { return };
+    let mut dice = Dice(7);
+    for _ in 0..8 {
+        for library in (0..LIBRARIES).rev() {
+            let needs = dice.some(library + 1, LIBRARIES);
+            let options: Vec<String> =
+                needs.iter().map(|need| format!("-l:libany{need}.so")).collect();
+            let options: Vec<&str> = options.iter().map(String::as_str).collect();
+            let source = format!(
+                "int common(void) {{ return {library}; }} int v; int own{library}(void) {{ return common(); }}\n\
+                 __attribute__((constructor)) void begin{library}(void) {{ v = common(); }}"
+            );
+            bench.library(
+                &format!("libany{library}.so"),
+                &source,
+                &[&["-L."], &options[..]].concat(),
+            );
+        }
+        let mut needs = dice.some(0, LIBRARIES);
+        needs.push(0);
+        let options: Vec<String> = needs.iter().map(|need| format!("-l:libany{need}.so")).collect();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let program =
+            bench.program("int main(void) { return 0; }", &[&["-L."], &options[..]].concat());
+        agree(&program, None);
+        in_order(&program);
+        let graph = loader::load(&program, &loader::Environment::default()).unwrap();
+        let mapped = graph.modules.iter().skip(1).map(|module| module.path.display().to_string());
+        // Where nothing needs the loader's own library it is listed all the same.
+        let listed = oracle::listed(&program);
+        assert_eq!(mapped.collect::<Vec<_>>(), listed, "{needs:?}");
+    }
+}
+
+/// Libraries that the environment names, before and instead of others.
+#[test]
+fn environment() {
+    let Some(bench) = Bench::new(&[]) else { return };
+    let source = |n: u32| format!("int f(void) {{ return {n}; }} int g(void) {{ return f(); }}");
+    bench.library("libenv.so", &source(1), &[]);
+    let program =
+        bench.program("int g(void); int main(void) { return g() == 0; }", &["-L.", "-l:libenv.so"]);
+    let other = bench.path("other");
+    fs::create_dir(&other).unwrap();
+    fs::rename(bench.path("libenv.so"), other.join("libenv.so")).unwrap();
+    agree(&program, Some(&other));
+    assert!(loader::load(&program, &loader::Environment::default()).is_err());
+
+    bench.library("libbefore.so", "int f(void) { return 2; }", &[]);
+    let environment = loader::Environment {
+        library_path: Some(other.display().to_string()),
+        preload: Some(format!("{}:no-such-library.so", bench.path("libbefore.so").display())),
+        bind_now: true,
+    };
+    let graph = loader::load(&program, &environment).unwrap();
+    let names: Vec<_> =
+        graph.modules.iter().map(|module| module.path.file_name().unwrap().to_owned()).collect();
+    assert_eq!(names[..3], ["program", "libbefore.so", "libenv.so"]);
+    let bound = loader::bindings(&graph, true);
+    let of_library = bound[2].bindings.iter().find(|binding| {
+        graph.modules[2].image.symbol(binding.symbol).is_some_and(|symbol| symbol.name == b"f")
+    });
+    assert_eq!(of_library.unwrap().to.unwrap().0, 1, "the preloaded definition is the first");
+}
+
 /// Programs of this machine, small and large.
 #[test]
 fn programs_of_this_machine() {

@@ -54,6 +54,18 @@ pub fn initialised(program: &Path) -> Vec<String> {
     calls.map(|(_, path)| path.trim().to_owned()).collect()
 }
 
+/// Paths of the libraries in the order in which the loader maps them.
+pub fn listed(program: &Path) -> Vec<String> {
+    let mut command = Command::new(program);
+    command.env("LD_TRACE_LOADED_OBJECTS", "1").env_remove("LD_PRELOAD");
+    let list = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let path = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.iter().find(|word| word.starts_with('/')).map(|&word| word.to_owned())
+    };
+    list.lines().filter_map(path).collect()
+}
+
 /// What the simulator binds.
 pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound> {
     let library_path = library_path.map(|path| path.display().to_string());
