@@ -1,7 +1,8 @@
 //! Runs a program under `LD_DEBUG=libs`, simulates the same, and holds one against the other.
+#![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
 use image::Loadable;
-use loader::search::{Requester, SearchError, Searcher};
+use loader::search::{Cache, Requester, SearchError, Searcher, Work};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,11 +15,13 @@ pub struct Case<'a> {
     pub preload: Option<&'a str>,
     /// Where it is launched; the folder of the test otherwise.
     pub folder: Option<&'a Path>,
+    /// What stands in place of `/etc/ld.so.cache`.
+    pub cache: Option<&'a Path>,
 }
 
 impl<'a> Case<'a> {
     pub fn of(program: &'a Path) -> Case<'a> {
-        Case { program, library_path: None, preload: None, folder: None }
+        Case { program, library_path: None, preload: None, folder: None, cache: None }
     }
 }
 
@@ -43,27 +46,32 @@ pub fn program(cc: &Path, folder: &Path, flags: &[&str]) -> PathBuf {
 /// The files tried, by the loader and by the simulation alike.
 pub fn both(case: &Case<'_>) -> Attempts {
     let (words, real) = launch(case);
-    let (error, simulated) = simulate(case);
-    assert_eq!(simulated, real, "{error:?}\n{words}");
-    assert_eq!(error, None, "{words}");
+    let simulated = simulate(case);
+    assert_eq!(simulated.attempts, real, "{:?}\n{words}", simulated.error);
+    assert_eq!(simulated.error, None, "{words}");
     real
 }
 
 /// A launch that fails: the files tried are the same; the two messages; those files.
 pub fn both_fail(case: &Case<'_>) -> (SearchError, String, Attempts) {
     let (words, real) = launch(case);
-    let (error, simulated) = simulate(case);
-    assert_eq!(simulated, real, "{error:?}\n{words}");
-    (error.expect("the simulated search fails too"), words, real)
+    let simulated = simulate(case);
+    assert_eq!(simulated.attempts, real, "{:?}\n{words}", simulated.error);
+    (simulated.error.expect("the simulated search fails too"), words, real)
 }
 
 /// What the loader says, and the files that it tries.
 pub fn launch(case: &Case<'_>) -> (String, Attempts) {
-    let mut command = Command::new(case.program);
-    command.env_clear().env("LD_DEBUG", "libs").env("LC_ALL", "C").arg("--version");
+    let mut command = Command::new("env");
+    if let Some(cache) = case.cache {
+        command = in_namespace(&[(cache, Path::new(CACHE))]);
+        command.arg("env");
+    }
+    command.arg("-i").args(["LD_DEBUG=libs", "LC_ALL=C"]);
     case.folder.map(|folder| command.current_dir(folder));
-    case.library_path.map(|path| command.env("LD_LIBRARY_PATH", path));
-    case.preload.map(|names| command.env("LD_PRELOAD", names));
+    case.library_path.map(|path| command.arg(format!("LD_LIBRARY_PATH={path}")));
+    case.preload.map(|names| command.arg(format!("LD_PRELOAD={names}")));
+    command.arg(case.program).arg("--version");
     let output = command.output().unwrap();
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     let mut attempts = Attempts::new();
@@ -81,6 +89,34 @@ pub fn launch(case: &Case<'_>) -> (String, Attempts) {
     (words, attempts)
 }
 
+const CACHE: &str = "/etc/ld.so.cache";
+
+/// A command, to be completed, for which files and folders of the system are replaced by others:
+/// the system's own stay as they are.
+pub fn in_namespace(replaced: &[(&Path, &Path)]) -> Command {
+    let script = "n=$1; shift; while [ $n -gt 0 ]; do mount --bind \"$1\" \"$2\" || exit 97; \
+                  shift 2; n=$((n - 1)); done; exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+    command.arg(replaced.len().to_string());
+    for (other, place) in replaced {
+        command.arg(other).arg(place);
+    }
+    command
+}
+
+/// Whether files can be replaced here; if not, the test is skipped loudly.
+pub fn can_replace() -> bool {
+    if testkit::tool("unshare").is_none() {
+        return false;
+    }
+    let possible = in_namespace(&[]).arg("true").output().is_ok_and(|run| run.status.success());
+    if !possible {
+        testkit::skip("needs user namespaces: sysctl kernel.unprivileged_userns_clone=1");
+    }
+    possible
+}
+
 /// What is loaded, and who asked for it.
 struct Module {
     image: Loadable,
@@ -89,14 +125,35 @@ struct Module {
     loader: Option<usize>,
 }
 
-/// Breadth first, as the loader goes, but for names with a slash, of which it tells nothing.
-pub fn simulate(case: &Case<'_>) -> (Option<SearchError>, Attempts) {
-    let mut attempts = Attempts::new();
+/// What the simulated launch came to.
+pub struct Simulated {
+    pub error: Option<SearchError>,
+    pub attempts: Attempts,
+    pub work: Work,
+}
+
+/// Breadth first, as the loader goes.
+pub fn simulate(case: &Case<'_>) -> Simulated {
     let image = Loadable::open(case.program).unwrap();
     let mut searcher = Searcher::new(&image.machine, case.library_path).unwrap();
     if let Some(folder) = case.folder {
         searcher = searcher.in_folder(folder);
     }
+    if let Some(cache) = case.cache {
+        searcher = searcher.with_cache(Cache::read(cache));
+    }
+    let mut attempts = Attempts::new();
+    let error = closure(case, image, &mut searcher, &mut attempts).err();
+    Simulated { error, attempts, work: searcher.work() }
+}
+
+/// Finds all that a program needs. Of names with a slash the loader does not tell what it tries.
+fn closure(
+    case: &Case<'_>,
+    image: Loadable,
+    searcher: &mut Searcher,
+    attempts: &mut Attempts,
+) -> Result<(), SearchError> {
     let folder = case.program.canonicalize().unwrap().parent().unwrap().to_owned();
     let mut modules = vec![Module { image, folder, names: Vec::new(), loader: None }];
     let mut queue: VecDeque<(usize, String)> = VecDeque::new();
@@ -110,10 +167,7 @@ pub fn simulate(case: &Case<'_>) -> (Option<SearchError>, Attempts) {
         if !name.contains('/') {
             attempts.extend(searcher.attempts().iter().map(|path| (name.clone(), path.clone())));
         }
-        let path = match found {
-            Ok(path) => path,
-            Err(error) => return (Some(error), attempts),
-        };
+        let path = found?;
         let image = Loadable::open(&path).unwrap();
         let mut names = vec![name];
         names.extend(image.soname.clone());
@@ -122,7 +176,7 @@ pub fn simulate(case: &Case<'_>) -> (Option<SearchError>, Attempts) {
         let folder = path.parent().unwrap().to_owned();
         modules.push(Module { image, folder, names, loader: Some(asker) });
     }
-    (None, attempts)
+    Ok(())
 }
 
 fn requesters(modules: &[Module], asker: usize) -> Vec<Requester<'_>> {
