@@ -65,6 +65,8 @@ pub struct Searcher {
 #[derive(Debug)]
 struct Trail {
     machine: Machine,
+    /// What relative paths are relative to; empty for the folder of this process.
+    folder: PathBuf,
     work: Work,
     attempts: Vec<PathBuf>,
     other_class: bool,
@@ -89,6 +91,7 @@ impl Searcher {
             folders: Folders::new(processor.subfolders()),
             trail: Trail {
                 machine,
+                folder: PathBuf::new(),
                 work: Work::default(),
                 attempts: Vec::new(),
                 other_class: false,
@@ -103,12 +106,19 @@ impl Searcher {
         Searcher { cache, ..self }
     }
 
+    /// The same for a program that is launched in `folder`, not in that of this process.
+    #[must_use]
+    pub fn in_folder(mut self, folder: &Path) -> Searcher {
+        self.trail.folder = folder.to_owned();
+        self
+    }
+
     /// What has been done since [`Searcher::new`].
     pub fn work(&self) -> Work {
         self.trail.work
     }
 
-    /// The files tried by the last [`Searcher::find`], in order.
+    /// The files tried by the last [`Searcher::find`], in order, as `LD_DEBUG=libs` tells them.
     pub fn attempts(&self) -> &[PathBuf] {
         &self.trail.attempts
     }
@@ -124,15 +134,21 @@ impl Searcher {
     }
 
     /// The path of `name` in the cache, whether there is such a file or not.
-    pub fn cached(&self, name: &str) -> Option<PathBuf> {
+    pub fn cached(&self, name: impl AsRef<OsStr>) -> Option<PathBuf> {
         let cache = self.cache.as_ref()?;
-        let path = cache.look_up(name.as_bytes(), &self.trail.machine, &self.processor)?;
+        let path = cache.look_up(name.as_ref().as_bytes(), &self.trail.machine, &self.processor)?;
         Some(path_of(path.to_vec()))
+    }
+
+    /// `name` (of DT_NEEDED) with its tokens replaced: what the loader compares with the names of
+    /// what it has loaded before it searches.
+    pub fn expanded(&self, name: &str, requester: &Requester<'_>) -> OsString {
+        OsString::from_vec(self.tokens(requester).expand(name.as_bytes()))
     }
 
     /// The file that is taken for `name` (of DT_NEEDED or LD_PRELOAD). `requesters`: the image
     /// that asks for it, the one that loaded that, and so on to the program, which is last and
-    /// also asks for what LD_PRELOAD names. Relative paths are those of this process.
+    /// also asks for what LD_PRELOAD names. The path is one that this process can open.
     ///
     /// # Errors
     /// It is not found, or a file is in the way at which the loader gives up.
@@ -143,36 +159,27 @@ impl Searcher {
     ) -> Result<PathBuf, SearchError> {
         self.trail.attempts.clear();
         self.trail.other_class = false;
-        let found = if name.contains('/') {
-            self.at_path(name, requesters)
+        let expanded = match requesters.first() {
+            Some(requester) => self.expanded(name, requester),
+            None => OsString::from(name),
+        };
+        let found = if expanded.as_bytes().contains(&b'/') {
+            self.trail.take(PathBuf::from(expanded))
         } else {
-            self.everywhere(name, requesters)
+            self.everywhere(&expanded, requesters)
         };
         let name = name.to_owned();
         match found {
-            Ok(Some(path)) => Ok(path),
+            Ok(Some(path)) => Ok(self.trail.folder.join(path)),
             Ok(None) if self.trail.other_class => Err(SearchError::OtherClass { name }),
             Ok(None) => Err(SearchError::NotFound { name, tried: self.trail.attempts.len() }),
             Err(Rejected { path, reason }) => Err(SearchError::Rejected { name, path, reason }),
         }
     }
 
-    /// A name with a slash is a path.
-    fn at_path(
-        &mut self,
-        name: &str,
-        requesters: &[Requester<'_>],
-    ) -> Result<Option<PathBuf>, Rejected> {
-        let path = match requesters.first() {
-            Some(requester) => self.tokens(requester).expand(name.as_bytes()),
-            None => name.as_bytes().to_vec(),
-        };
-        self.trail.take(path_of(path))
-    }
-
     fn everywhere(
         &mut self,
-        name: &str,
+        name: &OsStr,
         requesters: &[Requester<'_>],
     ) -> Result<Option<PathBuf>, Rejected> {
         let requester = requesters.first();
@@ -216,7 +223,7 @@ impl Searcher {
     }
 
     /// What the cache has, unless it lies where default folders do and they are not wanted.
-    fn place_in_cache(&mut self, name: &str, default: bool) -> Option<PathBuf> {
+    fn place_in_cache(&mut self, name: &OsStr, default: bool) -> Option<PathBuf> {
         self.trail.work.cache_lookups += 1;
         let path = self.cached(name)?;
         let bytes = path.as_os_str().as_bytes();
@@ -236,7 +243,7 @@ impl Searcher {
 impl Trail {
     /// Opens a file as the loader does, and counts it.
     fn try_file(&mut self, path: &Path) -> Verdict {
-        let verdict = header::verdict(path, &self.machine);
+        let verdict = header::verdict(&self.folder.join(path), &self.machine);
         match verdict {
             Verdict::Absent | Verdict::Unopened => self.work.missed += 1,
             _ => self.work.opened += 1,
@@ -257,7 +264,7 @@ impl Trail {
 
     fn is_folder(&mut self, path: &Path) -> bool {
         self.work.folders += 1;
-        path.is_dir()
+        self.folder.join(path).is_dir()
     }
 }
 

@@ -68,7 +68,7 @@ impl Folders {
     /// The first usable file called `name` in the folders of a list.
     pub(super) fn look(
         &mut self,
-        name: &str,
+        name: &OsStr,
         list: &[Folder],
         trail: &mut Trail,
     ) -> Result<Option<PathBuf>, Rejected> {
@@ -84,7 +84,7 @@ impl Folders {
 
     fn look_in(
         &mut self,
-        name: &str,
+        name: &OsStr,
         folder: &Folder,
         trail: &mut Trail,
     ) -> Result<Looked, Rejected> {
@@ -126,7 +126,7 @@ enum Looked {
 }
 
 /// `path` without the `name` at its end and the slash before.
-fn parent<'a>(path: &'a Path, name: &str) -> &'a Path {
+fn parent<'a>(path: &'a Path, name: &OsStr) -> &'a Path {
     let bytes = path.as_os_str().as_bytes();
     let end = bytes.len().saturating_sub(name.len() + 1);
     Path::new(OsStr::from_bytes(bytes.get(..end).unwrap_or_default()))

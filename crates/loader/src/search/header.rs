@@ -47,7 +47,7 @@ pub(super) fn verdict(path: &Path, machine: &Machine) -> Verdict {
         Err(error) => return unopened(&error),
     };
     if data.is_dir() {
-        return Verdict::Rejected("cannot read file data: Is a directory");
+        return Verdict::Rejected("cannot read file data: it is a folder");
     }
     if !data.is_file() {
         return Verdict::Rejected("not a regular file");
