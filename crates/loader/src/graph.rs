@@ -1,7 +1,7 @@
 //! The modules of a program in the order in which glibc maps them (`_dl_map_object_deps`): the
 //! program, what is preloaded, then breadth first what each needs.
 
-use crate::search::{Requester, SearchError, Searcher};
+use crate::search::{self, Requester, SearchError, Searcher};
 use image::{ImageError, Loadable};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ pub struct Graph {
     pub modules: Vec<Module>,
     /// The loader's own path.
     pub interpreter: PathBuf,
+    /// What finding the files took.
+    pub search: search::Work,
 }
 
 /// Why a program cannot be simulated.
@@ -111,7 +113,7 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
     let mut loading = Loading {
         searcher,
         loader_soname: Loadable::open(&interpreter).ok().and_then(|image| image.soname),
-        graph: Graph { modules: Vec::new(), interpreter },
+        graph: Graph { modules: Vec::new(), interpreter, search: search::Work::default() },
         by_name: HashMap::new(),
         by_identity: BTreeMap::new(),
     };
@@ -122,7 +124,7 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
         loading.needs_of(next)?;
         next += 1;
     }
-    Ok(loading.graph)
+    Ok(Graph { search: loading.searcher.work(), ..loading.graph })
 }
 
 fn folder_of(path: &Path) -> PathBuf {

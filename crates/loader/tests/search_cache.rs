@@ -118,7 +118,7 @@ fn new_format(entries: &[Entry<'_>], subfolders: &[&str], start: usize) -> Vec<u
     // Names of subfolders count from the beginning of the file.
     let first = u32::try_from(start).unwrap();
     let names: Vec<u32> = subfolders.iter().map(|name| first + add(name)).collect();
-    while (base + strings.len()) % 4 != 0 {
+    while !(base + strings.len()).is_multiple_of(4) {
         strings.push(0);
     }
     let extension = u32::try_from(start + base + strings.len()).unwrap();

@@ -18,6 +18,8 @@ pub struct Simulation {
     pub interpreter: String,
     /// In the order of loading, which is the order of look-ups too; the program is the first.
     pub modules: Vec<SimulatedModule>,
+    /// What finding the files took.
+    pub search: SearchWork,
     /// Paths in the order of initialisation.
     pub initialised: Vec<String>,
     /// All modules together.
@@ -39,6 +41,17 @@ pub struct SimulatedModule {
     pub work: RelocationWork,
     /// Look-ups of all modules that found their definition here.
     pub definitions: u64,
+}
+
+/// Work of finding libraries, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchWork {
+    /// Files opened: those found, and those of another class or machine.
+    pub opened: u64,
+    /// Files tried that are not there.
+    pub missed: u64,
+    /// Look-ups in the cache (/etc/ld.so.cache).
+    pub cache_lookups: u64,
 }
 
 /// Work of relocating, counted: the same for the same files on every machine.

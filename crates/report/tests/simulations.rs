@@ -5,7 +5,7 @@ mod data;
 use data::{ASCII, PLAIN};
 use insta::assert_snapshot;
 use model::simulation::{
-    BoundReference, RelocationWork, SIMULATION_SCHEMA, SimulatedModule, Simulation,
+    BoundReference, RelocationWork, SIMULATION_SCHEMA, SearchWork, SimulatedModule, Simulation,
 };
 use report::simulation::{bindings, view};
 use report::style::Style;
@@ -52,6 +52,7 @@ fn simulation(modules: u64) -> Simulation {
         interpreter: "/lib64/ld-linux-x86-64.so.2".to_owned(),
         initialised: modules.iter().rev().map(|module| module.path.clone()).collect(),
         modules,
+        search: SearchWork { opened: 29, missed: 4, cache_lookups: 25 },
         total,
         bindings: vec![bound(Some("V_1"), Some("/lib/lib1.so")), bound(None, None)],
     }

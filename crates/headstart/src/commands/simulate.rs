@@ -4,7 +4,7 @@ use crate::output;
 use anyhow::Result;
 use loader::{Environment, Graph, Relocated, Work};
 use model::simulation::{
-    BoundReference, RelocationWork, SIMULATION_SCHEMA, SimulatedModule, Simulation,
+    BoundReference, RelocationWork, SIMULATION_SCHEMA, SearchWork, SimulatedModule, Simulation,
 };
 use std::path::Path;
 use std::process::ExitCode;
@@ -75,6 +75,11 @@ fn simulation(graph: &Graph, relocated: &[Relocated], with_bindings: bool) -> Si
         program: path(0),
         interpreter: text(&graph.interpreter),
         modules: modules.collect(),
+        search: SearchWork {
+            opened: graph.search.opened,
+            missed: graph.search.missed,
+            cache_lookups: graph.search.cache_lookups,
+        },
         initialised: loader::order::of_initialisation(graph).into_iter().map(path).collect(),
         total: work(&total),
         bindings,
