@@ -13,7 +13,9 @@ fuzz_target!(|bytes: &[u8]| {
         let Some(symbol) = loadable.symbol(relocation.symbol) else { continue };
         assert!(symbol.name.len() <= bytes.len());
         if let Some((index, _)) = loadable.symbol_version(relocation.symbol) {
-            assert!(loadable.version(index).is_none_or(|version| version.name.len() <= bytes.len()));
+            assert!(
+                loadable.version(index).is_none_or(|version| version.name.len() <= bytes.len())
+            );
         }
         let found = loadable.chain(symbol.name, gnu_hash(symbol.name)).count();
         assert!(found <= bytes.len());
