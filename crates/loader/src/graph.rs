@@ -167,6 +167,12 @@ impl Loading {
         }
         let names = module.image.needed.clone();
         for name in names {
+            // The loader compares names after $ORIGIN and its like have been replaced.
+            let asking = requesters(&self.graph, user);
+            let name = asking.first().map_or_else(
+                || name.clone(),
+                |user| self.searcher.expanded(&name, user).to_string_lossy().into_owned(),
+            );
             let found = self.module(&name, user)?;
             if let Some(user) = self.graph.modules.get_mut(user) {
                 user.needs.push(found);

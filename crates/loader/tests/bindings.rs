@@ -270,6 +270,31 @@ fn any_needs() {
     }
 }
 
+/// One name with $ORIGIN in it means another file in each folder.
+#[test]
+fn one_name_for_two_files() {
+    let Some(bench) = Bench::new(&[]) else { return };
+    for (folder, value) in [("a", 1), ("b", 2)] {
+        fs::create_dir(bench.path(folder)).unwrap();
+        let (shared, user) = (format!("{folder}/libshared.so"), format!("{folder}/lib{folder}.so"));
+        let source = format!("int value_{folder}(void) {{ return {value}; }}");
+        let own = ["-shared", "-fPIC", "-Wl,-soname,$ORIGIN/libshared.so"];
+        bench.cc(&shared, &source, &own);
+        let source =
+            format!("int value_{folder}(void); int {folder}(void) {{ return value_{folder}(); }}");
+        let soname = format!("-Wl,-soname,lib{folder}.so");
+        bench.cc(&user, &source, &["-shared", "-fPIC", &soname, &shared]);
+    }
+    let rpath = "-Wl,-rpath,$ORIGIN/a:$ORIGIN/b";
+    let program = bench.program(
+        "int a(void), b(void); int main(void) { return a() + b() != 3; }",
+        // The linker knows nothing of $ORIGIN.
+        &["a/liba.so", "b/libb.so", rpath, "-Wl,--allow-shlib-undefined"],
+    );
+    agree(&program, None);
+    assert_eq!(loader::load(&program, &loader::Environment::default()).unwrap().modules.len(), 7);
+}
+
 /// Libraries that the environment names, before and instead of others.
 #[test]
 fn environment() {
