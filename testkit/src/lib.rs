@@ -6,8 +6,10 @@
 //! # let _ = cc;
 //! ```
 
+mod loader_log;
 mod tools;
 
+pub use loader_log::{Bound, bound};
 pub use tools::{Need, TOOLS, Tool, known};
 
 use std::io::Write;

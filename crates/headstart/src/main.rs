@@ -3,10 +3,10 @@
 mod args;
 mod commands;
 mod exit;
-mod loader;
 mod output;
 mod progress;
 mod run;
+mod runner;
 mod runs;
 
 use clap::Parser;

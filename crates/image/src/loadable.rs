@@ -18,8 +18,8 @@ pub use versions::Version;
 use crate::{ImageError, file};
 use memmap2::Mmap;
 use object::LittleEndian;
-use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 type Endian = LittleEndian;
@@ -74,14 +74,14 @@ struct Tables {
 }
 
 enum Bytes {
-    Mapped(File, Mmap),
+    Mapped { identity: Option<(u64, u64)>, bytes: Mmap },
     Held(Vec<u8>),
 }
 
 impl Bytes {
     fn all(&self) -> &[u8] {
         match self {
-            Bytes::Mapped(_, bytes) => bytes,
+            Bytes::Mapped { bytes, .. } => bytes,
             Bytes::Held(bytes) => bytes,
         }
     }
@@ -95,7 +95,12 @@ impl Loadable {
     pub fn open(path: &Path) -> Result<Loadable, ImageError> {
         let name = path.to_string_lossy();
         match file::map(path)? {
-            Some((file, bytes)) => Self::of(&name, Bytes::Mapped(file, bytes)),
+            Some((file, bytes)) => {
+                // The file itself is closed: a program can have more libraries than a process may
+                // have open files.
+                let identity = file.metadata().ok().map(|data| (data.dev(), data.ino()));
+                Self::of(&name, Bytes::Mapped { identity, bytes })
+            }
             None => Self::of(&name, Bytes::Held(Vec::new())),
         }
     }
@@ -125,8 +130,9 @@ impl Loadable {
 
     /// Identity of the file on disk: device and inode; `None` for bytes.
     pub fn identity(&self) -> Option<(u64, u64)> {
-        use std::os::unix::fs::MetadataExt;
-        let Bytes::Mapped(file, _) = &self.bytes else { return None };
-        file.metadata().ok().map(|data| (data.dev(), data.ino()))
+        match self.bytes {
+            Bytes::Mapped { identity, .. } => identity,
+            Bytes::Held(_) => None,
+        }
     }
 }

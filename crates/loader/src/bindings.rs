@@ -4,9 +4,9 @@
 use crate::graph::Graph;
 use crate::lookup::{Purpose, Wanted, find};
 use crate::unique;
-use crate::work::Work;
 use image::Loadable;
 use image::loadable::{Class, Relocation, Symbol, Version, Visibility};
+use model::simulation::RelocationWork;
 use rayon::prelude::*;
 
 /// A reference and what it binds to.
@@ -27,7 +27,7 @@ pub struct Binding {
 #[derive(Clone, Debug, Default)]
 pub struct Relocated {
     /// Counted.
-    pub work: Work,
+    pub work: RelocationWork,
     /// Every reference that is looked up, in the order of the look-ups.
     pub bindings: Vec<Binding>,
 }
@@ -85,12 +85,10 @@ impl Relocating<'_> {
         let Some(symbol) = self.module.symbol(relocation.symbol) else { return };
         let local = symbol.binding == image::loadable::Binding::Local;
         if local || symbol.visibility == Visibility::Hidden {
-            self.done.work.local += 1;
             return;
         }
         let purpose = purpose(relocation.class);
         if self.last == Some((relocation.symbol, purpose)) {
-            self.done.work.cached += 1;
             return;
         }
         self.last = Some((relocation.symbol, purpose));
@@ -115,7 +113,7 @@ impl Relocating<'_> {
         symbol: &Symbol<'_>,
         index: u32,
         wanted: &Wanted<'_>,
-        work: &mut Work,
+        work: &mut RelocationWork,
     ) -> Option<(usize, u32)> {
         let found = self.in_scope(wanted, work);
         // A protected definition is its own image's, whatever is found elsewhere; for an address
@@ -132,15 +130,15 @@ impl Relocating<'_> {
         found
     }
 
-    fn in_scope(&self, wanted: &Wanted<'_>, work: &mut Work) -> Option<(usize, u32)> {
+    fn in_scope(&self, wanted: &Wanted<'_>, work: &mut RelocationWork) -> Option<(usize, u32)> {
         if self.module.symbolic
             && let Some(own) = find(self.module, wanted, work)
         {
             return Some((self.from, own));
         }
         let program = usize::from(wanted.purpose == Purpose::Copy);
-        let scope = self.modules.iter().enumerate().skip(program);
-        scope.into_iter().find_map(|(at, module)| Some((at, find(module, wanted, work)?)))
+        let mut scope = self.modules.iter().enumerate().skip(program);
+        scope.find_map(|(at, module)| Some((at, find(module, wanted, work)?)))
     }
 }
 

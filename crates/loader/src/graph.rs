@@ -1,8 +1,9 @@
 //! The modules of a program in the order in which glibc maps them (`_dl_map_object_deps`): the
 //! program, what is preloaded, then breadth first what each needs.
 
-use crate::search::{self, Requester, SearchError, Searcher};
+use crate::search::{Requester, SearchError, Searcher};
 use image::{ImageError, Loadable};
+use model::simulation::SearchWork;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ pub struct Graph {
     /// The loader's own path.
     pub interpreter: PathBuf,
     /// What finding the files took.
-    pub search: search::Work,
+    pub search: SearchWork,
 }
 
 /// Why a program cannot be simulated.
@@ -113,7 +114,7 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
     let mut loading = Loading {
         searcher,
         loader_soname: Loadable::open(&interpreter).ok().and_then(|image| image.soname),
-        graph: Graph { modules: Vec::new(), interpreter, search: search::Work::default() },
+        graph: Graph { modules: Vec::new(), interpreter, search: SearchWork::default() },
         by_name: HashMap::new(),
         by_identity: BTreeMap::new(),
     };

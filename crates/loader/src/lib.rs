@@ -13,8 +13,6 @@ pub mod lookup;
 pub mod order;
 pub mod search;
 mod unique;
-mod work;
 
 pub use bindings::{Binding, Relocated, bindings};
 pub use graph::{Environment, Graph, GraphError, Module, load};
-pub use work::Work;

@@ -1,8 +1,8 @@
 //! The search of one symbol: `do_lookup_x` and `check_match` of glibc's elf/dl-lookup.c.
 
-use crate::work::Work;
 use image::Loadable;
 use image::loadable::{Binding, SymbolKind, Version, gnu_hash};
+use model::simulation::RelocationWork;
 
 /// Indices of versions from here on are names; 0 is local, 1 global.
 const FIRST_NAMED: u16 = 2;
@@ -39,10 +39,9 @@ impl<'a> Wanted<'a> {
 }
 
 /// The definition that `module` has of the symbol, as glibc finds it.
-pub fn find(module: &Loadable, wanted: &Wanted<'_>, work: &mut Work) -> Option<u32> {
+pub fn find(module: &Loadable, wanted: &Wanted<'_>, work: &mut RelocationWork) -> Option<u32> {
     work.probes += 1;
     let mut chain = module.chain(wanted.name, wanted.hash);
-    work.passed += u64::from(chain.passed);
     // Of definitions with versions that a reference without one may mean: it must be the only.
     let mut versioned = None;
     let mut several = false;
@@ -54,7 +53,6 @@ pub fn find(module: &Loadable, wanted: &Wanted<'_>, work: &mut Work) -> Option<u
         if empty || stub || symbol.kind == SymbolKind::Other {
             continue;
         }
-        work.comparisons += 1;
         if symbol.name != wanted.name {
             continue;
         }

@@ -15,6 +15,7 @@ pub use error::SearchError;
 use folders::{Folder, Folders, Rejected};
 use header::Verdict;
 use machine::Machine;
+use model::simulation::SearchWork;
 use processor::Processor;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -33,19 +34,6 @@ pub struct Requester<'a> {
     pub runpath: Option<&'a str>,
     /// DF_1_NODEFLIB.
     pub no_default_folders: bool,
-}
-
-/// Counted work of the searches so far, as strace would count it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
-    /// Files opened: those found, and those of another class or machine.
-    pub opened: u64,
-    /// Files tried that are not there.
-    pub missed: u64,
-    /// Folders looked at because a file in them was not there.
-    pub folders: u64,
-    /// Look-ups in the cache.
-    pub cache_lookups: u64,
 }
 
 /// The loader's search for libraries within one process: it remembers which folders are not there.
@@ -67,7 +55,7 @@ struct Trail {
     machine: Machine,
     /// What relative paths are relative to; empty for the folder of this process.
     folder: PathBuf,
-    work: Work,
+    work: SearchWork,
     attempts: Vec<PathBuf>,
     other_class: bool,
 }
@@ -92,7 +80,7 @@ impl Searcher {
             trail: Trail {
                 machine,
                 folder: PathBuf::new(),
-                work: Work::default(),
+                work: SearchWork::default(),
                 attempts: Vec::new(),
                 other_class: false,
             },
@@ -114,7 +102,7 @@ impl Searcher {
     }
 
     /// What has been done since [`Searcher::new`].
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> SearchWork {
         self.trail.work
     }
 

@@ -142,7 +142,11 @@ fn versions() {
             &["-L.", "-l:libversions.so"],
         );
         agree(&program, None);
-        assert!(simulated(&program, None).iter().any(|bound| bound.2 == "f" && bound.3 == "V_1"));
+        assert!(
+            simulated(&program, None)
+                .iter()
+                .any(|bound| bound.symbol == "f" && bound.version == "V_1")
+        );
     }
 }
 
@@ -165,10 +169,11 @@ fn unique_symbols() {
             &["-L.", "-l:libone.so", "-l:libtwo.so"],
         );
         agree(&program, None);
-        let of_one = |bound: &&oracle::Bound| bound.2 == "once" && bound.0.ends_with("libone.so");
+        let of_one =
+            |bound: &&testkit::Bound| bound.symbol == "once" && bound.object.ends_with("libone.so");
         let simulated = simulated(&program, None);
         let bound = simulated.iter().find(of_one).unwrap();
-        assert!(bound.1.ends_with("libtwo.so"), "{bound:?}");
+        assert!(bound.definer.ends_with("libtwo.so"), "{bound:?}");
     }
 }
 
@@ -293,6 +298,21 @@ fn one_name_for_two_files() {
     );
     agree(&program, None);
     assert_eq!(loader::load(&program, &loader::Environment::default()).unwrap().modules.len(), 7);
+}
+
+/// A program may have more libraries than a process may have open files.
+#[test]
+fn more_libraries_than_open_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let n = 1200;
+    let kind = workload::Kind::Star;
+    let files =
+        workload::generate(&workload::Workload::Shape(workload::Shape { kind, n })).unwrap();
+    let program = files.write_to(folder.path()).unwrap().program;
+    let graph = loader::load(&program, &loader::Environment::default()).unwrap();
+    assert_eq!(graph.modules.len(), 1 + n as usize);
+    let open = fs::read_dir("/proc/self/fd").unwrap().count();
+    assert!(open < 200, "{open} files are open");
 }
 
 /// Libraries that the environment names, before and instead of others.

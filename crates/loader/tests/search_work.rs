@@ -4,7 +4,8 @@
 mod search_oracle;
 
 use image::Loadable;
-use loader::search::{Searcher, Work};
+use loader::search::Searcher;
+use model::simulation::SearchWork;
 use search_oracle::{Case, library, program, simulate};
 use std::path::Path;
 use std::process::Command;
@@ -27,13 +28,13 @@ fn files_and_folders_are_counted_as_strace_counts_them() {
     let main = program(&cc, root.path(), &["-Lc", "-lx", "-ly", rpath]);
     let work = simulate(&Case::of(&main)).work;
     let Some(counted) = counted(&strace, &main) else { return };
-    assert_eq!(Work { cache_lookups: 0, ..work }, counted);
+    assert_eq!(SearchWork { cache_lookups: 0, ..work }, counted);
     assert_eq!(work.cache_lookups, 1);
     assert_eq!(counted.opened, 4);
 }
 
 /// Files opened and not, and folders looked at, by a launch of `program`.
-fn counted(strace: &Path, program: &Path) -> Option<Work> {
+fn counted(strace: &Path, program: &Path) -> Option<SearchWork> {
     let mut command = Command::new(strace);
     command.args(["-e", "trace=openat,newfstatat,stat,statx"]).arg(program).env_clear();
     let output = command.output().unwrap();
@@ -42,7 +43,7 @@ fn counted(strace: &Path, program: &Path) -> Option<Work> {
         testkit::skip(&format!("needs to trace processes: {text}"));
         return None;
     }
-    let mut work = Work::default();
+    let mut work = SearchWork::default();
     for line in text.lines().filter(|line| !line.contains("/etc/ld.so.cache")) {
         match (line.starts_with("openat("), line.contains("ENOENT")) {
             (true, true) => work.missed += 1,

@@ -1,6 +1,8 @@
 //! What a loader would do with a program, counted.
 
 use serde::{Deserialize, Serialize};
+use std::iter::Sum;
+use std::ops::AddAssign;
 
 /// Version of the JSON shape of [`Simulation`].
 pub const SIMULATION_SCHEMA: u32 = 1;
@@ -50,6 +52,8 @@ pub struct SearchWork {
     pub opened: u64,
     /// Files tried that are not there.
     pub missed: u64,
+    /// Folders looked at because a file in them was not there.
+    pub folders: u64,
     /// Look-ups in the cache (/etc/ld.so.cache).
     pub cache_lookups: u64,
 }
@@ -71,6 +75,29 @@ pub struct RelocationWork {
     pub steps: u64,
     /// Look-ups that found nothing.
     pub missing: u64,
+}
+
+impl AddAssign for RelocationWork {
+    fn add_assign(&mut self, other: RelocationWork) {
+        let RelocationWork { relative, references, waiting, lookups, probes, steps, missing } =
+            other;
+        self.relative += relative;
+        self.references += references;
+        self.waiting += waiting;
+        self.lookups += lookups;
+        self.probes += probes;
+        self.steps += steps;
+        self.missing += missing;
+    }
+}
+
+impl Sum for RelocationWork {
+    fn sum<I: Iterator<Item = RelocationWork>>(works: I) -> RelocationWork {
+        works.fold(RelocationWork::default(), |mut sum, work| {
+            sum += work;
+            sum
+        })
+    }
 }
 
 /// A reference and its definition.

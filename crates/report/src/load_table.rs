@@ -32,11 +32,7 @@ pub fn view(table: &LoadTable, style: &Style) -> String {
     }
     view += &format!("\n{}", legend(table, style));
     view += &format!("\n{}\n", style.wrap(HOW, 0));
-    for note in &table.notes {
-        let mark = style.paint(Tint::Doubt, "note:");
-        view += &(style.wrap(&format!("{mark} {}", style.terminal(note)), 6) + "\n");
-    }
-    view
+    view + &style.notes(&table.notes)
 }
 
 /// What the rows are.

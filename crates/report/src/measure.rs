@@ -37,11 +37,7 @@ pub fn measure_view(results: &Results, style: &Style) -> String {
 
 /// Notes below a view, each after a mark; empty where there are none.
 pub(crate) fn note_lines(results: &Results, style: &Style) -> String {
-    let line = |note: &String| {
-        let mark = style.paint(Tint::Doubt, "note:");
-        style.wrap(&format!("{mark} {}", style.terminal(note)), 6) + "\n"
-    };
-    let lines: String = notes(results).iter().map(line).collect();
+    let lines = style.notes(&notes(results));
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 

@@ -124,11 +124,7 @@ fn unit_name(unit: Unit) -> &'static str {
 }
 
 fn notes(scale: &Scale, style: &Style) -> String {
-    let line = |note: &String| {
-        let mark = style.paint(Tint::Doubt, "note:");
-        style.wrap(&format!("{mark} {}", style.terminal(note)), 6) + "\n"
-    };
-    let lines: String = notes_of(scale).iter().map(line).collect();
+    let lines = style.notes(&notes_of(scale));
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 

@@ -26,10 +26,10 @@ pub fn view(simulation: &Simulation, style: &Style) -> String {
         count(total.waiting),
     );
     view += &(style.wrap(&sentence, 0) + "\n\n");
-    view + &table(simulation, style).render(style)
+    view + &table(simulation).render(style)
 }
 
-fn table(simulation: &Simulation, style: &Style) -> Table {
+fn table(simulation: &Simulation) -> Table {
     let mut table = Table::new(vec![
         Column::left("module"),
         Column::right("relative").or_drop(2),
@@ -48,16 +48,13 @@ fn table(simulation: &Simulation, style: &Style) -> Table {
         table.row(row(Tint::Name, name, &module.work, module.definitions));
     }
     if !hidden.is_empty() {
-        let (mut work, mut definitions) = (RelocationWork::default(), 0);
-        for module in hidden {
-            add(&mut work, &module.work);
-            definitions += module.definitions;
-        }
+        let work = hidden.iter().map(|module| module.work).sum();
+        let definitions = hidden.iter().map(|module| module.definitions).sum();
         table.row(row(Tint::Faint, &format!("{} more", hidden.len()), &work, definitions));
     }
     let definitions = simulation.modules.iter().map(|module| module.definitions).sum();
     let all = format!("all {}", simulation.modules.len());
-    table.row(row(Tint::Strong, &style.shorten(&all, style.width), &simulation.total, definitions));
+    table.row(row(Tint::Strong, &all, &simulation.total, definitions));
     table
 }
 
@@ -65,16 +62,6 @@ fn row(tint: Tint, name: &str, work: &RelocationWork, definitions: u64) -> Vec<C
     let figures = [work.relative, work.lookups, work.probes, work.waiting, definitions];
     let figures = figures.map(|figure| Cell::new(Tint::Plain, count(figure)));
     [Cell::new(tint, name)].into_iter().chain(figures).collect()
-}
-
-fn add(sum: &mut RelocationWork, work: &RelocationWork) {
-    sum.relative += work.relative;
-    sum.references += work.references;
-    sum.waiting += work.waiting;
-    sum.lookups += work.lookups;
-    sum.probes += work.probes;
-    sum.steps += work.steps;
-    sum.missing += work.missing;
 }
 
 /// A line for each binding: `object symbol@version → definer`.

@@ -39,6 +39,14 @@ pub enum Tint {
 }
 
 impl Style {
+    /// What a reader should know besides, a marked paragraph each, ended by newlines.
+    pub(crate) fn notes(&self, notes: &[String]) -> String {
+        let mark = self.paint(Tint::Doubt, "note:");
+        let paragraph =
+            |note: &String| self.wrap(&format!("{mark} {}", self.terminal(note)), 6) + "\n";
+        notes.iter().map(paragraph).collect()
+    }
+
     /// The text in the look of `tint`; as it stands without colour.
     pub fn paint(&self, tint: Tint, text: &str) -> String {
         if !self.colour || tint == Tint::Plain || text.trim().is_empty() {

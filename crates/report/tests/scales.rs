@@ -2,7 +2,7 @@
 
 mod data;
 
-use data::{ASCII, PLAIN, RICH};
+use data::{ASCII, PLAIN, RICH, fits};
 use insta::assert_snapshot;
 use model::Reading;
 use model::growth::{Cost, Point, Quantile, SCALE_SCHEMA, Scale, Unit};
@@ -89,15 +89,6 @@ fn refused() -> Scale {
 fn constant() -> Scale {
     let times = [(0, 800.0), (8, 803.0), (16, 798.0), (32, 801.0), (64, 806.0)];
     scale("shape tls", Unit::Us, times.iter().map(timed).collect())
-}
-
-/// No line is wider than the terminal.
-fn fits(view: &str) -> &str {
-    for line in view.lines() {
-        assert!(report::text::columns(line) <= 80, "too wide: {line}");
-        assert_eq!(line.trim_end(), line, "spaces at the end of a line");
-    }
-    view
 }
 
 #[test]

@@ -29,16 +29,7 @@ fn module(index: u64) -> SimulatedModule {
 
 fn simulation(modules: u64) -> Simulation {
     let modules: Vec<SimulatedModule> = (0..modules).map(module).collect();
-    let sum = |of: fn(&RelocationWork) -> u64| modules.iter().map(|m| of(&m.work)).sum();
-    let total = RelocationWork {
-        relative: sum(|work| work.relative),
-        references: sum(|work| work.references),
-        waiting: sum(|work| work.waiting),
-        lookups: sum(|work| work.lookups),
-        probes: sum(|work| work.probes),
-        steps: sum(|work| work.steps),
-        missing: sum(|work| work.missing),
-    };
+    let total = modules.iter().map(|module| module.work).sum();
     let bound = |version: Option<&str>, definer: Option<&str>| BoundReference {
         object: "/usr/bin/program".to_owned(),
         symbol: "f".to_owned(),
@@ -52,7 +43,7 @@ fn simulation(modules: u64) -> Simulation {
         interpreter: "/lib64/ld-linux-x86-64.so.2".to_owned(),
         initialised: modules.iter().rev().map(|module| module.path.clone()).collect(),
         modules,
-        search: SearchWork { opened: 29, missed: 4, cache_lookups: 25 },
+        search: SearchWork { opened: 29, missed: 4, folders: 2, cache_lookups: 25 },
         total,
         bindings: vec![bound(Some("V_1"), Some("/lib/lib1.so")), bound(None, None)],
     }

@@ -2,7 +2,7 @@
 
 mod data;
 
-use data::{ASCII, Made, PLAIN, RICH, make_cold, run};
+use data::{ASCII, Made, PLAIN, RICH, fits, make_cold, run};
 use insta::assert_snapshot;
 use model::{Ending, Reading, Results, Throughput, Verdict};
 use report::{compare_view, jobs_view, measure_view, ticks_lines};
@@ -18,15 +18,6 @@ fn two(median_us: f64, noise: f64, rounds: u32) -> Results {
     let a = Made { name: "A", argv: &["./game-old", "--version"], median_us: 835.0, noise };
     let b = Made { name: "B", argv: &["./game", "--version"], median_us, noise };
     run(&[a, b], rounds, |_| {})
-}
-
-/// No line is wider than the terminal.
-fn fits(view: &str) -> &str {
-    for line in view.lines() {
-        assert!(report::text::columns(line) <= 80, "too wide: {line}");
-        assert_eq!(line.trim_end(), line, "spaces at the end of a line");
-    }
-    view
 }
 
 #[test]

@@ -5,12 +5,13 @@ use super::figures::median;
 use super::headstart::Headstart;
 use super::report::{Report, Row};
 use anyhow::{Context as _, Result};
-use model::simulation::Simulation;
+use model::simulation::{BoundReference, Simulation};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
+use testkit::{Bound, bound};
 
 const FOLDER: &str = "/usr/bin";
 const MOST_LIBRARIES: usize = 200;
@@ -21,9 +22,6 @@ const KNOWN: [&str; 8] =
 const ASIDE: [&str; 3] = [FOLDER, "/usr/lib/chromium", "/usr/lib/libreoffice/program"];
 const MOST_MS: f64 = 70.0;
 const LAUNCHES: usize = 15;
-
-/// Object, symbol with version, definer.
-type Bound = (String, String, String);
 
 /// Sweeps the folder, and looks at the large programs.
 ///
@@ -63,7 +61,7 @@ enum Outcome {
 fn sweep(outcomes: &[(PathBuf, Outcome)]) -> Vec<Row> {
     let (mut programs, mut all) = (0, 0);
     let mut broken = Vec::new();
-    let mut left = std::collections::BTreeMap::<&str, Vec<String>>::new();
+    let mut left = BTreeMap::<&str, Vec<String>>::new();
     for (path, outcome) in outcomes {
         match outcome {
             Outcome::Compared { bindings, wrong } => {
@@ -128,8 +126,8 @@ fn compare(headstart: &Headstart, path: &Path) -> Outcome {
         .into_iter()
         .filter(|bound| bound.object != simulated.interpreter)
         .filter_map(|bound| {
-            let version = bound.version.map_or(String::new(), |version| format!("@{version}"));
-            Some((bound.object, bound.symbol + &version, bound.definer?))
+            let BoundReference { object, symbol, version, definer } = bound;
+            Some(Bound { object, symbol, version: version.unwrap_or_default(), definer: definer? })
         })
         .collect();
     match real(path) {
@@ -137,7 +135,7 @@ fn compare(headstart: &Headstart, path: &Path) -> Outcome {
             let difference =
                 |a: &BTreeSet<Bound>, b: &BTreeSet<Bound>, what: &str| -> Vec<String> {
                     let only = a.difference(b);
-                    only.map(|(from, symbol, to)| format!("{what}: {from} {symbol} {to}")).collect()
+                    only.map(|bound| format!("{what}: {bound:?}")).collect()
                 };
             let mut wrong = difference(&own, &real, "simulated only");
             wrong.extend(difference(&real, &own, "real only"));
@@ -166,18 +164,7 @@ fn real(path: &Path) -> Result<BTreeSet<Bound>> {
     child.wait()?;
     let log = std::fs::read(log).context("the loader wrote no log")?;
     let log = String::from_utf8_lossy(&log);
-    Ok(log.lines().filter_map(bound).filter(|bound| !bound.0.contains("linux-vdso")).collect())
-}
-
-fn bound(line: &str) -> Option<Bound> {
-    let (_, rest) = line.split_once("binding file ")?;
-    let (from, rest) = rest.split_once(" [0] to ")?;
-    let (to, rest) = rest.split_once(" [0]: ")?;
-    let (_, rest) = rest.split_once('`')?;
-    let (symbol, rest) = rest.split_once('\'')?;
-    let version = rest.trim().trim_start_matches('[').trim_end_matches(']');
-    let at = if version.is_empty() { "" } else { "@" };
-    Some((from.to_owned(), format!("{symbol}{at}{version}"), to.to_owned()))
+    Ok(log.lines().filter_map(bound).collect())
 }
 
 /// The whole process on the program with the most libraries of those above.

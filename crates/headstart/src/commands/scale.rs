@@ -100,7 +100,7 @@ pub fn sweep(
 ) -> Result<ExitCode> {
     let stop = match session.plan.unit {
         Unit::Us => timed::run(&mut session, launcher)
-            .and_then(|stop| session.loader.check().map(|()| stop)),
+            .and_then(|stop| session.runner.check().map(|()| stop)),
         unit => {
             drop(launcher);
             counted::run(&mut session, unit)

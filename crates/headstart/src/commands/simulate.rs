@@ -2,10 +2,8 @@
 
 use crate::output;
 use anyhow::Result;
-use loader::{Environment, Graph, Relocated, Work};
-use model::simulation::{
-    BoundReference, RelocationWork, SIMULATION_SCHEMA, SearchWork, SimulatedModule, Simulation,
-};
+use loader::{Environment, Graph, Relocated};
+use model::simulation::{BoundReference, SIMULATION_SCHEMA, SimulatedModule, Simulation};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -59,13 +57,11 @@ fn simulation(graph: &Graph, relocated: &[Relocated], with_bindings: bool) -> Si
             *count += 1;
         }
     }
-    let mut total = Work::default();
-    relocated.iter().for_each(|module| total.add(&module.work));
     let modules = graph.modules.iter().zip(relocated).zip(&definitions);
     let modules = modules.map(|((module, relocated), &definitions)| SimulatedModule {
         path: text(&module.path),
         loaded_for: module.loaded_for.map(path),
-        work: work(&relocated.work),
+        work: relocated.work,
         definitions,
     });
     let bindings = if with_bindings { bindings(graph, relocated) } else { Vec::new() };
@@ -75,31 +71,15 @@ fn simulation(graph: &Graph, relocated: &[Relocated], with_bindings: bool) -> Si
         program: path(0),
         interpreter: text(&graph.interpreter),
         modules: modules.collect(),
-        search: SearchWork {
-            opened: graph.search.opened,
-            missed: graph.search.missed,
-            cache_lookups: graph.search.cache_lookups,
-        },
+        search: graph.search,
         initialised: loader::order::of_initialisation(graph).into_iter().map(path).collect(),
-        total: work(&total),
+        total: relocated.iter().map(|module| module.work).sum(),
         bindings,
     }
 }
 
 fn text(path: &Path) -> String {
     path.display().to_string()
-}
-
-fn work(work: &Work) -> RelocationWork {
-    RelocationWork {
-        relative: work.relative,
-        references: work.references,
-        waiting: work.waiting,
-        lookups: work.lookups,
-        probes: work.probes,
-        steps: work.steps,
-        missing: work.missing,
-    }
 }
 
 fn bindings(graph: &Graph, relocated: &[Relocated]) -> Vec<BoundReference> {

@@ -53,8 +53,6 @@ pub struct Chain<'a> {
     next: u32,
     /// Entries that a damaged file may still lead to.
     left: usize,
-    /// The Bloom filter let the name pass; true where there is none.
-    pub passed: bool,
     /// Entries looked at so far.
     pub steps: u32,
 }
@@ -62,8 +60,7 @@ pub struct Chain<'a> {
 impl Loadable {
     /// The chain of symbols in which `name` can be; `gnu` is its [`gnu_hash`].
     pub fn chain(&self, name: &[u8], gnu: u32) -> Chain<'_> {
-        let empty =
-            Chain { loadable: self, gnu_hash: gnu, next: 0, left: 0, passed: false, steps: 0 };
+        let empty = Chain { loadable: self, gnu_hash: gnu, next: 0, left: 0, steps: 0 };
         match &self.hash {
             Hash::None => empty,
             Hash::Gnu { shift, bloom, buckets, chains, .. } => {
@@ -75,11 +72,11 @@ impl Loadable {
                     return empty;
                 }
                 let left = chains.len() / 4;
-                Chain { next: self.bucket(buckets, gnu), left, passed: true, ..empty }
+                Chain { next: self.bucket(buckets, gnu), left, ..empty }
             }
             Hash::Sysv { buckets, chains } => {
                 let next = self.bucket(buckets, sysv_hash(name));
-                Chain { next, left: chains.len() / 4, passed: true, ..empty }
+                Chain { next, left: chains.len() / 4, ..empty }
             }
         }
     }

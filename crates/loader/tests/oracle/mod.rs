@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-
-/// Object, definer, symbol, version.
-pub type Bound = (String, String, String, String);
+use testkit::{Bound, bound};
 
 /// The log of a launch with everything bound at start; up to the first initialiser, where
 /// bindings are those of the loader and not of dlopen.
@@ -31,18 +29,7 @@ pub fn log(program: &Path, what: &str, library_path: Option<&Path>) -> String {
 pub fn bindings(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound> {
     let log = log(program, "bindings,files", library_path);
     let before = log.lines().take_while(|line| !line.contains("calling init: "));
-    before.filter_map(bound).filter(|bound| !bound.0.contains("linux-vdso")).collect()
-}
-
-/// `PID: binding file A [0] to B [0]: normal symbol \`s' [V]`.
-fn bound(line: &str) -> Option<Bound> {
-    let (_, rest) = line.split_once("binding file ")?;
-    let (from, rest) = rest.split_once(" [0] to ")?;
-    let (to, rest) = rest.split_once(" [0]: ")?;
-    let (_, rest) = rest.split_once('`')?;
-    let (symbol, rest) = rest.split_once('\'')?;
-    let version = rest.trim().trim_start_matches('[').trim_end_matches(']');
-    Some((from.to_owned(), to.to_owned(), symbol.to_owned(), version.to_owned()))
+    before.filter_map(bound).collect()
 }
 
 /// Paths in the order in which the loader calls their initialisers.
@@ -82,7 +69,8 @@ pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound>
         let version = version.map_or(String::new(), |version| text(&version.name));
         if let Some((definer, _)) = binding.to {
             let symbol = text(image.symbol(binding.symbol).unwrap().name);
-            all.insert((path(binding.from), path(definer), symbol, version));
+            let (object, definer) = (path(binding.from), path(definer));
+            all.insert(Bound { object, definer, symbol, version });
         }
     }
     all
@@ -93,8 +81,8 @@ pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound>
 pub fn agree(program: &Path, library_path: Option<&Path>) {
     let (real, simulated) = (bindings(program, library_path), simulated(program, library_path));
     let for_itself = |bound: &&Bound| {
-        ["malloc", "free", "calloc", "realloc"].contains(&bound.2.as_str())
-            && bound.0 == program.display().to_string()
+        ["malloc", "free", "calloc", "realloc"].contains(&bound.symbol.as_str())
+            && bound.object == program.display().to_string()
     };
     let missed: Vec<&Bound> = real.difference(&simulated).filter(|b| !for_itself(b)).collect();
     let wrong: Vec<&Bound> = simulated.difference(&real).collect();

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
 use image::Loadable;
-use loader::search::{Cache, Requester, SearchError, Searcher, Work};
+use loader::search::{Cache, Requester, SearchError, Searcher};
+use model::simulation::SearchWork;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -129,7 +130,7 @@ struct Module {
 pub struct Simulated {
     pub error: Option<SearchError>,
     pub attempts: Attempts,
-    pub work: Work,
+    pub work: SearchWork,
 }
 
 /// Breadth first, as the loader goes.

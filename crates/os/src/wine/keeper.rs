@@ -170,7 +170,8 @@ fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Starts the server, whose id it gives, and the first program; `socket` gets the folder of the server's socket.
+/// Starts the server, whose id it gives, and the first program; `socket` gets the folder of the
+/// server's socket.
 fn begin(plan: &Plan, socket: &mut Option<PathBuf>) -> Result<libc::pid_t, String> {
     let server = start(&plan.server, plan.cpu)?;
     let folder = format!("/proc/{}/cwd", server.pid);
@@ -269,7 +270,7 @@ fn wait_for_end(stream: &mut UnixStream, server: libc::pid_t) {
 }
 
 /// Removes the folder of the server's socket: `/tmp/.wine-UID/server-…`, or a folder within one
-/// of its own, `/tmp/wine-XXXXXX/server-…`, as Debian has it.
+/// of its own with a random name, `/tmp/wine-…/server-…`, as Debian has it.
 fn remove_socket(folder: &Path) {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     if !name(folder).is_some_and(|name| name.starts_with("server-")) {

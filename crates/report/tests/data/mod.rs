@@ -12,6 +12,15 @@ pub const PLAIN: Style = Style { colour: false, width: 80, unicode: true };
 pub const RICH: Style = Style { colour: true, width: 80, unicode: true };
 pub const ASCII: Style = Style { colour: false, width: 80, unicode: false };
 
+/// No line is wider than the terminal.
+pub fn fits(view: &str) -> &str {
+    for line in view.lines() {
+        assert!(report::text::columns(line) <= 80, "too wide: {line}");
+        assert_eq!(line.trim_end(), line, "spaces at the end of a line");
+    }
+    view
+}
+
 /// What a variant is called, what is launched, its median and its noise.
 pub struct Made {
     pub name: &'static str,

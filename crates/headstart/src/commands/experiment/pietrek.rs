@@ -9,7 +9,7 @@ mod table;
 
 use crate::args::{FormatArg, PietrekSize};
 use crate::exit::Usage;
-use crate::loader::Loader;
+use crate::runner::Runner;
 use crate::{exit, output, runs};
 use anyhow::Result;
 use forms::Form;
@@ -114,7 +114,7 @@ impl Arguments {
 struct Setting<'a> {
     arguments: &'a Arguments,
     forms: &'a [Form],
-    loader: Loader,
+    runner: Runner,
     /// CPU of the launches, and of Wine's server.
     cpu: u32,
     folder: &'a Path,
@@ -135,10 +135,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let beside = arguments.beside.as_deref().map(|file| beside::read(file, &forms)).transpose()?;
     let cpu = arguments.cpu.unwrap_or_else(os::host::quiet_cpu);
-    let loader = Loader::of(arguments.format.into(), Some(cpu))?;
+    let runner = Runner::of(arguments.format.into(), Some(cpu))?;
     let folder = runs::claim(arguments.run.as_deref(), Path::new("pietrek"))?;
     let places = places::all(&arguments.on, &folder, &base, &forms)?;
-    let setting = Setting { arguments, forms: &forms, loader, cpu, folder: &folder };
+    let setting = Setting { arguments, forms: &forms, runner, cpu, folder: &folder };
     let mut table = table::empty(&base, &setting);
     let mut stop = Stop::Rounds;
     for &state in arguments.states() {
@@ -151,7 +151,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(column) => table.columns.push(column),
         None => table.notes.push(UNPUBLISHED.to_owned()),
     }
-    if let Loader::Wine(_) = setting.loader {
+    if let Runner::Wine(_) = setting.runner {
         table.notes.extend(OF_WINE.map(str::to_owned));
     }
     if stop == Stop::Interrupted {
@@ -182,7 +182,7 @@ fn one_state(
         return Ok(Stop::Rounds);
     }
     let launched = launches::all(state, &possible, setting, Launcher::start()?);
-    setting.loader.check()?;
+    setting.runner.check()?;
     let launched = launched?;
     table::add(table, state, &possible, setting.forms, &launched);
     Ok(launched.stop)

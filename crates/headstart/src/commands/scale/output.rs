@@ -2,8 +2,8 @@
 
 use super::session::Session;
 use super::subject;
-use crate::loader::Loader;
 use crate::output;
+use crate::runner::Runner;
 use anyhow::{Context, Result};
 use model::Reading;
 use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
@@ -53,8 +53,8 @@ pub fn scale(session: &Session) -> Scale {
     let fit = stats::growth::fit(&points)
         .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value);
     let (mut workload, parameter) = subject::words(&plan.subject);
-    if let Loader::Wine(_) = session.loader {
-        workload += &format!(", {}", session.loader.words());
+    if let Runner::Wine(_) = session.runner {
+        workload += &format!(", {}", session.runner.words());
     }
     Scale {
         schema: SCALE_SCHEMA,

@@ -1,7 +1,7 @@
 //! Where generated workloads live.
 
 use super::{subject, workloads};
-use crate::loader::Loader;
+use crate::runner::Runner;
 use anyhow::{Context, Result};
 use lab::sweep::Subject;
 use model::Command;
@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// The command of `subject` at size `n`; a workload is generated where it is not there yet.
-    pub fn make(&self, subject: &Subject, n: u64, loader: &Loader) -> Result<Command> {
+    pub fn make(&self, subject: &Subject, n: u64, runner: &Runner) -> Result<Command> {
         if let Some(command) = subject::command(subject, n) {
             return command;
         }
@@ -52,7 +52,7 @@ impl Place {
             }
             files.write_to(&folder)?;
         }
-        loader.command(&program)
+        runner.command(&program)
     }
 
     /// Removes what is not to be kept, once the sweep is over.

@@ -1,7 +1,7 @@
 //! A sweep about to begin or to go on.
 
 use super::place::Place;
-use crate::loader::Loader;
+use crate::runner::Runner;
 use crate::{exit, runs};
 use anyhow::Result;
 use lab::sweep::{PLAN, PLAN_SCHEMA, Plan, Subject, WARM_UP_ROUNDS};
@@ -44,12 +44,12 @@ pub fn schedule(seed: Option<u64>, rounds: Option<u32>) -> Schedule {
 }
 
 /// What loads the images of the plan.
-fn loader(plan: &Plan, request: &Request) -> Result<Loader> {
+fn runner(plan: &Plan, request: &Request) -> Result<Runner> {
     let format = match &plan.subject {
         Subject::Workload { format, .. } => *format,
         _ => Format::Elf,
     };
-    Loader::of(format, request.cpu)
+    Runner::of(format, request.cpu)
 }
 
 /// The entries are those that `workload::Dawson` emits.
@@ -78,7 +78,7 @@ pub struct Session {
     pub samples: Vec<Sample>,
     pub folder: Option<RunFolder>,
     pub place: Place,
-    pub loader: Loader,
+    pub runner: Runner,
     pub notes: Vec<String>,
     /// The folder is older than this process.
     resumed: bool,
@@ -101,7 +101,7 @@ impl Session {
         run: Option<&Path>,
         keep: bool,
     ) -> Result<Session> {
-        let loader = loader(&plan, &request)?;
+        let runner = runner(&plan, &request)?;
         let experiment = runs::experiment(Vec::new(), schedule, request);
         let (folder, note) = runs::create(run, Path::new("scale"), &experiment)?;
         if let Some(folder) = &folder {
@@ -110,7 +110,7 @@ impl Session {
         let place = Place::new(folder.as_ref().map(RunFolder::path), !keep)?;
         let notes = note.into_iter().chain(foreign(&plan)).collect();
         let (samples, resumed, started) = (Vec::new(), false, Instant::now());
-        Ok(Session { plan, experiment, samples, folder, place, loader, notes, resumed, started })
+        Ok(Session { plan, experiment, samples, folder, place, runner, notes, resumed, started })
     }
 
     /// A sweep that was ended before it was complete, or is to have more rounds.
@@ -125,14 +125,14 @@ impl Session {
         }
         let notes = runs::moved(&experiment).into_iter().chain(foreign(&plan)).collect();
         let place = Place::new(Some(path), false)?;
-        let loader = loader(&plan, &experiment.request)?;
+        let runner = runner(&plan, &experiment.request)?;
         let (folder, resumed, started) = (Some(folder), true, Instant::now());
-        Ok(Session { plan, experiment, samples, folder, place, loader, notes, resumed, started })
+        Ok(Session { plan, experiment, samples, folder, place, runner, notes, resumed, started })
     }
 
     /// The command at size `n`.
     pub fn make(&self, n: u64) -> Result<Command> {
-        self.place.make(&self.plan.subject, n, &self.loader)
+        self.place.make(&self.plan.subject, n, &self.runner)
     }
 
     /// Seconds since this process began or resumed the sweep.

@@ -43,7 +43,7 @@ pub fn run(session: &mut Session, launcher: Launcher) -> Result<Stop> {
 
 /// Makes the launches; those that fail by Wine's fault once more.
 fn launch(session: &mut Session, mut launcher: Launcher, line: &progress::Line) -> Result<Stop> {
-    let mut failures = session.loader.failures();
+    let mut failures = session.runner.failures();
     let stop = loop {
         match launch_left(session, launcher, line) {
             Err(error) if failures.go_on(&error, session.samples.len()) => {
@@ -98,7 +98,7 @@ impl Trying<anyhow::Error> for Trials<'_> {
         let began = Instant::now();
         let mut launched = bench.launch(0);
         if let Err(error) = &launched
-            && session.loader.failures().go_on(error, 0)
+            && session.runner.failures().go_on(error, 0)
         {
             launched = bench.launch(0);
         }

@@ -28,11 +28,11 @@ pub fn all(
     setting: &Setting<'_>,
     mut launcher: Launcher,
 ) -> Result<Launched> {
-    let Setting { arguments, forms, loader, cpu, folder } = setting;
+    let Setting { arguments, forms, runner, cpu, folder } = setting;
     let mut variants = Vec::new();
     for place in places {
         for form in *forms {
-            let mut command = loader.command(&place.program(form))?;
+            let mut command = runner.command(&place.program(form))?;
             command.environment.extend(form.environment.iter().cloned());
             variants.push(Variant { name: format!("{}: {}", place.name, form.name), command });
         }
@@ -58,7 +58,7 @@ pub fn all(
     let name = if warm { "warm" } else { "cold" };
     let mut kept = Some(RunFolder::create(&folder.join(name), &experiment)?);
     let (mut samples, mut notes) = (Vec::new(), Vec::new());
-    let (began, mut failures) = (Instant::now(), loader.failures());
+    let (began, mut failures) = (Instant::now(), runner.failures());
     let mut left = experiment.clone();
     let stop = loop {
         let where_to = (&mut kept, &mut notes);

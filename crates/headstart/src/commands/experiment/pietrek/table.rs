@@ -17,7 +17,7 @@ pub fn empty(base: &Pietrek, setting: &Setting<'_>) -> LoadTable {
         schema: LOAD_TABLE_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         run: Some(setting.folder.display().to_string()),
-        workload: format!("{}, {}", words(base), setting.loader.words()),
+        workload: format!("{}, {}", words(base), setting.runner.words()),
         rows: setting.forms.iter().map(row).collect(),
         columns: Vec::new(),
         notes: Vec::new(),

@@ -1,66 +1,4 @@
-//! What loads the images that headstart generates.
-
-use anyhow::Result;
 use lab::LabError;
-use model::{Command, Format};
-use os::wine::Wine;
-use std::path::Path;
-
-/// The loader of a format.
-pub enum Loader {
-    /// The system's own.
-    System,
-    /// Wine's, for PE files; it is ready as long as this value lives.
-    Wine(Wine),
-}
-
-impl Loader {
-    /// The loader for `format`; Wine's server runs on `cpu`.
-    ///
-    /// # Errors
-    /// Wine is needed, and missing or not usable.
-    pub fn of(format: Format, cpu: Option<u32>) -> Result<Loader> {
-        Ok(match format {
-            Format::Elf => Loader::System,
-            Format::Pe => Loader::Wine(Wine::start(cpu)?),
-        })
-    }
-
-    /// What launches the file `program`.
-    ///
-    /// # Errors
-    /// It is not there, or the system cannot execute it.
-    pub fn command(&self, program: &Path) -> Result<Command> {
-        Ok(match self {
-            Loader::System => os::program::resolve(&[program.display().to_string()])?,
-            Loader::Wine(wine) => wine.command(program),
-        })
-    }
-
-    /// Whether it is what it was when the launches began.
-    ///
-    /// # Errors
-    /// Somebody has ended Wine's server.
-    pub fn check(&self) -> Result<()> {
-        match self {
-            Loader::System => Ok(()),
-            Loader::Wine(wine) => Ok(wine.check()?),
-        }
-    }
-
-    /// Nothing has failed yet.
-    pub fn failures(&self) -> Failures {
-        Failures { by_chance: matches!(self, Loader::Wine(_)), at: None, count: 0 }
-    }
-
-    /// `ELF`, `PE under wine-8.0`.
-    pub fn words(&self) -> String {
-        match self {
-            Loader::System => "ELF".to_owned(),
-            Loader::Wine(wine) => format!("PE under {}", wine.version()),
-        }
-    }
-}
 
 /// Launches that failed for no reason of their own: Wine 8.0 ends with exit code 1 and without a
 /// word once in some thousands of launches of whatever program.
@@ -75,6 +13,11 @@ pub struct Failures {
 const RARE: usize = 100;
 
 impl Failures {
+    /// None yet; `by_chance` says whether there may be any.
+    pub fn new(by_chance: bool) -> Failures {
+        Failures { by_chance, at: None, count: 0 }
+    }
+
     /// Whether to go on after `error`, with the launch that failed: not where that fails again,
     /// nor where it happens often.
     pub fn go_on(&mut self, error: &LabError, made: usize) -> bool {
@@ -105,7 +48,7 @@ mod tests {
 
     #[test]
     fn rare_failures_of_wine_are_gone_on_from() {
-        let none = || Failures { by_chance: true, at: None, count: 0 };
+        let none = || Failures::new(true);
         let mut failures = none();
         assert_eq!(failures.note(), None);
         assert!(failures.go_on(&failed(), 50));
@@ -116,6 +59,6 @@ mod tests {
         let mut rare = none();
         assert!(rare.go_on(&failed(), 10) && rare.go_on(&failed(), 110));
         assert!(!none().go_on(&LabError::Cold(String::new()), 10));
-        assert!(!Loader::System.failures().go_on(&failed(), 10));
+        assert!(!Failures::new(false).go_on(&failed(), 10));
     }
 }
