@@ -10,6 +10,7 @@ mod file;
 mod functions;
 mod lines;
 pub mod loadable;
+pub mod spec;
 
 pub use error::ImageError;
 pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_of};

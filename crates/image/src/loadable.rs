@@ -7,11 +7,13 @@
 mod hash;
 mod parse;
 mod relocations;
+mod segments;
 mod symbols;
 mod versions;
 
 pub use hash::{Chain, Hash, gnu_hash, sysv_hash};
 pub use relocations::{Class, Relocation};
+pub use segments::Segment;
 pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
 pub use versions::Version;
 
@@ -55,6 +57,14 @@ pub struct Loadable {
     pub filters: bool,
     /// Functions to call before and after the program.
     pub initialises: bool,
+    /// ET_EXEC: its addresses are fixed.
+    pub fixed: bool,
+    /// Where a program begins.
+    pub entry: u64,
+    segments: Vec<Segment>,
+    dynamic: Vec<(u64, u64)>,
+    /// Symbols by the header of their section (SHT_DYNSYM).
+    section_symbols: Option<u32>,
     versions: Vec<Option<Version>>,
     hash: Hash,
     tables: Tables,

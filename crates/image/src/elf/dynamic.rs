@@ -53,6 +53,11 @@ impl Dynamic {
         self.get(tag).is_some_and(|flags| flags & bits != 0)
     }
 
+    /// All entries as (tag, value), in order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.entries.iter().map(|entry| (entry.0.0 as u64, entry.1))
+    }
+
     /// Values of every entry with this tag, in order.
     pub(crate) fn all(&self, tag: DynamicTag) -> impl Iterator<Item = u64> {
         self.entries.iter().filter(move |entry| entry.0 == tag).map(|entry| entry.1)

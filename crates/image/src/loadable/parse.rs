@@ -1,9 +1,9 @@
 use super::hash::Hash;
-use super::{Bytes, ENDIAN, Endian, Loadable, Tables, versions};
+use super::{Bytes, ENDIAN, Endian, Loadable, Segment, Tables, versions};
 use crate::ImageError;
 use crate::elf::{self, Elf64, Notes, entries, entry};
 use object::elf::{self as spec, DynamicTag, FileHeader64};
-use object::read::elf::{FileHeader, ProgramHeader};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{LittleEndian, U32};
 use std::ops::Range;
 
@@ -54,6 +54,11 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
             || [spec::DT_INIT_ARRAYSZ, spec::DT_FINI_ARRAYSZ, spec::DT_PREINIT_ARRAYSZ]
                 .into_iter()
                 .any(|tag| dynamic.get(tag).is_some_and(|size| size > 0)),
+        fixed: header.e_type(ENDIAN) == spec::ET_EXEC,
+        entry: header.e_entry(ENDIAN),
+        segments: file.segments.iter().map(Segment::of).collect(),
+        dynamic: dynamic.entries().collect(),
+        section_symbols: section_symbols(file),
         versions: versions::read(file, strings),
         hash: hash(file, notes),
         interpreter,
@@ -61,6 +66,15 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
         bytes: Bytes::Held(Vec::new()),
     };
     Ok(Loadable { bytes, ..loadable })
+}
+
+/// How many symbols the section of dynamic symbols has, where one is at their table's address.
+fn section_symbols(file: &Elf64<'_>) -> Option<u32> {
+    let address = file.dynamic.get(spec::DT_SYMTAB)?;
+    let mut sections = file.sections.iter();
+    let section = sections.find(|section| section.sh_type(ENDIAN) == spec::SHT_DYNSYM)?;
+    let size = section.sh_size(ENDIAN) / size_of::<spec::Sym64<Endian>>() as u64;
+    u32::try_from(size).ok().filter(|_| section.sh_addr(ENDIAN) == address)
 }
 
 /// Where a part of the file is.

@@ -45,8 +45,7 @@ impl Loadable {
         }
     }
 
-    /// How many relative relocations are packed (RELR): an even word is an address, an odd one a
-    /// bitmap of the words behind the last address.
+    /// How many relative relocations are packed (RELR).
     pub fn packed_relocations(&self) -> u64 {
         let words = entries::<object::U64<Endian>>(self.table(&self.tables.relr));
         let count = |word: &object::U64<Endian>| match word.get(ENDIAN) {
