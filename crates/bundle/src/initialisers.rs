@@ -1,0 +1,64 @@
+//! Functions that run before and after the program, of all modules, in the loader's order.
+
+use crate::fixups::{Fixup, Fixups, Value};
+use crate::layout::{Layout, Member};
+use image::spec;
+use loader::Graph;
+
+/// Values of the words of the arrays.
+#[derive(Default)]
+pub(crate) struct Functions {
+    /// DT_PREINIT_ARRAY: the program's only.
+    pub(crate) before_all: Vec<Value>,
+    /// DT_INIT_ARRAY.
+    pub(crate) initialise: Vec<Value>,
+    /// DT_FINI_ARRAY, which is gone through from its end.
+    pub(crate) finalise: Vec<Value>,
+}
+
+/// Collects what the merged modules have.
+pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -> Functions {
+    let mut functions = Functions::default();
+    for module in loader::order::of_initialisation(graph) {
+        let Some(member) = layout.member(module) else { continue };
+        let one = |tag| single(member, tag);
+        let array = |tag, size| array(member, fixups, tag, size);
+        functions.initialise.extend(one(spec::DT_INIT));
+        functions.initialise.extend(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ));
+        // Backwards: first the array from its end, then this one.
+        functions.finalise.extend(one(spec::DT_FINI));
+        functions.finalise.extend(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ));
+        if module == 0 {
+            let early = array(spec::DT_PREINIT_ARRAY, spec::DT_PREINIT_ARRAYSZ);
+            functions.before_all.extend(early);
+        }
+    }
+    functions
+}
+
+fn single(member: &Member<'_>, tag: u64) -> Option<Value> {
+    let address = member.image.dynamic_value(tag).filter(|&address| address != 0)?;
+    Some(Value::Address(member.moved(address)))
+}
+
+/// The words of an array as they will be; those that nothing relocates are numbers, and 0 and −1
+/// stand for no function.
+fn array(member: &Member<'_>, fixups: &Fixups<'_>, tag: u64, size: u64) -> Vec<Value> {
+    let (Some(address), Some(size)) =
+        (member.image.dynamic_value(tag), member.image.dynamic_value(size))
+    else {
+        return Vec::new();
+    };
+    let file = member.image.at(address).unwrap_or(&[]);
+    let size = usize::try_from(size).unwrap_or(usize::MAX).min(file.len());
+    let words = file.get(..size).unwrap_or(&[]).chunks_exact(8);
+    let values = words.zip((0..).step_by(8)).map(|(word, offset)| {
+        let at = member.moved(address + offset);
+        let found = fixups.all.binary_search_by_key(&at, |fixup: &Fixup| fixup.at).ok();
+        match found.and_then(|index| fixups.all.get(index)) {
+            Some(fixup) => fixup.value,
+            None => Value::Constant(word.first_chunk().map_or(0, |w| u64::from_le_bytes(*w))),
+        }
+    });
+    values.filter(|value| !matches!(value, Value::Constant(0 | u64::MAX))).collect()
+}

@@ -1,0 +1,201 @@
+//! Where everything is: addresses in the bundle, before it is moved, and offsets in its file.
+//!
+//! ```text
+//! program │ program headers │ library │ library │ … │ own data │ guard │ tables
+//! ```
+//!
+//! The program keeps its own addresses, so that its debug information stays true. Distances
+//! within a module are kept, so that no instruction changes.
+
+use crate::members::Place;
+use crate::tls;
+use image::Loadable;
+use image::loadable::Segment;
+use image::spec;
+use loader::Graph;
+
+/// Smallest unit of a mapping.
+pub(crate) const PAGE: u64 = 4096;
+/// Size of a program header.
+pub(crate) const PROGRAM_HEADER: u64 = 56;
+/// The kernel refuses more than 64 KiB of program headers.
+pub(crate) const MOST_HEADERS: usize = 0x1_0000 / PROGRAM_HEADER as usize;
+/// Program headers besides those of the modules: four that are loaded, and those that tell where
+/// something is.
+const OWN_HEADERS: usize = 12;
+
+/// The next multiple of `unit`, a power of two.
+pub(crate) fn up(address: u64, unit: u64) -> u64 {
+    let unit = unit.max(1);
+    address.wrapping_add(unit - 1) & !(unit - 1)
+}
+
+/// The multiple of [`PAGE`] at or below.
+pub(crate) fn page(address: u64) -> u64 {
+    address & !(PAGE - 1)
+}
+
+/// A module that is merged.
+pub(crate) struct Member<'a> {
+    /// Its index in the graph.
+    pub(crate) module: usize,
+    /// Its tables.
+    pub(crate) image: &'a Loadable,
+    /// What is added to its own addresses.
+    pub(crate) base: u64,
+    /// What is added to its own addresses for an offset in the file.
+    pub(crate) file_base: u64,
+    /// Where its thread-local storage begins in the bundle's.
+    pub(crate) tls: u64,
+    /// Parts that are mapped, at their own addresses.
+    pub(crate) parts: Vec<Segment>,
+}
+
+impl Member<'_> {
+    /// An own address as one of the bundle.
+    pub(crate) fn moved(&self, address: u64) -> u64 {
+        self.base.wrapping_add(address)
+    }
+}
+
+/// Where modules are.
+pub(crate) struct Layout<'a> {
+    /// In the order of loading; the program is the first.
+    pub(crate) members: Vec<Member<'a>>,
+    /// Index into `members`, by index in the graph.
+    pub(crate) of_module: Vec<Option<usize>>,
+    /// Address at which the file begins.
+    pub(crate) low: u64,
+    /// Where the program headers are.
+    pub(crate) headers: u64,
+    /// Room for so many program headers.
+    pub(crate) header_count: usize,
+    /// The first address behind all modules.
+    pub(crate) end: u64,
+    /// The first offset in the file behind all modules.
+    pub(crate) file_end: u64,
+    /// The thread-local storage of all.
+    pub(crate) tls: tls::Plan,
+    /// Modules whose read-only data was put together with their code, to save program headers.
+    pub(crate) joined: usize,
+}
+
+/// Bases that were chosen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bases {
+    /// What is added to the program's own addresses.
+    pub(crate) program: u64,
+    /// Where the libraries begin, where not behind the program.
+    pub(crate) libraries: Option<u64>,
+}
+
+impl<'a> Layout<'a> {
+    pub(crate) fn new(graph: &'a Graph, places: &[Place], bases: Bases) -> Result<Self, String> {
+        let merged = graph.modules.iter().zip(places).enumerate();
+        let merged = merged.filter(|(_, (_, place))| place.is_merged());
+        let images: Vec<(usize, &Loadable)> =
+            merged.map(|(index, (module, _))| (index, &module.image)).collect();
+        let mut parts: Vec<Vec<Segment>> = images.iter().map(|(_, image)| parts(image)).collect();
+        let joined = join(&mut parts)?;
+        let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
+        let tls = tls::Plan::new(images.iter().map(|(_, image)| image.segment(spec::PT_TLS)));
+        let low = parts.first().and_then(|parts| parts.first()).map_or(0, |part| page(part.address));
+        let mut layout = Layout {
+            members: Vec::with_capacity(images.len()),
+            of_module: vec![None; graph.modules.len()],
+            low: low.wrapping_add(bases.program),
+            headers: 0,
+            header_count,
+            end: 0,
+            file_end: 0,
+            tls,
+            joined,
+        };
+        for (at, ((module, image), parts)) in images.into_iter().zip(parts).enumerate() {
+            layout.of_module[module] = Some(at);
+            layout.place(module, image, parts, bases);
+        }
+        Ok(layout)
+    }
+
+    fn place(&mut self, module: usize, image: &'a Loadable, parts: Vec<Segment>, bases: Bases) {
+        let at = self.members.len();
+        let low = parts.first().map_or(0, |part| page(part.address));
+        let end = parts.iter().map(Segment::end).max().unwrap_or(low);
+        let file_end = parts.iter().map(|part| part.address + part.file_size).max();
+        let (base, file_base) = if at == 0 {
+            (bases.program, low.wrapping_neg())
+        } else {
+            let unit = parts.iter().map(|part| part.alignment).max().unwrap_or(PAGE).max(PAGE);
+            // Own address, new address and file offset are the same modulo the alignment.
+            let same = |free: u64| up(free.wrapping_sub(low), unit);
+            (same(self.end), same(self.file_end))
+        };
+        self.end = up(base.wrapping_add(end), PAGE);
+        self.file_end = up(file_base.wrapping_add(file_end.unwrap_or(low)), PAGE);
+        if at == 0 {
+            // The headers' offset must be their distance from the beginning: kernels before 5.18
+            // compute their address so.
+            self.headers = self.end;
+            let bytes = self.header_count as u64 * PROGRAM_HEADER;
+            self.end = up(self.headers + bytes, PAGE);
+            self.file_end = self.end.wrapping_sub(self.low);
+            self.end = bases.libraries.unwrap_or(self.end);
+        }
+        let tls = self.tls.starts.get(at).copied().unwrap_or(0);
+        self.members.push(Member { module, image, base, file_base, tls, parts });
+    }
+
+    /// The merged module with this index in the graph.
+    pub(crate) fn member(&self, module: usize) -> Option<&Member<'a>> {
+        self.members.get((*self.of_module.get(module)?)?)
+    }
+
+    /// The offset of the program headers.
+    pub(crate) fn headers_offset(&self) -> u64 {
+        self.headers.wrapping_sub(self.low)
+    }
+}
+
+fn parts(image: &Loadable) -> Vec<Segment> {
+    image.segments().iter().filter(|s| s.loads() && s.memory_size > 0).copied().collect()
+}
+
+/// Where there are more program headers than a kernel takes: neighbours that are not written
+/// become one, in as many modules as it takes.
+fn join(parts: &mut [Vec<Segment>]) -> Result<usize, String> {
+    let mut count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
+    let mut joined = 0;
+    for parts in parts.iter_mut() {
+        if count <= MOST_HEADERS {
+            break;
+        }
+        let before = parts.len();
+        *parts = without_borders(parts);
+        count -= before - parts.len();
+        joined += usize::from(parts.len() < before);
+    }
+    if count > MOST_HEADERS {
+        return Err(format!(
+            "it would need {count} program headers, and kernels take {MOST_HEADERS}; leave \
+             libraries out with --outside"
+        ));
+    }
+    Ok(joined)
+}
+
+fn without_borders(parts: &[Segment]) -> Vec<Segment> {
+    let read_only = |part: &Segment| part.flags & spec::PF_W == 0;
+    let mut all: Vec<Segment> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match all.last_mut().filter(|last| read_only(last) && read_only(part)) {
+            Some(last) => {
+                last.file_size = part.address + part.file_size - last.address;
+                last.memory_size = part.end() - last.address;
+                last.flags |= part.flags;
+            }
+            None => all.push(*part),
+        }
+    }
+    all
+}
