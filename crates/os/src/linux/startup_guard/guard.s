@@ -1,0 +1,229 @@
+# The start-up guard's beginning: its directory, its texts, and the function that the loader calls.
+#
+# Nothing here needs relocation. Registers, from .Lguard on:
+#   rbx  start of the blob        r12d argc     r13 argv     r14 envp
+#   r15  tables (see tables.rs)   rbp  frame, whose fields are named below
+# A system call of Linux changes rax, rcx and r11 only.
+
+.set STAT, 0                    # struct stat
+.set OTHER_STAT, 144            # another one
+.set CAUSE, 288                 # text after the subject of a message
+.set SUBJECT, 296               # what has changed: a text
+.set PIECES, 304                # struct iovec of a message, eight at most
+.set NUMBER, 432                # digits of an error number
+.set FRAME, 456                 # with 6 registers and the return address: 512 bytes
+
+.set STAT_INODE, 8
+.set STAT_SIZE, 48
+.set STAT_MODIFIED, 88
+.set STAT_CHANGED, 104
+
+.set TABLE_ORIGINAL, 0
+.set TABLE_ORIGINAL_LENGTH, 8
+.set TABLE_ORIGINAL_BASE, 16
+.set TABLE_FILE, 24
+.set TABLE_FILE_LENGTH, 32
+.set TABLE_OWN_NAME, 40
+.set TABLE_VARIABLES, 48
+.set TABLE_VARIABLE_COUNT, 56
+.set TABLE_MUST, 64
+.set TABLE_HINTS, 80
+.set TABLE_ALL, 96
+.set TABLE_RELRO, 112
+.set TABLE_RELRO_COUNT, 120
+.set TABLE_NAMES, 128
+.set TABLE_DYNAMIC, 136
+.set TABLE_SLOTS, 144
+
+.section .rodata.headstart_startup_guard,"a",@progbits
+.balign 16
+.globl headstart_startup_guard_begin
+.hidden headstart_startup_guard_begin
+headstart_startup_guard_begin:
+.Lbegin:
+    .long .Lcode - .Lbegin
+    .long .Lcode_end - .Lbegin
+    .long .Lguard - .Lbegin
+    .long .Lreadlink - .Lbegin
+    .long .Lreadlinkat - .Lbegin
+    .long .Lreadlink_chk - .Lbegin
+    .long .Lreadlinkat_chk - .Lbegin
+    .long .Lrealpath - .Lbegin
+    .long .Lrealpath_chk - .Lbegin
+    .long .Lcanonicalize - .Lbegin
+
+.Ltext_proc:        .asciz "/proc/"
+.Ltext_self:        .asciz "self/exe"
+.Ltext_thread:      .asciz "thread-self/exe"
+.Ltext_exe:         .asciz "/exe"
+.Ltext_own_file:    .asciz "/proc/self/exe"
+.Ltext_counter:     .asciz "HEADSTART_STALE="
+.Ltext_counter_one: .asciz "HEADSTART_STALE=a"
+.Ltext_headstart:   .asciz "headstart: "
+.Ltext_colon:       .asciz ": "
+.Ltext_changed:     .asciz " is not what it was when the bundle was made"
+.Ltext_loader:      .asciz "the loader keeps other records than the bundle knows"
+.Ltext_memory:      .asciz "the kernel refuses to protect the bundle's constants"
+.Ltext_nothing:     .asciz ""
+.Ltext_missing:     .asciz ", and the original program is missing: install it again, or remove the bundle\n"
+.Ltext_refused:     .asciz ", and the original program cannot be started (error "
+.Ltext_refused_end: .asciz "): mend it, or make the bundle again\n"
+.Ltext_itself:      .asciz ", and the bundle itself stands in the original program's place: put the original back and make the bundle elsewhere\n"
+.Ltext_loop:        .asciz ", and the original program only starts the bundle again: put the original back, or make the bundle again\n"
+
+.balign 16
+.Lcode:
+
+# int argc, char **argv, char **envp, as every function of DT_PREINIT_ARRAY.
+.Lguard:
+    endbr64
+    push rbx
+    push rbp
+    push r12
+    push r13
+    push r14
+    push r15
+    sub rsp, FRAME
+    mov rbp, rsp
+    lea rbx, [rip + .Lbegin]
+    lea r15, [rip + .Ltables]
+    mov r12d, edi
+    mov r13, rsi
+    mov r14, rdx
+    call .Lcheck_environment
+    call .Lcheck_records
+    call .Ladd_names
+    call .Ltell
+    call .Lprotect
+    add rsp, FRAME
+    pop r15
+    pop r14
+    pop r13
+    pop r12
+    pop rbp
+    pop rbx
+    ret
+
+# Every occurrence of every variable of the table has the expected value.
+.Lcheck_environment:
+    lea rax, [rip + .Ltext_changed]
+    mov [rbp + CAUSE], rax
+    mov r8, [r15 + TABLE_VARIABLES]
+    add r8, rbx
+    mov r9, [r15 + TABLE_VARIABLE_COUNT]
+.Lnext_variable:
+    sub r9, 1
+    jb .Lreturn
+    mov rdx, [r8]               # name, with its equals sign
+    add rdx, rbx
+    mov r10, [r8 + 24]          # 1 while a value is expected and not yet found
+    mov r11, r14
+    movzx ecx, byte ptr [rdx]
+.Lnext_entry:
+    mov rdi, [r11]
+    add r11, 8
+    test rdi, rdi
+    jz .Lentries_end
+    cmp [rdi], cl
+    jne .Lnext_entry
+    mov rsi, rdx
+    call .Lskip_text
+    jne .Lnext_entry
+    mov rsi, [r8 + 16]          # expected value; an empty one for an unset variable
+    add rsi, rbx
+    call .Lskip_text
+    jne .Lstale_variable
+    cmp byte ptr [rdi], 0
+    jne .Lstale_variable
+    xor r10d, r10d
+    jmp .Lnext_entry
+.Lentries_end:
+    test r10, r10
+    jnz .Lstale_variable
+    add r8, 32
+    jmp .Lnext_variable
+.Lstale_variable:
+    mov rax, [r8 + 8]           # the name without its equals sign
+    add rax, rbx
+    mov [rbp + SUBJECT], rax
+    jmp .Lstale
+.Lreturn:
+    ret
+
+# Whether the text at rdi begins with the one at rsi: ZF, and rdi stands behind it.
+# Changes rax and rsi too.
+.Lskip_text:
+    movzx eax, byte ptr [rsi]
+    test al, al
+    jz .Lreturn
+    cmp al, [rdi]
+    jne .Lreturn
+    inc rsi
+    inc rdi
+    jmp .Lskip_text
+
+# The files, with the same cause of a message: what must be there; then all of them where a hint has changed.
+.Lcheck_records:
+    lea rdx, [r15 + TABLE_MUST]
+    call .Lcompare
+    jne .Lstale
+    lea rdx, [r15 + TABLE_HINTS]
+    call .Lcompare
+    je .Lreturn
+    lea rdx, [r15 + TABLE_ALL]
+    call .Lcompare
+    jne .Lstale
+    ret
+
+# Whether every record of the list at rdx (offset, count) matches: ZF; SUBJECT is the first
+# path that does not.
+.Lcompare:
+    mov r8, [rdx]
+    add r8, rbx
+    mov r9, [rdx + 8]
+    lea rsi, [rbp + STAT]
+.Lnext_record:
+    test r9, r9
+    jz .Lreturn
+    mov rdi, [r8]
+    add rdi, rbx
+    mov eax, 4                  # stat
+    syscall
+    mov rcx, [r8 + 8]           # 0 absent, 1 file, 2 folder
+    test ecx, ecx
+    jz .Lexpect_absent
+    test eax, eax
+    jnz .Ldiffers
+    mov rax, [rsi + STAT_INODE]
+    cmp rax, [r8 + 16]
+    jne .Ldiffers
+    movdqu xmm0, [rsi + STAT_MODIFIED]
+    movdqu xmm1, [r8 + 32]
+    pcmpeqb xmm0, xmm1
+    movdqu xmm1, [rsi + STAT_CHANGED]
+    movdqu xmm2, [r8 + 48]
+    pcmpeqb xmm1, xmm2
+    pand xmm0, xmm1
+    pmovmskb eax, xmm0
+    cmp eax, 0xffff
+    jne .Ldiffers
+    cmp ecx, 2
+    je .Lsame
+    mov rax, [rsi + STAT_SIZE]
+    cmp rax, [r8 + 24]
+    jne .Ldiffers
+.Lsame:
+    add r8, 64
+    dec r9
+    jmp .Lnext_record
+.Lexpect_absent:                # the errors at which the loader goes on looking elsewhere
+    cmp eax, -2                 # ENOENT
+    je .Lsame
+    cmp eax, -20                # ENOTDIR
+    je .Lsame
+    cmp eax, -13                # EACCES
+    je .Lsame
+.Ldiffers:
+    mov [rbp + SUBJECT], rdi
+    or eax, -1                  # clears ZF
+    ret

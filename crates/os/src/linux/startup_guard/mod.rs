@@ -1,0 +1,122 @@
+//! Code that runs first inside a *bundle*: a program and its libraries merged into one ELF file.
+//!
+//! The loader calls it through DT_PREINIT_ARRAY: after relocation, before any constructor. It
+//! looks whether what was merged is still what is on disk, and starts the original program in
+//! the bundle's place where it is not; else it makes the process take itself for the original.
+//! It is a blob of position-independent x86-64 code without relocations, followed by its
+//! tables. Nothing of it ever runs in headstart.
+//!
+//! The bundler places [`Blob::bytes`] in a readable and executable segment, puts the address of
+//! [`Blob::entry`] first into DT_PREINIT_ARRAY, and binds the functions of [`Blob::wrappers`]
+//! for merged code to the blob.
+//!
+//! In order: the environment, the files, the names for the loader, what the process believes
+//! (`argv[0]`, AT_EXECFN, the process's name), protection of constants. An original that cannot
+//! be started, or that is the bundle itself, ends the process with a line on standard error and
+//! exit status 127. A start of the original counts in the variable `HEADSTART_STALE` of the
+//! environment, so that an original which only starts the bundle again (a script, say) ends too.
+
+mod blob;
+mod record;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use blob::{Blob, Function, build};
+pub use record::{Expected, Identity, Record};
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// Variables by which the environment changes what glibc's loader loads (ld.so(8)).
+pub const LOADER_VARIABLES: [&str; 3] = ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT"];
+
+/// Everything the blob is to know. Offsets are in bytes, from the blob's first byte to the
+/// thing in memory, and may be negative.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// Absolute path by which the program was found (`/usr/bin/clang++`).
+    pub original: PathBuf,
+    /// That path with links followed.
+    pub original_file: PathBuf,
+    /// Name of the bundle's file without its folder (`run`).
+    pub own_name: OsString,
+    /// Variables that must have their value.
+    pub environment: Vec<Variable>,
+    /// Files that must match.
+    pub must: Vec<Record>,
+    /// Files of which a mismatch only means that `all` must be examined: folders of system
+    /// libraries, `/etc/ld.so.cache`.
+    pub hints: Vec<Record>,
+    /// Files that must match where a hint does not.
+    pub all: Vec<Record>,
+    /// Memory that becomes read-only at the end.
+    pub relro: Vec<Protected>,
+    /// Names of merged libraries for the loader.
+    pub names: Option<Names>,
+    /// The functions to wrap, with the offset of the 8-byte slot that the loader fills with the
+    /// real one's address, as a GLOB_DAT relocation tells it.
+    pub slots: Vec<(Function, i64)>,
+}
+
+/// A variable of the environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: OsString,
+    /// The value it must have; `None` or empty for one that must be unset or empty.
+    pub expected: Option<OsString>,
+}
+
+impl Variable {
+    /// The variables of [`LOADER_VARIABLES`] as `value` gives them, such as
+    /// `|name| std::env::var_os(name)`.
+    pub fn of_the_loader(value: impl Fn(&OsStr) -> Option<OsString>) -> Vec<Variable> {
+        let variable = |name: &str| {
+            let expected = value(name.as_ref()).filter(|value| !value.is_empty());
+            Variable { name: name.into(), expected }
+        };
+        LOADER_VARIABLES.into_iter().map(variable).collect()
+    }
+}
+
+/// Pages that become read-only, as PT_GNU_RELRO describes them for one module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protected {
+    /// Offset of the first page.
+    pub offset: i64,
+    /// Length in bytes.
+    pub length: u64,
+}
+
+/// Names under which the loader is to know the bundle, so that a later `dlopen` or DT_NEEDED of
+/// a merged library gives the bundle itself.
+///
+/// They are a chain of glibc's `struct libname_list` (`include/link.h`) in the bundle's writable
+/// data: 8 bytes address of the name, 8 bytes address of the next node (0 in the last), 4 bytes
+/// `dont_free`, which must be 1, and 4 bytes of padding. The chain is ready when the blob runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// Offset of the first node.
+    pub first: i64,
+    /// Offset of the bundle's `.dynamic`, which must have a DT_DEBUG entry.
+    pub dynamic: i64,
+}
+
+/// Why no blob can be made.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A path that would depend on the working directory.
+    #[error("the start-up guard needs absolute paths, not '{0}'; give the path from the root")]
+    Relative(PathBuf),
+    /// A text that no file or variable can have.
+    #[error("the start-up guard cannot hold {0:?}, which is empty or has a NUL byte; rename it")]
+    Text(OsString),
+    /// A name with a folder, or of a variable with an equals sign.
+    #[error("the start-up guard needs a plain name, not {0:?}; leave out '/' and '='")]
+    Name(OsString),
+    /// Two slots for one function.
+    #[error("the start-up guard has two slots for {0}; give one")]
+    TwoSlots(&'static str),
+}

@@ -1,0 +1,153 @@
+//! The tables behind the blob's code, laid out as guard.s names their fields.
+
+use super::{BuildError, Expected, Function, Identity, Record, Tables, Variable};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// 8-byte words of the first table: 18 and a slot for each function.
+const HEADER_WORDS: usize = 18 + Function::ALL.len();
+
+/// Writes tables and the texts they name: the first table, the lists, the texts.
+pub(super) struct Writer {
+    bytes: Vec<u8>,
+    /// Where the first table begins.
+    header: usize,
+    /// Texts with the places that name them.
+    texts: Vec<(usize, Vec<u8>)>,
+}
+
+impl Writer {
+    pub(super) fn new(code: &[u8]) -> Writer {
+        let mut bytes = code.to_vec();
+        bytes.resize(code.len() + HEADER_WORDS * 8, 0);
+        Writer { bytes, header: code.len(), texts: Vec::new() }
+    }
+
+    /// The code and everything behind it.
+    pub(super) fn write(mut self, tables: &Tables) -> Result<Vec<u8>, BuildError> {
+        self.identity_of_the_original(tables)?;
+        self.list(6, &tables.environment, Writer::variable)?;
+        self.list(8, &tables.must, Writer::record)?;
+        self.list(10, &tables.hints, Writer::record)?;
+        self.list(12, &tables.all, Writer::record)?;
+        self.list(14, &tables.relro, |writer, range| {
+            writer.words(&[range.offset as u64, range.length]);
+            Ok(())
+        })?;
+        if let Some(names) = tables.names {
+            self.header_word(16, names.first as u64);
+            self.header_word(17, names.dynamic as u64);
+        }
+        for (index, &(function, offset)) in tables.slots.iter().enumerate() {
+            if tables.slots[..index].iter().any(|&(other, _)| other == function) {
+                return Err(BuildError::TwoSlots(function.name()));
+            }
+            self.header_word(18 + function as usize, offset as u64);
+        }
+        Ok(self.with_texts())
+    }
+
+    fn identity_of_the_original(&mut self, tables: &Tables) -> Result<(), BuildError> {
+        let original = path(&tables.original)?;
+        let file = path(&tables.original_file)?;
+        let name_error = || BuildError::Name(tables.original.clone().into());
+        let name = tables.original.file_name().ok_or_else(name_error)?;
+        self.text_of_header(0, original);
+        self.header_word(1, original.len() as u64);
+        self.text_of_header(2, name.as_bytes());
+        self.text_of_header(3, file);
+        self.header_word(4, file.len() as u64);
+        self.text_of_header(5, plain_name(&tables.own_name, b'/')?);
+        Ok(())
+    }
+
+    /// A list whose offset and count are two words of the first table.
+    fn list<T>(
+        &mut self,
+        word: usize,
+        items: &[T],
+        item: impl Fn(&mut Writer, &T) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
+        self.header_word(word, self.bytes.len() as u64);
+        self.header_word(word + 1, items.len() as u64);
+        items.iter().try_for_each(|each| item(self, each))
+    }
+
+    /// `NAME=`, `NAME`, the value, and whether the variable must be there.
+    fn variable(&mut self, variable: &Variable) -> Result<(), BuildError> {
+        let name = plain_name(&variable.name, b'=')?;
+        let expected = variable.expected.as_deref().unwrap_or_default();
+        if expected.as_bytes().contains(&0) {
+            return Err(BuildError::Text(expected.to_owned()));
+        }
+        self.text([name, b"="].concat());
+        self.text(name.to_vec());
+        self.text(expected.as_bytes().to_vec());
+        self.words(&[u64::from(!expected.is_empty())]);
+        Ok(())
+    }
+
+    /// Path, kind, inode, size, and the two times: 64 bytes.
+    fn record(&mut self, record: &Record) -> Result<(), BuildError> {
+        self.text(path(&record.path)?.to_vec());
+        let nothing = Identity { inode: 0, size: 0, modified: (0, 0), changed: (0, 0) };
+        let (kind, identity) = match record.expected {
+            Expected::Absent => (0, nothing),
+            Expected::File(identity) => (1, identity),
+            Expected::Folder(identity) => (2, identity),
+        };
+        self.words(&[kind, identity.inode, identity.size]);
+        let times = [identity.modified, identity.changed];
+        self.words(&times.map(|(seconds, nanoseconds)| [seconds as u64, nanoseconds as u64]).concat());
+        Ok(())
+    }
+
+    fn words(&mut self, words: &[u64]) {
+        self.bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+
+    /// The next word is the offset of a text.
+    fn text(&mut self, text: Vec<u8>) {
+        self.texts.push((self.bytes.len(), text));
+        self.words(&[0]);
+    }
+
+    fn text_of_header(&mut self, word: usize, text: &[u8]) {
+        self.texts.push((self.header + word * 8, text.to_vec()));
+    }
+
+    fn header_word(&mut self, word: usize, value: u64) {
+        let at = self.header + word * 8;
+        self.bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+
+    /// Puts the texts behind everything, each with its end, and their offsets where they belong.
+    fn with_texts(mut self) -> Vec<u8> {
+        for (place, text) in std::mem::take(&mut self.texts) {
+            let offset = self.bytes.len() as u64;
+            self.bytes[place..place + 8].copy_from_slice(&offset.to_le_bytes());
+            self.bytes.extend(text);
+            self.bytes.push(0);
+        }
+        self.bytes
+    }
+}
+
+fn path(path: &Path) -> Result<&[u8], BuildError> {
+    if !path.is_absolute() {
+        return Err(BuildError::Relative(path.to_owned()));
+    }
+    text(path.as_os_str())
+}
+
+fn plain_name(name: &OsStr, without: u8) -> Result<&[u8], BuildError> {
+    let bytes = text(name)?;
+    if bytes.contains(&without) { Err(BuildError::Name(name.to_owned())) } else { Ok(bytes) }
+}
+
+fn text(text: &OsStr) -> Result<&[u8], BuildError> {
+    let bytes = text.as_bytes();
+    let bad = bytes.is_empty() || bytes.contains(&0);
+    if bad { Err(BuildError::Text(text.to_owned())) } else { Ok(bytes) }
+}

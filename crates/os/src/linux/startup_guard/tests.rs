@@ -1,0 +1,112 @@
+//! The code stands alone: every branch and every address it forms stays inside the blob.
+#![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+use super::blob::{Place, code};
+use super::*;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
+
+fn instructions() -> Vec<Instruction> {
+    let (begin, end) = (Place::Code.offset(), Place::CodeEnd.offset());
+    let bytes = &code()[begin as usize..end as usize];
+    Decoder::with_ip(64, bytes, begin, DecoderOptions::NONE).into_iter().collect()
+}
+
+fn tables() -> Tables {
+    Tables {
+        original: "/usr/bin/p".into(),
+        original_file: "/usr/lib/p".into(),
+        own_name: "run".into(),
+        ..Tables::default()
+    }
+}
+
+#[test]
+fn every_branch_and_address_stays_inside() {
+    let all = instructions();
+    assert!(all.len() > 300, "{}", all.len());
+    let starts: Vec<u64> = all.iter().map(Instruction::ip).collect();
+    let bytes = build(&tables()).unwrap().bytes.len() as u64;
+    for instruction in &all {
+        let at = instruction.ip();
+        assert!(!instruction.is_invalid(), "at {at:#x}");
+        match instruction.flow_control() {
+            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch | FlowControl::Call
+                if instruction.op0_kind() == OpKind::NearBranch64 =>
+            {
+                let target = instruction.near_branch_target();
+                assert!(starts.binary_search(&target).is_ok(), "{at:#x} to {target:#x}");
+            }
+            FlowControl::IndirectBranch => {
+                let by = (instruction.memory_base(), instruction.memory_index());
+                assert_eq!(by, (Register::R11, Register::R10), "at {at:#x}");
+            }
+            FlowControl::Next | FlowControl::Return | FlowControl::Exception => {}
+            FlowControl::Call => assert_eq!(instruction.code(), iced_x86::Code::Syscall),
+            other => panic!("{other:?} at {at:#x}"),
+        }
+        if instruction.is_ip_rel_memory_operand() {
+            let address = instruction.ip_rel_memory_address();
+            assert!(address < bytes, "{at:#x} names {address:#x} of {bytes:#x}");
+        } else if instruction.op_kinds().any(|kind| kind == OpKind::Memory) {
+            assert_ne!(instruction.memory_base(), Register::None, "an absolute address at {at:#x}");
+        }
+    }
+}
+
+#[test]
+fn the_directory_names_code() {
+    let starts: Vec<u64> = instructions().iter().map(Instruction::ip).collect();
+    let slots = Function::ALL.map(|function| (function, -8)).to_vec();
+    let blob = build(&Tables { slots, ..tables() }).unwrap();
+    assert_eq!(blob.wrappers.len(), 7);
+    for offset in blob.wrappers.iter().map(|&(_, offset)| offset).chain([blob.entry]) {
+        assert!(starts.binary_search(&offset).is_ok());
+        // Where a processor checks the targets of indirect calls, these are allowed.
+        assert_eq!(blob.bytes[offset as usize..][..4], [0xf3, 0x0f, 0x1e, 0xfa], "endbr64");
+    }
+    assert_eq!(Place::CodeEnd.offset(), code().len() as u64);
+    assert_eq!(build(&tables()).unwrap().wrappers, []);
+    for function in Function::ALL {
+        assert_eq!(Function::named(function.name()), Some(function));
+    }
+}
+
+#[test]
+fn what_cannot_be_a_path_or_a_name_is_refused() {
+    let refused = |tables: Tables| build(&tables).unwrap_err();
+    let error = refused(Tables { original: "p".into(), ..tables() });
+    assert_eq!(error, BuildError::Relative("p".into()));
+    let error = refused(Tables { original_file: "/a\0b".into(), ..tables() });
+    assert_eq!(error, BuildError::Text("/a\0b".into()));
+    let error = refused(Tables { original: "/".into(), ..tables() });
+    assert_eq!(error, BuildError::Name("/".into()));
+    let error = refused(Tables { own_name: "a/b".into(), ..tables() });
+    assert_eq!(error, BuildError::Name("a/b".into()));
+    let error = refused(Tables { own_name: "".into(), ..tables() });
+    assert_eq!(error, BuildError::Text("".into()));
+    let environment = vec![Variable { name: "A=B".into(), expected: None }];
+    let error = refused(Tables { environment, ..tables() });
+    assert_eq!(error, BuildError::Name("A=B".into()));
+    let must = vec![Record { path: "lib.so".into(), expected: Expected::Absent }];
+    assert_eq!(refused(Tables { must, ..tables() }), BuildError::Relative("lib.so".into()));
+    let slots = vec![(Function::Realpath, 8), (Function::Realpath, 16)];
+    assert_eq!(refused(Tables { slots, ..tables() }), BuildError::TwoSlots("realpath"));
+}
+
+#[test]
+fn the_length_depends_on_texts_and_counts_alone() {
+    let identity = Identity { inode: 7, size: 8, modified: (1, 2), changed: (3, 4) };
+    let record = |expected| Record { path: "/lib/a".into(), expected };
+    let with = |offset, expected| Tables {
+        must: vec![record(expected)],
+        relro: vec![Protected { offset, length: 4096 }],
+        names: Some(Names { first: offset, dynamic: 5 * offset }),
+        slots: vec![(Function::Readlink, offset)],
+        ..tables()
+    };
+    let one = build(&with(0, Expected::Absent)).unwrap();
+    let other = build(&with(-77, Expected::File(identity))).unwrap();
+    assert_eq!(one.bytes.len(), other.bytes.len());
+    assert_ne!(one, other);
+    assert_eq!(one, build(&with(0, Expected::Absent)).unwrap());
+}
