@@ -38,7 +38,7 @@ pub(crate) enum Placed {
 }
 
 /// The version of an exported symbol.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ExportVersion {
     /// None.
     Base,

@@ -55,10 +55,12 @@ pub(crate) struct Fixups<'a> {
     pub(crate) copied: Vec<Copied>,
     /// Data that the loader copies: module and symbol of it, and where to.
     pub(crate) copied_later: Vec<(usize, u32, u64)>,
+    /// The real ones of functions that others were taken for.
+    pub(crate) replaced: HashMap<&'static str, Left>,
 }
 
-/// Addresses that are taken instead of a symbol of the C library.
-pub(crate) type Replaced = HashMap<&'static str, u64>;
+/// Functions that are taken instead of those of the C library: their address by name.
+pub(crate) type Replaced = [(&'static str, u64)];
 
 /// Goes through all relocations. `template`: address of the thread-local storage's initial bytes.
 pub(crate) fn collect<'a>(
@@ -245,8 +247,11 @@ impl<'a> One<'_, 'a> {
         definition: Definition,
         symbol: &Symbol<'a>,
     ) -> Value {
-        let replaced = std::str::from_utf8(symbol.name).ok();
-        if let Some(&address) = replaced.and_then(|name| self.replaced.get(name)) {
+        let definer = definition.unwrap_or_default();
+        let left = self.fixups.left.add(self.graph, self.member, relocation.symbol, definer);
+        let mut replaced = self.replaced.iter();
+        if let Some(&(name, address)) = replaced.find(|one| one.0.as_bytes() == symbol.name) {
+            self.fixups.replaced.entry(name).or_insert(left);
             return Value::Address(address);
         }
         let addend = if relocation.kind == spec::R_X86_64_64 { relocation.addend } else { 0 };
@@ -257,9 +262,7 @@ impl<'a> One<'_, 'a> {
             spec::R_X86_64_JUMP_SLOT if !stub => spec::R_X86_64_GLOB_DAT,
             kind => kind,
         };
-        let definer = definition.unwrap_or_default();
-        let symbol = self.fixups.left.add(self.graph, self.member, relocation.symbol, definer);
-        Value::Left { symbol, kind, addend }
+        Value::Left { symbol: left, kind, addend }
     }
 
     fn thread_local(&mut self, relocation: &Relocation) -> Result<(), BundleError> {

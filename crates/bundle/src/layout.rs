@@ -10,7 +10,7 @@
 use crate::members::Place;
 use crate::tls;
 use image::Loadable;
-use image::loadable::Segment;
+use image::loadable::{Class, Segment};
 use image::spec;
 use loader::Graph;
 
@@ -157,8 +157,25 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// What is mapped of an image. Where something is written behind what the file has, that becomes
+/// part of the file too.
 fn parts(image: &Loadable) -> Vec<Segment> {
-    image.segments().iter().filter(|s| s.loads() && s.memory_size > 0).copied().collect()
+    let loaded = image.segments().iter().filter(|part| part.loads() && part.memory_size > 0);
+    let mut parts: Vec<Segment> = loaded.copied().collect();
+    let mut reach = |from: u64, size: u64| {
+        let part = parts.iter_mut().find(|part| part.holds(from));
+        if let Some(part) = part.filter(|part| part.flags & spec::PF_W != 0) {
+            let needed = from.saturating_add(size).min(part.end()) - part.address;
+            part.file_size = part.file_size.max(needed);
+        }
+    };
+    for relocation in image.relocations() {
+        let copied = relocation.class == Class::Copy;
+        let symbol = || image.symbol(relocation.symbol).map_or(0, |symbol| symbol.size);
+        reach(relocation.offset, if copied { symbol() } else { 8 });
+    }
+    image.packed_addresses().for_each(|address| reach(address, 8));
+    parts
 }
 
 /// Where there are more program headers than a kernel takes: neighbours that are not written

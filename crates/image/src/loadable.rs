@@ -8,6 +8,7 @@ mod hash;
 mod parse;
 mod relocations;
 mod segments;
+mod static_symbols;
 mod symbols;
 mod versions;
 
@@ -65,6 +66,7 @@ pub struct Loadable {
     dynamic: Vec<(u64, u64)>,
     /// Symbols by the header of their section (SHT_DYNSYM).
     section_symbols: Option<u32>,
+    statics: static_symbols::Static,
     versions: Vec<Option<Version>>,
     hash: Hash,
     tables: Tables,

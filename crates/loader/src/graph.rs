@@ -17,8 +17,10 @@ pub struct Module {
     pub needs: Vec<usize>,
     /// The module that caused it to be loaded; the program and preloaded ones have none.
     pub loaded_for: Option<usize>,
+    /// Files that were tried before this one was found, and were not there.
+    pub missed: Vec<PathBuf>,
     /// Folder that $ORIGIN stands for.
-    origin: PathBuf,
+    pub origin: PathBuf,
 }
 
 /// All modules of a program; the program is the first. This is also the global scope.
@@ -202,6 +204,10 @@ impl Loading {
         }
         let origin = folder_of(&path);
         let index = self.add(path, image, Some(user), origin);
+        if let Some(module) = self.graph.modules.get_mut(index).filter(|_| !is_loader) {
+            let tried = self.searcher.attempts().split_last().map_or(&[][..], |(_, rest)| rest);
+            module.missed = tried.to_vec();
+        }
         self.by_name.insert(name.to_owned(), index);
         Ok(index)
     }
@@ -230,7 +236,8 @@ impl Loading {
         if let Some(file) = image.identity() {
             self.by_identity.entry(file).or_insert(index);
         }
-        self.graph.modules.push(Module { path, image, needs: Vec::new(), loaded_for, origin });
+        let (needs, missed) = (Vec::new(), Vec::new());
+        self.graph.modules.push(Module { path, image, needs, loaded_for, missed, origin });
         index
     }
 }

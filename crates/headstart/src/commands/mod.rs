@@ -1,5 +1,6 @@
 //! One file for each verb; `jobs` is a way to measure.
 
+pub mod bundle;
 pub mod compare;
 pub mod doctor;
 pub mod experiment;

@@ -59,6 +59,7 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
         segments: file.segments.iter().map(Segment::of).collect(),
         dynamic: dynamic.entries().collect(),
         section_symbols: section_symbols(file),
+        statics: super::static_symbols::Static::of(file),
         versions: versions::read(file, strings),
         hash: hash(file, notes),
         interpreter,

@@ -73,21 +73,25 @@ impl Loadable {
     /// The symbol with this index of the dynamic symbol table.
     pub fn symbol(&self, index: u32) -> Option<Symbol<'_>> {
         let entry = self.symbols().get(index as usize)?;
-        let section = entry.st_shndx(ENDIAN);
-        Some(Symbol {
-            name: self.string(entry.st_name(ENDIAN)),
-            value: entry.st_value(ENDIAN),
-            size: entry.st_size(ENDIAN),
-            kind: kind(entry.st_type()),
-            binding: binding(entry.st_bind()),
-            visibility: visibility(entry.st_visibility()),
-            defined: section != elf::SHN_UNDEF,
-            absolute: section == elf::SHN_ABS,
-        })
+        Some(symbol(entry, self.string(entry.st_name(ENDIAN))))
     }
 
     pub(super) fn symbols(&self) -> &[elf::Sym64<Endian>] {
         entries(self.table(&self.tables.symbols))
+    }
+}
+
+pub(super) fn symbol<'a>(entry: &elf::Sym64<Endian>, name: &'a [u8]) -> Symbol<'a> {
+    let section = entry.st_shndx(ENDIAN);
+    Symbol {
+        name,
+        value: entry.st_value(ENDIAN),
+        size: entry.st_size(ENDIAN),
+        kind: kind(entry.st_type()),
+        binding: binding(entry.st_bind()),
+        visibility: visibility(entry.st_visibility()),
+        defined: section != elf::SHN_UNDEF,
+        absolute: section == elf::SHN_ABS,
     }
 }
 

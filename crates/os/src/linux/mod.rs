@@ -2,6 +2,7 @@ pub mod attend;
 pub mod cache;
 pub mod checks;
 pub mod clock;
+pub mod copy;
 pub mod count;
 pub mod cpuid;
 mod error;

@@ -1,0 +1,38 @@
+//! A program and the libraries that are loaded with it, merged after linking into one ELF file
+//! that the unmodified loader loads.
+//!
+//! ```text
+//! members (who is merged) ─► layout (where) ─► fixups (what every relocation becomes)
+//!        ─► exports, versions, symbols, unwind, initialisers ─► plan ─► output
+//! ```
+
+mod debug_symbols;
+mod dynamic;
+mod error;
+mod exports;
+mod fixups;
+mod freshness;
+mod guard;
+mod headers;
+mod initialisers;
+mod layout;
+mod left;
+mod members;
+mod names;
+mod needs;
+mod output;
+mod own;
+mod plan;
+mod sections;
+mod strings;
+mod symbols;
+mod tables;
+mod tls;
+mod unwind;
+mod versions;
+
+mod make;
+
+pub use error::BundleError;
+pub use make::{Made, Options, make};
+pub use members::Place;

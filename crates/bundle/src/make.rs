@@ -1,0 +1,119 @@
+//! Making a bundle.
+
+use crate::error::BundleError;
+use crate::layout::{Bases, PAGE};
+use crate::members::{self, Place};
+use crate::output;
+use crate::plan::{self, Wanted};
+use image::loadable::Segment;
+use loader::{Environment, Graph};
+use rand::RngExt;
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Name of the bundle's file in its folder.
+pub const RUN: &str = "run";
+
+/// How a bundle is made.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// At fixed addresses, chosen by chance once: faster, but without address-space layout
+    /// randomisation.
+    pub fixed: bool,
+    /// Libraries to leave outside: names (`libfoo`), paths, or folders.
+    pub outside: Vec<String>,
+}
+
+/// What was made.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// What to start.
+    pub run: PathBuf,
+    /// Each module's path and place, the program first.
+    pub modules: Vec<(PathBuf, Place)>,
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// References that were bound now.
+    pub bound: u64,
+    /// Symbols that the loader still looks up.
+    pub left: usize,
+    /// Addresses that move with the bundle at each launch.
+    pub moving: usize,
+}
+
+/// Makes a bundle of `program` in `folder`, which exists.
+///
+/// # Errors
+/// It is declined, with the reason, or a file cannot be read or written; nothing named `run` is
+/// left then.
+pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, BundleError> {
+    let environment = Environment::own();
+    let graph = loader::load(program, &environment)?;
+    let declined =
+        |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
+    refuse(&graph, &environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
+    let relocated = loader::bindings(&graph, true);
+    let places = members::choose(&graph, &options.outside);
+    let bases = bases(&graph, options);
+    let fixed = options.fixed;
+    let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
+    let plan = plan::plan(&graph, &relocated, &places, &wanted)?;
+    let run = folder.join(RUN);
+    let file = tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder);
+    let file = file.map_err(|error| BundleError::io(folder, error))?;
+    let bytes = output::write(&plan, &graph, file.as_file(), file.path())?;
+    let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
+    let permissions = std::fs::Permissions::from_mode(mode);
+    file.as_file().set_permissions(permissions).map_err(|e| BundleError::io(&run, e))?;
+    file.persist(&run).map_err(|error| BundleError::io(&run, error.error))?;
+    let bound = relocated.iter().map(|module| module.work.references).sum();
+    let modules = graph.modules.iter().map(|module| module.path.clone()).zip(places);
+    Ok(Made {
+        run,
+        modules: modules.collect(),
+        bytes,
+        bound,
+        left: plan.fixups.left.references.len(),
+        moving: plan.relocations.moving.len(),
+    })
+}
+
+/// Why this program is not bundled.
+fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option<String> {
+    let program = graph.modules.first()?;
+    if program.image.machine != "x86_64" {
+        return Some(format!("it is for {}, and bundles are made for x86_64", program.image.machine));
+    }
+    if environment.preload.is_some() {
+        return Some("LD_PRELOAD is set, which a bundle could not follow; unset it".to_owned());
+    }
+    if program.image.fixed && !options.fixed {
+        return Some(
+            "its own addresses are fixed (ET_EXEC), so it cannot move; with --fixed its \
+             libraries are merged at fixed addresses too"
+                .to_owned(),
+        );
+    }
+    members::cannot_be_merged(&program.image)
+}
+
+/// Lowest and highest address of what is chosen by chance: above what fits 32 bits, below where
+/// the kernel puts stacks and mappings.
+const LOWEST: u64 = 0x1_0000_0000;
+const HIGHEST: u64 = 0x5000_0000_0000;
+
+fn bases(graph: &Graph, options: &Options) -> Bases {
+    if !options.fixed {
+        return Bases { program: 0, libraries: None };
+    }
+    let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
+    let program = graph.modules.first();
+    if program.is_some_and(|module| module.image.fixed) {
+        return Bases { program: 0, libraries: Some(chosen) };
+    }
+    let loaded = program.map_or(&[][..], |module| module.image.segments());
+    let unit = loaded.iter().filter(|segment| segment.loads()).map(|s: &Segment| s.alignment);
+    let unit = unit.max().unwrap_or(PAGE).max(PAGE);
+    Bases { program: crate::layout::up(chosen, unit), libraries: None }
+}

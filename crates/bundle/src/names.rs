@@ -1,0 +1,34 @@
+//! Names by which the loader is to find merged libraries in the bundle (`struct libname_list` of
+//! glibc): their SONAMEs, and the paths of their files, so that a plug-in that needs one of them,
+//! or a dlopen by name or by path, gets the bundle and not a second copy.
+
+use crate::layout::Layout;
+use crate::members;
+use loader::Graph;
+use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
+
+/// Bytes of an entry: address of the name, address of the next entry, and a number.
+pub(crate) const NODE: u64 = 24;
+
+/// Each name once, in the order of the libraries.
+pub(crate) fn of_merged(graph: &Graph, layout: &Layout<'_>) -> Vec<Vec<u8>> {
+    let mut seen: HashSet<Vec<u8>> = HashSet::new();
+    let mut names = Vec::new();
+    for member in layout.members.iter().skip(1) {
+        let Some(module) = graph.modules.get(member.module) else { continue };
+        let real = module.path.canonicalize().unwrap_or_else(|_| module.path.clone());
+        let beside = |path: &std::path::Path| {
+            path.with_file_name(members::name_of(module)).as_os_str().as_bytes().to_vec()
+        };
+        let all = [
+            members::name_of(module).into_bytes(),
+            members::file_name(&module.path).into_bytes(),
+            module.path.as_os_str().as_bytes().to_vec(),
+            real.as_os_str().as_bytes().to_vec(),
+            beside(&real),
+        ];
+        names.extend(all.into_iter().filter(|name| seen.insert(name.clone())));
+    }
+    names
+}

@@ -1,0 +1,77 @@
+//! What the bundle still needs of others: libraries outside, and where later ones are looked for.
+
+use crate::members::{self, Place};
+use image::spec;
+use loader::Graph;
+use loader::graph::Module;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+
+/// Names of the libraries outside, in the order of loading.
+pub(crate) fn of(graph: &Graph, places: &[Place]) -> Vec<String> {
+    let outside = graph.modules.iter().zip(places).filter(|(_, place)| !place.is_merged());
+    outside.map(|(module, _)| name(module)).collect()
+}
+
+/// The name by which the loader finds a library that is found in the system's folders, or the
+/// path of another.
+pub(crate) fn name(module: &Module) -> String {
+    let folder = module.path.parent();
+    let system = folder.is_some_and(|folder| {
+        let text = folder.to_string_lossy();
+        let known = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].contains(&text.as_ref());
+        known || text.ends_with("-linux-gnu")
+    });
+    if system { members::name_of(module) } else { module.path.display().to_string() }
+}
+
+/// DT_RPATH or DT_RUNPATH for what the program opens later: the folders of all merged modules,
+/// `$ORIGIN` replaced. None where nothing is opened.
+pub(crate) fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
+    let merged = || graph.modules.iter().zip(places).filter(|(_, place)| place.is_merged());
+    let opens = |module: &Module| {
+        let mut symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));
+        symbols.any(|symbol| !symbol.defined && matches!(symbol.name, b"dlopen" | b"dlmopen"))
+    };
+    if !merged().any(|(module, _)| opens(module)) {
+        return None;
+    }
+    let mut seen = BTreeSet::new();
+    let mut folders = Vec::new();
+    for (module, _) in merged() {
+        let image = &module.image;
+        let lists = [image.runpath.as_deref(), image.rpath.as_deref()];
+        let Some(list) = lists.into_iter().flatten().next() else { continue };
+        for folder in list.split(':').filter(|folder| !folder.is_empty()) {
+            let origin = module.origin.display().to_string();
+            let folder = folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
+            if seen.insert(folder.clone()) {
+                folders.push(folder);
+            }
+        }
+    }
+    let program = graph.modules.first().map(|module| &module.image);
+    let old = program.is_some_and(|image| image.runpath.is_none() && image.rpath.is_some());
+    let tag = if old { spec::DT_RPATH } else { spec::DT_RUNPATH };
+    (!folders.is_empty()).then(|| (tag, folders.join(":")))
+}
+
+/// NT_GNU_BUILD_ID: another than the program's, as the file is another one.
+pub(crate) fn build_id(graph: &Graph, fixed: bool) -> Vec<u8> {
+    let mut hash = Sha256::new();
+    hash.update(if fixed { "headstart bundle, fixed" } else { "headstart bundle" });
+    for module in &graph.modules {
+        hash.update(module.path.as_os_str().as_encoded_bytes());
+        hash.update([0]);
+        let notes = module.image.segments().iter().filter(|s| s.kind == spec::PT_NOTE);
+        notes.for_each(|note| hash.update(module.image.segment_bytes(note)));
+    }
+    let id = hash.finalize();
+    let mut note = Vec::new();
+    for word in [4_u32, 20, 3] {
+        note.extend_from_slice(&word.to_le_bytes());
+    }
+    note.extend_from_slice(b"GNU\0");
+    note.extend_from_slice(id.get(..20).unwrap_or(&[]));
+    note
+}

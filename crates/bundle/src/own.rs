@@ -1,0 +1,129 @@
+//! The bundle's own writable data: initial thread-local storage, slots of wrapped functions, the
+//! dynamic table, arrays of functions, and behind what becomes read-only the names for the loader.
+
+use crate::fixups::{Fixup, Fixups, Value};
+use crate::initialisers::Functions;
+use crate::layout::{Layout, PAGE, up};
+use crate::names::NODE;
+use image::spec;
+use os::startup_guard::Function;
+
+/// Bytes of an entry of the dynamic table.
+const DYNAMIC_ENTRY: u64 = 16;
+
+/// What is known before relocations are gone through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begun {
+    /// The guard's code and tables.
+    pub(crate) guard: u64,
+    pub(crate) guard_size: u64,
+    /// Beginning of the data.
+    pub(crate) start: u64,
+    /// Initial thread-local storage.
+    pub(crate) template: u64,
+    /// Words that the loader fills with the functions that the guard wraps.
+    pub(crate) slots: u64,
+    /// The first free address behind the slots.
+    end: u64,
+}
+
+impl Begun {
+    pub(crate) fn new(layout: &Layout<'_>, guard_size: u64, slots: usize) -> Begun {
+        let guard = layout.end;
+        let start = up(guard + guard_size, PAGE);
+        let template = up(start, layout.tls.alignment.max(16));
+        let slots_at = up(template + layout.tls.size, 16);
+        let end = slots_at + 8 * slots as u64;
+        Begun { guard, guard_size, start, template, slots: slots_at, end }
+    }
+}
+
+/// An array of words.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Array {
+    pub(crate) at: u64,
+    pub(crate) size: u64,
+}
+
+/// Where everything is.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    pub(crate) begun: Begun,
+    pub(crate) dynamic: Array,
+    pub(crate) before_all: Array,
+    pub(crate) initialise: Array,
+    pub(crate) finalise: Array,
+    /// Names for the loader, which it may add to.
+    pub(crate) nodes: Array,
+    pub(crate) end: u64,
+    /// Arrays and names, as addresses and values.
+    pub(crate) fixups: Vec<Fixup>,
+}
+
+impl Own {
+    /// `names`: address of each name for the loader.
+    pub(crate) fn new(
+        begun: Begun,
+        dynamic_entries: usize,
+        functions: &Functions,
+        names: usize,
+    ) -> Own {
+        let mut free = up(begun.end, 16);
+        let mut take = |size: u64| {
+            let array = Array { at: free, size };
+            free = up(free + size, 16);
+            array
+        };
+        let words = |values: &[Value]| 8 * values.len() as u64;
+        let dynamic = take(DYNAMIC_ENTRY * dynamic_entries as u64);
+        // One more than the program's, for the guard.
+        let before_all = take(words(&functions.before_all) + 8);
+        let initialise = take(words(&functions.initialise));
+        let finalise = take(words(&functions.finalise));
+        let nodes = Array { at: up(free, PAGE), size: NODE * names as u64 };
+        let end = up(nodes.at + nodes.size, PAGE);
+        let mut own =
+            Own { begun, dynamic, before_all, initialise, finalise, nodes, end, fixups: Vec::new() };
+        own.array(own.before_all.at + 8, &functions.before_all);
+        own.array(own.initialise.at, &functions.initialise);
+        own.array(own.finalise.at, &functions.finalise);
+        own
+    }
+
+    fn array(&mut self, at: u64, values: &[Value]) {
+        let places = (at..).step_by(8);
+        self.fixups.extend(places.zip(values).map(|(at, &value)| Fixup { at, value }));
+    }
+
+    /// The guard's function, before all others.
+    pub(crate) fn set_guard(&mut self, entry: u64) {
+        self.fixups.push(Fixup { at: self.before_all.at, value: Value::Address(entry) });
+    }
+
+    /// The real functions, for the guard's wrappers of those that are used.
+    pub(crate) fn set_slots(&mut self, fixups: &Fixups<'_>, functions: &[Function]) {
+        let kind = spec::R_X86_64_GLOB_DAT;
+        for (function, at) in functions.iter().zip((self.begun.slots..).step_by(8)) {
+            if let Some(&symbol) = fixups.replaced.get(function.name()) {
+                self.fixups.push(Fixup { at, value: Value::Left { symbol, kind, addend: 0 } });
+            }
+        }
+    }
+
+    /// The chain of names; `names`: their addresses.
+    pub(crate) fn set_names(&mut self, names: &[u64]) {
+        for (index, &name) in names.iter().enumerate() {
+            let node = self.nodes.at + NODE * index as u64;
+            let next = (index + 1 < names.len()).then_some(Value::Address(node + NODE));
+            let values = [Value::Address(name), next.unwrap_or(Value::Constant(0))];
+            self.array(node, &values);
+            // The loader must not free what it has not allocated.
+            self.fixups.push(Fixup { at: node + 16, value: Value::Constant(1) });
+        }
+    }
+
+    /// Where what becomes read-only ends.
+    pub(crate) fn relro_end(&self) -> u64 {
+        self.nodes.at
+    }
+}
