@@ -1,10 +1,11 @@
 //! Making a bundle.
 
 use crate::error::BundleError;
-use crate::layout::{Bases, PAGE};
+use crate::layout::{Bases, PAGE, up};
 use crate::members::{self, Place};
 use crate::output;
 use crate::plan::{self, Wanted};
+use image::Loadable;
 use image::loadable::Segment;
 use loader::{Environment, Graph};
 use rand::RngExt;
@@ -55,7 +56,7 @@ pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, Bu
     refuse(&graph, &environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
     let relocated = loader::bindings(&graph, true);
     let places = members::choose(&graph, &options.outside);
-    let bases = bases(&graph, options);
+    let bases = bases(&graph, &places, options).map_err(declined)?;
     let fixed = options.fixed;
     let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
     let plan = plan::plan(&graph, &relocated, &places, &wanted)?;
@@ -102,18 +103,52 @@ fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option
 /// the kernel puts stacks and mappings.
 const LOWEST: u64 = 0x1_0000_0000;
 const HIGHEST: u64 = 0x5000_0000_0000;
+/// Behind a program with fixed addresses its libraries must be near enough for tables of 32-bit
+/// distances.
+const REACH: u64 = 0x7f00_0000;
 
-fn bases(graph: &Graph, options: &Options) -> Bases {
+fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, String> {
     if !options.fixed {
-        return Bases { program: 0, libraries: None };
+        return Ok(Bases { program: 0, libraries: None });
+    }
+    let Some(program) = graph.modules.first() else {
+        return Ok(Bases { program: 0, libraries: None });
+    };
+    if program.image.fixed {
+        let merged = graph.modules.iter().zip(places).skip(1).filter(|(_, p)| p.is_merged());
+        let sizes = merged.map(|(module, _)| span(&module.image) + alignment(&module.image));
+        let start = up(end(&program.image), PAGE) + MARGIN;
+        let last = (start + REACH).saturating_sub(sizes.sum::<u64>() + MARGIN);
+        let free = start / PAGE..last / PAGE;
+        if free.is_empty() {
+            return Err(too_large());
+        }
+        let libraries = Some(rand::rng().random_range(free) * PAGE);
+        return Ok(Bases { program: 0, libraries });
     }
     let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
-    let program = graph.modules.first();
-    if program.is_some_and(|module| module.image.fixed) {
-        return Bases { program: 0, libraries: Some(chosen) };
-    }
-    let loaded = program.map_or(&[][..], |module| module.image.segments());
-    let unit = loaded.iter().filter(|segment| segment.loads()).map(|s: &Segment| s.alignment);
-    let unit = unit.max().unwrap_or(PAGE).max(PAGE);
-    Bases { program: crate::layout::up(chosen, unit), libraries: None }
+    Ok(Bases { program: up(chosen, alignment(&program.image)), libraries: None })
+}
+
+/// Room for the bundle's own tables.
+const MARGIN: u64 = 64 << 20;
+
+fn too_large() -> String {
+    "it spans more than 2 GiB, which tables for exceptions cannot reach; leave large libraries \
+     out with --outside"
+        .to_owned()
+}
+
+fn end(image: &Loadable) -> u64 {
+    image.segments().iter().filter(|s| s.loads()).map(Segment::end).max().unwrap_or(0)
+}
+
+fn span(image: &Loadable) -> u64 {
+    let start = image.segments().iter().filter(|s| s.loads()).map(|s| s.address).min();
+    up(end(image).saturating_sub(start.unwrap_or(0)), PAGE)
+}
+
+fn alignment(image: &Loadable) -> u64 {
+    let loaded = image.segments().iter().filter(|segment| segment.loads());
+    loaded.map(|segment| segment.alignment).max().unwrap_or(PAGE).max(PAGE)
 }

@@ -46,7 +46,7 @@ fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String])
     if name.starts_with("libc.so.") {
         return Some("the C library, which belongs to the loader".to_owned());
     }
-    if name.starts_with("libpthread.so.") && module.image.initialises {
+    if name.starts_with("libpthread.so.") && defines(&module.image, b"pthread_create") {
         return Some("a part of the C library before 2.34 that belongs to the loader".to_owned());
     }
     if keep_outside.iter().any(|wanted| is_meant(wanted, module, &name)) {
@@ -69,6 +69,11 @@ pub(crate) fn cannot_be_merged(image: &Loadable) -> Option<String> {
         return Some("it has no PT_LOAD segment".to_owned());
     }
     None
+}
+
+fn defines(image: &Loadable, name: &[u8]) -> bool {
+    let mut symbols = (1..image.symbol_count()).filter_map(|index| image.symbol(index));
+    symbols.any(|symbol| symbol.defined && symbol.name == name)
 }
 
 /// The name by which others need it.

@@ -2,15 +2,15 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-/// Bytes at a time where the kernel cannot copy by itself.
-const CHUNK: usize = 1 << 20;
+/// Bytes at a time. The page cache keeps what one call writes in as large pieces (folios) as the
+/// file system can, and mapping, faulting and unmapping large pieces is several times cheaper than
+/// single pages: a program that is started from such a file starts measurably faster. The kernel's
+/// own copy (copy_file_range(2)) writes page by page, which is why it is not used.
+const CHUNK: usize = 8 << 20;
 
-/// Copies `length` bytes at `from_offset` of `from` to `to_offset` of `to`, inside the kernel
-/// where that is possible (copy_file_range(2)): the bytes are never in this process then, and
-/// some file systems only note that they are the same.
+/// Copies `length` bytes at `from_offset` of `from` to `to_offset` of `to`.
 ///
 /// # Errors
 /// What the system says, and `UnexpectedEof` where `from` ends early.
@@ -21,38 +21,10 @@ pub fn copy_range(
     to_offset: u64,
     length: u64,
 ) -> io::Result<()> {
+    let mut buffer = vec![0; CHUNK.min(usize::try_from(length).unwrap_or(CHUNK))];
     let mut done = 0;
     while done < length {
-        let (mut read, mut write) = ((from_offset + done) as i64, (to_offset + done) as i64);
-        let left = usize::try_from(length - done).unwrap_or(usize::MAX);
-        let (input, output) = (from.as_raw_fd(), to.as_raw_fd());
-        // SAFETY: both descriptors are open for as long as the files are borrowed, and both
-        // offsets are local variables that outlive the call.
-        let copied = unsafe {
-            libc::copy_file_range(input, &mut read, output, &mut write, left, 0)
-        };
-        match copied {
-            ..0 => return copy_rest(from, from_offset, to, to_offset, length, done),
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            copied => done += copied as u64,
-        }
-    }
-    Ok(())
-}
-
-/// For file systems between which the kernel does not copy; other errors come back here too, and
-/// are told by the reads and writes.
-fn copy_rest(
-    from: &File,
-    from_offset: u64,
-    to: &File,
-    to_offset: u64,
-    length: u64,
-    mut done: u64,
-) -> io::Result<()> {
-    let mut buffer = vec![0; CHUNK.min((length - done) as usize)];
-    while done < length {
-        let size = buffer.len().min((length - done) as usize);
+        let size = buffer.len().min(usize::try_from(length - done).unwrap_or(usize::MAX));
         let chunk = buffer.get_mut(..size).unwrap_or_default();
         from.read_exact_at(chunk, from_offset + done)?;
         to.write_all_at(chunk, to_offset + done)?;
@@ -77,7 +49,6 @@ mod tests {
         assert_eq!(&bytes, b"\0\0\0\0\x002345");
         let early = copy_range(&from, 8, &to, 0, 4).map_err(|error| error.kind());
         assert_eq!(early, Err(io::ErrorKind::UnexpectedEof));
-        // The kernel does not copy into a device.
-        copy_range(&from, 0, &File::options().write(true).open("/dev/null")?, 0, 10)
+        Ok(())
     }
 }
