@@ -7,6 +7,7 @@
 mod hash;
 mod parse;
 mod relocations;
+mod sections;
 mod segments;
 mod static_symbols;
 mod symbols;
@@ -14,6 +15,7 @@ mod versions;
 
 pub use hash::{Chain, Hash, gnu_hash, sysv_hash};
 pub use relocations::{Class, Relocation};
+pub use sections::Section;
 pub use segments::Segment;
 pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
 pub use versions::Version;
@@ -62,6 +64,8 @@ pub struct Loadable {
     pub fixed: bool,
     /// Where a program begins.
     pub entry: u64,
+    /// Its build-id, in hexadecimal.
+    pub build_id: Option<String>,
     segments: Vec<Segment>,
     dynamic: Vec<(u64, u64)>,
     /// Symbols by the header of their section (SHT_DYNSYM).

@@ -4,6 +4,7 @@
 //! Units are in the names: `_us` microseconds, `_kib` binary kilobytes, `_bytes`, `_pages`.
 //! A figure that could not be obtained is a [`Reading::Unavailable`], never a zero.
 
+pub mod bundle;
 mod command;
 mod effect;
 mod experiment;

@@ -4,7 +4,7 @@ use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader};
 
 /// The GNU build-id in hexadecimal: from note segments, or else from note sections (object files
 /// have no segments, and Go's linker puts the build-id in none).
-pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Option<String> {
+pub(crate) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Option<String> {
     let endian = file.endian;
     let mut budget = Budget::of_file(file.bytes);
     for segment in file.segments.iter().filter(|s| s.p_type(endian) == elf::PT_NOTE) {

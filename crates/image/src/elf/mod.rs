@@ -17,6 +17,7 @@ mod relocations;
 mod scan;
 mod symbols;
 
+pub(crate) use build_id::read as build_id;
 pub(crate) use functions::placed;
 pub(crate) use imports::{next, versions as table_of_versions};
 pub(crate) use machine::name as machine_name;

@@ -56,6 +56,7 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
                 .any(|tag| dynamic.get(tag).is_some_and(|size| size > 0)),
         fixed: header.e_type(ENDIAN) == spec::ET_EXEC,
         entry: header.e_entry(ENDIAN),
+        build_id: elf::build_id(file, notes),
         segments: file.segments.iter().map(Segment::of).collect(),
         dynamic: dynamic.entries().collect(),
         section_symbols: section_symbols(file),
