@@ -23,6 +23,8 @@ enum Verb {
     Generate(commands::generate::Arguments),
     Scale(commands::scale::Arguments),
     Simulate(commands::simulate::Arguments),
+    Relr(commands::relr::Arguments),
+    Exec(commands::exec::Arguments),
     Experiment(commands::experiment::Arguments),
     Doctor(commands::doctor::Arguments),
 }
@@ -36,6 +38,8 @@ fn main() -> ExitCode {
         Verb::Generate(arguments) => commands::generate::run(&arguments),
         Verb::Scale(arguments) => commands::scale::run(&arguments),
         Verb::Simulate(arguments) => commands::simulate::run(&arguments),
+        Verb::Relr(arguments) => commands::relr::run(&arguments),
+        Verb::Exec(arguments) => commands::exec::run(&arguments),
         Verb::Experiment(arguments) => commands::experiment::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };
