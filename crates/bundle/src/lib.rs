@@ -32,7 +32,15 @@ mod unwind;
 mod versions;
 
 mod make;
+mod manifest;
+mod moving;
+mod patch;
+mod rerandomize;
+mod verify;
 
 pub use error::BundleError;
-pub use make::{Made, Options, make};
+pub use make::{Made, Options, RUN, make};
+pub use manifest::{MANIFEST, read as read_manifest};
+pub use rerandomize::{Rerandomized, rerandomize};
+pub use verify::verify;
 pub use members::Place;

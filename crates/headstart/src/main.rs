@@ -24,6 +24,8 @@ enum Verb {
     Scale(commands::scale::Arguments),
     Simulate(commands::simulate::Arguments),
     Bundle(commands::bundle::Arguments),
+    Relr(commands::relr::Arguments),
+    Exec(commands::exec::Arguments),
     Experiment(commands::experiment::Arguments),
     Doctor(commands::doctor::Arguments),
 }
@@ -38,6 +40,8 @@ fn main() -> ExitCode {
         Verb::Scale(arguments) => commands::scale::run(&arguments),
         Verb::Simulate(arguments) => commands::simulate::run(&arguments),
         Verb::Bundle(arguments) => commands::bundle::run(&arguments),
+        Verb::Relr(arguments) => commands::relr::run(&arguments),
+        Verb::Exec(arguments) => commands::exec::run(&arguments),
         Verb::Experiment(arguments) => commands::experiment::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };

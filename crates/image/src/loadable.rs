@@ -17,6 +17,7 @@ pub use hash::{Chain, Hash, gnu_hash, sysv_hash};
 pub use relocations::{Class, Relocation};
 pub use sections::Section;
 pub use segments::Segment;
+pub(crate) use segments::unpack;
 pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
 pub use versions::Version;
 

@@ -3,11 +3,14 @@
 pub mod bundle;
 pub mod compare;
 pub mod doctor;
+pub mod exec;
 pub mod experiment;
 pub mod explain;
 pub mod generate;
 pub mod inspect;
 mod jobs;
 pub mod measure;
+pub mod relr;
+mod rewriting;
 pub mod scale;
 pub mod simulate;
