@@ -99,7 +99,9 @@ impl Writer {
         };
         self.words(&[kind, identity.inode, identity.size]);
         let times = [identity.modified, identity.changed];
-        self.words(&times.map(|(seconds, nanoseconds)| [seconds as u64, nanoseconds as u64]).concat());
+        self.words(
+            &times.map(|(seconds, nanoseconds)| [seconds as u64, nanoseconds as u64]).concat(),
+        );
         Ok(())
     }
 

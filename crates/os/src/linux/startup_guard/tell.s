@@ -20,6 +20,7 @@
     mov rdi, [r8 - 8]
     call .Lis_own_name
     jne .Ltell_argument
+    mov rdi, [r8 - 8]
     call .Lput_original
     mov [r8 - 8], rax
     mov rsi, [r15 + TABLE_ORIGINAL_BASE]
@@ -34,6 +35,7 @@
     jz .Lreturn
     call .Lis_own_name
     jne .Lreturn
+    mov rdi, [r13]
     call .Lput_original
     mov [r13], rax
     mov rdx, [r15 + TABLE_ORIGINAL]
