@@ -31,7 +31,7 @@ fn a_bundle_is_the_original_by_every_name() {
             // The kernel's copy, where there is room: slashes before a path change nothing.
             let filled = format!("{original:/>width$}", width = own.len());
             let seen = if original.len() > own.len() { own } else { &filled };
-            assert_eq!(launched.line("command line"), format!("{seen} one  3"));
+            assert_eq!(launched.line("command line"), format!("{seen} report one  3"));
             let comm = &original[original.rfind('/').unwrap() + 1..];
             assert_eq!(launched.line("comm"), &comm[..comm.len().min(15)]);
         }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TEXT_(x) #x
@@ -28,11 +29,16 @@ __asm__(".pushsection .guard,\"awx\",@progbits\n"
         "constants: .space 4096\n"
         ".popsection\n"
         ".pushsection .preinit_array,\"aw\",@preinit_array\n"
-        ".quad guard + " TEXT(ENTRY) "\n"
+        ".quad begin, guard + " TEXT(ENTRY) ", end\n"
         ".popsection\n");
 
 extern char guard[], constants[];
 int exported_by_program = 42;
+
+/* Right before and right behind the guard. */
+static struct timespec begun, ended;
+__attribute__((used)) static void begin(void) { clock_gettime(CLOCK_MONOTONIC, &begun); }
+__attribute__((used)) static void end(void) { clock_gettime(CLOCK_MONOTONIC, &ended); }
 
 /* What the process is, line by line. */
 static int report(int argc, char **argv)
@@ -161,6 +167,9 @@ static int names(const char *plugin)
 int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : "report";
+    if (!strcmp(command, "time"))
+        return printf("%ld\n", (ended.tv_sec - begun.tv_sec) * 1000000000 + ended.tv_nsec
+                                   - begun.tv_nsec) < 0;
     if (!strcmp(command, "names"))
         return names(argv[2]);
     if (!strcmp(command, "wrap") || !strcmp(command, "real"))

@@ -7,4 +7,5 @@ mod environment;
 mod files;
 mod names;
 mod refusals;
+mod speed;
 mod wrappers;
