@@ -188,13 +188,71 @@ fn files_under_an_unchanged_hint_are_not_examined() {
 }
 
 #[test]
-fn five_hundred_libraries() {
+fn five_hundred_libraries_of_one_folder() {
     let Some(bench) = Bench::new() else { return };
-    let names: Vec<String> = (0..500).map(|number| format!("library{number}")).collect();
-    let must = names.iter().map(|name| Record::of(&bench.write(name, name)).unwrap()).collect();
+    fs::create_dir(bench.path("lib")).unwrap();
+    let names: Vec<String> = (0..500).map(|number| format!("lib/library{number}")).collect();
+    names.iter().for_each(|name| drop(bench.write(name, name)));
+    let mut must: Vec<Record> = names.iter().map(|name| bench.record(name)).collect();
+    must.extend([bench.record("lib/absent"), bench.record("original")]);
     assert!(bench.launch_with(&Tables { must, ..bench.tables() }).is_bundle());
-    bench.write("library499", "changed");
+    bench.write("lib/library499", "changed");
     assert!(bench.launch().is_original());
+    // The message has the whole path, wherever the folder was opened.
+    fs::remove_file(bench.path("original")).unwrap();
+    let named = format!("{} is not what it was", bench.path("original").display());
+    assert!(bench.launch().refusal().contains(&named));
+    bench.install(&Tables {
+        must: names.iter().map(|name| Record::of(&bench.path(name)).unwrap()).collect(),
+        ..bench.tables()
+    });
+    fs::remove_file(bench.path("lib/library77")).unwrap();
+    let named = format!("{} is not what it was", bench.path("lib/library77").display());
+    assert!(bench.launch().refusal().contains(&named));
+}
+
+#[test]
+fn absent_files_of_an_absent_folder() {
+    let Some(bench) = Bench::new() else { return };
+    fs::create_dir(bench.path("lib")).unwrap();
+    let absent = |folder: &str| (0..8).map(|n| bench.record(&format!("{folder}/{n}"))).collect();
+    let [gone, file, there]: [Vec<Record>; 3] = ["gone", "original", "lib"].map(absent);
+    let must = [gone, file, there].concat();
+    assert!(bench.launch_with(&Tables { must, ..bench.tables() }).is_bundle());
+    fs::create_dir(bench.path("gone")).unwrap();
+    assert!(bench.launch().is_bundle());
+    bench.write("gone/5", "");
+    assert!(bench.launch().is_original());
+    // No folder stays open for the program.
+    fs::remove_file(bench.path("gone/5")).unwrap();
+    let launched = bench.launch();
+    assert!(launched.is_bundle());
+    assert_eq!(launched.line("open files"), "3");
+}
+
+#[test]
+fn a_folder_of_libraries_that_leads_elsewhere() {
+    let Some(bench) = Bench::new() else { return };
+    for folder in ["one", "two"] {
+        fs::create_dir(bench.path(folder)).unwrap();
+        (0..8).for_each(|n| drop(bench.write(&format!("{folder}/{n}"), "library")));
+    }
+    symlink("one", bench.path("lib")).unwrap();
+    let all: Vec<Record> = (0..8).map(|n| bench.record(&format!("lib/{n}"))).collect();
+    let must = all.clone();
+    assert!(bench.launch_with(&Tables { must, ..bench.tables() }).is_bundle());
+    fs::remove_file(bench.path("lib")).unwrap();
+    symlink("two", bench.path("lib")).unwrap();
+    assert!(bench.launch().is_original());
+    fs::remove_file(bench.path("lib")).unwrap();
+    assert!(bench.launch().is_original());
+    // A hint whose files are compared in an open folder leaves it too.
+    symlink("one", bench.path("lib")).unwrap();
+    let mut hints = all.clone();
+    hints[7].expected = Expected::Absent;
+    let launched = bench.launch_with(&Tables { hints, all, ..bench.tables() });
+    assert!(launched.is_bundle(), "{launched:?}");
+    assert_eq!(launched.line("open files"), "3");
 }
 
 #[test]

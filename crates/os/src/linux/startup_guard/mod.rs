@@ -17,6 +17,7 @@
 //! environment, so that an original which only starts the bundle again (a script, say) ends too.
 
 mod blob;
+mod folders;
 mod record;
 mod tables;
 #[cfg(test)]
