@@ -61,10 +61,27 @@ fn another_name_is_kept() {
 fn without_randomised_addresses() {
     let Some((bench, original)) = installed() else { return };
     let Some(setarch) = testkit::tool("setarch") else { return };
+    let names = Some(bench.names());
+    bench.install(&Tables { names, relro: vec![bench.constants()], ..bench.tables() });
     let mut command = Command::new(setarch);
     let launched = launch(command.arg("-R").arg(bench.path("run")).env_clear());
     assert!(launched.is_bundle(), "{launched:?}");
     assert_eq!(launched.line("argv0"), original);
+    assert_eq!(launched.line("constants"), "r--p");
+}
+
+#[test]
+fn started_by_the_loader_named_on_the_command_line() {
+    let Some((bench, longer)) = installed() else { return };
+    let loader = "/lib64/ld-linux-x86-64.so.2";
+    for original in ["/bin/p", &longer] {
+        let names = Some(bench.names());
+        bench.install(&Tables { names, original: original.into(), ..bench.tables() });
+        let launched = launch(Command::new(loader).arg(bench.path("run")).env_clear());
+        assert!(launched.is_bundle(), "{launched:?}");
+        // The loader gives one text both meanings.
+        assert_eq!((launched.line("argv0"), launched.line("execfn")), (original, original));
+    }
 }
 
 #[test]

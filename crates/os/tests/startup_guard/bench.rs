@@ -2,6 +2,7 @@
 
 use os::startup_guard::{Blob, Function, Names, Protected, Record, Tables, Variable, build};
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -72,14 +73,23 @@ impl Bench {
     pub fn install(&self, tables: &Tables) {
         let blob = build(tables).unwrap().bytes;
         assert!(blob.len() <= ROOM, "{}", blob.len());
-        let path = self.path("run");
-        let mut file = std::fs::read(&path).unwrap();
+        let mut file = std::fs::read(self.path("run")).unwrap();
         file[self.place..self.place + blob.len()].copy_from_slice(&blob);
-        // A new file: another test's child may hold the old one open.
-        let fresh = self.path("fresh");
-        std::fs::copy(&path, &fresh).unwrap();
-        std::fs::write(&fresh, file).unwrap();
-        std::fs::rename(fresh, path).unwrap();
+        std::fs::write(self.path("written"), file).unwrap();
+        self.place_executable("written", "run");
+    }
+
+    /// Puts the file `written`, made executable, in the place of `name`.
+    ///
+    /// Another program copies it: a child that another test starts at the same time could hold
+    /// a file open that this process has written, and the kernel would not execute it.
+    pub fn place_executable(&self, written: &str, name: &str) {
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(self.path(written), mode).unwrap();
+        let (from, fresh) = (self.path(written), self.path("fresh"));
+        let copied = Command::new("cp").arg("--preserve=mode").args([&from, &fresh]).status();
+        assert!(copied.unwrap().success());
+        std::fs::rename(fresh, self.path(name)).unwrap();
     }
 
     /// The bundle, to be started by its absolute path in a clean environment.

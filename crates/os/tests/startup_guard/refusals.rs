@@ -61,8 +61,8 @@ fn the_original_cannot_be_executed() {
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     let launched = bench.launch();
     assert!(launched.refusal().contains("cannot be started (error 13): "), "{launched:?}");
-    fs::write(&path, "no program").unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    bench.write("no-program", "no program");
+    bench.place_executable("no-program", "original");
     let launched = bench.launch();
     assert!(launched.refusal().contains("cannot be started (error 8): "), "{launched:?}");
 }
@@ -113,9 +113,9 @@ fn an_original_that_only_starts_the_bundle_again() {
     let Some(bench) = stale() else { return };
     for script in ["exec \"$0-run\" \"$@\"", "\"$0-run\" \"$@\"; exit $?"] {
         let _ = fs::remove_file(bench.path("original-run"));
-        fs::remove_file(bench.path("original")).unwrap();
         fs::hard_link(bench.path("run"), bench.path("original-run")).unwrap();
-        testkit::script(&bench.path(""), "original", &format!("#!/bin/sh\n{script}\n"));
+        bench.write("script", &format!("#!/bin/sh\n{script}\n"));
+        bench.place_executable("script", "original");
         let launched = bench.launch();
         let text = "and the original program only starts the bundle again: ";
         assert!(launched.refusal().contains(text), "{launched:?}");
