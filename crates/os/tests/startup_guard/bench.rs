@@ -10,6 +10,9 @@ use std::process::{Command, Output};
 /// Bytes that bundle.c leaves for the blob.
 const ROOM: usize = 65536;
 
+/// Gives `merged` a version, by a file that every bench has.
+pub const VERSION_FLAG: &str = "-Wl,--version-script=versions";
+
 /// A folder with `run` (the bundle), `original`, and the offsets that tables need.
 pub struct Bench {
     folder: tempfile::TempDir,
@@ -27,7 +30,9 @@ impl Bench {
         // The folder's own path may lead through links.
         let at = folder.path().canonicalize().unwrap();
         let entry = format!("-DENTRY={}", plain_blob().entry);
-        let flags = ["-O1", "-fPIE", "-pie", "-rdynamic", "-U_FORTIFY_SOURCE", "-w", &entry];
+        std::fs::write(at.join("versions"), "MERGED_1 { global: merged; };").unwrap();
+        let flags = ["-O1", "-fPIE", "-pie", "-rdynamic", "-U_FORTIFY_SOURCE", "-w"];
+        let flags = [flags.as_slice(), &[VERSION_FLAG, &entry]].concat();
         let bundle = testkit::compile(&cc, &at, "run", include_str!("bundle.c"), &flags);
         testkit::compile(&cc, &at, "original", include_str!("original.c"), &[]);
         let (symbols, place) = symbols(&readelf, &bundle);

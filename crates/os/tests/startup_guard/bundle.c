@@ -35,6 +35,9 @@ __asm__(".pushsection .guard,\"awx\",@progbits\n"
 extern char guard[], constants[];
 int exported_by_program = 42;
 
+/* Of a merged library, with that library's version. */
+int merged(void) { return exported_by_program; }
+
 /* Right before and right behind the guard. */
 static struct timespec begun, ended;
 __attribute__((used)) static void begin(void) { clock_gettime(CLOCK_MONOTONIC, &begun); }

@@ -1,21 +1,21 @@
 //! The loader knows the bundle by the names of what was merged.
 
-use crate::bench::{Bench, launch};
+use crate::bench::{Bench, VERSION_FLAG, launch};
 use os::startup_guard::{Names, Tables};
 use std::fs;
 
 const MERGED: &str = "int merged(void) { return 7; }";
 const PLUGIN: &str = "
-extern int exported_by_program;
-int ask(void) { return exported_by_program; }";
+extern int merged(void);
+int ask(void) { return merged(); }";
 
-/// A plug-in that needs a library which is gone.
+/// A plug-in that needs a function of a version of a library which is gone.
 fn with_plugin() -> Option<(Bench, String)> {
     let bench = Bench::new()?;
     let cc = testkit::tool("gcc")?;
     let at = bench.path("");
-    let name = "-Wl,-soname,libmerged.so.1";
-    testkit::compile(&cc, &at, "libmerged.so.1", MERGED, &["-shared", "-fPIC", name]);
+    let flags = ["-shared", "-fPIC", "-Wl,-soname,libmerged.so.1", VERSION_FLAG];
+    testkit::compile(&cc, &at, "libmerged.so.1", MERGED, &flags);
     let flags = ["-shared", "-fPIC", "-Wl,--no-as-needed", "libmerged.so.1"];
     let search = format!("-Wl,--enable-new-dtags,-rpath,{}", at.to_str().unwrap());
     let flags = [flags.as_slice(), &[&search]].concat();

@@ -97,8 +97,9 @@ pub struct Protected {
 /// that stays writable, as the loader may append to it: 8 bytes address of the name, 8 bytes address of the next node (0 in the last), 4 bytes
 /// `dont_free`, which must be 1, and 4 bytes of padding. The chain is ready when the blob runs.
 ///
-/// A module that needs a version of a merged library by such a name needs it of the bundle:
-/// without version definitions of its own the loader's assertion in `elf/dl-lookup.c` fails.
+/// A module that needs a version of a merged library by such a name needs it of the bundle: where
+/// that has version definitions at all, those of every merged library must be among them
+/// (`elf/dl-version.c`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
     /// Offset of the first node.
