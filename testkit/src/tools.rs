@@ -31,6 +31,7 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 
 /// Every tool. A package stands here only while something uses it.
 pub const TOOLS: [Tool; 30] = [
+pub const TOOLS: [Tool; 25] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
     tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
@@ -44,6 +45,7 @@ pub const TOOLS: [Tool; 30] = [
     tool("lld-link-19", "lld-19", Tests, "links PE images that emitted ones are held against"),
     tool("wine64", "wine64", Checks, "runs emitted PE images"),
     tool("setpriv", "util-linux", Tests, "tests as a user without privileges"),
+    tool("setarch", "util-linux", Tests, "launches without randomised addresses"),
     tool("kill", "procps", Tests, "signals from outside, as a user sends them"),
     tool("valgrind", "valgrind", Tests, "counts the instructions of launches"),
     tool("strace", "strace", Tests, "the oracle of recorded file-system calls"),

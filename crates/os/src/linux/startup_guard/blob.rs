@@ -8,6 +8,7 @@ compile_error!("the start-up guard exists for x86-64 only");
 
 core::arch::global_asm!(
     include_str!("guard.s"),
+    include_str!("records.s"),
     include_str!("names.s"),
     include_str!("tell.s"),
     include_str!("stale.s"),
@@ -91,7 +92,9 @@ impl Blob {
 /// Where things are in the code, as its first words say.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
+    #[cfg(test)]
     Code,
+    #[cfg(test)]
     CodeEnd,
     Entry,
     Wrapper(Function),
@@ -101,7 +104,9 @@ impl Place {
     /// Offset of the place from the code's first byte.
     pub(super) fn offset(self) -> u64 {
         let index = match self {
+            #[cfg(test)]
             Place::Code => 0,
+            #[cfg(test)]
             Place::CodeEnd => 1,
             Place::Entry => 2,
             Place::Wrapper(function) => 3 + function as usize,

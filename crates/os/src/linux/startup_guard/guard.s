@@ -11,6 +11,7 @@
 .set SUBJECT, 296               # what has changed: a text
 .set PIECES, 304                # struct iovec of a message, eight at most
 .set NUMBER, 432                # digits of an error number
+.set FOLDER, 448                # open folder of the records, AT_FDCWD, or its error
 .set FRAME, 456                 # with 6 registers and the return address: 512 bytes
 
 .set STAT_INODE, 8
@@ -161,69 +162,3 @@ headstart_startup_guard_begin:
     inc rsi
     inc rdi
     jmp .Lskip_text
-
-# The files, with the same cause of a message: what must be there; then all of them where a hint has changed.
-.Lcheck_records:
-    lea rdx, [r15 + TABLE_MUST]
-    call .Lcompare
-    jne .Lstale
-    lea rdx, [r15 + TABLE_HINTS]
-    call .Lcompare
-    je .Lreturn
-    lea rdx, [r15 + TABLE_ALL]
-    call .Lcompare
-    jne .Lstale
-    ret
-
-# Whether every record of the list at rdx (offset, count) matches: ZF; SUBJECT is the first
-# path that does not.
-.Lcompare:
-    mov r8, [rdx]
-    add r8, rbx
-    mov r9, [rdx + 8]
-    lea rsi, [rbp + STAT]
-.Lnext_record:
-    test r9, r9
-    jz .Lreturn
-    mov rdi, [r8]
-    add rdi, rbx
-    mov eax, 4                  # stat
-    syscall
-    mov rcx, [r8 + 8]           # 0 absent, 1 file, 2 folder
-    test ecx, ecx
-    jz .Lexpect_absent
-    test eax, eax
-    jnz .Ldiffers
-    mov rax, [rsi + STAT_INODE]
-    cmp rax, [r8 + 16]
-    jne .Ldiffers
-    movdqu xmm0, [rsi + STAT_MODIFIED]
-    movdqu xmm1, [r8 + 32]
-    pcmpeqb xmm0, xmm1
-    movdqu xmm1, [rsi + STAT_CHANGED]
-    movdqu xmm2, [r8 + 48]
-    pcmpeqb xmm1, xmm2
-    pand xmm0, xmm1
-    pmovmskb eax, xmm0
-    cmp eax, 0xffff
-    jne .Ldiffers
-    cmp ecx, 2
-    je .Lsame
-    mov rax, [rsi + STAT_SIZE]
-    cmp rax, [r8 + 24]
-    jne .Ldiffers
-.Lsame:
-    add r8, 64
-    dec r9
-    jmp .Lnext_record
-.Lexpect_absent:                # the errors at which the loader goes on looking elsewhere
-    cmp eax, -2                 # ENOENT
-    je .Lsame
-    cmp eax, -20                # ENOTDIR
-    je .Lsame
-    cmp eax, -13                # EACCES
-    je .Lsame
-.Ldiffers:
-    mov [rbp + SUBJECT], rdi
-    or eax, -1                  # clears ZF
-    ret

@@ -17,6 +17,7 @@
 //! environment, so that an original which only starts the bundle again (a script, say) ends too.
 
 mod blob;
+mod folders;
 mod record;
 mod tables;
 #[cfg(test)]
@@ -92,9 +93,13 @@ pub struct Protected {
 /// Names under which the loader is to know the bundle, so that a later `dlopen` or DT_NEEDED of
 /// a merged library gives the bundle itself.
 ///
-/// They are a chain of glibc's `struct libname_list` (`include/link.h`) in the bundle's writable
-/// data: 8 bytes address of the name, 8 bytes address of the next node (0 in the last), 4 bytes
+/// They are a chain of glibc's `struct libname_list` (`include/link.h`) in memory of the bundle
+/// that stays writable, as the loader may append to it: 8 bytes address of the name, 8 bytes address of the next node (0 in the last), 4 bytes
 /// `dont_free`, which must be 1, and 4 bytes of padding. The chain is ready when the blob runs.
+///
+/// A module that needs a version of a merged library by such a name needs it of the bundle: where
+/// that has version definitions at all, those of every merged library must be among them
+/// (`elf/dl-version.c`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
     /// Offset of the first node.

@@ -10,7 +10,7 @@
 .set MOST_NAMES, 8
 
 # Appends the bundle's chain of names to the private list of the program's link_map, where that
-# looks as it does in glibc 2.26 to 2.42.
+# looks as it does in glibc 2.20 to 2.42.
 .Ladd_names:
     mov rdx, [r15 + TABLE_NAMES]
     test rdx, rdx

@@ -1,6 +1,7 @@
-//! The tables behind the blob's code, laid out as guard.s names their fields.
+//! The tables behind the blob's code, laid out as guard.s and records.s name their fields.
 
-use super::{BuildError, Expected, Function, Identity, Record, Tables, Variable};
+use super::folders::{Step, by_folder};
+use super::{BuildError, Expected, Function, Identity, Tables, Variable};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -13,8 +14,8 @@ pub(super) struct Writer {
     bytes: Vec<u8>,
     /// Where the first table begins.
     header: usize,
-    /// Texts with the places that name them.
-    texts: Vec<(usize, Vec<u8>)>,
+    /// Texts, with the places that name them and how much of each stands before what is named.
+    texts: Vec<(usize, usize, Vec<u8>)>,
 }
 
 impl Writer {
@@ -28,9 +29,9 @@ impl Writer {
     pub(super) fn write(mut self, tables: &Tables) -> Result<Vec<u8>, BuildError> {
         self.identity_of_the_original(tables)?;
         self.list(6, &tables.environment, Writer::variable)?;
-        self.list(8, &tables.must, Writer::record)?;
-        self.list(10, &tables.hints, Writer::record)?;
-        self.list(12, &tables.all, Writer::record)?;
+        self.list(8, &by_folder(&tables.must), Writer::step)?;
+        self.list(10, &by_folder(&tables.hints), Writer::step)?;
+        self.list(12, &by_folder(&tables.all), Writer::step)?;
         self.list(14, &tables.relro, |writer, range| {
             writer.words(&[range.offset as u64, range.length]);
             Ok(())
@@ -88,18 +89,26 @@ impl Writer {
         Ok(())
     }
 
-    /// Path, kind, inode, size, and the two times: 64 bytes.
-    fn record(&mut self, record: &Record) -> Result<(), BuildError> {
-        self.text(path(&record.path)?.to_vec());
+    /// Path, kind with the length of the prefix, inode, size, and the two times: 64 bytes.
+    fn step(&mut self, step: &Step) -> Result<(), BuildError> {
         let nothing = Identity { inode: 0, size: 0, modified: (0, 0), changed: (0, 0) };
-        let (kind, identity) = match record.expected {
-            Expected::Absent => (0, nothing),
-            Expected::File(identity) => (1, identity),
-            Expected::Folder(identity) => (2, identity),
+        let (text, prefix, kind, identity) = match *step {
+            Step::Enter(folder) => (folder, 0, 3, nothing),
+            Step::Look(record, prefix) => {
+                let path = path(&record.path)?;
+                match record.expected {
+                    Expected::Absent => (path, prefix, 0, nothing),
+                    Expected::File(identity) => (path, prefix, 1, identity),
+                    Expected::Folder(identity) => (path, prefix, 2, identity),
+                }
+            }
         };
-        self.words(&[kind, identity.inode, identity.size]);
+        self.texts.push((self.bytes.len(), prefix, text.to_vec()));
+        self.words(&[0, kind | (prefix as u64) << 32, identity.inode, identity.size]);
         let times = [identity.modified, identity.changed];
-        self.words(&times.map(|(seconds, nanoseconds)| [seconds as u64, nanoseconds as u64]).concat());
+        self.words(
+            &times.map(|(seconds, nanoseconds)| [seconds as u64, nanoseconds as u64]).concat(),
+        );
         Ok(())
     }
 
@@ -109,12 +118,12 @@ impl Writer {
 
     /// The next word is the offset of a text.
     fn text(&mut self, text: Vec<u8>) {
-        self.texts.push((self.bytes.len(), text));
+        self.texts.push((self.bytes.len(), 0, text));
         self.words(&[0]);
     }
 
     fn text_of_header(&mut self, word: usize, text: &[u8]) {
-        self.texts.push((self.header + word * 8, text.to_vec()));
+        self.texts.push((self.header + word * 8, 0, text.to_vec()));
     }
 
     fn header_word(&mut self, word: usize, value: u64) {
@@ -124,8 +133,8 @@ impl Writer {
 
     /// Puts the texts behind everything, each with its end, and their offsets where they belong.
     fn with_texts(mut self) -> Vec<u8> {
-        for (place, text) in std::mem::take(&mut self.texts) {
-            let offset = self.bytes.len() as u64;
+        for (place, before, text) in std::mem::take(&mut self.texts) {
+            let offset = (self.bytes.len() + before) as u64;
             self.bytes[place..place + 8].copy_from_slice(&offset.to_le_bytes());
             self.bytes.extend(text);
             self.bytes.push(0);

@@ -20,13 +20,17 @@
     mov rdi, [r8 - 8]
     call .Lis_own_name
     jne .Ltell_argument
-    call .Lput_original
-    mov [r8 - 8], rax
     mov rsi, [r15 + TABLE_ORIGINAL_BASE]
     add rsi, rbx
     mov edi, 15                 # PR_SET_NAME
     mov eax, 157                # prctl
     syscall
+    mov rdi, [r8 - 8]
+    mov r9, rdi
+    call .Lput_original
+    mov [r8 - 8], rax
+    cmp r9, [r13]               # one text, where the user has named the loader
+    je .Lput_argument
 
 .Ltell_argument:
     mov rdi, [r13]
@@ -34,7 +38,9 @@
     jz .Lreturn
     call .Lis_own_name
     jne .Lreturn
+    mov rdi, [r13]
     call .Lput_original
+.Lput_argument:
     mov [r13], rax
     mov rdx, [r15 + TABLE_ORIGINAL]
     add rdx, rbx

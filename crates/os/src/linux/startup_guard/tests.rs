@@ -30,7 +30,9 @@ fn every_branch_and_address_stays_inside() {
         let at = instruction.ip();
         assert!(!instruction.is_invalid(), "at {at:#x}");
         match instruction.flow_control() {
-            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch | FlowControl::Call
+            FlowControl::UnconditionalBranch
+            | FlowControl::ConditionalBranch
+            | FlowControl::Call
                 if instruction.op0_kind() == OpKind::NearBranch64 =>
             {
                 let target = instruction.near_branch_target();

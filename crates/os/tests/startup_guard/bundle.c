@@ -1,0 +1,186 @@
+/* Stands for a bundle: room for the blob, slots and names before it, and commands that show
+   what the process sees. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+__asm__(".pushsection .guard,\"awx\",@progbits\n"
+        ".balign 4096\n"
+        ".globl slots, nodes, guard, constants\n"
+        "slots: .quad readlink, readlinkat, __readlink_chk, __readlinkat_chk\n"
+        "       .quad realpath, __realpath_chk, canonicalize_file_name\n"
+        "nodes: .quad 1f, nodes + 24, 1\n"
+        "       .quad 2f, 0, 1\n"
+        "1:     .asciz \"libmerged.so.1\"\n"
+        "2:     .asciz \"/nowhere/libmerged.so.1\"\n"
+        ".balign 4096\n"
+        "guard: .space 65536\n"
+        "constants: .space 4096\n"
+        ".popsection\n"
+        ".pushsection .preinit_array,\"aw\",@preinit_array\n"
+        ".quad begin, guard + " TEXT(ENTRY) ", end\n"
+        ".popsection\n");
+
+extern char guard[], constants[];
+int exported_by_program = 42;
+
+/* Of a merged library, with that library's version. */
+int merged(void) { return exported_by_program; }
+
+/* Right before and right behind the guard. */
+static struct timespec begun, ended;
+__attribute__((used)) static void begin(void) { clock_gettime(CLOCK_MONOTONIC, &begun); }
+__attribute__((used)) static void end(void) { clock_gettime(CLOCK_MONOTONIC, &ended); }
+
+/* What the process is, line by line. */
+static int report(int argc, char **argv)
+{
+    Dl_info info = {0};
+    char comm[32] = "";
+    FILE *file = fopen("/proc/self/comm", "r");
+    fgets(comm, sizeof comm, file);
+    fclose(file);
+    dladdr(&exported_by_program, &info);
+    printf("bundle\nargv0 %s\ninvocation %s\nexecfn %s\ndladdr %s\ncomm %s", argv[0],
+           program_invocation_name, (char *)getauxval(AT_EXECFN), info.dli_fname, comm);
+    for (int i = 2; i < argc; i++)
+        printf("argument %s\n", argv[i]);
+    int in_a_row = 1;
+    for (int i = 1; i < argc; i++)
+        in_a_row &= argv[i - 1] + strlen(argv[i - 1]) + 1 == argv[i];
+    printf("in a row %d\n", in_a_row);
+    int next = dup(0);
+    close(next);
+    printf("open files %d\n", next);
+    char line[512];
+    file = fopen("/proc/self/cmdline", "r");
+    size_t length = fread(line, 1, sizeof line - 1, file);
+    fclose(file);
+    for (size_t i = 0; i < length; i++)
+        line[i] = line[i] ? line[i] : ' ';
+    printf("command line %.*s\n", (int)length, line);
+    /* Programs write titles there. */
+    memset(argv[0], '-', strlen(argv[0]));
+    file = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, file)) {
+        uintptr_t from, to;
+        char mode[5];
+        if (sscanf(line, "%lx-%lx %4s", &from, &to, mode) == 3 && from <= (uintptr_t)constants
+            && (uintptr_t)constants < to)
+            printf("constants %s\n", mode);
+    }
+    fclose(file);
+    return 0;
+}
+
+typedef ssize_t (*readlink_t)(const char *, char *, size_t);
+typedef ssize_t (*readlinkat_t)(int, const char *, char *, size_t);
+typedef ssize_t (*readlink_chk_t)(const char *, char *, size_t, size_t);
+typedef ssize_t (*readlinkat_chk_t)(int, const char *, char *, size_t, size_t);
+typedef char *(*realpath_t)(const char *, char *);
+typedef char *(*realpath_chk_t)(const char *, char *, size_t);
+typedef char *(*canonicalize_t)(const char *);
+
+extern ssize_t __readlink_chk(const char *, char *, size_t, size_t);
+extern ssize_t __readlinkat_chk(int, const char *, char *, size_t, size_t);
+extern char *__realpath_chk(const char *, char *, size_t);
+
+static void *function(int index, int wrapped)
+{
+    static void *const real[] = {readlink, readlinkat, __readlink_chk, __readlinkat_chk,
+                                 realpath, __realpath_chk, canonicalize_file_name};
+    return wrapped ? guard + ((const uint32_t *)guard)[3 + index] : real[index];
+}
+
+/* One call: what it gave, errno, and the buffer with what stood behind the answer. */
+static void call(int index, int wrapped, const char *path, size_t size, size_t true_size)
+{
+    char buffer[PATH_MAX + 16], *text = 0;
+    ssize_t given = 0;
+    void *f = function(index, wrapped);
+    memset(buffer, '#', sizeof buffer);
+    errno = 77;
+    switch (index) {
+    case 0: given = ((readlink_t)f)(path, buffer, size); break;
+    case 1: given = ((readlinkat_t)f)(-1, path, buffer, size); break;
+    case 2: given = ((readlink_chk_t)f)(path, buffer, size, true_size); break;
+    case 3: given = ((readlinkat_chk_t)f)(-1, path, buffer, size, true_size); break;
+    case 4: text = ((realpath_t)f)(path, buffer); break;
+    case 5: text = ((realpath_chk_t)f)(path, buffer, true_size); break;
+    case 6: text = ((canonicalize_t)f)(path); break;
+    }
+    if (index < 4)
+        printf("%zd errno %d %.*s\n", given, errno, (int)(given < 0 ? 2 : given + 2), buffer);
+    else
+        printf("%s errno %d\n", text ? text : "(null)", errno);
+    if (index == 6)
+        free(text);
+}
+
+/* wrap|real PATH SIZE TRUE-SIZE; %d in PATH stands for this process. */
+static int calls(char **argv)
+{
+    char path[PATH_MAX];
+    size_t size = strtoul(argv[3], 0, 0), true_size = strtoul(argv[4], 0, 0);
+    snprintf(path, sizeof path, argv[2], getpid());
+    for (int index = 0; index < 7; index++)
+        call(index, !strcmp(argv[1], "wrap"), path, size, true_size);
+    return 0;
+}
+
+/* One checked call with a bad size: ends the process. */
+static int overflow(char **argv)
+{
+    call(atoi(argv[3]), !strcmp(argv[2], "wrap"), "/proc/self/exe", 64, 32);
+    return 0;
+}
+
+static int names(const char *plugin)
+{
+    void *self = dlopen(0, RTLD_NOW);
+    const char *const asked[] = {"libmerged.so.1", "/nowhere/libmerged.so.1"};
+    for (int i = 0; i < 2; i++)
+        for (int flags = 0; flags < 2; flags++) {
+            void *handle = dlopen(asked[i], RTLD_NOW | (flags ? RTLD_NOLOAD : 0));
+            void *symbol = handle ? dlsym(handle, "exported_by_program") : 0;
+            printf("same %d symbol %d\n", handle == self, symbol == &exported_by_program);
+            for (int again = 0; again < 20 && handle; again++)
+                dlclose(handle);
+        }
+    void *module = dlopen(plugin, RTLD_NOW);
+    int (*ask)(void) = module ? dlsym(module, "ask") : 0;
+    printf("plugin %d\n", ask ? ask() : -1);
+    if (!module)
+        printf("%s\n", dlerror());
+    else
+        printf("closed %d\n", dlclose(module));
+    printf("again %d\n", dlopen("libmerged.so.1", RTLD_NOW | RTLD_NOLOAD) == self);
+    printf("unknown %d\n", dlopen("libunmerged.so.1", RTLD_NOW) != 0);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *command = argc > 1 ? argv[1] : "report";
+    if (!strcmp(command, "time"))
+        return printf("%ld\n", (ended.tv_sec - begun.tv_sec) * 1000000000 + ended.tv_nsec
+                                   - begun.tv_nsec) < 0;
+    if (!strcmp(command, "names"))
+        return names(argv[2]);
+    if (!strcmp(command, "wrap") || !strcmp(command, "real"))
+        return calls(argv);
+    if (!strcmp(command, "overflow"))
+        return overflow(argv);
+    return report(argc, argv);
+}

@@ -1,0 +1,63 @@
+//! The loader knows the bundle by the names of what was merged.
+
+use crate::bench::{Bench, VERSION_FLAG, launch};
+use os::startup_guard::{Names, Tables};
+use std::fs;
+
+const MERGED: &str = "int merged(void) { return 7; }";
+const PLUGIN: &str = "
+extern int merged(void);
+int ask(void) { return merged(); }";
+
+/// A plug-in that needs a function of a version of a library which is gone.
+fn with_plugin() -> Option<(Bench, String)> {
+    let bench = Bench::new()?;
+    let cc = testkit::tool("gcc")?;
+    let at = bench.path("");
+    let flags = ["-shared", "-fPIC", "-Wl,-soname,libmerged.so.1", VERSION_FLAG];
+    testkit::compile(&cc, &at, "libmerged.so.1", MERGED, &flags);
+    let flags = ["-shared", "-fPIC", "-Wl,--no-as-needed", "libmerged.so.1"];
+    let search = format!("-Wl,--enable-new-dtags,-rpath,{}", at.to_str().unwrap());
+    let flags = [flags.as_slice(), &[&search]].concat();
+    let plugin = testkit::compile(&cc, &at, "plugin.so", PLUGIN, &flags);
+    fs::remove_file(bench.path("libmerged.so.1")).unwrap();
+    Some((bench, plugin.to_str().unwrap().to_owned()))
+}
+
+#[test]
+fn a_merged_library_is_the_program() {
+    let Some((bench, plugin)) = with_plugin() else { return };
+    bench.install(&Tables { names: Some(bench.names()), ..bench.tables() });
+    for bind in ["", "1"] {
+        let launched = launch(bench.command(&["names", &plugin]).env("LD_BIND_NOW", bind));
+        assert_eq!(launched.status.code(), Some(0), "{launched:?}");
+        let expected = "same 1 symbol 1\n".repeat(4) + "plugin 42\nclosed 0\nagain 1\nunknown 0\n";
+        assert_eq!(launched.stdout, expected);
+    }
+}
+
+#[test]
+fn without_names_the_library_is_missing() {
+    let Some((bench, plugin)) = with_plugin() else { return };
+    bench.install(&bench.tables());
+    let launched = launch(&mut bench.command(&["names", &plugin]));
+    assert!(launched.stdout.starts_with(&"same 0 symbol 0\n".repeat(4)), "{launched:?}");
+    assert!(launched.stdout.contains("plugin -1\nlibmerged.so.1: cannot open"), "{launched:?}");
+}
+
+#[test]
+fn a_loader_that_keeps_other_records() {
+    let Some(bench) = Bench::new() else { return };
+    let names = bench.names();
+    // Where the map's l_ld is not the bundle's .dynamic: one entry later in it.
+    let names = Names { dynamic: names.dynamic + 16, ..names };
+    let stale = bench.launch_with(&Tables { names: Some(names), ..bench.tables() });
+    assert!(stale.is_original(), "{stale:?}");
+    // Zeros: no DT_DEBUG.
+    let names = Names { dynamic: bench.constants().offset, ..names };
+    bench.install(&Tables { names: Some(names), ..bench.tables() });
+    assert!(bench.launch().is_original());
+    fs::remove_file(bench.path("original")).unwrap();
+    let text = "the loader keeps other records than the bundle knows, and the original";
+    assert!(bench.launch().refusal().contains(text));
+}

@@ -1,0 +1,138 @@
+//! How the original is started, and what happens where it cannot be.
+
+use crate::bench::{Bench, launch, named};
+use os::startup_guard::{Expected, Record, Tables, Variable};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+/// A bundle that is stale from the first.
+fn stale() -> Option<Bench> {
+    let bench = Bench::new()?;
+    bench.install(&stale_tables(&bench));
+    Some(bench)
+}
+
+fn stale_tables(bench: &Bench) -> Tables {
+    let environment = vec![Variable { name: "WANTED".into(), expected: Some("yes".into()) }];
+    Tables { environment, ..bench.tables() }
+}
+
+#[test]
+fn the_original_gets_arguments_and_environment() {
+    let Some(bench) = stale() else { return };
+    let launched = launch(&mut bench.command(&["one", "", "three"]));
+    assert!(launched.is_original(), "{launched:?}");
+    assert_eq!(launched.line("argv0"), bench.path("original").to_str().unwrap());
+    assert_eq!(launched.stdout.matches("argument ").count(), 3);
+    assert_eq!((launched.line("entries"), launched.line("counter")), ("2", "a"));
+    assert_eq!(launched.stderr, "");
+}
+
+#[test]
+fn another_name_is_kept() {
+    let Some(bench) = stale() else { return };
+    for (given, seen) in [("gcc", "gcc"), ("/x/runner", "/x/runner"), ("", "")] {
+        let launched = launch(named(&mut bench.command(&[]), given));
+        assert_eq!(launched.line("argv0"), seen);
+    }
+    for own in ["run", "./run", "/run", "a/b/run"] {
+        let launched = launch(named(&mut bench.command(&[]), own));
+        assert_eq!(launched.line("argv0"), bench.path("original").to_str().unwrap(), "{own}");
+    }
+}
+
+#[test]
+fn the_original_is_missing() {
+    let Some(bench) = stale() else { return };
+    fs::remove_file(bench.path("original")).unwrap();
+    let original = bench.path("original");
+    let expected = format!(
+        "headstart: {}: WANTED is not what it was when the bundle was made, and the original \
+         program is missing: install it again, or remove the bundle",
+        original.to_str().unwrap()
+    );
+    assert_eq!(bench.launch().refusal(), expected);
+}
+
+#[test]
+fn the_original_cannot_be_executed() {
+    let Some(bench) = stale() else { return };
+    let path = bench.path("original");
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    let launched = bench.launch();
+    assert!(launched.refusal().contains("cannot be started (error 13): "), "{launched:?}");
+    bench.write("no-program", "no program");
+    bench.place_executable("no-program", "original");
+    let launched = bench.launch();
+    assert!(launched.refusal().contains("cannot be started (error 8): "), "{launched:?}");
+}
+
+#[test]
+fn the_changed_file_is_named() {
+    let Some(bench) = Bench::new() else { return };
+    let must = vec![bench.record("original"), bench.record("absent")];
+    bench.install(&Tables { must, ..bench.tables() });
+    let absent = bench.write("absent", "");
+    fs::remove_file(bench.path("original")).unwrap();
+    let launched = bench.launch();
+    let original = format!("{} is not what it was", bench.path("original").display());
+    assert!(launched.refusal().contains(&original), "{launched:?}");
+    fs::create_dir(bench.path("original")).unwrap();
+    let nothing = Record { path: absent.clone(), expected: Expected::Absent };
+    let must = vec![bench.record("original"), nothing];
+    let launched = bench.launch_with(&Tables { must, ..bench.tables() });
+    let named = format!("{} is not what it was", absent.display());
+    assert!(launched.refusal().contains(&named), "{launched:?}");
+}
+
+#[test]
+fn the_bundle_in_the_place_of_the_original() {
+    let Some(bench) = stale() else { return };
+    // The file itself, by another name of it, and by a link to it.
+    for make in [hard_link, symbolic_link] {
+        let _ = fs::remove_file(bench.path("original"));
+        make(&bench);
+        let launched = bench.launch();
+        let text = "and the bundle itself stands in the original program's place: ";
+        assert!(launched.refusal().contains(text), "{launched:?}");
+    }
+    bench.install(&Tables { original: bench.path("run"), ..stale_tables(&bench) });
+    assert!(bench.launch().refusal().contains("the bundle itself"));
+}
+
+fn hard_link(bench: &Bench) {
+    fs::hard_link(bench.path("run"), bench.path("original")).unwrap();
+}
+
+fn symbolic_link(bench: &Bench) {
+    symlink("run", bench.path("original")).unwrap();
+}
+
+#[test]
+fn an_original_that_only_starts_the_bundle_again() {
+    let Some(bench) = stale() else { return };
+    for script in ["exec \"$0-run\" \"$@\"", "\"$0-run\" \"$@\"; exit $?"] {
+        let _ = fs::remove_file(bench.path("original-run"));
+        fs::hard_link(bench.path("run"), bench.path("original-run")).unwrap();
+        bench.write("script", &format!("#!/bin/sh\n{script}\n"));
+        bench.place_executable("script", "original");
+        let launched = bench.launch();
+        let text = "and the original program only starts the bundle again: ";
+        assert!(launched.refusal().contains(text), "{launched:?}");
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    let Some(bench) = stale() else { return };
+    let with = |value: &str| launch(bench.command(&[]).env("HEADSTART_STALE", value));
+    assert_eq!(with("a").line("counter"), "b");
+    assert_eq!(with("y").line("counter"), "z");
+    assert_eq!(with("a").line("entries"), "2");
+    for value in ["z", "", "A", "{"] {
+        assert!(with(value).refusal().contains("only starts the bundle again"), "{value}");
+    }
+    // Nobody else minds it.
+    let mut command = bench.command(&[]);
+    assert!(launch(command.env("HEADSTART_STALE", "z").env("WANTED", "yes")).is_bundle());
+}
