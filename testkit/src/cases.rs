@@ -27,13 +27,15 @@
 //!    `pub const CASES: &[Case]`.
 //! 2. Name it in `testkit/src/cases/list.rs`.
 //! 3. `cargo test -p testkit --test cases` builds and runs it with every toolchain;
-//!    `cargo run -p testkit --example cases -- NAME FOLDER` leaves the built files to look at.
+//!    `cargo run -p testkit --example cases -- FOLDER NAME` leaves the built files to look at.
 
 mod build;
+mod check;
 mod image;
 mod list;
 mod parallel;
 mod run;
+mod sources;
 mod toolchain;
 
 pub use build::{Built, Objects};
@@ -73,10 +75,14 @@ pub struct Case {
 pub struct Evidence {
     /// The file, relative to the folder of the build.
     pub file: &'static str,
-    /// Option of readelf, such as `-rW`.
+    /// Options of readelf, such as `-rW`.
     pub option: &'static str,
-    /// What the output contains.
+    /// What the output contains, where any run of white space is one blank.
     pub text: &'static str,
+    /// The compiler whose files show it; `None` for every one.
+    compiler: Option<Compiler>,
+    /// The linker whose files show it; `None` for every one.
+    linker: Option<Linker>,
 }
 
 impl Case {
@@ -159,5 +165,23 @@ impl Case {
 
 /// What readelf with `option` must print of `file`.
 const fn shows(file: &'static str, option: &'static str, text: &'static str) -> Evidence {
-    Evidence { file, option, text }
+    Evidence { file, option, text, compiler: None, linker: None }
+}
+
+impl Evidence {
+    const fn only_compiled_by(mut self, compiler: Compiler) -> Self {
+        self.compiler = Some(compiler);
+        self
+    }
+
+    const fn only_linked_by(mut self, linker: Linker) -> Self {
+        self.linker = Some(linker);
+        self
+    }
+
+    /// Whether files of this toolchain must show it.
+    pub fn is_of(&self, toolchain: Toolchain) -> bool {
+        self.compiler.is_none_or(|only| only == toolchain.compiler)
+            && self.linker.is_none_or(|only| only == toolchain.linker)
+    }
 }

@@ -1,6 +1,7 @@
 //! Compiles and links cases.
 
 use super::image::{Kind, Search};
+use super::sources::Sources;
 use super::{Case, Compiler, Image, Toolchain, in_parallel};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub struct Built {
 /// Object files of a case: what all linkers share.
 #[derive(Clone, Debug)]
 pub struct Objects {
-    compiler: Compiler,
+    sources: Sources,
     folder: PathBuf,
 }
 
@@ -41,7 +42,8 @@ impl Case {
         self.link(&objects, toolchain, folder)
     }
 
-    /// Compiles the sources into object files in `folder`, which is created.
+    /// Compiles the sources into object files in `folder`, which is created. Cases of the same
+    /// sources may share the folder: what is there already is not compiled again.
     ///
     /// # Panics
     /// As [`Case::build`].
@@ -50,15 +52,9 @@ impl Case {
         let images = self.images();
         let pairs = |image| sources(image).map(move |source| (image, source));
         let units: Vec<(&Image, &str)> = images.iter().flat_map(pairs).collect();
-        in_parallel(&units, |(image, source)| {
-            let mut command = Command::new(compiler.command(source.ends_with(".cc")));
-            command.args(["-O1", "-g0", "-c"]).arg(position(image)).args(&image.compile);
-            let own = image.compile_by.iter().filter(|(only, _)| *only == compiler);
-            command.args(own.flat_map(|(_, options)| options.iter()));
-            command.arg("-o").arg(folder.join(object(image, source)));
-            done(command.arg(source).current_dir(self.source_folder()));
-        });
-        Objects { compiler, folder: folder.to_owned() }
+        let from = Sources::of(self, compiler);
+        in_parallel(&units, |(image, source)| from.compile(image, source, folder));
+        Objects { sources: from, folder: folder.to_owned() }
     }
 
     /// Links what was compiled, in `folder`, which is created.
@@ -66,7 +62,7 @@ impl Case {
     /// # Panics
     /// As [`Case::build`], and where the objects are of another compiler.
     pub fn link(&self, objects: &Objects, toolchain: &Toolchain, folder: &Path) -> Built {
-        assert_eq!(objects.compiler, toolchain.compiler, "objects of another compiler");
+        assert_eq!(objects.sources.compiler, toolchain.compiler, "objects of another compiler");
         create(folder);
         // Placeholders and $ORIGIN become real paths: they must not depend on how it was named.
         let folder = fs::canonicalize(folder).unwrap_or_else(|why| panic!("{folder:?}: {why}"));
@@ -89,6 +85,12 @@ impl Case {
             environment: variables.map(|(name, value)| (here(name), here(value))).collect(),
             folder: folder.clone(),
         }
+    }
+}
+
+impl Objects {
+    fn of(&self, image: &Image, source: &str) -> PathBuf {
+        self.folder.join(self.sources.object(image, source))
     }
 }
 
@@ -133,7 +135,7 @@ impl Link<'_> {
                 command.arg(format!("-Wl,--enable-new-dtags,-rpath,{path}"));
             }
         }
-        let objects = sources(image).map(|source| self.objects.folder.join(object(image, source)));
+        let objects = sources(image).map(|source| self.objects.of(image, source));
         command.args(objects).args(&image.needs).arg("-Wl,-rpath-link,lib");
         let own = image.link_by.iter().filter(|(linker, _)| *linker == self.toolchain.linker);
         let own = own.flat_map(|(_, options)| options.iter().map(|&option| option.to_owned()));
@@ -168,24 +170,11 @@ fn sources(image: &Image) -> impl Iterator<Item = &'static str> {
     image.sources.iter().copied()
 }
 
-fn position(image: &Image) -> &'static str {
-    match (image.is_program(), image.fixed) {
-        (true, true) => "-fno-pie",
-        (true, false) => "-fPIE",
-        (false, _) => "-fPIC",
-    }
-}
-
-/// The same source may be compiled for several images by different options.
-fn object(image: &Image, source: &str) -> String {
-    format!("{}.{source}.o", image.file.replace('/', "-"))
-}
-
 fn create(folder: &Path) {
     fs::create_dir_all(folder).unwrap_or_else(|why| panic!("{folder:?}: {why}"));
 }
 
-fn done(command: &mut Command) {
+pub(super) fn done(command: &mut Command) {
     let result = command.output().unwrap_or_else(|why| panic!("{command:?}: {why}"));
     let messages = String::from_utf8_lossy(&result.stderr);
     assert!(result.status.success(), "{command:?} failed:\n{messages}");
