@@ -12,7 +12,6 @@ pub const CASES: &[Case] = &[
         shows("lib/libsecond.so", "-W --dyn-syms", "_ZN7Counter5countE"),
         // clang makes weak symbols instead; readelf knows the word of GNU ld's files only.
         shows("lib/libsecond.so", "-W --dyn-syms", "UNIQUE DEFAULT")
-            
             .only_compiled_by(Compiler::Gcc)
             .only_linked_by(Linker::Bfd),
     ]),

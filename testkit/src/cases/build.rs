@@ -4,6 +4,7 @@ use super::image::{Kind, Search};
 use super::sources::Sources;
 use super::{Case, Compiler, Image, Toolchain, in_parallel};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -107,7 +108,11 @@ impl Link<'_> {
         let target = self.folder.join(&image.file);
         target.parent().map(create).unwrap_or_default();
         let made = match image.kind {
-            Kind::Alias(to) => std::os::unix::fs::symlink(to, &target),
+            Kind::Alias(to) => match std::os::unix::fs::symlink(to, &target) {
+                // Of an earlier build in the same folder.
+                Err(why) if why.kind() == ErrorKind::AlreadyExists => Ok(()),
+                made => made,
+            },
             Kind::Data(text) => fs::write(&target, text),
             _ => return done(&mut self.command(image)),
         };
@@ -156,8 +161,10 @@ fn waves(images: &[Image]) -> Vec<Vec<&Image>> {
     let mut turns: Vec<usize> = Vec::new();
     let mut waves: Vec<Vec<&Image>> = Vec::new();
     for image in images {
-        let needed =
-            images.iter().zip(&turns).filter(|(other, _)| image.needs.contains(&other.file));
+        let before = |other: &Image| {
+            [&image.needs, &image.after].iter().any(|files| files.contains(&other.file))
+        };
+        let needed = images.iter().zip(&turns).filter(|(other, _)| before(other));
         let turn = needed.map(|(_, turn)| turn + 1).max().unwrap_or(0);
         turns.push(turn);
         waves.resize_with(waves.len().max(turn + 1), Vec::new);

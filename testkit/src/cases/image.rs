@@ -33,6 +33,7 @@ pub struct Image {
     pub(super) link: Vec<String>,
     pub(super) link_by: Vec<(Linker, &'static [&'static str])>,
     pub(super) needs: Vec<String>,
+    pub(super) after: Vec<String>,
     pub(super) soname: Option<String>,
     pub(super) search: Option<Search>,
     pub(super) fixed: bool,
@@ -59,6 +60,7 @@ impl Image {
             link: Vec::new(),
             link_by: Vec::new(),
             needs: Vec::new(),
+            after: Vec::new(),
             soname,
             search: Some(Search::Runpath(folder)),
             fixed: false,
@@ -136,6 +138,12 @@ impl Image {
     /// Files of the build that it is linked against, in this order.
     pub(super) fn needs(mut self, files: &[&str]) -> Self {
         self.needs.extend(files.iter().map(|&file| file.to_owned()));
+        self
+    }
+
+    /// Files of the build that must be there before it, though they are not linked against by path.
+    pub(super) fn after(mut self, files: &[&str]) -> Self {
+        self.after.extend(files.iter().map(|&file| file.to_owned()));
         self
     }
 
