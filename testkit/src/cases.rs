@@ -32,6 +32,7 @@
 mod build;
 mod check;
 mod image;
+mod link;
 mod list;
 mod parallel;
 mod run;

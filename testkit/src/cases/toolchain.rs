@@ -93,6 +93,12 @@ impl Toolchain {
                 command.arg(folder).arg("-fuse-ld=lld");
             }
         }
+        // Many links run at once: each on one thread.
+        match self.linker {
+            Linker::Bfd => {}
+            Linker::Lld => drop(command.arg("-Wl,--threads=1")),
+            Linker::Mold => drop(command.arg("-Wl,--no-fork,--thread-count=1")),
+        }
         command
     }
 }
