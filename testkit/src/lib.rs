@@ -6,6 +6,7 @@
 //! # let _ = cc;
 //! ```
 
+pub mod cases;
 mod loader_log;
 mod tools;
 

@@ -32,8 +32,16 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 /// Every tool. A package stands here only while something uses it.
 pub const TOOLS: [Tool; 30] = [
 pub const TOOLS: [Tool; 25] = [
+pub const TOOLS: [Tool; 32] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
+    tool("g++", "g++", Tests, "builds the C++ cases of ELF rewriting"),
+    tool("ld.bfd", "binutils", Tests, "links the cases of ELF rewriting"),
+    tool("ld.lld-19", "lld-19", Tests, "links them in its own way"),
+    tool("mold", "mold", Tests, "links them in its own way"),
+    tool("strip", "binutils", Tests, "what rewritten files must survive"),
+    tool("llvm-strip-19", "llvm-19", Tests, "what rewritten files must survive"),
+    tool("patchelf", "patchelf", Tests, "what rewritten files must survive"),
     tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
     tool("llvm-readobj-19", "llvm-19", Tests, "a second reader of emitted images"),
     tool("g++", "g++", Tests, "builds programs that throw exceptions"),
@@ -55,6 +63,7 @@ pub const TOOLS: [Tool; 25] = [
     tool("git", "git", Tests, "a small real program, the same everywhere"),
     tool("emacs", "emacs-nox", Tests, "a program with a large image of its own to load"),
     tool("clang-19", "clang-19", Tests, "a program with very many relocations"),
+    tool("clang++-19", "clang-19", Tests, "builds the C++ cases of ELF rewriting"),
     tool("inkscape", "inkscape", Checks, "a program with over a hundred libraries"),
     tool("soffice", "libreoffice-writer", Checks, "a script that starts a chain of programs"),
     tool("chromium", "chromium", Checks, "a very large image; many processes"),

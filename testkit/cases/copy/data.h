@@ -1,0 +1,20 @@
+struct table {
+    int number;
+    const char *name;
+    int (*operation)(int);
+    struct table *self;
+    struct table *other;
+};
+extern struct table shared_table;
+extern struct table second_table;
+extern const struct table *const constant_pointer;
+extern int small_number;
+extern int alias_number;
+extern int lone_number;
+extern int strong_number;
+int twice(int);
+void library_writes(void);
+void library_prints(void);
+int *library_address(void);
+int *lone_address(void);
+int *protected_address(void);

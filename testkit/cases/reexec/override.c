@@ -1,0 +1,1 @@
+int overridden(void) { return 2; }

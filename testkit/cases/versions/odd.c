@@ -1,0 +1,1 @@
+int odd(void) { return 9; }
