@@ -87,7 +87,7 @@ impl Relocating<'_> {
         if local || symbol.visibility == Visibility::Hidden {
             return;
         }
-        let purpose = purpose(relocation.class);
+        let purpose = Purpose::of(relocation.class);
         if self.last == Some((relocation.symbol, purpose)) {
             return;
         }
@@ -139,13 +139,5 @@ impl Relocating<'_> {
         let program = usize::from(wanted.purpose == Purpose::Copy);
         let mut scope = self.modules.iter().enumerate().skip(program);
         scope.find_map(|(at, module)| Some((at, find(module, wanted, work)?)))
-    }
-}
-
-fn purpose(class: Class) -> Purpose {
-    match class {
-        Class::Plt | Class::Tls => Purpose::Call,
-        Class::Copy => Purpose::Copy,
-        _ => Purpose::Value,
     }
 }

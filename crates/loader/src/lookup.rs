@@ -1,14 +1,14 @@
 //! The search of one symbol: `do_lookup_x` and `check_match` of glibc's elf/dl-lookup.c.
 
 use image::Loadable;
-use image::loadable::{Binding, SymbolKind, Version, gnu_hash};
+use image::loadable::{Binding, Class, SymbolKind, Version, gnu_hash};
 use model::simulation::RelocationWork;
 
 /// Indices of versions from here on are names; 0 is local, 1 global.
 const FIRST_NAMED: u16 = 2;
 
 /// What a reference is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Purpose {
     /// An address or a value.
     Value,
@@ -16,6 +16,17 @@ pub enum Purpose {
     Call,
     /// Data to copy into the program: the program itself is not asked.
     Copy,
+}
+
+impl Purpose {
+    /// What a relocation of this class looks its symbol up for.
+    pub fn of(class: Class) -> Purpose {
+        match class {
+            Class::Plt | Class::Tls => Purpose::Call,
+            Class::Copy => Purpose::Copy,
+            _ => Purpose::Value,
+        }
+    }
 }
 
 /// A symbol that is looked for.
