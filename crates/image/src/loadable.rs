@@ -14,6 +14,7 @@ mod versions;
 pub use hash::{Chain, Hash, gnu_hash, sysv_hash};
 pub use relocations::{Class, Relocation};
 pub use segments::Segment;
+pub(crate) use segments::unpack;
 pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
 pub use versions::Version;
 

@@ -127,19 +127,23 @@ impl Loadable {
     /// an odd one a bitmap of the 63 words behind the last address.
     pub fn packed_addresses(&self) -> impl Iterator<Item = u64> + '_ {
         let words = entries::<object::U64<Endian>>(self.table(&self.tables.relr));
-        let mut next = 0_u64;
-        words.iter().flat_map(move |word| {
-            let word = word.get(ENDIAN);
-            let (base, bits) = if word & 1 == 0 {
-                next = word.wrapping_add(8);
-                (word, 1)
-            } else {
-                let base = next;
-                next = next.wrapping_add(63 * 8);
-                (base, word >> 1)
-            };
-            let set = (0..63_u64).filter(move |bit| bits >> bit & 1 == 1);
-            set.map(move |bit| base.wrapping_add(bit * 8))
-        })
+        unpack(words.iter().map(|word| word.get(ENDIAN)))
     }
+}
+
+/// The addresses that words of DT_RELR stand for.
+pub(crate) fn unpack(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    let mut next = 0_u64;
+    words.flat_map(move |word| {
+        let (base, bits) = if word & 1 == 0 {
+            next = word.wrapping_add(8);
+            (word, 1)
+        } else {
+            let base = next;
+            next = next.wrapping_add(63 * 8);
+            (base, word >> 1)
+        };
+        let set = (0..63_u64).filter(move |bit| bits >> bit & 1 == 1);
+        set.map(move |bit| base.wrapping_add(bit * 8))
+    })
 }

@@ -1,0 +1,127 @@
+//! Moving a whole image to other addresses.
+
+use super::headers::{E_ENTRY, RESERVED};
+use super::sections::{ST_SHNDX, ST_VALUE, SYMBOL_SIZE};
+use super::{Edit, EditError};
+use crate::spec;
+
+/// Tags whose values are addresses (gABI, "Dynamic Section"; GNU; x86-64 psABI).
+const ADDRESSES: [u64; 19] = [
+    spec::DT_PLTGOT,
+    spec::DT_HASH,
+    spec::DT_STRTAB,
+    spec::DT_SYMTAB,
+    spec::DT_RELA,
+    spec::DT_INIT,
+    spec::DT_FINI,
+    spec::DT_JMPREL,
+    spec::DT_INIT_ARRAY,
+    spec::DT_FINI_ARRAY,
+    spec::DT_PREINIT_ARRAY,
+    spec::DT_RELR,
+    spec::DT_GNU_HASH,
+    spec::DT_VERSYM,
+    spec::DT_VERDEF,
+    spec::DT_VERNEED,
+    spec::DT_TLSDESC_PLT,
+    spec::DT_TLSDESC_GOT,
+    0x7000_0000, // DT_X86_64_PLT
+];
+
+/// Tags whose values are not: sizes, counts, flags, offsets of strings.
+fn is_plain(tag: u64) -> bool {
+    let standard = [1, 2, 8, 9, 10, 11, 14, 15, 16, 18, 19, 20, 21, 22, 24, 27, 28, 29, 30, 33, 35];
+    standard.contains(&tag)
+        || tag == spec::DT_RELRENT
+        || (0x6fff_fd00..=0x6fff_fdff).contains(&tag) // DT_VALRNGLO to DT_VALRNGHI
+        || [spec::DT_RELACOUNT, 0x6fff_fffa, spec::DT_FLAGS_1].contains(&tag)
+        || [spec::DT_VERDEFNUM, spec::DT_VERNEEDNUM].contains(&tag)
+        || [0x7fff_fffd, 0x7fff_ffff].contains(&tag) // DT_AUXILIARY, DT_FILTER
+        || [0x7000_0001, 0x7000_0003].contains(&tag) // DT_X86_64_PLTSZ, DT_X86_64_PLTENT
+}
+
+impl Edit<'_> {
+    /// Makes it a program of fixed addresses (ET_EXEC), each `distance` higher than before: in
+    /// headers, the dynamic table and symbols. Relocations, and the words they wrote, are the
+    /// caller's, and so is the order: words are at their new addresses from now on.
+    ///
+    /// # Errors
+    /// A tag of the dynamic table is not known to be an address or not, or addresses would go
+    /// beyond those that there are.
+    pub fn fix_at(&mut self, distance: u64) -> Result<(), EditError> {
+        let far = EditError::Unsupported("its addresses would be too high; choose a lower base");
+        let highest = self.headers.programs.iter().map(|program| program.end()).max();
+        if highest.unwrap_or(0).checked_add(distance).is_none_or(|end| end >= 1 << 47) {
+            return Err(far);
+        }
+        self.move_symbols(distance)?;
+        for entry in &mut self.dynamic {
+            if ADDRESSES.contains(&entry.0) {
+                entry.1 = entry.1.wrapping_add(distance);
+            } else if !is_plain(entry.0) {
+                let found = format!("has an entry of the unknown kind {:#x}", entry.0);
+                return Err(EditError::Damaged { what: "the dynamic table", found });
+            }
+        }
+        for program in &mut self.headers.programs {
+            if program.kind != spec::PT_GNU_STACK && program.kind != spec::PT_NULL {
+                program.address = program.address.wrapping_add(distance);
+                program.physical = program.physical.wrapping_add(distance);
+            }
+        }
+        for section in self.headers.sections.iter_mut().filter(|section| section.allocated()) {
+            section.address = section.address.wrapping_add(distance);
+        }
+        let outside = || EditError::outside("the ELF header");
+        let entry = self.image.entry.wrapping_add(distance);
+        self.bytes.write(E_ENTRY, &entry.to_le_bytes()).ok_or_else(outside)?;
+        self.set_type(spec::ET_EXEC).ok_or_else(outside)
+    }
+
+    /// Tables of symbols: those of the sections, or else the dynamic one.
+    fn symbol_tables(&self) -> Vec<(u64, u64)> {
+        let kinds = [spec::SHT_SYMTAB, spec::SHT_DYNSYM];
+        let sections = self.headers.sections.iter();
+        let sections = sections.filter(|section| kinds.contains(&section.kind));
+        let mut tables: Vec<(u64, u64)> =
+            sections.map(|section| (section.offset, section.size / SYMBOL_SIZE)).collect();
+        let dynamic = self.value(spec::DT_SYMTAB).and_then(|at| self.headers.offset_of(at));
+        if let Some(offset) =
+            dynamic.filter(|dynamic| tables.iter().all(|table| table.0 != *dynamic))
+        {
+            tables.push((offset, self.image.symbol_count().into()));
+        }
+        tables
+    }
+
+    fn move_symbols(&mut self, distance: u64) -> Result<(), EditError> {
+        let outside = || EditError::outside("symbols");
+        for (table, count) in self.symbol_tables() {
+            for index in 0..count {
+                let at = table + index * SYMBOL_SIZE;
+                let symbol: [u8; SYMBOL_SIZE as usize] =
+                    self.bytes.array(at).ok_or_else(outside)?;
+                let kind = symbol[4] & 15;
+                let section = u16::from_le_bytes([symbol[ST_SHNDX as usize], symbol[7]]);
+                let value = self.bytes.array(at + ST_VALUE).map(u64::from_le_bytes);
+                let value = value.ok_or_else(outside)?;
+                // The address of a linkage stub stands for a function that is defined elsewhere.
+                let moves = match section {
+                    spec::SHN_UNDEF => value != 0,
+                    RESERVED.. => false,
+                    section => self.headers.sections.is_empty() || self.is_allocated(section),
+                };
+                if moves && kind != spec::STT_TLS {
+                    let value = value.wrapping_add(distance);
+                    self.bytes.write(at + ST_VALUE, &value.to_le_bytes()).ok_or_else(outside)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_allocated(&self, section: u16) -> bool {
+        let section = self.headers.sections.get(usize::from(section));
+        section.is_some_and(super::headers::Section::allocated)
+    }
+}

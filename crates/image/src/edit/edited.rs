@@ -1,0 +1,57 @@
+use super::overlay::Overlay;
+use std::ops::Range;
+
+/// A rewritten image: its original, and the pages that differ.
+#[derive(Clone)]
+pub struct Edited<'a> {
+    pub(super) bytes: Overlay<'a>,
+    pub(super) new_segment: bool,
+}
+
+impl Edited<'_> {
+    /// Bytes of the new file.
+    pub fn length(&self) -> u64 {
+        self.bytes.length()
+    }
+
+    /// Whether a PT_LOAD segment was added.
+    pub fn new_segment(&self) -> bool {
+        self.new_segment
+    }
+
+    /// The whole new file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.bytes.length() as usize);
+        self.pieces().for_each(|piece| bytes.extend_from_slice(piece));
+        bytes
+    }
+
+    /// The new file from its first byte to its last, in pieces; most are the original's.
+    pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.pieces()
+    }
+
+    /// Bytes of the original file.
+    pub fn original(&self) -> &[u8] {
+        self.bytes.base()
+    }
+
+    /// Ranges of the original whose bytes are not those of the new file, in order; one that
+    /// begins less than 16 bytes behind another is part of it.
+    pub fn differences(&self) -> Vec<Range<u64>> {
+        const GAP: u64 = 16;
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for (offset, new) in self.bytes.changed() {
+            let start = (offset as usize).min(self.original().len());
+            let old = self.original().get(start..).unwrap_or(&[]);
+            let pairs = (offset..).zip(old.iter().zip(new));
+            for (at, _) in pairs.filter(|(_, (old, new))| old != new) {
+                match ranges.last_mut() {
+                    Some(last) if at < last.end + GAP => last.end = at + 1,
+                    _ => ranges.push(at..at + 1),
+                }
+            }
+        }
+        ranges
+    }
+}

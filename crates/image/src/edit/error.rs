@@ -1,0 +1,30 @@
+/// Why an image is not rewritten. The file's name is the caller's to add.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// Its tables contradict one another, or lie outside of the file.
+    #[error("{what} {found}; the file is damaged or of an unknown kind, copy or build it again")]
+    Damaged {
+        /// Which table.
+        what: &'static str,
+        /// What is wrong with it.
+        found: String,
+    },
+    /// Sound, but of a kind that is not rewritten.
+    #[error("{0}")]
+    Unsupported(&'static str),
+    /// An address that is not in the file.
+    #[error("address {address:#x} is not in the file: {what} cannot be written there")]
+    NotInFile {
+        /// Where.
+        address: u64,
+        /// What was to be written.
+        what: &'static str,
+    },
+}
+
+impl EditError {
+    pub(super) fn outside(what: &'static str) -> EditError {
+        let found = "lie outside of the file".to_owned();
+        EditError::Damaged { what, found }
+    }
+}

@@ -1,0 +1,297 @@
+//! Rewriting one ELF file: its dynamic table, strings, version needs, relocations and words.
+//!
+//! What has become too large for its place goes into room that was freed, or else into one new
+//! PT_LOAD segment behind the others; nothing else moves, so that no byte that code refers to is
+//! anywhere else than before. Section headers are kept in agreement for the tools that go by
+//! them (readelf, strip, patchelf, gdb). Formats: gABI, chapters 4 and 5, with GNU's extensions.
+
+mod base;
+mod edited;
+mod error;
+mod finish;
+mod headers;
+mod needs;
+mod overlay;
+mod places;
+mod program_table;
+pub mod relr;
+mod sections;
+mod strings;
+
+pub use edited::Edited;
+pub use error::EditError;
+
+use crate::loadable::{Loadable, Relocation};
+use crate::spec;
+use headers::{Headers, Program};
+use needs::{Asked, Need};
+use overlay::Overlay;
+use std::ops::Range;
+use strings::Strings;
+
+/// Size of a relocation (Elf64_Rela) and of an entry of the dynamic table (Elf64_Dyn).
+const RELOCATION_SIZE: u64 = 24;
+const DYNAMIC_SIZE: u64 = 16;
+
+/// Changes of one image, to be made by [`Edit::finish`].
+pub struct Edit<'a> {
+    image: &'a Loadable,
+    bytes: Overlay<'a>,
+    headers: Headers,
+    dynamic: Vec<(u64, u64)>,
+    strings: Strings<'a>,
+    /// Where they have changed.
+    needs: Option<Vec<Need>>,
+    /// Words of DT_RELR to add.
+    packed: Vec<u64>,
+    /// Addresses in the file that nothing uses any more.
+    spare: Vec<Range<u64>>,
+}
+
+impl<'a> Edit<'a> {
+    /// An image as it is.
+    ///
+    /// # Errors
+    /// Its headers or dynamic table are damaged, or it has none.
+    pub fn of(image: &'a Loadable) -> Result<Self, EditError> {
+        let bytes = Overlay::of(image.bytes());
+        let headers = Headers::read(&bytes)?;
+        let table = dynamic_header(&headers)?;
+        let outside = || EditError::outside("the dynamic table and the segment it is in");
+        if headers.offset_of(table.address) != Some(table.offset) {
+            return Err(outside());
+        }
+        let end = table.offset.checked_add(table.file_size);
+        end.filter(|&end| end <= bytes.length()).ok_or_else(outside)?;
+        let dynamic = image.dynamic().to_vec();
+        if (dynamic.len() as u64 + 1) * DYNAMIC_SIZE > table.file_size {
+            let found = "has no DT_NULL at its end".to_owned();
+            return Err(EditError::Damaged { what: "the dynamic table", found });
+        }
+        let strings = Strings::of(image)?;
+        let (packed, spare) = (Vec::new(), Vec::new());
+        Ok(Edit { image, bytes, headers, dynamic, strings, needs: None, packed, spare })
+    }
+
+    /// Entries of the dynamic table as (tag, value), in order, without the DT_NULL at its end.
+    pub fn dynamic(&self) -> &[(u64, u64)] {
+        &self.dynamic
+    }
+
+    /// Replaces the dynamic table; without a DT_NULL. Addresses of tables that [`Edit::finish`]
+    /// moves are put right by it.
+    pub fn set_dynamic(&mut self, entries: Vec<(u64, u64)>) {
+        self.dynamic = entries;
+        self.dynamic.retain(|entry| entry.0 != spec::DT_NULL);
+    }
+
+    /// Value of the last entry with this tag.
+    pub fn value(&self, tag: u64) -> Option<u64> {
+        self.dynamic.iter().rev().find(|entry| entry.0 == tag).map(|entry| entry.1)
+    }
+
+    /// Gives the entry with this tag a value, and adds it where there is none.
+    pub fn set_value(&mut self, tag: u64, value: u64) {
+        match self.dynamic.iter_mut().rev().find(|entry| entry.0 == tag) {
+            Some(entry) => entry.1 = value,
+            None => self.dynamic.push((tag, value)),
+        }
+    }
+
+    /// Removes all entries with this tag.
+    pub fn remove(&mut self, tag: u64) {
+        self.dynamic.retain(|entry| entry.0 != tag);
+    }
+
+    /// The offset of a string in the dynamic string table, which it is added to where it is
+    /// missing.
+    pub fn add_string(&mut self, text: &[u8]) -> u64 {
+        self.strings.add(text)
+    }
+
+    /// The word at an address; `None` where the file has none.
+    pub fn word(&self, address: u64) -> Option<u64> {
+        let offset = self.headers.offset_of(address)?;
+        self.bytes.array(offset).map(u64::from_le_bytes)
+    }
+
+    /// Puts a word at an address.
+    ///
+    /// # Errors
+    /// The file has no whole word there.
+    pub fn write_word(&mut self, address: u64, word: u64) -> Result<(), EditError> {
+        self.write(address, &word.to_le_bytes())
+    }
+
+    /// Puts bytes at an address.
+    ///
+    /// # Errors
+    /// The file does not have all of these addresses in one segment.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), EditError> {
+        let missing = || EditError::NotInFile { address, what: "bytes" };
+        let further = (bytes.len() as u64).saturating_sub(1);
+        let last = address.checked_add(further).and_then(|last| self.headers.offset_of(last));
+        let offset = self.headers.offset_of(address).ok_or_else(missing)?;
+        if last.and_then(|last| last.checked_sub(offset)) != Some(further) {
+            return Err(missing());
+        }
+        self.bytes.write(offset, bytes).ok_or_else(missing)
+    }
+
+    /// Versions are asked of `new` instead of `old` from now on, as DT_NEEDED and DT_VERNEED must
+    /// name a library in the same words.
+    ///
+    /// # Errors
+    /// The table of versions is damaged.
+    pub fn rename_version_file(&mut self, old: &[u8], new: &[u8]) -> Result<(), EditError> {
+        let mut needs = self.needs()?;
+        let new = self.strings.add(new) as u32;
+        for need in &mut needs {
+            if self.strings.at(need.file) == old {
+                need.file = new;
+            }
+        }
+        self.needs = Some(needs);
+        Ok(())
+    }
+
+    /// Asks for a version of a library that the image asks for versions of already. Gives whether
+    /// it had not done so before.
+    ///
+    /// # Errors
+    /// The table of versions is damaged, or has none of this library.
+    pub fn add_version_need(&mut self, file: &[u8], version: &[u8]) -> Result<bool, EditError> {
+        let mut needs = self.needs()?;
+        let asked = needs.iter().flat_map(|need| &need.versions);
+        let mut highest = asked.map(|asked| asked.index & 0x7fff).max().unwrap_or(1).max(1);
+        while self.image.version(highest + 1).is_some() {
+            highest += 1;
+        }
+        let strings = &mut self.strings;
+        let Some(need) = needs.iter_mut().find(|need| strings.at(need.file) == file) else {
+            return Err(EditError::Unsupported("it asks for no versions of that library"));
+        };
+        if need.versions.iter().any(|asked| strings.at(asked.name) == version) {
+            return Ok(false);
+        }
+        if highest >= 0x7ffe || need.versions.len() >= usize::from(u16::MAX) {
+            return Err(EditError::Unsupported("it asks for as many versions as there can be"));
+        }
+        let name = strings.add(version) as u32;
+        need.versions.push(Asked::of(version, name, highest + 1));
+        self.needs = Some(needs);
+        Ok(true)
+    }
+
+    fn needs(&self) -> Result<Vec<Need>, EditError> {
+        match &self.needs {
+            Some(needs) => Ok(needs.clone()),
+            None => Ok(self.needs_of_file()?.0),
+        }
+    }
+
+    /// The needs as they are in the file, and how many bytes they take.
+    fn needs_of_file(&self) -> Result<(Vec<Need>, u64), EditError> {
+        let table = self.image.dynamic_value(spec::DT_VERNEED);
+        let count = self.image.dynamic_value(spec::DT_VERNEEDNUM).unwrap_or(0);
+        let (Some(table), true) = (table, count > 0) else { return Ok((Vec::new(), 0)) };
+        let table = self.image.at(table).ok_or_else(|| EditError::outside("DT_VERNEED"))?;
+        needs::parse(table, count)
+    }
+
+    /// Replaces the relocations of DT_RELA by fewer ones; those of the procedure linkage
+    /// (DT_JMPREL) stay. Relative ones have to come first. The room left over can hold other
+    /// tables.
+    ///
+    /// # Errors
+    /// There are more than before, or the table shares its room with others.
+    pub fn replace_relocations(&mut self, kept: &[Relocation]) -> Result<(), EditError> {
+        let room = self.relocation_room()?;
+        let size = kept.len() as u64 * RELOCATION_SIZE;
+        if size > room.end - room.start {
+            return Err(EditError::Unsupported("there is no room for more relocations"));
+        }
+        let mut table = Vec::with_capacity(size as usize);
+        for relocation in kept {
+            let info = u64::from(relocation.symbol) << 32 | u64::from(relocation.kind);
+            for word in [relocation.offset, info, relocation.addend as u64] {
+                table.extend(word.to_le_bytes());
+            }
+        }
+        let missing = || EditError::outside("DT_RELA");
+        let offset = self.headers.offset_of(room.start).ok_or_else(missing)?;
+        self.bytes.write(offset, &table).ok_or_else(missing)?;
+        self.bytes.clear(offset + size, room.end - room.start - size).ok_or_else(missing)?;
+        let relative = |kept: &&Relocation| kept.kind == spec::R_X86_64_RELATIVE;
+        let relative = kept.iter().take_while(relative).count() as u64;
+        for tag in [spec::DT_RELACOUNT, spec::DT_RELA, spec::DT_RELASZ, spec::DT_RELAENT] {
+            if size == 0 || (tag == spec::DT_RELACOUNT && relative == 0) {
+                self.remove(tag);
+            }
+        }
+        if size > 0 {
+            self.set_value(spec::DT_RELASZ, size);
+            if relative > 0 {
+                self.set_value(spec::DT_RELACOUNT, relative);
+            }
+        }
+        let is_table = |section: &headers::Section| section.kind == spec::SHT_RELA;
+        if let Some(section) = self.headers.section_at(room.start, is_table) {
+            section.size = size;
+        }
+        self.spare.push(room.start + size..room.end);
+        Ok(())
+    }
+
+    /// The addresses of DT_RELA without those of DT_JMPREL, which must not share more than an end.
+    fn relocation_room(&mut self) -> Result<Range<u64>, EditError> {
+        let shared = EditError::Unsupported(
+            "its relocations share their room with others; link it again with another linker",
+        );
+        let range = |address, size| {
+            let start = self.value(address)?;
+            Some(start..start.checked_add(self.value(size).filter(|&size| size > 0)?)?)
+        };
+        let missing = || EditError::outside("DT_RELA");
+        let mut room = range(spec::DT_RELA, spec::DT_RELASZ).ok_or_else(missing)?;
+        if let Some(linkage) = range(spec::DT_JMPREL, spec::DT_PLTRELSZ) {
+            if linkage.start > room.start && linkage.end == room.end {
+                room.end = linkage.start;
+            } else if linkage.start < room.end && room.start < linkage.end {
+                return Err(shared);
+            }
+        }
+        let file = self.image.at(room.start).map_or(0, <[u8]>::len) as u64;
+        if room.end - room.start > file {
+            return Err(missing());
+        }
+        let (start, end) = (room.start, room.end);
+        let others = self.headers.sections.iter().filter(|other| other.allocated());
+        let overlaps = |other: &headers::Section| {
+            let other_end = other.address.saturating_add(other.size);
+            other.in_file() && other.address < end && start < other_end
+        };
+        for other in others.filter(|other| overlaps(other)) {
+            let whole = other.address == start && other.size == end - start;
+            if other.kind != spec::SHT_RELA || !whole {
+                return Err(shared);
+            }
+        }
+        Ok(room)
+    }
+
+    /// Adds a table of packed relative relocations at these addresses, which are multiples of 8,
+    /// ascending and distinct. Only for images that have none.
+    pub fn set_packed(&mut self, addresses: &[u64]) {
+        self.packed = relr::encode(addresses);
+        self.set_value(spec::DT_RELR, 0);
+        self.set_value(spec::DT_RELRSZ, self.packed.len() as u64 * 8);
+        self.set_value(spec::DT_RELRENT, 8);
+    }
+}
+
+fn dynamic_header(headers: &Headers) -> Result<Program, EditError> {
+    let found = headers.programs.iter().find(|program| program.kind == spec::PT_DYNAMIC);
+    let missing = "it has no dynamic table: it is static, and no loader reads it";
+    found.copied().ok_or(EditError::Unsupported(missing))
+}

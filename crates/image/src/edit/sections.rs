@@ -1,0 +1,144 @@
+//! Section headers after tables have moved: in the order of their addresses, as strip needs them,
+//! with all that refers to them by number.
+
+use super::EditError;
+use super::headers::{Headers, RESERVED, SECTION_SIZE, Section};
+use super::overlay::Overlay;
+use crate::spec;
+
+/// `sh_info` is the number of a section too.
+const SHF_INFO_LINK: u64 = 0x40;
+/// Kinds that number sections in ways of their own: SHT_GROUP, SHT_SYMTAB_SHNDX.
+const NUMBERING: [u32; 2] = [17, 18];
+pub(super) const SYMBOL_SIZE: u64 = 24;
+/// Offsets within a symbol.
+pub(super) const ST_SHNDX: u64 = 6;
+pub(super) const ST_VALUE: u64 = 8;
+
+/// Adds sections, puts moved ones at their places, and symbols where their sections are.
+pub(super) fn settle(
+    headers: &mut Headers,
+    before: &[Section],
+    added: Vec<(&'static [u8], Section)>,
+    bytes: &mut Overlay<'_>,
+) -> Result<(), EditError> {
+    if headers.sections.is_empty() {
+        return Ok(());
+    }
+    let pairs = || before.iter().zip(&headers.sections);
+    let mut loose: Vec<usize> =
+        pairs().enumerate().filter(|(_, (a, b))| a.address != b.address).map(|(i, _)| i).collect();
+    let distances: Vec<u64> = pairs().map(|(a, b)| b.address.wrapping_sub(a.address)).collect();
+    let grown = !added.is_empty();
+    for (name, section) in added {
+        loose.push(headers.sections.len());
+        let name = add_name(headers, name, bytes)?;
+        headers.sections.push(Section { name, ..section });
+    }
+    if loose.is_empty() {
+        return Ok(());
+    }
+    if headers.sections.len() >= usize::from(RESERVED) {
+        return Err(EditError::Unsupported("it has as many sections as there can be"));
+    }
+    let numbering = |section: &Section| NUMBERING.contains(&section.kind);
+    let order = if headers.sections.iter().any(numbering) {
+        (0..headers.sections.len()).collect()
+    } else {
+        order(&headers.sections, &loose)
+    };
+    let mut numbers = vec![0_u16; order.len()];
+    for (new, &old) in order.iter().enumerate() {
+        if let Some(number) = numbers.get_mut(old) {
+            *number = new as u16;
+        }
+    }
+    symbols(headers, &distances, &numbers, bytes)?;
+    renumber(headers, &order, &numbers);
+    if grown {
+        headers.sections_at = bytes.length().next_multiple_of(8);
+        bytes.extend_to(headers.sections_at + headers.sections.len() as u64 * SECTION_SIZE);
+    }
+    Ok(())
+}
+
+/// The offset of a section's name, which is added to the table of names at the file's end.
+fn add_name(headers: &mut Headers, name: &[u8], bytes: &mut Overlay<'_>) -> Result<u32, EditError> {
+    let outside = || EditError::outside("section names");
+    let section = headers.sections.get_mut(usize::from(headers.names)).ok_or_else(outside)?;
+    let mut names = bytes.read(section.offset, section.size).ok_or_else(outside)?;
+    let mut ended = name.to_vec();
+    ended.push(0);
+    if let Some(at) = names.windows(ended.len()).position(|window| window == ended) {
+        return Ok(at as u32);
+    }
+    let at = u32::try_from(names.len()).map_err(|_| outside())?;
+    names.extend(ended);
+    (section.offset, section.size) = (bytes.length(), names.len() as u64);
+    bytes.extend_to(section.offset + section.size);
+    bytes.write(section.offset, &names).ok_or_else(outside)?;
+    Ok(at)
+}
+
+/// Old numbers in the new order: `loose` ones stand before the first that has a higher address.
+fn order(sections: &[Section], loose: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sections.len()).filter(|at| !loose.contains(at)).collect();
+    let mut loose: Vec<usize> = loose.to_vec();
+    let address = |at: usize| sections.get(at).map_or(0, |section| section.address);
+    loose.sort_by_key(|&at| address(at));
+    for at in loose {
+        let allocated = |&other: &usize| sections.get(other).is_some_and(Section::allocated);
+        let higher =
+            order.iter().position(|other| allocated(other) && address(*other) > address(at));
+        let last = || order.iter().rposition(allocated).map_or(1, |last| last + 1);
+        let place = higher.unwrap_or_else(last).clamp(1.min(order.len()), order.len());
+        order.insert(place, at);
+    }
+    order
+}
+
+fn renumber(headers: &mut Headers, order: &[usize], numbers: &[u16]) {
+    let number = |old: u32| numbers.get(old as usize).map_or(old, |&new| u32::from(new));
+    let old = std::mem::take(&mut headers.sections);
+    headers.sections = order.iter().filter_map(|&at| old.get(at).copied()).collect();
+    for section in &mut headers.sections {
+        section.link = number(section.link);
+        if section.flags & SHF_INFO_LINK != 0 {
+            section.info = number(section.info);
+        }
+    }
+    headers.names = number(u32::from(headers.names)) as u16;
+}
+
+/// Symbols get the new numbers of their sections, and move with them.
+fn symbols(
+    headers: &Headers,
+    distances: &[u64],
+    numbers: &[u16],
+    bytes: &mut Overlay<'_>,
+) -> Result<(), EditError> {
+    let tables = headers.sections.iter();
+    let tables =
+        tables.filter(|section| [spec::SHT_SYMTAB, spec::SHT_DYNSYM].contains(&section.kind));
+    for table in tables {
+        let outside = || EditError::outside("symbols");
+        for index in 0..table.size / SYMBOL_SIZE {
+            let at = table.offset + index * SYMBOL_SIZE;
+            let old = bytes.array(at + ST_SHNDX).map(u16::from_le_bytes).ok_or_else(outside)?;
+            let Some(&new) = numbers.get(usize::from(old)) else { continue };
+            if old == spec::SHN_UNDEF || old >= RESERVED {
+                continue;
+            }
+            if new != old {
+                bytes.write(at + ST_SHNDX, &new.to_le_bytes()).ok_or_else(outside)?;
+            }
+            let distance = distances.get(usize::from(old)).copied().unwrap_or(0);
+            if distance != 0 {
+                let value = bytes.array(at + ST_VALUE).map(u64::from_le_bytes);
+                let value = value.ok_or_else(outside)?.wrapping_add(distance);
+                bytes.write(at + ST_VALUE, &value.to_le_bytes()).ok_or_else(outside)?;
+            }
+        }
+    }
+    Ok(())
+}
