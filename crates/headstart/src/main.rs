@@ -23,6 +23,7 @@ enum Verb {
     Generate(commands::generate::Arguments),
     Scale(commands::scale::Arguments),
     Simulate(commands::simulate::Arguments),
+    OrderNeeded(commands::order_needed::Arguments),
     Experiment(commands::experiment::Arguments),
     Doctor(commands::doctor::Arguments),
 }
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Verb::Generate(arguments) => commands::generate::run(&arguments),
         Verb::Scale(arguments) => commands::scale::run(&arguments),
         Verb::Simulate(arguments) => commands::simulate::run(&arguments),
+        Verb::OrderNeeded(arguments) => commands::order_needed::run(&arguments),
         Verb::Experiment(arguments) => commands::experiment::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };

@@ -1,6 +1,13 @@
 //! The ways in which headstart makes a program start faster: each plans and builds a changed
 //! copy, and none touches an original.
 
+mod draft;
+mod link_error;
 mod optimisation;
+pub mod order_needed;
+mod origin;
+mod proof;
 
+pub use link_error::LinkError;
+pub use proof::Changed;
 pub use optimisation::{Built, Declined, Optimisation, Program};

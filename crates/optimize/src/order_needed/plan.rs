@@ -1,6 +1,6 @@
 //! Which modules a program is to ask for itself, in which order.
 
-use super::finding::{self, Asking};
+use super::finding::Asking;
 use super::precedence::Precedence;
 use super::{choose, constructors, exports};
 use loader::{Graph, Relocated};
@@ -14,44 +14,44 @@ const WORTH_A_PATH: f64 = 0.05;
 pub struct Plan {
     /// Modules in the order in which the loader will load them; the program is the first.
     pub order: Vec<usize>,
-    /// How many of them, after the program, it asks for itself.
-    pub asked: usize,
-    /// Those of them that it asks for by path.
+    /// The words of DT_NEEDED by which it asks for those that come after the program; fewer than
+    /// these where the last are left to the libraries that need them.
+    pub words: Vec<Vec<String>>,
+    /// Those that it asks for by path.
     pub by_path: Vec<usize>,
-    /// Probes that depend on the order, as planned.
+    /// Probes of look-ups in the present order.
+    pub probes_now: u64,
+    /// And as planned.
     pub probes: u64,
     /// Pairs of modules that had to stay in order.
     pub pairs: usize,
 }
 
-/// The best plan found, and the probes of the order as it is; none where no order is better.
+/// The best plan found; it is not always better than the present order. None where the program
+/// cannot ask for its libraries itself without a change of what is found first.
 ///
-/// `relocated`: what the loader binds at start. With `strict`, constructors keep their order.
-pub fn best(graph: &Graph, relocated: &[Relocated], strict: bool) -> Option<Plan> {
+/// `hits`: look-ups that each module answers. `asking`: how each may be asked for. With `strict`,
+/// constructors keep their order.
+pub fn best(graph: &Graph, hits: Vec<u64>, asking: Vec<Asking>, strict: bool) -> Option<Plan> {
     let mut precedence = exports::in_common(graph);
     if strict {
         constructors::keep(graph, &mut precedence);
     }
     precedence.close();
-    let asking = finding::of_all(graph);
-    let hits = hits(graph, relocated);
-    let planning = Planning { graph, precedence, hits, asking };
-    let (names, paths) = (planning.plan(false), planning.plan(true));
-    let now: Vec<usize> = (0..graph.modules.len()).collect();
-    let now = choose::probes(&now, &planning.hits);
-    let saved = |plan: &Plan| now.saturating_sub(plan.probes) as f64;
-    let best = match (names, paths) {
+    let present: Vec<usize> = (0..graph.modules.len()).collect();
+    let probes_now = choose::probes(&present, &hits);
+    let planning = Planning { graph, precedence, hits, asking, probes_now };
+    match (planning.plan(false), planning.plan(true)) {
         (Some(names), Some(paths)) => {
-            let worth = saved(&paths) - saved(&names) > WORTH_A_PATH * now as f64;
-            Some(if worth { paths } else { names })
+            let worth = names.probes.saturating_sub(paths.probes) as f64;
+            Some(if worth > WORTH_A_PATH * probes_now as f64 { paths } else { names })
         }
         (names, paths) => names.or(paths),
-    };
-    best.filter(|plan| plan.probes < now)
+    }
 }
 
 /// Look-ups of the scope that each module answers.
-fn hits(graph: &Graph, relocated: &[Relocated]) -> Vec<u64> {
+pub fn hits(graph: &Graph, relocated: &[Relocated]) -> Vec<u64> {
     let mut hits = vec![0; graph.modules.len()];
     for binding in relocated.iter().flat_map(|module| &module.bindings) {
         let Some((to, _)) = binding.to else { continue };
@@ -69,6 +69,7 @@ struct Planning<'a> {
     precedence: Precedence,
     hits: Vec<u64>,
     asking: Vec<Asking>,
+    probes_now: u64,
 }
 
 impl Planning<'_> {
@@ -83,8 +84,17 @@ impl Planning<'_> {
             return None;
         }
         let probes = choose::probes(&order, &self.hits);
-        let pairs = self.precedence.pairs();
-        Some(Plan { order, asked: chosen.len(), by_path, probes, pairs })
+        let words = chosen.iter().map(|&module| self.words(module)).collect();
+        let (probes_now, pairs) = (self.probes_now, self.precedence.pairs());
+        Some(Plan { order, words, by_path, probes_now, probes, pairs })
+    }
+
+    fn words(&self, module: usize) -> Vec<String> {
+        match &self.asking[module] {
+            Asking::Named(words) => words.clone(),
+            Asking::ByPath(path) => vec![path.display().to_string()],
+            Asking::Stays => Vec::new(),
+        }
     }
 
     /// Modules to ask for, ascending, and those of them to be asked for by path. What is not
