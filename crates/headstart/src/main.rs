@@ -24,6 +24,7 @@ enum Verb {
     Scale(commands::scale::Arguments),
     Simulate(commands::simulate::Arguments),
     OrderNeeded(commands::order_needed::Arguments),
+    Selfbind(commands::selfbind::Arguments),
     Experiment(commands::experiment::Arguments),
     Doctor(commands::doctor::Arguments),
 }
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Verb::Scale(arguments) => commands::scale::run(&arguments),
         Verb::Simulate(arguments) => commands::simulate::run(&arguments),
         Verb::OrderNeeded(arguments) => commands::order_needed::run(&arguments),
+        Verb::Selfbind(arguments) => commands::selfbind::run(&arguments),
         Verb::Experiment(arguments) => commands::experiment::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };

@@ -7,6 +7,7 @@ mod optimisation;
 pub mod order_needed;
 mod origin;
 mod proof;
+pub mod selfbind;
 
 pub use link_error::LinkError;
 pub use proof::Changed;

@@ -8,9 +8,9 @@ mod choose;
 mod constructors;
 mod exports;
 pub(crate) mod finding;
-mod plan;
+pub(crate) mod plan;
 mod precedence;
-mod rewrite;
+pub(crate) mod rewrite;
 
 pub(crate) use plan::Plan;
 
@@ -110,13 +110,23 @@ fn edited<'a>(before: &'a Launch, plan: &Plan, target: &Path) -> Result<Edited<'
 /// Holds the rewritten program against the one before.
 fn compare(before: &Launch, after: &Launch, plan: &Plan) -> Result<Ordered, Changed> {
     let pairs = proof::pairs(&before.graph, &after.graph, &HashMap::new())?;
+    for index in 0..pairs.len() {
+        proof::same_bindings(before, after, index, &pairs)?;
+    }
+    compare_order(before, after, plan, &pairs)
+}
+
+/// Compares all but bindings. `pairs`: for each module of `after` the one before.
+pub(crate) fn compare_order(
+    before: &Launch,
+    after: &Launch,
+    plan: &Plan,
+    pairs: &[usize],
+) -> Result<Ordered, Changed> {
     if pairs != plan.order {
         return Err(Changed("its libraries would be loaded in another order than planned".into()));
     }
     proof::versions_have_files(&after.graph)?;
-    for index in 0..pairs.len() {
-        proof::same_bindings(before, after, index, &pairs)?;
-    }
     let old = constructors::of(&before.graph);
     let new: Vec<usize> =
         constructors::of(&after.graph).into_iter().map(|module| pairs[module]).collect();

@@ -10,4 +10,5 @@ mod jobs;
 pub mod measure;
 pub mod order_needed;
 pub mod scale;
+pub mod selfbind;
 pub mod simulate;
