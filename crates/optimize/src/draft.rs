@@ -23,10 +23,8 @@ impl Draft {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let mut file = tempfile::Builder::new()
-            .prefix(".headstart-")
-            .tempfile_in(folder)
-            .map_err(&failed)?;
+        let mut file =
+            tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder).map_err(&failed)?;
         edited.pieces().try_for_each(|piece| file.write_all(piece)).map_err(&failed)?;
         let mode = fs::metadata(original).map_err(LinkError::io(original))?.permissions();
         file.as_file().set_permissions(mode).map_err(&failed)?;

@@ -10,5 +10,5 @@ mod proof;
 pub mod selfbind;
 
 pub use link_error::LinkError;
-pub use proof::Changed;
 pub use optimisation::{Built, Declined, Optimisation, Program};
+pub use proof::Changed;

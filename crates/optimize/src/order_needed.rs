@@ -65,7 +65,7 @@ pub fn order_needed(
     let before = Launch::of(program)?;
     let hits = plan::hits(&before.graph, &before.at_start);
     let asking = finding::of_all(&before.graph);
-    let plan = plan::best(&before.graph, hits, asking, strict_init);
+    let plan = plan::best(&before.graph, &before.bound, hits, asking, strict_init);
     let Some(plan) = plan.filter(|plan| plan.probes < plan.probes_now) else {
         return Err(nothing_to_gain(program, &before, strict_init));
     };
@@ -97,7 +97,8 @@ fn edited<'a>(before: &'a Launch, plan: &Plan, target: &Path) -> Result<Edited<'
     let failed = LinkError::edit(&program.path);
     let mut edit = Edit::of(&program.image).map_err(&failed)?;
     let folder = finding::folder_of(program);
-    let there = std::path::absolute(target).ok().and_then(|target| target.parent()?.canonicalize().ok());
+    let there =
+        std::path::absolute(target).ok().and_then(|target| target.parent()?.canonicalize().ok());
     let moved = Some(&folder).filter(|folder| there.as_ref() != Some(folder));
     if let Some(folder) = moved {
         origin::settle(&mut edit, &program.image, folder);

@@ -55,7 +55,12 @@ pub fn pairs(
     after: &Graph,
     copies: &HashMap<PathBuf, usize>,
 ) -> Result<Vec<usize>, Changed> {
-    let known: HashMap<_, _> = before.modules.iter().enumerate().collect::<Vec<_>>().into_iter()
+    let known: HashMap<_, _> = before
+        .modules
+        .iter()
+        .enumerate()
+        .collect::<Vec<_>>()
+        .into_iter()
         .filter_map(|(at, module)| module.image.identity().map(|identity| (identity, at)))
         .collect();
     let mut pairs = Vec::with_capacity(after.modules.len());
@@ -125,10 +130,10 @@ pub fn versions_have_files(graph: &Graph) -> Result<(), Changed> {
     known.extend(graph.modules.iter().map(|m| m.path.display().to_string().into_bytes()));
     // The loader has its own name from the start.
     let interpreter = graph.modules.iter().find(|module| module.path == graph.interpreter);
-    known.extend(interpreter.and_then(|module| module.image.soname.clone()).map(String::into_bytes));
+    known
+        .extend(interpreter.and_then(|module| module.image.soname.clone()).map(String::into_bytes));
     for module in &graph.modules {
-        let versions = (0..HIGHEST_VERSION).filter_map(|index| module.image.version(index));
-        let mut files = versions.filter_map(|version| version.library.as_ref());
+        let mut files = module.image.versions().filter_map(|version| version.library.as_ref());
         if let Some(file) = files.find(|file| !known.contains(*file)) {
             let (path, file) = (module.path.display(), String::from_utf8_lossy(file));
             let text = format!("{path} asks for versions of {file}, a name not asked for");
@@ -137,6 +142,3 @@ pub fn versions_have_files(graph: &Graph) -> Result<(), Changed> {
     }
     Ok(())
 }
-
-/// Indices of versions end below (Linux Standard Base, "Symbol Versioning").
-const HIGHEST_VERSION: u16 = 0x8000;

@@ -93,7 +93,7 @@ pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound,
     let mut reasons = outside::reasons(&before.graph, &choice.outside, &choice.private);
     let asking = asking(&before, &mut reasons);
     let hits = hits(&before, &reasons);
-    let Some(plan) = plan::best(&before.graph, hits, asking, false) else {
+    let Some(plan) = plan::best(&before.graph, &before.bound, hits, asking, false) else {
         let reason = "it cannot ask for all its libraries itself without a change of which \
                       definitions are found first";
         return Err(LinkError::NothingToGain { path: file.to_owned(), reason: reason.to_owned() });
@@ -195,8 +195,7 @@ impl Work<'_> {
         let mut edit = Edit::of(&module.image).map_err(&failed)?;
         let bindings = Bindings::of(&self.before, index);
         let bound = |one: &_| bindings.bound(&module.image, index, one);
-        let converted =
-            convert::own_symbols(&mut edit, &module.image, bound).map_err(&failed)?;
+        let converted = convert::own_symbols(&mut edit, &module.image, bound).map_err(&failed)?;
         let folder = match index {
             0 => finding::folder_of(module),
             _ => module.path.parent().map(Path::to_owned).unwrap_or_default(),
@@ -216,9 +215,11 @@ impl Work<'_> {
         let modules = &before.graph.modules;
         let copies = self.private().map(|index| (self.folder.copy_of(&modules[index]), index));
         let pairs = proof::pairs(&before.graph, &after.graph, &copies.collect())?;
-        (0..pairs.len()).into_par_iter().try_for_each(|index| match self.reasons[pairs[index]] {
-            None => effects::same(before, &after, index, &pairs),
-            Some(_) => proof::same_bindings(before, &after, index, &pairs),
+        (0..pairs.len()).into_par_iter().try_for_each(|index| {
+            match self.reasons[pairs[index]] {
+                None => effects::same(before, &after, index, &pairs),
+                Some(_) => proof::same_bindings(before, &after, index, &pairs),
+            }
         })?;
         let path = |index: usize| modules[index].path.clone();
         let outside = self.reasons.iter().enumerate();

@@ -35,6 +35,11 @@ impl Loadable {
         self.tables.symbol_versions.is_some()
     }
 
+    /// All versions that it defines or asks for.
+    pub fn versions(&self) -> impl Iterator<Item = &Version> {
+        self.versions.iter().flatten()
+    }
+
     /// The version with this index; none for 0 (local), 1 (global) and what is not there.
     pub fn version(&self, index: u16) -> Option<&Version> {
         self.versions.get(usize::from(index))?.as_ref()

@@ -56,11 +56,10 @@ fn greedy(modules: &[usize], hits: &[u64], precedence: &Precedence) -> Vec<usize
         })
         .collect();
     let mut order = Vec::with_capacity(modules.len());
-    while let Some(best) = modules
-        .iter()
-        .copied()
-        .filter(|&module| module < count && waits[module])
-        .reduce(|best, other| if candidates[other].beats(candidates[best]) { other } else { best })
+    while let Some(best) =
+        modules.iter().copied().filter(|&module| module < count && waits[module]).reduce(
+            |best, other| if candidates[other].beats(candidates[best]) { other } else { best },
+        )
     {
         for module in required(best, &waits) {
             order.push(module);

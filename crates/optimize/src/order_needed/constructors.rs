@@ -61,7 +61,12 @@ pub fn moved<T: PartialEq + Clone>(before: &[T], after: &[T]) -> Vec<T> {
         stays[at] = true;
         next = rows[at].1;
     }
-    after.iter().zip(stays).filter(|(_, stays)| !stays).map(|(element, _)| element.clone()).collect()
+    after
+        .iter()
+        .zip(stays)
+        .filter(|(_, stays)| !stays)
+        .map(|(element, _)| element.clone())
+        .collect()
 }
 
 #[cfg(test)]

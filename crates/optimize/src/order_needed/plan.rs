@@ -30,10 +30,16 @@ pub struct Plan {
 /// The best plan found; it is not always better than the present order. None where the program
 /// cannot ask for its libraries itself without a change of what is found first.
 ///
-/// `hits`: look-ups that each module answers. `asking`: how each may be asked for. With `strict`,
-/// constructors keep their order.
-pub fn best(graph: &Graph, hits: Vec<u64>, asking: Vec<Asking>, strict: bool) -> Option<Plan> {
-    let mut precedence = exports::in_common(graph);
+/// `bound`: all that the loader looks up. `hits`: look-ups at start that each module answers.
+/// `asking`: how each may be asked for. With `strict`, constructors keep their order.
+pub fn best(
+    graph: &Graph,
+    bound: &[Relocated],
+    hits: Vec<u64>,
+    asking: Vec<Asking>,
+    strict: bool,
+) -> Option<Plan> {
+    let mut precedence = exports::in_common(graph, bound);
     if strict {
         constructors::keep(graph, &mut precedence);
     }
@@ -105,8 +111,8 @@ impl Planning<'_> {
         let mut listed: Vec<bool> = (0..count).map(|module| by_name(&module)).collect();
         let mut by_path = Vec::new();
         for module in (1..count).rev() {
-            let required = (module..count)
-                .any(|later| listed[later] && self.precedence.holds(module, later));
+            let required =
+                (module..count).any(|later| listed[later] && self.precedence.holds(module, later));
             if listed[module] || !(paths || required) {
                 continue;
             }

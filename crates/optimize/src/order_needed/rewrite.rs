@@ -42,13 +42,10 @@ fn rename(edit: &mut Edit<'_>, graph: &Graph, module: usize, path: &str) -> Resu
     names.extend(graph.modules[module].image.soname.clone());
     names.sort_unstable();
     names.dedup();
-    let versions = (0..VERSIONS).filter_map(|index| graph.modules[0].image.version(index));
+    let versions = graph.modules[0].image.versions();
     let files: Vec<_> = versions.filter_map(|version| version.library.as_deref()).collect();
     for name in names.iter().filter(|name| files.contains(&name.as_bytes())) {
         edit.rename_version_file(name.as_bytes(), path.as_bytes())?;
     }
     Ok(())
 }
-
-/// Indices of versions end below (Linux Standard Base, "Symbol Versioning").
-const VERSIONS: u16 = 0x8000;

@@ -61,10 +61,8 @@ pub fn own_symbols(
     for relocation in image.relocations() {
         let place = linkage;
         linkage += u64::from(relocation.lazy);
-        let symbolic = !matches!(
-            relocation.class,
-            Class::None | Class::Relative | Class::Irelative
-        );
+        let symbolic =
+            !matches!(relocation.class, Class::None | Class::Relative | Class::Irelative);
         converted.symbolic += u64::from(symbolic);
         let waits = relocation.lazy && !image.bind_now;
         let apart = waits || several.contains(&relocation.offset);

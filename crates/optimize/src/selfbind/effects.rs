@@ -55,12 +55,7 @@ impl Bindings {
 ///
 /// # Errors
 /// The first address at which something else would be.
-pub fn same(
-    before: &Launch,
-    after: &Launch,
-    index: usize,
-    pairs: &[usize],
-) -> Result<(), Changed> {
+pub fn same(before: &Launch, after: &Launch, index: usize, pairs: &[usize]) -> Result<(), Changed> {
     let module = pairs[index];
     let (old, new) = (&before.graph.modules[module].image, &after.graph.modules[index].image);
     let numbered: Vec<usize> = (0..before.graph.modules.len()).collect();

@@ -42,7 +42,9 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
         let image = &module.image;
         let file = module.path.file_name().map(|name| name.to_string_lossy().into_owned());
         let is = |names: &[String]| {
-            names.iter().any(|name| image.soname.as_ref() == Some(name) || file.as_ref() == Some(name))
+            names
+                .iter()
+                .any(|name| image.soname.as_ref() == Some(name) || file.as_ref() == Some(name))
         };
         if index == 0 {
             None
@@ -79,12 +81,14 @@ fn known_by_name(image: &Loadable, asked: Option<&Vec<&str>>) -> bool {
     asked.is_none_or(|names| names.iter().all(|&name| name == soname))
 }
 
-/// Whether it asks libc for symbols that are libc's private affair, or is libc.
+/// Whether it asks libc for symbols that are libc's private affair, or is a part of libc that
+/// does not have to.
 fn is_part_of_libc(image: &Loadable) -> bool {
-    let versions = (0..VERSIONS).filter_map(|index| image.version(index));
-    let private = versions.into_iter().any(|version| version.name == b"GLIBC_PRIVATE");
-    private || image.soname.as_deref().is_some_and(|name| name.starts_with("libc.so."))
+    let private = image.versions().any(|version| version.name == b"GLIBC_PRIVATE");
+    let name = image.soname.as_deref().and_then(|name| name.split(".so").next());
+    private || name.is_some_and(|name| OF_LIBC.contains(&name))
 }
 
-/// Indices of versions end below (Linux Standard Base, "Symbol Versioning").
-const VERSIONS: u16 = 0x8000;
+/// Libraries of glibc, most of them empty since 2.34.
+const OF_LIBC: [&str; 9] =
+    ["libc", "libm", "libdl", "libpthread", "librt", "libutil", "libanl", "libresolv", "libmvec"];
