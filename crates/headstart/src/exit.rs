@@ -4,6 +4,7 @@ use image::ImageError;
 use image::apply::ApplyError;
 use lab::LabError;
 use loader::GraphError;
+use optimize::LinkError;
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use std::process::ExitCode;
@@ -110,10 +111,10 @@ fn code(error: &anyhow::Error) -> u8 {
         return workload_code(error);
     }
     if let Some(error) = error.downcast_ref::<GraphError>() {
-        return match error {
-            GraphError::Image(_) | GraphError::Library { .. } => FILES,
-            _ => USAGE,
-        };
+        return graph_code(error);
+    }
+    if let Some(error) = error.downcast_ref::<LinkError>() {
+        return link_code(error);
     }
     if error.is::<Usage>() {
         return USAGE;
@@ -125,6 +126,23 @@ fn code(error: &anyhow::Error) -> u8 {
         FILES
     } else {
         HEADSTART_FAILED
+    }
+}
+
+fn graph_code(error: &GraphError) -> u8 {
+    match error {
+        GraphError::Image(_) | GraphError::Library { .. } => FILES,
+        _ => USAGE,
+    }
+}
+
+fn link_code(error: &LinkError) -> u8 {
+    match error {
+        LinkError::Graph(error) => graph_code(error),
+        LinkError::NothingToGain { .. } => NO,
+        LinkError::Privileged { .. } => NOT_PERMITTED,
+        LinkError::Image(_) | LinkError::Edit { .. } | LinkError::Io { .. } => FILES,
+        LinkError::Changed { .. } => HEADSTART_FAILED,
     }
 }
 

@@ -26,6 +26,8 @@ enum Verb {
     Bundle(commands::bundle::Arguments),
     Relr(commands::relr::Arguments),
     Exec(commands::exec::Arguments),
+    OrderNeeded(commands::order_needed::Arguments),
+    Selfbind(commands::selfbind::Arguments),
     Experiment(commands::experiment::Arguments),
     Doctor(commands::doctor::Arguments),
 }
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
         Verb::Bundle(arguments) => commands::bundle::run(&arguments),
         Verb::Relr(arguments) => commands::relr::run(&arguments),
         Verb::Exec(arguments) => commands::exec::run(&arguments),
+        Verb::OrderNeeded(arguments) => commands::order_needed::run(&arguments),
+        Verb::Selfbind(arguments) => commands::selfbind::run(&arguments),
         Verb::Experiment(arguments) => commands::experiment::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };

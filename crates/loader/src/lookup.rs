@@ -9,6 +9,7 @@ const FIRST_NAMED: u16 = 2;
 
 /// What a reference is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Purpose {
     /// An address or a value.
     Value,
@@ -20,6 +21,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// What a relocation of this class is for.
+    /// What a relocation of this class looks its symbol up for.
     pub fn of(class: Class) -> Purpose {
         match class {
             Class::Plt | Class::Tls => Purpose::Call,

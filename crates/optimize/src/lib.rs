@@ -4,5 +4,14 @@
 pub mod exec;
 mod optimisation;
 pub mod relr;
+mod draft;
+mod link_error;
+mod optimisation;
+pub mod order_needed;
+mod origin;
+mod proof;
+pub mod selfbind;
 
+pub use link_error::LinkError;
 pub use optimisation::{Built, Declined, Optimisation, Program};
+pub use proof::Changed;

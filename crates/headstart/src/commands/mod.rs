@@ -12,5 +12,7 @@ mod jobs;
 pub mod measure;
 pub mod relr;
 mod rewriting;
+pub mod order_needed;
 pub mod scale;
+pub mod selfbind;
 pub mod simulate;

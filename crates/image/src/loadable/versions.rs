@@ -36,6 +36,7 @@ impl Loadable {
     }
 
     /// All versions, those defined and those asked for.
+    /// All versions that it defines or asks for.
     pub fn versions(&self) -> impl Iterator<Item = &Version> {
         self.versions.iter().flatten()
     }

@@ -1,7 +1,10 @@
 //! From what the user typed to a file the kernel can execute, with an error that helps.
 
+mod privileges;
 mod refused;
 
+pub(in crate::linux) use privileges::has_capabilities;
+pub use privileges::privileges;
 pub use refused::explain_exec_failure;
 
 use super::error::LaunchError;

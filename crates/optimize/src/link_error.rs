@@ -1,0 +1,88 @@
+use crate::Declined;
+use crate::proof::Changed;
+use image::ImageError;
+use image::edit::EditError;
+use loader::GraphError;
+use std::path::{Path, PathBuf};
+
+/// Why a program or library is not linked anew.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The loader would not load it, or nothing is known of how.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// It cannot be read as an image.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// Its tables cannot be rewritten.
+    #[error("{}: {source}", path.display())]
+    Edit {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: EditError,
+    },
+    /// The file would behave in another way.
+    #[error("{}: {source}", path.display())]
+    Changed {
+        /// The program.
+        path: PathBuf,
+        /// What would be different.
+        source: Changed,
+    },
+    /// The file grants privileges.
+    #[error(
+        "{} {what}: a changed copy would not have these privileges and should not; \
+         leave it as it is", path.display()
+    )]
+    Privileged {
+        /// The file.
+        path: PathBuf,
+        /// Which privileges.
+        what: &'static str,
+    },
+    /// It would not start faster.
+    #[error("{}: {reason}; nothing was written", path.display())]
+    NothingToGain {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A file cannot be written.
+    #[error("{}: {source}; choose another place, or make room", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl LinkError {
+    pub(crate) fn edit(path: &Path) -> impl Fn(EditError) -> LinkError + '_ {
+        |source| LinkError::Edit { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn changed(path: &Path) -> impl Fn(Changed) -> LinkError + '_ {
+        |source| LinkError::Changed { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> LinkError + '_ {
+        |source| LinkError::Io { path: path.to_owned(), source }
+    }
+}
+
+impl From<LinkError> for Declined {
+    fn from(error: LinkError) -> Declined {
+        Declined(error.to_string())
+    }
+}
+
+/// Refuses files that run with privileges of their own.
+pub(crate) fn refuse_privileged(path: &Path) -> Result<(), LinkError> {
+    match os::program::privileges(path) {
+        Some(what) => Err(LinkError::Privileged { path: path.to_owned(), what }),
+        None => Ok(()),
+    }
+}

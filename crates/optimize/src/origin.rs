@@ -1,0 +1,68 @@
+//! What an image says in terms of its own folder ($ORIGIN, ld.so(8)), said for good.
+
+use image::edit::Edit;
+use image::{Loadable, spec};
+use std::path::Path;
+
+/// Makes `edit` name the folders and libraries that it names now, wherever the new file will be.
+/// `folder`: what $ORIGIN stands for now. Gives whether anything had to change.
+pub fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
+    let folder = folder.display().to_string();
+    let mut changed = false;
+    for (tag, text) in [(spec::DT_RPATH, &image.rpath), (spec::DT_RUNPATH, &image.runpath)] {
+        let Some(text) = text else { continue };
+        let settled = replaced(text, &folder);
+        if settled != *text {
+            let at = edit.add_string(settled.as_bytes());
+            edit.set_value(tag, at);
+            changed = true;
+        }
+    }
+    let mut entries = edit.dynamic().to_vec();
+    let needs = entries.iter_mut().filter(|entry| entry.0 == spec::DT_NEEDED);
+    for (entry, name) in needs.zip(&image.needed) {
+        let settled = replaced(name, &folder);
+        if settled != *name {
+            entry.1 = edit.add_string(settled.as_bytes());
+            changed = true;
+        }
+    }
+    edit.set_dynamic(entries);
+    changed
+}
+
+/// `text` with `$ORIGIN` and `${ORIGIN}` replaced; a longer word is another token.
+pub fn replaced(text: &str, folder: &str) -> String {
+    let mut parts = text.split('$');
+    let mut all = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.strip_prefix("{ORIGIN}").or_else(|| {
+            let longer = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            part.strip_prefix("ORIGIN").filter(|rest| !rest.starts_with(longer))
+        });
+        match rest {
+            Some(rest) => all += &format!("{folder}{rest}"),
+            None => all += &format!("${part}"),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replaced;
+
+    #[test]
+    fn only_the_token_is_replaced() {
+        let cases = [
+            ("/usr/lib", "/usr/lib"),
+            ("$ORIGIN/../lib:${ORIGIN}", "/o/../lib:/o"),
+            ("$ORIGINS:$LIB:${ORIGIN:$", "$ORIGINS:$LIB:${ORIGIN:$"),
+            ("$ORIGIN_:$$ORIGIN", "$ORIGIN_:$/o"),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(replaced(text, "/o"), expected, "{text}");
+        }
+    }
+}
