@@ -2,6 +2,7 @@
 
 use lab::LabError;
 use loader::GraphError;
+use optimize::OptimizeError;
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use std::process::ExitCode;
@@ -98,10 +99,10 @@ fn code(error: &anyhow::Error) -> u8 {
         return workload_code(error);
     }
     if let Some(error) = error.downcast_ref::<GraphError>() {
-        return match error {
-            GraphError::Image(_) | GraphError::Library { .. } => FILES,
-            _ => USAGE,
-        };
+        return graph_code(error);
+    }
+    if let Some(error) = error.downcast_ref::<OptimizeError>() {
+        return optimize_code(error);
     }
     if error.is::<Usage>() {
         return USAGE;
@@ -118,6 +119,25 @@ fn lab_code(error: &LabError) -> u8 {
         LabError::TimedOut { .. } => TIMED_OUT,
         LabError::Folder { .. } => FILES,
         LabError::Cold(_) => NOT_PERMITTED,
+        _ => HEADSTART_FAILED,
+    }
+}
+
+fn graph_code(error: &GraphError) -> u8 {
+    match error {
+        GraphError::Image(_) | GraphError::Library { .. } => FILES,
+        _ => USAGE,
+    }
+}
+
+fn optimize_code(error: &OptimizeError) -> u8 {
+    match error {
+        OptimizeError::Graph(error) => graph_code(error),
+        OptimizeError::Lab(error) => lab_code(error),
+        OptimizeError::Launch(error) => launch_code(error),
+        OptimizeError::Script { .. } | OptimizeError::Privileged { .. } => USAGE,
+        OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
+        OptimizeError::Folder { .. } => FILES,
         _ => HEADSTART_FAILED,
     }
 }

@@ -8,5 +8,6 @@ pub mod generate;
 pub mod inspect;
 mod jobs;
 pub mod measure;
+pub mod optimize;
 pub mod scale;
 pub mod simulate;

@@ -1,8 +1,11 @@
 //! From what the user typed to a file the kernel can execute, with an error that helps.
 
+mod privileges;
 mod refused;
 
-pub use refused::explain_exec_failure;
+pub(in crate::linux) use privileges::has_capabilities;
+pub use privileges::privileges;
+pub use refused::{explain_exec_failure, is_on_noexec};
 
 use super::error::LaunchError;
 use model::Command;

@@ -2,6 +2,7 @@
 
 use super::alarm::Alarm;
 use super::leave::told_to_leave;
+use crate::linux::program::has_capabilities;
 use crate::linux::spawn::Child;
 use crate::linux::trace::arch;
 use crate::linux::trace::ptrace::{self, Tid};
@@ -94,13 +95,6 @@ fn is_on_nosuid(path: &CString) -> bool {
         let mut system: libc::statvfs = std::mem::zeroed();
         libc::statvfs(path.as_ptr(), &mut system) == 0 && system.f_flag & libc::ST_NOSUID != 0
     }
-}
-
-/// Whether the file has capabilities (capabilities(7), "File capabilities").
-fn has_capabilities(path: &CString) -> bool {
-    let name = c"security.capability".as_ptr();
-    // SAFETY: the strings outlive the call; a size of 0 asks for the length only.
-    unsafe { libc::getxattr(path.as_ptr(), name, std::ptr::null_mut(), 0) > 0 }
 }
 
 fn process_has_capabilities(tid: Tid) -> bool {
