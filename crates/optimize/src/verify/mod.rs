@@ -21,7 +21,7 @@ use behaviour::Expected;
 use model::Ending;
 use os::LaunchError;
 use os::attend::Options;
-use references::Bound;
+use references::References;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub struct Verifier<'a> {
     terms: &'a Terms,
     launches: &'a mut Launches,
     expected: Expected,
-    bound: Vec<Bound>,
+    references: References,
     /// A variant has to end within this time.
     patience: Duration,
 }
@@ -70,7 +70,7 @@ impl<'a> Verifier<'a> {
         let originals = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         Verifier {
             expected: Expected::new(&subject.observed),
-            bound: references::bound(&subject.graph, &originals),
+            references: references::references(&subject.graph, &originals),
             patience: patience.unwrap_or(Duration::MAX).min(terms.timeout),
             subject,
             terms,
@@ -91,8 +91,8 @@ impl<'a> Verifier<'a> {
         let graph = structure::check(&self.subject.environment, built, folder)?;
         let original = originals(built, self.subject);
         if built.bindings == crate::BindingProof::Compared {
-            let variant = references::bound(&graph, &original);
-            references::compare(&self.bound, &variant)?;
+            let variant = references::references(&graph, &original);
+            references::compare(&self.references, &variant)?;
         }
         let command = self.subject.command_for(&built.run);
         self.behaves(&command)?;

@@ -18,10 +18,18 @@ pub(super) struct Bound {
     pub definer: Option<(PathBuf, String)>,
 }
 
-/// Everything that the loader would bind. `original` says what a path stands for.
-pub(super) fn bound(graph: &Graph, original: &impl Fn(&Path) -> PathBuf) -> Vec<Bound> {
-    let paths: Vec<PathBuf> = graph.modules.iter().map(|m| original(&m.path)).collect();
-    each(&loader::bindings(graph, true), graph, &paths)
+/// Modules and everything that the loader would bind.
+#[derive(Clone, Debug)]
+pub(super) struct References {
+    modules: Vec<PathBuf>,
+    bound: Vec<Bound>,
+}
+
+/// Of a program as the loader sees it. `original` says what a path stands for.
+pub(super) fn references(graph: &Graph, original: &impl Fn(&Path) -> PathBuf) -> References {
+    let modules: Vec<PathBuf> = graph.modules.iter().map(|m| original(&m.path)).collect();
+    let bound = each(&loader::bindings(graph, true), graph, &modules);
+    References { modules, bound }
 }
 
 fn each(relocated: &[Relocated], graph: &Graph, paths: &[PathBuf]) -> Vec<Bound> {
@@ -54,47 +62,60 @@ pub(super) fn version_of(graph: &Graph, module: usize, symbol: u32) -> String {
     name().unwrap_or_default()
 }
 
-/// Whether the variant binds as the original. References may be missing where they bound within
-/// their own module: these are what relocations without a symbol take the place of.
-pub(super) fn compare(original: &[Bound], variant: &[Bound]) -> Result<(), Flaw> {
-    let wanted = by_reference(original);
-    let found = by_reference(variant);
-    for ((object, symbol), found) in &found {
-        let Some(wanted) = wanted.get(&(*object, *symbol)) else {
-            let object = object.display();
-            return Err(wrong(format!(
-                "{object} refers to {symbol}, which it does not in the original"
-            )));
-        };
-        for bound in found {
-            let alike = wanted.iter().filter(|wanted| wanted.purpose == bound.purpose);
-            let mut alike = alike.peekable();
-            // A call that became an address binds as whatever the original had for that symbol.
-            let same = match alike.peek() {
-                Some(_) => alike.any(|wanted| wanted.definer == bound.definer),
-                None => wanted.iter().any(|wanted| wanted.definer == bound.definer),
-            };
-            if !same {
-                return Err(elsewhere(bound, wanted));
-            }
-        }
+/// Whether the variant has the modules of the original and binds as it does. References may be
+/// missing where they bound within their own module: these are what relocations without a symbol
+/// take the place of.
+pub(super) fn compare(original: &References, variant: &References) -> Result<(), Flaw> {
+    let apart = |these: &References, those: &References| {
+        these.modules.iter().find(|module| !those.modules.contains(module)).cloned()
+    };
+    if let Some(module) = apart(variant, original) {
+        let module = module.display();
+        return Err(wrong(format!("it loads {module}, which the original does not")));
     }
-    for ((object, symbol), wanted) in &wanted {
-        let within = |bound: &&Bound| bound.definer.as_ref().is_some_and(|(d, _)| d == *object);
-        if !found.contains_key(&(*object, *symbol)) && !wanted.iter().all(within) {
-            let object = object.display();
-            return Err(wrong(format!("{object} does not refer to {symbol} any more")));
-        }
+    if let Some(module) = apart(original, variant) {
+        return Err(wrong(format!("it does not load {}", module.display())));
     }
-    Ok(())
+    let wanted = by_reference(&original.bound);
+    for bound in &variant.bound {
+        same(bound, wanted.get(&key(bound)).map_or(&[], Vec::as_slice))?;
+    }
+    let found = by_reference(&variant.bound);
+    let within = |bound: &Bound| bound.definer.as_ref().is_some_and(|(d, _)| *d == bound.object);
+    let gone = |bound: &&Bound| !within(bound) && !found.contains_key(&key(bound));
+    match original.bound.iter().find(gone) {
+        Some(Bound { object, symbol, .. }) => {
+            Err(wrong(format!("{} does not refer to {symbol} any more", object.display())))
+        }
+        None => Ok(()),
+    }
 }
 
-type References<'a> = HashMap<(&'a Path, &'a str), Vec<&'a Bound>>;
+/// Whether a reference binds as one of those that the original has for that symbol. A call that
+/// became an address, or the other way round, binds as whatever there was.
+fn same(bound: &Bound, wanted: &[&Bound]) -> Result<(), Flaw> {
+    if wanted.is_empty() {
+        let Bound { object, symbol, .. } = bound;
+        let object = object.display();
+        return Err(wrong(format!("{object} refers to {symbol}, which the original does not")));
+    }
+    let for_that = wanted.iter().any(|wanted| wanted.purpose == bound.purpose);
+    let alike = |wanted: &&Bound| !for_that || wanted.purpose == bound.purpose;
+    let mut alike = wanted.iter().copied().filter(alike);
+    match alike.any(|wanted| wanted.definer == bound.definer) {
+        true => Ok(()),
+        false => Err(elsewhere(bound, wanted)),
+    }
+}
 
-fn by_reference(bound: &[Bound]) -> References<'_> {
-    let mut references = References::new();
+fn key(bound: &Bound) -> (&Path, &str) {
+    (&bound.object, &bound.symbol)
+}
+
+fn by_reference(bound: &[Bound]) -> HashMap<(&Path, &str), Vec<&Bound>> {
+    let mut references: HashMap<_, Vec<_>> = HashMap::new();
     for bound in bound {
-        references.entry((&bound.object, &bound.symbol)).or_default().push(bound);
+        references.entry(key(bound)).or_default().push(bound);
     }
     references
 }
@@ -126,7 +147,8 @@ mod tests {
     }
 
     fn reason(original: &[Bound], variant: &[Bound]) -> Option<String> {
-        match compare(original, variant) {
+        let all = |bound: &[Bound]| References { modules: Vec::new(), bound: bound.to_vec() };
+        match compare(&all(original), &all(variant)) {
             Ok(()) => None,
             Err(Flaw::Wrong(reason)) => Some(reason),
             Err(Flaw::Stop(error)) => panic!("{error}"),
