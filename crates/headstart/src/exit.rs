@@ -137,7 +137,7 @@ fn optimize_code(error: &OptimizeError) -> u8 {
         OptimizeError::Launch(error) => launch_code(error),
         OptimizeError::Script { .. } | OptimizeError::Privileged { .. } => USAGE,
         OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
-        OptimizeError::Folder { .. } => FILES,
+        OptimizeError::Folder { .. } | OptimizeError::NotAgain { .. } => FILES,
         _ => HEADSTART_FAILED,
     }
 }

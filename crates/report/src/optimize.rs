@@ -72,50 +72,86 @@ fn effect(
 
 type Figures<'a> = &'a dyn Fn(&VariantReport) -> Option<VariantFigures>;
 
+/// Which columns a table has beside the names.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    All,
+    /// Times and what follows from them.
+    Times,
+    /// What launches used.
+    Usage,
+}
+
+/// One table where all of it fits into the width, else two.
 fn table(found: &Optimization, head: &str, figures: Figures<'_>, style: &Style) -> String {
     let medians = found.variants.iter().filter_map(|variant| figures(variant)?.median_us);
     let unit = Unit::of(medians.fold(f64::INFINITY, f64::min), style);
-    let interval = format!("{} interval", crate::figure::whole_percent(found.confidence));
-    let mut table = Table::new(vec![
-        Column::left(format!("{head} {}", unit.name())),
-        Column::right("fastest").or_drop(2),
-        Column::right("median"),
-        Column::left("change"),
-        Column::right(interval).or_drop(3),
-        Column::right("faults").or_drop(4),
-        Column::right("memory").or_drop(5),
-        Column::left("ASLR").or_drop(1),
-    ]);
-    for variant in &found.variants {
-        table.row(row(found, variant, figures(variant), (unit, style)));
+    let part = |part: Part, style: &Style| {
+        let mut table = Table::new(columns(found, part, &format!("{head} {}", unit.name())));
+        for variant in &found.variants {
+            let figures = figures(variant);
+            if part != Part::Usage || figures.is_some_and(|f| f.median_us.is_some()) {
+                table.row(row(found, variant, figures.unwrap_or_default(), (part, unit, style)));
+            }
+        }
+        table.render(style)
+    };
+    let all = part(Part::All, &Style { width: usize::MAX, ..*style });
+    let plain = part(Part::All, &Style { width: usize::MAX, colour: false, ..*style });
+    if plain.lines().all(|line| crate::text::columns(line) <= style.width) {
+        return all;
     }
-    table.render(style)
+    part(Part::Times, style) + "\n" + &part(Part::Usage, style)
+}
+
+fn columns(found: &Optimization, part: Part, times: &str) -> Vec<Column> {
+    let interval = format!("{} interval", crate::figure::whole_percent(found.confidence));
+    let name = if part == Part::Usage { "medians" } else { times };
+    let mut columns = vec![Column::left(name)];
+    if part != Part::Usage {
+        columns.extend([
+            Column::right("fastest").or_drop(2),
+            Column::right("median"),
+            Column::left("change"),
+            Column::right(interval).or_drop(3),
+        ]);
+    }
+    if part != Part::Times {
+        columns.extend([Column::right("minor faults"), Column::right("memory")]);
+    }
+    if part != Part::Usage {
+        columns.push(Column::left("ASLR").or_drop(1));
+    }
+    columns
 }
 
 fn row(
     found: &Optimization,
     variant: &VariantReport,
-    figures: Option<VariantFigures>,
-    (unit, style): (Unit, &Style),
+    figures: VariantFigures,
+    (part, unit, style): (Part, Unit, &Style),
 ) -> Vec<Cell> {
-    let figures = figures.unwrap_or_default();
     let plain = |text: Option<String>| Cell::new(Tint::Plain, text.unwrap_or_default());
-    let dash = || style.or("–", "-").to_owned();
-    // A figure that a measured variant lacks, unlike those of one that was not measured.
-    let counted = |text: Option<String>| plain(text.or(figures.median_us.map(|_| dash())));
-    let [change, interval] = change(found, variant, &figures, style);
+    let us = |us: Option<f64>| us.map(|us| unit.bare(us));
     let is_best = variant.name == found.best;
-    let aslr = if variant.keeps_aslr { (Tint::Plain, "kept") } else { (Tint::Doubt, "lost") };
-    vec![
-        Cell::new(if is_best { Tint::Good } else { Tint::Name }, &*variant.name),
-        plain(figures.min_us.map(|us| unit.bare(us))),
-        Cell::new(Tint::Strong, figures.median_us.map_or(String::new(), |us| unit.bare(us))),
-        change,
-        interval,
-        counted(figures.minor_faults.map(count)),
-        counted(figures.peak_rss_kib.map(kib)),
-        Cell::new(aslr.0, aslr.1),
-    ]
+    let mut cells = vec![Cell::new(if is_best { Tint::Good } else { Tint::Name }, &*variant.name)];
+    if part != Part::Usage {
+        let median = Cell::new(Tint::Strong, us(figures.median_us).unwrap_or_default());
+        cells.extend([plain(us(figures.min_us)), median]);
+        cells.extend(change(found, variant, &figures, style));
+    }
+    if part != Part::Times {
+        // A figure that a measured variant lacks, unlike those of one that was not measured.
+        let dash = figures.median_us.map(|_| style.or("–", "-").to_owned());
+        let counts = [figures.minor_faults.map(count), figures.peak_rss_kib.map(kib)];
+        cells.extend(counts.map(|text| plain(text.or_else(|| dash.clone()))));
+    }
+    if part != Part::Usage {
+        let kept = variant.keeps_aslr;
+        let (tint, text) = if kept { (Tint::Plain, "kept") } else { (Tint::Doubt, "lost") };
+        cells.push(Cell::new(tint, text));
+    }
+    cells
 }
 
 /// The variant against the original, or what became of it.

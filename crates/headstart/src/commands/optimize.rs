@@ -2,6 +2,8 @@
 
 mod figures;
 mod measured;
+#[cfg(test)]
+mod tests;
 
 use crate::args::{LaunchArgs, ScheduleArgs, one_command};
 use crate::exit::{self, Usage};
