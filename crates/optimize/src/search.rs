@@ -1,5 +1,6 @@
 //! Which variants are tried, and what becomes of each.
 
+use crate::choice::DEFAULT;
 use crate::verify::{Flaw, Verifier};
 use crate::{Built, Optimisation, OptimizeError, Scratch, Subject};
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::path::Path;
 /// Which optimisations the user wants.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// These alone; all where there are none.
+    /// These alone; all where there are none. The unmodified program, `default`, is always one.
     pub only: Vec<String>,
     /// But not these.
     pub skip: Vec<String>,
@@ -74,9 +75,12 @@ impl Choice {
         &self,
         all: Vec<&'static dyn Optimisation>,
     ) -> Result<Vec<&'static dyn Optimisation>, String> {
-        let known = |name: &&String| all.iter().any(|optimisation| optimisation.name() == **name);
+        let known = |name: &&String| {
+            *name == DEFAULT || all.iter().any(|optimisation| optimisation.name() == **name)
+        };
         if let Some(unknown) = self.only.iter().chain(&self.skip).find(|name| !known(name)) {
-            let names: Vec<&str> = all.iter().map(|optimisation| optimisation.name()).collect();
+            let names = [DEFAULT].into_iter().chain(all.iter().map(|one| one.name()));
+            let names: Vec<&str> = names.collect();
             return Err(format!(
                 "there is no variant '{unknown}'; there are: {}",
                 names.join(", ")

@@ -12,7 +12,6 @@ use anyhow::Result;
 use measured::Measured;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, Optimization, VariantState};
 use model::{CacheState, Until};
-use optimize::choice::DEFAULT;
 use optimize::search::{Choice, trials};
 use optimize::{Launches, Optimisation, Place, Scratch, Subject, Terms, Trial, Verifier};
 use os::launcher::Launcher;
@@ -235,12 +234,8 @@ impl Arguments {
                         takes --until exit alone; give the program arguments with which it ends";
             return Err(Usage(text.to_owned()).into());
         }
-        // The original is always measured.
-        let others = |names: &[String]| {
-            names.iter().filter(|name| *name != DEFAULT).cloned().collect::<Vec<_>>()
-        };
         let without_aslr = self.allow.contains(&Allow::NoAslr);
-        Ok(Choice { only: others(&self.only), skip: others(&self.skip), without_aslr })
+        Ok(Choice { only: self.only.clone(), skip: self.skip.clone(), without_aslr })
     }
 
     fn terms(&self) -> Result<Terms> {

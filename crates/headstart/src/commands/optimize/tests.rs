@@ -145,6 +145,8 @@ fn weaknesses_are_asked_for_and_names_chosen() {
     assert!(!of(&found, "fast").keeps_aslr);
     let found = bench.optimised(&["--runs", "3", "--only", "half,default"], &all).unwrap();
     assert_eq!((found.best.as_str(), found.variants.len()), ("default", 2), "too few to tell");
+    let found = bench.optimised(&["--runs", "3", "--only", "default"], &all).unwrap();
+    assert_eq!(found.variants.len(), 1);
     let error = bench.optimised(&["--only", "hafl"], &all).unwrap_err();
     assert!(error.is::<Usage>() && error.to_string().contains("half, fast, more"), "{error}");
 }
