@@ -5,6 +5,7 @@ use image::apply::ApplyError;
 use lab::LabError;
 use loader::GraphError;
 use optimize::LinkError;
+use optimize::OptimizeError;
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use std::process::ExitCode;
@@ -115,6 +116,8 @@ fn code(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<LinkError>() {
         return link_code(error);
+    if let Some(error) = error.downcast_ref::<OptimizeError>() {
+        return optimize_code(error);
     }
     if error.is::<Usage>() {
         return USAGE;
@@ -155,6 +158,25 @@ fn lab_code(error: &LabError) -> u8 {
         LabError::TimedOut { .. } => TIMED_OUT,
         LabError::Folder { .. } => FILES,
         LabError::Cold(_) => NOT_PERMITTED,
+        _ => HEADSTART_FAILED,
+    }
+}
+
+fn graph_code(error: &GraphError) -> u8 {
+    match error {
+        GraphError::Image(_) | GraphError::Library { .. } => FILES,
+        _ => USAGE,
+    }
+}
+
+fn optimize_code(error: &OptimizeError) -> u8 {
+    match error {
+        OptimizeError::Graph(error) => graph_code(error),
+        OptimizeError::Lab(error) => lab_code(error),
+        OptimizeError::Launch(error) => launch_code(error),
+        OptimizeError::Script { .. } | OptimizeError::Privileged { .. } => USAGE,
+        OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
+        OptimizeError::Folder { .. } | OptimizeError::NotAgain { .. } => FILES,
         _ => HEADSTART_FAILED,
     }
 }

@@ -15,6 +15,7 @@ mod image;
 mod launch;
 pub mod load_table;
 mod machine;
+pub mod optimization;
 mod phase;
 mod reading;
 mod results;

@@ -9,9 +9,9 @@ pub struct Program {
     pub file: PathBuf,
 }
 
-/// One way to make a program start faster.
+/// One way to make a program start faster, or several ways together.
 pub trait Optimisation: Sync {
-    /// As commands and tables name it: `bundle --fixed`.
+    /// As commands and tables name it: `bundle --fixed`, `selfbind + order`. Without commas.
     fn name(&self) -> &'static str;
 
     /// Whether every launch still has other addresses (address-space layout randomisation).
@@ -28,12 +28,28 @@ pub trait Optimisation: Sync {
 /// A changed program.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
-    /// What to start instead of the program.
+    /// What to start instead of the program: an ELF file in the folder.
     pub run: PathBuf,
     /// Original files that it replaces and that a launch must not map any more.
     pub replaced: Vec<PathBuf>,
+    /// Changed copies, each with the original that it stands for, where the program's bindings
+    /// are compared with the original's. `run` and the program need not be there.
+    pub stands_for: Vec<(PathBuf, PathBuf)>,
+    /// Who shows that references bind to what they bound to.
+    pub bindings: BindingProof,
     /// What a user should know, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// Who shows that a variant's references bind to the same definitions as the original's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BindingProof {
+    /// Both are simulated and compared, module by module: the variant has the same modules.
+    #[default]
+    Compared,
+    /// The builder has resolved references itself, and has compared them: modules were merged.
+    /// What is left for the loader is still simulated and compared with the real loader.
+    ByBuilder,
 }
 
 /// Why a program is not changed in this way: a sentence with the cause and what could be done.

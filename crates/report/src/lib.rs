@@ -15,6 +15,7 @@ pub mod jobs;
 pub mod load_table;
 pub mod measure;
 mod notes;
+pub mod optimize;
 pub mod scale;
 pub mod simulation;
 pub mod style;

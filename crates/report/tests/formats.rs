@@ -5,6 +5,7 @@
 
 use model::growth::Scale;
 use model::load_table::LoadTable;
+use model::optimization::{Manifest, Optimization};
 use model::simulation::Simulation;
 use model::{Check, Experiment, Explanation, Hot, ImageFacts, Results, Sample};
 use serde::{Serialize, de::DeserializeOwned};
@@ -42,6 +43,8 @@ fn examples_are_complete_and_exact() {
             "scale" => round_trip::<Scale>(&example),
             "loads" => round_trip::<LoadTable>(&example),
             "simulation" => round_trip::<Simulation>(&example),
+            "optimization" => round_trip::<Optimization>(&example),
+            "manifest" => round_trip::<Manifest>(&example),
             "check" => round_trip::<Check>(&example),
             "results" => round_trip::<Results>(&example),
             _ => panic!("what is {kind}?"),
@@ -59,6 +62,8 @@ fn examples_are_complete_and_exact() {
         "scale",
         "loads",
         "simulation",
+        "optimization",
+        "manifest",
         "check",
     ];
     assert_eq!(kinds, expected);

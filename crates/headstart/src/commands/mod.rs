@@ -13,6 +13,7 @@ pub mod measure;
 pub mod relr;
 mod rewriting;
 pub mod order_needed;
+pub mod optimize;
 pub mod scale;
 pub mod selfbind;
 pub mod simulate;

@@ -100,7 +100,8 @@ fn mode(data: &Metadata) -> u32 {
     data.permissions().mode() & 0o7777
 }
 
-fn is_on_noexec(program: &Path) -> bool {
+/// Whether the file or folder is on a file system that programs may not be executed from.
+pub fn is_on_noexec(program: &Path) -> bool {
     let Ok(path) = CString::new(program.as_os_str().as_bytes()) else { return false };
     // SAFETY: an all-zero statvfs is valid; path and structure outlive the call.
     unsafe {

@@ -1,0 +1,256 @@
+//! `headstart optimize`: make a program start faster, and prove it.
+
+mod figures;
+mod measured;
+#[cfg(test)]
+mod tests;
+
+use crate::args::{LaunchArgs, ScheduleArgs, one_command};
+use crate::exit::{self, Usage};
+use crate::{output, progress};
+use anyhow::Result;
+use measured::Measured;
+use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, Optimization, VariantState};
+use model::{CacheState, Until};
+use optimize::search::{Choice, trials};
+use optimize::{Launches, Optimisation, Place, Scratch, Subject, Terms, Trial, Verifier};
+use os::launcher::Launcher;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Make a program start faster: try what applies, verify it, measure it, leave the best
+///
+/// Every variant is a private copy; the program itself is never changed. A variant is offered
+/// only where it binds the same symbols to the same definitions, ends with the same status and
+/// writes the same as the original: CMD is launched many times, so give it arguments with which
+/// it ends by itself and does no harm.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The program and its arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "CMD",
+        required = true
+    )]
+    command: Vec<String>,
+    /// Leave the best variant in this new folder; DIR/run starts it
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Admit variants with a weakness: no-aslr, the same addresses at every launch
+    #[arg(long, value_name = "WHAT", value_enum)]
+    allow: Vec<Allow>,
+    /// Try these variants alone
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Do not try these variants
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    skip: Vec<String>,
+    /// Your own test: a command that ends with exit code 0 where the program named in
+    /// HEADSTART_PROGRAM is right; HEADSTART_VARIANT names the variant
+    #[arg(long, value_name = "CMD")]
+    check: Option<String>,
+    /// Measure cold launches too: with an emptied page cache
+    #[arg(long)]
+    cold: bool,
+    #[command(flatten)]
+    schedule: ScheduleArgs,
+    #[command(flatten)]
+    launching: LaunchArgs,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Weaknesses that a user may accept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Allow {
+    NoAslr,
+}
+
+/// Optimises and prints.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    run_with(arguments, all())
+}
+
+/// Every optimisation there is, in the order of the table.
+fn all() -> Vec<&'static dyn Optimisation> {
+    optimize::registry::all()
+}
+
+/// Launchers, each forked before anything large is in memory.
+struct Launchers {
+    verifying: Launcher,
+    warm: Launcher,
+    cold: Option<Launcher>,
+}
+
+fn run_with(arguments: &Arguments, all: Vec<&'static dyn Optimisation>) -> Result<ExitCode> {
+    os::interrupt::install();
+    let launchers = Launchers {
+        verifying: Launcher::start()?,
+        warm: Launcher::start()?,
+        cold: arguments.cold.then(Launcher::start).transpose()?,
+    };
+    match optimised(arguments, all, launchers) {
+        Ok(found) => {
+            let text = if arguments.json {
+                report::export::json(&found)?
+            } else {
+                report::optimize::view(&found, &output::style())
+            };
+            output::print(&text)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) if exit::is_interrupt(&error) => {
+            anstream::eprintln!("headstart: interrupted; nothing is left behind");
+            Ok(ExitCode::from(exit::INTERRUPTED))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn optimised(
+    arguments: &Arguments,
+    all: Vec<&'static dyn Optimisation>,
+    launchers: Launchers,
+) -> Result<Optimization> {
+    let command = one_command(&arguments.command)?;
+    let choice = arguments.choice()?;
+    let optimisations = choice.of(all).map_err(Usage)?;
+    let terms = arguments.terms()?;
+    let place = arguments.out.as_deref().map(Place::claim).transpose()?;
+    let mut scratch = Scratch::new()?;
+    if arguments.cold {
+        refuse_memory(&scratch)?;
+    }
+    let mut launches = Launches::new(launchers.verifying, terms.cpu)?;
+    let subject = Subject::new(command, &terms, &mut launches)?;
+    let mut verifier = Verifier::new(&subject, &terms, &mut launches);
+    let line = progress::Line::new();
+    let wanted = (&choice, optimisations.as_slice());
+    let mut found = trials(&subject, &mut verifier, &mut scratch, wanted, &mut |step| {
+        let share = step.at as f64 / step.of as f64;
+        line.show(share, format!("{} {}", step.what, step.name));
+    })?;
+    line.clear();
+    let (warm, cold) = (launchers.warm, launchers.cold);
+    let measured = measured::measure(arguments, &subject, &mut found, (warm, cold))?;
+    let mut optimization = optimization(&subject, &found, &measured, verifier.notes());
+    if let Some(place) = place {
+        leave(place, &subject, &mut verifier, &found, &mut optimization)?;
+    }
+    Ok(optimization)
+}
+
+/// Variants in memory would stay there however often the cache is emptied.
+fn refuse_memory(scratch: &Scratch) -> Result<()> {
+    let kind = os::host::file_system(scratch.path()).unwrap_or_default();
+    if kind != "tmpfs" && kind != "ramfs" {
+        return Ok(());
+    }
+    let folder = scratch.path().parent().unwrap_or(scratch.path()).display();
+    Err(Usage(format!(
+        "{folder}, where variants are built, is in memory, so that none of them could start cold; \
+         name a folder on a disk in TMPDIR"
+    ))
+    .into())
+}
+
+fn optimization(
+    subject: &Subject,
+    trials: &[Trial],
+    measured: &Measured,
+    notes: Vec<String>,
+) -> Optimization {
+    let keeps = |name: &str| {
+        let trial = trials.iter().find(|trial| trial.name() == name);
+        trial.is_none_or(|trial| trial.optimisation.keeps_aslr())
+    };
+    let verified =
+        |name: &str| trials.iter().any(|trial| trial.name() == name && trial.verified().is_some());
+    let effects = measured.warm.effects.iter();
+    let effects: Vec<_> = effects.filter(|effect| verified(&effect.variant)).cloned().collect();
+    let best = optimize::choice::best(&effects, &keeps).to_owned();
+    let mut all = notes;
+    all.extend(measured.notes());
+    Optimization {
+        schema: OPTIMIZATION_SCHEMA,
+        headstart: env!("CARGO_PKG_VERSION").to_owned(),
+        command: subject.command.line(),
+        program: subject.program.path.display().to_string(),
+        confidence: measured.warm.rules.confidence,
+        variants: figures::variants(trials, measured),
+        best,
+        out: None,
+        notes: all,
+    }
+}
+
+/// Leaves the best in its folder: built and verified once more, where it is to stay.
+fn leave(
+    mut place: Place,
+    subject: &Subject,
+    verifier: &mut Verifier<'_>,
+    trials: &[Trial],
+    found: &mut Optimization,
+) -> Result<()> {
+    let best = trials.iter().find(|trial| trial.name() == found.best);
+    let built = match best {
+        Some(trial) => {
+            let line = progress::Line::new();
+            let mut step = |what: &'static str| line.show(1.0, format!("{what} {}", trial.name()));
+            Some(place.build(subject, verifier, trial.optimisation, &mut step)?)
+        }
+        None => None,
+    };
+    let folder = place.folder().to_owned();
+    let starts = built.as_ref().and_then(|built| built.run.canonicalize().ok());
+    let starts = starts.unwrap_or_else(|| subject.program.path.clone());
+    let figures = found.variants.iter();
+    let figures = figures.filter(|v| v.state == VariantState::Baseline || v.name == found.best);
+    let replaced = built.as_ref().map_or(&[][..], |built| built.replaced.as_slice());
+    let manifest = Manifest {
+        schema: OPTIMIZATION_SCHEMA,
+        headstart: found.headstart.clone(),
+        variant: found.best.clone(),
+        starts: starts.display().to_string(),
+        command: found.command.clone(),
+        original: optimize::place::original(subject),
+        figures: figures.cloned().collect(),
+        replaced: replaced.iter().map(|path| path.display().to_string()).collect(),
+        notes: built.map_or_else(Vec::new, |built| built.notes),
+        undo: format!("remove this folder ({}); the original is unchanged", folder.display()),
+    };
+    place.leave(&manifest, &subject.program.path)?;
+    found.out = Some(folder.display().to_string());
+    Ok(())
+}
+
+impl Arguments {
+    fn choice(&self) -> Result<Choice> {
+        if self.launching.until != Until::Exit {
+            let text = "what a variant writes and how it ends is compared at its end: optimize \
+                        takes --until exit alone; give the program arguments with which it ends";
+            return Err(Usage(text.to_owned()).into());
+        }
+        let without_aslr = self.allow.contains(&Allow::NoAslr);
+        Ok(Choice { only: self.only.clone(), skip: self.skip.clone(), without_aslr })
+    }
+
+    fn terms(&self) -> Result<Terms> {
+        let check = self.check.as_ref().map(|line| one_command(std::slice::from_ref(line)));
+        Ok(Terms {
+            timeout: self.launching.timeout,
+            ignore_failure: self.launching.ignore_failure,
+            cpu: self.launching.request().cpu,
+            check: check.transpose()?,
+        })
+    }
+
+    /// The launches that are measured.
+    fn request(&self, cold: bool) -> model::Request {
+        let cache = if cold { CacheState::ColdEvicted } else { CacheState::Warm };
+        model::Request { cache, ..self.launching.request() }
+    }
+}

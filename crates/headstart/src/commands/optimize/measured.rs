@@ -1,0 +1,112 @@
+//! Launches of the original and of all verified variants, in turns.
+
+use super::Arguments;
+use crate::{run, runs};
+use anyhow::Result;
+use lab::{LabError, Output, Stop};
+use model::{Ending, Experiment, Results, Rules, Variant};
+use optimize::choice::DEFAULT;
+use optimize::{Outcome, Subject, Trial};
+use os::LaunchError;
+use os::launcher::Launcher;
+
+/// What was measured.
+pub struct Measured {
+    /// Warm launches.
+    pub warm: Results,
+    /// Cold ones, where they were asked for.
+    pub cold: Option<Results>,
+}
+
+impl Measured {
+    /// What a reader of the figures should know.
+    pub fn notes(&self) -> Vec<String> {
+        let cold = self.cold.iter().flat_map(|results| &results.notes);
+        let cold = cold.map(|note| format!("Cold: {note}"));
+        self.warm.notes.iter().cloned().chain(cold).collect()
+    }
+}
+
+/// Measures the original and those of `trials` that are verified. One that fails while it is
+/// measured is not verified any more.
+///
+/// # Errors
+/// The original cannot be launched any more, or the user wants to stop.
+pub fn measure(
+    arguments: &Arguments,
+    subject: &Subject,
+    trials: &mut [Trial],
+    (warm, cold): (Launcher, Option<Launcher>),
+) -> Result<Measured> {
+    let warm = series(arguments, subject, trials, (warm, false))?;
+    let cold = cold.map(|launcher| series(arguments, subject, trials, (launcher, true)));
+    Ok(Measured { warm, cold: cold.transpose()? })
+}
+
+fn series(
+    arguments: &Arguments,
+    subject: &Subject,
+    trials: &mut [Trial],
+    (mut launcher, cold): (Launcher, bool),
+) -> Result<Results> {
+    loop {
+        let variants = variants(subject, trials);
+        let schedule = arguments.schedule.schedule(cold);
+        let experiment = runs::experiment(variants, schedule, arguments.request(cold));
+        let (mut samples, mut notes) = (Vec::new(), Vec::new());
+        let kept = (&mut None, &mut notes);
+        match run::launches(launcher, &experiment, &mut samples, kept, Output::Discard) {
+            Ok(Stop::Interrupted) => return Err(LaunchError::Interrupted.into()),
+            Ok(_) => {
+                let mut results = stats::results(&experiment, &samples, &Rules::default());
+                results.notes.splice(0..0, notes);
+                judge(&results, subject.observed[0].ending, trials);
+                return Ok(results);
+            }
+            Err(error) => {
+                let Some(trial) = blamed(&error, &experiment, trials) else {
+                    return Err(error.into());
+                };
+                trial.outcome = Outcome::Failed(format!("while it was measured, {error}"));
+                // The one before went with its bench.
+                launcher = Launcher::start()?;
+            }
+        }
+    }
+}
+
+fn variants(subject: &Subject, trials: &[Trial]) -> Vec<Variant> {
+    let original = Variant { name: DEFAULT.to_owned(), command: subject.command.clone() };
+    let verified = trials.iter().filter_map(|trial| {
+        let command = subject.command_for(&trial.verified()?.run);
+        Some(Variant { name: trial.name().to_owned(), command })
+    });
+    [original].into_iter().chain(verified).collect()
+}
+
+/// The variant that is at fault; `None` where it is the original, or none.
+fn blamed<'a>(
+    error: &LabError,
+    experiment: &Experiment,
+    trials: &'a mut [Trial],
+) -> Option<&'a mut Trial> {
+    let (LabError::Failed { command, .. } | LabError::TimedOut { command, .. }) = error else {
+        return None;
+    };
+    let variant = experiment.variants.iter().skip(1).find(|v| v.command.line() == *command)?;
+    trials.iter_mut().find(|trial| trial.name() == variant.name)
+}
+
+/// Where failing is allowed, it has to be always in the same way.
+fn judge(results: &Results, expected: Ending, trials: &mut [Trial]) {
+    for trial in trials {
+        let result = results.variants.iter().find(|result| result.name == trial.name());
+        let endings = result.iter().flat_map(|result| &result.endings);
+        let other: u32 =
+            endings.filter(|count| count.ending != expected).map(|count| count.launches).sum();
+        if other > 0 && trial.verified().is_some() {
+            let reason = format!("{other} of its measured launches ended otherwise than before");
+            trial.outcome = Outcome::Failed(reason);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What `optimize` found: variants of a program, and the best of them.
+
+use crate::Verdict;
+use serde::{Deserialize, Serialize};
+
+/// Version of the object that `optimize --json` prints, and of `headstart.json`.
+pub const OPTIMIZATION_SCHEMA: u32 = 1;
+
+/// What became of a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VariantState {
+    /// The unmodified program.
+    Baseline,
+    /// It does what the original does.
+    Verified,
+    /// It was built and does something else, so it is not offered.
+    Failed,
+    /// It does not apply to this program, or would not be safe.
+    Declined,
+    /// It was not asked for.
+    NotTried,
+}
+
+/// One variant of the program. Figures are there for those that were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VariantReport {
+    /// `default` for the unmodified program.
+    pub name: String,
+    /// Whether every launch has other addresses.
+    pub keeps_aslr: bool,
+    /// Whether it does what the original does.
+    pub verified: bool,
+    /// What became of it.
+    pub state: VariantState,
+    /// Why it is not verified.
+    pub reason: Option<String>,
+    /// Warm launches.
+    #[serde(flatten)]
+    pub warm: VariantFigures,
+    /// Cold launches, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<VariantFigures>,
+    /// What a user should know of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Figures of a variant's launches. Ratio and interval are variant ÷ unmodified program, of
+/// launches paired by round; 1 for that program itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VariantFigures {
+    /// Fastest launch.
+    pub min_us: Option<f64>,
+    /// Median.
+    pub median_us: Option<f64>,
+    /// Below 1 is faster.
+    pub ratio: Option<f64>,
+    /// Lower end of the interval.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+    /// What the interval allows to be said.
+    pub verdict: Option<Verdict>,
+    /// Rounds behind ratio and interval.
+    pub rounds: Option<u32>,
+    /// Page faults served without input, median.
+    pub minor_faults: Option<u64>,
+    /// Largest resident set, median.
+    pub peak_rss_kib: Option<u64>,
+}
+
+/// What `optimize` prints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Optimization {
+    /// [`OPTIMIZATION_SCHEMA`].
+    pub schema: u32,
+    /// Version of headstart.
+    pub headstart: String,
+    /// The command as one would type it into a shell.
+    pub command: String,
+    /// Its program.
+    pub program: String,
+    /// Confidence of the intervals.
+    pub confidence: f64,
+    /// The unmodified program, then the others as they were tried.
+    pub variants: Vec<VariantReport>,
+    /// Name of the best variant.
+    pub best: String,
+    /// The folder whose `run` starts the best one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<String>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// `headstart.json` of the folder that the best variant is left in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`OPTIMIZATION_SCHEMA`].
+    pub schema: u32,
+    /// Version of headstart.
+    pub headstart: String,
+    /// What was done: name of the variant.
+    pub variant: String,
+    /// What `run` leads to.
+    pub starts: String,
+    /// The command that was measured.
+    pub command: String,
+    /// The program, unmodified and where it was.
+    pub original: OriginalFile,
+    /// Its figures, then those of the variant left here.
+    pub figures: Vec<VariantReport>,
+    /// Files of the system that the variant does not use any more: where one of them is
+    /// upgraded, the variant has to be made anew.
+    pub replaced: Vec<String>,
+    /// What a user should know.
+    pub notes: Vec<String>,
+    /// How to get rid of it.
+    pub undo: String,
+}
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OriginalFile {
+    /// As it was found.
+    pub path: String,
+    /// The file itself, links followed.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its build-id, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
+}

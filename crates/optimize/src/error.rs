@@ -1,0 +1,113 @@
+use loader::GraphError;
+use model::Ending;
+use std::path::PathBuf;
+
+/// Why nothing was optimised. What fails for one variant alone is that variant's
+/// [`Outcome`](crate::Outcome) instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptimizeError {
+    /// The program is read by another program.
+    #[error(
+        "'{program}' is a script: what starts is its interpreter {interpreter}, and what that \
+         starts; name the program that takes the time, which this shows: headstart explain \
+         {program}"
+    )]
+    Script {
+        /// The script.
+        program: String,
+        /// From its `#!` line.
+        interpreter: String,
+    },
+    /// The program has privileges that a copy would not have, or should not.
+    #[error(
+        "'{program}' {what}: a changed copy would not have these privileges and should not; \
+         leave it as it is"
+    )]
+    Privileged {
+        /// The program.
+        program: String,
+        /// `is set-user-ID`.
+        what: &'static str,
+    },
+    /// The loader cannot be simulated for it.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The original fails, is not finished in time, or could not be measured.
+    #[error(transparent)]
+    Lab(#[from] lab::LabError),
+    /// A launch could not be made.
+    #[error(transparent)]
+    Launch(#[from] os::LaunchError),
+    /// What the original does cannot be told from one launch.
+    #[error(
+        "{command}: it {first} once and {second} the next time, so no variant can be shown to do \
+         the same; give it arguments with which it always ends alike"
+    )]
+    Unsteady {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        first: String,
+        /// How it ended the next time.
+        second: String,
+    },
+    /// The user's own test fails for the original.
+    #[error(
+        "--check {command}: it {ending} for the original program{output}; correct it so that it \
+         succeeds (it finds the program to test in HEADSTART_PROGRAM)"
+    )]
+    Check {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        ending: String,
+        /// What it wrote last.
+        output: String,
+    },
+    /// A folder that variants are built in cannot be used.
+    #[error("{}: {problem}; {remedy}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong.
+        problem: String,
+        /// The next step.
+        remedy: &'static str,
+    },
+    /// The best variant could not be made a second time where it is to stay.
+    #[error(
+        "{name} was verified and measured, but not again in {}: {reason}; nothing is left there, \
+         try another folder",
+        folder.display()
+    )]
+    NotAgain {
+        /// The variant.
+        name: String,
+        /// Where.
+        folder: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl OptimizeError {
+    /// Whether the user ended the work.
+    pub fn is_interrupt(&self) -> bool {
+        match self {
+            OptimizeError::Launch(error) => matches!(error, os::LaunchError::Interrupted),
+            OptimizeError::Lab(error) => error.is_interrupt(),
+            _ => false,
+        }
+    }
+}
+
+/// How a launch ended, to follow "it".
+pub(crate) fn ended(ending: Ending) -> String {
+    match ending {
+        Ending::Code(code) => format!("ended with exit code {code}"),
+        Ending::Signal(signal) => format!("was killed by signal {signal}"),
+        Ending::Ready => "was ready".to_owned(),
+        Ending::TimedOut => "was not finished in time".to_owned(),
+    }
+}

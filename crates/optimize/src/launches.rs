@@ -1,0 +1,127 @@
+//! Launches whose output is kept.
+
+use model::{Command, Ending, Until};
+use os::LaunchError;
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, dev_null};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Output beyond this is counted, not compared.
+const KEPT_BYTES: u64 = 64 << 20;
+/// Lines of output that an error quotes.
+const QUOTED_LINES: usize = 8;
+
+/// What a launch did that others can see.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// How it ended.
+    pub ending: Ending,
+    /// What it wrote.
+    pub stdout: Written,
+    /// What it wrote to stderr.
+    pub stderr: Written,
+    /// How long it took.
+    pub total_us: f64,
+}
+
+/// What was written to one stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The first 64 MiB.
+    pub bytes: Vec<u8>,
+    /// How much there was.
+    pub length: u64,
+}
+
+impl Written {
+    /// Whether all of it was kept.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.bytes.len() as u64 == self.length
+    }
+}
+
+impl Observed {
+    /// The last lines that it wrote, to follow how it ended; empty where it wrote none.
+    pub fn last_lines(&self) -> String {
+        let last = |written: &Written| {
+            let text = String::from_utf8_lossy(&written.bytes).into_owned();
+            let lines: Vec<&str> = text.trim_end().lines().collect();
+            let from = lines.len().saturating_sub(QUOTED_LINES);
+            lines[from..].iter().map(|line| format!("\n  | {line}")).collect::<String>()
+        };
+        let quoted = [&self.stderr, &self.stdout].map(last);
+        match quoted.into_iter().find(|quoted| !quoted.is_empty()) {
+            Some(quoted) => format!("; it wrote:{quoted}"),
+            None => String::new(),
+        }
+    }
+}
+
+/// Makes launches one by one through a launcher of its own.
+pub struct Launches {
+    launcher: Launcher,
+}
+
+impl Launches {
+    /// Launches through `launcher`, on `cpu` where one is given.
+    ///
+    /// # Errors
+    /// The CPU is not permitted.
+    pub fn new(mut launcher: Launcher, cpu: Option<u32>) -> Result<Launches, LaunchError> {
+        launcher.configure(Configuration { cpu, realtime: false })?;
+        Ok(Launches { launcher })
+    }
+
+    /// Launches `command` once and waits for its end, or ends it after `timeout`. stdin is
+    /// `/dev/null`.
+    ///
+    /// # Errors
+    /// It cannot be started, or the user wants to stop.
+    pub fn observe(
+        &mut self,
+        command: &Command,
+        timeout: Duration,
+    ) -> Result<Observed, LaunchError> {
+        let null = dev_null()?;
+        let (mut stdout, mut stderr) = (unnamed_file()?, unnamed_file()?);
+        let stdio = [null.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()];
+        let slot = self.launcher.prepare(command, stdio, &[])?;
+        let spec = LaunchSpec { until: Until::Exit, timeout, grace: GRACE };
+        let once = self.launcher.once(slot, &spec)?;
+        // A Ctrl-C reaches the program too: what it did then says nothing.
+        if os::interrupt::requested() {
+            return Err(LaunchError::Interrupted);
+        }
+        Ok(Observed {
+            ending: once.launch.ending,
+            stdout: written(&mut stdout)?,
+            stderr: written(&mut stderr)?,
+            total_us: once.launch.total_us,
+        })
+    }
+}
+
+fn unnamed_file() -> Result<File, LaunchError> {
+    tempfile::tempfile().map_err(failed)
+}
+
+fn written(file: &mut File) -> Result<Written, LaunchError> {
+    let mut read = || {
+        let length = file.metadata()?.len();
+        file.rewind()?;
+        let mut bytes = Vec::new();
+        file.take(KEPT_BYTES).read_to_end(&mut bytes)?;
+        Ok(Written { bytes, length })
+    };
+    read().map_err(failed)
+}
+
+fn failed(source: std::io::Error) -> LaunchError {
+    LaunchError::System {
+        action: "a temporary file for the program's output",
+        source,
+        remedy: "make room in the folder for temporary files, or name another in TMPDIR",
+    }
+}

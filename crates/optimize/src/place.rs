@@ -1,0 +1,183 @@
+//! The folder that the best variant is left in.
+//!
+//! ```text
+//! DIR/files/          what the optimisation builds, in its final place: it may hold absolute paths
+//! DIR/headstart.json  what was done
+//! DIR/run             a link to the program in files; made last, so that what it starts is whole
+//! ```
+
+use crate::search::attempt;
+use crate::verify::Verifier;
+use crate::{Built, Optimisation, OptimizeError, Outcome, Subject};
+use model::optimization::{Manifest, OriginalFile};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+const FILES: &str = "files";
+const MANIFEST: &str = "headstart.json";
+const RUN: &str = "run";
+/// The link while it is tried.
+const RUN_TRIED: &str = ".run";
+
+/// A folder of the user's for one result. What is not [kept](Place::leave) is removed with this
+/// value, the folder itself too where it was made for this.
+pub struct Place {
+    folder: PathBuf,
+    /// The first folder that did not exist before.
+    made: Option<PathBuf>,
+    /// What is in it is ours, and not to be kept.
+    ours: bool,
+}
+
+impl Place {
+    /// Claims a folder that does not exist or is empty.
+    ///
+    /// # Errors
+    /// It is not empty, cannot be written, or programs cannot be executed from there.
+    pub fn claim(folder: &Path) -> Result<Place, OptimizeError> {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let failed = |error: io::Error| wrong(&folder, &error.to_string(), REMEDY);
+        let made = folder.ancestors().take_while(|path| !path.exists()).last().map(Path::to_owned);
+        fs::create_dir_all(&folder).map_err(failed)?;
+        let mut entries = fs::read_dir(&folder).map_err(failed)?;
+        if entries.next().is_some() {
+            return Err(wrong(&folder, "it is not empty", REMEDY));
+        }
+        let mut place = Place { folder, made, ours: true };
+        // Better now than after minutes of measuring.
+        let probe = tempfile::tempfile_in(&place.folder);
+        probe.map_err(|error| wrong(&place.folder, &error.to_string(), REMEDY))?;
+        if os::program::is_on_noexec(&place.folder) {
+            let problem = "its file system is mounted with noexec, so nothing in it can be started";
+            return Err(wrong(&place.folder, problem, REMEDY));
+        }
+        place.folder = place.folder.canonicalize().unwrap_or(place.folder.clone());
+        Ok(place)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Builds the variant here and verifies it again, as it is to be started.
+    ///
+    /// # Errors
+    /// It cannot be built here, or does something else than the original.
+    pub fn build(
+        &mut self,
+        subject: &Subject,
+        verifier: &mut Verifier<'_>,
+        optimisation: &dyn Optimisation,
+        step: &mut dyn FnMut(&'static str),
+    ) -> Result<Built, OptimizeError> {
+        let files = self.folder.join(FILES);
+        if let Err(error) = fs::create_dir(&files) {
+            // Where somebody else was faster nothing here is ours.
+            self.ours = error.kind() != io::ErrorKind::AlreadyExists;
+            return Err(wrong(&files, &error.to_string(), REMEDY));
+        }
+        let through_link = ThroughLink { optimisation, link: self.folder.join(RUN_TRIED) };
+        let reason = match attempt(subject, verifier, &through_link, &files, step)? {
+            Outcome::Verified(built) => return Ok(built),
+            Outcome::Failed(reason) | Outcome::Declined(reason) | Outcome::NotTried(reason) => {
+                reason
+            }
+        };
+        let (name, folder) = (optimisation.name().to_owned(), self.folder.clone());
+        Err(OptimizeError::NotAgain { name, folder, reason })
+    }
+
+    /// Keeps what was built, described by `manifest`. Without anything built `run` leads to the
+    /// original.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn leave(mut self, manifest: &Manifest, original: &Path) -> Result<PathBuf, OptimizeError> {
+        let tried = self.folder.join(RUN_TRIED);
+        let failed = |error: io::Error| wrong(&self.folder, &error.to_string(), REMEDY);
+        if !tried.is_symlink() {
+            symlink(original, &tried).map_err(failed)?;
+        }
+        write(&self.folder.join(MANIFEST), manifest).map_err(failed)?;
+        let run = self.folder.join(RUN);
+        fs::rename(&tried, &run).map_err(failed)?;
+        self.ours = false;
+        File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        Ok(run)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.ours {
+            return;
+        }
+        // What cannot be removed is only untidy: nothing of it is called run.
+        let _ = fs::remove_file(self.folder.join(RUN_TRIED));
+        let _ = fs::remove_file(self.folder.join(MANIFEST));
+        let _ = fs::remove_dir_all(self.folder.join(FILES));
+        let Some(made) = &self.made else { return };
+        for folder in self.folder.ancestors().take_while(|folder| folder.starts_with(made)) {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// An optimisation whose program is started through a link beside its folder.
+struct ThroughLink<'a> {
+    optimisation: &'a dyn Optimisation,
+    link: PathBuf,
+}
+
+impl Optimisation for ThroughLink<'_> {
+    fn name(&self) -> &'static str {
+        self.optimisation.name()
+    }
+
+    fn keeps_aslr(&self) -> bool {
+        self.optimisation.keeps_aslr()
+    }
+
+    fn build(&self, program: &crate::Program, folder: &Path) -> Result<Built, crate::Declined> {
+        let mut built = self.optimisation.build(program, folder)?;
+        let beside = self.link.parent().unwrap_or(Path::new("/"));
+        // Relative, so that the folder can be looked at from elsewhere.
+        let target = built.run.strip_prefix(beside).unwrap_or(&built.run);
+        let failed =
+            |error: io::Error| crate::Declined(format!("its link cannot be made: {error}"));
+        symlink(target, &self.link).map_err(failed)?;
+        built.run = self.link.clone();
+        Ok(built)
+    }
+}
+
+/// The program's file as it is.
+pub fn original(subject: &Subject) -> OriginalFile {
+    let file = &subject.program.file;
+    OriginalFile {
+        path: subject.program.path.display().to_string(),
+        file: file.display().to_string(),
+        bytes: fs::metadata(file).map_or(0, |data| data.len()),
+        build_id: image::facts(file).ok().and_then(|facts| facts.build_id),
+    }
+}
+
+const REMEDY: &str = "name a new or an empty folder that you may write to with --out";
+
+fn wrong(folder: &Path, problem: &str, remedy: &'static str) -> OptimizeError {
+    OptimizeError::Folder { folder: folder.to_owned(), problem: problem.to_owned(), remedy }
+}
+
+/// Temporary file, fsync, rename.
+fn write(path: &Path, manifest: &Manifest) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let public = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    let mut file = tempfile::Builder::new().permissions(public).tempfile_in(folder)?;
+    serde_json::to_writer_pretty(&mut file, manifest)?;
+    file.write_all(b"\n")?;
+    file.as_file().sync_all()?;
+    file.persist(path).map(|_| ()).map_err(|error| error.error)
+}

@@ -1,0 +1,137 @@
+//! No file that a variant replaces is mapped by a launch of it: else the program would have the
+//! same library twice, or would have given way to its original.
+
+use super::{Flaw, wrong};
+use crate::Built;
+use model::{Command, Mapping, PageFaults};
+use os::LaunchError;
+use os::attend::Options;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Launches until no record of the kernel's is lost.
+const TRIES: u32 = 3;
+
+/// Whether a launch of the variant maps neither what it replaces nor, after another execve of
+/// its own, the original program.
+pub(super) fn none(
+    built: &Built,
+    original: &Path,
+    command: &Command,
+    options: &Options,
+) -> Result<(), Flaw> {
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let replaced: HashSet<PathBuf> = built.replaced.iter().map(real).collect();
+    let mapped = match of_kernel(command, options)? {
+        Some(faults) => {
+            if gave_way(&faults, original) {
+                return Err(wrong("it gave way to the original program, which it started instead"));
+            }
+            files(&faults)
+        }
+        None => of_loader(command, options)?,
+    };
+    match mapped.iter().find(|path| replaced.contains(*path)) {
+        Some(path) => Err(wrong(format!("it maps {}, which it replaces", path.display()))),
+        None => Ok(()),
+    }
+}
+
+/// The kernel's record; `None` where it is not permitted, or has no room for all.
+fn of_kernel(command: &Command, options: &Options) -> Result<Option<PageFaults>, Flaw> {
+    for _ in 0..TRIES {
+        match os::faults::record(command, options) {
+            Ok(faults) if faults.lost == 0 => return Ok(Some(faults)),
+            Ok(_) => {}
+            Err(LaunchError::NotPermitted { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
+
+/// Libraries that the loader initialises, at start or later.
+fn of_loader(command: &Command, options: &Options) -> Result<Vec<PathBuf>, Flaw> {
+    let log = os::loader_log::record(command, "files", options)?;
+    let own = log.lines.iter().filter(|line| line.pid == log.pid);
+    let libraries = own.filter_map(|line| line.text.strip_prefix("calling init: "));
+    Ok(libraries.filter_map(|path| Path::new(path).canonicalize().ok()).collect())
+}
+
+/// execve appears as a mapping of everything.
+fn is_execve(mapping: &Mapping) -> bool {
+    mapping.start == 0 && mapping.bytes == u64::MAX
+}
+
+/// Files mapped by the program and by what it forks, up to another execve: other programs may
+/// well map the originals.
+fn files(faults: &PageFaults) -> Vec<PathBuf> {
+    // The launched process begins with an execve.
+    let mut allowed = HashMap::from([(faults.pid, 1)]);
+    let mut files = Vec::new();
+    for mapping in &faults.mappings {
+        let left = allowed.entry(mapping.pid).or_insert(0);
+        if is_execve(mapping) {
+            *left -= 1;
+        } else if *left >= 0
+            && let Some(file) = mapping.file()
+        {
+            files.push(PathBuf::from(file));
+        }
+    }
+    files
+}
+
+/// Whether the launched process executed the original in the end.
+fn gave_way(faults: &PageFaults, original: &Path) -> bool {
+    let own = faults.mappings.iter().filter(|mapping| mapping.pid == faults.pid);
+    let mut later = own.skip_while(|mapping| !is_execve(mapping)).skip(1);
+    let again = later.by_ref().any(is_execve);
+    again && later.any(|mapping| mapping.file().is_some_and(|file| Path::new(file) == original))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Reading;
+
+    fn faults(mapped: &[(u32, &str)]) -> PageFaults {
+        let mapping = |&(pid, path): &(u32, &str)| {
+            let (bytes, path) = if path.is_empty() { (u64::MAX, "//anon") } else { (4096, path) };
+            let (start, path) = (u64::from(bytes == 4096), path.to_owned());
+            Mapping { pid, at_us: 0.0, start, bytes, file_offset: 0, executable: true, path }
+        };
+        PageFaults {
+            total_us: 1.0,
+            pid: 1,
+            source: String::new(),
+            mappings: mapped.iter().map(mapping).collect(),
+            faults: Vec::new(),
+            read_bytes_by_file: Reading::unavailable("", ""),
+            read_bytes: Reading::Value(0),
+            lost: 0,
+        }
+    }
+
+    #[test]
+    fn other_programs_are_not_the_variant() {
+        let record = faults(&[
+            (1, "/launcher"),
+            (1, ""),
+            (1, "/run"),
+            (2, "/run"),
+            (2, "/plug-in"),
+            (2, ""),
+            (2, "/other"),
+            (1, ""),
+            (1, "/next"),
+        ]);
+        let found = files(&record);
+        for (path, mapped) in [("/run", true), ("/plug-in", true), ("/other", false)] {
+            assert_eq!(found.contains(&PathBuf::from(path)), mapped, "{path}");
+        }
+        assert!(!found.contains(&PathBuf::from("/next")));
+        assert!(gave_way(&record, Path::new("/next")));
+        assert!(!gave_way(&record, Path::new("/run")) && !gave_way(&record, Path::new("/other")));
+    }
+}

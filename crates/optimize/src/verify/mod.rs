@@ -1,0 +1,142 @@
+//! Whether a variant does what the original does, and nothing else: what a variant has to show
+//! before it is measured. In this order, as each step relies on those before:
+//!
+//! 1. `structure`: its files are images that a loader can map, and all that they need is found.
+//! 2. `references`: simulated, every reference binds to what it binds to in the original.
+//! 3. `behaviour`: it ends alike and writes the same.
+//! 4. `log`: the real loader binds as the simulated one.
+//! 5. `mapped`: no file that it replaces is mapped.
+//! 6. the user's own test.
+
+mod behaviour;
+mod log;
+mod mapped;
+mod references;
+mod structure;
+
+use crate::error::ended;
+use crate::subject::check_of;
+use crate::{Built, Launches, OptimizeError, Subject, Terms};
+use behaviour::Expected;
+use model::Ending;
+use os::LaunchError;
+use os::attend::Options;
+use references::References;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why a variant is not offered, or why all work ends.
+#[derive(Debug)]
+pub enum Flaw {
+    /// The variant is wrong: a sentence, to follow its name and a colon.
+    Wrong(String),
+    /// Nothing can be verified any more.
+    Stop(OptimizeError),
+}
+
+impl From<LaunchError> for Flaw {
+    fn from(error: LaunchError) -> Flaw {
+        match error.kind() {
+            os::FailureKind::Program => Flaw::Wrong(error.to_string()),
+            _ => Flaw::Stop(error.into()),
+        }
+    }
+}
+
+fn wrong(reason: impl Into<String>) -> Flaw {
+    Flaw::Wrong(reason.into())
+}
+
+/// Holds variants against the original.
+pub struct Verifier<'a> {
+    subject: &'a Subject,
+    terms: &'a Terms,
+    launches: &'a mut Launches,
+    expected: Expected,
+    references: References,
+    /// A variant has to end within this time.
+    patience: Duration,
+}
+
+/// Variants may take this much longer than the original before they are taken to hang.
+const SLOWER: f64 = 10.0;
+const SLOWER_S: f64 = 10.0;
+
+impl<'a> Verifier<'a> {
+    /// A verifier of variants of `subject`.
+    pub fn new(subject: &'a Subject, terms: &'a Terms, launches: &'a mut Launches) -> Verifier<'a> {
+        let slowest_us = subject.observed.iter().map(|o| o.total_us).fold(0.0, f64::max);
+        let patience = Duration::try_from_secs_f64(slowest_us / 1e6 * SLOWER + SLOWER_S);
+        let originals = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Verifier {
+            expected: Expected::new(&subject.observed),
+            references: references::references(&subject.graph, &originals),
+            patience: patience.unwrap_or(Duration::MAX).min(terms.timeout),
+            subject,
+            terms,
+            launches,
+        }
+    }
+
+    /// What could not be compared, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        self.expected.notes()
+    }
+
+    /// Verifies the variant called `name` that was built in `folder`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn verify(&mut self, name: &str, built: &Built, folder: &Path) -> Result<(), Flaw> {
+        let graph = structure::check(&self.subject.environment, built, folder)?;
+        let original = originals(built, self.subject);
+        if built.bindings == crate::BindingProof::Compared {
+            let variant = references::references(&graph, &original);
+            references::compare(&self.references, &variant)?;
+        }
+        let command = self.subject.command_for(&built.run);
+        self.behaves(&command)?;
+        let options = Options { timeout: self.patience, cpu: self.terms.cpu };
+        log::agrees(&graph, &command, &options)?;
+        mapped::none(built, &self.subject.program.file, &command, &options)?;
+        self.passes(name, &built.run)
+    }
+
+    /// It ends alike and writes the same, twice.
+    fn behaves(&mut self, command: &model::Command) -> Result<(), Flaw> {
+        for _ in 0..2 {
+            let observed = self.launches.observe(command, self.patience)?;
+            let (subject, launches, timeout) =
+                (self.subject, &mut *self.launches, self.terms.timeout);
+            let again = &mut || launches.observe(&subject.command, timeout);
+            let names = behaviour::Names::new(&subject.command, command);
+            self.expected.compare(&observed, &names, again)?;
+        }
+        Ok(())
+    }
+
+    /// It passes the user's own test.
+    fn passes(&mut self, name: &str, run: &Path) -> Result<(), Flaw> {
+        let Some(check) = &self.terms.check else { return Ok(()) };
+        let observed = self.launches.observe(&check_of(check, run, name), self.terms.timeout)?;
+        match observed.ending {
+            Ending::Code(0) => Ok(()),
+            ending => {
+                let (ended, output) = (ended(ending), observed.last_lines());
+                Err(wrong(format!("--check {}: it {ended}{output}", check.line())))
+            }
+        }
+    }
+}
+
+/// What a path of the variant stands for, as the file that it is.
+fn originals(built: &Built, subject: &Subject) -> impl Fn(&Path) -> PathBuf {
+    let file = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let program = (file(&built.run), subject.program.file.clone());
+    let copies = built.stands_for.iter().map(|(copy, original)| (file(copy), file(original)));
+    let known: std::collections::HashMap<_, _> = copies.chain([program]).collect();
+    move |path| {
+        let path = file(path);
+        known.get(&path).cloned().unwrap_or(path)
+    }
+}

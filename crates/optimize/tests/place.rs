@@ -1,0 +1,99 @@
+//! The folder that a result is left in: all of it, or nothing called run.
+#![allow(clippy::unwrap_used)]
+
+mod bench;
+
+use bench::{Bench, copy, terms};
+use model::optimization::Manifest;
+use optimize::{Built, Launches, OptimizeError, Place, Subject, Verifier};
+use os::launcher::Launcher;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn manifest(variant: &str, subject: &Subject) -> Manifest {
+    Manifest {
+        schema: 1,
+        headstart: String::new(),
+        variant: variant.to_owned(),
+        starts: String::new(),
+        command: String::new(),
+        original: optimize::place::original(subject),
+        figures: Vec::new(),
+        replaced: Vec::new(),
+        notes: Vec::new(),
+        undo: String::new(),
+    }
+}
+
+/// Builds a variant in `folder` and leaves it there.
+fn left(bench: &'static Bench, folder: &Path, build: bench::Build) -> Result<Built, OptimizeError> {
+    let terms = terms();
+    let mut place = Place::claim(folder)?;
+    let mut launches = Launches::new(Launcher::start()?, None)?;
+    let subject = Subject::new(bench.command("program"), &terms, &mut launches)?;
+    let mut verifier = Verifier::new(&subject, &terms, &mut launches);
+    let made = bench.made("copy", build);
+    let built = place.build(&subject, &mut verifier, made, &mut |_| ())?;
+    place.leave(&manifest("copy", &subject), &subject.program.path)?;
+    Ok(built)
+}
+
+fn output(program: &Path) -> String {
+    let output = Command::new(program).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn the_best_is_left_and_can_be_started() {
+    let Some(bench) = Bench::new() else { return };
+    let out = bench.path("new/below");
+    let before = fs::read(bench.path("program")).unwrap();
+    left(bench, &out, copy).unwrap();
+    assert_eq!(fs::read_link(out.join("run")).unwrap(), Path::new("files/run"));
+    assert_eq!(output(&out.join("run")), "1 2\n");
+    let text = fs::read_to_string(out.join("headstart.json")).unwrap();
+    let manifest: Manifest = serde_json::from_str(&text).unwrap();
+    assert_eq!(manifest.original.file, bench.path("program").display().to_string());
+    assert_eq!(manifest.original.bytes, before.len() as u64);
+    assert_eq!(fs::read(bench.path("program")).unwrap(), before);
+    let said = left(bench, &out, copy).err().unwrap().to_string();
+    assert!(said.contains("is not empty"), "{said}");
+    assert_eq!(output(&out.join("run")), "1 2\n", "what was there stays");
+}
+
+#[test]
+fn without_a_better_one_the_original_is_started() {
+    let Some(bench) = Bench::new() else { return };
+    let out = bench.path("same");
+    let mut launches = Launches::new(Launcher::start().unwrap(), None).unwrap();
+    let subject = Subject::new(bench.command("program"), &terms(), &mut launches).unwrap();
+    let place = Place::claim(&out).unwrap();
+    place.leave(&manifest("default", &subject), &subject.program.path).unwrap();
+    assert_eq!(fs::read_link(out.join("run")).unwrap(), bench.path("program"));
+}
+
+#[test]
+fn nothing_is_left_of_a_failure() {
+    let Some(bench) = Bench::new() else { return };
+    let wrong: bench::Build = |bench, _, folder| {
+        let source = "int main(void) { return 1; }";
+        Ok(Built { run: bench.cc(folder, "run", source, &[]), ..Built::default() })
+    };
+    let said = left(bench, &bench.path("gone/with/it"), wrong).err().unwrap().to_string();
+    assert!(said.contains("not again in") && said.contains("gone/with/it"), "{said}");
+    assert!(!bench.path("gone").exists());
+    // A folder that was there stays, and is empty.
+    fs::create_dir(bench.path("there")).unwrap();
+    left(bench, &bench.path("there"), wrong).err().unwrap();
+    assert_eq!(fs::read_dir(bench.path("there")).unwrap().count(), 0);
+    // Files of others are not touched.
+    fs::create_dir(bench.path("other")).unwrap();
+    fs::write(bench.path("other/files"), "mine").unwrap();
+    let said = left(bench, &bench.path("other"), copy).err().unwrap().to_string();
+    assert!(said.contains("is not empty"), "{said}");
+    assert_eq!(fs::read_to_string(bench.path("other/files")).unwrap(), "mine");
+    fs::write(bench.path("file"), "mine").unwrap();
+    let said = left(bench, &bench.path("file"), copy).err().unwrap().to_string();
+    assert!(said.contains("--out") && bench.path("file").is_file(), "{said}");
+}

@@ -1,0 +1,217 @@
+//! What verification lets pass, and what it finds.
+#![allow(clippy::unwrap_used)]
+
+mod bench;
+
+use bench::{Bench, MAIN, copy, failed, terms};
+use optimize::{BindingProof, Built, Outcome};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+#[test]
+fn copies_pass() {
+    let Some(bench) = Bench::new() else { return };
+    let outcome = bench.outcome(copy);
+    assert!(matches!(outcome, Outcome::Verified(_)), "{outcome:?}");
+    // Private copies of its libraries too, where it is said for what they stand.
+    let outcome = bench.outcome(|bench, program, folder| {
+        let own = format!("-L{}", folder.display());
+        let mut built = Built { replaced: vec![program.file.clone()], ..Built::default() };
+        for name in ["libone.so", "libtwo.so"] {
+            fs::copy(bench.path(name), folder.join(name)).unwrap();
+            built.stands_for.push((folder.join(name), bench.path(name)));
+            built.replaced.push(bench.path(name));
+        }
+        let options = ["-Wl,--no-as-needed", &own, "-l:libone.so", "-l:libtwo.so"];
+        let options = [&options[..], &["-Wl,-rpath,$ORIGIN"]].concat();
+        built.run = bench.cc(folder, "run", MAIN, &options);
+        Ok(built)
+    });
+    assert!(matches!(outcome, Outcome::Verified(_)), "{outcome:?}");
+}
+
+#[test]
+fn other_files_are_found() {
+    let Some(bench) = Bench::new() else { return };
+    // Another library in the place of one, not said to stand for it.
+    let outcome = bench.outcome(|bench, program, folder| {
+        fs::copy(bench.path("libone.so"), folder.join("libone.so")).unwrap();
+        let own = format!("-Wl,-rpath,{}", folder.display());
+        let search = format!("-L{}", bench.path("").display());
+        let rpath = format!("-Wl,-rpath,{}", bench.path("").display());
+        let options = ["-Wl,--no-as-needed", &search, &own, &rpath];
+        let options = [&options[..], &["-l:libone.so", "-l:libtwo.so"]].concat();
+        let run = bench.cc(folder, "run", MAIN, &options);
+        Ok(Built { run, replaced: vec![program.file.clone()], ..Built::default() })
+    });
+    let said = failed(outcome);
+    assert!(said.contains("it loads ") && said.contains("libone.so, which the orig"), "{said}");
+    let said = failed(bench.outcome(|bench, program, folder| {
+        let built = copy(bench, program, folder)?;
+        fs::write(folder.join("part.so"), b"\x7fELF and no more").unwrap();
+        Ok(built)
+    }));
+    assert!(said.starts_with("part.so: "), "{said}");
+    let said = failed(bench.outcome(|bench, program, folder| {
+        let built = copy(bench, program, folder)?;
+        fs::set_permissions(&built.run, fs::Permissions::from_mode(0o644)).unwrap();
+        Ok(built)
+    }));
+    assert!(said.contains("not executable"), "{said}");
+    let said = failed(
+        bench.outcome(|_, program, _| Ok(Built { run: program.file.clone(), ..Built::default() })),
+    );
+    assert!(said.contains("was not built"), "{said}");
+    let said = failed(bench.outcome(|bench, _, folder| {
+        bench.cc(folder, "libgone.so", "int gone;", &["-shared"]);
+        let here = format!("-L{}", folder.display());
+        let options = ["-Wl,--no-as-needed", &here, "-l:libgone.so"];
+        let run = bench.cc(folder, "run", "int main(void) { return 0; }", &options);
+        fs::remove_file(folder.join("libgone.so")).unwrap();
+        Ok(Built { run, ..Built::default() })
+    }));
+    assert!(said.contains("needs libgone.so"), "{said}");
+}
+
+/// It writes the same: only the bindings tell.
+#[test]
+fn another_definition_is_found() {
+    let Some(bench) = Bench::new() else { return };
+    let said = failed(bench.outcome(|bench, _, folder| {
+        let run = bench.program(folder, "run", MAIN, &["libtwo.so", "libone.so"]);
+        Ok(Built { run, ..Built::default() })
+    }));
+    let (one, two) = (bench.path("libone.so"), bench.path("libtwo.so"));
+    let (one, two) = (one.display(), two.display());
+    assert!(said.ends_with(&format!("binds to {two} instead of {one}")), "{said}");
+}
+
+/// A program whose bindings its builder answers for.
+fn built(bench: &Bench, folder: &std::path::Path, source: &str) -> Built {
+    let run = bench.program(folder, "run", source, &["libone.so", "libtwo.so"]);
+    Built { run, bindings: BindingProof::ByBuilder, ..Built::default() }
+}
+
+#[test]
+fn other_behaviour_is_found() {
+    let Some(bench) = Bench::new() else { return };
+    let said = failed(bench.outcome(|bench, _, folder| {
+        Ok(built(bench, folder, "int puts(const char *); int main(void) { puts(\"1 3\"); }"))
+    }));
+    assert!(said.contains("stdout: '1 3' instead of '1 2' in line 1"), "{said}");
+    let said = failed(bench.outcome(|bench, _, folder| {
+        let source = "#include <stdio.h>\nint main(void) { puts(\"1 2\");\n\
+                      fputs(\"hm\\n\", stderr); return 3; }";
+        Ok(built(bench, folder, source))
+    }));
+    assert!(said.contains("exit code 3") && said.ends_with("| hm"), "{said}");
+    let said = failed(bench.outcome(|bench, _, folder| {
+        Ok(built(bench, folder, "int main(void) { __builtin_trap(); }"))
+    }));
+    assert!(said.contains("was killed by signal"), "{said}");
+}
+
+#[test]
+fn one_that_hangs_is_ended() {
+    let Some(bench) = Bench::new() else { return };
+    let short = optimize::Terms { timeout: Duration::from_secs(2), ..terms() };
+    let started = Instant::now();
+    let hangs: bench::Build =
+        |bench, _, folder| Ok(built(bench, folder, "int main(void) { for (;;); }"));
+    let made = [("hangs", hangs), ("copy", copy as bench::Build)];
+    let (mut outcomes, _) = bench.outcomes_of(bench.command("program"), &short, &made).unwrap();
+    assert!(matches!(outcomes.pop(), Some(Outcome::Verified(_))), "the others are not held up");
+    let said = failed(outcomes.remove(0));
+    assert!(said.contains("not finished in time"), "{said}");
+    assert!(started.elapsed() < Duration::from_secs(15));
+}
+
+#[test]
+fn what_it_replaces_is_not_mapped() {
+    let Some(bench) = Bench::new() else { return };
+    let said = failed(bench.outcome(|bench, program, folder| {
+        let mut built = copy(bench, program, folder)?;
+        built.replaced.push(bench.path("libone.so"));
+        Ok(built)
+    }));
+    assert!(said.contains("maps") && said.contains("libone.so, which it replaces"), "{said}");
+    // Opened by itself, later.
+    let said = failed(bench.outcome(|bench, _, folder| {
+        let source = format!(
+            "#include <dlfcn.h>\n#include <stdio.h>\n\
+             int main(void) {{ puts(\"1 2\"); return !dlopen(\"{}\", RTLD_NOW); }}",
+            bench.path("libtwo.so").display()
+        );
+        let run = bench.cc(folder, "run", &source, &[]);
+        let replaced = vec![bench.path("libtwo.so")];
+        Ok(Built { run, replaced, bindings: BindingProof::ByBuilder, ..Built::default() })
+    }));
+    assert!(said.contains("libtwo.so, which it replaces"), "{said}");
+    let said = failed(bench.outcome(|bench, program, folder| {
+        let source = format!(
+            "#include <unistd.h>\nint main(void) {{ execl(\"{0}\", \"{0}\", (char *)0); return 9; }}",
+            program.file.display()
+        );
+        Ok(built(bench, folder, &source))
+    }));
+    assert!(said.contains("gave way to the original"), "{said}");
+}
+
+#[test]
+fn the_users_test_decides() {
+    let Some(bench) = Bench::new() else { return };
+    let script = testkit::script(
+        &bench.path(""),
+        "check",
+        "#!/bin/sh\ntest \"$(\"$HEADSTART_PROGRAM\")\" = '1 2' || exit 2\n\
+         case $HEADSTART_VARIANT in bad) echo no good; exit 1;; esac\n",
+    );
+    let check = os::program::resolve(&[script.display().to_string()]).unwrap();
+    let tested = optimize::Terms { check: Some(check), ..terms() };
+    let made = [("bad", copy as bench::Build), ("good", copy)];
+    let (mut outcomes, _) = bench.outcomes_of(bench.command("program"), &tested, &made).unwrap();
+    assert!(matches!(outcomes.pop(), Some(Outcome::Verified(_))));
+    let said = failed(outcomes.remove(0));
+    assert!(said.contains("exit code 1") && said.ends_with("| no good"), "{said}");
+    let check = os::program::resolve(&["false".to_owned()]).unwrap();
+    let tested = optimize::Terms { check: Some(check), ..terms() };
+    let error = bench.outcomes_of(bench.command("program"), &tested, &made).err().unwrap();
+    assert!(error.to_string().contains("--check false: it ended with exit code 1"), "{error}");
+}
+
+/// Process ids and addresses differ from launch to launch.
+#[test]
+fn output_that_differs_by_itself_is_not_compared() {
+    let Some(bench) = Bench::new() else { return };
+    let source = "#include <stdio.h>\n#include <unistd.h>\n\
+                  int main(void) { printf(\"%d %p\\n\", getpid(), main); fputs(\"x\", stderr); }";
+    bench.program(&bench.path(""), "differs", source, &[]);
+    let other: bench::Build = |bench, _, folder| {
+        let source = "#include <stdio.h>\nint main(void) { puts(\"1\"); fputs(\"y\", stderr); }";
+        Ok(built(bench, folder, source))
+    };
+    let made = [("copy", copy as bench::Build), ("other", other)];
+    let (mut outcomes, notes) =
+        bench.outcomes_of(bench.command("differs"), &terms(), &made).unwrap();
+    let said = failed(outcomes.pop().unwrap());
+    assert!(said.contains("stderr: 'y' instead of 'x'"), "{said}");
+    assert!(matches!(outcomes.pop(), Some(Outcome::Verified(_))), "{outcomes:?}");
+    assert!(notes.len() == 1 && notes[0].contains("stdout"), "{notes:?}");
+}
+
+#[test]
+fn a_program_may_tell_its_own_name() {
+    let Some(bench) = Bench::new() else { return };
+    let source = "#include <stdio.h>\nint main(int c, char **v) { printf(\"%s: fine\\n\", v[0]); }";
+    bench.program(&bench.path(""), "named", source, &[]);
+    let made = [("copy", copy as bench::Build)];
+    let (outcomes, _) = bench.outcomes_of(bench.command("named"), &terms(), &made).unwrap();
+    assert!(matches!(outcomes[0], Outcome::Verified(_)), "{outcomes:?}");
+    // The folder that it is in is none of its names.
+    let source = "#include <libgen.h>\n#include <stdio.h>\n\
+                  int main(int c, char **v) { printf(\"%s\\n\", dirname(v[0])); }";
+    bench.program(&bench.path(""), "placed", source, &[]);
+    let (mut outcomes, _) = bench.outcomes_of(bench.command("placed"), &terms(), &made).unwrap();
+    assert!(failed(outcomes.remove(0)).contains("stdout"));
+}

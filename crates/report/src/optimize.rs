@@ -1,0 +1,219 @@
+//! The view of a program's variants.
+
+use crate::figure::{Unit, count, kib};
+use crate::style::{Style, Tint};
+use crate::table::{Cell, Column, Table};
+use crate::words::{brief, brief_interval, sentence, tint};
+use model::optimization::{Optimization, VariantFigures, VariantReport, VariantState};
+use model::{Effect, Rules, Verdict};
+
+/// The terminal view: the best in a sentence, the figures of all, why some have none, what to
+/// know, where the best was left.
+pub fn view(found: &Optimization, style: &Style) -> String {
+    let mut view = style.wrap(&best(found, style), 2) + "\n\n";
+    let warm = |variant: &VariantReport| Some(variant.warm);
+    view += &table(found, "times in", &warm, style);
+    if found.variants.iter().any(|variant| variant.cold.is_some()) {
+        view += "\n";
+        view += &table(found, "cold, in", &|variant| variant.cold, style);
+    }
+    let reasons: String = found.variants.iter().map(|variant| reason(variant, style)).collect();
+    if !reasons.is_empty() {
+        view += &format!("\n{reasons}");
+    }
+    let notes = notes(found);
+    if !notes.is_empty() {
+        view += &format!("\n{}", style.notes(&notes));
+    }
+    view + "\n" + &left(found, style)
+}
+
+/// What can be said of the best.
+fn best(found: &Optimization, style: &Style) -> String {
+    let rules = Rules { confidence: found.confidence, ..Rules::default() };
+    let best = found.variants.iter().find(|variant| variant.name == found.best);
+    let effect = best.and_then(|best| effect(found, best, &best.warm));
+    if let Some(effect) = effect.filter(|effect| effect.verdict == Verdict::Faster) {
+        return sentence(&effect, &rules, style);
+    }
+    let program = style.paint(Tint::Name, &style.shorten(&found.command, 40));
+    let measured = found.variants.iter().filter(|variant| variant.state == VariantState::Verified);
+    let why = match measured.count() {
+        0 => "no other variant could be verified",
+        1 => "the other variant is not shown to be faster",
+        _ => "none of the others is shown to be faster",
+    };
+    format!("{program} is best left as it is: {why}.")
+}
+
+/// The effect that the figures of a variant tell; `None` for the original and for those without.
+fn effect(
+    found: &Optimization,
+    variant: &VariantReport,
+    figures: &VariantFigures,
+) -> Option<Effect> {
+    if variant.state != VariantState::Verified {
+        return None;
+    }
+    let (low, high) = (figures.low?, figures.high?);
+    let baseline = found.variants.first()?.name.clone();
+    Some(Effect {
+        baseline,
+        variant: variant.name.clone(),
+        ratio: figures.ratio?,
+        low,
+        high,
+        confidence: found.confidence,
+        rounds: figures.rounds?,
+        verdict: figures.verdict?,
+        within: low.ln().abs().max(high.ln().abs()).exp_m1(),
+    })
+}
+
+type Figures<'a> = &'a dyn Fn(&VariantReport) -> Option<VariantFigures>;
+
+/// Which columns a table has beside the names.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    All,
+    /// Times and what follows from them.
+    Times,
+    /// What launches used.
+    Usage,
+}
+
+/// One table where all of it fits into the width, else two.
+fn table(found: &Optimization, head: &str, figures: Figures<'_>, style: &Style) -> String {
+    let medians = found.variants.iter().filter_map(|variant| figures(variant)?.median_us);
+    let unit = Unit::of(medians.fold(f64::INFINITY, f64::min), style);
+    let part = |part: Part, style: &Style| {
+        let mut table = Table::new(columns(found, part, &format!("{head} {}", unit.name())));
+        for variant in &found.variants {
+            let figures = figures(variant);
+            if part != Part::Usage || figures.is_some_and(|f| f.median_us.is_some()) {
+                table.row(row(found, variant, figures.unwrap_or_default(), (part, unit, style)));
+            }
+        }
+        table.render(style)
+    };
+    let all = part(Part::All, &Style { width: usize::MAX, ..*style });
+    let plain = part(Part::All, &Style { width: usize::MAX, colour: false, ..*style });
+    if plain.lines().all(|line| crate::text::columns(line) <= style.width) {
+        return all;
+    }
+    part(Part::Times, style) + "\n" + &part(Part::Usage, style)
+}
+
+fn columns(found: &Optimization, part: Part, times: &str) -> Vec<Column> {
+    let interval = format!("{} interval", crate::figure::whole_percent(found.confidence));
+    let name = if part == Part::Usage { "medians" } else { times };
+    let mut columns = vec![Column::left(name)];
+    if part != Part::Usage {
+        columns.extend([
+            Column::right("fastest").or_drop(2),
+            Column::right("median"),
+            Column::left("change"),
+            Column::right(interval).or_drop(3),
+        ]);
+    }
+    if part != Part::Times {
+        columns.extend([Column::right("minor faults"), Column::right("memory")]);
+    }
+    if part != Part::Usage {
+        columns.push(Column::left("ASLR").or_drop(1));
+    }
+    columns
+}
+
+fn row(
+    found: &Optimization,
+    variant: &VariantReport,
+    figures: VariantFigures,
+    (part, unit, style): (Part, Unit, &Style),
+) -> Vec<Cell> {
+    let plain = |text: Option<String>| Cell::new(Tint::Plain, text.unwrap_or_default());
+    let us = |us: Option<f64>| us.map(|us| unit.bare(us));
+    let is_best = variant.name == found.best;
+    let mut cells = vec![Cell::new(if is_best { Tint::Good } else { Tint::Name }, &*variant.name)];
+    if part != Part::Usage {
+        let median = Cell::new(Tint::Strong, us(figures.median_us).unwrap_or_default());
+        cells.extend([plain(us(figures.min_us)), median]);
+        cells.extend(change(found, variant, &figures, style));
+    }
+    if part != Part::Times {
+        // A figure that a measured variant lacks, unlike those of one that was not measured.
+        let dash = figures.median_us.map(|_| style.or("–", "-").to_owned());
+        let counts = [figures.minor_faults.map(count), figures.peak_rss_kib.map(kib)];
+        cells.extend(counts.map(|text| plain(text.or_else(|| dash.clone()))));
+    }
+    if part != Part::Usage {
+        let kept = variant.keeps_aslr;
+        let (tint, text) = if kept { (Tint::Plain, "kept") } else { (Tint::Doubt, "lost") };
+        cells.push(Cell::new(tint, text));
+    }
+    cells
+}
+
+/// The variant against the original, or what became of it.
+fn change(
+    found: &Optimization,
+    variant: &VariantReport,
+    figures: &VariantFigures,
+    style: &Style,
+) -> [Cell; 2] {
+    let said = |tint, text: &str| [Cell::new(tint, text), Cell::default()];
+    match variant.state {
+        VariantState::Baseline => said(Tint::Faint, "baseline"),
+        VariantState::Failed => said(Tint::Bad, "failed"),
+        VariantState::Declined => said(Tint::Doubt, "declined"),
+        VariantState::NotTried => said(Tint::Faint, "not tried"),
+        VariantState::Verified => match effect(found, variant, figures) {
+            Some(effect) => [
+                Cell::new(tint(effect.verdict), brief(&effect, style)),
+                Cell::new(Tint::Plain, brief_interval(&effect, style)),
+            ],
+            None => said(Tint::Faint, "not compared"),
+        },
+    }
+}
+
+/// Why a variant has no figures.
+fn reason(variant: &VariantReport, style: &Style) -> String {
+    let Some(reason) = &variant.reason else { return String::new() };
+    let (what, tint) = match variant.state {
+        VariantState::Failed => ("failed", Tint::Bad),
+        VariantState::Declined => ("declined", Tint::Doubt),
+        _ => ("not tried", Tint::Faint),
+    };
+    let (name, what) = (style.paint(Tint::Name, &variant.name), style.paint(tint, what));
+    // Lines that a program wrote stay lines.
+    let mut lines = reason.lines();
+    let first = format!("{name} {what}: {}", style.terminal(lines.next().unwrap_or("")));
+    let mut text = style.wrap(&first, 2) + "\n";
+    for line in lines {
+        text += &format!("  {}\n", style.shorten(line, style.width.saturating_sub(2)));
+    }
+    text
+}
+
+/// Notes of the best variant, and of the launches.
+fn notes(found: &Optimization) -> Vec<String> {
+    let best = found.variants.iter().filter(|variant| variant.name == found.best);
+    best.flat_map(|best| &best.notes).chain(&found.notes).cloned().collect()
+}
+
+/// Where the best was left, or how to keep it.
+fn left(found: &Optimization, style: &Style) -> String {
+    let unmodified = found.variants.first().is_some_and(|first| first.name == found.best);
+    let text = match &found.out {
+        None if unmodified => return String::new(),
+        None => format!("To keep {}: the same command with --out DIR.", found.best),
+        Some(folder) if unmodified => {
+            format!("{folder}/run is a link to the original.")
+        }
+        Some(folder) => format!(
+            "Start it with {folder}/run. The original is unchanged: to undo, remove the folder."
+        ),
+    };
+    style.wrap(&style.terminal(&text), 2) + "\n"
+}

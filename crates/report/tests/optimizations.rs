@@ -1,0 +1,125 @@
+//! Golden views of optimised programs. Look at the snapshots before accepting a change.
+
+mod data;
+
+use data::{ASCII, PLAIN, RICH, fits};
+use insta::assert_snapshot;
+use model::Verdict;
+use model::optimization::{
+    OPTIMIZATION_SCHEMA, Optimization, VariantFigures, VariantReport, VariantState,
+};
+use report::optimize::view;
+use report::style::Style;
+
+fn figures(ratio: f64, verdict: Verdict) -> VariantFigures {
+    VariantFigures {
+        min_us: Some(44_000.0 * ratio),
+        median_us: Some(46_200.0 * ratio),
+        ratio: Some(ratio),
+        low: Some(ratio * 0.98),
+        high: Some(ratio * 1.015),
+        verdict: Some(verdict),
+        rounds: Some(30),
+        minor_faults: Some((3_007.0 * ratio) as u64),
+        peak_rss_kib: Some((52_300.0 * ratio) as u64),
+    }
+}
+
+fn variant(name: &str, state: VariantState, reason: Option<&str>) -> VariantReport {
+    VariantReport {
+        name: name.to_owned(),
+        keeps_aslr: !name.contains("exec") && !name.contains("fixed"),
+        verified: matches!(state, VariantState::Baseline | VariantState::Verified),
+        state,
+        reason: reason.map(str::to_owned),
+        warm: VariantFigures::default(),
+        cold: None,
+        notes: Vec::new(),
+    }
+}
+
+fn measured(name: &str, ratio: f64, verdict: Verdict) -> VariantReport {
+    let state = if name == "default" { VariantState::Baseline } else { VariantState::Verified };
+    VariantReport { warm: figures(ratio, verdict), ..variant(name, state, None) }
+}
+
+fn found(variants: Vec<VariantReport>, best: &str, out: Option<&str>) -> Optimization {
+    Optimization {
+        schema: OPTIMIZATION_SCHEMA,
+        headstart: "0.1.0".to_owned(),
+        command: "inkscape --version".to_owned(),
+        program: "/usr/bin/inkscape".to_owned(),
+        confidence: 0.99,
+        variants,
+        best: best.to_owned(),
+        out: out.map(str::to_owned),
+        notes: Vec::new(),
+    }
+}
+
+fn inkscape() -> Optimization {
+    let mut bundle = measured("bundle", 0.25, Verdict::Faster);
+    bundle.notes.push("libgtk-3.so.0 stays outside: it is opened by its path.".to_owned());
+    let mut unknown = measured("selfbind + order", 0.67, Verdict::Faster);
+    unknown.warm.peak_rss_kib = None;
+    let crashed = "it was killed by signal 11, the original ended with exit code 0; it wrote:\n  \
+                   | Gtk-ERROR: a type is registered twice, and this line goes on and on and on";
+    let variants = vec![
+        measured("default", 1.0, Verdict::Same),
+        measured("order", 0.86, Verdict::Faster),
+        unknown,
+        measured("relr", 1.001, Verdict::Same),
+        variant("exec + order", VariantState::Failed, Some(crashed)),
+        variant(
+            "order-needed",
+            VariantState::Declined,
+            Some("libinkscape_base.so has no SONAME; give it one: patchelf --set-soname"),
+        ),
+        bundle,
+        variant(
+            "bundle --fixed",
+            VariantState::NotTried,
+            Some("every launch would have the same addresses; admit it with --allow no-aslr"),
+        ),
+    ];
+    let mut found = found(variants, "bundle", Some("/home/me/inkscape-fast"));
+    found.notes.push("What it writes to stderr differs from launch to launch.".to_owned());
+    found
+}
+
+#[test]
+fn views() {
+    assert_snapshot!("optimization", fits(&view(&inkscape(), &PLAIN)));
+    assert_snapshot!("optimization_colour", view(&inkscape(), &RICH));
+    assert_snapshot!("optimization_ascii", fits(&view(&inkscape(), &ASCII)));
+    assert_snapshot!("optimization_110", view(&inkscape(), &Style { width: 110, ..PLAIN }));
+    assert_snapshot!("optimization_40", view(&inkscape(), &Style { width: 40, ..PLAIN }));
+    assert!(view(&inkscape(), &ASCII).is_ascii());
+}
+
+#[test]
+fn nothing_better() {
+    let alone = || vec![measured("default", 1.0, Verdict::Same)];
+    assert_snapshot!("optimization_none", fits(&view(&found(alone(), "default", None), &PLAIN)));
+    let mut two = alone();
+    two.push(measured("relr", 1.001, Verdict::Same));
+    let left = found(two, "default", Some("/tmp/out"));
+    assert_snapshot!("optimization_same", fits(&view(&left, &PLAIN)));
+}
+
+#[test]
+fn cold_figures_have_a_table_of_their_own() {
+    let cold = |mut variant: VariantReport, ratio: f64| {
+        let mut figures = figures(ratio, Verdict::Faster);
+        figures.median_us = figures.median_us.map(|us| us * 12.0);
+        figures.min_us = figures.min_us.map(|us| us * 12.0);
+        variant.cold = Some(figures);
+        variant
+    };
+    let variants = vec![
+        cold(measured("default", 1.0, Verdict::Same), 1.0),
+        cold(measured("bundle", 0.25, Verdict::Faster), 0.56),
+        variant("relr", VariantState::Declined, Some("there is nothing to pack")),
+    ];
+    assert_snapshot!("optimization_cold", fits(&view(&found(variants, "bundle", None), &PLAIN)));
+}
