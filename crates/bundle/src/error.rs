@@ -25,6 +25,24 @@ pub enum BundleError {
         /// The symbol, with its version.
         symbol: String,
     },
+    /// A file cannot be read as an image.
+    #[error(transparent)]
+    Image(#[from] image::ImageError),
+    /// There is no bundle there.
+    #[error("{} is no folder that headstart bundle has made: {found}", folder.display())]
+    NotABundle {
+        /// What was named.
+        folder: PathBuf,
+        /// What is wrong with it.
+        found: String,
+    },
+    /// A bundle that the kernel puts elsewhere at every launch.
+    #[error(
+        "the bundle in {} keeps address-space layout randomisation: each launch has other \
+         addresses already; only bundles made with --fixed need a new base",
+        .0.display()
+    )]
+    NotFixed(PathBuf),
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {

@@ -2,13 +2,15 @@
 
 use crate::debug_symbols;
 use crate::layout::{PAGE, PROGRAM_HEADER, up};
+use crate::moving;
 use crate::plan::Plan;
 use crate::sections::{self, SECTION, Section};
 use crate::strings::Strings;
+use crate::symbols::SYMBOL;
 use image::spec;
 
 /// Bytes of the file header.
-const FILE_HEADER: u64 = 64;
+pub(crate) const FILE_HEADER: u64 = 64;
 
 /// A program header.
 #[derive(Clone, Copy, Debug)]
@@ -38,25 +40,30 @@ impl Headers {
         let mut names = Strings::new();
         let mut offset = up(end, 16);
         let mut pieces = Vec::new();
-        let count = symbols.len() / 24;
+        let count = (symbols.len() / SYMBOL) as u32;
         let strings = sections.len() as u32 + 1;
-        for (name, kind, bytes) in [
+        let mut behind = vec![
             (".symtab", spec::SHT_SYMTAB, symbols),
             (".strtab", spec::SHT_STRTAB, symbol_names),
-        ] {
+        ];
+        if plan.fixed {
+            let addresses = moving::encode(&plan.relocations.moving);
+            behind.push((moving::SECTION, spec::SHT_PROGBITS, addresses));
+        }
+        for (name, kind, bytes) in behind {
             let symbols = kind == spec::SHT_SYMTAB;
+            let size = bytes.len() as u64;
             sections.push(Section {
                 name: name.to_owned(),
                 kind,
                 offset,
-                size: bytes.len() as u64,
-                alignment: if symbols { 8 } else { 1 },
-                entry: if symbols { 24 } else { 0 },
+                size,
+                alignment: if kind == spec::SHT_STRTAB { 1 } else { 8 },
+                entry: if symbols { SYMBOL as u64 } else { 0 },
                 link: if symbols { strings } else { 0 },
-                info: if symbols { count as u32 } else { 0 },
+                info: if symbols { count } else { 0 },
                 ..Section::default()
             });
-            let size = bytes.len() as u64;
             pieces.push((offset, bytes));
             offset = up(offset + size, 16);
         }

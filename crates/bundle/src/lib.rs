@@ -43,4 +43,3 @@ pub use make::{Made, Options, RUN, make};
 pub use manifest::{MANIFEST, read as read_manifest};
 pub use rerandomize::{Rerandomized, rerandomize};
 pub use verify::verify;
-pub use members::Place;

@@ -3,15 +3,19 @@
 use crate::error::BundleError;
 use crate::layout::{Bases, PAGE, up};
 use crate::members::{self, Place};
+use crate::manifest::{self, MANIFEST};
 use crate::output;
 use crate::plan::{self, Wanted};
 use image::Loadable;
 use image::loadable::Segment;
 use loader::{Environment, Graph};
 use rand::RngExt;
+use model::bundle::BundleManifest;
 use std::ffi::OsStr;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -31,8 +35,8 @@ pub struct Options {
 pub struct Made {
     /// What to start.
     pub run: PathBuf,
-    /// Each module's path and place, the program first.
-    pub modules: Vec<(PathBuf, Place)>,
+    /// What it was made of.
+    pub manifest: BundleManifest,
     /// Size of the file in bytes.
     pub bytes: u64,
     /// References that were bound now.
@@ -41,6 +45,9 @@ pub struct Made {
     pub left: usize,
     /// Addresses that move with the bundle at each launch.
     pub moving: usize,
+    /// Modules whose constants were put together with their code, as there are more parts than
+    /// one file can have.
+    pub joined: usize,
 }
 
 /// Makes a bundle of `program` in `folder`, which exists.
@@ -61,23 +68,41 @@ pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, Bu
     let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
     let plan = plan::plan(&graph, &relocated, &places, &wanted)?;
     let run = folder.join(RUN);
-    let file = tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder);
-    let file = file.map_err(|error| BundleError::io(folder, error))?;
+    let file = temporary(folder)?;
     let bytes = output::write(&plan, &graph, file.as_file(), file.path())?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::io(&run, e))?;
+    let manifest = manifest::of(program, &graph, &places, &plan.layout, options)?;
+    write_manifest(&manifest, folder)?;
     file.persist(&run).map_err(|error| BundleError::io(&run, error.error))?;
     let bound = relocated.iter().map(|module| module.work.references).sum();
-    let modules = graph.modules.iter().map(|module| module.path.clone()).zip(places);
     Ok(Made {
         run,
-        modules: modules.collect(),
+        manifest,
         bytes,
         bound,
         left: plan.fixups.left.references.len(),
-        moving: plan.relocations.moving.len(),
+        moving: if fixed { 0 } else { plan.relocations.moving.len() },
+        joined: plan.layout.joined,
     })
+}
+
+fn temporary(folder: &Path) -> Result<NamedTempFile, BundleError> {
+    let file = tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder);
+    file.map_err(|error| BundleError::io(folder, error))
+}
+
+fn write_manifest(manifest: &BundleManifest, folder: &Path) -> Result<(), BundleError> {
+    let path = folder.join(MANIFEST);
+    let io = |error| BundleError::io(&path, error);
+    let mut file = temporary(folder)?;
+    serde_json::to_writer_pretty(&mut file, manifest).map_err(|error| io(error.into()))?;
+    file.write_all(b"\n").map_err(io)?;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(io)?;
+    file.as_file().sync_all().map_err(io)?;
+    file.persist(&path).map_err(|error| io(error.error))?;
+    Ok(())
 }
 
 /// Why this program is not bundled.
@@ -126,8 +151,13 @@ fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, St
         let libraries = Some(rand::rng().random_range(free) * PAGE);
         return Ok(Bases { program: 0, libraries });
     }
+    Ok(Bases { program: chosen_base(&program.image), libraries: None })
+}
+
+/// A base for an image that can be anywhere.
+pub(crate) fn chosen_base(image: &Loadable) -> u64 {
     let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
-    Ok(Bases { program: up(chosen, alignment(&program.image)), libraries: None })
+    up(chosen, alignment(image))
 }
 
 /// Room for the bundle's own tables.

@@ -57,9 +57,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) dynamic: Vec<(u64, u64)>,
     pub(crate) sections: Vec<Section>,
     pub(crate) relocations: Relocations,
-    pub(crate) exported: usize,
-    /// Values of symbols that move with the bundle: offsets in the table of symbols.
-    pub(crate) moving_symbols: Vec<u32>,
     pub(crate) fixed: bool,
 }
 
@@ -138,7 +135,7 @@ pub(crate) fn plan<'a>(
     });
     let all = fixups.all.iter().copied().chain(own_fixups);
     let relocations = Relocations::new(all, copies, wanted.fixed);
-    writing.relocation_tables(&relocations);
+    writing.relocation_tables(&relocations, wanted.fixed);
     let (tables, mut sections) = (writing.tables, writing.sections);
     let mut plan = Plan {
         layout,
@@ -148,8 +145,6 @@ pub(crate) fn plan<'a>(
         dynamic: Vec::new(),
         sections: Vec::new(),
         relocations,
-        exported: exports.len(),
-        moving_symbols: symbols.moving,
         fixed: wanted.fixed,
         fixups,
     };
@@ -259,9 +254,9 @@ impl<'a> Writing<'_, 'a> {
         Ok(())
     }
 
-    fn relocation_tables(&mut self, relocations: &Relocations) {
+    fn relocation_tables(&mut self, relocations: &Relocations, fixed: bool) {
         self.add(".rela.dyn", spec::SHT_RELA, 24, 8, relocations.table());
-        if !relocations.moving.is_empty() {
+        if !fixed && !relocations.moving.is_empty() {
             self.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
         }
     }

@@ -1,6 +1,6 @@
 //! The dynamic symbol table with its versions, and the hash table through which it is searched.
 
-use crate::exports::{Export, Placed};
+use crate::exports::Export;
 use crate::left::{Left, Leftovers};
 use crate::strings::Strings;
 use crate::versions::Versions;
@@ -24,8 +24,6 @@ pub(crate) struct Symbols {
     pub(crate) hash: Vec<u8>,
     /// Index of each export.
     pub(crate) of_exports: Vec<u32>,
-    /// Offsets in the table of values that move with the bundle.
-    pub(crate) moving: Vec<u32>,
 }
 
 /// Index of a symbol that is left: they come first, behind the null symbol.
@@ -50,7 +48,6 @@ pub(crate) fn build(
         versions: vec![0; 2],
         hash: hash(&order, buckets, left.references.len() as u32 + 1),
         of_exports: vec![0; exports.len()],
-        moving: Vec::new(),
     };
     for ((reference, binding, kind), version) in left.references.iter().zip(&versions.of_left) {
         let info = bind(*binding) << 4 | kind_of(*kind);
@@ -61,9 +58,6 @@ pub(crate) fn build(
         let number = (symbols.table.len() / SYMBOL) as u32;
         if let Some(slot) = symbols.of_exports.get_mut(index as usize) {
             *slot = number;
-        }
-        if export.placed != Placed::Absolute && export.kind != SymbolKind::Tls {
-            symbols.moving.push(symbols.table.len() as u32 + 8);
         }
         let info = bind(export.binding) << 4 | kind_of(export.kind);
         let version = versions.of_exports.get(index as usize).copied().unwrap_or(1);
@@ -82,10 +76,6 @@ impl Symbols {
             self.table.extend_from_slice(&word.to_le_bytes());
         }
         self.versions.extend_from_slice(&version.to_le_bytes());
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.table.len() / SYMBOL
     }
 }
 

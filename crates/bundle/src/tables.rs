@@ -3,6 +3,7 @@
 
 use crate::fixups::{Fixup, Value};
 use crate::symbols::of_left;
+use image::edit::relr;
 use image::spec;
 
 /// Bytes of a relocation.
@@ -11,7 +12,8 @@ pub(crate) const RELA: usize = 24;
 /// What the loader relocates.
 #[derive(Default)]
 pub(crate) struct Relocations {
-    /// Addresses of words that move with the bundle, sorted.
+    /// Addresses of words that hold addresses of the bundle, sorted. Where it moves, multiples of
+    /// 8 only: the rest are among the others.
     pub(crate) moving: Vec<u64>,
     /// DT_RELA, as (place, type and symbol, addend).
     pub(crate) others: Vec<(u64, u64, u64)>,
@@ -33,8 +35,7 @@ impl Relocations {
         for Fixup { at, value } in fixups {
             match value {
                 Value::Constant(_) => {}
-                Value::Address(_) if fixed => {}
-                Value::Address(_) if at % 8 == 0 => all.moving.push(at),
+                Value::Address(_) if fixed || at % 8 == 0 => all.moving.push(at),
                 Value::Address(to) => all.others.push((at, info(0, relative), to)),
                 Value::Left { symbol, kind, addend } => {
                     all.others.push((at, info(of_left(symbol), kind), addend as u64));
@@ -64,29 +65,8 @@ impl Relocations {
         words.flat_map(u64::to_le_bytes).collect()
     }
 
-    /// DT_RELR (gABI, "Relocation"): an address, then bitmaps of the words behind it.
+    /// DT_RELR.
     pub(crate) fn packed(&self) -> Vec<u8> {
-        let mut words: Vec<u64> = Vec::new();
-        let mut rest = self.moving.as_slice();
-        while let Some((&first, behind)) = rest.split_first() {
-            words.push(first);
-            let mut base = first + 8;
-            rest = behind;
-            loop {
-                let near = rest.iter().take_while(|&&at| at - base < 63 * 8);
-                let (mut bits, mut count) = (0_u64, 0);
-                for at in near {
-                    bits |= 1 << ((at - base) / 8);
-                    count += 1;
-                }
-                if count == 0 {
-                    break;
-                }
-                words.push(bits << 1 | 1);
-                rest = rest.get(count..).unwrap_or(&[]);
-                base += 63 * 8;
-            }
-        }
-        words.into_iter().flat_map(u64::to_le_bytes).collect()
+        relr::encode(&self.moving).into_iter().flat_map(u64::to_le_bytes).collect()
     }
 }

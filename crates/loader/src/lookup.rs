@@ -8,7 +8,6 @@ use model::simulation::RelocationWork;
 const FIRST_NAMED: u16 = 2;
 
 /// What a reference is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Purpose {
     /// An address or a value.

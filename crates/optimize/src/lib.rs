@@ -5,35 +5,31 @@
 //! Subject ─► search: build each in a Scratch folder, verify ─► measure (lab) ─► choose ─► Place
 //! ```
 
-pub mod exec;
-mod optimisation;
-pub mod relr;
+pub mod choice;
 mod draft;
+mod error;
+pub mod exec;
+mod launches;
 mod link_error;
 mod optimisation;
 pub mod order_needed;
 mod origin;
-mod proof;
-pub mod selfbind;
-
-pub use link_error::LinkError;
-pub use optimisation::{Built, Declined, Optimisation, Program};
-pub use proof::Changed;
-pub mod choice;
-mod error;
-mod launches;
-mod optimisation;
 pub mod place;
+mod proof;
 pub mod registry;
+pub mod relr;
 mod scratch;
 pub mod search;
+pub mod selfbind;
 mod subject;
 pub mod verify;
 
 pub use error::OptimizeError;
 pub use launches::{Launches, Observed};
+pub use link_error::LinkError;
 pub use optimisation::{BindingProof, Built, Declined, Optimisation, Program};
 pub use place::Place;
+pub use proof::Changed;
 pub use scratch::Scratch;
 pub use search::{Outcome, Trial};
 pub use subject::{Subject, Terms};

@@ -1,6 +1,7 @@
 //! What people and scripts read: terminal views and exports. Prints nothing; every function
 //! returns its text.
 
+pub mod bundle;
 pub mod chart;
 pub mod compare;
 mod counters;

@@ -36,7 +36,6 @@ impl Loadable {
     }
 
     /// All versions, those defined and those asked for.
-    /// All versions that it defines or asks for.
     pub fn versions(&self) -> impl Iterator<Item = &Version> {
         self.versions.iter().flatten()
     }
