@@ -49,6 +49,8 @@ fn every_branch_and_address_stays_inside() {
         if instruction.is_ip_rel_memory_operand() {
             let address = instruction.ip_rel_memory_address();
             assert!(address < bytes, "{at:#x} names {address:#x} of {bytes:#x}");
+            // The blob is not writable.
+            assert_ne!(instruction.op0_kind(), OpKind::Memory, "written at {at:#x}");
         } else if instruction.op_kinds().any(|kind| kind == OpKind::Memory) {
             assert_ne!(instruction.memory_base(), Register::None, "an absolute address at {at:#x}");
         }
