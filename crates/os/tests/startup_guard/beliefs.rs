@@ -39,6 +39,17 @@ fn a_bundle_is_the_original_by_every_name() {
 }
 
 #[test]
+fn a_bundle_at_a_fixed_address() {
+    let Some(bench) = Bench::fixed() else { return };
+    let tables = Tables { relro: vec![bench.constants()], ..bench.tables() };
+    let launched = bench.launch_with(&tables);
+    assert!(launched.is_bundle(), "{launched:?}");
+    assert_eq!(launched.line("argv0"), bench.path("original").to_str().unwrap());
+    assert_eq!(launched.line("constants"), "r--p");
+    assert!(launch(bench.command(&[]).env("LD_PRELOAD", "x")).is_original());
+}
+
+#[test]
 fn another_name_is_kept() {
     let Some((bench, original)) = installed() else { return };
     for given in ["gcc", "/x/runner", "", "run/"] {

@@ -23,16 +23,25 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// `None` after a loud line where a tool is missing.
+    /// A position-independent bundle; `None` after a loud line where a tool is missing.
     pub fn new() -> Option<Bench> {
+        Bench::linked(&["-fPIE", "-pie"])
+    }
+
+    /// A bundle at a fixed address.
+    pub fn fixed() -> Option<Bench> {
+        Bench::linked(&["-fno-pie", "-no-pie"])
+    }
+
+    fn linked(kind: &[&str]) -> Option<Bench> {
         let (cc, readelf) = (testkit::tool("gcc")?, testkit::tool("readelf")?);
         let folder = tempfile::tempdir().unwrap();
         // The folder's own path may lead through links.
         let at = folder.path().canonicalize().unwrap();
         let entry = format!("-DENTRY={}", plain_blob().entry);
         std::fs::write(at.join("versions"), "MERGED_1 { global: merged; };").unwrap();
-        let flags = ["-O1", "-fPIE", "-pie", "-rdynamic", "-U_FORTIFY_SOURCE", "-w"];
-        let flags = [flags.as_slice(), &[VERSION_FLAG, &entry]].concat();
+        let flags = ["-O1", "-rdynamic", "-U_FORTIFY_SOURCE", "-w", VERSION_FLAG, &entry];
+        let flags = [kind, &flags].concat();
         let bundle = testkit::compile(&cc, &at, "run", include_str!("bundle.c"), &flags);
         testkit::compile(&cc, &at, "original", include_str!("original.c"), &[]);
         let (symbols, place) = symbols(&readelf, &bundle);
@@ -53,15 +62,29 @@ impl Bench {
         Record::of(&self.path(name)).unwrap()
     }
 
+    /// Slots of the C library's functions.
+    pub fn slots(&self) -> Vec<(Function, i64)> {
+        self.slots_at("slots")
+    }
+
+    /// Slots of a function that notes its arguments.
+    pub fn probes(&self) -> Vec<(Function, i64)> {
+        self.slots_at("probes")
+    }
+
+    fn slots_at(&self, symbol: &str) -> Vec<(Function, i64)> {
+        let slot = |(index, function)| (function, self.symbols[symbol] + 8 * index as i64);
+        Function::ALL.into_iter().enumerate().map(slot).collect()
+    }
+
     /// Tables of a bundle that has nothing to check.
     pub fn tables(&self) -> Tables {
-        let slot = |(index, function)| (function, self.symbols["slots"] + 8 * index as i64);
         Tables {
             original: self.path("original"),
             original_file: "/usr/lib/original-file".into(),
             own_name: "run".into(),
             environment: Variable::of_the_loader(|_| None),
-            slots: Function::ALL.into_iter().enumerate().map(slot).collect(),
+            slots: self.slots(),
             ..Tables::default()
         }
     }
@@ -139,7 +162,7 @@ fn symbols(readelf: &Path, bundle: &Path) -> (BTreeMap<String, i64>, usize) {
         if let Some(at) = fields.iter().position(|&field| field == ".guard") {
             section = Some((number(fields[at + 2]), number(fields[at + 3])));
         } else if let [_, address, .., name] = fields[..]
-            && ["slots", "nodes", "guard", "constants", "_DYNAMIC"].contains(&name)
+            && ["slots", "probes", "nodes", "guard", "constants", "_DYNAMIC"].contains(&name)
         {
             addresses.insert(name.to_owned(), number(address));
         }

@@ -17,9 +17,10 @@
 
 __asm__(".pushsection .guard,\"awx\",@progbits\n"
         ".balign 4096\n"
-        ".globl slots, nodes, guard, constants\n"
+        ".globl slots, probes, nodes, guard, constants\n"
         "slots: .quad readlink, readlinkat, __readlink_chk, __readlinkat_chk\n"
         "       .quad realpath, __realpath_chk, canonicalize_file_name\n"
+        "probes: .fill 7, 8, 0\n"
         "nodes: .quad 1f, nodes + 24, 1\n"
         "       .quad 2f, 0, 1\n"
         "1:     .asciz \"libmerged.so.1\"\n"
@@ -33,6 +34,21 @@ __asm__(".pushsection .guard,\"awx\",@progbits\n"
         ".popsection\n");
 
 extern char guard[], constants[];
+extern void *probes[7];
+
+/* enter(f, arguments) calls f with six arguments; the function in the slot, probe, notes them
+   and the stack's alignment in seen. */
+uint64_t seen[7];
+extern int enter(void *f, const uint64_t *arguments);
+extern char probe[];
+__asm__(".text\n"
+        "probe: mov %rdi, seen(%rip)\n mov %rsi, seen+8(%rip)\n mov %rdx, seen+16(%rip)\n"
+        "       mov %rcx, seen+24(%rip)\n mov %r8, seen+32(%rip)\n mov %r9, seen+40(%rip)\n"
+        "       mov %rsp, %rax\n and $15, %eax\n mov %rax, seen+48(%rip)\n ret\n"
+        "enter: push %rbp\n mov %rdi, %rax\n mov %rsi, %rbp\n"
+        "       mov (%rbp), %rdi\n mov 8(%rbp), %rsi\n mov 16(%rbp), %rdx\n"
+        "       mov 24(%rbp), %rcx\n mov 32(%rbp), %r8\n mov 40(%rbp), %r9\n"
+        "       call *%rax\n pop %rbp\n ret\n");
 int exported_by_program = 42;
 
 /* Of a merged library, with that library's version. */
@@ -139,6 +155,24 @@ static int calls(char **argv)
     return 0;
 }
 
+/* Arguments that reach the function behind each wrapper for PATH. */
+static int passed(const char *path)
+{
+    for (int index = 0; index < 7; index++) {
+        uint64_t arguments[6] = {-101, -102, -103, -104, -105, -106};
+        int at = index == 1 || index == 3;
+        arguments[at] = (uintptr_t)path;
+        probes[index] = probe;
+        memset(seen, 0, sizeof seen);
+        enter(function(index, 1), arguments);
+        printf("stack %lu others %d path %s\n", seen[6],
+               !memcmp(seen, arguments, at * 8)
+                   && !memcmp(seen + at + 1, arguments + at + 1, (5 - at) * 8),
+               seen[6] ? (char *)seen[at] : "-");
+    }
+    return 0;
+}
+
 /* One checked call with a bad size: ends the process. */
 static int overflow(char **argv)
 {
@@ -180,6 +214,8 @@ int main(int argc, char **argv)
         return names(argv[2]);
     if (!strcmp(command, "wrap") || !strcmp(command, "real"))
         return calls(argv);
+    if (!strcmp(command, "passed"))
+        return passed(argv[2]);
     if (!strcmp(command, "overflow"))
         return overflow(argv);
     return report(argc, argv);

@@ -10,8 +10,8 @@ extern int merged(void);
 int ask(void) { return merged(); }";
 
 /// A plug-in that needs a function of a version of a library which is gone.
-fn with_plugin() -> Option<(Bench, String)> {
-    let bench = Bench::new()?;
+fn with_plugin(bench: Option<Bench>) -> Option<(Bench, String)> {
+    let bench = bench?;
     let cc = testkit::tool("gcc")?;
     let at = bench.path("");
     let flags = ["-shared", "-fPIC", "-Wl,-soname,libmerged.so.1", VERSION_FLAG];
@@ -26,19 +26,22 @@ fn with_plugin() -> Option<(Bench, String)> {
 
 #[test]
 fn a_merged_library_is_the_program() {
-    let Some((bench, plugin)) = with_plugin() else { return };
-    bench.install(&Tables { names: Some(bench.names()), ..bench.tables() });
-    for bind in ["", "1"] {
-        let launched = launch(bench.command(&["names", &plugin]).env("LD_BIND_NOW", bind));
-        assert_eq!(launched.status.code(), Some(0), "{launched:?}");
-        let expected = "same 1 symbol 1\n".repeat(4) + "plugin 42\nclosed 0\nagain 1\nunknown 0\n";
-        assert_eq!(launched.stdout, expected);
+    for bench in [Bench::new(), Bench::fixed()] {
+        let Some((bench, plugin)) = with_plugin(bench) else { return };
+        bench.install(&Tables { names: Some(bench.names()), ..bench.tables() });
+        for bind in ["", "1"] {
+            let launched = launch(bench.command(&["names", &plugin]).env("LD_BIND_NOW", bind));
+            assert_eq!(launched.status.code(), Some(0), "{launched:?}");
+            let expected =
+                "same 1 symbol 1\n".repeat(4) + "plugin 42\nclosed 0\nagain 1\nunknown 0\n";
+            assert_eq!(launched.stdout, expected);
+        }
     }
 }
 
 #[test]
 fn without_names_the_library_is_missing() {
-    let Some((bench, plugin)) = with_plugin() else { return };
+    let Some((bench, plugin)) = with_plugin(Bench::new()) else { return };
     bench.install(&bench.tables());
     let launched = launch(&mut bench.command(&["names", &plugin]));
     assert!(launched.stdout.starts_with(&"same 0 symbol 0\n".repeat(4)), "{launched:?}");

@@ -101,6 +101,22 @@ fn every_other_path_is_the_real_functions_business() {
     assert!(real.starts_with("8 errno 77 original##\n"), "{real}");
 }
 
+#[test]
+fn arguments_and_the_stack_reach_the_real_function_as_they_came() {
+    let Some(bench) = Bench::new() else { return };
+    bench.install(&Tables { slots: bench.probes(), ..bench.tables() });
+    let passed = |path: &str| launch(&mut bench.command(&["passed", path])).stdout;
+    for path in ["/etc", "/proc/1/exe", "/proc/self/exe2", ""] {
+        let line = format!("stack 8 others 1 path {path}\n");
+        assert_eq!(passed(path), line.repeat(7));
+    }
+    // Sizes that are no sizes, and true sizes below them: all still the real one's. The path
+    // that realpath gets is the original's.
+    let own = "stack 8 others 1 path /proc/self/exe\n".repeat(4);
+    let originals = "stack 8 others 1 path /usr/lib/original-file\n".repeat(3);
+    assert_eq!(passed("/proc/self/exe"), own + &originals);
+}
+
 fn without_digits(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }

@@ -6,8 +6,25 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// 8-byte words of the first table: 18 and a slot for each function.
-const HEADER_WORDS: usize = 18 + Function::ALL.len();
+/// 8-byte words of the first table. A list is its offset and, in the next word, its count.
+mod word {
+    pub const ORIGINAL: usize = 0;
+    pub const ORIGINAL_LENGTH: usize = 1;
+    pub const ORIGINAL_BASE: usize = 2;
+    pub const FILE: usize = 3;
+    pub const FILE_LENGTH: usize = 4;
+    pub const OWN_NAME: usize = 5;
+    pub const VARIABLES: usize = 6;
+    pub const MUST: usize = 8;
+    pub const HINTS: usize = 10;
+    pub const ALL: usize = 12;
+    pub const RELRO: usize = 14;
+    pub const NAMES: usize = 16;
+    pub const DYNAMIC: usize = 17;
+    /// One for each function.
+    pub const SLOTS: usize = 18;
+    pub const COUNT: usize = SLOTS + super::Function::ALL.len();
+}
 
 /// Writes tables and the texts they name: the first table, the lists, the texts.
 pub(super) struct Writer {
@@ -21,30 +38,30 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(code: &[u8]) -> Writer {
         let mut bytes = code.to_vec();
-        bytes.resize(code.len() + HEADER_WORDS * 8, 0);
+        bytes.resize(code.len() + word::COUNT * 8, 0);
         Writer { bytes, header: code.len(), texts: Vec::new() }
     }
 
     /// The code and everything behind it.
     pub(super) fn write(mut self, tables: &Tables) -> Result<Vec<u8>, BuildError> {
         self.identity_of_the_original(tables)?;
-        self.list(6, &tables.environment, Writer::variable)?;
-        self.list(8, &by_folder(&tables.must), Writer::step)?;
-        self.list(10, &by_folder(&tables.hints), Writer::step)?;
-        self.list(12, &by_folder(&tables.all), Writer::step)?;
-        self.list(14, &tables.relro, |writer, range| {
+        self.list(word::VARIABLES, &tables.environment, Writer::variable)?;
+        self.list(word::MUST, &by_folder(&tables.must), Writer::step)?;
+        self.list(word::HINTS, &by_folder(&tables.hints), Writer::step)?;
+        self.list(word::ALL, &by_folder(&tables.all), Writer::step)?;
+        self.list(word::RELRO, &tables.relro, |writer, range| {
             writer.words(&[range.offset as u64, range.length]);
             Ok(())
         })?;
         if let Some(names) = tables.names {
-            self.header_word(16, names.first as u64);
-            self.header_word(17, names.dynamic as u64);
+            self.header_word(word::NAMES, names.first as u64);
+            self.header_word(word::DYNAMIC, names.dynamic as u64);
         }
         for (index, &(function, offset)) in tables.slots.iter().enumerate() {
             if tables.slots[..index].iter().any(|&(other, _)| other == function) {
                 return Err(BuildError::TwoSlots(function.name()));
             }
-            self.header_word(18 + function as usize, offset as u64);
+            self.header_word(word::SLOTS + function as usize, offset as u64);
         }
         Ok(self.with_texts())
     }
@@ -54,12 +71,12 @@ impl Writer {
         let file = path(&tables.original_file)?;
         let name_error = || BuildError::Name(tables.original.clone().into());
         let name = tables.original.file_name().ok_or_else(name_error)?;
-        self.text_of_header(0, original);
-        self.header_word(1, original.len() as u64);
-        self.text_of_header(2, name.as_bytes());
-        self.text_of_header(3, file);
-        self.header_word(4, file.len() as u64);
-        self.text_of_header(5, plain_name(&tables.own_name, b'/')?);
+        self.text_of_header(word::ORIGINAL, original);
+        self.header_word(word::ORIGINAL_LENGTH, original.len() as u64);
+        self.text_of_header(word::ORIGINAL_BASE, name.as_bytes());
+        self.text_of_header(word::FILE, file);
+        self.header_word(word::FILE_LENGTH, file.len() as u64);
+        self.text_of_header(word::OWN_NAME, plain_name(&tables.own_name, b'/')?);
         Ok(())
     }
 

@@ -172,8 +172,8 @@
 .Lnumber_done:
     ret
 
-.balign 16
 .Lcode_end:
+.balign 16
 .Ltables:
 .globl headstart_startup_guard_end
 .hidden headstart_startup_guard_end
