@@ -129,8 +129,7 @@ impl<'a> Exports<'_, 'a> {
             _ => member.moved(symbol.value),
         };
         let Symbol { name, size, kind, binding, .. } = symbol;
-        let export =
-            Export { name, value, size, kind, binding, placed, version, hidden, source };
+        let export = Export { name, value, size, kind, binding, placed, version, hidden, source };
         self.all.push(export);
     }
 
@@ -156,7 +155,12 @@ impl<'a> Exports<'_, 'a> {
     }
 
     /// A module outside comes first where this symbol is looked for.
-    fn earlier_outside(&mut self, module: usize, symbol: &Symbol<'_>, asked: Option<&Version>) -> bool {
+    fn earlier_outside(
+        &mut self,
+        module: usize,
+        symbol: &Symbol<'_>,
+        asked: Option<&Version>,
+    ) -> bool {
         let wanted = Wanted::new(symbol.name, asked, Purpose::Value);
         let before = self.graph.modules.iter().enumerate().take(module).skip(1);
         let mut outside = before.filter(|(index, _)| self.layout.member(*index).is_none());

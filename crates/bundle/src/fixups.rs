@@ -104,10 +104,9 @@ impl Fixups<'_> {
             let start = self.all.partition_point(|fixup| fixup.at < copy.from);
             let end = self.all.partition_point(|fixup| fixup.at < copy.from + copy.size);
             let moved = self.all.get(start..end).unwrap_or(&[]).to_vec();
-            let moved = moved.into_iter().map(|fixup| Fixup {
-                at: fixup.at - copy.from + copy.to,
-                ..fixup
-            });
+            let moved = moved
+                .into_iter()
+                .map(|fixup| Fixup { at: fixup.at - copy.from + copy.to, ..fixup });
             self.all.extend(moved);
         }
     }
@@ -299,9 +298,7 @@ impl<'a> One<'_, 'a> {
                 Value::Constant(1)
             }
             spec::R_X86_64_DTPOFF64 => Value::Constant(offset),
-            spec::R_X86_64_TPOFF64 => {
-                Value::Constant(offset.wrapping_sub(self.layout.tls.size))
-            }
+            spec::R_X86_64_TPOFF64 => Value::Constant(offset.wrapping_sub(self.layout.tls.size)),
             spec::R_X86_64_TLSDESC => Value::Descriptor(offset),
             kind => return Err(self.declined(format!("of its relocation of type {kind}"))),
         };

@@ -81,4 +81,3 @@ pub(crate) fn is_packaged(path: &Path) -> bool {
     let within = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
     within(&PACKAGED) && !within(&LOCAL)
 }
-

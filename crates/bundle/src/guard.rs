@@ -53,9 +53,8 @@ pub(crate) fn place(
 ) {
     let offset = |address: u64| address.wrapping_sub(begun.guard) as i64;
     let ranges = relro(layout).into_iter();
-    tables.relro = ranges
-        .map(|(start, length)| Protected { offset: offset(start), length })
-        .collect();
+    tables.relro =
+        ranges.map(|(start, length)| Protected { offset: offset(start), length }).collect();
     tables.names = names.map(|first| Names { first: offset(first), dynamic: offset(dynamic) });
     for (index, slot) in tables.slots.iter_mut().enumerate() {
         slot.1 = offset(begun.slots + 8 * index as u64);

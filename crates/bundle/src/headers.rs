@@ -47,7 +47,7 @@ impl Headers {
             (".strtab", spec::SHT_STRTAB, symbol_names),
         ];
         if plan.fixed {
-            let addresses = moving::encode(&plan.relocations.moving);
+            let addresses = moving::encode(&plan.relocations.moving, plan.layout.low);
             behind.push((moving::SECTION, spec::SHT_PROGBITS, addresses));
         }
         for (name, kind, bytes) in behind {
@@ -128,13 +128,13 @@ fn program_headers(plan: &Plan<'_>) -> Vec<Header> {
         memory_size: size,
         alignment,
     };
-    let behind = |kind, flags, at, size, alignment| {
-        plain(kind, flags, at, offset(at), size, alignment)
-    };
+    let behind =
+        |kind, flags, at, size, alignment| plain(kind, flags, at, offset(at), size, alignment);
     let headers = |kind, size, alignment| {
         plain(kind, spec::PF_R, layout.headers, layout.headers_offset(), size, alignment)
     };
-    let table = |name: &str| plan.table(name).map(|table| (table.section.address, table.section.size));
+    let table =
+        |name: &str| plan.table(name).map(|table| (table.section.address, table.section.size));
     let (writable, executable) = (spec::PF_R | spec::PF_W, spec::PF_R | spec::PF_X);
     let load = spec::PT_LOAD;
     // Replaced by their number below.

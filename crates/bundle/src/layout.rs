@@ -99,7 +99,8 @@ impl<'a> Layout<'a> {
         let joined = join(&mut parts)?;
         let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
         let tls = tls::Plan::new(images.iter().map(|(_, image)| image.segment(spec::PT_TLS)));
-        let low = parts.first().and_then(|parts| parts.first()).map_or(0, |part| page(part.address));
+        let low =
+            parts.first().and_then(|parts| parts.first()).map_or(0, |part| page(part.address));
         let mut layout = Layout {
             members: Vec::with_capacity(images.len()),
             of_module: vec![None; graph.modules.len()],

@@ -38,7 +38,8 @@ impl<'a> Leftovers<'a> {
         let image: &'a image::Loadable = member.image;
         let found = image.symbol(symbol);
         let name = found.map_or(&b""[..], |symbol| symbol.name);
-        let reference = Reference { name, version: version(graph, image, symbol, definer, defined) };
+        let reference =
+            Reference { name, version: version(graph, image, symbol, definer, defined) };
         let binding = found.map_or(Binding::Global, |symbol| symbol.binding);
         let kind = found.map_or(SymbolKind::None, |symbol| symbol.kind);
         if let Some(&number) = self.numbers.get(&reference) {

@@ -2,15 +2,15 @@
 
 use crate::error::BundleError;
 use crate::layout::{Bases, PAGE, up};
-use crate::members::{self, Place};
 use crate::manifest::{self, MANIFEST};
+use crate::members::{self, Place};
 use crate::output;
 use crate::plan::{self, Wanted};
 use image::Loadable;
 use image::loadable::Segment;
 use loader::{Environment, Graph};
-use rand::RngExt;
 use model::bundle::BundleManifest;
+use rand::RngExt;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -109,7 +109,10 @@ fn write_manifest(manifest: &BundleManifest, folder: &Path) -> Result<(), Bundle
 fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option<String> {
     let program = graph.modules.first()?;
     if program.image.machine != "x86_64" {
-        return Some(format!("it is for {}, and bundles are made for x86_64", program.image.machine));
+        return Some(format!(
+            "it is for {}, and bundles are made for x86_64",
+            program.image.machine
+        ));
     }
     if environment.preload.is_some() {
         return Some("LD_PRELOAD is set, which a bundle could not follow; unset it".to_owned());

@@ -89,9 +89,9 @@ fn is_meant(wanted: &str, module: &Module, name: &str) -> bool {
     }
     let file = module.path.file_name().unwrap_or_default();
     // `libfoo` means libfoo.so.1 too.
-    let stem = |name: &str| name.strip_prefix(wanted).is_some_and(|rest| {
-        rest.is_empty() || rest.starts_with(".so")
-    });
+    let stem = |name: &str| {
+        name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(".so"))
+    };
     stem(name) || stem(&file.to_string_lossy())
 }
 

@@ -4,23 +4,25 @@
 use image::edit::relr;
 
 /// Name of the section: a count and so many addresses that are no multiples of 8, then the others
-/// as DT_RELR has them.
+/// as DT_RELR has them; all from the lowest address of the bundle, so that they stay true.
 pub(crate) const SECTION: &str = ".headstart.moving";
 
-/// The section for sorted addresses.
-pub(crate) fn encode(addresses: &[u64]) -> Vec<u8> {
-    let (even, odd): (Vec<u64>, Vec<u64>) = addresses.iter().partition(|&&at| at % 8 == 0);
+/// The section for sorted addresses in a bundle that begins at `low`.
+pub(crate) fn encode(addresses: &[u64], low: u64) -> Vec<u8> {
+    let from_low = addresses.iter().map(|at| at.wrapping_sub(low));
+    let (even, odd): (Vec<u64>, Vec<u64>) = from_low.partition(|at| at % 8 == 0);
     let words = [odd.len() as u64].into_iter().chain(odd).chain(relr::encode(&even));
     words.flat_map(u64::to_le_bytes).collect()
 }
 
 /// The sorted addresses; None where the section makes no sense.
-pub(crate) fn decode(section: &[u8]) -> Option<Vec<u64>> {
+pub(crate) fn decode(section: &[u8], low: u64) -> Option<Vec<u64>> {
     let words = section.chunks_exact(8).filter_map(|word| word.first_chunk());
     let words: Vec<u64> = words.map(|word| u64::from_le_bytes(*word)).collect();
     let (&count, rest) = words.split_first()?;
     let (odd, packed) = rest.split_at_checked(usize::try_from(count).ok()?)?;
-    let mut addresses: Vec<u64> = odd.iter().copied().chain(relr::decode(packed)).collect();
+    let from_low = odd.iter().copied().chain(relr::decode(packed));
+    let mut addresses: Vec<u64> = from_low.map(|at| at.wrapping_add(low)).collect();
     addresses.sort_unstable();
     Some(addresses)
 }

@@ -82,8 +82,16 @@ impl Own {
         let finalise = take(words(&functions.finalise));
         let nodes = Array { at: up(free, PAGE), size: NODE * names as u64 };
         let end = up(nodes.at + nodes.size, PAGE);
-        let mut own =
-            Own { begun, dynamic, before_all, initialise, finalise, nodes, end, fixups: Vec::new() };
+        let mut own = Own {
+            begun,
+            dynamic,
+            before_all,
+            initialise,
+            finalise,
+            nodes,
+            end,
+            fixups: Vec::new(),
+        };
         own.array(own.before_all.at + 8, &functions.before_all);
         own.array(own.initialise.at, &functions.initialise);
         own.array(own.finalise.at, &functions.finalise);

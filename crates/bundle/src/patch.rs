@@ -36,19 +36,21 @@ const SECTION_ADDRESS: usize = 16;
 pub(crate) struct Patch<'a> {
     image: &'a Loadable,
     sections: Vec<Section>,
+    low: u64,
     distance: u64,
 }
 
 impl<'a> Patch<'a> {
-    pub(crate) fn new(image: &'a Loadable, distance: u64) -> Patch<'a> {
-        Patch { image, sections: image.sections(), distance }
+    /// From the base `low` to another one.
+    pub(crate) fn new(image: &'a Loadable, low: u64, to: u64) -> Patch<'a> {
+        Patch { image, sections: image.sections(), low, distance: to.wrapping_sub(low) }
     }
 
     /// Changes the file, and tells how many words besides headers and tables.
     pub(crate) fn apply(&self, file: &File) -> io::Result<usize> {
         let moving = self.sections.iter().find(|section| section.name == moving::SECTION);
         let moving = moving.and_then(|section| self.bytes(section.offset, section.size));
-        let moving = moving.and_then(moving::decode).ok_or_else(|| {
+        let moving = moving.and_then(|bytes| moving::decode(bytes, self.low)).ok_or_else(|| {
             io::Error::other(format!(
                 "has no usable section {}, make the bundle again",
                 moving::SECTION

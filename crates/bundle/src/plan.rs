@@ -199,8 +199,7 @@ impl<'a> Writing<'_, 'a> {
         let own = wanted.own_name.to_string_lossy();
         let required = (!wanted.fixed).then_some((C_LIBRARY, PACKED_VERSION));
         let merged = merged.map(|version| version.name.as_slice());
-        let versions =
-            Versions::new(merged, &own, required, exports, left, &mut self.strings)?;
+        let versions = Versions::new(merged, &own, required, exports, left, &mut self.strings)?;
         // Behind the modules come the guard and the initial thread-local storage.
         let thread_local = self.sections.len() as u16 + 1;
         let section = |export: &Export<'_>| match (export.placed, export.kind) {

@@ -61,7 +61,7 @@ pub fn rerandomize(folder: &Path) -> Result<Rerandomized, BundleError> {
     let file = spare(folder, &run, &live).map_err(io)?;
     let image = Loadable::open(&partial)?;
     let to = make::chosen_base(&image);
-    let words = Patch::new(&image, to.wrapping_sub(low(&image))).apply(&file).map_err(io)?;
+    let words = Patch::new(&image, low(&image), to).apply(&file).map_err(io)?;
     file.sync_all().map_err(io)?;
     drop(file);
     swap(folder, &run, &partial).map_err(|error| BundleError::io(&run, error))?;

@@ -45,15 +45,17 @@ fn content(module: &BundledModule) -> Option<BundleChange> {
 
 /// What the loader would load now, held against what it loaded then.
 fn closure(manifest: &BundleManifest) -> Vec<BundleChange> {
-    let change = |path: &str, what, found: String| BundleChange { path: path.to_owned(), what, found };
+    let change =
+        |path: &str, what, found: String| BundleChange { path: path.to_owned(), what, found };
     let graph = match loader::load(Path::new(&manifest.program), &Environment::own()) {
         Ok(graph) => graph,
-        Err(error) => return vec![change(&manifest.program, ChangeKind::Replaced, error.to_string())],
+        Err(error) => {
+            return vec![change(&manifest.program, ChangeKind::Replaced, error.to_string())];
+        }
     };
     let now = graph.modules.iter().skip(1);
-    let mut now: BTreeMap<String, String> = now
-        .map(|module| (members::name_of(module), module.path.display().to_string()))
-        .collect();
+    let mut now: BTreeMap<String, String> =
+        now.map(|module| (members::name_of(module), module.path.display().to_string())).collect();
     let mut changes = Vec::new();
     for module in &manifest.modules {
         let Some(name) = &module.name else { continue };

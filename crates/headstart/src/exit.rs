@@ -1,11 +1,11 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
+use bundle::BundleError;
 use image::ImageError;
 use image::apply::ApplyError;
 use lab::LabError;
 use loader::GraphError;
-use optimize::LinkError;
-use optimize::OptimizeError;
+use optimize::{LinkError, OptimizeError};
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use std::process::ExitCode;
@@ -116,6 +116,10 @@ fn code(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<LinkError>() {
         return link_code(error);
+    }
+    if let Some(error) = error.downcast_ref::<BundleError>() {
+        return bundle_code(error);
+    }
     if let Some(error) = error.downcast_ref::<OptimizeError>() {
         return optimize_code(error);
     }
@@ -129,13 +133,6 @@ fn code(error: &anyhow::Error) -> u8 {
         FILES
     } else {
         HEADSTART_FAILED
-    }
-}
-
-fn graph_code(error: &GraphError) -> u8 {
-    match error {
-        GraphError::Image(_) | GraphError::Library { .. } => FILES,
-        _ => USAGE,
     }
 }
 
@@ -166,6 +163,15 @@ fn graph_code(error: &GraphError) -> u8 {
     match error {
         GraphError::Image(_) | GraphError::Library { .. } => FILES,
         _ => USAGE,
+    }
+}
+
+fn bundle_code(error: &BundleError) -> u8 {
+    match error {
+        BundleError::Closure(error) => graph_code(error),
+        BundleError::Declined { .. } | BundleError::Unresolved { .. } => NO,
+        BundleError::NotFixed(_) => USAGE,
+        BundleError::Image(_) | BundleError::NotABundle { .. } | BundleError::Io { .. } => FILES,
     }
 }
 

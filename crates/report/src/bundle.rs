@@ -2,7 +2,6 @@
 
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
-use crate::text::megabytes;
 use model::bundle::{BundleManifest, BundleVerification};
 
 /// Figures of a bundle that was made just now.
@@ -33,7 +32,7 @@ pub fn made(manifest: &BundleManifest, figures: &Figures, style: &Style) -> Stri
         "{} and {} as one file of {}; {} bound now, the loader still looks up {} and {adjusts}.",
         style.terminal(&manifest.program),
         plural(merged.saturating_sub(1), "library", "libraries"),
-        megabytes(figures.bytes),
+        model::figures::bytes(figures.bytes),
         plural(figures.bound, "reference", "references"),
         plural(figures.left, "symbol", "symbols"),
     );

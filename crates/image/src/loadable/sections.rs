@@ -30,9 +30,9 @@ impl Loadable {
         let Some(header) = entry::<FileHeader64<LittleEndian>>(bytes) else { return Vec::new() };
         let file = elf::Elf::parse(header, ENDIAN, bytes, None, &mut Notes::new(bytes.len()));
         let sections = file.sections.iter().map(|section| Section {
-            name: file.section_name(section).map_or(String::new(), |name| {
-                String::from_utf8_lossy(name).into_owned()
-            }),
+            name: file
+                .section_name(section)
+                .map_or(String::new(), |name| String::from_utf8_lossy(name).into_owned()),
             kind: section.sh_type(ENDIAN).0,
             flags: section.sh_flags(ENDIAN).0,
             address: section.sh_addr(ENDIAN),
