@@ -21,6 +21,10 @@
 //! }
 //! ```
 //!
+//! A case tests one hazard. Where a linker cannot build it (mold 1.10 has a few faults of its own)
+//! it [declines](Case::declines) with the reason. No case has text relocations: rewritings decline
+//! them from the outset.
+//!
 //! # To add a case
 //! 1. Make a folder `testkit/cases/NAME` with the C or C++ sources and a `recipe.rs` that lists the
 //!    images, those first that others are linked against (see [`Image`]), as
@@ -184,5 +188,28 @@ impl Evidence {
     pub fn is_of(&self, toolchain: Toolchain) -> bool {
         self.compiler.is_none_or(|only| only == toolchain.compiler)
             && self.linker.is_none_or(|only| only == toolchain.linker)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn essential_lines_are_looked_for_in_their_order() {
+        let case = Case::new("case", "because", Vec::new).prints("  one\n\n  three  ");
+        assert_eq!(case.missing_in("zero\none\ntwo\nthree\n"), None);
+        assert_eq!(case.missing_in("three\none\n"), Some("three"));
+        assert_eq!(case.missing_in("one and more\nthree"), Some("one"));
+    }
+
+    #[test]
+    fn evidence_may_belong_to_one_toolchain() {
+        let toolchain = Toolchain { compiler: Compiler::Gcc, linker: Linker::Mold };
+        let any = shows("program", "-hW", "DYN");
+        assert!(any.is_of(toolchain));
+        assert!(!any.only_compiled_by(Compiler::Clang).is_of(toolchain));
+        assert!(any.only_compiled_by(Compiler::Gcc).is_of(toolchain));
+        assert!(!any.only_linked_by(Linker::Bfd).is_of(toolchain));
     }
 }

@@ -12,7 +12,6 @@ extern char etext[], edata[], end[], _end[], _edata[], _etext[], __bss_start[];
 extern char __executable_start[] __attribute__((weak, visibility("hidden")));
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
-extern char program_absolute[] __attribute__((visibility("hidden")));
 extern void *_GLOBAL_OFFSET_TABLE_[] __attribute__((visibility("hidden")));
 
 struct thing { const char *name; struct thing *self; };
@@ -50,8 +49,7 @@ static void order(void) {
 
 static void absolute(void) {
     /* Not moved with the image, wherever it is. */
-    uintptr_t own, other;
-    __asm__("movabs $program_absolute, %0" : "=r"(own));
+    uintptr_t own = at(dlsym(RTLD_DEFAULT, "program_absolute")), other;
     __asm__("movq library_absolute@GOTPCREL(%%rip), %0" : "=r"(other));
     printf("absolute %#lx %#lx %#lx\n", (long)own, (long)other,
            (long)at(dlsym(RTLD_DEFAULT, "library_absolute")));

@@ -22,6 +22,25 @@ pub const CASES: &[Case] = &[
     .sources("tls")
     .prints(LINES)
     .evidence(&[shows("program", "-hW", "EXEC")]),
+    Case::new(
+        "tls-plugin",
+        "a plug-in has thread-local variables and uses those of a library that the program needs",
+        plugin_images,
+    )
+    .sources("tls")
+    .arguments(&["{folder}/plugins/late.so"])
+    .prints(
+        "
+        by dlsym 1
+        plugin: general 1005 50 own 71 71 program 1001
+        program: general 1006 52
+        plugin: general 1001 50 own 71 71 program 1001
+        program: general 1002 52
+        plugin: general 1001 50 own 71 71 program 1001
+        program: general 1002 52
+    ",
+    )
+    .evidence(&[shows("plugins/late.so", "-rW", "general_value + 0")]),
 ];
 
 const LINES: &str = "
@@ -34,12 +53,21 @@ const LINES: &str = "
     program: value 1006 zero 2007 target 10 aligned 1 same line 4 initial target 305
 ";
 
+fn module(name: &str, number: u32, option: &str) -> Image {
+    let defines = [format!("-DNAME={name}"), format!("-DNUMBER={number}"), option.to_owned()];
+    Image::library(&format!("lib{name}.so"), &["module.c"])
+        .compile(&defines.each_ref().map(String::as_str))
+}
+
+fn plugin_images() -> Vec<Image> {
+    vec![
+        module("general", 1, "-ftls-model=global-dynamic"),
+        Image::plugin("late.so", &["plugin.c"]).needs(&["lib/libgeneral.so"]),
+        Image::program(&["host.c"]).link(&["-rdynamic", "-pthread"]).needs(&["lib/libgeneral.so"]),
+    ]
+}
+
 fn images(program: Image) -> Vec<Image> {
-    let module = |name: &str, number: u32, option: &str| {
-        let defines = [format!("-DNAME={name}"), format!("-DNUMBER={number}"), option.to_owned()];
-        Image::library(&format!("lib{name}.so"), &["module.c"])
-            .compile(&defines.each_ref().map(String::as_str))
-    };
     vec![
         module("general", 1, "-ftls-model=global-dynamic"),
         module("descriptor", 2, "-mtls-dialect=gnu2"),

@@ -121,3 +121,24 @@ pub(super) fn done(command: &mut Command) {
     let messages = String::from_utf8_lossy(&result.stderr);
     assert!(result.status.success(), "{command:?} failed:\n{messages}");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_linked_after_what_they_need() {
+        let images = [
+            Image::library("a.so", &[]),
+            Image::library("b.so", &[]).needs(&["lib/a.so"]),
+            Image::alias("lib/c.so", "b.so").after(&["lib/b.so"]),
+            Image::library("d.so", &[]),
+            Image::program(&[]).needs(&["lib/a.so", "lib/c.so"]),
+        ];
+        let files = |wave: &Vec<&Image>| wave.iter().map(|image| image.file.clone()).collect();
+        let waves: Vec<Vec<String>> = waves(&images).iter().map(files).collect();
+        let expected =
+            [vec!["lib/a.so", "lib/d.so"], vec!["lib/b.so"], vec!["lib/c.so"], vec!["program"]];
+        assert_eq!(waves, expected);
+    }
+}

@@ -1,7 +1,7 @@
 //! Whether a built case is what it says.
 
 use super::{Built, Case, Evidence, Toolchain, run};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 impl Case {
@@ -24,17 +24,26 @@ impl Case {
         if again != outcome {
             return Some(format!("not the same every time: {}\n{}", told(), again.stdout));
         }
+        let mut images = built.libraries.iter().chain(&built.plugins).chain([&built.program]);
+        let relocates_text = |image: &&PathBuf| read(readelf, "-dW", image).contains("TEXTREL");
+        if let Some(image) = images.find(relocates_text) {
+            return Some(format!("{image:?} has text relocations, which no case is about"));
+        }
         let evidence = self.shown_by_readelf().iter().filter(|shown| shown.is_of(toolchain));
         evidence.copied().find_map(|shown| unseen(shown, built, readelf))
     }
 }
 
 fn unseen(shown: Evidence, built: &Built, readelf: &Path) -> Option<String> {
-    let mut command = Command::new(readelf);
-    command.args(shown.option.split_whitespace()).arg(built.folder.join(shown.file));
-    let output = command.output().unwrap_or_else(|why| panic!("{command:?}: {why}"));
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = read(readelf, shown.option, &built.folder.join(shown.file));
     let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let missing = !squeezed.contains(shown.text);
-    missing.then(|| format!("no {:?} in {command:?}:\n{text}", shown.text))
+    missing.then(|| format!("no {:?} in {} {}:\n{text}", shown.text, shown.option, shown.file))
+}
+
+fn read(readelf: &Path, option: &str, file: &Path) -> String {
+    let mut command = Command::new(readelf);
+    command.args(option.split_whitespace()).arg(file);
+    let output = command.output().unwrap_or_else(|why| panic!("{command:?}: {why}"));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

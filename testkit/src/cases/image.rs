@@ -86,6 +86,11 @@ impl Image {
         Self::new(Kind::Plugin, &format!("plugins/{file}"), sources)
     }
 
+    /// A plug-in in a folder of its own.
+    pub(super) fn plugin_at(path: &str, sources: &[&'static str]) -> Self {
+        Self::new(Kind::Plugin, path, sources)
+    }
+
     /// Another program beside the first.
     pub(super) fn helper(file: &str, sources: &[&'static str]) -> Self {
         Self::new(Kind::Helper, file, sources)

@@ -31,6 +31,8 @@ mod names;
 mod next;
 #[path = "../../cases/old-start/recipe.rs"]
 mod old_start;
+#[path = "../../cases/opener/recipe.rs"]
+mod opener;
 #[path = "../../cases/plugin/recipe.rs"]
 mod plugin;
 #[path = "../../cases/preload/recipe.rs"]
@@ -58,6 +60,7 @@ static ALL: LazyLock<Vec<Case>> = LazyLock::new(|| {
         cpp::CASES,
         weak::CASES,
         plugin::CASES,
+        opener::CASES,
         next::CASES,
         deepbind::CASES,
         introspection::CASES,

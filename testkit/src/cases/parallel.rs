@@ -32,3 +32,16 @@ fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
     let index = next.fetch_add(1, Relaxed);
     items.get(index).map(|item| (index, item))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_stand_in_the_order_of_the_items() {
+        let items: Vec<u32> = (0..1000).collect();
+        let doubled: Vec<u32> = items.iter().map(|item| item * 2).collect();
+        assert_eq!(in_parallel(&items, |item| item * 2), doubled);
+        assert_eq!(in_parallel(&[] as &[u32], |item| *item), Vec::<u32>::new());
+    }
+}

@@ -1,0 +1,2 @@
+int odd(void);
+int third_odd(void) { return odd(); }
