@@ -8,6 +8,7 @@
 pub mod choice;
 mod draft;
 mod error;
+mod copy;
 pub mod exec;
 mod launches;
 mod link_error;

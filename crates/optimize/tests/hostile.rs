@@ -67,20 +67,21 @@ fn whole_files_are_rewritten_and_cut_ones_survived() {
     for bytes in files() {
         let image = Loadable::from_bytes("whole", bytes.clone()).unwrap();
         assert!(relr::pack(&image).is_ok());
-        for length in (0..bytes.len()).step_by(7) {
+        for length in (0..bytes.len()).step_by(31) {
             rewrite(&bytes[..length]);
         }
     }
 }
 
 #[test]
-fn every_byte_of_the_headers_may_be_anything() {
-    for bytes in files() {
+fn bytes_of_the_headers_may_be_anything() {
+    // A program of one linker, and a library of the other.
+    for bytes in files().iter().step_by(3) {
         let mut bytes = bytes.clone();
         let sections = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
-        for index in (0..64 + 56 * 13).chain(sections..bytes.len()) {
+        for index in (16..64 + 56 * 13).step_by(2).chain((sections..bytes.len()).step_by(5)) {
             let before = bytes[index];
-            for value in [0, 1, 0x7f, 0xff, before ^ 0x10] {
+            for value in [0, 0xff, before ^ 0x10] {
                 bytes[index] = value;
                 rewrite(&bytes);
             }
@@ -90,7 +91,7 @@ fn every_byte_of_the_headers_may_be_anything() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn damage_is_survived(

@@ -7,7 +7,7 @@ mod common;
 use common::{after_tools, open, output, silent, warnings, written};
 use image::Loadable;
 use image::spec;
-use optimize::{exec, relr};
+use optimize::{Optimisation, Program, exec, relr};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -205,6 +205,36 @@ fn files_without_section_headers_are_rewritten() {
         assert_eq!(warnings(&fixed), said, "{linker}");
         assert_eq!(output(&fixed), SAID, "{linker}");
     }
+}
+
+#[test]
+fn a_copy_elsewhere_finds_the_libraries_of_the_original() {
+    let Some(built) = built("clang-19", "lld", "-Wl,-z,lazy") else { return };
+    let file = built.program.clone();
+    let program = Program { path: built.folder.path().join("other-name"), file };
+    let optimisations: [&dyn Optimisation; 2] = [&relr::Relr, &exec::Exec];
+    for optimisation in optimisations {
+        let folder = tempfile::tempdir().unwrap();
+        let made = optimisation.build(&program, folder.path()).unwrap();
+        assert_eq!(made.run, folder.path().join("other-name"));
+        assert_eq!(made.replaced, [built.program.as_path()]);
+        silent(&made.run);
+        assert_eq!(output(&made.run), SAID);
+        assert_eq!(open(&made.run).fixed, !optimisation.keeps_aslr(), "{}", optimisation.name());
+    }
+}
+
+#[test]
+fn privileged_programs_keep_random_addresses() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(built) = built("gcc", "bfd", "-Wl,-z,lazy") else { return };
+    let mode = std::fs::Permissions::from_mode(0o4755);
+    std::fs::set_permissions(&built.program, mode).unwrap();
+    let program = Program { path: built.program.clone(), file: built.program.clone() };
+    let folder = tempfile::tempdir().unwrap();
+    let refused = exec::Exec.build(&program, folder.path()).unwrap_err();
+    assert!(refused.0.contains("setuid"), "{refused}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 /// Self-extracting programs look for their data at an offset of their own file.
