@@ -1,5 +1,7 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
+use image::ImageError;
+use image::apply::ApplyError;
 use lab::LabError;
 use loader::GraphError;
 use optimize::LinkError;
@@ -13,7 +15,7 @@ pub const TABLE: &str = "\
 Exit codes:
     0  done
     1  the answer is no: slower than --fail-if-slower allows, a warning under
-       --strict, a file that inspect could not read
+       --strict, a file that inspect could not read, one that is not rewritten
     2  the command line is wrong
     3  a program could not be started
     4  a program failed (see --ignore-failure)
@@ -51,6 +53,16 @@ pub struct FileError {
     pub source: std::io::Error,
     /// The next step.
     pub remedy: &'static str,
+}
+
+/// A file that is not rewritten, for a reason.
+#[derive(Debug, thiserror::Error)]
+#[error("{path} is not rewritten: {reason}")]
+pub struct Declines {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// Prints the error and gives its exit code. A reader that has gone away is no error.
@@ -107,7 +119,14 @@ fn code(error: &anyhow::Error) -> u8 {
     if error.is::<Usage>() {
         return USAGE;
     }
-    if error.is::<FileError>() { FILES } else { HEADSTART_FAILED }
+    if error.is::<Declines>() {
+        return NO;
+    }
+    if error.is::<ApplyError>() || error.is::<ImageError>() || error.is::<FileError>() {
+        FILES
+    } else {
+        HEADSTART_FAILED
+    }
 }
 
 fn graph_code(error: &GraphError) -> u8 {
@@ -122,7 +141,10 @@ fn link_code(error: &LinkError) -> u8 {
         LinkError::Graph(error) => graph_code(error),
         LinkError::NothingToGain { .. } => NO,
         LinkError::Privileged { .. } => NOT_PERMITTED,
-        LinkError::Image(_) | LinkError::Edit { .. } | LinkError::Io { .. } => FILES,
+        LinkError::Image(_)
+        | LinkError::Apply(_)
+        | LinkError::Edit { .. }
+        | LinkError::Io { .. } => FILES,
         LinkError::Changed { .. } => HEADSTART_FAILED,
     }
 }

@@ -25,6 +25,8 @@ enum Verb {
     Simulate(commands::simulate::Arguments),
     OrderNeeded(commands::order_needed::Arguments),
     Selfbind(commands::selfbind::Arguments),
+    Relr(commands::relr::Arguments),
+    Exec(commands::exec::Arguments),
     Experiment(commands::experiment::Arguments),
     Doctor(commands::doctor::Arguments),
 }
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         Verb::Simulate(arguments) => commands::simulate::run(&arguments),
         Verb::OrderNeeded(arguments) => commands::order_needed::run(&arguments),
         Verb::Selfbind(arguments) => commands::selfbind::run(&arguments),
+        Verb::Relr(arguments) => commands::relr::run(&arguments),
+        Verb::Exec(arguments) => commands::exec::run(&arguments),
         Verb::Experiment(arguments) => commands::experiment::run(&arguments),
         Verb::Doctor(arguments) => commands::doctor::run(&arguments),
     };

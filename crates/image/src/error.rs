@@ -41,7 +41,7 @@ pub enum ImageError {
         needed: usize,
     },
     /// ELF, but not what a simulated loader loads.
-    #[error("{path} is {found}; only such programs and libraries can be simulated")]
+    #[error("{path} is {found}; only those can be simulated or rewritten")]
     NotLoadable {
         /// The file.
         path: String,

@@ -4,6 +4,7 @@
 //! [`problems`](model::ImageFacts::problems), never a panic, and time and memory stay in
 //! proportion to the file's size.
 
+pub mod apply;
 pub mod edit;
 mod elf;
 mod error;

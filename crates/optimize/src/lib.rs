@@ -2,11 +2,13 @@
 //! copy, and none touches an original.
 
 mod draft;
+pub mod exec;
 mod link_error;
 mod optimisation;
 pub mod order_needed;
 mod origin;
 mod proof;
+pub mod relr;
 pub mod selfbind;
 
 pub use link_error::LinkError;

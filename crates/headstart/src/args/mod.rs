@@ -4,6 +4,7 @@ mod commands;
 mod format;
 mod launching;
 mod output;
+mod rewriting;
 mod values;
 mod workload;
 
@@ -11,5 +12,6 @@ pub use commands::{named, one_command};
 pub use format::FormatArg;
 pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
 pub use output::OutputArgs;
+pub use rewriting::RewriteArgs;
 pub use values::{fraction, seconds};
 pub use workload::{PietrekSize, SweepArgs};

@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod doctor;
+pub mod exec;
 pub mod experiment;
 pub mod explain;
 pub mod generate;
@@ -9,6 +10,8 @@ pub mod inspect;
 mod jobs;
 pub mod measure;
 pub mod order_needed;
+pub mod relr;
+mod rewriting;
 pub mod scale;
 pub mod selfbind;
 pub mod simulate;

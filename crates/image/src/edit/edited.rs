@@ -1,6 +1,9 @@
 use super::overlay::Overlay;
 use std::ops::Range;
 
+/// Bytes compared at once.
+const PIECE: usize = 4096;
+
 /// A rewritten image: its original, and the pages that differ.
 #[derive(Clone)]
 pub struct Edited<'a> {
@@ -8,7 +11,37 @@ pub struct Edited<'a> {
     pub(super) new_segment: bool,
 }
 
-impl Edited<'_> {
+impl<'a> Edited<'a> {
+    /// A file whose new bytes were made elsewhere.
+    pub fn of(original: &'a [u8], new: &[u8]) -> Edited<'a> {
+        let mut bytes = Overlay::of(original);
+        bytes.set_length(new.len() as u64);
+        let mut at = 0;
+        for piece in new.chunks(PIECE) {
+            if original.get(at..at + piece.len()) != Some(piece) {
+                bytes.write(at as u64, piece);
+            }
+            at += piece.len();
+        }
+        Edited { bytes, new_segment: false }
+    }
+
+    /// What was there before `written`, given its length and what was replaced in it.
+    pub(crate) fn restored(
+        written: &'a [u8],
+        length: u64,
+        replaced: &[(u64, Vec<u8>)],
+    ) -> Option<Edited<'a>> {
+        let restored = replaced.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
+        let most = (written.len() as u64).saturating_add(restored);
+        let mut bytes = Overlay::of(written);
+        bytes.set_length(length.min(most));
+        for (offset, old) in replaced {
+            bytes.write(*offset, old)?;
+        }
+        Some(Edited { bytes, new_segment: false })
+    }
+
     /// Bytes of the new file.
     pub fn length(&self) -> u64 {
         self.bytes.length()
@@ -51,6 +84,10 @@ impl Edited<'_> {
                     _ => ranges.push(at..at + 1),
                 }
             }
+        }
+        let (new, old) = (self.length(), self.original().len() as u64);
+        if new < old {
+            ranges.push(new..old);
         }
         ranges
     }

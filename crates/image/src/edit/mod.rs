@@ -280,6 +280,36 @@ impl<'a> Edit<'a> {
         Ok(room)
     }
 
+    /// Removes the table of packed relative relocations; what it did to words is the caller's.
+    ///
+    /// # Errors
+    /// The table is not in the file.
+    pub fn remove_packed(&mut self) -> Result<(), EditError> {
+        let (table, size) = (self.value(spec::DT_RELR), self.value(spec::DT_RELRSZ).unwrap_or(0));
+        for tag in [spec::DT_RELR, spec::DT_RELRSZ, spec::DT_RELRENT] {
+            self.remove(tag);
+        }
+        let Some(table) = table.filter(|_| size > 0) else { return Ok(()) };
+        let zeros = vec![0; self.image.at(table).map_or(0, <[u8]>::len).min(size as usize)];
+        self.write(table, &zeros)?;
+        let is_table = |section: &headers::Section| section.kind == spec::SHT_RELR;
+        if let Some(section) = self.headers.section_at(table, is_table) {
+            section.size = 0;
+        }
+        Ok(())
+    }
+
+    /// Whether there is a section whose name begins so.
+    pub fn has_section(&self, name: &[u8]) -> bool {
+        let names = self.headers.sections.get(usize::from(self.headers.names));
+        let names = names.and_then(|names| self.bytes.read(names.offset, names.size));
+        let names = names.unwrap_or_default();
+        let mut sections = self.headers.sections.iter();
+        sections.any(|section| {
+            names.get(section.name as usize..).is_some_and(|rest| rest.starts_with(name))
+        })
+    }
+
     /// Adds a table of packed relative relocations at these addresses, which are multiples of 8,
     /// ascending and distinct. Only for images that have none.
     pub fn set_packed(&mut self, addresses: &[u64]) {

@@ -26,6 +26,12 @@ impl<'a> Overlay<'a> {
         self.base
     }
 
+    /// Makes it longer, by zeros, or shorter, before anything is written.
+    pub(super) fn set_length(&mut self, length: u64) {
+        self.extend_to(length);
+        self.length = length;
+    }
+
     /// Makes it longer, by zeros.
     pub(super) fn extend_to(&mut self, length: u64) {
         if length <= self.length {

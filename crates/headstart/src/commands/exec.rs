@@ -1,0 +1,62 @@
+//! `headstart exec`: a program at a fixed address.
+
+use super::rewriting::{self, Rewritten};
+use crate::args::RewriteArgs;
+use anyhow::{Context, Result};
+use image::{Loadable, apply};
+use model::figures;
+use optimize::{Declined, exec};
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Put a position-independent program at a fixed address: no relative relocations at start
+///
+/// What the loader would add to every pointer is in the file, and pages of pointers stay shared
+/// with the file. It costs address-space layout randomisation of the program (libraries keep
+/// theirs); the address is chosen at random once, so that no two machines have the same. Programs
+/// with setuid, setgid or capabilities are refused.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    target: RewriteArgs,
+    /// Address of the program's first byte, a multiple of its segments' alignment; at random
+    /// unless given
+    #[arg(long, value_name = "HEX", value_parser = address)]
+    base: Option<u64>,
+}
+
+fn address(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u64::from_str_radix(digits, 16)
+        .map_err(|_| "an address is hexadecimal: 0x2000000000".to_owned())
+}
+
+/// Fixes, writes and tells.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let random = exec::random().context("/dev/urandom gives no random address")?;
+    let file = &arguments.target.file;
+    rewriting::run(&arguments.target, |image| fixed(file, image, arguments.base, random))
+}
+
+fn fixed<'a>(
+    file: &Path,
+    image: &'a Loadable,
+    base: Option<u64>,
+    random: u64,
+) -> Result<Rewritten<'a>, Declined> {
+    exec::refuse_privileged(apply::privilege(file))?;
+    let fixed = exec::fix(image, base.unwrap_or_else(|| exec::base(image, random)))?;
+    let done = format!(
+        "Fixed at {:#x}: {} relocations applied, {} left; the program has no ASLR of its own now",
+        fixed.base,
+        figures::count(fixed.applied),
+        figures::count(fixed.left),
+    );
+    let json = json!({
+        "base": format!("{:#x}", fixed.base),
+        "applied": fixed.applied,
+        "relocations_after": fixed.left,
+    });
+    Ok(Rewritten { edited: fixed.edited, done, json, notes: fixed.notes })
+}

@@ -1,0 +1,77 @@
+//! What all commands share that rewrite one file: writing it, taking it back, telling so.
+
+use crate::args::RewriteArgs;
+use crate::exit::Declines;
+use crate::output;
+use anyhow::Result;
+use image::edit::Edited;
+use image::{Loadable, apply};
+use optimize::Declined;
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::process::ExitCode;
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
+
+/// A rewritten file and what is said of it.
+pub struct Rewritten<'a> {
+    /// The new file.
+    pub edited: Edited<'a>,
+    /// What was done, in one line.
+    pub done: String,
+    /// The same as a JSON object.
+    pub json: Value,
+    /// What a user should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Rewrites a file and writes the result, or restores the file.
+pub fn run(
+    arguments: &RewriteArgs,
+    rewrite: impl for<'a> FnOnce(&'a Loadable) -> Result<Rewritten<'a>, Declined>,
+) -> Result<ExitCode> {
+    let file = &arguments.file;
+    if arguments.undo {
+        return undo(arguments);
+    }
+    let image = Loadable::open(file)?;
+    let declines = |Declined(reason)| Declines { path: file.display().to_string(), reason };
+    let rewritten = rewrite(&image).map_err(declines)?;
+    let (target, undo) = match &arguments.out {
+        Some(out) => {
+            let mode = file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
+            apply::write_new(out, rewritten.edited.pieces(), mode)?;
+            (out.clone(), None)
+        }
+        None => (file.clone(), Some(apply::in_place(file, &rewritten.edited)?)),
+    };
+    output::print(&if arguments.json {
+        let mut json = rewritten.json;
+        json["schema"] = SCHEMA.into();
+        json["file"] = file.display().to_string().into();
+        json["written"] = target.display().to_string().into();
+        json["undo"] = undo.map(|undo| undo.display().to_string()).into();
+        json["notes"] = rewritten.notes.into();
+        report::export::json(&json)?
+    } else {
+        let mut text = format!("{}\n", rewritten.done);
+        rewritten.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
+        let undo = undo.map(|_| " (--undo restores it)").unwrap_or_default();
+        text + &format!("Written: {}{undo}\n", output::quoted(&target))
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Restores the file.
+pub fn undo(arguments: &RewriteArgs) -> Result<ExitCode> {
+    let file = &arguments.file;
+    apply::undo(file)?;
+    let path = file.display();
+    output::print(&if arguments.json {
+        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": file }))?
+    } else {
+        format!("{path} is as it was before\n")
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

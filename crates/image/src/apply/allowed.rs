@@ -1,0 +1,123 @@
+//! Which files may be rewritten in place.
+
+use super::ApplyError;
+use std::fs::Metadata;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Folders whose files belong to package managers. /opt is among them, as third parties' packages
+/// install there; /usr/local is not.
+const MANAGED: [&str; 10] = [
+    "/usr",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/bin",
+    "/sbin",
+    "/opt",
+    "/snap",
+    "/nix/store",
+    "/gnu/store",
+];
+const OWN: &str = "/usr/local";
+const CAPABILITIES: &str = "security.capability";
+
+/// What a program may do beyond its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privilege {
+    /// It runs as its owner (setuid).
+    Owner,
+    /// It runs as its group (setgid).
+    Group,
+    /// It has capabilities of its own (capabilities(7)).
+    Capabilities,
+}
+
+impl Privilege {
+    /// As it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Privilege::Owner => "setuid",
+            Privilege::Group => "setgid",
+            Privilege::Capabilities => "a program with file capabilities",
+        }
+    }
+}
+
+/// The privilege of a file, links followed; `None` for one without, or that is not there.
+pub fn privilege(path: &Path) -> Option<Privilege> {
+    let mode = path.metadata().ok()?.permissions().mode();
+    if mode & 0o4000 != 0 {
+        return Some(Privilege::Owner);
+    }
+    // Without execution by the group the bit means mandatory locks.
+    if mode & 0o2010 == 0o2010 {
+        return Some(Privilege::Group);
+    }
+    let mut nothing: [u8; 0] = [];
+    let found = rustix::fs::getxattr(path, CAPABILITIES, &mut nothing);
+    found.is_ok_and(|size| size > 0).then_some(Privilege::Capabilities)
+}
+
+/// Whether the file, links followed, may be replaced in place.
+///
+/// # Errors
+/// It is a package's, not one's own, privileged, in use, or has several names.
+pub fn may_be_replaced(path: &Path) -> Result<(), ApplyError> {
+    file(path).map(drop)
+}
+
+/// The file itself, links followed, if it may be replaced.
+pub(super) fn file(path: &Path) -> Result<(PathBuf, Metadata), ApplyError> {
+    let real = path.canonicalize().map_err(ApplyError::io(path, "looking for it"))?;
+    let data = real.metadata().map_err(ApplyError::io(&real, "looking at it"))?;
+    let refuse = |reason: String| Err(ApplyError::refused(&real, reason));
+    if !data.is_file() {
+        return refuse("it is not a regular file".to_owned());
+    }
+    if !real.starts_with(OWN)
+        && let Some(folder) = MANAGED.iter().find(|folder| real.starts_with(folder))
+    {
+        return refuse(format!(
+            "files of {folder} belong to packages, which replace and check them; write a copy \
+             elsewhere with --out"
+        ));
+    }
+    if data.uid() != rustix::process::geteuid().as_raw() {
+        return refuse("it is not yours; write a copy with --out".to_owned());
+    }
+    if let Some(privilege) = privilege(&real) {
+        return refuse(format!("it is {}, and stays as it is", privilege.name()));
+    }
+    if data.nlink() > 1 {
+        let names = data.nlink();
+        return refuse(format!("it has {names} names (hard links); write a copy with --out"));
+    }
+    if let Some(process) = writer(&data) {
+        return refuse(format!("process {process} has it open for writing; try again later"));
+    }
+    Ok((real, data))
+}
+
+/// A process that has the file open for writing, as far as /proc shows it (proc(5), fdinfo).
+fn writer(data: &Metadata) -> Option<u32> {
+    let processes = std::fs::read_dir("/proc").ok()?.flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.into_iter().find(|id| {
+        let folder = PathBuf::from(format!("/proc/{id}/fd"));
+        let Ok(files) = std::fs::read_dir(&folder) else { return false };
+        files.flatten().any(|file| {
+            let same = |open: Metadata| open.ino() == data.ino() && open.dev() == data.dev();
+            file.path().metadata().is_ok_and(same) && writes(*id, &file.file_name())
+        })
+    })
+}
+
+fn writes(process: u32, file: &std::ffi::OsStr) -> bool {
+    let path = Path::new("/proc").join(process.to_string()).join("fdinfo").join(file);
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    // O_WRONLY and O_RDWR.
+    flags.is_some_and(|flags| flags & 3 != 0)
+}

@@ -1,0 +1,153 @@
+//! A file appears whole, or not at all: it has no name until it is on the disk.
+
+use super::ApplyError;
+use rustix::fs::{AtFlags, CWD, RenameFlags};
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Size of the writes.
+const BUFFER: usize = 1 << 20;
+
+/// Writes a new file with these permissions (`0o755`); an existing one is never replaced.
+///
+/// # Errors
+/// There is one already, its folder cannot be written to, or the disk is full; nothing is left
+/// then.
+pub fn write_new<'a>(
+    path: &Path,
+    pieces: impl Iterator<Item = &'a [u8]>,
+    mode: u32,
+) -> Result<(), ApplyError> {
+    if path.symlink_metadata().is_ok() {
+        return Err(ApplyError::Exists(path.to_owned()));
+    }
+    let file = Unnamed::write(path, pieces, mode)?;
+    file.name(path)?;
+    sync_folder(path)
+}
+
+/// A file on the disk that has no name yet, or, on file systems without such files, a hidden one.
+pub(super) struct Unnamed {
+    pub(super) file: File,
+    /// Its name, where it has one.
+    hidden: Option<PathBuf>,
+}
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        if let Some(hidden) = &self.hidden {
+            // Whatever went wrong before is what matters.
+            let _ = std::fs::remove_file(hidden);
+        }
+    }
+}
+
+impl Unnamed {
+    /// A file that is to be at `path`, written and on the disk.
+    pub(super) fn write<'a>(
+        path: &Path,
+        pieces: impl Iterator<Item = &'a [u8]>,
+        mode: u32,
+    ) -> Result<Unnamed, ApplyError> {
+        let new = Unnamed::create(path).map_err(ApplyError::io(path, "writing its folder"))?;
+        let write = || {
+            let mut out = BufWriter::with_capacity(BUFFER, &new.file);
+            for piece in pieces {
+                out.write_all(piece)?;
+            }
+            out.flush()?;
+            drop(out);
+            new.file.set_permissions(Permissions::from_mode(mode))?;
+            new.file.sync_all()
+        };
+        write().map_err(ApplyError::io(path, "writing it"))?;
+        Ok(new)
+    }
+
+    fn create(path: &Path) -> std::io::Result<Unnamed> {
+        let flags = rustix::fs::OFlags::TMPFILE.bits() as i32;
+        let folder = folder(path);
+        let open = OpenOptions::new().write(true).custom_flags(flags).mode(0o600).open(folder);
+        match open {
+            Ok(file) if Path::new("/proc/self/fd").exists() => {
+                return Ok(Unnamed { file, hidden: None });
+            }
+            Err(error) if !without_unnamed(&error) => return Err(error),
+            _ => {}
+        }
+        let hidden = hidden(path, "tmp");
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&hidden)?;
+        Ok(Unnamed { file, hidden: Some(hidden) })
+    }
+
+    /// Gives it its name, which nothing may have.
+    pub(super) fn name(mut self, path: &Path) -> Result<(), ApplyError> {
+        let named = match &self.hidden {
+            None => {
+                let from = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+                rustix::fs::linkat(CWD, from, CWD, path, AtFlags::SYMLINK_FOLLOW)
+            }
+            Some(hidden) => {
+                rustix::fs::renameat_with(CWD, hidden, CWD, path, RenameFlags::NOREPLACE)
+            }
+        };
+        match named {
+            Ok(()) => {
+                self.hidden = None;
+                Ok(())
+            }
+            Err(rustix::io::Errno::EXIST) => Err(ApplyError::Exists(path.to_owned())),
+            Err(error) => Err(ApplyError::io(path, "giving it its name")(error.into())),
+        }
+    }
+
+    /// Puts it in the place of another file, in one step.
+    pub(super) fn replace(mut self, path: &Path) -> Result<(), ApplyError> {
+        let failed = ApplyError::io(path, "replacing it");
+        let hidden = match &self.hidden {
+            Some(hidden) => hidden.clone(),
+            None => {
+                let hidden = hidden(path, "new");
+                // Left by a run that was killed between its last two steps.
+                match std::fs::remove_file(&hidden) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+                    _ => {}
+                }
+                let from = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+                let linked = rustix::fs::linkat(CWD, from, CWD, &hidden, AtFlags::SYMLINK_FOLLOW);
+                linked.map_err(|error| failed(error.into()))?;
+                self.hidden = Some(hidden.clone());
+                hidden
+            }
+        };
+        std::fs::rename(&hidden, path).map_err(failed)?;
+        self.hidden = None;
+        Ok(())
+    }
+}
+
+/// Whether files without names are what the file system does not have (open(2), O_TMPFILE).
+fn without_unnamed(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::IsADirectory)
+}
+
+fn hidden(path: &Path, suffix: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.headstart-{suffix}"))
+}
+
+pub(super) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes sure that names in a file's folder are on the disk.
+pub(super) fn sync_folder(path: &Path) -> Result<(), ApplyError> {
+    let synced = File::open(folder(path)).and_then(|folder| folder.sync_all());
+    synced.map_err(ApplyError::io(path, "writing its folder"))
+}

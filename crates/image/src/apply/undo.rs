@@ -1,0 +1,239 @@
+//! Rewriting in place, and taking it back.
+//!
+//! Beside the file stands another one with what was there before: the bytes that were replaced,
+//! the old length, mode and time, and hashes of both versions. It is written first, so that there
+//! is no moment at which the old bytes are not on the disk.
+
+use super::ApplyError;
+use super::allowed;
+use super::atomic::{Unnamed, sync_folder};
+use crate::edit::Edited;
+use sha2::{Digest, Sha256};
+use std::fs::{File, FileTimes, Metadata};
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What the name of an undo file ends with.
+pub const UNDO: &str = ".headstart-undo";
+/// What it begins with.
+const MAGIC: &[u8; 16] = b"headstart-undo-1";
+const HASH: usize = 32;
+type Hash = [u8; HASH];
+
+/// What was there before.
+struct Before {
+    length: u64,
+    mode: u32,
+    modified: SystemTime,
+    old: Hash,
+    new: Hash,
+    /// Offsets and bytes that were replaced.
+    replaced: Vec<(u64, Vec<u8>)>,
+}
+
+/// Where the undo file of a file is.
+pub fn undo_file(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(UNDO);
+    path.with_file_name(name)
+}
+
+/// Replaces a file by its rewritten version, in one step; `FILE.headstart-undo` beside it can
+/// restore it. Gives the path of that.
+///
+/// Only a regular file that the user owns, without privileges, with one name, outside of packages'
+/// folders, and which nobody writes to.
+///
+/// # Errors
+/// It is not such a file, has changed since it was read, was rewritten before, or the system
+/// refuses; it is as before then.
+pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, ApplyError> {
+    let (real, data) = allowed::file(path)?;
+    let old = hash(std::iter::once(edited.original()));
+    if hash_of(&real)? != old {
+        return Err(ApplyError::refused(&real, "it has changed meanwhile; try again"));
+    }
+    let undo = undo_file(&real);
+    make_way(&real, &undo, &old)?;
+    let replaced = edited.differences().into_iter().filter_map(|range| {
+        let bytes = edited.original().get(range.start as usize..range.end as usize)?;
+        Some((range.start, bytes.to_vec()))
+    });
+    let before = Before {
+        length: edited.original().len() as u64,
+        mode: data.mode() & 0o7777,
+        modified: data.modified().map_err(ApplyError::io(&real, "looking at it"))?,
+        old,
+        new: hash(edited.pieces()),
+        replaced: replaced.collect(),
+    };
+    let bytes = before.to_bytes(&undo)?;
+    Unnamed::write(&undo, std::iter::once(bytes.as_slice()), 0o600)?.name(&undo)?;
+    let written = sync_folder(&undo).and_then(|()| replace(&real, edited, &data));
+    if written.is_err() {
+        // The error is what matters; an undo file of the original is harmless.
+        let _ = std::fs::remove_file(&undo);
+    }
+    written.map(|()| undo)
+}
+
+/// Removes an undo file that a run left which was killed before it replaced anything.
+fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), ApplyError> {
+    if undo.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let before = Before::read(undo)?;
+    if before.old != *old {
+        let undo = undo.display();
+        let reason = format!("it was rewritten before ({undo}); take that back first with --undo");
+        return Err(ApplyError::refused(real, reason));
+    }
+    std::fs::remove_file(undo).map_err(ApplyError::io(undo, "removing it"))
+}
+
+fn replace(real: &Path, edited: &Edited<'_>, data: &Metadata) -> Result<(), ApplyError> {
+    let new = Unnamed::write(real, edited.pieces(), data.mode() & 0o7777)?;
+    keep_attributes(real, &new.file, data)?;
+    new.replace(real)?;
+    sync_folder(real)
+}
+
+/// Group and extended attributes, access lists among them, stay the same.
+fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), ApplyError> {
+    let failed = ApplyError::io(real, "keeping its group and attributes");
+    if new.metadata().map_err(&failed)?.gid() != data.gid() {
+        fchown(new, None, Some(data.gid())).map_err(&failed)?;
+    }
+    let mut names = vec![0; 64 << 10];
+    let Ok(size) = rustix::fs::listxattr(real, &mut names[..]) else { return Ok(()) };
+    names.truncate(size);
+    for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        let mut value = vec![0; 64 << 10];
+        let Ok(size) = rustix::fs::getxattr(real, name, &mut value[..]) else { continue };
+        value.truncate(size);
+        // The system gives new files labels of its own where it does not let users set them.
+        let set = rustix::fs::fsetxattr(new, name, &value, rustix::fs::XattrFlags::empty());
+        if name.starts_with(b"user.") || name.starts_with(b"system.posix_acl") {
+            set.map_err(|error| failed(error.into()))?;
+        }
+    }
+    new.sync_all().map_err(failed)
+}
+
+/// Restores a file that [`in_place`] has rewritten: its bytes, mode and time of modification.
+///
+/// # Errors
+/// There is no undo file, the file is not what was written, or the system refuses; both are as
+/// before then.
+pub fn undo(path: &Path) -> Result<(), ApplyError> {
+    let (real, data) = allowed::file(path)?;
+    let undo = undo_file(&real);
+    let before = Before::read(&undo)?;
+    let bytes = std::fs::read(&real).map_err(ApplyError::io(&real, "reading it"))?;
+    let present = hash(std::iter::once(bytes.as_slice()));
+    if present == before.old {
+        let reason = format!("it is the original already; {} can go", undo.display());
+        return Err(ApplyError::refused(&real, reason));
+    }
+    let changed = "it is not what was written here: somebody has changed it since";
+    if present != before.new {
+        return Err(ApplyError::refused(&real, changed));
+    }
+    let restored = before.restore(&bytes).ok_or_else(|| damaged(&undo))?;
+    if hash(restored.pieces()) != before.old {
+        return Err(damaged(&undo));
+    }
+    let new = Unnamed::write(&real, restored.pieces(), before.mode)?;
+    keep_attributes(&real, &new.file, &data)?;
+    let times = FileTimes::new().set_modified(before.modified);
+    new.file.set_times(times).map_err(ApplyError::io(&real, "setting its time"))?;
+    new.replace(&real)?;
+    sync_folder(&real)?;
+    std::fs::remove_file(&undo).map_err(ApplyError::io(&undo, "removing it"))?;
+    sync_folder(&real)
+}
+
+fn damaged(undo: &Path) -> ApplyError {
+    ApplyError::refused(undo, "it is no undo file of this version of headstart, or is damaged")
+}
+
+impl Before {
+    fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, ApplyError> {
+        let since = self.modified.duration_since(SystemTime::UNIX_EPOCH);
+        let since = since.map_err(|_| ApplyError::refused(path, "it is from before 1970"))?;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(self.old);
+        bytes.extend(self.new);
+        bytes.extend(self.length.to_le_bytes());
+        bytes.extend(u64::from(self.mode).to_le_bytes());
+        bytes.extend(since.as_secs().to_le_bytes());
+        bytes.extend(u64::from(since.subsec_nanos()).to_le_bytes());
+        for (offset, replaced) in &self.replaced {
+            bytes.extend(offset.to_le_bytes());
+            bytes.extend((replaced.len() as u64).to_le_bytes());
+            bytes.extend(replaced);
+        }
+        let own = hash(std::iter::once(bytes.as_slice()));
+        bytes.extend(own);
+        Ok(bytes)
+    }
+
+    fn read(path: &Path) -> Result<Before, ApplyError> {
+        let bytes = std::fs::read(path).map_err(ApplyError::io(path, "reading the undo file"))?;
+        Before::parse(&bytes).ok_or_else(|| damaged(path))
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Before> {
+        let (content, own) = bytes.split_last_chunk::<HASH>()?;
+        if hash(std::iter::once(content)) != *own {
+            return None;
+        }
+        let (old, rest) = content.strip_prefix(MAGIC)?.split_first_chunk::<HASH>()?;
+        let (new, mut rest) = rest.split_first_chunk::<HASH>()?;
+        let length = word(&mut rest)?;
+        let mode = u32::try_from(word(&mut rest)?).ok()?;
+        let since =
+            std::time::Duration::new(word(&mut rest)?, u32::try_from(word(&mut rest)?).ok()?);
+        let modified = SystemTime::UNIX_EPOCH.checked_add(since)?;
+        let mut replaced = Vec::new();
+        while !rest.is_empty() {
+            let offset = word(&mut rest)?;
+            let size = usize::try_from(word(&mut rest)?).ok()?;
+            let (bytes, left) = rest.split_at_checked(size)?;
+            replaced.push((offset, bytes.to_vec()));
+            rest = left;
+        }
+        Some(Before { length, mode, modified, old: *old, new: *new, replaced })
+    }
+
+    /// The original, out of what was written.
+    fn restore<'a>(&self, written: &'a [u8]) -> Option<Edited<'a>> {
+        Edited::restored(written, self.length, &self.replaced)
+    }
+}
+
+fn word(rest: &mut &[u8]) -> Option<u64> {
+    let (word, left) = rest.split_first_chunk::<8>()?;
+    *rest = left;
+    Some(u64::from_le_bytes(*word))
+}
+
+fn hash<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Hash {
+    let mut hash = Sha256::new();
+    pieces.for_each(|piece| hash.update(piece));
+    hash.finalize().into()
+}
+
+fn hash_of(path: &Path) -> Result<Hash, ApplyError> {
+    let failed = ApplyError::io(path, "reading it");
+    let mut file = File::open(path).map_err(&failed)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match std::io::Read::read(&mut file, &mut buffer).map_err(&failed)? {
+            0 => return Ok(hash.finalize().into()),
+            size => hash.update(buffer.get(..size).unwrap_or(&[])),
+        }
+    }
+}
