@@ -93,6 +93,7 @@ fn constructors() {
             let options: Vec<String> =
                 needs.chars().map(|need| format!("-l:libinit_{need}.so")).collect();
             let options: Vec<&str> = options.iter().map(String::as_str).collect();
+            let options = [&options[..], &["-Wl,-rpath,$ORIGIN"]].concat();
             let source = WITH_INIT.replace("NAME", name) + &many(name, true);
             bench.library(&format!("libinit_{name}.so"), &source, &options);
         }
