@@ -141,7 +141,10 @@ fn link_code(error: &LinkError) -> u8 {
         LinkError::Graph(error) => graph_code(error),
         LinkError::NothingToGain { .. } => NO,
         LinkError::Privileged { .. } => NOT_PERMITTED,
-        LinkError::Image(_) | LinkError::Edit { .. } | LinkError::Io { .. } => FILES,
+        LinkError::Image(_)
+        | LinkError::Apply(_)
+        | LinkError::Edit { .. }
+        | LinkError::Io { .. } => FILES,
         LinkError::Changed { .. } => HEADSTART_FAILED,
     }
 }

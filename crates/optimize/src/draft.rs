@@ -1,6 +1,7 @@
 //! A new file that nobody sees before it is whole and proved.
 
 use crate::LinkError;
+use image::apply::ApplyError;
 use image::edit::Edited;
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,12 +13,20 @@ pub struct Draft {
     path: TempPath,
 }
 
+fn same(target: &Path, original: &Path) -> bool {
+    target.canonicalize().is_ok_and(|target| original.canonicalize().is_ok_and(|o| o == target))
+}
+
 impl Draft {
-    /// Writes `edited` beside `target`, with the mode of the file `original`.
+    /// Writes `edited` beside `target`, with the mode of the file `original`, which is the only
+    /// one that may be there already.
     ///
     /// # Errors
-    /// The folder cannot be written, or is full.
+    /// There is another file, the folder cannot be written, or is full.
     pub fn write(edited: &Edited<'_>, original: &Path, target: &Path) -> Result<Draft, LinkError> {
+        if target.symlink_metadata().is_ok() && !same(target, original) {
+            return Err(ApplyError::Exists(target.to_owned()).into());
+        }
         let failed = LinkError::io(target);
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -37,13 +46,13 @@ impl Draft {
         &self.path
     }
 
-    /// Gives the file its name; one of that name is replaced.
+    /// Gives the file its name.
     ///
     /// # Errors
-    /// The disk is full, or the name is a folder's.
+    /// The disk is full, or there is such a file already.
     pub fn publish(self, target: &Path) -> Result<PathBuf, LinkError> {
         File::open(&self.path).and_then(|file| file.sync_all()).map_err(LinkError::io(target))?;
-        self.path.persist(target).map_err(|error| LinkError::io(target)(error.error))?;
+        self.path.persist_noclobber(target).map_err(|error| LinkError::io(target)(error.error))?;
         Ok(target.to_owned())
     }
 }

@@ -1,6 +1,7 @@
 use crate::Declined;
 use crate::proof::Changed;
 use image::ImageError;
+use image::apply::ApplyError;
 use image::edit::EditError;
 use loader::GraphError;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ pub enum LinkError {
     /// It cannot be read as an image.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// It cannot be written there, or not replaced.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
     /// Its tables cannot be rewritten.
     #[error("{}: {source}", path.display())]
     Edit {

@@ -18,6 +18,7 @@ use crate::draft::Draft;
 use crate::link_error::refuse_privileged;
 use crate::proof::{self, Changed, Launch};
 use crate::{Built, Declined, LinkError, Optimisation, Program, origin};
+use image::apply;
 use image::edit::{Edit, Edited};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -49,19 +50,34 @@ pub struct Ordered {
     pub constructors_moved: Vec<PathBuf>,
 }
 
-/// Writes a copy of `program` to `target` that asks for its libraries in a better order. With
-/// `strict_init` constructors run in the order in which they do now. Nothing is written unless
-/// the copy, simulated, loads the same files, binds every reference as before and takes fewer
-/// probes.
+/// Where a program is written to.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// A new file.
+    New(&'a Path),
+    /// Its own place; what was there can be restored (`image::apply`).
+    InPlace,
+}
+
+/// Makes `program` ask for its libraries in a better order. With `strict_init` constructors run
+/// in the order in which they do now. Nothing is written unless the new program, simulated, loads
+/// the same files, binds every reference as before and takes fewer probes.
 ///
 /// # Errors
-/// It cannot be simulated or rewritten, grants privileges, or no order is better.
+/// It cannot be simulated, rewritten or written, grants privileges, or no order is better.
 pub fn order_needed(
     program: &Path,
-    target: &Path,
+    target: Target<'_>,
     strict_init: bool,
 ) -> Result<Ordered, LinkError> {
     refuse_privileged(program)?;
+    let path = match target {
+        Target::New(path) => path.to_owned(),
+        Target::InPlace => {
+            apply::may_be_replaced(program)?;
+            program.canonicalize().map_err(LinkError::io(program))?
+        }
+    };
     let before = Launch::of(program)?;
     let hits = plan::hits(&before.graph, &before.at_start);
     let asking = finding::of_all(&before.graph);
@@ -69,15 +85,18 @@ pub fn order_needed(
     let Some(plan) = plan.filter(|plan| plan.probes < plan.probes_now) else {
         return Err(nothing_to_gain(program, &before, strict_init));
     };
-    let edited = edited(&before, &plan, target)?;
-    let draft = Draft::write(&edited, program, target)?;
+    let edited = edited(&before, &plan, &path)?;
+    let draft = Draft::write(&edited, &before.graph.modules[0].path, &path)?;
     let after = Launch::of(draft.path())?;
     let counted = compare(&before, &after, &plan).map_err(LinkError::changed(program))?;
     let better = counted.probes_after < counted.probes_before;
     if !better || (strict_init && !counted.constructors_moved.is_empty()) {
         return Err(nothing_to_gain(program, &before, strict_init));
     }
-    draft.publish(target)?;
+    match target {
+        Target::New(path) => drop(draft.publish(path)?),
+        Target::InPlace => drop(apply::in_place(program, &edited)?),
+    }
     Ok(counted)
 }
 
@@ -161,7 +180,7 @@ impl Optimisation for Order {
 
     fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
         let run = folder.join("run");
-        let counted = order_needed(&program.file, &run, false)?;
+        let counted = order_needed(&program.file, Target::New(&run), false)?;
         let notes = counted.note().into_iter().collect();
         Ok(Built { run, replaced: vec![program.file.clone()], notes, ..Built::default() })
     }

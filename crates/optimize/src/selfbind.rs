@@ -18,7 +18,7 @@ use crate::draft::Draft;
 use crate::link_error::refuse_privileged;
 use crate::order_needed::{Plan, compare_order, finding, plan, rewrite};
 use crate::proof::{self, Changed, Launch};
-use crate::{Built, Declined, LinkError, Optimisation, Program, origin};
+use crate::{Built, Declined, LinkError, Optimisation, Program, origin, relr};
 use copies::Folder;
 use effects::Bindings;
 use finding::Asking;
@@ -53,31 +53,35 @@ pub struct SelfBound {
     pub ordered: crate::order_needed::Ordered,
 }
 
-/// Writes a copy of the library `file` to `target` in which references that nobody can bind
-/// elsewhere are RELATIVE.
+/// A library with its own symbols bound, and what was counted.
+pub struct Library<'a> {
+    /// The new file.
+    pub edited: Edited<'a>,
+    /// Its relocations.
+    pub converted: Converted,
+}
+
+/// Makes those references of a library RELATIVE that no program can bind elsewhere.
 ///
 /// # Errors
-/// It cannot be read or rewritten, or has no such reference.
-pub fn library(file: &Path, target: &Path) -> Result<Converted, LinkError> {
-    refuse_privileged(file)?;
-    let image = Loadable::open(file)?;
-    check_machine(file, &image)?;
-    let failed = LinkError::edit(file);
-    let mut edit = Edit::of(&image).map_err(&failed)?;
-    let converted =
-        convert::own_symbols(&mut edit, &image, |relocation| library::bound(&image, relocation));
-    let converted = converted.map_err(&failed)?;
-    if converted.relative == 0 {
-        let reason = format!(
-            "any of its {} references to symbols could be bound to another library's definition, \
-             or waits for its first call; give its program instead",
-            converted.symbolic
-        );
-        return Err(LinkError::NothingToGain { path: file.to_owned(), reason });
+/// It cannot be rewritten, or has no such reference.
+pub fn library(image: &Loadable) -> Result<Library<'_>, Declined> {
+    if image.machine != "x86_64" {
+        return Err(Declined(other_machine(image)));
     }
-    let edited = edit.finish().map_err(&failed)?;
-    Draft::write(&edited, file, target)?.publish(target)?;
-    Ok(converted)
+    let declined = |error: image::edit::EditError| Declined(error.to_string());
+    let mut edit = Edit::of(image).map_err(declined)?;
+    let converted =
+        convert::own_symbols(&mut edit, image, |relocation| library::bound(image, relocation));
+    let converted = converted.map_err(declined)?;
+    if converted.relative == 0 {
+        return Err(Declined(format!(
+            "any of its {} references to symbols could be bound to another library's definition, \
+             or waits for its first call; give a program that uses it instead",
+            converted.symbolic
+        )));
+    }
+    Ok(Library { edited: edit.finish().map_err(declined)?, converted })
 }
 
 /// Writes `run` and its private libraries (`lib/`) into `folder`, which is empty or does not exist
@@ -89,7 +93,11 @@ pub fn library(file: &Path, target: &Path) -> Result<Converted, LinkError> {
 pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound, LinkError> {
     refuse_privileged(file)?;
     let before = Launch::of(file)?;
-    check_machine(file, &before.graph.modules[0].image)?;
+    let image = &before.graph.modules[0].image;
+    if image.machine != "x86_64" {
+        let reason = other_machine(image);
+        return Err(LinkError::NothingToGain { path: file.to_owned(), reason });
+    }
     let mut reasons = outside::reasons(&before.graph, &choice.outside, &choice.private);
     let asking = asking(&before, &mut reasons);
     let hits = hits(&before, &reasons);
@@ -99,7 +107,7 @@ pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound,
         return Err(LinkError::NothingToGain { path: file.to_owned(), reason: reason.to_owned() });
     };
     let folder = Folder::claim(folder)?;
-    let work = Work { file, before, reasons, plan, folder };
+    let work = Work { before, reasons, plan, folder };
     let (draft, converted) = work.write()?;
     let counted = work.prove(draft.path(), converted).map_err(|error| match error {
         Failed::Changed(source) => LinkError::changed(file)(source),
@@ -110,12 +118,8 @@ pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound,
     Ok(counted)
 }
 
-fn check_machine(file: &Path, image: &Loadable) -> Result<(), LinkError> {
-    if image.machine == "x86_64" {
-        return Ok(());
-    }
-    let reason = format!("it is for {}; only relocations of x86_64 are known", image.machine);
-    Err(LinkError::NothingToGain { path: file.to_owned(), reason })
+fn other_machine(image: &Loadable) -> String {
+    format!("it is for {}; only relocations of x86_64 are known", image.machine)
 }
 
 /// A private copy is found by its name, beside the others.
@@ -155,21 +159,19 @@ impl From<Changed> for Failed {
     }
 }
 
-struct Work<'a> {
-    file: &'a Path,
+struct Work {
     before: Launch,
     reasons: Vec<Option<Reason>>,
     plan: Plan,
     folder: Folder,
 }
 
-impl Work<'_> {
+impl Work {
     fn write(&self) -> Result<(Draft, Converted), LinkError> {
         let private: Vec<usize> = self.private().collect();
         let converted: Result<Vec<Converted>, LinkError> =
             private.par_iter().map(|&module| self.copy(module)).collect();
-        let (edited, of_program) = self.edited(0)?;
-        let draft = Draft::write(&edited, self.file, &self.folder.run())?;
+        let (draft, of_program) = self.draft(0, &self.folder.run())?;
         let converted = converted?.into_iter().chain([of_program]).sum();
         self.folder.write_manifest(private.iter().map(|&m| &self.before.graph.modules[m]))?;
         Ok((draft, converted))
@@ -180,11 +182,23 @@ impl Work<'_> {
     }
 
     fn copy(&self, module: usize) -> Result<Converted, LinkError> {
-        let (edited, converted) = self.edited(module)?;
         let target = self.folder.copy_of(&self.before.graph.modules[module]);
-        let original = &self.before.graph.modules[module].path;
-        Draft::write(&edited, original, &target)?.publish(&target)?;
+        let (draft, converted) = self.draft(module, &target)?;
+        draft.publish(&target)?;
         Ok(converted)
+    }
+
+    /// Writes a module; its relative relocations are packed where that can be.
+    fn draft(&self, index: usize, target: &Path) -> Result<(Draft, Converted), LinkError> {
+        let original = &self.before.graph.modules[index].path;
+        let (edited, converted) = self.edited(index)?;
+        let whole = Loadable::from_bytes(&original.to_string_lossy(), edited.to_bytes())?;
+        let draft = match relr::pack(&whole) {
+            Ok(packed) => Draft::write(&packed.edited, original, target)?,
+            // Most have nothing to pack, or no libc that could be asked whether it reads that.
+            Err(_) => Draft::write(&edited, original, target)?,
+        };
+        Ok((draft, converted))
     }
 
     /// A module with its own symbols bound; the program asks for its libraries as planned too.

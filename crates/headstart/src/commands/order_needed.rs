@@ -1,11 +1,12 @@
 //! `headstart order-needed`: a program that asks for its libraries in a better order.
 
-use crate::exit::Usage;
+use super::rewriting;
+use crate::args::RewriteArgs;
 use crate::output;
 use anyhow::Result;
 use model::figures;
-use optimize::order_needed::{Ordered, order_needed};
-use std::path::PathBuf;
+use optimize::order_needed::{Ordered, Target, order_needed};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Version of what `--json` prints.
@@ -18,40 +19,39 @@ const SCHEMA: u32 = 1;
 /// as before: the copy is simulated and compared before it gets its name.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A program, by path or along PATH
-    file: String,
-    /// File to write
-    #[arg(long, value_name = "PATH")]
-    out: PathBuf,
+    #[command(flatten)]
+    target: RewriteArgs,
     /// Keep the order in which libraries are initialised
     #[arg(long)]
     strict_init: bool,
-    /// Print one JSON object
-    #[arg(long, help_heading = "Output")]
-    json: bool,
 }
 
-/// Writes the copy and says what changed.
+/// Writes the program and says what changed.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let command = os::program::resolve(std::slice::from_ref(&arguments.file))?;
-    if arguments.out.is_dir() {
-        let out = arguments.out.display();
-        return Err(Usage(format!("{out} is a folder; name the file to write in it")).into());
+    let RewriteArgs { file, out, undo, json: as_json, .. } = &arguments.target;
+    if *undo {
+        return rewriting::undo(&arguments.target);
     }
-    let ordered = order_needed(&command.program, &arguments.out, arguments.strict_init)?;
-    output::print(&if arguments.json {
-        json(arguments, &ordered)?
+    let target = out.as_deref().map_or(Target::InPlace, Target::New);
+    let ordered = order_needed(file, target, arguments.strict_init)?;
+    let (written, undo) = match out {
+        Some(out) => (out, None),
+        None => (file, Some(image::apply::undo_file(&file.canonicalize()?))),
+    };
+    output::print(&if *as_json {
+        json(file, written, undo.as_deref(), &ordered)?
     } else {
-        text(arguments, &ordered)
+        text(written, undo.as_deref(), &ordered)
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn json(arguments: &Arguments, ordered: &Ordered) -> Result<String> {
+fn json(file: &Path, written: &Path, undo: Option<&Path>, ordered: &Ordered) -> Result<String> {
     let value = serde_json::json!({
         "schema": SCHEMA,
-        "program": arguments.file,
-        "out": arguments.out,
+        "file": file,
+        "written": written,
+        "undo": undo,
         "modules": ordered.modules,
         "asked_before": ordered.asked_before,
         "asked_after": ordered.asked_after,
@@ -68,15 +68,16 @@ fn json(arguments: &Arguments, ordered: &Ordered) -> Result<String> {
     Ok(serde_json::to_string_pretty(&value)? + "\n")
 }
 
-fn text(arguments: &Arguments, ordered: &Ordered) -> String {
+fn text(written: &Path, undo: Option<&Path>, ordered: &Ordered) -> String {
     let count = |value: usize| figures::count(value as u64);
     let mut text = format!(
-        "{}: asks for {} libraries itself, {} before\n\
+        "{}: asks for {} libraries itself, {} before{}\n\
          probes    {} → {} ({:.2})\n\
          bindings  {} compared, 0 changed\n",
-        output::quoted(&arguments.out),
+        output::quoted(written),
         count(ordered.asked_after),
         count(ordered.asked_before),
+        undo.map(|_| " (--undo restores it)").unwrap_or_default(),
         figures::count(ordered.probes_before),
         figures::count(ordered.probes_after),
         ordered.probes_after as f64 / ordered.probes_before.max(1) as f64,

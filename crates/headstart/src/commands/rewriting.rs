@@ -33,14 +33,7 @@ pub fn run(
 ) -> Result<ExitCode> {
     let file = &arguments.file;
     if arguments.undo {
-        apply::undo(file)?;
-        let path = file.display();
-        output::print(&if arguments.json {
-            report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": file }))?
-        } else {
-            format!("{path} is as it was before\n")
-        })?;
-        return Ok(ExitCode::SUCCESS);
+        return undo(arguments);
     }
     let image = Loadable::open(file)?;
     let declines = |Declined(reason)| Declines { path: file.display().to_string(), reason };
@@ -66,6 +59,19 @@ pub fn run(
         rewritten.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
         let undo = undo.map(|_| " (--undo restores it)").unwrap_or_default();
         text + &format!("Written: {}{undo}\n", output::quoted(&target))
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Restores the file.
+pub fn undo(arguments: &RewriteArgs) -> Result<ExitCode> {
+    let file = &arguments.file;
+    apply::undo(file)?;
+    let path = file.display();
+    output::print(&if arguments.json {
+        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": file }))?
+    } else {
+        format!("{path} is as it was before\n")
     })?;
     Ok(ExitCode::SUCCESS)
 }

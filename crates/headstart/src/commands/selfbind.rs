@@ -1,10 +1,15 @@
 //! `headstart selfbind`: references of images to their own symbols, without a look-up.
 
+use super::rewriting::{self, Rewritten};
+use crate::args::RewriteArgs;
+use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
 use image::Loadable;
 use model::figures;
-use optimize::selfbind::{self, Choice, Converted, Reason, SelfBound};
+use optimize::Declined;
+use optimize::selfbind::{self, Choice, Library, Reason, SelfBound};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,87 +23,79 @@ const SCHEMA: u32 = 1;
 /// to a file; only what no program could bind elsewhere is changed there.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A program, by path or along PATH, or the path of a library
-    file: String,
-    /// Folder to write to, new or empty; for a library the file
-    #[arg(long, value_name = "PATH")]
-    out: PathBuf,
+    /// A program or a library; --out is a new or empty folder for a program, a new file for a
+    /// library
+    #[command(flatten)]
+    target: RewriteArgs,
     /// No private copy of this library
     #[arg(long, value_name = "NAME")]
     outside: Vec<String>,
     /// A private copy of this library although it asks for its own path
     #[arg(long, value_name = "NAME")]
     private: Vec<String>,
-    /// Print one JSON object
-    #[arg(long, help_heading = "Output")]
-    json: bool,
 }
 
 /// Writes the copies and says what changed.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let given = Path::new(&arguments.file);
-    let is_library =
-        given.is_file() && Loadable::open(given).is_ok_and(|image| image.interpreter.is_none());
-    let text = if is_library {
-        library(arguments, &selfbind::library(given, &arguments.out)?)?
-    } else {
-        let command = os::program::resolve(std::slice::from_ref(&arguments.file))?;
-        let choice =
-            Choice { outside: arguments.outside.clone(), private: arguments.private.clone() };
-        program(arguments, &selfbind::program(&command.program, &arguments.out, &choice)?)?
+    let RewriteArgs { file, out, undo, .. } = &arguments.target;
+    let is_program = || Loadable::open(file).is_ok_and(|image| image.interpreter.is_some());
+    if *undo || !is_program() {
+        return rewriting::run(&arguments.target, library);
+    }
+    let Some(out) = out else {
+        let text = "a program is written with copies of its libraries: name a folder with --out";
+        return Err(Usage(text.to_owned()).into());
     };
-    output::print(&text)?;
+    let choice = Choice { outside: arguments.outside.clone(), private: arguments.private.clone() };
+    let bound = selfbind::program(file, out, &choice)?;
+    output::print(&if arguments.target.json {
+        json(file, out, &bound)?
+    } else {
+        program(out, &bound)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn library(arguments: &Arguments, converted: &Converted) -> Result<String> {
-    if arguments.json {
-        let value = serde_json::json!({
-            "schema": SCHEMA,
-            "file": arguments.file,
-            "out": arguments.out,
-            "symbolic_before": converted.symbolic,
-            "relative": converted.relative,
-        });
-        return Ok(serde_json::to_string_pretty(&value)? + "\n");
-    }
-    Ok(format!(
-        "{}: {} of {} references became relative\n",
-        output::quoted(&arguments.out),
+fn library(image: &Loadable) -> Result<Rewritten<'_>, Declined> {
+    let Library { edited, converted } = selfbind::library(image)?;
+    let done = format!(
+        "{} of {} references became relative",
         figures::count(converted.relative),
-        figures::count(converted.symbolic),
-    ))
+        figures::count(converted.symbolic)
+    );
+    let json = json!({ "symbolic_before": converted.symbolic, "relative": converted.relative });
+    Ok(Rewritten { edited, done, json, notes: Vec::new() })
 }
 
-fn program(arguments: &Arguments, bound: &SelfBound) -> Result<String> {
+fn json(file: &Path, out: &Path, bound: &SelfBound) -> Result<String> {
     let ordered = &bound.ordered;
-    if arguments.json {
-        let outside = bound.outside.iter();
-        let outside: Vec<_> = outside
-            .map(|(path, why)| serde_json::json!({ "path": path, "reason": why.text() }))
-            .collect();
-        let value = serde_json::json!({
-            "schema": SCHEMA,
-            "program": arguments.file,
-            "out": arguments.out,
-            "run": arguments.out.join("run"),
-            "private": bound.private,
-            "outside": outside,
-            "symbolic_before": bound.converted.symbolic,
-            "relative": bound.converted.relative,
-            "dropped": bound.converted.dropped,
-            "lookups_before": bound.lookups_before,
-            "lookups_after": bound.lookups_after,
-            "probes_before": ordered.probes_before,
-            "probes_after": ordered.probes_after,
-            "bindings": ordered.bindings,
-            "bindings_changed": 0,
-            "constructors": ordered.constructors,
-            "constructors_moved": ordered.constructors_moved,
-        });
-        return Ok(serde_json::to_string_pretty(&value)? + "\n");
-    }
-    let run = arguments.out.join("run");
+    let outside = bound.outside.iter();
+    let outside: Vec<_> =
+        outside.map(|(path, why)| json!({ "path": path, "reason": why.text() })).collect();
+    let value = json!({
+        "schema": SCHEMA,
+        "file": file,
+        "written": out.join("run"),
+        "private": bound.private,
+        "outside": outside,
+        "symbolic_before": bound.converted.symbolic,
+        "relative": bound.converted.relative,
+        "dropped": bound.converted.dropped,
+        "lookups_before": bound.lookups_before,
+        "lookups_after": bound.lookups_after,
+        "probes_before": ordered.probes_before,
+        "probes_after": ordered.probes_after,
+        "bindings": ordered.bindings,
+        "bindings_changed": 0,
+        "constructors": ordered.constructors,
+        "constructors_moved": ordered.constructors_moved,
+    });
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}
+
+fn program(out: &Path, bound: &SelfBound) -> String {
+    let ordered = &bound.ordered;
+    let run = out.join("run");
     let mut text = format!(
         "{}: {} private libraries\n\
          own       {} of {} references became relative, {} to nothing went\n\
@@ -121,7 +118,7 @@ fn program(arguments: &Arguments, bound: &SelfBound) -> Result<String> {
     if let Some(note) = ordered.note() {
         text += &format!("{note}\n");
     }
-    Ok(text + "After an upgrade of a library do this again: lib/ has copies (libraries.json).\n")
+    text + "After an upgrade of a library do this again: lib/ has copies (libraries.json).\n"
 }
 
 /// Libraries without a copy, a line each.

@@ -63,6 +63,14 @@ pub fn privilege(path: &Path) -> Option<Privilege> {
     found.then_some(Privilege::Capabilities)
 }
 
+/// Whether the file, links followed, may be replaced in place.
+///
+/// # Errors
+/// It is a package's, not one's own, privileged, in use, or has several names.
+pub fn may_be_replaced(path: &Path) -> Result<(), ApplyError> {
+    file(path).map(drop)
+}
+
 /// The file itself, links followed, if it may be replaced.
 pub(super) fn file(path: &Path) -> Result<(PathBuf, Metadata), ApplyError> {
     let real = path.canonicalize().map_err(ApplyError::io(path, "looking for it"))?;

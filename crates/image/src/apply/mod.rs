@@ -4,7 +4,7 @@ mod allowed;
 mod atomic;
 mod undo;
 
-pub use allowed::{Privilege, privilege};
+pub use allowed::{Privilege, may_be_replaced, privilege};
 pub use atomic::write_new;
 pub use undo::{UNDO, in_place, undo, undo_file};
 

@@ -1,8 +1,9 @@
 //! Names that several modules export: which of them answers a look-up depends on their order.
 
+use super::finding::imports;
 use super::precedence::Precedence;
 use image::Loadable;
-use image::loadable::{Binding, SymbolKind, Version, Visibility, gnu_hash};
+use image::loadable::{Binding, SymbolKind, Visibility, gnu_hash};
 use loader::{Graph, Relocated};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -19,7 +20,7 @@ struct Export {
 const OF_LINKERS: [&[u8]; 7] =
     [b"__bss_start", b"_edata", b"edata", b"_end", b"end", b"_init", b"_fini"];
 
-/// Modules that export a common name stay in their order. The program is asked first in any case
+/// Of modules that export a common name the one that is found first stays first. The program is asked first in any case
 /// and not among them. `bound`: all that the loader looks up; names that only linkers make count
 /// where somebody looks them up.
 pub fn in_common(graph: &Graph, bound: &[Relocated]) -> Precedence {
@@ -29,10 +30,16 @@ pub fn in_common(graph: &Graph, bound: &[Relocated]) -> Precedence {
     let mut exports: Vec<Export> =
         modules.flat_map_iter(|(index, module)| exports(index, &module.image, &used)).collect();
     exports.par_sort_unstable();
+    let looks_up: Vec<bool> = graph.modules.par_iter().map(|m| looks_up(&m.image)).collect();
     for group in exports.chunk_by(|one, other| one.hash == other.hash) {
         let alone = group.first().map(|export| export.module);
         if group.iter().any(|export| Some(export.module) != alone) {
-            among(graph, group, &mut precedence);
+            for (name, group) in by_name(graph, group) {
+                // Nobody asks for the next definition of a C++ name (RTLD_NEXT).
+                let next =
+                    !name.starts_with(b"_Z") && group.iter().any(|(module, _)| looks_up[*module]);
+                among(&group, next, &mut precedence);
+            }
         }
     }
     precedence
@@ -70,34 +77,88 @@ fn exports<'a>(
     })
 }
 
-fn among(graph: &Graph, group: &[Export], precedence: &mut Precedence) {
-    let image = |export: &Export| &graph.modules[export.module as usize].image;
-    for (at, one) in group.iter().enumerate() {
-        for other in &group[at + 1..] {
-            let (first, second) = (one.module as usize, other.module as usize);
-            if first == second || precedence.holds(first, second) {
-                continue;
-            }
-            let name = |export| image(export).symbol(export.symbol).map(|symbol| symbol.name);
-            if name(one) == name(other) && may_answer_for(one, image(one), other, image(other)) {
-                precedence.keep(first, second);
-            }
-        }
-    }
+/// Whether a module looks symbols up itself, and could so ask for the definition behind its own.
+fn looks_up(image: &Loadable) -> bool {
+    imports(image, &[b"dlsym", b"dlvsym"])
 }
 
-/// Whether some look-up could be answered by either definition: not so for two named versions of
-/// which one answers only those who ask for it.
-fn may_answer_for(one: &Export, first: &Loadable, other: &Export, second: &Loadable) -> bool {
-    let (one, other) = (version(one, first), version(other, second));
+/// What look-ups a definition answers: those for its version, and where it is not hidden those
+/// without. `None`: it has no named version, and answers all.
+type Answers<'a> = Option<(&'a [u8], bool)>;
+
+/// Modules that export each of the names of one hash, in their order.
+fn by_name<'a>(graph: &'a Graph, group: &[Export]) -> Vec<(&'a [u8], Vec<(usize, Answers<'a>)>)> {
+    let mut names: Vec<(&[u8], Vec<(usize, Answers<'_>)>)> = Vec::new();
+    for export in group {
+        let module = export.module as usize;
+        let image = &graph.modules[module].image;
+        let Some(symbol) = image.symbol(export.symbol) else { continue };
+        let version = image.symbol_version(export.symbol);
+        let answers = version
+            .and_then(|(index, hidden)| Some((image.version(index)?.name.as_slice(), hidden)));
+        match names.iter_mut().find(|(name, _)| *name == symbol.name) {
+            Some((_, modules)) => modules.push((module, answers)),
+            None => names.push((symbol.name, vec![(module, answers)])),
+        }
+    }
+    names
+}
+
+/// Whether some look-up could be answered by either: not so for two named versions of which one
+/// answers only those who ask for it.
+fn share(one: Answers<'_>, other: Answers<'_>) -> bool {
     match (one, other) {
-        (Some((one, hidden)), Some((other, also))) => one.name == other.name || !(hidden || also),
+        (Some((one, hidden)), Some((other, also))) => one == other || !(hidden || also),
         _ => true,
     }
 }
 
-/// The named version of a definition and whether only those who ask for it get it.
-fn version<'a>(export: &Export, image: &'a Loadable) -> Option<(&'a Version, bool)> {
-    let (index, hidden) = image.symbol_version(export.symbol)?;
-    image.version(index).map(|version| (version, hidden))
+/// Keeps what is found first. Of definitions that answer the same look-ups only the first one is
+/// ever found, so that the others need not be in order among themselves; unless somebody could ask
+/// for the `next` one.
+fn among(group: &[(usize, Answers<'_>)], next: bool, precedence: &mut Precedence) {
+    // The definitions that are found, or with `next` the last one of each kind so far.
+    let mut kinds: Vec<(usize, Answers<'_>)> = Vec::new();
+    for &(module, answers) in group {
+        for &(first, _) in kinds.iter().filter(|kind| share(kind.1, answers)) {
+            if first != module {
+                precedence.keep(first, module);
+            }
+        }
+        match kinds.iter_mut().find(|kind| kind.1 == answers) {
+            Some(kind) if next => kind.0 = module,
+            Some(_) => {}
+            None => kinds.push((module, answers)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(group: &[(usize, Answers<'_>)], next: bool) -> Vec<(usize, usize)> {
+        let mut precedence = Precedence::new(10);
+        among(group, next, &mut precedence);
+        let of = |second| (0..second).map(move |first| (first, second));
+        (0..10).flat_map(of).filter(|&(first, second)| precedence.holds(first, second)).collect()
+    }
+
+    #[test]
+    fn what_is_found_first_stays_first() {
+        let same = [(1, None), (3, None), (4, None)];
+        assert_eq!(pairs(&same, false), [(1, 3), (1, 4)]);
+        assert_eq!(pairs(&same, true), [(1, 3), (3, 4)]);
+    }
+
+    #[test]
+    fn versions_that_no_look_up_confuses_are_free() {
+        let (old, new): (Answers<'_>, Answers<'_>) = (Some((b"V_1", true)), Some((b"V_2", false)));
+        assert_eq!(pairs(&[(1, old), (2, new)], false), []);
+        assert_eq!(pairs(&[(1, old), (2, new), (3, old)], false), [(1, 3)]);
+        // Without a version every look-up is answered, and one without by each default version.
+        assert_eq!(pairs(&[(1, old), (2, None)], false), [(1, 2)]);
+        assert_eq!(pairs(&[(1, new), (2, Some((b"V_3", false)))], false), [(1, 2)]);
+        assert_eq!(pairs(&[(2, new), (2, old)], false), []);
+    }
 }

@@ -23,7 +23,7 @@ pub struct Plan {
     pub probes_now: u64,
     /// And as planned.
     pub probes: u64,
-    /// Pairs of modules that had to stay in order.
+    /// Pairs of modules that had to stay in order because of names that both export.
     pub pairs: usize,
 }
 
@@ -40,13 +40,15 @@ pub fn best(
     strict: bool,
 ) -> Option<Plan> {
     let mut precedence = exports::in_common(graph, bound);
+    precedence.close();
+    let pairs = precedence.pairs();
     if strict {
         constructors::keep(graph, &mut precedence);
+        precedence.close();
     }
-    precedence.close();
     let present: Vec<usize> = (0..graph.modules.len()).collect();
     let probes_now = choose::probes(&present, &hits);
-    let planning = Planning { graph, precedence, hits, asking, probes_now };
+    let planning = Planning { graph, precedence, hits, asking, probes_now, pairs };
     match (planning.plan(false), planning.plan(true)) {
         (Some(names), Some(paths)) => {
             let worth = names.probes.saturating_sub(paths.probes) as f64;
@@ -76,6 +78,7 @@ struct Planning<'a> {
     hits: Vec<u64>,
     asking: Vec<Asking>,
     probes_now: u64,
+    pairs: usize,
 }
 
 impl Planning<'_> {
@@ -91,7 +94,7 @@ impl Planning<'_> {
         }
         let probes = choose::probes(&order, &self.hits);
         let words = chosen.iter().map(|&module| self.words(module)).collect();
-        let (probes_now, pairs) = (self.probes_now, self.precedence.pairs());
+        let (probes_now, pairs) = (self.probes_now, self.pairs);
         Some(Plan { order, words, by_path, probes_now, probes, pairs })
     }
 
