@@ -1,6 +1,6 @@
 //! The view of a program's variants.
 
-use crate::figure::{Unit, count, kib};
+use crate::figure::{Unit, count, kib, plural};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use crate::words::{brief, brief_interval, sentence, tint};
@@ -17,6 +17,7 @@ pub fn view(found: &Optimization, style: &Style) -> String {
         view += "\n";
         view += &table(found, "cold, in", &|variant| variant.cold, style);
     }
+    view += &manner(found, style);
     let reasons: String = found.variants.iter().map(|variant| reason(variant, style)).collect();
     if !reasons.is_empty() {
         view += &format!("\n{reasons}");
@@ -26,6 +27,15 @@ pub fn view(found: &Optimization, style: &Style) -> String {
         view += &format!("\n{}", style.notes(&notes));
     }
     view + "\n" + &left(found, style)
+}
+
+/// How the launches were made.
+fn manner(found: &Optimization, style: &Style) -> String {
+    let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
+    let rounds = plural(u64::from(rounds.unwrap_or(0)), "round", "rounds");
+    let text = format!("{rounds}, each variant once a round, in random order");
+    let line = |line: &String| style.paint(Tint::Faint, line) + "\n";
+    crate::text::lines(&text, style.width).iter().map(line).collect()
 }
 
 /// What can be said of the best.
@@ -148,7 +158,7 @@ fn row(
     }
     if part != Part::Usage {
         let kept = variant.keeps_aslr;
-        let (tint, text) = if kept { (Tint::Plain, "kept") } else { (Tint::Doubt, "lost") };
+        let (tint, text) = if kept { (Tint::Plain, "yes") } else { (Tint::Doubt, "no") };
         cells.push(Cell::new(tint, text));
     }
     cells
