@@ -10,7 +10,11 @@ use model::{Effect, Rules, Verdict};
 /// The terminal view: the best in a sentence, the figures of all, why some have none, what to
 /// know, where the best was left.
 pub fn view(found: &Optimization, style: &Style) -> String {
-    let mut view = style.wrap(&best(found, style), 2) + "\n\n";
+    let mut view = style.wrap(&best(found, style), 2) + "\n";
+    if let Some(sentence) = best_cold(found, style) {
+        view += &(style.wrap(&sentence, 2) + "\n");
+    }
+    view.push('\n');
     let warm = |variant: &VariantReport| Some(variant.warm);
     view += &table(found, "times in", &warm, style);
     if found.variants.iter().any(|variant| variant.cold.is_some()) {
@@ -54,6 +58,14 @@ fn best(found: &Optimization, style: &Style) -> String {
         _ => "none of the others is shown to be faster",
     };
     format!("{program} is best left as it is: {why}.")
+}
+
+/// What the best, chosen by warm launches, does to cold ones.
+fn best_cold(found: &Optimization, style: &Style) -> Option<String> {
+    let best = found.variants.iter().find(|variant| variant.name == found.best)?;
+    let effect = effect(found, best, best.cold.as_ref()?)?;
+    let rules = Rules { confidence: found.confidence, ..Rules::default() };
+    Some(format!("Cold: {}", sentence(&effect, &rules, style)))
 }
 
 /// The effect that the figures of a variant tell; `None` for the original and for those without.
