@@ -71,7 +71,7 @@ fn other_files_are_found() {
         fs::remove_file(folder.join("libgone.so")).unwrap();
         Ok(Built { run, ..Built::default() })
     }));
-    assert!(said.contains("needs libgone.so"), "{said}");
+    assert!(said.contains("needs a library: libgone.so"), "{said}");
 }
 
 /// It writes the same: only the bindings tell.
