@@ -51,7 +51,7 @@ pub enum GraphError {
         interpreter: String,
     },
     /// A library is not found, or is none.
-    #[error("{needed_by} needs {source}")]
+    #[error("{needed_by} needs a library: {source}")]
     Library {
         /// Who needs it.
         needed_by: String,

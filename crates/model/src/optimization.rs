@@ -27,7 +27,7 @@ pub enum VariantState {
 pub struct VariantReport {
     /// `default` for the unmodified program.
     pub name: String,
-    /// Whether every launch has other addresses.
+    /// Whether the program has other addresses at every launch.
     pub keeps_aslr: bool,
     /// Whether it does what the original does.
     pub verified: bool,

@@ -152,7 +152,7 @@ pub(crate) fn attempt(
     };
     stop_if_asked()?;
     step("verifying");
-    match verifier.verify(optimisation.name(), &built, folder) {
+    match verifier.verify(optimisation, &built, folder) {
         Ok(()) => Ok(Outcome::Verified(built)),
         Err(Flaw::Wrong(reason)) => Ok(Outcome::Failed(reason)),
         Err(Flaw::Stop(error)) => Err(error),

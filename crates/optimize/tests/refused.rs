@@ -32,7 +32,7 @@ fn programs_of_other_kinds() {
     bench.program(&folder, "lacking", "int main(void) { return 0; }", &["libgone.so"]);
     fs::remove_file(bench.path("libgone.so")).unwrap();
     let said = refused(bench, "lacking", &terms()).to_string();
-    assert!(said.contains("needs libgone.so"), "{said}");
+    assert!(said.contains("needs a library: libgone.so"), "{said}");
     // For another processor: EM_AARCH64.
     let mut bytes = fs::read(bench.path("program")).unwrap();
     bytes[18] = 183;

@@ -71,7 +71,7 @@ fn other_files_are_found() {
         fs::remove_file(folder.join("libgone.so")).unwrap();
         Ok(Built { run, ..Built::default() })
     }));
-    assert!(said.contains("needs libgone.so"), "{said}");
+    assert!(said.contains("needs a library: libgone.so"), "{said}");
 }
 
 /// It writes the same: only the bindings tell.
@@ -214,4 +214,46 @@ fn a_program_may_tell_its_own_name() {
     bench.program(&bench.path(""), "placed", source, &[]);
     let (mut outcomes, _) = bench.outcomes_of(bench.command("placed"), &terms(), &made).unwrap();
     assert!(failed(outcomes.remove(0)).contains("stdout"));
+}
+
+/// Variables in front of the command reach its variants, and the simulation of them.
+#[test]
+fn the_environment_is_the_commands() {
+    let Some(bench) = Bench::new() else { return };
+    let folder = bench.path("aside");
+    fs::create_dir(&folder).unwrap();
+    let source = "int aside(void) { return 0; }";
+    bench.cc(&folder, "libaside.so", source, &["-shared", "-fPIC"]);
+    let search = format!("-L{}", folder.display());
+    let source = "int aside(void); int main(void) { return aside(); }";
+    bench.cc(&bench.path(""), "wants", source, &[&search, "-l:libaside.so"]);
+    let mut command = bench.command("wants");
+    let made = [("copy", copy as bench::Build)];
+    let error = bench.outcomes_of(command.clone(), &terms(), &made).err().unwrap();
+    assert!(error.to_string().contains("libaside.so"), "{error}");
+    let path = folder.display().to_string();
+    command.environment.push(("LD_LIBRARY_PATH".to_owned(), Some(path)));
+    let (outcomes, _) = bench.outcomes_of(command, &terms(), &made).unwrap();
+    assert!(matches!(outcomes[0], Outcome::Verified(_)), "{outcomes:?}");
+}
+
+/// The same program by another option of the linker.
+fn linked(bench: &Bench, folder: &std::path::Path, option: &str) -> Built {
+    let libraries = [bench.path("libone.so"), bench.path("libtwo.so")];
+    let [one, two] = libraries.map(|path| path.display().to_string());
+    let run = bench.cc(folder, "run", MAIN, &[&one, &two, option]);
+    Built { run, ..Built::default() }
+}
+
+#[test]
+fn lost_protection_is_found() {
+    let Some(bench) = Bench::new() else { return };
+    for (build, says) in [
+        ((|b, _, f| Ok(linked(b, f, "-Wl,-z,execstack"))) as bench::Build, "stack is executable"),
+        (|b, _, f| Ok(linked(b, f, "-Wl,-z,norelro")), "RELRO"),
+        (|b, _, f| Ok(linked(b, f, "-no-pie")), "same addresses"),
+    ] {
+        let said = failed(bench.outcome(build));
+        assert!(said.contains(says), "{says}: {said}");
+    }
 }

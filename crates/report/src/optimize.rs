@@ -1,6 +1,6 @@
 //! The view of a program's variants.
 
-use crate::figure::{Unit, count, kib};
+use crate::figure::{Unit, count, kib, plural};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use crate::words::{brief, brief_interval, sentence, tint};
@@ -10,13 +10,18 @@ use model::{Effect, Rules, Verdict};
 /// The terminal view: the best in a sentence, the figures of all, why some have none, what to
 /// know, where the best was left.
 pub fn view(found: &Optimization, style: &Style) -> String {
-    let mut view = style.wrap(&best(found, style), 2) + "\n\n";
+    let mut view = style.wrap(&best(found, style), 2) + "\n";
+    if let Some(sentence) = best_cold(found, style) {
+        view += &(style.wrap(&sentence, 2) + "\n");
+    }
+    view.push('\n');
     let warm = |variant: &VariantReport| Some(variant.warm);
     view += &table(found, "times in", &warm, style);
     if found.variants.iter().any(|variant| variant.cold.is_some()) {
         view += "\n";
         view += &table(found, "cold, in", &|variant| variant.cold, style);
     }
+    view += &manner(found, style);
     let reasons: String = found.variants.iter().map(|variant| reason(variant, style)).collect();
     if !reasons.is_empty() {
         view += &format!("\n{reasons}");
@@ -26,6 +31,15 @@ pub fn view(found: &Optimization, style: &Style) -> String {
         view += &format!("\n{}", style.notes(&notes));
     }
     view + "\n" + &left(found, style)
+}
+
+/// How the launches were made.
+fn manner(found: &Optimization, style: &Style) -> String {
+    let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
+    let rounds = plural(u64::from(rounds.unwrap_or(0)), "round", "rounds");
+    let text = format!("{rounds}, each variant once a round, in random order");
+    let line = |line: &String| style.paint(Tint::Faint, line) + "\n";
+    crate::text::lines(&text, style.width).iter().map(line).collect()
 }
 
 /// What can be said of the best.
@@ -44,6 +58,14 @@ fn best(found: &Optimization, style: &Style) -> String {
         _ => "none of the others is shown to be faster",
     };
     format!("{program} is best left as it is: {why}.")
+}
+
+/// What the best, chosen by warm launches, does to cold ones.
+fn best_cold(found: &Optimization, style: &Style) -> Option<String> {
+    let best = found.variants.iter().find(|variant| variant.name == found.best)?;
+    let effect = effect(found, best, best.cold.as_ref()?)?;
+    let rules = Rules { confidence: found.confidence, ..Rules::default() };
+    Some(format!("Cold: {}", sentence(&effect, &rules, style)))
 }
 
 /// The effect that the figures of a variant tell; `None` for the original and for those without.
@@ -148,7 +170,7 @@ fn row(
     }
     if part != Part::Usage {
         let kept = variant.keeps_aslr;
-        let (tint, text) = if kept { (Tint::Plain, "kept") } else { (Tint::Doubt, "lost") };
+        let (tint, text) = if kept { (Tint::Plain, "yes") } else { (Tint::Doubt, "no") };
         cells.push(Cell::new(tint, text));
     }
     cells

@@ -14,6 +14,7 @@ mod hyperfine;
 mod inspect;
 mod launcher;
 mod memory;
+mod optimize;
 mod programs;
 mod readelf;
 mod report;
@@ -82,7 +83,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 13] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -149,6 +150,12 @@ const CHECKS: [Check; 12] = [
         about: "the simulated loader binds as glibc's own does, on every program of /usr/bin",
         tools: &["inkscape", "chromium", "clang-19", "emacs", "gdb", "git"],
         run: simulate::check,
+    },
+    Check {
+        name: "optimize",
+        about: "every program of /usr/bin does the same after optimize",
+        tools: &[],
+        run: optimize::check,
     },
     Check {
         name: "programs",

@@ -94,7 +94,11 @@ fn known() -> Vec<PathBuf> {
     KNOWN.iter().filter_map(place).collect()
 }
 
-fn programs() -> Result<Vec<PathBuf>> {
+/// Every dynamic program of the folder, links followed.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn programs() -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(FOLDER).context(FOLDER)?.flatten();
     let paths = entries.filter_map(|entry| entry.path().canonicalize().ok());
     let unique: BTreeSet<PathBuf> = paths.filter(|path| is_dynamic(path)).collect();

@@ -180,7 +180,7 @@ fn optimization(
         command: subject.command.line(),
         program: subject.program.path.display().to_string(),
         confidence: measured.warm.rules.confidence,
-        variants: figures::variants(trials, measured),
+        variants: figures::variants(subject, trials, measured),
         best,
         out: None,
         notes: all,

@@ -97,4 +97,39 @@ mod tests {
         assert_eq!(parse(line), None);
         assert_eq!(parse("calling init: /lib/libc.so.6"), None);
     }
+
+    /// The simulation of one program is not that of another.
+    #[test]
+    fn what_is_not_foreseen_is_found() {
+        let Some(cc) = testkit::tool("cc") else { return };
+        let folder = tempfile::tempdir().unwrap();
+        let made = |name: &str, function: &str| {
+            let source =
+                format!("int {function}(void); int main(void) {{ return !{function}(); }}");
+            testkit::compile(
+                &cc,
+                folder.path(),
+                name,
+                &source,
+                &["-Wno-builtin-declaration-mismatch"],
+            )
+        };
+        let (one, other) = (made("one", "getpid"), made("other", "getppid"));
+        let graph = |path| loader::load(path, &loader::Environment::default()).unwrap();
+        let command = os::program::resolve(&[one.display().to_string()]).unwrap();
+        let said = |graph: &Graph| match agrees(graph, &command, &Options::default()) {
+            Ok(()) => String::new(),
+            Err(Flaw::Wrong(reason)) => reason,
+            Err(Flaw::Stop(error)) => panic!("{error}"),
+        };
+        assert_eq!(said(&graph(&one)), "");
+        // By its name alone: the tables are those of the other.
+        let mut wrong = graph(&other);
+        wrong.modules[0].path = one.clone();
+        let reason = said(&wrong);
+        assert!(
+            reason.contains("the loader binds getpid of ") && reason.contains("libc.so.6"),
+            "{reason}"
+        );
+    }
 }

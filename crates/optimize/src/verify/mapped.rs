@@ -134,4 +134,22 @@ mod tests {
         assert!(gave_way(&record, Path::new("/next")));
         assert!(!gave_way(&record, Path::new("/run")) && !gave_way(&record, Path::new("/other")));
     }
+
+    /// Without perf events the loader tells of libraries, those opened later too.
+    #[test]
+    fn the_loader_tells_what_it_loads() {
+        let Some(cc) = testkit::tool("cc") else { return };
+        let folder = tempfile::tempdir().unwrap();
+        let library = testkit::compile(&cc, folder.path(), "late.so", "", &["-shared", "-fPIC"]);
+        let library = library.canonicalize().unwrap();
+        let source = format!(
+            "#include <dlfcn.h>\nint main(void) {{ return !dlopen(\"{}\", RTLD_LAZY); }}",
+            library.display()
+        );
+        let program = testkit::compile(&cc, folder.path(), "program", &source, &["-ldl"]);
+        let command = os::program::resolve(&[program.display().to_string()]).unwrap();
+        let found = of_loader(&command, &Options::default()).unwrap();
+        assert!(found.contains(&library), "{found:?}");
+        assert!(found.iter().any(|path| path.ends_with("libc.so.6")), "{found:?}");
+    }
 }

@@ -1,7 +1,8 @@
 //! Whether a variant does what the original does, and nothing else: what a variant has to show
 //! before it is measured. In this order, as each step relies on those before:
 //!
-//! 1. `structure`: its files are images that a loader can map, and all that they need is found.
+//! 1. `structure`: its files are images that a loader can map, and all that they need is found;
+//!    `hardening`: they are protected as the originals are.
 //! 2. `references`: simulated, every reference binds to what it binds to in the original.
 //! 3. `behaviour`: it ends alike and writes the same.
 //! 4. `log`: the real loader binds as the simulated one.
@@ -9,6 +10,7 @@
 //! 6. the user's own test.
 
 mod behaviour;
+mod hardening;
 mod log;
 mod mapped;
 mod references;
@@ -16,7 +18,7 @@ mod structure;
 
 use crate::error::ended;
 use crate::subject::check_of;
-use crate::{Built, Launches, OptimizeError, Subject, Terms};
+use crate::{BindingProof, Built, Launches, Optimisation, OptimizeError, Subject, Terms};
 use behaviour::Expected;
 use model::Ending;
 use os::LaunchError;
@@ -83,14 +85,24 @@ impl<'a> Verifier<'a> {
         self.expected.notes()
     }
 
-    /// Verifies the variant called `name` that was built in `folder`.
+    /// Verifies what `optimisation` built in `folder`.
     ///
     /// # Errors
     /// The first thing that is wrong with it.
-    pub fn verify(&mut self, name: &str, built: &Built, folder: &Path) -> Result<(), Flaw> {
+    pub fn verify(
+        &mut self,
+        optimisation: &dyn Optimisation,
+        built: &Built,
+        folder: &Path,
+    ) -> Result<(), Flaw> {
         let graph = structure::check(&self.subject.environment, built, folder)?;
+        let program = &self.subject.program.file;
+        hardening::kept(program, &built.run, optimisation.keeps_aslr())?;
+        for (copy, original) in &built.stands_for {
+            hardening::kept(original, copy, optimisation.keeps_aslr())?;
+        }
         let original = originals(built, self.subject);
-        if built.bindings == crate::BindingProof::Compared {
+        if built.bindings == BindingProof::Compared {
             let variant = references::references(&graph, &original);
             references::compare(&self.references, &variant)?;
         }
@@ -98,8 +110,8 @@ impl<'a> Verifier<'a> {
         self.behaves(&command)?;
         let options = Options { timeout: self.patience, cpu: self.terms.cpu };
         log::agrees(&graph, &command, &options)?;
-        mapped::none(built, &self.subject.program.file, &command, &options)?;
-        self.passes(name, &built.run)
+        mapped::none(built, program, &command, &options)?;
+        self.passes(optimisation.name(), &built.run)
     }
 
     /// It ends alike and writes the same, twice.

@@ -63,8 +63,8 @@ pub(super) fn version_of(graph: &Graph, module: usize, symbol: u32) -> String {
 }
 
 /// Whether the variant has the modules of the original and binds as it does. References may be
-/// missing where they bound within their own module: these are what relocations without a symbol
-/// take the place of.
+/// missing where they bound within their own module, as relocations without a symbol take their
+/// place, or to nothing, as zero does.
 pub(super) fn compare(original: &References, variant: &References) -> Result<(), Flaw> {
     let apart = |these: &References, those: &References| {
         these.modules.iter().find(|module| !those.modules.contains(module)).cloned()
@@ -81,7 +81,7 @@ pub(super) fn compare(original: &References, variant: &References) -> Result<(),
         same(bound, wanted.get(&key(bound)).map_or(&[], Vec::as_slice))?;
     }
     let found = by_reference(&variant.bound);
-    let within = |bound: &Bound| bound.definer.as_ref().is_some_and(|(d, _)| *d == bound.object);
+    let within = |bound: &Bound| bound.definer.as_ref().is_none_or(|(d, _)| *d == bound.object);
     let gone = |bound: &&Bound| !within(bound) && !found.contains_key(&key(bound));
     match original.bound.iter().find(gone) {
         Some(Bound { object, symbol, .. }) => {
@@ -168,6 +168,8 @@ mod tests {
         ];
         assert_eq!(reason(&original, &original), None);
         assert_eq!(reason(&original, &original[1..]), None, "what binds within may go");
+        let without = [&original[..2], &original[3..]].concat();
+        assert_eq!(reason(&original, &without), None, "what binds to nothing may go");
         let with = |at: usize, bound: Bound| {
             let mut variant = original.to_vec();
             variant[at] = bound;

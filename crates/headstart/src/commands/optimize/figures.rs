@@ -4,13 +4,14 @@ use super::measured::Measured;
 use model::optimization::{VariantFigures, VariantReport, VariantState};
 use model::{Results, Verdict};
 use optimize::choice::DEFAULT;
-use optimize::{Outcome, Trial};
+use optimize::{Outcome, Subject, Trial};
 
 /// The original, then the others in the order in which they were tried.
-pub fn variants(trials: &[Trial], measured: &Measured) -> Vec<VariantReport> {
+pub fn variants(subject: &Subject, trials: &[Trial], measured: &Measured) -> Vec<VariantReport> {
+    let movable = subject.graph.modules.first().is_none_or(|program| !program.image.fixed);
     let original = VariantReport {
         name: DEFAULT.to_owned(),
-        keeps_aslr: true,
+        keeps_aslr: movable,
         verified: true,
         state: VariantState::Baseline,
         reason: None,
