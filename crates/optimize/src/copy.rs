@@ -49,5 +49,5 @@ pub(crate) fn write(
     let mode = program.file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
     let written = apply::write_new(&run, edited.pieces(), mode);
     written.map_err(|error| Declined(error.to_string()))?;
-    Ok(Built { run, replaced: vec![program.file.clone()], notes })
+    Ok(Built { run, replaced: vec![program.file.clone()], notes, ..Built::default() })
 }

@@ -5,11 +5,13 @@
 //! Subject ─► search: build each in a Scratch folder, verify ─► measure (lab) ─► choose ─► Place
 //! ```
 
+pub mod bundle;
 pub mod choice;
+mod copy;
 mod draft;
 mod error;
-mod copy;
 pub mod exec;
+mod exec_order;
 mod launches;
 mod link_error;
 mod optimisation;
