@@ -23,6 +23,8 @@ pub(crate) struct Reference<'a> {
 pub(crate) struct Leftovers<'a> {
     /// In the order of their numbers.
     pub(crate) references: Vec<(Reference<'a>, Binding, SymbolKind)>,
+    /// Module and symbol that each was bound to in the original.
+    pub(crate) definers: Vec<(usize, u32)>,
     numbers: HashMap<Reference<'a>, Left>,
 }
 
@@ -53,6 +55,7 @@ impl<'a> Leftovers<'a> {
         }
         let number = Left(self.references.len() as u32);
         self.references.push((reference.clone(), binding, kind));
+        self.definers.push((definer, defined));
         self.numbers.insert(reference, number);
         number
     }

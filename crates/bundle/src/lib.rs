@@ -35,6 +35,7 @@ mod make;
 mod manifest;
 mod moving;
 mod patch;
+mod proof;
 mod rerandomize;
 mod verify;
 

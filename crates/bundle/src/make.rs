@@ -6,6 +6,7 @@ use crate::manifest::{self, MANIFEST};
 use crate::members::{self, Place};
 use crate::output;
 use crate::plan::{self, Wanted};
+use crate::proof::{self, Before};
 use image::Loadable;
 use image::loadable::Segment;
 use loader::{Environment, Graph};
@@ -70,6 +71,8 @@ pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, Bu
     let run = folder.join(RUN);
     let file = temporary(folder)?;
     let bytes = output::write(&plan, &graph, file.as_file(), file.path())?;
+    let before = Before { graph: &graph, relocated: &relocated, environment: &environment };
+    proof::prove(file.path(), &plan, &before).map_err(declined)?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::io(&run, e))?;

@@ -4,8 +4,10 @@ use crate::members::{self, Place};
 use image::spec;
 use loader::Graph;
 use loader::graph::Module;
+use loader::search::Searcher;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// Names of the libraries outside, in the order of loading.
 pub(crate) fn of(graph: &Graph, places: &[Place]) -> Vec<String> {
@@ -36,6 +38,10 @@ pub(crate) fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, Strin
     if !merged().any(|(module, _)| opens(module)) {
         return None;
     }
+    // The loader looks there anyway, and later: the C library is not to be found elsewhere.
+    let machine = &graph.modules.first()?.image.machine;
+    let searcher = Searcher::new(machine, None).ok()?;
+    let system: Vec<PathBuf> = searcher.default_folders().map(resolved).collect();
     let mut seen = BTreeSet::new();
     let mut folders = Vec::new();
     for (module, _) in merged() {
@@ -45,7 +51,7 @@ pub(crate) fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, Strin
         for folder in list.split(':').filter(|folder| !folder.is_empty()) {
             let origin = module.origin.display().to_string();
             let folder = folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
-            if seen.insert(folder.clone()) {
+            if !system.contains(&resolved(Path::new(&folder))) && seen.insert(folder.clone()) {
                 folders.push(folder);
             }
         }
@@ -54,6 +60,10 @@ pub(crate) fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, Strin
     let old = program.is_some_and(|image| image.runpath.is_none() && image.rpath.is_some());
     let tag = if old { spec::DT_RPATH } else { spec::DT_RUNPATH };
     (!folders.is_empty()).then(|| (tag, folders.join(":")))
+}
+
+fn resolved(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 /// NT_GNU_BUILD_ID: another than the program's, as the file is another one.

@@ -41,6 +41,8 @@ pub struct Choice {
 pub struct SelfBound {
     /// Libraries that have a private copy now.
     pub private: Vec<PathBuf>,
+    /// Where the copies are, in the same order.
+    pub copies: Vec<PathBuf>,
     /// Those that have none, and why.
     pub outside: Vec<(PathBuf, Reason)>,
     /// Relocations of the program and the copies together.
@@ -239,6 +241,7 @@ impl Work {
         let outside = self.reasons.iter().enumerate();
         Ok(SelfBound {
             private: self.private().map(path).collect(),
+            copies: self.private().map(|index| self.folder.copy_of(&modules[index])).collect(),
             outside: outside.filter_map(|(index, why)| Some((path(index), (*why)?))).collect(),
             converted,
             lookups_before: before.lookups(),
@@ -268,6 +271,8 @@ impl Optimisation for SelfBindAndOrder {
             "{} libraries are private copies: after an upgrade of any of them, do this again.",
             bound.private.len()
         ));
-        Ok(Built { run: folder.join(copies::RUN), replaced, notes, ..Built::default() })
+        let stands_for = bound.copies.into_iter().zip(bound.private).collect();
+        let run = folder.join(copies::RUN);
+        Ok(Built { run, replaced, stands_for, notes, ..Built::default() })
     }
 }
