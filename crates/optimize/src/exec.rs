@@ -117,9 +117,14 @@ pub fn fix(image: &Loadable, base: u64) -> Result<Fixed<'_>, Declined> {
             "base {base:#x} is not a multiple of {alignment:#x}, the alignment of its segments"
         )));
     }
+    // Go's linker lets addresses begin higher than 0.
+    let loaded = image.segments().iter().filter(|segment| segment.loads());
+    let first = loaded.map(|segment| segment.address).min().unwrap_or(0) / alignment * alignment;
+    let lower = || Declined(format!("base {base:#x} is below its addresses, from {first:#x} on"));
+    let distance = base.checked_sub(first).ok_or_else(lower)?;
     let plain = |error: EditError| Declined(error.to_string());
     let mut edit = Edit::of(image).map_err(plain)?;
-    let mut fixing = Fixing { image, base, applied: 0, kept: Vec::new() };
+    let mut fixing = Fixing { image, distance, applied: 0, kept: Vec::new() };
     fixing.relative(&mut edit)?;
     fixing.packed(&mut edit)?;
     fixing.linkage(&mut edit)?;
@@ -133,7 +138,7 @@ pub fn fix(image: &Loadable, base: u64) -> Result<Fixed<'_>, Declined> {
         if flags & spec::DF_1_PIE != 0 {
             edit.set_value(spec::DT_FLAGS_1, flags & !spec::DF_1_PIE);
         }
-        edit.fix_at(base)
+        edit.fix_at(distance)
     };
     finish().map_err(plain)?;
     let linkage = image.relocations().filter(|relocation| relocation.lazy).count();
@@ -170,10 +175,6 @@ fn applies(image: &Loadable) -> Result<(), Declined> {
     if image.dynamic_value(spec::DT_TEXTREL).is_some() || flags & spec::DF_TEXTREL != 0 {
         return declined("its code is relocated (DT_TEXTREL); compile it with -fPIE");
     }
-    let first = image.segments().iter().filter(|segment| segment.loads()).map(|s| s.address).min();
-    if first != Some(0) {
-        return declined("its addresses do not begin at 0: another tool has moved it");
-    }
     Ok(())
 }
 
@@ -190,7 +191,8 @@ fn notes(edit: &Edit<'_>) -> Vec<String> {
 /// A program whose relocations are being applied.
 struct Fixing<'a> {
     image: &'a Loadable,
-    base: u64,
+    /// What is added to every address.
+    distance: u64,
     applied: u64,
     /// Of DT_RELA, at their new places.
     kept: Vec<Relocation>,
@@ -201,7 +203,7 @@ impl Fixing<'_> {
     fn relative(&mut self, edit: &mut Edit<'_>) -> Result<(), Declined> {
         for relocation in self.image.relocations().filter(|relocation| !relocation.lazy) {
             if relocation.kind == spec::R_X86_64_RELATIVE {
-                let word = self.base.wrapping_add(relocation.addend as u64);
+                let word = self.distance.wrapping_add(relocation.addend as u64);
                 edit.write_word(relocation.offset, word).map_err(|_| Declined(format!(
                     "the relocation of address {:#x} is not in the file and cannot be applied there",
                     relocation.offset
@@ -223,7 +225,7 @@ impl Fixing<'_> {
                 ))
             };
             let word = edit.word(address).ok_or_else(outside)?;
-            edit.write_word(address, word.wrapping_add(self.base)).map_err(|_| outside())?;
+            edit.write_word(address, word.wrapping_add(self.distance)).map_err(|_| outside())?;
             self.applied += 1;
         }
         Ok(())
@@ -242,7 +244,7 @@ impl Fixing<'_> {
             edit.write_word(at.wrapping_add(16), new.addend as u64).map_err(plain)?;
             let stub = edit.word(relocation.offset).filter(|&stub| stub != 0);
             if let Some(stub) = stub.filter(|_| relocation.kind == spec::R_X86_64_JUMP_SLOT) {
-                let stub = stub.wrapping_add(self.base);
+                let stub = stub.wrapping_add(self.distance);
                 edit.write_word(relocation.offset, stub).map_err(plain)?;
             }
         }
@@ -252,7 +254,7 @@ impl Fixing<'_> {
             && edit.word(slots) == dynamic
             && let Some(dynamic) = dynamic
         {
-            edit.write_word(slots, dynamic.wrapping_add(self.base)).map_err(plain)?;
+            edit.write_word(slots, dynamic.wrapping_add(self.distance)).map_err(plain)?;
         }
         Ok(())
     }
@@ -267,10 +269,10 @@ impl Fixing<'_> {
         // Without a symbol, a word refers to the program's own beginning.
         let own = relocation.kind == spec::R_X86_64_IRELATIVE
             || (relocation.kind == spec::R_X86_64_64 && relocation.symbol == 0);
-        let distance = if own { self.base } else { 0 };
+        let added = if own { self.distance } else { 0 };
         Ok(Relocation {
-            offset: relocation.offset.wrapping_add(self.base),
-            addend: relocation.addend.wrapping_add(distance as i64),
+            offset: relocation.offset.wrapping_add(self.distance),
+            addend: relocation.addend.wrapping_add(added as i64),
             ..*relocation
         })
     }
