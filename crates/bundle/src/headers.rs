@@ -1,16 +1,13 @@
 //! The file header, program headers and section headers (gABI, chapters 4 and 5).
 
 use crate::debug_symbols;
-use crate::layout::{PAGE, PROGRAM_HEADER, up};
+use crate::layout::{FILE_HEADER, PAGE, PROGRAM_HEADER, up};
 use crate::moving;
 use crate::plan::Plan;
 use crate::sections::{self, SECTION, Section};
 use crate::strings::Strings;
 use crate::symbols::SYMBOL;
 use image::spec;
-
-/// Bytes of the file header.
-pub(crate) const FILE_HEADER: u64 = 64;
 
 /// A program header.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +84,7 @@ impl Headers {
         pieces.push((section_headers, table));
         let headers = program_headers(plan);
         pieces.push((0, file_header(plan, headers.len(), section_headers, sections.len())));
-        pieces.push((plan.layout.headers_offset(), encode(&headers)));
+        pieces.push((FILE_HEADER, encode(&headers)));
         Headers { pieces, size: section_headers + (SECTION * sections.len()) as u64 }
     }
 }
@@ -100,7 +97,7 @@ fn file_header(plan: &Plan<'_>, headers: usize, section_headers: u64, sections: 
     let kind = if plan.fixed { spec::ET_EXEC } else { spec::ET_DYN };
     bytes.extend([kind, spec::EM_X86_64].iter().flat_map(|half| half.to_le_bytes()));
     bytes.extend(1_u32.to_le_bytes());
-    let words = [entry, plan.layout.headers_offset(), section_headers];
+    let words = [entry, FILE_HEADER, section_headers];
     bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     bytes.extend(0_u32.to_le_bytes());
     let halves = [
@@ -130,17 +127,16 @@ fn program_headers(plan: &Plan<'_>) -> Vec<Header> {
     };
     let behind =
         |kind, flags, at, size, alignment| plain(kind, flags, at, offset(at), size, alignment);
-    let headers = |kind, size, alignment| {
-        plain(kind, spec::PF_R, layout.headers, layout.headers_offset(), size, alignment)
-    };
     let table =
         |name: &str| plan.table(name).map(|table| (table.section.address, table.section.size));
     let (writable, executable) = (spec::PF_R | spec::PF_W, spec::PF_R | spec::PF_X);
     let load = spec::PT_LOAD;
-    // Replaced by their number below.
-    let mut all = vec![headers(spec::PT_PHDR, 0, 8)];
+    // Their sizes follow from their number, below.
+    let mut all =
+        vec![plain(spec::PT_PHDR, spec::PF_R, layout.low + FILE_HEADER, FILE_HEADER, 0, 8)];
     all.extend(table(".interp").map(|(at, size)| behind(spec::PT_INTERP, spec::PF_R, at, size, 1)));
-    for (index, member) in layout.members.iter().enumerate() {
+    all.push(plain(load, spec::PF_R, layout.low, 0, FILE_HEADER, PAGE));
+    for member in &layout.members {
         all.extend(member.parts.iter().map(|part| Header {
             offset: member.file_base.wrapping_add(part.address),
             address: member.moved(part.address),
@@ -150,9 +146,6 @@ fn program_headers(plan: &Plan<'_>) -> Vec<Header> {
             file_size: part.file_size,
             memory_size: part.memory_size,
         }));
-        if index == 0 {
-            all.push(headers(load, 0, PAGE));
-        }
     }
     let begun = &own.begun;
     all.push(behind(load, executable, begun.guard, begun.guard_size, PAGE));
@@ -178,8 +171,10 @@ fn program_headers(plan: &Plan<'_>) -> Vec<Header> {
     let relro = own.relro_end() - begun.start;
     all.push(behind(spec::PT_GNU_RELRO, spec::PF_R, begun.start, relro, 1));
     let size = all.len() as u64 * PROGRAM_HEADER;
-    for header in all.iter_mut().filter(|header| header.address == layout.headers) {
-        (header.file_size, header.memory_size) = (size, size);
+    let before = layout.low..=layout.low + FILE_HEADER;
+    for header in all.iter_mut().filter(|header| before.contains(&header.address)) {
+        header.file_size += size;
+        header.memory_size += size;
     }
     all
 }

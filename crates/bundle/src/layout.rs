@@ -1,11 +1,11 @@
 //! Where everything is: addresses in the bundle, before it is moved, and offsets in its file.
 //!
 //! ```text
-//! program │ program headers │ library │ library │ … │ own data │ guard │ tables
+//! file and program headers │ program │ library │ library │ … │ guard │ own data │ tables
 //! ```
 //!
-//! The program keeps its own addresses, so that its debug information stays true. Distances
-//! within a module are kept, so that no instruction changes.
+//! Distances within a module are kept, so that no instruction changes. The program headers are
+//! right behind the file header, as GNU strip puts them nowhere else.
 
 use crate::members::Place;
 use crate::tls;
@@ -20,9 +20,14 @@ pub(crate) const PAGE: u64 = 4096;
 pub(crate) const PROGRAM_HEADER: u64 = 56;
 /// The kernel refuses more than 64 KiB of program headers.
 pub(crate) const MOST_HEADERS: usize = 0x1_0000 / PROGRAM_HEADER as usize;
+/// Size of the file header.
+pub(crate) const FILE_HEADER: u64 = 64;
 /// Program headers besides those of the modules: four that are loaded, and those that tell where
 /// something is.
 const OWN_HEADERS: usize = 12;
+
+/// Kernels map nothing below (vm.mmap_min_addr).
+const LOWEST: u64 = 0x1_0000;
 
 /// The next multiple of `unit`, a power of two.
 pub(crate) fn up(address: u64, unit: u64) -> u64 {
@@ -66,10 +71,6 @@ pub(crate) struct Layout<'a> {
     pub(crate) of_module: Vec<Option<usize>>,
     /// Address at which the file begins.
     pub(crate) low: u64,
-    /// Where the program headers are.
-    pub(crate) headers: u64,
-    /// Room for so many program headers.
-    pub(crate) header_count: usize,
     /// The first address behind all modules.
     pub(crate) end: u64,
     /// The first offset in the file behind all modules.
@@ -83,8 +84,9 @@ pub(crate) struct Layout<'a> {
 /// Bases that were chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bases {
-    /// What is added to the program's own addresses.
-    pub(crate) program: u64,
+    /// What is added to the program's own addresses; where it can move and need not be anywhere,
+    /// there is just room for the headers before it.
+    pub(crate) program: Option<u64>,
     /// Where the libraries begin, where not behind the program.
     pub(crate) libraries: Option<u64>,
 }
@@ -99,14 +101,12 @@ impl<'a> Layout<'a> {
         let joined = join(&mut parts)?;
         let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
         let tls = tls::Plan::new(images.iter().map(|(_, image)| image.segment(spec::PT_TLS)));
-        let low =
-            parts.first().and_then(|parts| parts.first()).map_or(0, |part| page(part.address));
+        let room = up(FILE_HEADER + header_count as u64 * PROGRAM_HEADER, PAGE);
+        let (base, low) = program_base(parts.first().map_or(&[], Vec::as_slice), room, bases)?;
         let mut layout = Layout {
             members: Vec::with_capacity(images.len()),
             of_module: vec![None; graph.modules.len()],
-            low: low.wrapping_add(bases.program),
-            headers: 0,
-            header_count,
+            low,
             end: 0,
             file_end: 0,
             tls,
@@ -114,34 +114,35 @@ impl<'a> Layout<'a> {
         };
         for (at, ((module, image), parts)) in images.into_iter().zip(parts).enumerate() {
             layout.of_module[module] = Some(at);
-            layout.place(module, image, parts, bases);
+            layout.place(module, image, parts, base, bases.libraries);
         }
         Ok(layout)
     }
 
-    fn place(&mut self, module: usize, image: &'a Loadable, parts: Vec<Segment>, bases: Bases) {
+    fn place(
+        &mut self,
+        module: usize,
+        image: &'a Loadable,
+        parts: Vec<Segment>,
+        program: u64,
+        libraries: Option<u64>,
+    ) {
         let at = self.members.len();
         let low = parts.first().map_or(0, |part| page(part.address));
         let end = parts.iter().map(Segment::end).max().unwrap_or(low);
         let file_end = parts.iter().map(|part| part.address + part.file_size).max();
         let (base, file_base) = if at == 0 {
-            (bases.program, low.wrapping_neg())
+            (program, program.wrapping_sub(self.low))
         } else {
-            let unit = parts.iter().map(|part| part.alignment).max().unwrap_or(PAGE).max(PAGE);
+            let unit = alignment(&parts);
             // Own address, new address and file offset are the same modulo the alignment.
             let same = |free: u64| up(free.wrapping_sub(low), unit);
             (same(self.end), same(self.file_end))
         };
         self.end = up(base.wrapping_add(end), PAGE);
         self.file_end = up(file_base.wrapping_add(file_end.unwrap_or(low)), PAGE);
-        if at == 0 {
-            // The headers' offset must be their distance from the beginning: kernels before 5.18
-            // compute their address so.
-            self.headers = self.end;
-            let bytes = self.header_count as u64 * PROGRAM_HEADER;
-            self.end = up(self.headers + bytes, PAGE);
-            self.file_end = self.end.wrapping_sub(self.low);
-            self.end = bases.libraries.unwrap_or(self.end);
+        if let Some(libraries) = libraries.filter(|_| at == 0) {
+            self.end = libraries;
         }
         let tls = self.tls.starts.get(at).copied().unwrap_or(0);
         self.members.push(Member { module, image, base, file_base, tls, parts });
@@ -151,11 +152,24 @@ impl<'a> Layout<'a> {
     pub(crate) fn member(&self, module: usize) -> Option<&Member<'a>> {
         self.members.get((*self.of_module.get(module)?)?)
     }
+}
 
-    /// The offset of the program headers.
-    pub(crate) fn headers_offset(&self) -> u64 {
-        self.headers.wrapping_sub(self.low)
-    }
+/// What is added to the program's addresses, and the address at which the file begins.
+fn program_base(parts: &[Segment], room: u64, bases: Bases) -> Result<(u64, u64), String> {
+    let own = parts.first().map_or(0, |part| page(part.address));
+    let before = up(room, alignment(parts));
+    let base = bases.program.unwrap_or(before.wrapping_sub(own));
+    let low = base.wrapping_add(own).checked_sub(before);
+    let low = low.filter(|&low| bases.program.is_none() || low >= LOWEST);
+    let low = low.ok_or_else(|| {
+        format!("its first address, {own:#x}, leaves no room for program headers before it")
+    })?;
+    Ok((base, low))
+}
+
+fn alignment(parts: &[Segment]) -> u64 {
+    let largest = parts.iter().map(|part| part.alignment).max().unwrap_or(PAGE).max(PAGE);
+    if largest.is_power_of_two() { largest } else { PAGE }
 }
 
 /// What is mapped of an image. Where something is written behind what the file has, that becomes

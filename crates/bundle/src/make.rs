@@ -140,10 +140,10 @@ const REACH: u64 = 0x7f00_0000;
 
 fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, String> {
     if !options.fixed {
-        return Ok(Bases { program: 0, libraries: None });
+        return Ok(Bases { program: None, libraries: None });
     }
     let Some(program) = graph.modules.first() else {
-        return Ok(Bases { program: 0, libraries: None });
+        return Ok(Bases { program: None, libraries: None });
     };
     if program.image.fixed {
         let merged = graph.modules.iter().zip(places).skip(1).filter(|(_, p)| p.is_merged());
@@ -155,9 +155,9 @@ fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, St
             return Err(too_large());
         }
         let libraries = Some(rand::rng().random_range(free) * PAGE);
-        return Ok(Bases { program: 0, libraries });
+        return Ok(Bases { program: Some(0), libraries });
     }
-    Ok(Bases { program: chosen_base(&program.image), libraries: None })
+    Ok(Bases { program: Some(chosen_base(&program.image)), libraries: None })
 }
 
 /// A base for an image that can be anywhere.

@@ -1,7 +1,6 @@
 //! Adding a distance to every address in a bundle's file.
 
-use crate::headers::FILE_HEADER;
-use crate::layout::PROGRAM_HEADER;
+use crate::layout::{FILE_HEADER, PROGRAM_HEADER};
 use crate::moving;
 use crate::sections::SECTION;
 use crate::symbols::SYMBOL;

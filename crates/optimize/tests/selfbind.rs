@@ -3,8 +3,8 @@
 
 mod linked;
 
-use linked::{Bench, Names, benches, bindings, output};
 use image::Loadable;
+use linked::{Bench, Names, benches, bindings, output};
 use optimize::selfbind::{self, Choice, Reason, SelfBound};
 use std::fs;
 use std::path::{Path, PathBuf};
