@@ -5,6 +5,7 @@ use crate::error::BundleError;
 use crate::layout::{Layout, Member};
 use crate::left::{Left, Leftovers};
 use crate::members;
+use image::Loadable;
 use image::loadable::{Class, Relocation, Symbol, SymbolKind};
 use image::spec;
 use loader::lookup::Purpose;
@@ -71,6 +72,7 @@ pub(crate) fn collect<'a>(
     replaced: &Replaced,
 ) -> Result<Fixups<'a>, BundleError> {
     let mut fixups = Fixups::default();
+    let stubs = graph.modules.first().map(|program| stubs(&program.image)).unwrap_or_default();
     for member in &layout.members {
         let bound = relocated.get(member.module).map(|module| module.bindings.as_slice());
         let bound = bound.unwrap_or(&[]).iter();
@@ -82,6 +84,7 @@ pub(crate) fn collect<'a>(
             replaced,
             template,
             bound: bound.collect(),
+            stubs: &stubs,
             fixups: &mut fixups,
             offsets: HashSet::new(),
             modules: Vec::new(),
@@ -91,6 +94,15 @@ pub(crate) fn collect<'a>(
     fixups.mirror();
     fixups.sort();
     Ok(fixups)
+}
+
+/// Functions of libraries for whose addresses the program has stubs of its own.
+fn stubs(program: &Loadable) -> HashSet<&[u8]> {
+    let symbols = (1..program.symbol_count()).filter_map(|index| program.symbol(index));
+    symbols
+        .filter(|symbol| !symbol.defined && symbol.value != 0)
+        .map(|symbol| symbol.name)
+        .collect()
 }
 
 impl Fixups<'_> {
@@ -127,6 +139,7 @@ struct One<'m, 'a> {
     replaced: &'m Replaced,
     template: u64,
     bound: HashMap<(u32, Purpose), Option<(usize, u32)>>,
+    stubs: &'m HashSet<&'a [u8]>,
     fixups: &'m mut Fixups<'a>,
     /// Places of offsets within thread-local storage.
     offsets: HashSet<u64>,
@@ -254,11 +267,12 @@ impl<'a> One<'_, 'a> {
             return Value::Address(address);
         }
         let addend = if relocation.kind == spec::R_X86_64_64 { relocation.addend } else { 0 };
-        // A call does not care for the stub that stands for a function's address in the program;
-        // where there is none, both look-ups are the same and share one.
-        let stub = self.graph.modules.first().is_some_and(|program| program.image.fixed);
+        // A call must not find the stub that stands for a function's address in the program; where
+        // there is none, both look-ups are the same and share one.
         let kind = match relocation.kind {
-            spec::R_X86_64_JUMP_SLOT if !stub => spec::R_X86_64_GLOB_DAT,
+            spec::R_X86_64_JUMP_SLOT if !self.stubs.contains(symbol.name) => {
+                spec::R_X86_64_GLOB_DAT
+            }
             kind => kind,
         };
         Value::Left { symbol: left, kind, addend }

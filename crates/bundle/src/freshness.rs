@@ -3,27 +3,25 @@
 //!
 //! Files outside of what packages own are looked at one by one, at every launch. Of files that
 //! packages own, which are replaced and never overwritten, the folders are looked at, and only
-//! where one has changed each file.
+//! where one has changed each file. What the loader would take before a library, were it there,
+//! must not be there.
 
 use crate::error::BundleError;
-use crate::members::Place;
+use crate::members;
+use crate::system::{self, CACHE};
 use loader::Graph;
+use loader::graph::Module;
 use os::startup_guard::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Libraries that all programs load first (ld.so(8)).
 const PRELOAD_FILE: &str = "/etc/ld.so.preload";
-/// What the loader looks names up in.
-const CACHE: &str = "/etc/ld.so.cache";
-/// What the cache is made from.
-const CACHE_SOURCES: [&str; 2] = ["/etc/ld.so.conf", "/etc/ld.so.conf.d"];
 /// Folders that belong to a package manager.
-const PACKAGED: [&str; 5] = ["/usr", "/lib", "/lib32", "/lib64", "/libx32"];
+const PACKAGED: [&str; 8] =
+    ["/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/nix/store"];
 /// But for these.
 const LOCAL: [&str; 1] = ["/usr/local"];
-/// Folder with variants of libraries for newer processors.
-const VARIANTS: &str = "glibc-hwcaps";
 
 /// What to look at.
 #[derive(Debug, Default)]
@@ -37,29 +35,59 @@ pub(crate) struct Records {
 }
 
 /// Looks at everything as it is now.
-pub(crate) fn records(graph: &Graph, places: &[Place]) -> Result<Records, BundleError> {
-    let mut must: BTreeSet<PathBuf> = BTreeSet::from([PRELOAD_FILE.into()]);
-    must.extend(CACHE_SOURCES.map(PathBuf::from));
-    let mut hints: BTreeSet<PathBuf> = BTreeSet::from([CACHE.into()]);
-    let mut all: BTreeSet<PathBuf> = BTreeSet::new();
-    for (module, place) in graph.modules.iter().zip(places) {
-        let file = absolute(&module.path);
-        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-        if is_packaged(&file) && is_packaged(&real) && place.is_merged() {
-            let folders = [&file, &real].into_iter().filter_map(|path| path.parent());
-            hints.extend(folders.map(resolved));
-            all.insert(file);
-        } else {
-            must.insert(file);
-        }
-        for missed in &module.missed {
-            hints.extend(missed.parent().map(resolved));
-            all.insert(missed.clone());
+pub(crate) fn records(graph: &Graph) -> Result<Records, BundleError> {
+    let mut paths = Paths::default();
+    paths.must.insert(PRELOAD_FILE.into());
+    paths.hints.insert(CACHE.into());
+    let conf = system::configuration();
+    paths.all.extend(conf.files);
+    for (index, module) in graph.modules.iter().enumerate() {
+        paths.module(module);
+        let by_cache = index > 0 && is_packaged(&module.path);
+        for folder in conf.folders.iter().filter(|_| by_cache) {
+            paths.absent(&folder.join(members::name_of(module)));
         }
     }
-    let variants: Vec<PathBuf> = hints.iter().map(|folder| folder.join(VARIANTS)).collect();
-    all.extend(variants.into_iter().filter(|folder| !folder.exists()));
+    let Paths { must, hints, all } = paths;
     Ok(Records { must: look(must)?, hints: look(hints)?, all: look(all)? })
+}
+
+#[derive(Default)]
+struct Paths {
+    must: BTreeSet<PathBuf>,
+    hints: BTreeSet<PathBuf>,
+    all: BTreeSet<PathBuf>,
+}
+
+impl Paths {
+    fn module(&mut self, module: &Module) {
+        let file = absolute(&module.path);
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        if is_packaged(&file) && is_packaged(&real) {
+            let folders = [&file, &real].into_iter().filter_map(|path| path.parent());
+            self.hints.extend(folders.map(resolved));
+            self.all.insert(file);
+        } else {
+            self.must.insert(file);
+        }
+        // What is looked for in the working folder cannot be told by what was there then.
+        for missed in module.missed.iter().filter(|missed| missed.is_absolute()) {
+            let folder = self.absent(missed);
+            self.hints.extend(folder.map(|folder| resolved(&folder)));
+        }
+    }
+
+    /// Nothing may come to this path. Gives the nearest folder that is there, in which it would
+    /// have to begin.
+    fn absent(&mut self, path: &Path) -> Option<PathBuf> {
+        if path.exists() {
+            return None;
+        }
+        let folder = path.ancestors().skip(1).find(|folder| folder.exists())?;
+        let below = path.strip_prefix(folder).ok()?.components().next()?;
+        self.all.insert(folder.join(below));
+        Some(folder.to_owned())
+    }
 }
 
 fn look(paths: BTreeSet<PathBuf>) -> Result<Vec<Record>, BundleError> {
@@ -77,7 +105,7 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// Whether a package manager keeps the files there.
-pub(crate) fn is_packaged(path: &Path) -> bool {
+fn is_packaged(path: &Path) -> bool {
     let within = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
     within(&PACKAGED) && !within(&LOCAL)
 }

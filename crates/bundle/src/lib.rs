@@ -26,6 +26,7 @@ mod plan;
 mod sections;
 mod strings;
 mod symbols;
+mod system;
 mod tables;
 mod tls;
 mod unwind;

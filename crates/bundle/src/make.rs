@@ -149,7 +149,7 @@ fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, St
         let merged = graph.modules.iter().zip(places).skip(1).filter(|(_, p)| p.is_merged());
         let sizes = merged.map(|(module, _)| span(&module.image) + alignment(&module.image));
         let start = up(end(&program.image), PAGE) + MARGIN;
-        let last = (start + REACH).saturating_sub(sizes.sum::<u64>() + MARGIN);
+        let last = REACH.saturating_sub(sizes.sum::<u64>() + MARGIN);
         let free = start / PAGE..last / PAGE;
         if free.is_empty() {
             return Err(too_large());

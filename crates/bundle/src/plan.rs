@@ -79,7 +79,7 @@ pub(crate) fn plan<'a>(
         reason,
     };
     let layout = Layout::new(graph, places, wanted.bases).map_err(declined)?;
-    let records = freshness::records(graph, places)?;
+    let records = freshness::records(graph)?;
     let mut guard = guard::tables(wanted.program, wanted.own_name, records, &layout);
     let names = names::of_merged(graph, &layout);
     guard::place(&mut guard, &layout, &Begun::default(), 0, (!names.is_empty()).then_some(0));

@@ -9,7 +9,7 @@ use loader::bindings::Binding;
 use loader::lookup::Purpose;
 use loader::{Environment, Graph, Relocated};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The same references bound in the original.
 pub(crate) struct Before<'a> {
@@ -54,11 +54,13 @@ impl<'a> Modules<'a> {
         let layout = &plan.layout;
         let outside = before.modules.iter().enumerate();
         let outside = outside.filter(|(index, _)| layout.member(*index).is_none());
-        let mut places: HashMap<&Path, usize> =
-            outside.map(|(index, module)| (module.path.as_path(), index)).collect();
+        // One file can be found by two paths.
+        let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let mut places: HashMap<PathBuf, usize> =
+            outside.map(|(index, module)| (resolved(&module.path), index)).collect();
         let mut original = vec![None];
         for module in after.modules.iter().skip(1) {
-            let known = places.remove(module.path.as_path());
+            let known = places.remove(&resolved(&module.path));
             let path = module.path.display();
             original.push(Some(known.ok_or_else(|| format!("it would load {path} too"))?));
         }
