@@ -268,6 +268,6 @@ impl Optimisation for SelfBindAndOrder {
             "{} libraries are private copies: after an upgrade of any of them, do this again.",
             bound.private.len()
         ));
-        Ok(Built { run: folder.join(copies::RUN), replaced, notes, ..Built::default() })
+        Ok(Built { run: folder.join(copies::RUN), replaced, notes })
     }
 }
