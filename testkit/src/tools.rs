@@ -30,9 +30,10 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 24] = [
+pub const TOOLS: [Tool; 25] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
+    tool("g++", "g++", Tests, "C++ libraries: exceptions and types across them"),
     tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
     tool("llvm-readobj-19", "llvm-19", Tests, "a second reader of emitted images"),
     tool("lld-link-19", "lld-19", Tests, "links PE images that emitted ones are held against"),
