@@ -30,12 +30,17 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 25] = [
+pub const TOOLS: [Tool; 30] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
-    tool("g++", "g++", Tests, "C++ libraries: exceptions and types across them"),
     tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
     tool("llvm-readobj-19", "llvm-19", Tests, "a second reader of emitted images"),
+    tool("g++", "g++", Tests, "builds programs that throw exceptions"),
+    tool("ld.lld-19", "lld-19", Tests, "a second linker of what is rewritten"),
+    tool("mold", "mold", Tests, "a third linker of what is rewritten"),
+    tool("strip", "binutils", Tests, "rewrites files after us"),
+    tool("llvm-strip-19", "llvm-19", Tests, "rewrites files after us, in its own way"),
+    tool("patchelf", "patchelf", Tests, "rewrites files after us, to the worst"),
     tool("lld-link-19", "lld-19", Tests, "links PE images that emitted ones are held against"),
     tool("wine64", "wine64", Checks, "runs emitted PE images"),
     tool("setpriv", "util-linux", Tests, "tests as a user without privileges"),

@@ -3,14 +3,15 @@
 //!
 //! It costs address-space layout randomisation of the program itself; libraries keep theirs.
 
-use crate::Declined;
+use crate::{Built, Declined, Optimisation, Program, copy};
 use image::Loadable;
-use image::apply::Privilege;
+use image::apply::{self, Privilege};
 use image::edit::{Edit, EditError, Edited};
 use image::loadable::Relocation;
 use image::spec;
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 /// Bases are chosen between these: above what 32-bit pointers reach, below where kernels put
 /// position-independent programs and their libraries.
@@ -32,6 +33,27 @@ const KEPT: [u32; 11] = [
     spec::R_X86_64_TLSDESC,
     spec::R_X86_64_IRELATIVE,
 ];
+
+/// The program at a fixed address, its base random for every copy.
+pub struct Exec;
+
+impl Optimisation for Exec {
+    fn name(&self) -> &'static str {
+        "exec"
+    }
+
+    fn keeps_aslr(&self) -> bool {
+        false
+    }
+
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
+        refuse_privileged(apply::privilege(&program.file))?;
+        let image = copy::movable(program)?;
+        let random = random().map_err(|error| Declined(format!("/dev/urandom: {error}")))?;
+        let fixed = fix(&image, base(&image, random))?;
+        copy::write(program, folder, &fixed.edited, fixed.notes)
+    }
+}
 
 /// A program at a fixed address, and what was done.
 pub struct Fixed<'a> {

@@ -1,6 +1,7 @@
 //! The ways in which headstart makes a program start faster: each plans and builds a changed
 //! copy, and none touches an original.
 
+mod copy;
 mod draft;
 pub mod exec;
 mod link_error;

@@ -4,15 +4,35 @@
 //! the version GLIBC_ABI_DT_RELR of libc.so.6, so that an older loader refuses it with a reason
 //! instead of running it without its relocations.
 
-use crate::Declined;
+use crate::{Built, Declined, Optimisation, Program, copy};
 use image::Loadable;
 use image::edit::{Edit, Edited};
 use image::loadable::Relocation;
 use image::spec;
+use std::path::Path;
 
 /// What every image with DT_RELR has to ask for.
 const VERSION: &[u8] = b"GLIBC_ABI_DT_RELR";
 const LIBRARY: &str = "libc.so.6";
+
+/// The program's relative relocations packed.
+pub struct Relr;
+
+impl Optimisation for Relr {
+    fn name(&self) -> &'static str {
+        "relr"
+    }
+
+    fn keeps_aslr(&self) -> bool {
+        true
+    }
+
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
+        let image = copy::movable(program)?;
+        let packed = pack(&image)?;
+        copy::write(program, folder, &packed.edited, Vec::new())
+    }
+}
 
 /// A packed image, and what was done.
 pub struct Packed<'a> {

@@ -54,9 +54,13 @@ pub fn privilege(path: &Path) -> Option<Privilege> {
     if mode & 0o2010 == 0o2010 {
         return Some(Privilege::Group);
     }
-    let mut nothing: [u8; 0] = [];
-    let found = rustix::fs::getxattr(path, CAPABILITIES, &mut nothing);
-    found.is_ok_and(|size| size > 0).then_some(Privilege::Capabilities)
+    // Larger than all versions of it (linux/capability.h); what is larger still is one too.
+    let mut value = [0_u8; 64];
+    let found = match rustix::fs::getxattr(path, CAPABILITIES, &mut value[..]) {
+        Ok(size) => size > 0,
+        Err(error) => error == rustix::io::Errno::RANGE,
+    };
+    found.then_some(Privilege::Capabilities)
 }
 
 /// Whether the file, links followed, may be replaced in place.

@@ -97,10 +97,11 @@ fn in_the_way(headers: &Headers, wanted: Range<u64>) -> Option<Range<u64>> {
 }
 
 fn movable(section: &Section, headers: &Headers) -> bool {
-    let kinds = [spec::SHT_NOTE, spec::SHT_DYNSYM, spec::SHT_GNU_HASH, spec::SHT_GNU_VERSYM];
+    let tables = [spec::SHT_DYNSYM, spec::SHT_GNU_HASH, spec::SHT_HASH, spec::SHT_GNU_VERSYM];
     let interpreter = headers
         .programs
         .iter()
         .any(|program| program.kind == spec::PT_INTERP && extent(program) == extent_of(section));
-    section.allocated() && (kinds.contains(&section.kind) || interpreter)
+    let kind = section.kind;
+    section.allocated() && (kind == spec::SHT_NOTE || tables.contains(&kind) || interpreter)
 }

@@ -6,7 +6,7 @@ use super::headers::{Headers, RESERVED, SECTION_SIZE, Section};
 use super::overlay::Overlay;
 use crate::spec;
 
-/// `sh_info` is the number of a section too.
+/// `sh_info` is the number of a section too, as always in tables of relocations.
 const SHF_INFO_LINK: u64 = 0x40;
 /// Kinds that number sections in ways of their own: SHT_GROUP, SHT_SYMTAB_SHNDX.
 const NUMBERING: [u32; 2] = [17, 18];
@@ -103,7 +103,7 @@ fn renumber(headers: &mut Headers, order: &[usize], numbers: &[u16]) {
     headers.sections = order.iter().filter_map(|&at| old.get(at).copied()).collect();
     for section in &mut headers.sections {
         section.link = number(section.link);
-        if section.flags & SHF_INFO_LINK != 0 {
+        if section.flags & SHF_INFO_LINK != 0 || section.kind == spec::SHT_RELA {
             section.info = number(section.info);
         }
     }

@@ -1,0 +1,171 @@
+//! `headstart relr` and `headstart exec` as commands: output, undo, and being killed.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{json, run, stderr, stdout};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCE: &str = "#include <stdio.h>\nconst char *words[] = {\"here\", \"there\"};\n\
+    int main(int count, char **all) { (void)all; return puts(words[count - 1]) < 0; }";
+
+fn built(folder: &Path) -> Option<PathBuf> {
+    let cc = testkit::tool("cc")?;
+    Some(testkit::compile(&cc, folder, "program", SOURCE, &["-pie", "-fPIE"]))
+}
+
+fn says_here(program: &Path) -> bool {
+    Command::new(program).output().unwrap().stdout == b"here\n"
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_copy_is_written_and_said_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = built(folder.path()) else { return };
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let out = folder.path().join("packed");
+    let found = json(&["relr", "--json", "--out", &text(&out), &text(&program)]);
+    assert!(found["packed"].as_u64().unwrap() >= 4 && found["schema"] == 1, "{found}");
+    assert!(found["table_bytes_after"].as_u64() < found["table_bytes_before"].as_u64());
+    assert!(says_here(&out));
+    let again = run(&["relr", "--out", &text(&out), &text(&program)]);
+    assert!(stderr(&again).contains("exists already") && again.status.code() == Some(6));
+    let fixed = folder.path().join("fixed");
+    let base = ["exec", "--base", "0x2000000000", "--out", &text(&fixed), &text(&program)];
+    let said = stdout(&run(&base));
+    assert!(said.contains("Fixed at 0x2000000000") && said.contains("no ASLR"), "{said}");
+    assert!(says_here(&fixed));
+    let declined = run(&["exec", "--in-place", &text(&fixed)]);
+    let said = stderr(&declined);
+    assert!(said.contains("is not rewritten: its addresses are fixed already"), "{said}");
+    assert_eq!(declined.status.code(), Some(1));
+    for words in [vec!["relr", "/bin/sh"], vec!["exec", "--base", "xyz", "--undo", "/bin/sh"]] {
+        assert_eq!(run(&words).status.code(), Some(2), "{words:?}");
+    }
+    for path in ["/etc/passwd", "/no/such/file", "/"] {
+        let output = run(&["relr", "--out", "/tmp/never-written", path]);
+        assert!(output.status.code() == Some(6) && stderr(&output).contains(path), "{output:?}");
+    }
+}
+
+#[test]
+fn bases_differ_from_file_to_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = built(folder.path()) else { return };
+    let base = |name: &str| {
+        let out = folder.path().join(name).display().to_string();
+        json(&["exec", "--json", "--out", &out, program.to_str().unwrap()])["base"].clone()
+    };
+    assert_ne!(base("one"), base("two"));
+}
+
+#[test]
+fn in_place_can_be_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = built(folder.path()) else { return };
+    let path = program.to_str().unwrap();
+    let (old, time) = (fs::read(&program).unwrap(), modified(&program));
+    for verb in ["relr", "exec"] {
+        let done = stdout(&run(&[verb, "--in-place", path]));
+        assert!(done.contains("--undo restores it"), "{done}");
+        assert!(says_here(&program) && fs::read(&program).unwrap() != old, "{verb}");
+        let done = stdout(&run(&[verb, "--undo", path]));
+        assert!(done.contains("as it was before"), "{done}");
+        assert_eq!((fs::read(&program).unwrap(), modified(&program)), (old.clone(), time));
+        assert_eq!(names(folder.path()), ["program", "program.c"]);
+    }
+    let nothing = run(&["relr", "--undo", path]);
+    assert!(stderr(&nothing).contains("headstart-undo") && nothing.status.code() == Some(6));
+}
+
+fn modified(path: &Path) -> std::time::SystemTime {
+    fs::metadata(path).unwrap().modified().unwrap()
+}
+
+/// The command is killed before each of its system calls in turn that changes files.
+#[test]
+fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
+    let Some(strace) = testkit::tool("strace") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = built(folder.path()) else { return };
+    let path = program.to_str().unwrap();
+    let old = fs::read(&program).unwrap();
+    assert!(run(&["relr", "--in-place", path]).status.success());
+    let new = fs::read(&program).unwrap();
+    for (verb, before) in [("--in-place", &old), ("--undo", &new)] {
+        let mut kills = Vec::new();
+        for call in ["write", "fchmod", "fsync", "linkat", "unlink", "rename", "utimensat"] {
+            for time in 1.. {
+                let moment = format!("{call}:signal=SIGKILL:when={time}");
+                prepare(&program, before, verb, &old);
+                let mut command = Command::new(&strace);
+                command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
+                command.args(["-e", &format!("inject={moment}")]);
+                command.args([env!("CARGO_BIN_EXE_headstart"), "relr", verb, path]);
+                let status = command.output().unwrap().status;
+                whole(folder.path(), &old, &new, &moment);
+                if status.success() {
+                    break;
+                }
+                kills.push(call);
+                assert!(kills.len() < 50, "{verb} {moment} does not end");
+                // Whatever was left, the same command still works, unless it was done already.
+                if fs::read(&program).unwrap() == *before {
+                    let again = run(&["relr", verb, path]);
+                    assert!(again.status.success(), "{verb} {moment}: {}", stderr(&again));
+                }
+                assert!(says_here(&program));
+            }
+        }
+        let needed = ["write", "fchmod", "fsync", "linkat", "unlink", "rename"];
+        assert!(needed.iter().all(|call| kills.contains(call)), "{verb}: {kills:?}");
+    }
+}
+
+/// The file as it is before `verb`, with what a former command left.
+fn prepare(program: &Path, before: &[u8], verb: &str, old: &[u8]) {
+    let path = program.to_str().unwrap();
+    let undo = program.with_file_name("program.headstart-undo");
+    let _ = fs::remove_file(&undo);
+    let present = fs::read(program).unwrap();
+    if present != old {
+        replace(program, old);
+    }
+    if verb == "--undo" {
+        assert!(run(&["relr", "--in-place", path]).status.success());
+    }
+    assert_eq!(fs::read(program).unwrap(), before);
+}
+
+fn replace(program: &Path, bytes: &[u8]) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::remove_file(program).unwrap();
+    fs::write(program, bytes).unwrap();
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Every file in the folder is whole.
+fn whole(folder: &Path, old: &[u8], new: &[u8], moment: &str) {
+    for name in names(folder) {
+        let bytes = fs::read(folder.join(&name)).unwrap();
+        match name.as_str() {
+            "program.c" => {}
+            "program.headstart-undo" => assert!(bytes.len() > 100, "{moment}"),
+            // Between the last two steps the new file has a name of its own.
+            "program" | ".program.headstart-new" => {
+                assert!(bytes == old || bytes == new, "{moment}")
+            }
+            other => panic!("{other} was left at {moment}"),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Files written whole or not at all, and restored to the byte.
+#![allow(clippy::unwrap_used)]
+
+use image::apply::{self, ApplyError};
+use image::edit::Edited;
+use proptest::prelude::*;
+use std::fs::{self, FileTimes, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Tried again while the child of another test has the file open, until it starts its program.
+fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, ApplyError> {
+    loop {
+        match apply::in_place(path, edited) {
+            Err(error) if error.to_string().contains("has it open") && !is_open_here(path) => {}
+            done => return done,
+        }
+    }
+}
+
+fn is_open_here(path: &Path) -> bool {
+    let files = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    files.filter_map(|file| fs::read_link(file.path()).ok()).any(|file| file == path)
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn undone_is_as_before(
+        old in prop::collection::vec(any::<u8>(), 1..20_000),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..50),
+        length in 1..30_000_usize,
+    ) {
+        let mut new = old.clone();
+        for (index, value) in changes {
+            let at = index.index(new.len());
+            new[at] = value;
+        }
+        new.resize(length, 7);
+        prop_assume!(new != old);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, &old).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o751)).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789);
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_times(FileTimes::new().set_modified(time)).unwrap();
+        drop(file);
+        let edited = Edited::of(&old, &new);
+        prop_assert_eq!(edited.to_bytes(), new.clone());
+        let undo = in_place(&path, &edited).unwrap();
+        prop_assert_eq!(fs::read(&path).unwrap(), new);
+        prop_assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o751);
+        prop_assert_eq!(names(folder.path()), ["file", "file.headstart-undo"]);
+        apply::undo(&path).unwrap();
+        prop_assert_eq!(fs::read(&path).unwrap(), old);
+        let data = fs::metadata(&path).unwrap();
+        prop_assert_eq!((data.mode() & 0o7777, data.modified().unwrap()), (0o751, time));
+        prop_assert!(!undo.exists());
+    }
+}
+
+#[test]
+fn an_undo_file_holds_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let old = vec![1_u8; 1 << 20];
+    fs::write(&path, &old).unwrap();
+    let mut new = old.clone();
+    new[77] = 2;
+    let undo = in_place(&path, &Edited::of(&old, &new)).unwrap();
+    assert!(fs::metadata(undo).unwrap().len() < 200);
+}
+
+#[test]
+fn what_somebody_has_changed_is_not_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, b"old").unwrap();
+    assert!(apply::undo(&path).unwrap_err().to_string().contains("headstart-undo"));
+    let undo = in_place(&path, &Edited::of(b"old", b"new!")).unwrap();
+    let twice = in_place(&path, &Edited::of(b"new!", b"newer")).unwrap_err();
+    assert!(twice.to_string().contains("take that back first"), "{twice}");
+    fs::write(&path, b"other").unwrap();
+    let error = apply::undo(&path).unwrap_err().to_string();
+    assert!(error.contains("somebody has changed it"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"other");
+    fs::write(&path, b"new!").unwrap();
+    let mut bytes = fs::read(&undo).unwrap();
+    for at in 0..bytes.len() {
+        bytes[at] ^= 4;
+        fs::write(&undo, &bytes).unwrap();
+        assert!(apply::undo(&path).unwrap_err().to_string().contains("damaged"));
+        bytes[at] ^= 4;
+    }
+    fs::write(&undo, &bytes).unwrap();
+    apply::undo(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+}
+
+#[test]
+fn files_of_others_stay_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |path: &Path, word: &str| {
+        let old = fs::read(path).unwrap_or_default();
+        let error = in_place(path, &Edited::of(&old, b"new")).expect_err(word).to_string();
+        assert!(error.contains(word), "{path:?}: {error}");
+        assert!(!apply::undo_file(path).exists());
+        assert_eq!(fs::read(path).unwrap_or_default(), old);
+    };
+    refused(Path::new("/usr/bin/env"), if is_root() { "/usr belong" } else { "/usr" });
+    refused(folder.path(), "not a regular file");
+    refused(Path::new("/no/such/file"), "/no/such/file");
+    let path = folder.path().join("file");
+    fs::write(&path, b"old").unwrap();
+    for (mode, word) in [(0o4755, "setuid"), (0o2755, "setgid")] {
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        refused(&path, word);
+    }
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    let open = fs::File::options().append(true).open(&path).unwrap();
+    refused(&path, "open for writing");
+    drop(open);
+    fs::hard_link(&path, folder.path().join("other")).unwrap();
+    refused(&path, "2 names");
+    fs::remove_file(folder.path().join("other")).unwrap();
+    let changed = Edited::of(b"another file", b"new");
+    assert!(in_place(&path, &changed).unwrap_err().to_string().contains("has changed"));
+    if let Some(setcap) = testkit::find("setcap").filter(|_| is_root()) {
+        let done = Command::new(setcap).arg("cap_net_raw+ep").arg(&path).status().unwrap();
+        if done.success() {
+            refused(&path, "capabilities");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_overwritten_and_nothing_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let pieces = || [&b"one "[..], b"two"].into_iter();
+    apply::write_new(&path, pieces(), 0o750).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one two");
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o750);
+    let error = apply::write_new(&path, pieces(), 0o750).unwrap_err().to_string();
+    assert!(error.contains("exists already"), "{error}");
+    let nowhere = folder.path().join("nowhere/file");
+    assert!(apply::write_new(&nowhere, pieces(), 0o750).is_err());
+    assert_eq!(names(folder.path()), ["file"]);
+}
+
+/// In a user and mount namespace of its own where the test is not run by root.
+#[test]
+fn a_full_disk_leaves_everything_as_it_was() {
+    if !is_root() {
+        return testkit::skip("only root can mount a file system of one megabyte");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mount = |words: &[&str]| {
+        let done = Command::new("mount").args(words).arg(folder.path()).output().unwrap();
+        done.status.success()
+    };
+    if !mount(&["-t", "tmpfs", "-o", "size=1m", "tmpfs"]) {
+        return testkit::skip("this container may not mount file systems");
+    }
+    let path = folder.path().join("file");
+    let old = vec![1_u8; 700_000];
+    fs::write(&path, &old).unwrap();
+    let new = vec![2_u8; 700_000];
+    let in_place = in_place(&path, &Edited::of(&old, &new)).err();
+    let out = apply::write_new(&folder.path().join("out"), [&new[..]].into_iter(), 0o755).err();
+    let (left, kept) = (names(folder.path()), fs::read(&path).unwrap());
+    assert!(mount(&["-o", "remount,ro"]), "a mount of our own");
+    let read_only =
+        apply::write_new(&folder.path().join("out"), [&b"x"[..]].into_iter(), 0o755).err();
+    let unmounted = Command::new("umount").arg("-l").arg(folder.path()).status().unwrap();
+    assert!(unmounted.success());
+    for error in [in_place, out] {
+        let error = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            error.contains("No space left") && error.contains("nothing was changed"),
+            "{error}"
+        );
+    }
+    assert!(read_only.is_some_and(|error| error.to_string().contains("Read-only")));
+    assert_eq!((left, kept), (vec!["file".to_owned()], old));
+}
