@@ -86,9 +86,12 @@ fn looks_up(image: &Loadable) -> bool {
 /// without. `None`: it has no named version, and answers all.
 type Answers<'a> = Option<(&'a [u8], bool)>;
 
-/// Modules that export each of the names of one hash, in their order.
-fn by_name<'a>(graph: &'a Graph, group: &[Export]) -> Vec<(&'a [u8], Vec<(usize, Answers<'a>)>)> {
-    let mut names: Vec<(&[u8], Vec<(usize, Answers<'_>)>)> = Vec::new();
+/// Definitions of one name, with their modules, in the order of these.
+type Definitions<'a> = Vec<(usize, Answers<'a>)>;
+
+/// Definitions of each of the names of one hash.
+fn by_name<'a>(graph: &'a Graph, group: &[Export]) -> Vec<(&'a [u8], Definitions<'a>)> {
+    let mut names: Vec<(&[u8], Definitions<'_>)> = Vec::new();
     for export in group {
         let module = export.module as usize;
         let image = &graph.modules[module].image;
