@@ -179,10 +179,10 @@ impl Optimisation for Order {
     }
 
     fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
-        let run = folder.join("run");
+        let run = folder.join(program.path.file_name().unwrap_or_default());
         let counted = order_needed(&program.file, Target::New(&run), false)?;
         let notes = counted.note().into_iter().collect();
-        Ok(Built { run, replaced: vec![program.file.clone()], notes, ..Built::default() })
+        Ok(Built { run, replaced: vec![program.file.clone()], notes })
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Choice {
 /// What became of a program, counted; launches are simulated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfBound {
+    /// The program; `run` in the folder is a link to it.
+    pub run: PathBuf,
     /// Libraries that have a private copy now.
     pub private: Vec<PathBuf>,
     /// Where the copies are, in the same order.
@@ -86,7 +88,7 @@ pub fn library(image: &Loadable) -> Result<Library<'_>, Declined> {
     Ok(Library { edited: edit.finish().map_err(declined)?, converted })
 }
 
-/// Writes `run` and its private libraries (`lib/`) into `folder`, which is empty or does not exist
+/// Writes a program (`bin/`, a link `run`) and its private libraries (`lib/`) into `folder`, which is empty or does not exist
 /// yet and has to stay where it is then. Nothing stays there unless the program, simulated, loads
 /// the same modules and every relocation writes what it wrote before.
 ///
@@ -108,16 +110,16 @@ pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound,
                       definitions are found first";
         return Err(LinkError::NothingToGain { path: file.to_owned(), reason: reason.to_owned() });
     };
-    let folder = Folder::claim(folder)?;
+    let folder = Folder::claim(folder, file.file_name().unwrap_or_default())?;
     let work = Work { before, reasons, plan, folder };
     let (draft, converted) = work.write()?;
     let counted = work.prove(draft.path(), converted).map_err(|error| match error {
         Failed::Changed(source) => LinkError::changed(file)(source),
         Failed::Link(error) => error,
     })?;
-    draft.publish(&work.folder.run())?;
-    work.folder.keep();
-    Ok(counted)
+    draft.publish(&work.folder.program())?;
+    let run = work.folder.keep()?;
+    Ok(SelfBound { run, ..counted })
 }
 
 fn other_machine(image: &Loadable) -> String {
@@ -173,7 +175,7 @@ impl Work {
         let private: Vec<usize> = self.private().collect();
         let converted: Result<Vec<Converted>, LinkError> =
             private.par_iter().map(|&module| self.copy(module)).collect();
-        let (draft, of_program) = self.draft(0, &self.folder.run())?;
+        let (draft, of_program) = self.draft(0, &self.folder.program())?;
         let converted = converted?.into_iter().chain([of_program]).sum();
         self.folder.write_manifest(private.iter().map(|&m| &self.before.graph.modules[m]))?;
         Ok((draft, converted))
@@ -240,6 +242,7 @@ impl Work {
         let path = |index: usize| modules[index].path.clone();
         let outside = self.reasons.iter().enumerate();
         Ok(SelfBound {
+            run: run.to_owned(),
             private: self.private().map(path).collect(),
             copies: self.private().map(|index| self.folder.copy_of(&modules[index])).collect(),
             outside: outside.filter_map(|(index, why)| Some((path(index), (*why)?))).collect(),
@@ -264,7 +267,7 @@ impl Optimisation for SelfBindAndOrder {
     }
 
     fn build(&self, of: &Program, folder: &Path) -> Result<Built, Declined> {
-        let bound = program(&of.file, folder, &Choice::default())?;
+        let bound = program(&of.path, folder, &Choice::default())?;
         let replaced = bound.private.iter().cloned().chain([of.file.clone()]).collect();
         let mut notes: Vec<String> = bound.ordered.note().into_iter().collect();
         notes.push(format!(
@@ -272,7 +275,6 @@ impl Optimisation for SelfBindAndOrder {
             bound.private.len()
         ));
         let stands_for = bound.copies.into_iter().zip(bound.private).collect();
-        let run = folder.join(copies::RUN);
-        Ok(Built { run, replaced, stands_for, notes, ..Built::default() })
+        Ok(Built { run: bound.run, replaced, stands_for, notes, ..Built::default() })
     }
 }

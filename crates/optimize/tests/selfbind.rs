@@ -4,7 +4,7 @@
 mod linked;
 
 use image::Loadable;
-use linked::{Bench, Names, benches, bindings, output};
+use linked::{Bench, Names, PROGRAMS, benches, bindings, installed, output};
 use optimize::selfbind::{self, Choice, Reason, SelfBound};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -233,9 +233,8 @@ fn a_library_by_itself() {
 /// Real programs bind and print as before.
 #[test]
 fn programs_of_this_machine() {
-    for name in ["git", "clang-19", "gdb", "inkscape"] {
-        let Some(program) = testkit::tool(name) else { continue };
-        let program = program.canonicalize().unwrap();
+    for name in PROGRAMS {
+        let Some(program) = installed(name) else { continue };
         let version = ["--version"];
         let (counted, run, _folder) = bound(&program, &version);
         let ordered = &counted.ordered;
@@ -245,7 +244,8 @@ fn programs_of_this_machine() {
             // clang tells its own folder.
             text.lines().filter(|line| !line.starts_with("InstalledDir")).collect::<String>()
         };
-        assert_eq!(text(&program), text(&run), "{name}");
+        // emacs looks for its files beside itself.
+        assert!(name == "emacs" || text(&program) == text(&run), "{name}");
     }
 }
 

@@ -20,9 +20,9 @@ struct Export {
 const OF_LINKERS: [&[u8]; 7] =
     [b"__bss_start", b"_edata", b"edata", b"_end", b"end", b"_init", b"_fini"];
 
-/// Of modules that export a common name the one that is found first stays first. The program is asked first in any case
-/// and not among them. `bound`: all that the loader looks up; names that only linkers make count
-/// where somebody looks them up.
+/// Of modules that export a common name the one that is found first stays first. The program is
+/// asked first in any case and not among them. `bound`: all that the loader looks up; names that
+/// only linkers make count where somebody looks them up.
 pub fn in_common(graph: &Graph, bound: &[Relocated]) -> Precedence {
     let used = used_of_linkers(graph, bound);
     let mut precedence = Precedence::new(graph.modules.len());
@@ -35,9 +35,9 @@ pub fn in_common(graph: &Graph, bound: &[Relocated]) -> Precedence {
         let alone = group.first().map(|export| export.module);
         if group.iter().any(|export| Some(export.module) != alone) {
             for (name, group) in by_name(graph, group) {
-                // Nobody asks for the next definition of a C++ name (RTLD_NEXT).
-                let next =
-                    !name.starts_with(b"_Z") && group.iter().any(|(module, _)| looks_up[*module]);
+                // Nobody asks for the next definition of a C++ or a linker's name (RTLD_NEXT).
+                let made = name.starts_with(b"_Z") || OF_LINKERS.contains(&name);
+                let next = !made && group.iter().any(|(module, _)| looks_up[*module]);
                 among(&group, next, &mut precedence);
             }
         }
@@ -86,9 +86,12 @@ fn looks_up(image: &Loadable) -> bool {
 /// without. `None`: it has no named version, and answers all.
 type Answers<'a> = Option<(&'a [u8], bool)>;
 
-/// Modules that export each of the names of one hash, in their order.
-fn by_name<'a>(graph: &'a Graph, group: &[Export]) -> Vec<(&'a [u8], Vec<(usize, Answers<'a>)>)> {
-    let mut names: Vec<(&[u8], Vec<(usize, Answers<'_>)>)> = Vec::new();
+/// Definitions of one name, with their modules, in the order of these.
+type Definitions<'a> = Vec<(usize, Answers<'a>)>;
+
+/// Definitions of each of the names of one hash.
+fn by_name<'a>(graph: &'a Graph, group: &[Export]) -> Vec<(&'a [u8], Definitions<'a>)> {
+    let mut names: Vec<(&[u8], Definitions<'_>)> = Vec::new();
     for export in group {
         let module = export.module as usize;
         let image = &graph.modules[module].image;

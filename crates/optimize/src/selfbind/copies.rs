@@ -1,7 +1,8 @@
 //! The folder of a program with private copies of its libraries.
 //!
 //! ```text
-//! DIR/run             the program; written last
+//! DIR/bin/NAME        the program, under its own name, as some do by it what they do
+//! DIR/run             a link to it, made last
 //! DIR/lib/NAME        a copy, under the name by which the loader knows it (DT_SONAME)
 //! DIR/libraries.json  which files were copied
 //! ```
@@ -12,13 +13,14 @@ use image::edit::Edit;
 use image::{Loadable, spec};
 use loader::Module;
 use serde_json::{Value, json};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// What to start.
-pub const RUN: &str = "run";
+const RUN: &str = "run";
+const PROGRAM: &str = "bin";
 const LIBRARIES: &str = "lib";
 const MANIFEST: &str = "libraries.json";
 /// Version of the shape of the manifest.
@@ -27,16 +29,17 @@ const SCHEMA: u32 = 1;
 /// The folder, which is emptied again with this value unless it is kept.
 pub struct Folder {
     path: PathBuf,
+    program: OsString,
     made: bool,
     kept: bool,
 }
 
 impl Folder {
-    /// Takes an empty folder, or makes it.
+    /// Takes an empty folder, or makes it, for a program of this name.
     ///
     /// # Errors
     /// It is not empty, or cannot be written.
-    pub fn claim(folder: &Path) -> Result<Folder, LinkError> {
+    pub fn claim(folder: &Path, program: &OsStr) -> Result<Folder, LinkError> {
         let failed = LinkError::io(folder);
         let made = !folder.exists();
         fs::create_dir_all(folder).map_err(&failed)?;
@@ -44,14 +47,16 @@ impl Folder {
             return Err(failed(ErrorKind::DirectoryNotEmpty.into()));
         }
         let path = folder.canonicalize().map_err(&failed)?;
-        let folder = Folder { path, made, kept: false };
-        fs::create_dir(folder.path.join(LIBRARIES)).map_err(&failed)?;
+        let folder = Folder { path, program: program.to_owned(), made, kept: false };
+        for part in [LIBRARIES, PROGRAM] {
+            fs::create_dir(folder.path.join(part)).map_err(&failed)?;
+        }
         Ok(folder)
     }
 
-    /// What to start.
-    pub fn run(&self) -> PathBuf {
-        self.path.join(RUN)
+    /// Where the program is.
+    pub fn program(&self) -> PathBuf {
+        self.path.join(PROGRAM).join(&self.program)
     }
 
     /// Where the copy of a module is.
@@ -102,9 +107,15 @@ impl Folder {
         })
     }
 
-    /// Leaves what has been written.
-    pub fn keep(mut self) {
+    /// Makes the link to the program and leaves what has been written.
+    ///
+    /// # Errors
+    /// The link cannot be made.
+    pub fn keep(mut self) -> Result<PathBuf, LinkError> {
+        let run = self.path.join(RUN);
+        symlink(Path::new(PROGRAM).join(&self.program), &run).map_err(LinkError::io(&run))?;
         self.kept = true;
+        Ok(self.program())
     }
 }
 
@@ -113,6 +124,7 @@ impl Drop for Folder {
         if !self.kept {
             // Why it is not kept matters more than what is left of it.
             let _ = fs::remove_dir_all(self.path.join(LIBRARIES));
+            let _ = fs::remove_dir_all(self.path.join(PROGRAM));
             let _ = fs::remove_file(self.path.join(MANIFEST));
             if self.made {
                 let _ = fs::remove_dir(&self.path);

@@ -68,6 +68,16 @@ pub fn benches() -> Vec<Bench> {
     all.into_iter().flatten().collect()
 }
 
+/// Programs of this machine, small and large.
+pub const PROGRAMS: [&str; 6] = ["git", "python3", "emacs", "clang-19", "gdb", "inkscape"];
+
+/// The file of an installed program; a script of that name that comes first along PATH is none.
+pub fn installed(name: &str) -> Option<PathBuf> {
+    let system = Path::new("/usr/bin").join(name);
+    let found = if system.is_file() { Some(system) } else { testkit::tool(name) };
+    found.map(|path| path.canonicalize().unwrap())
+}
+
 /// What a program prints, and its code.
 pub fn output(program: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(program);
