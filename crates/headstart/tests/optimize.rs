@@ -41,8 +41,9 @@ fn json_has_what_scripts_rely_on() {
         for name in ["min_us", "median_us", "ratio", "low", "high", "minor_faults", "peak_rss_kib"]
         {
             let figure = variant.get(name).unwrap();
-            assert_eq!(figure.is_number(), verified, "{name}: {variant}");
-            assert_eq!(figure.is_null(), !verified, "{name}: {variant}");
+            // Without ptrace memory below the launcher's is not told.
+            let told = figure.is_number() || (name == "peak_rss_kib" && figure.is_null());
+            assert!(if verified { told } else { figure.is_null() }, "{name}: {variant}");
         }
     }
     let best = &found["best"];

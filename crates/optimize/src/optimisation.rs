@@ -33,7 +33,8 @@ pub struct Built {
     /// Original files that it replaces and that a launch must not map any more.
     pub replaced: Vec<PathBuf>,
     /// Changed copies, each with the original that it stands for, where the program's bindings
-    /// are compared with the original's. `run` and the program need not be there.
+    /// are compared with the original's. `run` and the program need not be there, nor libraries in
+    /// the folder that have the DT_SONAME (or else file name) of one of the original's.
     pub stands_for: Vec<(PathBuf, PathBuf)>,
     /// Who shows that references bind to what they bound to.
     pub bindings: BindingProof,

@@ -7,46 +7,58 @@ use bench::{Bench, MAIN, copy, failed, terms};
 use optimize::{BindingProof, Built, Outcome};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// A copy with private libraries below other names in its folder.
+fn with_libraries(bench: &Bench, program: &optimize::Program, folder: &Path, at: &str) -> Built {
+    let place = folder.join("lib");
+    fs::create_dir(&place).unwrap();
+    let mut built = Built { replaced: vec![program.file.clone()], ..Built::default() };
+    let mut options = vec!["-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN/lib"];
+    let mut copies = Vec::new();
+    for name in ["libone.so", "libtwo.so"] {
+        let copy = place.join(format!("{at}{name}"));
+        fs::copy(bench.path(name), &copy).unwrap();
+        built.replaced.push(bench.path(name));
+        copies.push((copy, bench.path(name)));
+    }
+    let search = format!("-L{}", place.display());
+    let names = copies.iter().map(|(copy, _)| copy.file_name().unwrap().to_str().unwrap());
+    let names: Vec<String> = names.map(|name| format!("-l:{name}")).collect();
+    options.push(&search);
+    options.extend(names.iter().map(String::as_str));
+    built.run = bench.cc(folder, "run", MAIN, &options);
+    built.stands_for = copies;
+    built
+}
 
 #[test]
 fn copies_pass() {
     let Some(bench) = Bench::new() else { return };
-    let outcome = bench.outcome(copy);
-    assert!(matches!(outcome, Outcome::Verified(_)), "{outcome:?}");
-    // Private copies of its libraries too, where it is said for what they stand.
-    let outcome = bench.outcome(|bench, program, folder| {
-        let own = format!("-L{}", folder.display());
-        let mut built = Built { replaced: vec![program.file.clone()], ..Built::default() };
-        for name in ["libone.so", "libtwo.so"] {
-            fs::copy(bench.path(name), folder.join(name)).unwrap();
-            built.stands_for.push((folder.join(name), bench.path(name)));
-            built.replaced.push(bench.path(name));
-        }
-        let options = ["-Wl,--no-as-needed", &own, "-l:libone.so", "-l:libtwo.so"];
-        let options = [&options[..], &["-Wl,-rpath,$ORIGIN"]].concat();
-        built.run = bench.cc(folder, "run", MAIN, &options);
-        Ok(built)
-    });
-    assert!(matches!(outcome, Outcome::Verified(_)), "{outcome:?}");
+    let verified: [bench::Build; 3] = [
+        copy,
+        |bench, program, folder| Ok(with_libraries(bench, program, folder, "my-")),
+        // By their names.
+        |bench, program, folder| {
+            let built = with_libraries(bench, program, folder, "");
+            Ok(Built { stands_for: Vec::new(), ..built })
+        },
+    ];
+    for build in verified {
+        let outcome = bench.outcome(build);
+        assert!(matches!(outcome, Outcome::Verified(_)), "{outcome:?}");
+    }
+    let said = failed(bench.outcome(|bench, program, folder| {
+        let built = with_libraries(bench, program, folder, "my-");
+        Ok(Built { stands_for: Vec::new(), ..built })
+    }));
+    assert!(said.contains("it loads ") && said.contains("my-libone.so, which"), "{said}");
 }
 
 #[test]
 fn other_files_are_found() {
     let Some(bench) = Bench::new() else { return };
-    // Another library in the place of one, not said to stand for it.
-    let outcome = bench.outcome(|bench, program, folder| {
-        fs::copy(bench.path("libone.so"), folder.join("libone.so")).unwrap();
-        let own = format!("-Wl,-rpath,{}", folder.display());
-        let search = format!("-L{}", bench.path("").display());
-        let rpath = format!("-Wl,-rpath,{}", bench.path("").display());
-        let options = ["-Wl,--no-as-needed", &search, &own, &rpath];
-        let options = [&options[..], &["-l:libone.so", "-l:libtwo.so"]].concat();
-        let run = bench.cc(folder, "run", MAIN, &options);
-        Ok(Built { run, replaced: vec![program.file.clone()], ..Built::default() })
-    });
-    let said = failed(outcome);
-    assert!(said.contains("it loads ") && said.contains("libone.so, which the orig"), "{said}");
     let said = failed(bench.outcome(|bench, program, folder| {
         let built = copy(bench, program, folder)?;
         fs::write(folder.join("part.so"), b"\x7fELF and no more").unwrap();
@@ -88,7 +100,7 @@ fn another_definition_is_found() {
 }
 
 /// A program whose bindings its builder answers for.
-fn built(bench: &Bench, folder: &std::path::Path, source: &str) -> Built {
+fn built(bench: &Bench, folder: &Path, source: &str) -> Built {
     let run = bench.program(folder, "run", source, &["libone.so", "libtwo.so"]);
     Built { run, bindings: BindingProof::ByBuilder, ..Built::default() }
 }
@@ -238,7 +250,7 @@ fn the_environment_is_the_commands() {
 }
 
 /// The same program by another option of the linker.
-fn linked(bench: &Bench, folder: &std::path::Path, option: &str) -> Built {
+fn linked(bench: &Bench, folder: &Path, option: &str) -> Built {
     let libraries = [bench.path("libone.so"), bench.path("libtwo.so")];
     let [one, two] = libraries.map(|path| path.display().to_string());
     let run = bench.cc(folder, "run", MAIN, &[&one, &two, option]);

@@ -52,8 +52,12 @@ fn best(found: &Optimization, style: &Style) -> String {
     }
     let program = style.paint(Tint::Name, &style.shorten(&found.command, 40));
     let measured = found.variants.iter().filter(|variant| variant.state == VariantState::Verified);
+    let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
+    let few = rounds.is_some_and(|rounds| rounds < rules.least_rounds);
+    let too_few = format!("{} rounds are the least that show a difference", rules.least_rounds);
     let why = match measured.count() {
         0 => "no other variant could be verified",
+        _ if few => too_few.as_str(),
         1 => "the other variant is not shown to be faster",
         _ => "none of the others is shown to be faster",
     };

@@ -103,6 +103,9 @@ fn nothing_better() {
     assert_snapshot!("optimization_none", fits(&view(&found(alone(), "default", None), &PLAIN)));
     let mut two = alone();
     two.push(measured("relr", 1.001, Verdict::Same));
+    let mut few = found(two.clone(), "default", None);
+    few.variants.iter_mut().for_each(|variant| variant.warm.rounds = Some(9));
+    assert!(view(&few, &PLAIN).contains("as it is: 10 rounds are the least that show"));
     let left = found(two, "default", Some("/tmp/out"));
     assert_snapshot!("optimization_same", fits(&view(&left, &PLAIN)));
 }

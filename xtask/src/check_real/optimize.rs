@@ -17,6 +17,8 @@ use std::time::Duration;
 
 const QUESTIONS: [&str; 2] = ["--version", "--help"];
 const PATIENCE: Duration = Duration::from_secs(5);
+/// A program that never answers right is broken.
+const TRIES: usize = 3;
 /// Programs and reasons that are named.
 const NAMED: usize = 10;
 
@@ -71,7 +73,12 @@ fn optimised(headstart: &Headstart, path: &Path, out: &Path) -> Result<Outcome> 
     let found: Optimization = headstart.json(&words)?;
     let mut broken = None;
     for (question, before) in &answers {
-        if !same(before, &ask(&out.join("run"), question)?) {
+        // An answer that comes too late on a busy machine is asked for again.
+        let mut right = false;
+        for _ in 0..TRIES {
+            right |= same(before, &ask(&out.join("run"), question)?);
+        }
+        if !right {
             broken = Some(*question);
         }
     }

@@ -9,9 +9,9 @@ use crate::args::{LaunchArgs, ScheduleArgs, one_command};
 use crate::exit::{self, Usage};
 use crate::{output, progress};
 use anyhow::Result;
-use measured::Measured;
+use measured::{Asked, Measured};
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, Optimization, VariantState};
-use model::{CacheState, Until};
+use model::{Request, Until};
 use optimize::search::{Choice, trials};
 use optimize::{Launches, Optimisation, Place, Scratch, Subject, Terms, Trial, Verifier};
 use os::launcher::Launcher;
@@ -118,7 +118,8 @@ fn optimised(
     let command = one_command(&arguments.command)?;
     let choice = arguments.choice()?;
     let optimisations = choice.of(all).map_err(Usage)?;
-    let terms = arguments.terms()?;
+    let request = arguments.launching.request();
+    let terms = arguments.terms(&request)?;
     let place = arguments.out.as_deref().map(Place::claim).transpose()?;
     let mut scratch = Scratch::new()?;
     if arguments.cold {
@@ -134,8 +135,9 @@ fn optimised(
         line.show(share, format!("{} {}", step.what, step.name));
     })?;
     line.clear();
+    let asked = Asked { schedule: &arguments.schedule, request: &request };
     let (warm, cold) = (launchers.warm, launchers.cold);
-    let measured = measured::measure(arguments, &subject, &mut found, (warm, cold))?;
+    let measured = measured::measure(asked, &subject, &mut found, (warm, cold))?;
     let mut optimization = optimization(&subject, &found, &measured, verifier.notes());
     if let Some(place) = place {
         leave(place, &subject, &mut verifier, &found, &mut optimization)?;
@@ -238,19 +240,13 @@ impl Arguments {
         Ok(Choice { only: self.only.clone(), skip: self.skip.clone(), without_aslr })
     }
 
-    fn terms(&self) -> Result<Terms> {
+    fn terms(&self, request: &Request) -> Result<Terms> {
         let check = self.check.as_ref().map(|line| one_command(std::slice::from_ref(line)));
         Ok(Terms {
             timeout: self.launching.timeout,
             ignore_failure: self.launching.ignore_failure,
-            cpu: self.launching.request().cpu,
+            cpu: request.cpu,
             check: check.transpose()?,
         })
-    }
-
-    /// The launches that are measured.
-    fn request(&self, cold: bool) -> model::Request {
-        let cache = if cold { CacheState::ColdEvicted } else { CacheState::Warm };
-        model::Request { cache, ..self.launching.request() }
     }
 }

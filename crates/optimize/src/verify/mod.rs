@@ -10,6 +10,7 @@
 //! 6. the user's own test.
 
 mod behaviour;
+mod copies;
 mod hardening;
 mod log;
 mod mapped;
@@ -24,7 +25,7 @@ use model::Ending;
 use os::LaunchError;
 use os::attend::Options;
 use references::References;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// Why a variant is not offered, or why all work ends.
@@ -69,10 +70,9 @@ impl<'a> Verifier<'a> {
     pub fn new(subject: &'a Subject, terms: &'a Terms, launches: &'a mut Launches) -> Verifier<'a> {
         let slowest_us = subject.observed.iter().map(|o| o.total_us).fold(0.0, f64::max);
         let patience = Duration::try_from_secs_f64(slowest_us / 1e6 * SLOWER + SLOWER_S);
-        let originals = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         Verifier {
             expected: Expected::new(&subject.observed),
-            references: references::references(&subject.graph, &originals),
+            references: references::references(&subject.graph, &copies::file),
             patience: patience.unwrap_or(Duration::MAX).min(terms.timeout),
             subject,
             terms,
@@ -98,10 +98,11 @@ impl<'a> Verifier<'a> {
         let graph = structure::check(&self.subject.environment, built, folder)?;
         let program = &self.subject.program.file;
         hardening::kept(program, &built.run, optimisation.keeps_aslr())?;
-        for (copy, original) in &built.stands_for {
+        let copies = copies::of(built, folder, &self.subject.graph, &graph);
+        for (copy, original) in &copies {
             hardening::kept(original, copy, optimisation.keeps_aslr())?;
         }
-        let original = originals(built, self.subject);
+        let original = copies::originals(copies, (&built.run, program));
         if built.bindings == BindingProof::Compared {
             let variant = references::references(&graph, &original);
             references::compare(&self.references, &variant)?;
@@ -138,17 +139,5 @@ impl<'a> Verifier<'a> {
                 Err(wrong(format!("--check {}: it {ended}{output}", check.line())))
             }
         }
-    }
-}
-
-/// What a path of the variant stands for, as the file that it is.
-fn originals(built: &Built, subject: &Subject) -> impl Fn(&Path) -> PathBuf {
-    let file = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let program = (file(&built.run), subject.program.file.clone());
-    let copies = built.stands_for.iter().map(|(copy, original)| (file(copy), file(original)));
-    let known: std::collections::HashMap<_, _> = copies.chain([program]).collect();
-    move |path| {
-        let path = file(path);
-        known.get(&path).cloned().unwrap_or(path)
     }
 }

@@ -1,14 +1,23 @@
 //! Launches of the original and of all verified variants, in turns.
 
-use super::Arguments;
+use crate::args::ScheduleArgs;
 use crate::{run, runs};
 use anyhow::Result;
 use lab::{LabError, Output, Stop};
-use model::{Ending, Experiment, Results, Rules, Variant};
+use model::{CacheState, Ending, Experiment, Request, Results, Rules, Variant};
 use optimize::choice::DEFAULT;
 use optimize::{Outcome, Subject, Trial};
 use os::LaunchError;
 use os::launcher::Launcher;
+
+/// How often to launch, and how.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// How often.
+    pub schedule: &'a ScheduleArgs,
+    /// Warm launches.
+    pub request: &'a Request,
+}
 
 /// What was measured.
 pub struct Measured {
@@ -33,26 +42,27 @@ impl Measured {
 /// # Errors
 /// The original cannot be launched any more, or the user wants to stop.
 pub fn measure(
-    arguments: &Arguments,
+    asked: Asked<'_>,
     subject: &Subject,
     trials: &mut [Trial],
     (warm, cold): (Launcher, Option<Launcher>),
 ) -> Result<Measured> {
-    let warm = series(arguments, subject, trials, (warm, false))?;
-    let cold = cold.map(|launcher| series(arguments, subject, trials, (launcher, true)));
+    let warm = series(asked, subject, trials, (warm, false))?;
+    let cold = cold.map(|launcher| series(asked, subject, trials, (launcher, true)));
     Ok(Measured { warm, cold: cold.transpose()? })
 }
 
 fn series(
-    arguments: &Arguments,
+    asked: Asked<'_>,
     subject: &Subject,
     trials: &mut [Trial],
     (mut launcher, cold): (Launcher, bool),
 ) -> Result<Results> {
     loop {
         let variants = variants(subject, trials);
-        let schedule = arguments.schedule.schedule(cold);
-        let experiment = runs::experiment(variants, schedule, arguments.request(cold));
+        let cache = if cold { CacheState::ColdEvicted } else { CacheState::Warm };
+        let request = Request { cache, ..asked.request.clone() };
+        let experiment = runs::experiment(variants, asked.schedule.schedule(cold), request);
         let (mut samples, mut notes) = (Vec::new(), Vec::new());
         let kept = (&mut None, &mut notes);
         match run::launches(launcher, &experiment, &mut samples, kept, Output::Discard) {
