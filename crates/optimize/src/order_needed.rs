@@ -182,7 +182,7 @@ impl Optimisation for Order {
         let run = folder.join(program.path.file_name().unwrap_or_default());
         let counted = order_needed(&program.file, Target::New(&run), false)?;
         let notes = counted.note().into_iter().collect();
-        Ok(Built { run, replaced: vec![program.file.clone()], notes })
+        Ok(Built { run, replaced: vec![program.file.clone()], notes, ..Built::default() })
     }
 }
 
