@@ -3,9 +3,9 @@
 use crate::error::BundleError;
 use crate::freshness::Records;
 use crate::layout::{Layout, PAGE, page};
-use crate::own::Begun;
+use crate::own::{Array, Begun};
 use image::spec;
-use os::startup_guard::{Blob, Function, Names, Protected, Tables, Variable, build};
+use os::startup_guard::{Blob, Function, Names, Protected, Start, Tables, Variable, build};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -28,6 +28,7 @@ pub(crate) fn tables(
         all: records.all,
         relro: vec![nowhere; relro(layout).len()],
         names: None,
+        start: Some(Start { program: 0, initialisers: 0, count: 0 }),
         slots: Function::ALL.into_iter().map(|function| (function, 0)).collect(),
     }
 }
@@ -43,20 +44,38 @@ fn relro(layout: &Layout<'_>) -> Vec<(u64, u64)> {
     ranges.collect()
 }
 
+/// Addresses in the bundle's own data that the guard is to know.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Addresses {
+    /// The dynamic table.
+    pub(crate) dynamic: u64,
+    /// The first name for the loader, where there are names.
+    pub(crate) names: Option<u64>,
+    /// What initialises the libraries.
+    pub(crate) libraries: Array,
+}
+
 /// Puts in the addresses. The blob keeps its length.
 pub(crate) fn place(
     tables: &mut Tables,
     layout: &Layout<'_>,
     begun: &Begun,
-    dynamic: u64,
-    names: Option<u64>,
+    own: &Addresses,
 ) {
     let offset = |address: u64| address.wrapping_sub(begun.guard) as i64;
     let ranges = relro(layout).into_iter();
     tables.relro = ranges
         .map(|(start, length)| Protected { offset: offset(start), length })
         .collect();
-    tables.names = names.map(|first| Names { first: offset(first), dynamic: offset(dynamic) });
+    let dynamic = offset(own.dynamic);
+    tables.names = own.names.map(|first| Names { first: offset(first), dynamic });
+    let program = layout.members.first();
+    let program = program.map_or(0, |member| member.moved(member.image.entry));
+    tables.start = Some(Start {
+        program: offset(program),
+        initialisers: offset(own.libraries.at),
+        count: own.libraries.size / 8,
+    });
     for (index, slot) in tables.slots.iter_mut().enumerate() {
         slot.1 = offset(begun.slots + 8 * index as u64);
     }

@@ -10,7 +10,9 @@ use loader::Graph;
 pub(crate) struct Functions {
     /// DT_PREINIT_ARRAY: the program's only.
     pub(crate) before_all: Vec<Value>,
-    /// DT_INIT_ARRAY.
+    /// What initialises the libraries; the guard's code at the entry point calls it.
+    pub(crate) libraries: Vec<Value>,
+    /// DT_INIT_ARRAY: the program's own, which its start-up code sees to.
     pub(crate) initialise: Vec<Value>,
     /// DT_FINI_ARRAY, which is gone through from its end.
     pub(crate) finalise: Vec<Value>,
@@ -23,8 +25,9 @@ pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -
         let Some(member) = layout.member(module) else { continue };
         let one = |tag| single(member, tag);
         let array = |tag, size| array(member, fixups, tag, size);
-        functions.initialise.extend(one(spec::DT_INIT));
-        functions.initialise.extend(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ));
+        let early = if module == 0 { &mut functions.initialise } else { &mut functions.libraries };
+        early.extend(one(spec::DT_INIT));
+        early.extend(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ));
         // Backwards: first the array from its end, then this one.
         functions.finalise.extend(one(spec::DT_FINI));
         functions.finalise.extend(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ));

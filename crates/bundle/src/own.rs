@@ -51,6 +51,7 @@ pub(crate) struct Own {
     pub(crate) begun: Begun,
     pub(crate) dynamic: Array,
     pub(crate) before_all: Array,
+    pub(crate) libraries: Array,
     pub(crate) initialise: Array,
     pub(crate) finalise: Array,
     /// Names for the loader, which it may add to.
@@ -78,13 +79,25 @@ impl Own {
         let dynamic = take(DYNAMIC_ENTRY * dynamic_entries as u64);
         // One more than the program's, for the guard.
         let before_all = take(words(&functions.before_all) + 8);
+        let libraries = take(words(&functions.libraries));
         let initialise = take(words(&functions.initialise));
         let finalise = take(words(&functions.finalise));
         let nodes = Array { at: up(free, PAGE), size: NODE * names as u64 };
         let end = up(nodes.at + nodes.size, PAGE);
-        let mut own =
-            Own { begun, dynamic, before_all, initialise, finalise, nodes, end, fixups: Vec::new() };
+        let fixups = Vec::new();
+        let mut own = Own {
+            begun,
+            dynamic,
+            before_all,
+            libraries,
+            initialise,
+            finalise,
+            nodes,
+            end,
+            fixups,
+        };
         own.array(own.before_all.at + 8, &functions.before_all);
+        own.array(own.libraries.at, &functions.libraries);
         own.array(own.initialise.at, &functions.initialise);
         own.array(own.finalise.at, &functions.finalise);
         own

@@ -12,6 +12,7 @@ core::arch::global_asm!(
     include_str!("names.s"),
     include_str!("tell.s"),
     include_str!("stale.s"),
+    include_str!("start.s"),
     include_str!("wrappers.s"),
     options(raw)
 );
@@ -80,6 +81,9 @@ pub struct Blob {
     pub bytes: Vec<u8>,
     /// Offset of the function for DT_PREINIT_ARRAY.
     pub entry: u64,
+    /// Offset of the code for the entry point of the bundle's ELF header, where the tables have
+    /// a [`super::Start`].
+    pub start: Option<u64>,
     /// Offsets of the functions that stand in for the C library's, for those with a slot.
     pub wrappers: Vec<(Function, u64)>,
 }
@@ -97,6 +101,7 @@ pub(super) enum Place {
     #[cfg(test)]
     CodeEnd,
     Entry,
+    Start,
     Wrapper(Function),
 }
 
@@ -109,7 +114,8 @@ impl Place {
             #[cfg(test)]
             Place::CodeEnd => 1,
             Place::Entry => 2,
-            Place::Wrapper(function) => 3 + function as usize,
+            Place::Start => 3,
+            Place::Wrapper(function) => 4 + function as usize,
         };
         let (words, _) = code().as_chunks::<4>();
         words.get(index).map_or(0, |word| u64::from(u32::from_le_bytes(*word)))
@@ -134,5 +140,6 @@ pub fn build(tables: &Tables) -> Result<Blob, BuildError> {
     let bytes = Writer::new(code()).write(tables)?;
     let offset = |function| (function, Place::Wrapper(function).offset());
     let wrappers = tables.slots.iter().map(|&(function, _)| offset(function)).collect();
-    Ok(Blob { bytes, entry: Place::Entry.offset(), wrappers })
+    let start = tables.start.map(|_| Place::Start.offset());
+    Ok(Blob { bytes, entry: Place::Entry.offset(), start, wrappers })
 }

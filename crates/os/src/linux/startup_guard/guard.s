@@ -34,7 +34,10 @@
 .set TABLE_RELRO_COUNT, 120
 .set TABLE_NAMES, 128
 .set TABLE_DYNAMIC, 136
-.set TABLE_SLOTS, 144
+.set TABLE_PROGRAM, 144
+.set TABLE_INITIALISERS, 152
+.set TABLE_INITIALISER_COUNT, 160
+.set TABLE_SLOTS, 168
 
 .section .rodata.headstart_startup_guard,"a",@progbits
 .balign 16
@@ -45,6 +48,7 @@ headstart_startup_guard_begin:
     .long .Lcode - .Lbegin
     .long .Lcode_end - .Lbegin
     .long .Lguard - .Lbegin
+    .long .Lstart - .Lbegin
     .long .Lreadlink - .Lbegin
     .long .Lreadlinkat - .Lbegin
     .long .Lreadlink_chk - .Lbegin

@@ -7,7 +7,7 @@
 //! tables. Nothing of it ever runs in headstart.
 //!
 //! The bundler places [`Blob::bytes`] in a readable and executable segment, puts the address of
-//! [`Blob::entry`] first into DT_PREINIT_ARRAY, and binds the functions of [`Blob::wrappers`]
+//! [`Blob::entry`] first into DT_PREINIT_ARRAY, makes [`Blob::start`] the entry point, and binds the functions of [`Blob::wrappers`]
 //! for merged code to the blob.
 //!
 //! In order: the environment, the files, the names for the loader, what the process believes
@@ -55,6 +55,8 @@ pub struct Tables {
     pub relro: Vec<Protected>,
     /// Names of merged libraries for the loader.
     pub names: Option<Names>,
+    /// What runs at the bundle's entry point.
+    pub start: Option<Start>,
     /// The functions to wrap, with the offset of the 8-byte slot that the loader fills with the
     /// real one's address, as a GLOB_DAT relocation tells it.
     pub slots: Vec<(Function, i64)>,
@@ -106,6 +108,22 @@ pub struct Names {
     pub first: i64,
     /// Offset of the bundle's `.dynamic`, which must have a DT_DEBUG entry.
     pub dynamic: i64,
+}
+
+/// What [`Blob::start`] does: it calls the functions that initialise the merged libraries, each
+/// with the arguments of the process as the loader gives them (argc, argv, envp), and enters the
+/// program.
+///
+/// The program's own functions are not among them: its start-up code runs them, either by itself
+/// (before glibc 2.34) or from the bundle's DT_INIT_ARRAY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Offset of the program's own entry point.
+    pub program: i64,
+    /// Offset of an array of 8-byte addresses of functions, relocated and in order.
+    pub initialisers: i64,
+    /// Their number.
+    pub count: u64,
 }
 
 /// Why no blob can be made.

@@ -21,8 +21,11 @@ mod word {
     pub const RELRO: usize = 14;
     pub const NAMES: usize = 16;
     pub const DYNAMIC: usize = 17;
+    pub const PROGRAM: usize = 18;
+    pub const INITIALISERS: usize = 19;
+    pub const INITIALISER_COUNT: usize = 20;
     /// One for each function.
-    pub const SLOTS: usize = 18;
+    pub const SLOTS: usize = 21;
     pub const COUNT: usize = SLOTS + super::Function::ALL.len();
 }
 
@@ -56,6 +59,11 @@ impl Writer {
         if let Some(names) = tables.names {
             self.header_word(word::NAMES, names.first as u64);
             self.header_word(word::DYNAMIC, names.dynamic as u64);
+        }
+        if let Some(start) = tables.start {
+            self.header_word(word::PROGRAM, start.program as u64);
+            self.header_word(word::INITIALISERS, start.initialisers as u64);
+            self.header_word(word::INITIALISER_COUNT, start.count);
         }
         for (index, &(function, offset)) in tables.slots.iter().enumerate() {
             if tables.slots[..index].iter().any(|&(other, _)| other == function) {
