@@ -1,14 +1,21 @@
 //! Every case of the testkit, built by every toolchain, does as a bundle what it does unbundled.
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
-use bundle::{BundleError, Options};
+use bundle::{BundleError, Made, Options};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use testkit::cases::{self, Built, Case, Compiler, Outcome, Toolchain, in_parallel, run};
 
 /// Cases of the same sources by the same compiler: what they share is compiled once.
 type Group = ((PathBuf, Compiler), Vec<Case>);
+
+/// A case as one toolchain built it, with its bundles: position-independent and fixed.
+struct Bundled {
+    name: String,
+    built: Built,
+    bundles: [Result<Made, BundleError>; 2],
+}
 
 #[test]
 fn every_case_behaves_as_before() {
@@ -21,52 +28,84 @@ fn every_case_behaves_as_before() {
         }
     }
     let groups: Vec<Group> = groups.into_iter().collect();
-    let faults = in_parallel(&groups, |((sources, compiler), cases)| {
-        let objects = format!("{}-{compiler:?}", sources.file_name().unwrap().display());
-        let objects = folder.path().join(objects);
-        let of_compiler: Vec<&Toolchain> =
-            toolchains.iter().filter(|toolchain| toolchain.compiler == *compiler).collect();
-        let mut faults = Vec::new();
-        for case in cases {
-            for toolchain in &of_compiler {
-                if case.declines(**toolchain).is_some() {
-                    continue;
-                }
-                let here = folder.path().join(case.name).join(toolchain.name());
-                let built = case.link(&case.compile(*compiler, &objects), toolchain, &here);
-                let found = faults_of(case, &built).into_iter();
-                faults.extend(found.map(|f| format!("{} {} {f}", case.name, toolchain.name())));
-            }
-        }
-        faults
-    });
-    let faults: Vec<String> = faults.into_iter().flatten().collect();
+    // One step after the other: a hard link changes the times of a file, at which a bundle is
+    // stale, and a child of another thread could hold a file open that is still written to, so
+    // that the kernel would not execute it.
+    let built = in_parallel(&groups, |group| built(group, &toolchains, folder.path()));
+    let built: Vec<_> = built.into_iter().flatten().collect();
+    let bundled = in_parallel(&built, |(name, built)| bundled(name, built));
+    assert!(toolchains.is_empty() || bundled.len() > 100, "{}", bundled.len());
+    let faults: Vec<String> = in_parallel(&bundled, faults).into_iter().flatten().collect();
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
-fn faults_of(case: &Case, built: &Built) -> Vec<String> {
-    let expected = run(&built.program, built);
-    let both = [false, true].map(|fixed| fault_of(case, built, fixed, &expected));
-    both.into_iter().flatten().collect()
+/// One after the other: later ones find what earlier ones have linked.
+fn built(group: &Group, toolchains: &[Toolchain], folder: &Path) -> Vec<(String, Built)> {
+    let ((sources, compiler), cases) = group;
+    let objects = format!("{}-{compiler:?}", sources.file_name().unwrap().display());
+    let mut all = Vec::new();
+    for case in cases {
+        for toolchain in toolchains.iter().filter(|toolchain| toolchain.compiler == *compiler) {
+            if case.declines(*toolchain).is_some() {
+                continue;
+            }
+            let objects = case.compile(*compiler, &folder.join(&objects));
+            let here = folder.join(case.name).join(toolchain.name());
+            let mut built = case.link(&objects, toolchain, &here);
+            built.environment.extend(loader_variables(&built));
+            all.push((format!("{} {}", case.name, toolchain.name()), built));
+        }
+    }
+    all
 }
 
-fn fault_of(_case: &Case, built: &Built, fixed: bool, expected: &Outcome) -> Option<String> {
-    let name = if fixed { "fixed" } else { "pie" };
-    let folder = built.folder.join(name);
-    fs::create_dir(&folder).unwrap();
-    let options = Options { fixed, outside: Vec::new() };
-    let made = bundle::make(&built.program, &folder, &options);
-    let made = match made {
-        Err(BundleError::Declined { .. }) if !fixed && is_fixed(built) => return None,
-        Err(error) => return Some(format!("{name}: {error}")),
-        Ok(_) if !fixed && is_fixed(built) => return Some(format!("{name}: not declined")),
-        Ok(made) => made,
+fn bundled(name: &str, built: &Built) -> Bundled {
+    let bundles = [false, true].map(|fixed| {
+        let folder = built.folder.join(if fixed { "bundle-fixed" } else { "bundle" });
+        fs::create_dir(&folder).unwrap();
+        bundle::make(&built.program, &folder, &Options { fixed, outside: Vec::new() })
+    });
+    Bundled { name: name.to_owned(), built: built.clone(), bundles }
+}
+
+/// How its bundles differ from the program.
+fn faults(bundled: &Bundled) -> Vec<String> {
+    let Bundled { name, built, bundles: [moving, fixed] } = bundled;
+    let expected = run(&built.program, built);
+    let mut faults = Vec::new();
+    match moving {
+        // What cannot move stays fixed.
+        moving if is_fixed(built) => {
+            if !matches!(moving, Err(BundleError::Declined { .. })) {
+                faults.push(format!("{name}: {moving:?}"));
+            }
+        }
+        moving => faults.extend(fault(moving, built, &expected).map(|f| format!("{name}: {f}"))),
+    }
+    faults.extend(fault(fixed, built, &expected).map(|f| format!("{name} --fixed: {f}")));
+    faults
+}
+
+fn fault(made: &Result<Made, BundleError>, built: &Built, expected: &Outcome) -> Option<String> {
+    let mut strict = built.clone();
+    // Where libraries are preloaded the bundle gives way to the original; else it must not.
+    if !built.environment.iter().any(|(name, _)| name == "LD_PRELOAD") {
+        strict.environment.push(("HEADSTART_STALE".to_owned(), "z".to_owned()));
+    }
+    let found = match made {
+        Ok(made) => run(&made.run, &strict),
+        Err(error) => return Some(error.to_string()),
     };
-    let found = run(&made.run, built);
-    (found != *expected).then(|| {
-        let told = |o: &Outcome| format!("{}\n{}{}", o.status, o.stdout, o.stderr);
-        format!("{name}: {}--- instead of {}", told(&found), told(expected))
-    })
+    let told = |o: &Outcome| format!("{}\n{}{}", o.status, o.stdout, o.stderr);
+    (found != *expected).then(|| format!("{}instead of {}", told(&found), told(expected)))
+}
+
+/// What cargo has set for this test, which bundles made here are made for.
+fn loader_variables(built: &Built) -> Option<(String, String)> {
+    let name = "LD_LIBRARY_PATH";
+    let of_case = built.environment.iter().any(|(other, _)| other == name);
+    let value = std::env::var(name).ok().filter(|_| !of_case)?;
+    Some((name.to_owned(), value))
 }
 
 /// Whether the program is an ET_EXEC.
