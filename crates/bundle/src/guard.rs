@@ -2,10 +2,14 @@
 
 use crate::error::BundleError;
 use crate::freshness::Records;
-use crate::layout::{Layout, PAGE, page};
+use crate::layout::{Layout, Member, PAGE, page};
 use crate::own::{Array, Begun};
+use image::loadable::Segment;
 use image::spec;
-use os::startup_guard::{Blob, Function, Names, Protected, Start, Tables, Variable, build};
+use loader::Graph;
+use os::startup_guard::{
+    Blob, Function, Module, Names, Protected, Start, Symbols, Tables, Variable, build,
+};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -28,6 +32,7 @@ pub(crate) fn tables(
         all: records.all,
         relro: vec![nowhere; relro(layout).len()],
         names: None,
+        modules: Vec::new(),
         start: Some(Start { program: 0, initialisers: 0, count: 0 }),
         slots: Function::ALL.into_iter().map(|function| (function, 0)).collect(),
     }
@@ -58,6 +63,7 @@ pub(crate) struct Addresses {
 /// Puts in the addresses. The blob keeps its length.
 pub(crate) fn place(
     tables: &mut Tables,
+    graph: &Graph,
     layout: &Layout<'_>,
     begun: &Begun,
     own: &Addresses,
@@ -67,6 +73,7 @@ pub(crate) fn place(
     tables.relro = ranges
         .map(|(start, length)| Protected { offset: offset(start), length })
         .collect();
+    tables.modules = modules(graph, layout, offset);
     let dynamic = offset(own.dynamic);
     tables.names = own.names.map(|first| Names { first: offset(first), dynamic });
     let program = layout.members.first();
@@ -79,6 +86,36 @@ pub(crate) fn place(
     for (index, slot) in tables.slots.iter_mut().enumerate() {
         slot.1 = offset(begun.slots + 8 * index as u64);
     }
+}
+
+/// The merged modules as they are in memory.
+fn modules(graph: &Graph, layout: &Layout<'_>, offset: impl Fn(u64) -> i64) -> Vec<Module> {
+    let module = |member: &Member<'_>| {
+        let index = member.module;
+        let image = member.image;
+        let of_table = |tag| Some(offset(member.moved(image.dynamic_value(tag)?)));
+        let symbols = Symbols {
+            table: of_table(spec::DT_SYMTAB).unwrap_or_default(),
+            count: image.symbol_count().into(),
+            strings: of_table(spec::DT_STRTAB).unwrap_or_default(),
+            hash: of_table(spec::DT_GNU_HASH),
+            versions: of_table(spec::DT_VERSYM),
+            definitions: of_table(spec::DT_VERDEF),
+        };
+        let file = graph.modules.get(index).map(|module| module.path.clone());
+        let low = member.parts.first().map_or(0, |part| page(part.address));
+        let end = member.parts.iter().map(Segment::end).max().unwrap_or(low);
+        Module {
+            path: file.filter(|_| index > 0),
+            start: offset(member.moved(low)),
+            end: offset(member.moved(end)),
+            base: offset(member.moved(0)),
+            thread: member.tls.wrapping_sub(layout.tls.size) as i64,
+            symbols,
+            behind_outside: index > 0 && layout.member(index - 1).is_none(),
+        }
+    };
+    layout.members.iter().map(module).collect()
 }
 
 /// The code with its tables.

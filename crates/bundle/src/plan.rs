@@ -85,7 +85,7 @@ pub(crate) fn plan<'a>(
     let mut guard = guard::tables(wanted.program, wanted.own_name, records, &layout);
     let names = names::of_merged(graph, &layout);
     let nowhere = Addresses { names: (!names.is_empty()).then_some(0), ..Addresses::default() };
-    guard::place(&mut guard, &layout, &Begun::default(), &nowhere);
+    guard::place(&mut guard, graph, &layout, &Begun::default(), &nowhere);
     let first_blob = guard::blob(wanted.program, &guard)?;
     let slots = guard.slots.len();
     let begun = Begun::new(&layout, guard::room(&first_blob), slots);
@@ -104,7 +104,7 @@ pub(crate) fn plan<'a>(
         names: nowhere.names.map(|_| own.nodes.at),
         libraries: own.libraries,
     };
-    guard::place(&mut guard, &layout, &begun, &addresses);
+    guard::place(&mut guard, graph, &layout, &begun, &addresses);
     let blob = guard::blob(wanted.program, &guard)?;
 
     let exports = exports::collect(graph, relocated, &layout);

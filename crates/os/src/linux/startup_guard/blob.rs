@@ -14,6 +14,9 @@ core::arch::global_asm!(
     include_str!("stale.s"),
     include_str!("start.s"),
     include_str!("wrappers.s"),
+    include_str!("modules.s"),
+    include_str!("next.s"),
+    include_str!("end.s"),
     options(raw)
 );
 
@@ -40,11 +43,19 @@ pub enum Function {
     RealpathChk,
     /// `canonicalize_file_name`
     CanonicalizeFileName,
+    /// `dladdr`
+    Dladdr,
+    /// `dladdr1`
+    Dladdr1,
+    /// `dlsym`
+    Dlsym,
+    /// `dlvsym`
+    Dlvsym,
 }
 
 impl Function {
     /// Every function, in the order of the blob's directory and slots.
-    pub const ALL: [Function; 7] = [
+    pub const ALL: [Function; 11] = [
         Function::Readlink,
         Function::Readlinkat,
         Function::ReadlinkChk,
@@ -52,6 +63,10 @@ impl Function {
         Function::Realpath,
         Function::RealpathChk,
         Function::CanonicalizeFileName,
+        Function::Dladdr,
+        Function::Dladdr1,
+        Function::Dlsym,
+        Function::Dlvsym,
     ];
 
     /// Its symbol.
@@ -64,6 +79,10 @@ impl Function {
             Function::Realpath => "realpath",
             Function::RealpathChk => "__realpath_chk",
             Function::CanonicalizeFileName => "canonicalize_file_name",
+            Function::Dladdr => "dladdr",
+            Function::Dladdr1 => "dladdr1",
+            Function::Dlsym => "dlsym",
+            Function::Dlvsym => "dlvsym",
         }
     }
 

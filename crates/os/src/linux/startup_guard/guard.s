@@ -37,7 +37,9 @@
 .set TABLE_PROGRAM, 144
 .set TABLE_INITIALISERS, 152
 .set TABLE_INITIALISER_COUNT, 160
-.set TABLE_SLOTS, 168
+.set TABLE_MODULES, 168
+.set TABLE_MODULE_COUNT, 176
+.set TABLE_SLOTS, 184
 
 .section .rodata.headstart_startup_guard,"a",@progbits
 .balign 16
@@ -56,6 +58,10 @@ headstart_startup_guard_begin:
     .long .Lrealpath - .Lbegin
     .long .Lrealpath_chk - .Lbegin
     .long .Lcanonicalize - .Lbegin
+    .long .Ldladdr - .Lbegin
+    .long .Ldladdr1 - .Lbegin
+    .long .Ldlsym - .Lbegin
+    .long .Ldlvsym - .Lbegin
 
 .Ltext_proc:        .asciz "/proc/"
 .Ltext_self:        .asciz "self/exe"

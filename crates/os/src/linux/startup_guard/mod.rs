@@ -57,6 +57,10 @@ pub struct Tables {
     pub names: Option<Names>,
     /// What runs at the bundle's entry point.
     pub start: Option<Start>,
+    /// The merged modules, the program first, in the order of the loader's search, in which their
+    /// addresses must ascend. What [`Function::Dladdr`] and [`Function::Dlsym`] answer of them is
+    /// taken from here.
+    pub modules: Vec<Module>,
     /// The functions to wrap, with the offset of the 8-byte slot that the loader fills with the
     /// real one's address, as a GLOB_DAT relocation tells it.
     pub slots: Vec<(Function, i64)>,
@@ -126,6 +130,42 @@ pub struct Start {
     pub count: u64,
 }
 
+/// A merged module, as it is in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Path of its file; `None` for the program, of which the C library knows.
+    pub path: Option<PathBuf>,
+    /// Offset of its first byte in memory.
+    pub start: i64,
+    /// Offset behind its last one.
+    pub end: i64,
+    /// Offset of its own address 0, which need not be in memory.
+    pub base: i64,
+    /// Its thread-local storage, in bytes from the thread pointer.
+    pub thread: i64,
+    /// Its own symbol table.
+    pub symbols: Symbols,
+    /// Whether a module that is not merged stands right before it in the loader's search.
+    pub behind_outside: bool,
+}
+
+/// Offsets of a module's own tables, as its dynamic table names them (DT_SYMTAB …).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Symbols {
+    /// DT_SYMTAB.
+    pub table: i64,
+    /// Number of its symbols.
+    pub count: u64,
+    /// DT_STRTAB.
+    pub strings: i64,
+    /// DT_GNU_HASH.
+    pub hash: Option<i64>,
+    /// DT_VERSYM.
+    pub versions: Option<i64>,
+    /// DT_VERDEF.
+    pub definitions: Option<i64>,
+}
+
 /// Why no blob can be made.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -142,4 +182,7 @@ pub enum BuildError {
     /// Two slots for one function.
     #[error("the start-up guard has two slots for {0}; give one")]
     TwoSlots(&'static str),
+    /// Modules in one place or out of order.
+    #[error("the start-up guard needs the modules in the order of their addresses; sort them")]
+    Overlap,
 }

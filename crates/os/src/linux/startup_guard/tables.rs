@@ -1,7 +1,7 @@
 //! The tables behind the blob's code, laid out as guard.s and records.s name their fields.
 
 use super::folders::{Step, by_folder};
-use super::{BuildError, Expected, Function, Identity, Tables, Variable};
+use super::{BuildError, Expected, Function, Identity, Module, Tables, Variable};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -24,8 +24,9 @@ mod word {
     pub const PROGRAM: usize = 18;
     pub const INITIALISERS: usize = 19;
     pub const INITIALISER_COUNT: usize = 20;
+    pub const MODULES: usize = 21;
     /// One for each function.
-    pub const SLOTS: usize = 21;
+    pub const SLOTS: usize = 23;
     pub const COUNT: usize = SLOTS + super::Function::ALL.len();
 }
 
@@ -60,6 +61,11 @@ impl Writer {
             self.header_word(word::NAMES, names.first as u64);
             self.header_word(word::DYNAMIC, names.dynamic as u64);
         }
+        let ordered = tables.modules.is_sorted_by(|one, next| one.end <= next.start);
+        if !ordered {
+            return Err(BuildError::Overlap);
+        }
+        self.list(word::MODULES, &tables.modules, Writer::module)?;
         if let Some(start) = tables.start {
             self.header_word(word::PROGRAM, start.program as u64);
             self.header_word(word::INITIALISERS, start.initialisers as u64);
@@ -134,6 +140,28 @@ impl Writer {
         self.words(
             &times.map(|(seconds, nanoseconds)| [seconds as u64, nanoseconds as u64]).concat(),
         );
+        Ok(())
+    }
+
+    /// 96 bytes, named in modules.s.
+    fn module(&mut self, module: &Module) -> Result<(), BuildError> {
+        let Module { start, end, base, thread, .. } = *module;
+        self.words(&[start, end, base, thread].map(|offset| offset as u64));
+        match &module.path {
+            Some(file) => self.text(path(file)?.to_vec()),
+            None => self.words(&[0]),
+        }
+        let symbols = &module.symbols;
+        let optional = |offset: Option<i64>| offset.unwrap_or(0) as u64;
+        self.words(&[
+            optional(symbols.hash),
+            symbols.table as u64,
+            symbols.count,
+            symbols.strings as u64,
+            optional(symbols.versions),
+            optional(symbols.definitions),
+            u64::from(module.behind_outside),
+        ]);
         Ok(())
     }
 
