@@ -8,7 +8,7 @@ use image::loadable::Segment;
 use image::spec;
 use loader::Graph;
 use os::startup_guard::{
-    Blob, Function, Module, Names, Protected, Start, Symbols, Tables, Variable, build,
+    Blob, Expected, Function, Module, Names, Protected, Record, Start, Symbols, Tables, Variable, build,
 };
 use std::ffi::OsStr;
 use std::path::Path;
@@ -103,10 +103,15 @@ fn modules(graph: &Graph, layout: &Layout<'_>, offset: impl Fn(u64) -> i64) -> V
             definitions: of_table(spec::DT_VERDEF),
         };
         let file = graph.modules.get(index).map(|module| module.path.clone());
+        let identity = file.as_deref().and_then(|path| match Record::of(path).ok()?.expected {
+            Expected::File(identity) => Some(identity),
+            _ => None,
+        });
         let low = member.parts.first().map_or(0, |part| page(part.address));
         let end = member.parts.iter().map(Segment::end).max().unwrap_or(low);
         Module {
             path: file.filter(|_| index > 0),
+            identity,
             start: offset(member.moved(low)),
             end: offset(member.moved(end)),
             base: offset(member.moved(0)),

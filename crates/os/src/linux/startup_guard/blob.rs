@@ -16,6 +16,7 @@ core::arch::global_asm!(
     include_str!("wrappers.s"),
     include_str!("modules.s"),
     include_str!("next.s"),
+    include_str!("open.s"),
     include_str!("end.s"),
     options(raw)
 );
@@ -51,11 +52,13 @@ pub enum Function {
     Dlsym,
     /// `dlvsym`
     Dlvsym,
+    /// `dlopen`
+    Dlopen,
 }
 
 impl Function {
     /// Every function, in the order of the blob's directory and slots.
-    pub const ALL: [Function; 11] = [
+    pub const ALL: [Function; 12] = [
         Function::Readlink,
         Function::Readlinkat,
         Function::ReadlinkChk,
@@ -67,6 +70,7 @@ impl Function {
         Function::Dladdr1,
         Function::Dlsym,
         Function::Dlvsym,
+        Function::Dlopen,
     ];
 
     /// Its symbol.
@@ -83,6 +87,7 @@ impl Function {
             Function::Dladdr1 => "dladdr1",
             Function::Dlsym => "dlsym",
             Function::Dlvsym => "dlvsym",
+            Function::Dlopen => "dlopen",
         }
     }
 

@@ -62,12 +62,15 @@ headstart_startup_guard_begin:
     .long .Ldladdr1 - .Lbegin
     .long .Ldlsym - .Lbegin
     .long .Ldlvsym - .Lbegin
+    .long .Ldlopen - .Lbegin
 
 .Ltext_proc:        .asciz "/proc/"
 .Ltext_self:        .asciz "self/exe"
 .Ltext_thread:      .asciz "thread-self/exe"
 .Ltext_exe:         .asciz "/exe"
 .Ltext_own_file:    .asciz "/proc/self/exe"
+.Ltext_origin:      .asciz "$ORIGIN"
+.Ltext_origin_braced: .asciz "${ORIGIN}"
 .Ltext_counter:     .asciz "HEADSTART_STALE="
 .Ltext_counter_one: .asciz "HEADSTART_STALE=a"
 .Ltext_headstart:   .asciz "headstart: "

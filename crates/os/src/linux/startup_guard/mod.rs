@@ -135,6 +135,8 @@ pub struct Start {
 pub struct Module {
     /// Path of its file; `None` for the program, of which the C library knows.
     pub path: Option<PathBuf>,
+    /// What that file is, for those who open it by another path.
+    pub identity: Option<Identity>,
     /// Offset of its first byte in memory.
     pub start: i64,
     /// Offset behind its last one.

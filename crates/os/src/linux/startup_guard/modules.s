@@ -12,7 +12,10 @@
 .set MODULE_VERSIONS, 72        # DT_VERSYM or 0
 .set MODULE_DEFINITIONS, 80     # DT_VERDEF or 0
 .set MODULE_BEHIND_OUTSIDE, 88  # 1 where an outside module stands right before it in the scope
-.set MODULE_LENGTH, 96
+.set MODULE_INODE, 96           # of its file: as struct stat has it
+.set MODULE_SIZE, 104
+.set MODULE_MODIFIED, 112       # seconds and nanoseconds
+.set MODULE_LENGTH, 128
 
 # As Elf64_Sym.
 .set SYMBOL_NAME, 0

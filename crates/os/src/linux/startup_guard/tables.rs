@@ -143,7 +143,7 @@ impl Writer {
         Ok(())
     }
 
-    /// 96 bytes, named in modules.s.
+    /// 128 bytes, named in modules.s.
     fn module(&mut self, module: &Module) -> Result<(), BuildError> {
         let Module { start, end, base, thread, .. } = *module;
         self.words(&[start, end, base, thread].map(|offset| offset as u64));
@@ -162,6 +162,9 @@ impl Writer {
             optional(symbols.definitions),
             u64::from(module.behind_outside),
         ]);
+        let nothing = Identity { inode: 0, size: 0, modified: (0, 0), changed: (0, 0) };
+        let Identity { inode, size, modified, .. } = module.identity.unwrap_or(nothing);
+        self.words(&[inode, size, modified.0 as u64, modified.1 as u64]);
         Ok(())
     }
 

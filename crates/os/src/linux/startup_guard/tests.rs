@@ -73,7 +73,7 @@ fn the_directory_names_code() {
     let slots = Function::ALL.map(|function| (function, -8)).to_vec();
     let start = Some(Start { program: 1, initialisers: 2, count: 3 });
     let blob = build(&Tables { slots, start, ..tables() }).unwrap();
-    assert_eq!(blob.wrappers.len(), 11);
+    assert_eq!(blob.wrappers.len(), 12);
     let entries = [blob.entry, blob.start.unwrap()];
     for offset in blob.wrappers.iter().map(|&(_, offset)| offset).chain(entries) {
         assert!(starts.binary_search(&offset).is_ok());
