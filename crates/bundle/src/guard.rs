@@ -8,7 +8,7 @@ use image::loadable::Segment;
 use image::spec;
 use loader::Graph;
 use os::startup_guard::{
-    Blob, Expected, Function, Module, Names, Protected, Record, Start, Symbols, Tables, Variable, build,
+    Blob, Expected, Function, Functions, Module, Names, Protected, Record, Start, Symbols, Tables, Variable, build,
 };
 use std::ffi::OsStr;
 use std::path::Path;
@@ -33,7 +33,12 @@ pub(crate) fn tables(
         relro: vec![nowhere; relro(layout).len()],
         names: None,
         modules: Vec::new(),
-        start: Some(Start { program: 0, initialisers: 0, count: 0 }),
+        start: Some(Start {
+            program: 0,
+            initialisers: Functions::default(),
+            finalisers: Functions::default(),
+            finish: 0,
+        }),
         slots: Function::ALL.into_iter().map(|function| (function, 0)).collect(),
     }
 }
@@ -58,6 +63,10 @@ pub(crate) struct Addresses {
     pub(crate) names: Option<u64>,
     /// What initialises the libraries.
     pub(crate) libraries: Array,
+    /// What finalises them.
+    pub(crate) libraries_end: Array,
+    /// A word for the guard.
+    pub(crate) finish: u64,
 }
 
 /// Puts in the addresses. The blob keeps its length.
@@ -76,12 +85,14 @@ pub(crate) fn place(
     tables.modules = modules(graph, layout, offset);
     let dynamic = offset(own.dynamic);
     tables.names = own.names.map(|first| Names { first: offset(first), dynamic });
+    let functions = |array: Array| Functions { offset: offset(array.at), count: array.size / 8 };
     let program = layout.members.first();
     let program = program.map_or(0, |member| member.moved(member.image.entry));
     tables.start = Some(Start {
         program: offset(program),
-        initialisers: offset(own.libraries.at),
-        count: own.libraries.size / 8,
+        initialisers: functions(own.libraries),
+        finalisers: functions(own.libraries_end),
+        finish: offset(own.finish),
     });
     for (index, slot) in tables.slots.iter_mut().enumerate() {
         slot.1 = offset(begun.slots + 8 * index as u64);

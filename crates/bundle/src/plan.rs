@@ -103,6 +103,8 @@ pub(crate) fn plan<'a>(
         dynamic: own.dynamic.at,
         names: nowhere.names.map(|_| own.nodes.at),
         libraries: own.libraries,
+        libraries_end: own.libraries_end,
+        finish: own.finish,
     };
     guard::place(&mut guard, graph, &layout, &begun, &addresses);
     let blob = guard::blob(wanted.program, &guard)?;

@@ -37,9 +37,12 @@
 .set TABLE_PROGRAM, 144
 .set TABLE_INITIALISERS, 152
 .set TABLE_INITIALISER_COUNT, 160
-.set TABLE_MODULES, 168
-.set TABLE_MODULE_COUNT, 176
-.set TABLE_SLOTS, 184
+.set TABLE_FINALISERS, 168
+.set TABLE_FINALISER_COUNT, 176
+.set TABLE_FINISH, 184          # a word of the bundle, for .Lfinish
+.set TABLE_MODULES, 192
+.set TABLE_MODULE_COUNT, 200
+.set TABLE_SLOTS, 208
 
 .section .rodata.headstart_startup_guard,"a",@progbits
 .balign 16

@@ -116,7 +116,7 @@ pub struct Names {
 
 /// What [`Blob::start`] does: it calls the functions that initialise the merged libraries, each
 /// with the arguments of the process as the loader gives them (argc, argv, envp), and enters the
-/// program.
+/// program; at exit it sees to what finalises them.
 ///
 /// The program's own functions are not among them: its start-up code runs them, either by itself
 /// (before glibc 2.34) or from the bundle's DT_INIT_ARRAY.
@@ -124,8 +124,22 @@ pub struct Names {
 pub struct Start {
     /// Offset of the program's own entry point.
     pub program: i64,
-    /// Offset of an array of 8-byte addresses of functions, relocated and in order.
-    pub initialisers: i64,
+    /// What initialises the libraries.
+    pub initialisers: Functions,
+    /// What finalises them, to be called from the last one to the first when the loader's own
+    /// function at exit has finalised all else. Not for libraries that a module outside needs,
+    /// nor where one outside has something to finalise that they may still use.
+    pub finalisers: Functions,
+    /// Offset of an 8-byte word that stays writable, for use by the blob; where there are
+    /// finalisers.
+    pub finish: i64,
+}
+
+/// An array of 8-byte addresses of functions, relocated and in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Functions {
+    /// Offset of the first.
+    pub offset: i64,
     /// Their number.
     pub count: u64,
 }

@@ -24,9 +24,12 @@ mod word {
     pub const PROGRAM: usize = 18;
     pub const INITIALISERS: usize = 19;
     pub const INITIALISER_COUNT: usize = 20;
-    pub const MODULES: usize = 21;
+    pub const FINALISERS: usize = 21;
+    pub const FINALISER_COUNT: usize = 22;
+    pub const FINISH: usize = 23;
+    pub const MODULES: usize = 24;
     /// One for each function.
-    pub const SLOTS: usize = 23;
+    pub const SLOTS: usize = 26;
     pub const COUNT: usize = SLOTS + super::Function::ALL.len();
 }
 
@@ -68,8 +71,12 @@ impl Writer {
         self.list(word::MODULES, &tables.modules, Writer::module)?;
         if let Some(start) = tables.start {
             self.header_word(word::PROGRAM, start.program as u64);
-            self.header_word(word::INITIALISERS, start.initialisers as u64);
-            self.header_word(word::INITIALISER_COUNT, start.count);
+            let (initialisers, finalisers) = (start.initialisers, start.finalisers);
+            self.header_word(word::INITIALISERS, initialisers.offset as u64);
+            self.header_word(word::INITIALISER_COUNT, initialisers.count);
+            self.header_word(word::FINALISERS, finalisers.offset as u64);
+            self.header_word(word::FINALISER_COUNT, finalisers.count);
+            self.header_word(word::FINISH, start.finish as u64);
         }
         for (index, &(function, offset)) in tables.slots.iter().enumerate() {
             if tables.slots[..index].iter().any(|&(other, _)| other == function) {

@@ -41,11 +41,12 @@ fn every_branch_and_address_stays_inside() {
             // Into the program, and to what initialises libraries.
             FlowControl::IndirectBranch if instruction.op0_register() == Register::R11 => {}
             FlowControl::IndirectCall => {
-                // A resolver of dlsym, a slot, or what initialises libraries.
+                // A resolver of dlsym or the loader's function, a slot, or one of an array.
                 let resolver = instruction.op0_register() == Register::RAX;
                 let by = (instruction.memory_base(), instruction.memory_index());
                 let slot = matches!(by, (Register::R11 | Register::RBX, Register::R10));
-                let array = by == (Register::RBX, Register::None);
+                let array = by == (Register::RBX, Register::None)
+                    || by == (Register::R12, Register::RBP);
                 assert!(resolver || slot || array, "at {at:#x}");
             }
             FlowControl::IndirectBranch => {
@@ -71,7 +72,12 @@ fn every_branch_and_address_stays_inside() {
 fn the_directory_names_code() {
     let starts: Vec<u64> = instructions().iter().map(Instruction::ip).collect();
     let slots = Function::ALL.map(|function| (function, -8)).to_vec();
-    let start = Some(Start { program: 1, initialisers: 2, count: 3 });
+    let start = Some(Start {
+        program: 1,
+        initialisers: super::Functions { offset: 2, count: 3 },
+        finalisers: super::Functions::default(),
+        finish: 0,
+    });
     let blob = build(&Tables { slots, start, ..tables() }).unwrap();
     assert_eq!(blob.wrappers.len(), 12);
     let entries = [blob.entry, blob.start.unwrap()];
