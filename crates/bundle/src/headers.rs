@@ -91,7 +91,7 @@ impl Headers {
 
 fn file_header(plan: &Plan<'_>, headers: usize, section_headers: u64, sections: usize) -> Vec<u8> {
     let program = plan.layout.members.first();
-    let entry = program.map_or(0, |member| member.moved(member.image.entry));
+    let entry = plan.entry;
     let ident = program.and_then(|member| member.image.bytes().get(..16)).unwrap_or(&[]);
     let mut bytes = ident.to_vec();
     let kind = if plan.fixed { spec::ET_EXEC } else { spec::ET_DYN };

@@ -4,7 +4,7 @@ use crate::error::BundleError;
 use crate::exports::{self, Export, Placed};
 use crate::fixups::{self, Fixups};
 use crate::freshness;
-use crate::guard;
+use crate::guard::{self, Addresses};
 use crate::initialisers;
 use crate::layout::{Bases, Layout, up};
 use crate::members::{self, Place};
@@ -58,6 +58,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) sections: Vec<Section>,
     pub(crate) relocations: Relocations,
     pub(crate) fixed: bool,
+    /// Where the file is entered.
+    pub(crate) entry: u64,
 }
 
 impl Plan<'_> {
@@ -82,7 +84,8 @@ pub(crate) fn plan<'a>(
     let records = freshness::records(graph)?;
     let mut guard = guard::tables(wanted.program, wanted.own_name, records, &layout);
     let names = names::of_merged(graph, &layout);
-    guard::place(&mut guard, &layout, &Begun::default(), 0, (!names.is_empty()).then_some(0));
+    let nowhere = Addresses { names: (!names.is_empty()).then_some(0), ..Addresses::default() };
+    guard::place(&mut guard, graph, &layout, &Begun::default(), &nowhere);
     let first_blob = guard::blob(wanted.program, &guard)?;
     let slots = guard.slots.len();
     let begun = Begun::new(&layout, guard::room(&first_blob), slots);
@@ -96,13 +99,14 @@ pub(crate) fn plan<'a>(
     let mut own = Own::new(begun, dynamic_room, &functions, names.len());
     own.set_guard(begun.guard + first_blob.entry);
     own.set_slots(&fixups, &guard.slots.iter().map(|(f, _)| *f).collect::<Vec<Function>>());
-    guard::place(
-        &mut guard,
-        &layout,
-        &begun,
-        own.dynamic.at,
-        (!names.is_empty()).then_some(own.nodes.at),
-    );
+    let addresses = Addresses {
+        dynamic: own.dynamic.at,
+        names: nowhere.names.map(|_| own.nodes.at),
+        libraries: own.libraries,
+        libraries_end: own.libraries_end,
+        finish: own.finish,
+    };
+    guard::place(&mut guard, graph, &layout, &begun, &addresses);
     let blob = guard::blob(wanted.program, &guard)?;
 
     let exports = exports::collect(graph, relocated, &layout);
@@ -141,6 +145,7 @@ pub(crate) fn plan<'a>(
         layout,
         own,
         guard: blob.bytes,
+        entry: begun.guard + blob.start.unwrap_or_default(),
         tables,
         dynamic: Vec::new(),
         sections: Vec::new(),

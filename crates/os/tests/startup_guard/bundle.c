@@ -20,7 +20,8 @@ __asm__(".pushsection .guard,\"awx\",@progbits\n"
         ".globl slots, probes, nodes, guard, constants\n"
         "slots: .quad readlink, readlinkat, __readlink_chk, __readlinkat_chk\n"
         "       .quad realpath, __realpath_chk, canonicalize_file_name\n"
-        "probes: .fill 7, 8, 0\n"
+        "       .quad dladdr, dladdr1, dlsym, dlvsym, dlopen\n"
+        "probes: .fill 12, 8, 0\n"
         "nodes: .quad 1f, nodes + 24, 1\n"
         "       .quad 2f, 0, 1\n"
         "1:     .asciz \"libmerged.so.1\"\n"
@@ -116,7 +117,7 @@ static void *function(int index, int wrapped)
 {
     static void *const real[] = {readlink, readlinkat, __readlink_chk, __readlinkat_chk,
                                  realpath, __realpath_chk, canonicalize_file_name};
-    return wrapped ? guard + ((const uint32_t *)guard)[3 + index] : real[index];
+    return wrapped ? guard + ((const uint32_t *)guard)[4 + index] : real[index];
 }
 
 /* One call: what it gave, errno, and the buffer with what stood behind the answer. */
