@@ -100,16 +100,17 @@ impl Fixups<'_> {
             return;
         }
         self.sort();
+        let mut mirrored = Vec::new();
         for copy in &self.copied {
             let start = self.all.partition_point(|fixup| fixup.at < copy.from);
             let end = self.all.partition_point(|fixup| fixup.at < copy.from + copy.size);
-            let moved = self.all.get(start..end).unwrap_or(&[]).to_vec();
-            let moved = moved.into_iter().map(|fixup| Fixup {
+            let moved = self.all.get(start..end).unwrap_or(&[]).iter().map(|fixup| Fixup {
                 at: fixup.at - copy.from + copy.to,
-                ..fixup
+                ..*fixup
             });
-            self.all.extend(moved);
+            mirrored.extend(moved);
         }
+        self.all.extend(mirrored);
     }
 
     /// Of two at one address the later one counts, as with a loader.
