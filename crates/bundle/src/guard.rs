@@ -9,7 +9,8 @@ use image::loadable::Segment;
 use image::spec;
 use loader::Graph;
 use os::startup_guard::{
-    Blob, Expected, Function, Functions, Module, Names, Protected, Record, Start, Symbols, Tables, Variable, build,
+    Blob, Expected, Function, Functions, Module, Names, Protected, Record, Start, Symbols, Tables,
+    Variable, build,
 };
 use std::ffi::OsStr;
 use std::path::Path;
@@ -81,9 +82,8 @@ pub(crate) fn place(
 ) {
     let offset = |address: u64| address.wrapping_sub(begun.guard) as i64;
     let ranges = relro(layout).into_iter();
-    tables.relro = ranges
-        .map(|(start, length)| Protected { offset: offset(start), length })
-        .collect();
+    tables.relro =
+        ranges.map(|(start, length)| Protected { offset: offset(start), length }).collect();
     tables.modules = modules(graph, layout, offset);
     let dynamic = offset(own.dynamic);
     tables.names = own.names.map(|first| Names { first: offset(first), dynamic });
@@ -109,7 +109,8 @@ fn debug_value(image: &Loadable) -> Option<u64> {
     let part = image.segments().iter().find(|part| part.loads() && part.holds(table.address))?;
     let tags = image.segment_bytes(table).chunks_exact(16).map(|entry| entry.first_chunk::<8>());
     let mut tags = tags.zip((table.address..).step_by(16));
-    let found = tags.find(|(tag, _)| tag.is_some_and(|tag| u64::from_le_bytes(*tag) == spec::DT_DEBUG));
+    let found =
+        tags.find(|(tag, _)| tag.is_some_and(|tag| u64::from_le_bytes(*tag) == spec::DT_DEBUG));
     found.filter(|_| part.flags & spec::PF_W != 0).map(|(_, at)| at + 8)
 }
 

@@ -113,7 +113,9 @@ fn faults(bundled: &Bundled) -> Vec<String> {
                 faults.push(format!("{name}: {moving:?}"));
             }
         }
-        moving => faults.extend(unknown(fault(moving, built, &expected), known).map(|f| format!("{name}: {f}"))),
+        moving => faults.extend(
+            unknown(fault(moving, built, &expected), known).map(|f| format!("{name}: {f}")),
+        ),
     }
     let of_fixed = unknown(fault(fixed, built, &expected), known);
     faults.extend(of_fixed.map(|f| format!("{name} --fixed: {f}")));
@@ -124,7 +126,9 @@ fn faults(bundled: &Bundled) -> Vec<String> {
 fn unknown(fault: Option<String>, known: Option<&str>) -> Option<String> {
     match (fault, known) {
         (Some(fault), Some(seen)) if fault.contains(seen) => None,
-        (None, Some(seen)) => Some(format!("there is no {seen:?} any more: strike it from the list")),
+        (None, Some(seen)) => {
+            Some(format!("there is no {seen:?} any more: strike it from the list"))
+        }
         (fault, _) => fault,
     }
 }

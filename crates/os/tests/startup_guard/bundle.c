@@ -184,7 +184,7 @@ static int overflow(char **argv)
 /* What the wrapped dladdr says of a merged library's memory, and of the program's. */
 static int where(void)
 {
-    char *places[] = {constants, constants + 4095, constants + 4096, (char *)main};
+    char *places[] = {constants, constants + 4095, constants + 4096, (char *)merged};
     for (int i = 0; i < 4; i++) {
         Dl_info info = {"nothing", 0, "nothing", constants};
         int found = ((int (*)(void *, Dl_info *))function(7, 1))(places[i], &info);

@@ -137,7 +137,7 @@ fn memory_of_a_merged_library_is_the_librarys() {
     let launched = launch(&mut bench.command(&["where"]));
     let merged = "found 1 file /nowhere/libmerged.so.1 base 1 symbol - 0";
     let run = bench.path("original");
-    let own = format!("place 3 found 1 file {} base 0 symbol main 1", run.display());
+    let own = format!("place 3 found 1 file {} base 0 symbol merged 1", run.display());
     let lines: Vec<&str> = launched.stdout.lines().collect();
     assert_eq!(lines[0], format!("place 0 {merged}"), "{launched:?}");
     assert_eq!(lines[1], format!("place 1 {merged}"));

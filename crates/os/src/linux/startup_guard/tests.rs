@@ -45,8 +45,8 @@ fn every_branch_and_address_stays_inside() {
                 let resolver = instruction.op0_register() == Register::RAX;
                 let by = (instruction.memory_base(), instruction.memory_index());
                 let slot = matches!(by, (Register::R11 | Register::RBX, Register::R10));
-                let array = by == (Register::RBX, Register::None)
-                    || by == (Register::R12, Register::RBP);
+                let array =
+                    by == (Register::RBX, Register::None) || by == (Register::R12, Register::RBP);
                 assert!(resolver || slot || array, "at {at:#x}");
             }
             FlowControl::IndirectBranch => {
@@ -74,8 +74,8 @@ fn the_directory_names_code() {
     let slots = Function::ALL.map(|function| (function, -8)).to_vec();
     let start = Some(Start {
         program: 1,
-        initialisers: super::Functions { offset: 2, count: 3 },
-        finalisers: super::Functions::default(),
+        initialisers: Functions { offset: 2, count: 3 },
+        finalisers: Functions::default(),
         finish: 0,
     });
     let blob = build(&Tables { slots, start, ..tables() }).unwrap();
