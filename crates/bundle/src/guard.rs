@@ -4,6 +4,7 @@ use crate::error::BundleError;
 use crate::freshness::Records;
 use crate::layout::{Layout, Member, PAGE, page};
 use crate::own::{Array, Begun};
+use image::Loadable;
 use image::loadable::Segment;
 use image::spec;
 use loader::Graph;
@@ -33,6 +34,7 @@ pub(crate) fn tables(
         all: records.all,
         relro: vec![nowhere; relro(layout).len()],
         names: None,
+        debugger: None,
         modules: Vec::new(),
         start: Some(Start {
             program: 0,
@@ -87,6 +89,8 @@ pub(crate) fn place(
     tables.names = own.names.map(|first| Names { first: offset(first), dynamic });
     let functions = |array: Array| Functions { offset: offset(array.at), count: array.size / 8 };
     let program = layout.members.first();
+    let debug = program.and_then(|member| Some(member.moved(debug_value(member.image)?)));
+    tables.debugger = debug.map(|copy| (dynamic, offset(copy)));
     let program = program.map_or(0, |member| member.moved(member.image.entry));
     tables.start = Some(Start {
         program: offset(program),
@@ -97,6 +101,17 @@ pub(crate) fn place(
     for (index, slot) in tables.slots.iter_mut().enumerate() {
         slot.1 = offset(begun.slots + 8 * index as u64);
     }
+}
+
+/// Where the program itself has the value of DT_DEBUG, if it can be written to.
+fn debug_value(image: &Loadable) -> Option<u64> {
+    let table = image.segment(spec::PT_DYNAMIC)?;
+    let part = image.segments().iter().find(|part| part.loads() && part.holds(table.address))?;
+    let tags = image.segment_bytes(table).chunks_exact(16).map(|entry| entry.first_chunk::<8>());
+    let mut tags = tags.zip((table.address..).step_by(16));
+    let found =
+        tags.find(|(tag, _)| tag.is_some_and(|tag| u64::from_le_bytes(*tag) == spec::DT_DEBUG));
+    found.filter(|_| part.flags & spec::PF_W != 0).map(|(_, at)| at + 8)
 }
 
 /// The merged modules as they are in memory.

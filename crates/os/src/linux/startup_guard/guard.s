@@ -40,9 +40,11 @@
 .set TABLE_FINALISERS, 168
 .set TABLE_FINALISER_COUNT, 176
 .set TABLE_FINISH, 184          # a word of the bundle, for .Lfinish
-.set TABLE_MODULES, 192
-.set TABLE_MODULE_COUNT, 200
-.set TABLE_SLOTS, 208
+.set TABLE_DEBUG, 192          # the bundle's dynamic table, and where the program has DT_DEBUG
+.set TABLE_DEBUG_COPY, 200
+.set TABLE_MODULES, 208
+.set TABLE_MODULE_COUNT, 216
+.set TABLE_SLOTS, 224
 
 .section .rodata.headstart_startup_guard,"a",@progbits
 .balign 16
@@ -111,6 +113,7 @@ headstart_startup_guard_begin:
     call .Lcheck_records
     call .Ladd_names
     call .Ltell
+    call .Ltell_debugger
     call .Lprotect
     add rsp, FRAME
     pop r15

@@ -55,6 +55,9 @@ pub struct Tables {
     pub relro: Vec<Protected>,
     /// Names of merged libraries for the loader.
     pub names: Option<Names>,
+    /// Offset of the bundle's dynamic table, and of the value of DT_DEBUG in the program's own,
+    /// to which that of the bundle's is copied. It is writable until `relro` is protected.
+    pub debugger: Option<(i64, i64)>,
     /// What runs at the bundle's entry point.
     pub start: Option<Start>,
     /// The merged modules, the program first, in the order of the loader's search, in which their

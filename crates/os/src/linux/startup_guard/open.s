@@ -9,9 +9,9 @@
     endbr64
     test rdi, rdi
     jz 1f
-    mov rdx, rdi
-2:  movzx eax, byte ptr [rdx]
-    inc rdx
+    mov r11, rdi
+2:  movzx eax, byte ptr [r11]
+    inc r11
     test al, al
     jz 1f
     cmp al, 0x2f

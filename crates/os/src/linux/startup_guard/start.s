@@ -12,6 +12,7 @@
 # As for _start: rsp is where argc is, then argv and envp; rdx is a function for the program to
 # register, in whose place the program gets .Lfinish where there is something to finalise. The
 # registers that a function keeps reach the program as they came.
+.set AUXILIARY_ENTRY, 9         # AT_ENTRY
 .set START_FINISH, 56           # of its frame: rdx
 .set START_ARGUMENTS, 64
 
@@ -30,6 +31,25 @@
     lea r14, [r13 + 8 * r12 + 8]
     lea r15, [rip + .Ltables]
     lea rax, [rip + .Lbegin]
+    mov rcx, [r15 + TABLE_PROGRAM]
+    add rcx, rax
+    mov rsi, r14
+.Lskip_variable:
+    mov rdx, [rsi]
+    add rsi, 8
+    test rdx, rdx
+    jnz .Lskip_variable
+.Lnext_auxiliary:               # where the process sees its entry point
+    mov rdx, [rsi]
+    add rsi, 16
+    cmp rdx, AUXILIARY_ENTRY
+    je .Ltell_entry
+    test rdx, rdx
+    jnz .Lnext_auxiliary
+    jmp .Linitialise
+.Ltell_entry:
+    mov [rsi - 8], rcx
+.Linitialise:
     mov rbx, [r15 + TABLE_INITIALISERS]
     add rbx, rax
     mov rbp, [r15 + TABLE_INITIALISER_COUNT]

@@ -27,9 +27,11 @@ mod word {
     pub const FINALISERS: usize = 21;
     pub const FINALISER_COUNT: usize = 22;
     pub const FINISH: usize = 23;
-    pub const MODULES: usize = 24;
+    pub const DEBUG: usize = 24;
+    pub const DEBUG_COPY: usize = 25;
+    pub const MODULES: usize = 26;
     /// One for each function.
-    pub const SLOTS: usize = 26;
+    pub const SLOTS: usize = 28;
     pub const COUNT: usize = SLOTS + super::Function::ALL.len();
 }
 
@@ -69,6 +71,10 @@ impl Writer {
             return Err(BuildError::Overlap);
         }
         self.list(word::MODULES, &tables.modules, Writer::module)?;
+        if let Some((from, to)) = tables.debugger {
+            self.header_word(word::DEBUG, from as u64);
+            self.header_word(word::DEBUG_COPY, to as u64);
+        }
         if let Some(start) = tables.start {
             self.header_word(word::PROGRAM, start.program as u64);
             let (initialisers, finalisers) = (start.initialisers, start.finalisers);

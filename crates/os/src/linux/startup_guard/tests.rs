@@ -74,8 +74,8 @@ fn the_directory_names_code() {
     let slots = Function::ALL.map(|function| (function, -8)).to_vec();
     let start = Some(Start {
         program: 1,
-        initialisers: super::Functions { offset: 2, count: 3 },
-        finalisers: super::Functions::default(),
+        initialisers: Functions { offset: 2, count: 3 },
+        finalisers: Functions::default(),
         finish: 0,
     });
     let blob = build(&Tables { slots, start, ..tables() }).unwrap();
