@@ -37,6 +37,7 @@ mod manifest;
 mod moving;
 mod patch;
 mod proof;
+mod read_only;
 mod rerandomize;
 mod verify;
 
