@@ -9,6 +9,9 @@ use loader::{Graph, Relocated};
 use model::simulation::RelocationWork;
 use std::collections::{HashMap, HashSet};
 
+/// Index of a library's first version.
+const OLDEST: u16 = 2;
+
 /// An exported symbol.
 #[derive(Clone, Debug)]
 pub(crate) struct Export<'a> {
@@ -44,6 +47,9 @@ pub(crate) enum ExportVersion {
     Base,
     /// One that the bundle defines.
     Defined(Vec<u8>),
+    /// The oldest of a library (index 2), once more: the loader binds references without a version
+    /// to it even where it is hidden, and dlsym does not.
+    Oldest,
     /// One of a library outside, for data that the program has a copy of.
     Needed(String, Vec<u8>),
 }
@@ -59,6 +65,7 @@ pub(crate) fn collect<'a>(
         layout,
         unique: unique(graph, relocated),
         seen: HashSet::new(),
+        first: HashMap::new(),
         defaults: HashSet::new(),
         all: Vec::new(),
         work: RelocationWork::default(),
@@ -88,6 +95,8 @@ struct Exports<'m, 'a> {
     unique: HashMap<&'a [u8], (usize, u32)>,
     /// Names with their versions.
     seen: HashSet<(&'a [u8], ExportVersion)>,
+    /// The module in which a name is found first.
+    first: HashMap<&'a [u8], usize>,
     /// Names that have a definition for references without a version.
     defaults: HashSet<&'a [u8]>,
     all: Vec<Export<'a>>,
@@ -111,6 +120,10 @@ impl<'a> Exports<'_, 'a> {
         if other || self.earlier_outside(member.module, &symbol, asked) {
             return;
         }
+        let first = *self.first.entry(symbol.name).or_insert(member.module) == member.module;
+        if first && hidden && number == OLDEST {
+            self.add(member, &symbol, placed, ExportVersion::Oldest, hidden, source);
+        }
         if self.defaults.contains(symbol.name) {
             if version == ExportVersion::Base {
                 // References without a version would take it for the earlier one.
@@ -120,6 +133,18 @@ impl<'a> Exports<'_, 'a> {
         } else if !hidden {
             self.defaults.insert(symbol.name);
         }
+        self.add(member, &symbol, placed, version, hidden, source);
+    }
+
+    fn add(
+        &mut self,
+        member: &Member<'a>,
+        symbol: &Symbol<'a>,
+        placed: Placed,
+        version: ExportVersion,
+        hidden: bool,
+        source: (usize, u32),
+    ) {
         if !self.seen.insert((symbol.name, version.clone())) {
             return;
         }
@@ -128,7 +153,7 @@ impl<'a> Exports<'_, 'a> {
             (_, SymbolKind::Tls) => member.tls.wrapping_add(symbol.value),
             _ => member.moved(symbol.value),
         };
-        let Symbol { name, size, kind, binding, .. } = symbol;
+        let Symbol { name, size, kind, binding, .. } = *symbol;
         let export = Export { name, value, size, kind, binding, placed, version, hidden, source };
         self.all.push(export);
     }

@@ -10,8 +10,11 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Index of a symbol without a version.
 const GLOBAL: u16 = 1;
-/// The first index of a name. The one before it would be taken by references without a version
-/// even where it is hidden, so no symbol has it.
+/// References without a version bind to symbols of this index, even where they are hidden.
+const OLDEST: u16 = 2;
+/// Name of the version with that index; nothing asks for it.
+const OLDEST_NAME: &[u8] = b"HEADSTART_OLDEST";
+/// The first index of other names.
 const FIRST: u16 = 3;
 /// Bit of an index that is hidden from references without a version.
 pub(crate) const HIDDEN: u16 = 0x8000;
@@ -65,6 +68,7 @@ impl Versions {
             let index = match &export.version {
                 ExportVersion::Base => GLOBAL,
                 ExportVersion::Defined(name) => indices.define(name),
+                ExportVersion::Oldest => indices.define_oldest(),
                 ExportVersion::Needed(library, name) => indices.need(library, name),
             };
             if export.hidden { index | HIDDEN } else { index }
@@ -105,6 +109,13 @@ impl Indices {
         self.defined.push(name.to_vec());
         self.by_name.insert(name.to_vec(), index);
         index
+    }
+
+    fn define_oldest(&mut self) -> u16 {
+        if self.by_name.insert(OLDEST_NAME.to_vec(), OLDEST).is_none() {
+            self.defined.push(OLDEST_NAME.to_vec());
+        }
+        OLDEST
     }
 
     fn need(&mut self, library: &str, name: &[u8]) -> u16 {
