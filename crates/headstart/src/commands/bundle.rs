@@ -8,14 +8,14 @@ use std::process::ExitCode;
 
 /// Merge a program and the libraries that are loaded with it into one file that starts faster
 ///
-/// DIR/run is the merged file; the program itself is not touched. At every start it looks whether
-/// the program and its libraries are still those that were merged, and starts the original if
-/// they are not.
+/// DIR/run is the merged file; the program itself is not touched. At every start DIR/run looks
+/// whether the program and its libraries are still those that were merged, and starts the
+/// original if they are not: make the bundle on the machine on which it is to run.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// A program, by path or along PATH
     program: String,
-    /// Folder for the bundle; it is made where it is not there
+    /// Folder for the bundle, made if need be; a bundle that is there is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// At fixed addresses, chosen by chance now: faster still, but the same at every start (no

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 
 /// Give a bundle at fixed addresses a new base, chosen by chance
 ///
-/// For once a day or at every boot: a bundle made with --fixed has the same addresses at every
-/// start. The bundle can be started all the time, with the old base or the new one. A spare of
-/// the file is kept beside it, so that the next time takes milliseconds.
+/// For once a day or at every boot, as a bundle made with --fixed has the same addresses at every
+/// start. It can be started meanwhile, with the old base or the new one. A spare of the file is
+/// kept beside it, so that the next time takes milliseconds.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Folder that headstart bundle --fixed has made
+    /// Folder that headstart bundle --fixed, or optimize, has made
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

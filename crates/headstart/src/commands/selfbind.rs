@@ -18,19 +18,18 @@ const SCHEMA: u32 = 1;
 
 /// Bind references of a program and its libraries to their own symbols, without look-ups
 ///
-/// A program is written into a folder with private copies of its libraries, which it asks for in
-/// the best order: run and lib/; the folder must stay where it is. A library by itself is written
-/// to a file; only what no program could bind elsewhere is changed there.
+/// For a program --out is a new or empty folder: private copies of its libraries in lib/, which
+/// the program in bin/ asks for in the best order, and run, a link to it. The folder must stay
+/// where it is. For a library --out is a new file, in which only those references are changed
+/// that no program could bind elsewhere.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A program or a library; --out is a new or empty folder for a program, a new file for a
-    /// library
     #[command(flatten)]
     target: RewriteArgs,
-    /// No private copy of this library
+    /// Make no private copy of this library; may be repeated
     #[arg(long, value_name = "NAME")]
     outside: Vec<String>,
-    /// A private copy of this library although it asks for its own path
+    /// Make a private copy of this library although it asks for its own path; may be repeated
     #[arg(long, value_name = "NAME")]
     private: Vec<String>,
 }

@@ -7,7 +7,7 @@ use model::simulation::{BoundReference, SIMULATION_SCHEMA, SimulatedModule, Simu
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What the loader would do with a program: modules, look-ups, bindings, order of initialisation
+/// Say what the loader would do with a program: modules, look-ups, bindings, order of initialisation
 ///
 /// The program is not started: its files are read as glibc's loader would, with the present
 /// LD_LIBRARY_PATH and LD_PRELOAD. What it opens itself later (dlopen) is not part of it.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Whether a bundle's program and libraries are still those that it was made of
+/// Check whether a bundle's program and libraries are still those that it was made of
 ///
 /// Every file is read and compared by its content, and the loader's search is simulated again.
 /// Exits with 1 where something has changed: the bundle starts the original then, until it is
