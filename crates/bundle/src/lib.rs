@@ -6,6 +6,7 @@
 //!        ─► exports, versions, symbols, unwind, initialisers ─► plan ─► output
 //! ```
 
+mod bounds;
 mod debug_symbols;
 mod dynamic;
 mod error;

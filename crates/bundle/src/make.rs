@@ -8,6 +8,7 @@ use crate::output;
 use crate::plan::{self, Wanted};
 use crate::proof::{self, Before};
 use image::Loadable;
+use image::apply::{Privilege, privilege};
 use image::loadable::Segment;
 use loader::{Environment, Graph};
 use model::bundle::BundleManifest;
@@ -126,6 +127,11 @@ fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option
              libraries are merged at fixed addresses too"
                 .to_owned(),
         );
+    }
+    if let Some(privilege) = privilege(&program.path).map(Privilege::name) {
+        return Some(format!(
+            "it is {privilege}, and a copy would not have its privileges; leave it as it is"
+        ));
     }
     members::cannot_be_merged(&program.image)
 }
