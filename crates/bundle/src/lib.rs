@@ -21,6 +21,7 @@ mod left;
 mod members;
 mod names;
 mod needs;
+mod on_the_way;
 mod output;
 mod own;
 mod plan;
@@ -40,6 +41,7 @@ mod patch;
 mod proof;
 mod rerandomize;
 mod verify;
+mod workplace;
 
 pub use error::BundleError;
 pub use make::{Made, Options, RUN, make};

@@ -7,6 +7,7 @@ use crate::members::{self, Place};
 use crate::output;
 use crate::plan::{self, Wanted};
 use crate::proof::{self, Before};
+use crate::workplace::{Workplace, temporary};
 use image::Loadable;
 use image::apply::{Privilege, privilege};
 use image::loadable::Segment;
@@ -17,7 +18,6 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -58,6 +58,15 @@ pub struct Made {
 /// It is declined, with the reason, or a file cannot be read or written; nothing named `run` is
 /// left then.
 pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, BundleError> {
+    make_at(&Workplace::enter(folder), program, folder, options)
+}
+
+pub(crate) fn make_at(
+    _: &Workplace,
+    program: &Path,
+    folder: &Path,
+    options: &Options,
+) -> Result<Made, BundleError> {
     let environment = Environment::own();
     let graph = loader::load(program, &environment)?;
     let declined =
@@ -90,11 +99,6 @@ pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, Bu
         moving: if fixed { 0 } else { plan.relocations.moving.len() },
         joined: plan.layout.joined,
     })
-}
-
-fn temporary(folder: &Path) -> Result<NamedTempFile, BundleError> {
-    let file = tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder);
-    file.map_err(|error| BundleError::io(folder, error))
 }
 
 fn write_manifest(manifest: &BundleManifest, folder: &Path) -> Result<(), BundleError> {

@@ -1,7 +1,7 @@
 //! What the commands print and leave.
 
 use crate::common::{stderr, stdout};
-use crate::stage::{KINDS, LIBRARIES, Stage, json, names, outcome, run};
+use crate::stage::{FIXED, KINDS, LIBRARIES, OUT, Stage, json, names, outcome, run};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -12,7 +12,7 @@ fn it_is_made_runs_and_is_current() {
     for kind in KINDS {
         let out = stage.text(kind);
         let mut words = vec!["bundle", "--out", &out, &program];
-        words.extend((kind == "fixed").then_some("--fixed"));
+        words.extend((kind == FIXED).then_some("--fixed"));
         let said = stdout(&run(&words));
         assert!(said.contains(&format!("{out}/run")), "{said}");
         assert_eq!(names(&stage.path(kind)), ["headstart.json", "run"]);
@@ -31,14 +31,14 @@ fn it_is_made_runs_and_is_current() {
 #[test]
 fn json_of_both() {
     let Some(stage) = Stage::bare() else { return };
-    let (program, out) = (stage.text("program"), stage.text("out"));
+    let (program, out) = (stage.text("program"), stage.text(OUT));
     let made =
         json(&["bundle", "--json", "--fixed", "--outside", "libtwo", "--out", &out, &program]);
     assert_eq!((&made["schema"], &made["fixed"]), (&1.into(), &true.into()), "{made}");
     assert_eq!(made["program"], program);
     assert_eq!(made["outside"], serde_json::json!(["libtwo"]));
     let kept: serde_json::Value =
-        serde_json::from_slice(&fs::read(stage.path("out/headstart.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(stage.path("made/out/headstart.json")).unwrap()).unwrap();
     assert_eq!(kept, made);
     let modules = made["modules"].as_array().unwrap();
     assert!(modules[0].get("name").is_none() && modules[0]["offset"].is_u64(), "{made}");
@@ -62,7 +62,7 @@ fn json_of_both() {
     assert_eq!(verified, wanted);
     assert_eq!(
         outcome(&stage.start("program").output().unwrap()),
-        outcome(&stage.start("out/run").output().unwrap())
+        outcome(&stage.start("made/out/run").output().unwrap())
     );
 }
 

@@ -1,12 +1,12 @@
 //! Killed at any of its system calls that change files.
 
 use crate::common::stderr;
-use crate::stage::{KINDS, Stage, command, names, run};
+use crate::stage::{FIXED, KINDS, OUT, Stage, command, names, run};
 use std::fs;
 use std::path::Path;
 
 /// Calls that change something on disk.
-const CALLS: [&str; 10] = [
+const CALLS: [&str; 11] = [
     "pwrite64",
     "write",
     "copy_file_range",
@@ -17,6 +17,7 @@ const CALLS: [&str; 10] = [
     "linkat",
     "unlink",
     "rename",
+    "renameat",
 ];
 /// Each call of more than these is killed at one of a few.
 const EACH: usize = 6;
@@ -71,22 +72,22 @@ fn is_whole(stage: &Stage, kind: &str, moment: &Moment<'_>) {
 
 fn words<'a>(kind: &str, out: &'a str, program: &'a str) -> Vec<&'a str> {
     let mut words = vec!["bundle", "--out", out, program];
-    words.extend((kind == "fixed").then_some("--fixed"));
+    words.extend((kind == FIXED).then_some("--fixed"));
     words
 }
 
 #[test]
 fn a_new_bundle_is_whole_or_not_there() {
     let Some(stage) = Stage::bare() else { return };
-    let (out, program) = (stage.text("out"), stage.text("program"));
-    let killed = at_every_call(&words("out", &out, &program), &|moment: &Moment<'_>| {
+    let (out, program) = (stage.text(OUT), stage.text("program"));
+    let killed = at_every_call(&words(OUT, &out, &program), &|moment: &Moment<'_>| {
         if Path::new(&out).join("run").exists() {
-            is_whole(&stage, "out", moment);
+            is_whole(&stage, OUT, moment);
         } else {
             assert!(!moment.last, "{moment:?}");
             // The next one finds a folder with leftovers, and cleans it.
             if moment.time % 2 == 0 {
-                stage.bundle_one("out");
+                stage.bundle_one(OUT);
                 assert_eq!(names(Path::new(&out)), ["headstart.json", "run"], "{moment:?}");
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::common::{stderr, stdout};
 use crate::killed::{self, Moment};
-use crate::stage::{Stage, names, outcome, run};
+use crate::stage::{FIXED, OUT, Stage, names, outcome, run};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 /// Where the program and a library are, after the line that tells what they are.
 fn addresses(stage: &Stage) -> (String, String) {
-    let text = stdout(&stage.start("fixed/run").arg("where").output().unwrap());
+    let text = stdout(&stage.start("made/fixed/run").arg("where").output().unwrap());
     let (first, second) = text.split_once('\n').unwrap();
     assert_eq!(first, "program v1: one-v1 two-v1/three-v1 three-v1");
     let (program, library) = second.trim().split_once(' ').unwrap();
@@ -24,29 +24,29 @@ fn five_times_in_a_row() {
     let mut seen = BTreeSet::from([addresses(&stage)]);
     assert_eq!(addresses(&stage), addresses(&stage));
     for round in 1..=5 {
-        let done = run(&["rerandomize", &stage.text("fixed")]);
+        let done = run(&["rerandomize", &stage.text(FIXED)]);
         assert!(done.status.success(), "{}", stderr(&done));
         assert!(stdout(&done).contains("addresses changed"), "{}", stdout(&done));
-        assert_eq!(outcome(&stage.start("fixed/run").output().unwrap()), original);
-        assert!(stage.runs_merged("fixed"));
+        assert_eq!(outcome(&stage.start("made/fixed/run").output().unwrap()), original);
+        assert!(stage.runs_merged(FIXED));
         assert!(seen.insert(addresses(&stage)), "{round}: {seen:?}");
     }
-    let current = run(&["verify", &stage.text("fixed")]);
+    let current = run(&["verify", &stage.text(FIXED)]);
     assert!(current.status.success(), "{}", stdout(&current));
-    assert_eq!(names(&stage.path("fixed")), [".spare", "headstart.json", "run"]);
+    assert_eq!(names(&stage.path(FIXED)), [".spare", "headstart.json", "run"]);
 }
 
 #[test]
 fn a_process_goes_on_at_its_addresses() {
     let Some(stage) = Stage::bundled() else { return };
-    let mut command = stage.start("fixed/run");
+    let mut command = stage.start("made/fixed/run");
     command.arg("sleep").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next().unwrap().unwrap();
     let (_, library) = addresses(&stage);
     for _ in 0..2 {
-        assert!(run(&["rerandomize", &stage.text("fixed")]).status.success());
+        assert!(run(&["rerandomize", &stage.text(FIXED)]).status.success());
         assert_ne!(addresses(&stage).1, library);
     }
     child.stdin.take().unwrap().write_all(b"\n").unwrap();
@@ -57,12 +57,12 @@ fn a_process_goes_on_at_its_addresses() {
 #[test]
 fn a_bundle_that_moves_anyway_is_refused() {
     let Some(stage) = Stage::bundled() else { return };
-    let before = fs::read(stage.path("out/run")).unwrap();
-    let output = run(&["rerandomize", &stage.text("out")]);
+    let before = fs::read(stage.path("made/out/run")).unwrap();
+    let output = run(&["rerandomize", &stage.text(OUT)]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("keeps address-space layout randomisation"));
-    assert_eq!(fs::read(stage.path("out/run")).unwrap(), before);
-    assert_eq!(names(&stage.path("out")), ["headstart.json", "run"]);
+    assert_eq!(fs::read(stage.path("made/out/run")).unwrap(), before);
+    assert_eq!(names(&stage.path(OUT)), ["headstart.json", "run"]);
 }
 
 /// Its own addresses stay; those of its libraries change.
@@ -76,16 +76,16 @@ fn around_a_program_that_is_fixed_itself() {
     let flags = ["-no-pie", "-fno-pie", "-O1", "-DVERSION=\"v1\"", search];
     let flags = [&flags[..2], &libraries[..], &flags[2..]].concat();
     testkit::compile(&cc, stage.folder.path(), "program", &source, &flags);
-    let (program, out) = (stage.text("program"), stage.text("out"));
+    let (program, out) = (stage.text("program"), stage.text(OUT));
     let refused = run(&["bundle", "--out", &out, &program]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains("with --fixed its libraries"), "{}", stderr(&refused));
-    stage.bundle_one("fixed");
+    stage.bundle_one(FIXED);
     let mut seen = BTreeSet::new();
     for _ in 0..4 {
-        assert!(stage.runs_merged("fixed"));
+        assert!(stage.runs_merged(FIXED));
         seen.insert(addresses(&stage));
-        let done = run(&["rerandomize", &stage.text("fixed")]);
+        let done = run(&["rerandomize", &stage.text(FIXED)]);
         assert!(stdout(&done).contains("made again around its program"), "{}", stderr(&done));
     }
     assert_eq!(seen.len(), 4, "{seen:?}");
@@ -95,16 +95,16 @@ fn around_a_program_that_is_fixed_itself() {
 #[test]
 fn killed_at_any_moment_there_is_a_bundle() {
     let Some(stage) = Stage::bundled() else { return };
-    let out = stage.text("fixed");
+    let out = stage.text(FIXED);
     // Once without a spare, and ever after with one.
     killed::at_every_call(&["rerandomize", &out], &|moment: &Moment<'_>| {
         addresses(&stage);
-        assert!(stage.runs_merged("fixed"), "{moment:?}");
+        assert!(stage.runs_merged(FIXED), "{moment:?}");
         if moment.last {
             assert!(run(&["rerandomize", &out]).status.success(), "{moment:?}");
-            assert!(stage.runs_merged("fixed"), "{moment:?}");
-            assert_eq!(names(&stage.path("fixed")), [".spare", "headstart.json", "run"]);
-            fs::remove_file(stage.path("fixed/.spare")).unwrap();
+            assert!(stage.runs_merged(FIXED), "{moment:?}");
+            assert_eq!(names(&stage.path(FIXED)), [".spare", "headstart.json", "run"]);
+            fs::remove_file(stage.path("made/fixed/.spare")).unwrap();
         }
     });
 }

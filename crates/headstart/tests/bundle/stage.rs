@@ -40,10 +40,10 @@ int main(int count, char **words) {
     if (count > 1 && !strcmp(words[1], "sleep")) {
         fflush(stdout);
         getchar();
-        printf("%p %s %s\n", (void *)one, one(), maps());
+        printf("%p %s %s\n", (void *)three, one(), maps());
     }
     if (count > 1 && !strcmp(words[1], "where"))
-        printf("%p %p\n", (void *)main, (void *)one);
+        printf("%p %p\n", (void *)main, (void *)three);
     return 7;
 }
 "#;
@@ -80,7 +80,7 @@ fn built() -> Option<TempDir> {
     let cc = testkit::tool("cc")?;
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    for name in ["first", "second", "third", "fourth", "v2", "v3", "v2/glibc", "sources"] {
+    for name in ["first", "second", "third", "fourth", "v2", "v3", "made"] {
         std::fs::create_dir(root.join(name)).unwrap();
     }
     for version in ["v1", "v2", "v3"] {
@@ -122,13 +122,16 @@ fn built() -> Option<TempDir> {
     Some(folder)
 }
 
-/// A copy of everything, with a bundle in `out` and one at fixed addresses in `fixed`.
+/// A copy of everything, with a bundle in `made/out` and one at fixed addresses in `made/fixed`: folders
+/// that the guard looks at stay as they are.
 pub struct Stage {
     pub folder: TempDir,
 }
 
 /// Both kinds of bundles.
-pub const KINDS: [&str; 2] = ["out", "fixed"];
+pub const KINDS: [&str; 2] = [OUT, FIXED];
+pub const OUT: &str = "made/out";
+pub const FIXED: &str = "made/fixed";
 
 impl Stage {
     /// Nothing bundled yet; `None`, said loudly, without a compiler.
@@ -158,7 +161,7 @@ impl Stage {
     pub fn bundle_one(&self, kind: &str) {
         let (out, program) = (self.text(kind), self.text("program"));
         let mut words = vec!["bundle", "--out", &out];
-        words.extend((kind == "fixed").then_some("--fixed"));
+        words.extend((kind == FIXED).then_some("--fixed"));
         words.push(&program);
         let output = run(&words);
         assert!(output.status.success(), "{words:?}: {}", stderr(&output));
