@@ -89,6 +89,8 @@ pub(crate) fn sections(plan: &Plan<'_>, sections: &mut Vec<Section>) {
     all.push(Section { entry: 16, ..dynamic });
     let arrays = [
         (".preinit_array", SHT_PREINIT_ARRAY, own.before_all),
+        (".init_array.headstart", SHT_PROGBITS, own.libraries),
+        (".fini_array.headstart", SHT_PROGBITS, own.libraries_end),
         (".init_array", SHT_INIT_ARRAY, own.initialise),
         (".fini_array", SHT_FINI_ARRAY, own.finalise),
         (".data.headstart", SHT_PROGBITS, own.nodes),

@@ -91,7 +91,7 @@ impl Headers {
 
 fn file_header(plan: &Plan<'_>, headers: usize, section_headers: u64, sections: usize) -> Vec<u8> {
     let program = plan.layout.members.first();
-    let entry = program.map_or(0, |member| member.moved(member.image.entry));
+    let entry = plan.entry;
     let ident = program.and_then(|member| member.image.bytes().get(..16)).unwrap_or(&[]);
     let mut bytes = ident.to_vec();
     let kind = if plan.fixed { spec::ET_EXEC } else { spec::ET_DYN };
@@ -112,66 +112,26 @@ fn file_header(plan: &Plan<'_>, headers: usize, section_headers: u64, sections: 
     bytes
 }
 
+impl Header {
+    /// What is in the file as it is in memory.
+    fn plain(kind: u32, flags: u32, address: u64, offset: u64, size: u64, alignment: u64) -> Self {
+        Header { kind, flags, offset, address, file_size: size, memory_size: size, alignment }
+    }
+}
+
+const WRITABLE: u32 = spec::PF_R | spec::PF_W;
+
 fn program_headers(plan: &Plan<'_>) -> Vec<Header> {
-    let layout = &plan.layout;
-    let own = &plan.own;
-    let offset = |address: u64| layout.file_end + (address - layout.end);
-    let plain = |kind, flags, at: u64, offset: u64, size: u64, alignment| Header {
-        kind,
-        flags,
-        offset,
-        address: at,
-        file_size: size,
-        memory_size: size,
-        alignment,
-    };
-    let behind =
-        |kind, flags, at, size, alignment| plain(kind, flags, at, offset(at), size, alignment);
-    let table =
-        |name: &str| plan.table(name).map(|table| (table.section.address, table.section.size));
-    let (writable, executable) = (spec::PF_R | spec::PF_W, spec::PF_R | spec::PF_X);
-    let load = spec::PT_LOAD;
+    let low = plan.layout.low;
     // Their sizes follow from their number, below.
     let mut all =
-        vec![plain(spec::PT_PHDR, spec::PF_R, layout.low + FILE_HEADER, FILE_HEADER, 0, 8)];
-    all.extend(table(".interp").map(|(at, size)| behind(spec::PT_INTERP, spec::PF_R, at, size, 1)));
-    all.push(plain(load, spec::PF_R, layout.low, 0, FILE_HEADER, PAGE));
-    for member in &layout.members {
-        all.extend(member.parts.iter().map(|part| Header {
-            offset: member.file_base.wrapping_add(part.address),
-            address: member.moved(part.address),
-            alignment: part.alignment.max(PAGE),
-            kind: load,
-            flags: part.flags,
-            file_size: part.file_size,
-            memory_size: part.memory_size,
-        }));
-    }
-    let begun = &own.begun;
-    all.push(behind(load, executable, begun.guard, begun.guard_size, PAGE));
-    let data = own.nodes.at + own.nodes.size - begun.start;
-    all.push(behind(load, writable, begun.start, data, PAGE));
-    if let (Some(first), Some(last)) = (plan.tables.first(), plan.tables.last()) {
-        // The tables begin on a page of their own.
-        debug_assert_eq!(first.section.address, own.end);
-        let size = last.section.address + last.section.size - own.end;
-        all.push(behind(load, spec::PF_R, own.end, size, PAGE));
-    }
-    let dynamic = 16 * (plan.dynamic.len() as u64 + 1);
-    all.push(behind(spec::PT_DYNAMIC, writable, own.dynamic.at, dynamic, 8));
-    let tls = &layout.tls;
-    if tls.size > 0 {
-        all.push(behind(spec::PT_TLS, spec::PF_R, begun.template, tls.size, tls.alignment));
-    }
-    let note = table(".note.gnu.build-id");
-    all.extend(note.map(|(at, size)| behind(spec::PT_NOTE, spec::PF_R, at, size, 4)));
-    let unwind = table(".eh_frame_hdr");
-    all.extend(unwind.map(|(at, size)| behind(spec::PT_GNU_EH_FRAME, spec::PF_R, at, size, 4)));
-    all.push(plain(spec::PT_GNU_STACK, stack(plan), 0, 0, 0, 16));
-    let relro = own.relro_end() - begun.start;
-    all.push(behind(spec::PT_GNU_RELRO, spec::PF_R, begun.start, relro, 1));
+        vec![Header::plain(spec::PT_PHDR, spec::PF_R, low + FILE_HEADER, FILE_HEADER, 0, 8)];
+    all.extend(table(plan, ".interp", spec::PT_INTERP, 1));
+    all.push(Header::plain(spec::PT_LOAD, spec::PF_R, low, 0, FILE_HEADER, PAGE));
+    all.extend(loaded(plan));
+    all.extend(told(plan));
     let size = all.len() as u64 * PROGRAM_HEADER;
-    let before = layout.low..=layout.low + FILE_HEADER;
+    let before = low..=low + FILE_HEADER;
     for header in all.iter_mut().filter(|header| before.contains(&header.address)) {
         header.file_size += size;
         header.memory_size += size;
@@ -179,14 +139,72 @@ fn program_headers(plan: &Plan<'_>) -> Vec<Header> {
     all
 }
 
+/// Something behind the modules.
+fn behind(plan: &Plan<'_>, kind: u32, flags: u32, at: u64, size: u64, alignment: u64) -> Header {
+    let offset = plan.layout.file_end + (at - plan.layout.end);
+    Header::plain(kind, flags, at, offset, size, alignment)
+}
+
+/// A table, where there is one.
+fn table(plan: &Plan<'_>, name: &str, kind: u32, alignment: u64) -> Option<Header> {
+    let section = &plan.table(name)?.section;
+    Some(behind(plan, kind, spec::PF_R, section.address, section.size, alignment))
+}
+
+/// The parts of the modules and the bundle's own, by address.
+fn loaded(plan: &Plan<'_>) -> Vec<Header> {
+    let load = spec::PT_LOAD;
+    let own = &plan.own;
+    let begun = &own.begun;
+    let parts = plan.layout.members.iter().flat_map(|member| {
+        member.parts.iter().map(|part| Header {
+            offset: member.file_base.wrapping_add(part.address),
+            address: member.moved(part.address),
+            alignment: part.alignment.max(PAGE),
+            kind: load,
+            flags: part.flags,
+            file_size: part.file_size,
+            memory_size: part.memory_size,
+        })
+    });
+    let mut all: Vec<Header> = parts.collect();
+    let executable = spec::PF_R | spec::PF_X;
+    all.push(behind(plan, load, executable, begun.guard, begun.guard_size, PAGE));
+    let data = own.nodes.at + own.nodes.size - begun.start;
+    all.push(behind(plan, load, WRITABLE, begun.start, data, PAGE));
+    if let Some(last) = plan.tables.last() {
+        let size = last.section.address + last.section.size - own.end;
+        all.push(behind(plan, load, spec::PF_R, own.end, size, PAGE));
+    }
+    all
+}
+
+/// What tells where something is in what is loaded.
+fn told(plan: &Plan<'_>) -> Vec<Header> {
+    let own = &plan.own;
+    let begun = &own.begun;
+    let dynamic = 16 * (plan.dynamic.len() as u64 + 1);
+    let mut all = vec![behind(plan, spec::PT_DYNAMIC, WRITABLE, own.dynamic.at, dynamic, 8)];
+    let tls = &plan.layout.tls;
+    if tls.size > 0 {
+        let (kind, flags) = (spec::PT_TLS, spec::PF_R);
+        all.push(behind(plan, kind, flags, begun.template, tls.size, tls.alignment));
+    }
+    all.extend(table(plan, ".note.gnu.build-id", spec::PT_NOTE, 4));
+    all.extend(table(plan, ".eh_frame_hdr", spec::PT_GNU_EH_FRAME, 4));
+    all.push(Header::plain(spec::PT_GNU_STACK, stack(plan), 0, 0, 0, 16));
+    let relro = own.relro_end() - begun.start;
+    all.push(behind(plan, spec::PT_GNU_RELRO, spec::PF_R, begun.start, relro, 1));
+    all
+}
+
 /// An executable stack where any module asks for one, or does not say.
 fn stack(plan: &Plan<'_>) -> u32 {
-    let writable = spec::PF_R | spec::PF_W;
     let asks = plan.layout.members.iter().any(|member| {
         let stack = member.image.segment(spec::PT_GNU_STACK);
         stack.is_none_or(|stack| stack.flags & spec::PF_X != 0)
     });
-    if asks { writable | spec::PF_X } else { writable }
+    if asks { WRITABLE | spec::PF_X } else { WRITABLE }
 }
 
 fn encode(headers: &[Header]) -> Vec<u8> {

@@ -10,8 +10,13 @@ use loader::Graph;
 pub(crate) struct Functions {
     /// DT_PREINIT_ARRAY: the program's only.
     pub(crate) before_all: Vec<Value>,
-    /// DT_INIT_ARRAY.
+    /// What initialises the libraries; the guard's code at the entry point calls it.
+    pub(crate) libraries: Vec<Value>,
+    /// DT_INIT_ARRAY: the program's own, which its start-up code sees to.
     pub(crate) initialise: Vec<Value>,
+    /// What finalises the libraries, from the last to the first, where the guard is to call it
+    /// after the loader has finalised all else.
+    pub(crate) libraries_end: Vec<Value>,
     /// DT_FINI_ARRAY, which is gone through from its end.
     pub(crate) finalise: Vec<Value>,
 }
@@ -19,21 +24,35 @@ pub(crate) struct Functions {
 /// Collects what the merged modules have.
 pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -> Functions {
     let mut functions = Functions::default();
+    let alone = nothing_ends_outside(graph, layout);
     for module in loader::order::of_initialisation(graph) {
         let Some(member) = layout.member(module) else { continue };
         let one = |tag| single(member, tag);
         let array = |tag, size| array(member, fixups, tag, size);
-        functions.initialise.extend(one(spec::DT_INIT));
-        functions.initialise.extend(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ));
+        let early = if module == 0 { &mut functions.initialise } else { &mut functions.libraries };
+        early.extend(one(spec::DT_INIT));
+        early.extend(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ));
         // Backwards: first the array from its end, then this one.
-        functions.finalise.extend(one(spec::DT_FINI));
-        functions.finalise.extend(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ));
+        let late = module > 0 && alone;
+        let end = if late { &mut functions.libraries_end } else { &mut functions.finalise };
+        end.extend(one(spec::DT_FINI));
+        end.extend(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ));
         if module == 0 {
             let early = array(spec::DT_PREINIT_ARRAY, spec::DT_PREINIT_ARRAYSZ);
             functions.before_all.extend(early);
         }
     }
     functions
+}
+
+/// Whether no module outside has something to finalise, which would have to come after that of
+/// the merged ones that need it.
+fn nothing_ends_outside(graph: &Graph, layout: &Layout<'_>) -> bool {
+    let mut outside = graph.modules.iter().enumerate();
+    outside.all(|(index, module)| {
+        let ends = |tag| module.image.dynamic_value(tag).is_some();
+        layout.member(index).is_some() || !(ends(spec::DT_FINI) || ends(spec::DT_FINI_ARRAY))
+    })
 }
 
 fn single(member: &Member<'_>, tag: u64) -> Option<Value> {

@@ -231,3 +231,48 @@ fn without_borders(parts: &[Segment]) -> Vec<Segment> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(flags: u32, address: u64, size: u64) -> Segment {
+        let kind = spec::PT_LOAD;
+        let (offset, alignment) = (address, PAGE);
+        Segment { kind, flags, offset, address, file_size: size, memory_size: size, alignment }
+    }
+
+    fn usual() -> Vec<Segment> {
+        let (r, w, x) = (spec::PF_R, spec::PF_R | spec::PF_W, spec::PF_R | spec::PF_X);
+        vec![part(r, 0, 0x400), part(x, 0x1000, 0x80), part(r, 0x2000, 0x90), part(w, 0x3e00, 8)]
+    }
+
+    #[test]
+    fn borders_go_where_kernels_would_refuse_and_only_there() {
+        let mut few = vec![usual(); 100];
+        assert_eq!(join(&mut few), Ok(0));
+        assert_eq!(few[0].len(), 4);
+        // 300 × 4 and twelve are 42 too many; each module can save two.
+        let mut many = vec![usual(); 300];
+        assert_eq!(join(&mut many), Ok(21));
+        assert_eq!(many.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS, MOST_HEADERS);
+        let joined = &many[0][0];
+        assert_eq!((joined.address, joined.end(), many[0].len()), (0, 0x2090, 2));
+        assert_eq!(joined.flags, spec::PF_R | spec::PF_X);
+        let refused = join(&mut vec![usual(); 700]).expect_err("two parts each are too many");
+        assert!(refused.contains("1412") && refused.contains("--outside"), "{refused}");
+    }
+
+    #[test]
+    fn headers_come_before_the_program() {
+        let free = Bases { program: None, libraries: None };
+        assert_eq!(program_base(&usual(), 0x2000, free), Ok((0x2000, 0)));
+        let at = |base| Bases { program: Some(base), libraries: None };
+        assert_eq!(program_base(&usual(), 0x2000, at(0x40_0000)), Ok((0x40_0000, 0x3f_e000)));
+        let mut large = usual();
+        large[0].alignment = 0x20_0000;
+        assert_eq!(program_base(&large, 0x2000, free), Ok((0x20_0000, 0)));
+        // Nothing is mapped at the lowest addresses.
+        assert!(program_base(&usual(), 0x2000, at(0x1_1000)).is_err());
+    }
+}

@@ -39,6 +39,7 @@ mod manifest;
 mod moving;
 mod patch;
 mod proof;
+mod read_only;
 mod rerandomize;
 mod verify;
 mod workplace;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Name of the manifest in a bundle's folder.
 pub const MANIFEST: &str = "headstart.json";
@@ -70,6 +70,15 @@ pub(crate) fn hash(path: &Path) -> io::Result<(u64, String)> {
     }
     let digest = hash.finalize();
     Ok((bytes, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+/// Where `headstart optimize` leaves a variant in its folder.
+const OPTIMIZED: &str = "files";
+
+/// The bundle's own folder: `folder`, or the one in it if headstart optimize has made it.
+pub(crate) fn own_folder(folder: &Path) -> PathBuf {
+    let within = folder.join(OPTIMIZED);
+    if within.join(MANIFEST).is_file() { within } else { folder.to_owned() }
 }
 
 /// The manifest in a bundle's folder.

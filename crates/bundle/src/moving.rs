@@ -26,3 +26,34 @@ pub(crate) fn decode(section: &[u8], low: u64) -> Option<Vec<u64>> {
     addresses.sort_unstable();
     Some(addresses)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn addresses_come_back_wherever_the_bundle_is_then(
+            low in (0_u64..1 << 30).prop_map(|page| page << 12),
+            moved in (0_u64..1 << 30).prop_map(|page| page << 12),
+            offsets in proptest::collection::btree_set(0_u64..1 << 20, 0..300),
+        ) {
+            let addresses: Vec<u64> = offsets.iter().map(|offset| low + offset).collect();
+            let section = encode(&addresses, low);
+            let expected: Vec<u64> = offsets.iter().map(|offset| moved + offset).collect();
+            prop_assert_eq!(decode(&section, moved), Some(expected));
+        }
+
+        #[test]
+        fn other_bytes_are_no_section_or_some_addresses(bytes: Vec<u8>) {
+            decode(&bytes, 0x1000);
+        }
+    }
+
+    #[test]
+    fn a_count_beyond_the_section_is_none() {
+        assert_eq!(decode(&u64::MAX.to_le_bytes(), 0), None);
+        assert_eq!(decode(&[], 0), None);
+    }
+}

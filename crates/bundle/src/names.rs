@@ -24,11 +24,22 @@ pub(crate) fn of_merged(graph: &Graph, layout: &Layout<'_>) -> Vec<Vec<u8>> {
         let all = [
             members::name_of(module).into_bytes(),
             members::file_name(&module.path).into_bytes(),
+            members::file_name(&real).into_bytes(),
             module.path.as_os_str().as_bytes().to_vec(),
             real.as_os_str().as_bytes().to_vec(),
             beside(&real),
         ];
-        names.extend(all.into_iter().filter(|name| seen.insert(name.clone())));
+        let all = all.into_iter().chain(needed_as(graph, member.module));
+        names.extend(all.filter(|name| seen.insert(name.clone())));
     }
     names
+}
+
+/// Names by which other modules need this one; a file may have several.
+fn needed_as(graph: &Graph, wanted: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let complete = graph.modules.iter().filter(|user| user.needs.len() == user.image.needed.len());
+    complete.flat_map(move |user| {
+        let needs = user.needs.iter().zip(&user.image.needed);
+        needs.filter(move |(need, _)| **need == wanted).map(|(_, name)| name.clone().into_bytes())
+    })
 }

@@ -9,15 +9,25 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Names of the libraries outside, in the order of loading.
-pub(crate) fn of(graph: &Graph, places: &[Place]) -> Vec<String> {
-    let outside = graph.modules.iter().zip(places).filter(|(_, place)| !place.is_merged());
-    outside.map(|(module, _)| name(module)).collect()
+/// What the loader is told.
+pub(crate) struct Needs {
+    /// Names of the libraries outside, in the order of loading.
+    pub(crate) names: Vec<String>,
+    /// DT_RPATH or DT_RUNPATH for what the program opens later.
+    pub(crate) search: Option<(u64, String)>,
+}
+
+impl Needs {
+    pub(crate) fn of(graph: &Graph, places: &[Place]) -> Needs {
+        let outside = graph.modules.iter().zip(places).filter(|(_, place)| !place.is_merged());
+        let names = outside.map(|(module, _)| name(module)).collect();
+        Needs { names, search: search_path(graph, places) }
+    }
 }
 
 /// The name by which the loader finds a library that is found in the system's folders, or the
 /// path of another.
-pub(crate) fn name(module: &Module) -> String {
+fn name(module: &Module) -> String {
     let folder = module.path.parent();
     let system = folder.is_some_and(|folder| {
         let text = folder.to_string_lossy();
@@ -27,9 +37,8 @@ pub(crate) fn name(module: &Module) -> String {
     if system { members::name_of(module) } else { module.path.display().to_string() }
 }
 
-/// DT_RPATH or DT_RUNPATH for what the program opens later: the folders of all merged modules,
-/// `$ORIGIN` replaced. None where nothing is opened.
-pub(crate) fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
+/// The folders of all merged modules, `$ORIGIN` replaced. None where nothing is opened.
+fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
     let merged = || graph.modules.iter().zip(places).filter(|(_, place)| place.is_merged());
     let opens = |module: &Module| {
         let mut symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));

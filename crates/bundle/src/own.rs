@@ -51,10 +51,14 @@ pub(crate) struct Own {
     pub(crate) begun: Begun,
     pub(crate) dynamic: Array,
     pub(crate) before_all: Array,
+    pub(crate) libraries: Array,
+    pub(crate) libraries_end: Array,
     pub(crate) initialise: Array,
     pub(crate) finalise: Array,
-    /// Names for the loader, which it may add to.
+    /// Names for the loader, which it may add to, and behind them `finish`.
     pub(crate) nodes: Array,
+    /// A word that the guard writes to.
+    pub(crate) finish: u64,
     pub(crate) end: u64,
     /// Arrays and names, as addresses and values.
     pub(crate) fixups: Vec<Fixup>,
@@ -78,21 +82,30 @@ impl Own {
         let dynamic = take(DYNAMIC_ENTRY * dynamic_entries as u64);
         // One more than the program's, for the guard.
         let before_all = take(words(&functions.before_all) + 8);
+        let libraries = take(words(&functions.libraries));
+        let libraries_end = take(words(&functions.libraries_end));
         let initialise = take(words(&functions.initialise));
         let finalise = take(words(&functions.finalise));
-        let nodes = Array { at: up(free, PAGE), size: NODE * names as u64 };
+        let finish = up(free, PAGE) + NODE * names as u64;
+        let nodes = Array { at: up(free, PAGE), size: NODE * names as u64 + 8 };
         let end = up(nodes.at + nodes.size, PAGE);
+        let fixups = Vec::new();
         let mut own = Own {
             begun,
             dynamic,
             before_all,
+            libraries,
+            libraries_end,
             initialise,
             finalise,
             nodes,
+            finish,
             end,
-            fixups: Vec::new(),
+            fixups,
         };
         own.array(own.before_all.at + 8, &functions.before_all);
+        own.array(own.libraries.at, &functions.libraries);
+        own.array(own.libraries_end.at, &functions.libraries_end);
         own.array(own.initialise.at, &functions.initialise);
         own.array(own.finalise.at, &functions.finalise);
         own

@@ -42,9 +42,10 @@ pub struct Rerandomized {
 /// # Errors
 /// There is no bundle at fixed addresses, or a file cannot be read or written.
 pub fn rerandomize(folder: &Path) -> Result<Rerandomized, BundleError> {
+    let folder = &manifest::own_folder(folder);
     let manifest = manifest::read(folder)?;
     if !manifest.fixed {
-        return Err(BundleError::NotFixed(folder.to_owned()));
+        return Err(BundleError::NotFixed(folder.clone()));
     }
     let workplace = Workplace::enter(folder);
     let run = folder.join(RUN);

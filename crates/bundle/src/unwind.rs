@@ -59,11 +59,6 @@ fn read(table: &[u8], start: u64) -> Option<Unwind> {
 }
 
 impl Unwind {
-    /// Bytes of the table.
-    pub(crate) fn size(&self) -> usize {
-        HEADER + 8 * self.entries.len()
-    }
-
     /// The table for this address; None where something is further away than 32 bits reach.
     pub(crate) fn table(&self, address: u64) -> Option<Vec<u8>> {
         let near = |from: u64, to: u64| i32::try_from(to.wrapping_sub(from) as i64).ok();

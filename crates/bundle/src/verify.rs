@@ -11,12 +11,13 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Looks at every file of the bundle in `folder`, by its content.
+/// Looks at every file of the bundle in `folder`, by its content. A folder of headstart optimize
+/// is one, too, where a bundle was the best.
 ///
 /// # Errors
 /// There is no bundle.
 pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
-    let manifest = manifest::read(folder)?;
+    let manifest = manifest::read(&manifest::own_folder(folder))?;
     let changed = manifest.modules.par_iter().filter_map(content);
     let mut changes: Vec<BundleChange> = changed.collect();
     if changes.iter().all(|change| change.path != manifest.program) {

@@ -20,7 +20,8 @@ __asm__(".pushsection .guard,\"awx\",@progbits\n"
         ".globl slots, probes, nodes, guard, constants\n"
         "slots: .quad readlink, readlinkat, __readlink_chk, __readlinkat_chk\n"
         "       .quad realpath, __realpath_chk, canonicalize_file_name\n"
-        "probes: .fill 7, 8, 0\n"
+        "       .quad dladdr, dladdr1, dlsym, dlvsym, dlopen\n"
+        "probes: .fill 12, 8, 0\n"
         "nodes: .quad 1f, nodes + 24, 1\n"
         "       .quad 2f, 0, 1\n"
         "1:     .asciz \"libmerged.so.1\"\n"
@@ -34,7 +35,7 @@ __asm__(".pushsection .guard,\"awx\",@progbits\n"
         ".popsection\n");
 
 extern char guard[], constants[];
-extern void *probes[7];
+extern void *probes[12];
 
 /* enter(f, arguments) calls f with six arguments; the function in the slot, probe, notes them
    and the stack's alignment in seen. */
@@ -116,7 +117,7 @@ static void *function(int index, int wrapped)
 {
     static void *const real[] = {readlink, readlinkat, __readlink_chk, __readlinkat_chk,
                                  realpath, __realpath_chk, canonicalize_file_name};
-    return wrapped ? guard + ((const uint32_t *)guard)[3 + index] : real[index];
+    return wrapped ? guard + ((const uint32_t *)guard)[4 + index] : real[index];
 }
 
 /* One call: what it gave, errno, and the buffer with what stood behind the answer. */
@@ -158,7 +159,7 @@ static int calls(char **argv)
 /* Arguments that reach the function behind each wrapper for PATH. */
 static int passed(const char *path)
 {
-    for (int index = 0; index < 7; index++) {
+    for (int index = 0; index < 12; index++) {
         uint64_t arguments[6] = {-101, -102, -103, -104, -105, -106};
         int at = index == 1 || index == 3;
         arguments[at] = (uintptr_t)path;
@@ -177,6 +178,20 @@ static int passed(const char *path)
 static int overflow(char **argv)
 {
     call(atoi(argv[3]), !strcmp(argv[2], "wrap"), "/proc/self/exe", 64, 32);
+    return 0;
+}
+
+/* What the wrapped dladdr says of a merged library's memory, and of the program's. */
+static int where(void)
+{
+    char *places[] = {constants, constants + 4095, constants + 4096, (char *)merged};
+    for (int i = 0; i < 4; i++) {
+        Dl_info info = {"nothing", 0, "nothing", constants};
+        int found = ((int (*)(void *, Dl_info *))function(7, 1))(places[i], &info);
+        printf("place %d found %d file %s base %d symbol %s %d\n", i, found, info.dli_fname,
+               info.dli_fbase == constants, info.dli_sname ? info.dli_sname : "-",
+               info.dli_saddr == places[i]);
+    }
     return 0;
 }
 
@@ -214,6 +229,8 @@ int main(int argc, char **argv)
         return names(argv[2]);
     if (!strcmp(command, "wrap") || !strcmp(command, "real"))
         return calls(argv);
+    if (!strcmp(command, "where"))
+        return where();
     if (!strcmp(command, "passed"))
         return passed(argv[2]);
     if (!strcmp(command, "overflow"))

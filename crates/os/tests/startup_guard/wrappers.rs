@@ -1,7 +1,7 @@
 //! The functions that stand in for the C library's.
 
 use crate::bench::{Bench, launch};
-use os::startup_guard::Tables;
+use os::startup_guard::{BuildError, Module, Symbols, Tables, build};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 
@@ -108,13 +108,43 @@ fn arguments_and_the_stack_reach_the_real_function_as_they_came() {
     let passed = |path: &str| launch(&mut bench.command(&["passed", path])).stdout;
     for path in ["/etc", "/proc/1/exe", "/proc/self/exe2", ""] {
         let line = format!("stack 8 others 1 path {path}\n");
-        assert_eq!(passed(path), line.repeat(7));
+        assert_eq!(passed(path), line.repeat(12));
     }
     // Sizes that are no sizes, and true sizes below them: all still the real one's. The path
     // that realpath gets is the original's.
-    let own = "stack 8 others 1 path /proc/self/exe\n".repeat(4);
+    let own = "stack 8 others 1 path /proc/self/exe\n";
     let originals = "stack 8 others 1 path /usr/lib/original-file\n".repeat(3);
-    assert_eq!(passed("/proc/self/exe"), own + &originals);
+    let expected = own.repeat(4) + &originals + &own.repeat(5);
+    assert_eq!(passed("/proc/self/exe"), expected);
+}
+
+#[test]
+fn memory_of_a_merged_library_is_the_librarys() {
+    let Some(bench) = Bench::new() else { return };
+    let start = bench.constants().offset;
+    let library = Module {
+        path: Some("/nowhere/libmerged.so.1".into()),
+        identity: None,
+        start,
+        end: start + 4096,
+        base: start,
+        thread: 0,
+        symbols: Symbols::default(),
+        behind_outside: false,
+    };
+    let program = Module { path: None, start: start - 4096, end: start, ..library.clone() };
+    bench.install(&Tables { modules: vec![program, library.clone()], ..bench.tables() });
+    let launched = launch(&mut bench.command(&["where"]));
+    let merged = "found 1 file /nowhere/libmerged.so.1 base 1 symbol - 0";
+    let run = bench.path("original");
+    let own = format!("place 3 found 1 file {} base 0 symbol merged 1", run.display());
+    let lines: Vec<&str> = launched.stdout.lines().collect();
+    assert_eq!(lines[0], format!("place 0 {merged}"), "{launched:?}");
+    assert_eq!(lines[1], format!("place 1 {merged}"));
+    assert!(!lines[2].contains("libmerged"), "{launched:?}");
+    assert_eq!(lines[3], own);
+    let twice = Tables { modules: vec![library.clone(), library], ..bench.tables() };
+    assert_eq!(build(&twice), Err(BuildError::Overlap));
 }
 
 fn without_digits(text: &str) -> String {

@@ -12,7 +12,12 @@ core::arch::global_asm!(
     include_str!("names.s"),
     include_str!("tell.s"),
     include_str!("stale.s"),
+    include_str!("start.s"),
     include_str!("wrappers.s"),
+    include_str!("modules.s"),
+    include_str!("next.s"),
+    include_str!("open.s"),
+    include_str!("end.s"),
     options(raw)
 );
 
@@ -39,11 +44,21 @@ pub enum Function {
     RealpathChk,
     /// `canonicalize_file_name`
     CanonicalizeFileName,
+    /// `dladdr`
+    Dladdr,
+    /// `dladdr1`
+    Dladdr1,
+    /// `dlsym`
+    Dlsym,
+    /// `dlvsym`
+    Dlvsym,
+    /// `dlopen`
+    Dlopen,
 }
 
 impl Function {
     /// Every function, in the order of the blob's directory and slots.
-    pub const ALL: [Function; 7] = [
+    pub const ALL: [Function; 12] = [
         Function::Readlink,
         Function::Readlinkat,
         Function::ReadlinkChk,
@@ -51,6 +66,11 @@ impl Function {
         Function::Realpath,
         Function::RealpathChk,
         Function::CanonicalizeFileName,
+        Function::Dladdr,
+        Function::Dladdr1,
+        Function::Dlsym,
+        Function::Dlvsym,
+        Function::Dlopen,
     ];
 
     /// Its symbol.
@@ -63,6 +83,11 @@ impl Function {
             Function::Realpath => "realpath",
             Function::RealpathChk => "__realpath_chk",
             Function::CanonicalizeFileName => "canonicalize_file_name",
+            Function::Dladdr => "dladdr",
+            Function::Dladdr1 => "dladdr1",
+            Function::Dlsym => "dlsym",
+            Function::Dlvsym => "dlvsym",
+            Function::Dlopen => "dlopen",
         }
     }
 
@@ -80,6 +105,9 @@ pub struct Blob {
     pub bytes: Vec<u8>,
     /// Offset of the function for DT_PREINIT_ARRAY.
     pub entry: u64,
+    /// Offset of the code for the entry point of the bundle's ELF header, where the tables have
+    /// a [`super::Start`].
+    pub start: Option<u64>,
     /// Offsets of the functions that stand in for the C library's, for those with a slot.
     pub wrappers: Vec<(Function, u64)>,
 }
@@ -97,6 +125,7 @@ pub(super) enum Place {
     #[cfg(test)]
     CodeEnd,
     Entry,
+    Start,
     Wrapper(Function),
 }
 
@@ -109,7 +138,8 @@ impl Place {
             #[cfg(test)]
             Place::CodeEnd => 1,
             Place::Entry => 2,
-            Place::Wrapper(function) => 3 + function as usize,
+            Place::Start => 3,
+            Place::Wrapper(function) => 4 + function as usize,
         };
         let (words, _) = code().as_chunks::<4>();
         words.get(index).map_or(0, |word| u64::from(u32::from_le_bytes(*word)))
@@ -134,5 +164,6 @@ pub fn build(tables: &Tables) -> Result<Blob, BuildError> {
     let bytes = Writer::new(code()).write(tables)?;
     let offset = |function| (function, Place::Wrapper(function).offset());
     let wrappers = tables.slots.iter().map(|&(function, _)| offset(function)).collect();
-    Ok(Blob { bytes, entry: Place::Entry.offset(), wrappers })
+    let start = tables.start.map(|_| Place::Start.offset());
+    Ok(Blob { bytes, entry: Place::Entry.offset(), start, wrappers })
 }

@@ -34,7 +34,17 @@
 .set TABLE_RELRO_COUNT, 120
 .set TABLE_NAMES, 128
 .set TABLE_DYNAMIC, 136
-.set TABLE_SLOTS, 144
+.set TABLE_PROGRAM, 144
+.set TABLE_INITIALISERS, 152
+.set TABLE_INITIALISER_COUNT, 160
+.set TABLE_FINALISERS, 168
+.set TABLE_FINALISER_COUNT, 176
+.set TABLE_FINISH, 184          # a word of the bundle, for .Lfinish
+.set TABLE_DEBUG, 192          # the bundle's dynamic table, and where the program has DT_DEBUG
+.set TABLE_DEBUG_COPY, 200
+.set TABLE_MODULES, 208
+.set TABLE_MODULE_COUNT, 216
+.set TABLE_SLOTS, 224
 
 .section .rodata.headstart_startup_guard,"a",@progbits
 .balign 16
@@ -45,6 +55,7 @@ headstart_startup_guard_begin:
     .long .Lcode - .Lbegin
     .long .Lcode_end - .Lbegin
     .long .Lguard - .Lbegin
+    .long .Lstart - .Lbegin
     .long .Lreadlink - .Lbegin
     .long .Lreadlinkat - .Lbegin
     .long .Lreadlink_chk - .Lbegin
@@ -52,12 +63,19 @@ headstart_startup_guard_begin:
     .long .Lrealpath - .Lbegin
     .long .Lrealpath_chk - .Lbegin
     .long .Lcanonicalize - .Lbegin
+    .long .Ldladdr - .Lbegin
+    .long .Ldladdr1 - .Lbegin
+    .long .Ldlsym - .Lbegin
+    .long .Ldlvsym - .Lbegin
+    .long .Ldlopen - .Lbegin
 
 .Ltext_proc:        .asciz "/proc/"
 .Ltext_self:        .asciz "self/exe"
 .Ltext_thread:      .asciz "thread-self/exe"
 .Ltext_exe:         .asciz "/exe"
 .Ltext_own_file:    .asciz "/proc/self/exe"
+.Ltext_origin:      .asciz "$ORIGIN"
+.Ltext_origin_braced: .asciz "${ORIGIN}"
 .Ltext_counter:     .asciz "HEADSTART_STALE="
 .Ltext_counter_one: .asciz "HEADSTART_STALE=a"
 .Ltext_headstart:   .asciz "headstart: "
@@ -95,6 +113,7 @@ headstart_startup_guard_begin:
     call .Lcheck_records
     call .Ladd_names
     call .Ltell
+    call .Ltell_debugger
     call .Lprotect
     add rsp, FRAME
     pop r15

@@ -7,7 +7,7 @@
 //! tables. Nothing of it ever runs in headstart.
 //!
 //! The bundler places [`Blob::bytes`] in a readable and executable segment, puts the address of
-//! [`Blob::entry`] first into DT_PREINIT_ARRAY, and binds the functions of [`Blob::wrappers`]
+//! [`Blob::entry`] first into DT_PREINIT_ARRAY, makes [`Blob::start`] the entry point, and binds the functions of [`Blob::wrappers`]
 //! for merged code to the blob.
 //!
 //! In order: the environment, the files, the names for the loader, what the process believes
@@ -55,6 +55,15 @@ pub struct Tables {
     pub relro: Vec<Protected>,
     /// Names of merged libraries for the loader.
     pub names: Option<Names>,
+    /// Offset of the bundle's dynamic table, and of the value of DT_DEBUG in the program's own,
+    /// to which that of the bundle's is copied. It is writable until `relro` is protected.
+    pub debugger: Option<(i64, i64)>,
+    /// What runs at the bundle's entry point.
+    pub start: Option<Start>,
+    /// The merged modules, the program first, in the order of the loader's search, in which their
+    /// addresses must ascend. What [`Function::Dladdr`] and [`Function::Dlsym`] answer of them is
+    /// taken from here.
+    pub modules: Vec<Module>,
     /// The functions to wrap, with the offset of the 8-byte slot that the loader fills with the
     /// real one's address, as a GLOB_DAT relocation tells it.
     pub slots: Vec<(Function, i64)>,
@@ -108,6 +117,74 @@ pub struct Names {
     pub dynamic: i64,
 }
 
+/// What [`Blob::start`] does: it calls the functions that initialise the merged libraries, each
+/// with the arguments of the process as the loader gives them (argc, argv, envp), and enters the
+/// program; at exit it sees to what finalises them.
+///
+/// The program's own functions are not among them: its start-up code runs them, either by itself
+/// (before glibc 2.34) or from the bundle's DT_INIT_ARRAY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Offset of the program's own entry point.
+    pub program: i64,
+    /// What initialises the libraries.
+    pub initialisers: Functions,
+    /// What finalises them, to be called from the last one to the first when the loader's own
+    /// function at exit has finalised all else. Not for libraries that a module outside needs,
+    /// nor where one outside has something to finalise that they may still use.
+    pub finalisers: Functions,
+    /// Offset of an 8-byte word that stays writable, for use by the blob; where there are
+    /// finalisers.
+    pub finish: i64,
+}
+
+/// An array of 8-byte addresses of functions, relocated and in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Functions {
+    /// Offset of the first.
+    pub offset: i64,
+    /// Their number.
+    pub count: u64,
+}
+
+/// A merged module, as it is in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Path of its file; `None` for the program, of which the C library knows.
+    pub path: Option<PathBuf>,
+    /// What that file is, for those who open it by another path.
+    pub identity: Option<Identity>,
+    /// Offset of its first byte in memory.
+    pub start: i64,
+    /// Offset behind its last one.
+    pub end: i64,
+    /// Offset of its own address 0, which need not be in memory.
+    pub base: i64,
+    /// Its thread-local storage, in bytes from the thread pointer.
+    pub thread: i64,
+    /// Its own symbol table.
+    pub symbols: Symbols,
+    /// Whether a module that is not merged stands right before it in the loader's search.
+    pub behind_outside: bool,
+}
+
+/// Offsets of a module's own tables, as its dynamic table names them (DT_SYMTAB …).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Symbols {
+    /// DT_SYMTAB.
+    pub table: i64,
+    /// Number of its symbols.
+    pub count: u64,
+    /// DT_STRTAB.
+    pub strings: i64,
+    /// DT_GNU_HASH.
+    pub hash: Option<i64>,
+    /// DT_VERSYM.
+    pub versions: Option<i64>,
+    /// DT_VERDEF.
+    pub definitions: Option<i64>,
+}
+
 /// Why no blob can be made.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -124,4 +201,7 @@ pub enum BuildError {
     /// Two slots for one function.
     #[error("the start-up guard has two slots for {0}; give one")]
     TwoSlots(&'static str),
+    /// Modules in one place or out of order.
+    #[error("the start-up guard needs the modules in the order of their addresses; sort them")]
+    Overlap,
 }

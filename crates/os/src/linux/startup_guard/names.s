@@ -22,15 +22,7 @@
     add rdx, rbx
     mov rsi, [r15 + TABLE_DYNAMIC]
     add rsi, rbx
-    mov rax, rsi
-.Lfind_debug:
-    mov rcx, [rax]
-    test rcx, rcx
-    jz .Lstale
-    add rax, 16
-    cmp rcx, DYNAMIC_DEBUG
-    jne .Lfind_debug
-    mov rax, [rax - 8]
+    call .Lfind_debug
     test rax, rax
     jz .Lstale
     mov rax, [rax + DEBUG_MAP]
@@ -61,6 +53,22 @@
     jmp .Lstale
 .Llast_name:
     mov [rax + NAME_NEXT], rdx
+    ret
+
+# The value of DT_DEBUG in the dynamic table at rsi: rax, or 0. Changes rcx too.
+.Lfind_debug:
+    mov rax, rsi
+.Lnext_tag:
+    mov rcx, [rax]
+    add rax, 16
+    cmp rcx, DYNAMIC_DEBUG
+    je .Ldebug_found
+    test rcx, rcx
+    jnz .Lnext_tag
+    xor eax, eax
+    ret
+.Ldebug_found:
+    mov rax, [rax - 8]
     ret
 
 # Read-only from here on. A refusal is a reason to start the original: no constructor has run.

@@ -1,7 +1,7 @@
 //! The tables behind the blob's code, laid out as guard.s and records.s name their fields.
 
 use super::folders::{Step, by_folder};
-use super::{BuildError, Expected, Function, Identity, Tables, Variable};
+use super::{BuildError, Expected, Function, Identity, Module, Tables, Variable};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -21,8 +21,17 @@ mod word {
     pub const RELRO: usize = 14;
     pub const NAMES: usize = 16;
     pub const DYNAMIC: usize = 17;
+    pub const PROGRAM: usize = 18;
+    pub const INITIALISERS: usize = 19;
+    pub const INITIALISER_COUNT: usize = 20;
+    pub const FINALISERS: usize = 21;
+    pub const FINALISER_COUNT: usize = 22;
+    pub const FINISH: usize = 23;
+    pub const DEBUG: usize = 24;
+    pub const DEBUG_COPY: usize = 25;
+    pub const MODULES: usize = 26;
     /// One for each function.
-    pub const SLOTS: usize = 18;
+    pub const SLOTS: usize = 28;
     pub const COUNT: usize = SLOTS + super::Function::ALL.len();
 }
 
@@ -56,6 +65,24 @@ impl Writer {
         if let Some(names) = tables.names {
             self.header_word(word::NAMES, names.first as u64);
             self.header_word(word::DYNAMIC, names.dynamic as u64);
+        }
+        let ordered = tables.modules.is_sorted_by(|one, next| one.end <= next.start);
+        if !ordered {
+            return Err(BuildError::Overlap);
+        }
+        self.list(word::MODULES, &tables.modules, Writer::module)?;
+        if let Some((from, to)) = tables.debugger {
+            self.header_word(word::DEBUG, from as u64);
+            self.header_word(word::DEBUG_COPY, to as u64);
+        }
+        if let Some(start) = tables.start {
+            self.header_word(word::PROGRAM, start.program as u64);
+            let (initialisers, finalisers) = (start.initialisers, start.finalisers);
+            self.header_word(word::INITIALISERS, initialisers.offset as u64);
+            self.header_word(word::INITIALISER_COUNT, initialisers.count);
+            self.header_word(word::FINALISERS, finalisers.offset as u64);
+            self.header_word(word::FINALISER_COUNT, finalisers.count);
+            self.header_word(word::FINISH, start.finish as u64);
         }
         for (index, &(function, offset)) in tables.slots.iter().enumerate() {
             if tables.slots[..index].iter().any(|&(other, _)| other == function) {
@@ -126,6 +153,31 @@ impl Writer {
         self.words(
             &times.map(|(seconds, nanoseconds)| [seconds as u64, nanoseconds as u64]).concat(),
         );
+        Ok(())
+    }
+
+    /// 128 bytes, named in modules.s.
+    fn module(&mut self, module: &Module) -> Result<(), BuildError> {
+        let Module { start, end, base, thread, .. } = *module;
+        self.words(&[start, end, base, thread].map(|offset| offset as u64));
+        match &module.path {
+            Some(file) => self.text(path(file)?.to_vec()),
+            None => self.words(&[0]),
+        }
+        let symbols = &module.symbols;
+        let optional = |offset: Option<i64>| offset.unwrap_or(0) as u64;
+        self.words(&[
+            optional(symbols.hash),
+            symbols.table as u64,
+            symbols.count,
+            symbols.strings as u64,
+            optional(symbols.versions),
+            optional(symbols.definitions),
+            u64::from(module.behind_outside),
+        ]);
+        let nothing = Identity { inode: 0, size: 0, modified: (0, 0), changed: (0, 0) };
+        let Identity { inode, size, modified, .. } = module.identity.unwrap_or(nothing);
+        self.words(&[inode, size, modified.0 as u64, modified.1 as u64]);
         Ok(())
     }
 

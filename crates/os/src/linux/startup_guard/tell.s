@@ -136,3 +136,15 @@
     jne .Lreturn
     cmp byte ptr [rdi], 0
     ret
+
+# The program looks for the loader's records (struct r_debug) in its own dynamic table, which the
+# loader does not know.
+.Ltell_debugger:
+    mov rdx, [r15 + TABLE_DEBUG_COPY]
+    test rdx, rdx
+    jz .Lreturn
+    mov rsi, [r15 + TABLE_DEBUG]
+    add rsi, rbx
+    call .Lfind_debug
+    mov [rbx + rdx], rax
+    ret

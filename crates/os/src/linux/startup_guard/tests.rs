@@ -38,6 +38,17 @@ fn every_branch_and_address_stays_inside() {
                 let target = instruction.near_branch_target();
                 assert!(starts.binary_search(&target).is_ok(), "{at:#x} to {target:#x}");
             }
+            // Into the program, and to what initialises libraries.
+            FlowControl::IndirectBranch if instruction.op0_register() == Register::R11 => {}
+            FlowControl::IndirectCall => {
+                // A resolver of dlsym or the loader's function, a slot, or one of an array.
+                let resolver = instruction.op0_register() == Register::RAX;
+                let by = (instruction.memory_base(), instruction.memory_index());
+                let slot = matches!(by, (Register::R11 | Register::RBX, Register::R10));
+                let array =
+                    by == (Register::RBX, Register::None) || by == (Register::R12, Register::RBP);
+                assert!(resolver || slot || array, "at {at:#x}");
+            }
             FlowControl::IndirectBranch => {
                 let by = (instruction.memory_base(), instruction.memory_index());
                 assert_eq!(by, (Register::R11, Register::R10), "at {at:#x}");
@@ -61,16 +72,24 @@ fn every_branch_and_address_stays_inside() {
 fn the_directory_names_code() {
     let starts: Vec<u64> = instructions().iter().map(Instruction::ip).collect();
     let slots = Function::ALL.map(|function| (function, -8)).to_vec();
-    let blob = build(&Tables { slots, ..tables() }).unwrap();
-    assert_eq!(blob.wrappers.len(), 7);
-    for offset in blob.wrappers.iter().map(|&(_, offset)| offset).chain([blob.entry]) {
+    let start = Some(Start {
+        program: 1,
+        initialisers: Functions { offset: 2, count: 3 },
+        finalisers: Functions::default(),
+        finish: 0,
+    });
+    let blob = build(&Tables { slots, start, ..tables() }).unwrap();
+    assert_eq!(blob.wrappers.len(), 12);
+    let entries = [blob.entry, blob.start.unwrap()];
+    for offset in blob.wrappers.iter().map(|&(_, offset)| offset).chain(entries) {
         assert!(starts.binary_search(&offset).is_ok());
         // Where a processor checks the targets of indirect calls, these are allowed.
         assert_eq!(blob.bytes[offset as usize..][..4], [0xf3, 0x0f, 0x1e, 0xfa], "endbr64");
     }
     // The tables are aligned for their words.
     assert_eq!(Place::CodeEnd.offset().next_multiple_of(16), code().len() as u64);
-    assert_eq!(build(&tables()).unwrap().wrappers, []);
+    let plain = build(&tables()).unwrap();
+    assert_eq!((plain.wrappers, plain.start), (vec![], None));
     for function in Function::ALL {
         assert_eq!(Function::named(function.name()), Some(function));
     }

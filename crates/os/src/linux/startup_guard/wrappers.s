@@ -9,6 +9,12 @@
     jmp [r11 + r10]
 .endm
 
+.macro CALL_REAL slot
+    lea r11, [rip + .Lbegin]
+    mov r10, [rip + .Ltables + TABLE_SLOTS + 8 * \slot]
+    call [r11 + r10]
+.endm
+
 .Lreadlink:                     # path, buffer, size
     endbr64
     mov rax, rdi
@@ -171,10 +177,3 @@
     cmp eax, edx
 .Lnumber_done:
     ret
-
-.Lcode_end:
-.balign 16
-.Ltables:
-.globl headstart_startup_guard_end
-.hidden headstart_startup_guard_end
-headstart_startup_guard_end:
