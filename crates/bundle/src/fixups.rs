@@ -114,7 +114,8 @@ impl Fixups<'_> {
         let mut mirrored = Vec::new();
         for copy in &self.copied {
             let start = self.all.partition_point(|fixup| fixup.at < copy.from);
-            let end = self.all.partition_point(|fixup| fixup.at < copy.from + copy.size);
+            let end =
+                self.all.partition_point(|fixup| fixup.at < copy.from.saturating_add(copy.size));
             let moved = self.all.get(start..end).unwrap_or(&[]).iter();
             let at = |fixup: &Fixup| fixup.at - copy.from + copy.to;
             mirrored.extend(moved.map(|fixup| Fixup { at: at(fixup), ..*fixup }));

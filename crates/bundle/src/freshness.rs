@@ -8,6 +8,7 @@
 
 use crate::error::BundleError;
 use crate::members;
+use crate::on_the_way::follow;
 use crate::system::{self, CACHE};
 use loader::Graph;
 use loader::graph::Module;
@@ -61,43 +62,46 @@ struct Paths {
 
 impl Paths {
     fn module(&mut self, module: &Module) {
-        let file = absolute(&module.path);
-        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-        if is_packaged(&file) && is_packaged(&real) {
-            let folders = [&file, &real].into_iter().filter_map(|path| path.parent());
-            self.hints.extend(folders.map(resolved));
-            self.all.insert(file);
-        } else {
-            self.must.insert(file);
-        }
+        self.present(&absolute(&module.path));
         // What is looked for in the working folder cannot be told by what was there then.
         for missed in module.missed.iter().filter(|missed| missed.is_absolute()) {
-            let folder = self.absent(missed);
-            self.hints.extend(folder.map(|folder| resolved(&folder)));
+            if missed.exists() {
+                // The loader has passed it over, as one for another machine.
+                self.present(missed);
+                continue;
+            }
+            self.absent(missed);
+            let way = follow(missed);
+            let nearest = way.end.ancestors().skip(1).find(|folder| folder.exists());
+            self.hints.extend(nearest.map(Path::to_owned));
+            self.hints.extend(way.folders);
         }
     }
 
-    /// Nothing may come to this path. Gives the nearest folder that is there, in which it would
-    /// have to begin.
-    fn absent(&mut self, path: &Path) -> Option<PathBuf> {
-        if path.exists() {
-            return None;
+    fn present(&mut self, file: &Path) {
+        let way = follow(file);
+        if is_packaged(file) && is_packaged(&way.end) {
+            self.hints.extend(way.end.parent().map(Path::to_owned));
+            self.hints.extend(way.folders);
+            self.all.insert(file.to_owned());
+        } else {
+            self.must.insert(file.to_owned());
         }
-        let folder = path.ancestors().skip(1).find(|folder| folder.exists())?;
-        let below = path.strip_prefix(folder).ok()?.components().next()?;
-        self.all.insert(folder.join(below));
-        Some(folder.to_owned())
+    }
+
+    /// Nothing may come to this path, or where it would have to begin.
+    fn absent(&mut self, path: &Path) {
+        let folder = path.ancestors().skip(1).find(|folder| folder.exists());
+        let below = folder.and_then(|folder| path.strip_prefix(folder).ok()?.components().next());
+        if let (Some(folder), Some(below), false) = (folder, below, path.exists()) {
+            self.all.insert(folder.join(below));
+        }
     }
 }
 
 fn look(paths: BTreeSet<PathBuf>) -> Result<Vec<Record>, BundleError> {
     let record = |path: PathBuf| Record::of(&path).map_err(|error| BundleError::io(&path, error));
     paths.into_iter().map(record).collect()
-}
-
-/// A shorter way to the same folder is a faster one.
-fn resolved(folder: &Path) -> PathBuf {
-    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 fn absolute(path: &Path) -> PathBuf {

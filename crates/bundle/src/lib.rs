@@ -6,6 +6,7 @@
 //!        ─► exports, versions, symbols, unwind, initialisers ─► plan ─► output
 //! ```
 
+mod bounds;
 mod debug_symbols;
 mod dynamic;
 mod error;
@@ -20,6 +21,7 @@ mod left;
 mod members;
 mod names;
 mod needs;
+mod on_the_way;
 mod output;
 mod own;
 mod plan;
@@ -40,6 +42,7 @@ mod proof;
 mod read_only;
 mod rerandomize;
 mod verify;
+mod workplace;
 
 pub use error::BundleError;
 pub use make::{Made, Options, RUN, make};

@@ -7,7 +7,9 @@ use crate::members::{self, Place};
 use crate::output;
 use crate::plan::{self, Wanted};
 use crate::proof::{self, Before};
+use crate::workplace::{Workplace, temporary};
 use image::Loadable;
+use image::apply::{Privilege, privilege};
 use image::loadable::Segment;
 use loader::{Environment, Graph};
 use model::bundle::BundleManifest;
@@ -16,7 +18,6 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -57,6 +58,15 @@ pub struct Made {
 /// It is declined, with the reason, or a file cannot be read or written; nothing named `run` is
 /// left then.
 pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, BundleError> {
+    make_at(&Workplace::enter(folder), program, folder, options)
+}
+
+pub(crate) fn make_at(
+    _: &Workplace,
+    program: &Path,
+    folder: &Path,
+    options: &Options,
+) -> Result<Made, BundleError> {
     let environment = Environment::own();
     let graph = loader::load(program, &environment)?;
     let declined =
@@ -91,11 +101,6 @@ pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, Bu
     })
 }
 
-fn temporary(folder: &Path) -> Result<NamedTempFile, BundleError> {
-    let file = tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder);
-    file.map_err(|error| BundleError::io(folder, error))
-}
-
 fn write_manifest(manifest: &BundleManifest, folder: &Path) -> Result<(), BundleError> {
     let path = folder.join(MANIFEST);
     let io = |error| BundleError::io(&path, error);
@@ -126,6 +131,11 @@ fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option
              libraries are merged at fixed addresses too"
                 .to_owned(),
         );
+    }
+    if let Some(privilege) = privilege(&program.path).map(Privilege::name) {
+        return Some(format!(
+            "it is {privilege}, and a copy would not have its privileges; leave it as it is"
+        ));
     }
     members::cannot_be_merged(&program.image)
 }

@@ -1,5 +1,6 @@
 //! Which modules are merged, and which stay outside, and why.
 
+use crate::bounds;
 use image::Loadable;
 use image::spec;
 use loader::Graph;
@@ -68,7 +69,7 @@ pub(crate) fn cannot_be_merged(image: &Loadable) -> Option<String> {
     if image.segments().iter().all(|segment| !segment.loads()) {
         return Some("it has no PT_LOAD segment".to_owned());
     }
-    None
+    bounds::fault(image)
 }
 
 fn defines(image: &Loadable, name: &[u8]) -> bool {

@@ -10,6 +10,7 @@ use crate::error::BundleError;
 use crate::make::{self, Options, RUN};
 use crate::manifest;
 use crate::patch::Patch;
+use crate::workplace::Workplace;
 use image::Loadable;
 use os::copy::copy_range;
 use std::fs::{File, OpenOptions};
@@ -46,6 +47,7 @@ pub fn rerandomize(folder: &Path) -> Result<Rerandomized, BundleError> {
     if !manifest.fixed {
         return Err(BundleError::NotFixed(folder.clone()));
     }
+    let workplace = Workplace::enter(folder);
     let run = folder.join(RUN);
     let live = Loadable::open(&run)?;
     let from = low(&live);
@@ -53,7 +55,7 @@ pub fn rerandomize(folder: &Path) -> Result<Rerandomized, BundleError> {
     if program.is_ok_and(|program| program.fixed) {
         // The program itself cannot move, and what is around it would be at other distances.
         let options = Options { fixed: true, outside: manifest.outside };
-        make::make(Path::new(&manifest.program), folder, &options)?;
+        make::make_at(&workplace, Path::new(&manifest.program), folder, &options)?;
         let libraries = Loadable::open(&run)?;
         return Ok(Rerandomized { from, to: low(&libraries), words: None });
     }

@@ -128,7 +128,7 @@ fn files_of_others_stay_as_they_are() {
     refused(Path::new("/no/such/file"), "/no/such/file");
     let path = folder.path().join("file");
     fs::write(&path, b"old").unwrap();
-    for (mode, word) in [(0o4755, "setuid"), (0o2755, "setgid")] {
+    for (mode, word) in [(0o4755, "set-user-ID"), (0o2755, "set-group-ID")] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
         refused(&path, word);
     }

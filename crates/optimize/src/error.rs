@@ -21,13 +21,13 @@ pub enum OptimizeError {
     },
     /// The program has privileges that a copy would not have, or should not.
     #[error(
-        "'{program}' {what}: a changed copy would not have these privileges and should not; \
+        "'{program}' is {what}: a changed copy would not have these privileges and should not; \
          leave it as it is"
     )]
     Privileged {
         /// The program.
         program: String,
-        /// `is set-user-ID`.
+        /// `set-user-ID`.
         what: &'static str,
     },
     /// The loader cannot be simulated for it.

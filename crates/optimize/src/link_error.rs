@@ -1,7 +1,7 @@
 use crate::Declined;
 use crate::proof::Changed;
 use image::ImageError;
-use image::apply::ApplyError;
+use image::apply::{ApplyError, Privilege, privilege};
 use image::edit::EditError;
 use loader::GraphError;
 use std::path::{Path, PathBuf};
@@ -36,13 +36,13 @@ pub enum LinkError {
     },
     /// The file grants privileges.
     #[error(
-        "{} {what}: a changed copy would not have these privileges and should not; \
+        "{} is {what}: a changed copy would not have these privileges and should not; \
          leave it as it is", path.display()
     )]
     Privileged {
         /// The file.
         path: PathBuf,
-        /// Which privileges.
+        /// `set-user-ID`.
         what: &'static str,
     },
     /// It would not start faster.
@@ -85,7 +85,7 @@ impl From<LinkError> for Declined {
 
 /// Refuses files that run with privileges of their own.
 pub(crate) fn refuse_privileged(path: &Path) -> Result<(), LinkError> {
-    match os::program::privileges(path) {
+    match privilege(path).map(Privilege::name) {
         Some(what) => Err(LinkError::Privileged { path: path.to_owned(), what }),
         None => Ok(()),
     }

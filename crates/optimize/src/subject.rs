@@ -1,6 +1,7 @@
 use crate::error::ended;
 use crate::launches::{Launches, Observed};
 use crate::{OptimizeError, Program};
+use image::apply::{Privilege, privilege};
 use lab::LabError;
 use loader::{Environment, Graph, GraphError};
 use model::{Command, Ending};
@@ -53,7 +54,7 @@ impl Subject {
         let path = std::path::absolute(&command.program).unwrap_or(command.program.clone());
         let file = path.canonicalize().unwrap_or_else(|_| path.clone());
         refuse_scripts(&file, &command)?;
-        if let Some(what) = os::program::privileges(&file) {
+        if let Some(what) = privilege(&file).map(Privilege::name) {
             let program = path.display().to_string();
             return Err(OptimizeError::Privileged { program, what });
         }

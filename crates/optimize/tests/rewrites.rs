@@ -233,7 +233,7 @@ fn privileged_programs_keep_random_addresses() {
     let program = Program { path: built.program.clone(), file: built.program.clone() };
     let folder = tempfile::tempdir().unwrap();
     let refused = exec::Exec.build(&program, folder.path()).unwrap_err();
-    assert!(refused.0.contains("setuid"), "{refused}");
+    assert!(refused.0.contains("set-user-ID"), "{refused}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 

@@ -1,9 +1,10 @@
 //! `headstart bundle`: a program and its libraries as one file.
 
+use crate::exit::FileError;
 use crate::output;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bundle::Options;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Merge a program and the libraries that are loaded with it into one file that starts faster
@@ -35,15 +36,33 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let command = os::program::resolve(std::slice::from_ref(&arguments.program))?;
     let program = std::path::absolute(&command.program)?;
     let folder = std::path::absolute(&arguments.out)?;
-    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let options = Options { fixed: arguments.fixed, outside: arguments.outside.clone() };
-    let made = bundle::make(&program, &folder, &options)?;
+    let made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
     output::print(&if arguments.json {
         report::export::json(&made.manifest)?
     } else {
         report::bundle::made(&made.manifest, &figures(&made), &output::style())
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Does `work` in a folder, which is made for it, and goes again where the work fails.
+fn in_folder<T>(folder: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let new: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    let error = |source, remedy| FileError { path: folder.display().to_string(), source, remedy };
+    let done = match std::fs::create_dir_all(folder) {
+        Err(source) => Err(error(source, "name another folder with --out").into()),
+        Ok(()) if os::program::is_on_noexec(folder) => {
+            let found = std::io::Error::other("its file system is mounted with noexec");
+            Err(error(found, "name a folder with --out where programs can be started").into())
+        }
+        Ok(()) => work(),
+    };
+    if done.is_err() {
+        // Those that others have put something into stay.
+        new.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
+    }
+    done
 }
 
 fn figures(made: &bundle::Made) -> report::bundle::Figures {

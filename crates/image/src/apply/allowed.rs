@@ -25,9 +25,9 @@ const CAPABILITIES: &str = "security.capability";
 /// What a program may do beyond its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
-    /// It runs as its owner (setuid).
+    /// It runs as its owner (set-user-ID).
     Owner,
-    /// It runs as its group (setgid).
+    /// It runs as its group (set-group-ID).
     Group,
     /// It has capabilities of its own (capabilities(7)).
     Capabilities,
@@ -37,8 +37,8 @@ impl Privilege {
     /// As it is called.
     pub fn name(self) -> &'static str {
         match self {
-            Privilege::Owner => "setuid",
-            Privilege::Group => "setgid",
+            Privilege::Owner => "set-user-ID",
+            Privilege::Group => "set-group-ID",
             Privilege::Capabilities => "a program with file capabilities",
         }
     }

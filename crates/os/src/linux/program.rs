@@ -4,7 +4,6 @@ mod privileges;
 mod refused;
 
 pub(in crate::linux) use privileges::has_capabilities;
-pub use privileges::privileges;
 pub use refused::{explain_exec_failure, is_on_noexec};
 
 use super::error::LaunchError;

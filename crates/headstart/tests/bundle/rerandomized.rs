@@ -1,0 +1,110 @@
+//! New bases of bundles at fixed addresses.
+
+use crate::common::{stderr, stdout};
+use crate::killed::{self, Moment};
+use crate::stage::{FIXED, OUT, Stage, names, outcome, run};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+/// Where the program and a library are, after the line that tells what they are.
+fn addresses(stage: &Stage) -> (String, String) {
+    let text = stdout(&stage.start("made/fixed/run").arg("where").output().unwrap());
+    let (first, second) = text.split_once('\n').unwrap();
+    assert_eq!(first, "program v1: one-v1 two-v1/three-v1 three-v1");
+    let (program, library) = second.trim().split_once(' ').unwrap();
+    (program.to_owned(), library.to_owned())
+}
+
+#[test]
+fn five_times_in_a_row() {
+    let Some(stage) = Stage::bundled() else { return };
+    let original = outcome(&stage.start("program").output().unwrap());
+    let mut seen = BTreeSet::from([addresses(&stage)]);
+    assert_eq!(addresses(&stage), addresses(&stage));
+    for round in 1..=5 {
+        let done = run(&["rerandomize", &stage.text(FIXED)]);
+        assert!(done.status.success(), "{}", stderr(&done));
+        assert!(stdout(&done).contains("addresses changed"), "{}", stdout(&done));
+        assert_eq!(outcome(&stage.start("made/fixed/run").output().unwrap()), original);
+        assert!(stage.runs_merged(FIXED));
+        assert!(seen.insert(addresses(&stage)), "{round}: {seen:?}");
+    }
+    let current = run(&["verify", &stage.text(FIXED)]);
+    assert!(current.status.success(), "{}", stdout(&current));
+    assert_eq!(names(&stage.path(FIXED)), [".spare", "headstart.json", "run"]);
+}
+
+#[test]
+fn a_process_goes_on_at_its_addresses() {
+    let Some(stage) = Stage::bundled() else { return };
+    let mut command = stage.start("made/fixed/run");
+    command.arg("sleep").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    let (_, library) = addresses(&stage);
+    for _ in 0..2 {
+        assert!(run(&["rerandomize", &stage.text(FIXED)]).status.success());
+        assert_ne!(addresses(&stage).1, library);
+    }
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), format!("{library} one-v1 merged"));
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+}
+
+#[test]
+fn a_bundle_that_moves_anyway_is_refused() {
+    let Some(stage) = Stage::bundled() else { return };
+    let before = fs::read(stage.path("made/out/run")).unwrap();
+    let output = run(&["rerandomize", &stage.text(OUT)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("keeps address-space layout randomisation"));
+    assert_eq!(fs::read(stage.path("made/out/run")).unwrap(), before);
+    assert_eq!(names(&stage.path(OUT)), ["headstart.json", "run"]);
+}
+
+/// Its own addresses stay; those of its libraries change.
+#[test]
+fn around_a_program_that_is_fixed_itself() {
+    let Some(stage) = Stage::bare() else { return };
+    let cc = testkit::tool("cc").unwrap();
+    let source = fs::read_to_string(stage.path("program.c")).unwrap();
+    let search = "-Wl,-rpath,$ORIGIN/first:$ORIGIN/second:$ORIGIN/third";
+    let libraries = ["second/libone.so.1.0", "second/libtwo.so.1", "third/libthree.so.1"];
+    let flags = ["-no-pie", "-fno-pie", "-O1", "-DVERSION=\"v1\"", search];
+    let flags = [&flags[..2], &libraries[..], &flags[2..]].concat();
+    testkit::compile(&cc, stage.folder.path(), "program", &source, &flags);
+    let (program, out) = (stage.text("program"), stage.text(OUT));
+    let refused = run(&["bundle", "--out", &out, &program]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("with --fixed its libraries"), "{}", stderr(&refused));
+    stage.bundle_one(FIXED);
+    let mut seen = BTreeSet::new();
+    for _ in 0..4 {
+        assert!(stage.runs_merged(FIXED));
+        seen.insert(addresses(&stage));
+        let done = run(&["rerandomize", &stage.text(FIXED)]);
+        assert!(stdout(&done).contains("made again around its program"), "{}", stderr(&done));
+    }
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert_eq!(seen.iter().map(|(program, _)| program).collect::<BTreeSet<_>>().len(), 1);
+}
+
+#[test]
+fn killed_at_any_moment_there_is_a_bundle() {
+    let Some(stage) = Stage::bundled() else { return };
+    let out = stage.text(FIXED);
+    // Once without a spare, and ever after with one.
+    killed::at_every_call(&["rerandomize", &out], &|moment: &Moment<'_>| {
+        addresses(&stage);
+        assert!(stage.runs_merged(FIXED), "{moment:?}");
+        if moment.last {
+            assert!(run(&["rerandomize", &out]).status.success(), "{moment:?}");
+            assert!(stage.runs_merged(FIXED), "{moment:?}");
+            assert_eq!(names(&stage.path(FIXED)), [".spare", "headstart.json", "run"]);
+            fs::remove_file(stage.path("made/fixed/.spare")).unwrap();
+        }
+    });
+}
