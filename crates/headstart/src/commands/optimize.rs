@@ -204,7 +204,10 @@ fn leave(
             let mut step = |what: &'static str| line.show(1.0, format!("{what} {}", trial.name()));
             Some(place.build(subject, verifier, trial.optimisation, &mut step)?)
         }
-        None => None,
+        None => {
+            found.notes.extend(place.start_original(subject, verifier)?);
+            None
+        }
     };
     let folder = place.folder().to_owned();
     let starts = built.as_ref().and_then(|built| built.run.canonicalize().ok());
@@ -224,7 +227,7 @@ fn leave(
         notes: built.map_or_else(Vec::new, |built| built.notes),
         undo: format!("remove this folder ({}); the original is unchanged", folder.display()),
     };
-    place.leave(&manifest, &subject.program.path)?;
+    place.leave(&manifest)?;
     found.out = Some(folder.display().to_string());
     Ok(())
 }
