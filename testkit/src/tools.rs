@@ -30,7 +30,7 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 33] = [
+pub const TOOLS: [Tool; 35] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
     tool("g++", "g++", Tests, "builds the C++ cases of ELF rewriting"),
@@ -59,6 +59,8 @@ pub const TOOLS: [Tool; 33] = [
     tool("inkscape", "inkscape", Checks, "a program with over a hundred libraries"),
     tool("soffice", "libreoffice-writer", Checks, "a script that starts a chain of programs"),
     tool("chromium", "chromium", Checks, "a very large image; many processes"),
+    tool("perl", "perl-base", Checks, "an interpreter with modules in C"),
+    tool("node", "nodejs", Checks, "a program at fixed addresses that makes code"),
     tool("gdb", "gdb", Checks, "a program with an interpreter inside"),
     tool("redis-server", "redis-server", Checks, "a server measured until its port answers"),
     tool("mksquashfs", "squashfs-tools", Checks, "a read-only file system to launch from"),

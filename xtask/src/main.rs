@@ -40,6 +40,7 @@ fn run() -> Result<ExitCode> {
         ["ci"] => ci::run()?,
         ["check-real", names @ ..] => check_real::run(names)?,
         [check_real::rounds::COMMAND, words @ ..] => check_real::rounds::run(words)?,
+        [check_real::bundle::made::COMMAND, words @ ..] => check_real::bundle::made::run(words)?,
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             true

@@ -28,7 +28,7 @@ mod subject;
 pub mod verify;
 
 pub use error::OptimizeError;
-pub use launches::{Launches, Observed};
+pub use launches::{Launches, Observed, Written};
 pub use link_error::LinkError;
 pub use optimisation::{BindingProof, Built, Declined, Optimisation, Program};
 pub use place::Place;

@@ -5,14 +5,19 @@
 //! DIR/headstart.json  what was done
 //! DIR/run             a link to the program in files; made last, so that what it starts is whole
 //! ```
+//!
+//! Where the original is the best, `run` is a link to it; or a script that starts it by its path,
+//! where it does something else when it is started through a link (it looks for its files beside
+//! the name that it is called by, say).
 
 use crate::search::attempt;
-use crate::verify::Verifier;
+use crate::verify::{Flaw, Verifier};
 use crate::{Built, Optimisation, OptimizeError, Outcome, Subject};
 use model::optimization::{Manifest, OriginalFile};
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::symlink;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 const FILES: &str = "files";
@@ -90,24 +95,64 @@ impl Place {
         Err(OptimizeError::NotAgain { name, folder, reason })
     }
 
-    /// Keeps what was built, described by `manifest`. Without anything built `run` leads to the
-    /// original.
+    /// Makes the original what is to be started, where no variant is better. Gives what a user
+    /// should know, a sentence each.
     ///
     /// # Errors
-    /// The files cannot be written.
-    pub fn leave(mut self, manifest: &Manifest, original: &Path) -> Result<PathBuf, OptimizeError> {
+    /// The folder cannot be written, or nothing can be launched any more.
+    pub fn start_original(
+        &mut self,
+        subject: &Subject,
+        verifier: &mut Verifier<'_>,
+    ) -> Result<Vec<String>, OptimizeError> {
         let tried = self.folder.join(RUN_TRIED);
+        let original = &subject.program.path;
         let failed = |error: io::Error| wrong(&self.folder, &error.to_string(), REMEDY);
-        if !tried.is_symlink() {
-            symlink(original, &tried).map_err(failed)?;
-        }
-        write(&self.folder.join(MANIFEST), manifest).map_err(failed)?;
+        symlink(original, &tried).map_err(failed)?;
+        let reason = match verifier.verify_original(&tried) {
+            Ok(()) => return Ok(Vec::new()),
+            Err(Flaw::Stop(error)) => return Err(error),
+            Err(Flaw::Wrong(reason)) => reason,
+        };
+        let written = write(&tried, 0o777, |file| file.write_all(&script(original)));
+        written.map_err(failed)?;
+        Ok(vec![format!(
+            "run is a script instead of a link: started through a link the original does \
+             something else ({}).",
+            reason.lines().next().unwrap_or_default()
+        )])
+    }
+
+    /// Keeps what was made to be started, described by `manifest`.
+    ///
+    /// # Errors
+    /// The files cannot be written, or nothing was made.
+    pub fn leave(mut self, manifest: &Manifest) -> Result<PathBuf, OptimizeError> {
+        let failed = |error: io::Error| wrong(&self.folder, &error.to_string(), REMEDY);
+        let described = write(&self.folder.join(MANIFEST), 0o666, |file| {
+            serde_json::to_writer_pretty(&mut *file, manifest)?;
+            file.write_all(b"\n")
+        });
+        described.map_err(failed)?;
         let run = self.folder.join(RUN);
-        fs::rename(&tried, &run).map_err(failed)?;
+        fs::rename(self.folder.join(RUN_TRIED), &run).map_err(failed)?;
         self.ours = false;
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok(run)
     }
+}
+
+/// Starts `program` by its path, with the arguments that it is given.
+fn script(program: &Path) -> Vec<u8> {
+    let mut text = b"#!/bin/sh\nexec '".to_vec();
+    for &byte in program.as_os_str().as_bytes() {
+        match byte {
+            b'\'' => text.extend_from_slice(br"'\''"),
+            _ => text.push(byte),
+        }
+    }
+    text.extend_from_slice(b"' \"$@\"\n");
+    text
 }
 
 impl Drop for Place {
@@ -172,12 +217,15 @@ fn wrong(folder: &Path, problem: &str, remedy: &'static str) -> OptimizeError {
 }
 
 /// Temporary file, fsync, rename.
-fn write(path: &Path, manifest: &Manifest) -> io::Result<()> {
+fn write(
+    path: &Path,
+    mode: u32,
+    content: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let public = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    let mut file = tempfile::Builder::new().permissions(public).tempfile_in(folder)?;
-    serde_json::to_writer_pretty(&mut file, manifest)?;
-    file.write_all(b"\n")?;
+    let permissions = fs::Permissions::from_mode(mode);
+    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
+    content(file.as_file_mut())?;
     file.as_file().sync_all()?;
     file.persist(path).map(|_| ()).map_err(|error| error.error)
 }

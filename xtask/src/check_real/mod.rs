@@ -2,6 +2,7 @@
 //! hand only: they take minutes, and times depend on what else the machine does.
 
 mod build;
+pub mod bundle;
 mod experiments;
 mod explain;
 mod figures;
@@ -83,7 +84,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -153,9 +154,18 @@ const CHECKS: [Check; 13] = [
     },
     Check {
         name: "optimize",
-        about: "every program of /usr/bin does the same after optimize",
+        about: "every program of /usr/bin and /usr/sbin does the same after optimize",
         tools: &[],
         run: optimize::check,
+    },
+    Check {
+        name: "bundle",
+        about: "bundles and the other variants start large programs as fast as was promised",
+        tools: &[
+            "inkscape", "clang-19", "chromium", "soffice", "emacs", "python3", "git", "perl",
+            "node", "strace", "gcc", "readelf",
+        ],
+        run: bundle::check,
     },
     Check {
         name: "programs",

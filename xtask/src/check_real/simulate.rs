@@ -29,7 +29,7 @@ const LAUNCHES: usize = 15;
 /// The folder cannot be read.
 pub fn check(context: &Context) -> Result<Report> {
     let mut found = known();
-    found.extend(programs()?);
+    found.extend(programs(Path::new(FOLDER))?);
     let outcomes: Vec<(PathBuf, Outcome)> =
         found.par_iter().map(|path| (path.clone(), compare(&context.headstart, path))).collect();
     let mut rows = Vec::new();
@@ -98,8 +98,9 @@ fn known() -> Vec<PathBuf> {
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn programs() -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(FOLDER).context(FOLDER)?.flatten();
+pub fn programs(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder);
+    let entries = entries.with_context(|| folder.display().to_string())?.flatten();
     let paths = entries.filter_map(|entry| entry.path().canonicalize().ok());
     let unique: BTreeSet<PathBuf> = paths.filter(|path| is_dynamic(path)).collect();
     Ok(unique.into_iter().collect())

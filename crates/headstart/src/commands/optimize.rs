@@ -198,13 +198,18 @@ fn leave(
     found: &mut Optimization,
 ) -> Result<()> {
     let best = trials.iter().find(|trial| trial.name() == found.best);
+    let mut notes = Vec::new();
     let built = match best {
         Some(trial) => {
             let line = progress::Line::new();
             let mut step = |what: &'static str| line.show(1.0, format!("{what} {}", trial.name()));
             Some(place.build(subject, verifier, trial.optimisation, &mut step)?)
         }
-        None => None,
+        None => {
+            notes = place.start_original(subject, verifier)?;
+            found.notes.extend(notes.iter().cloned());
+            None
+        }
     };
     let folder = place.folder().to_owned();
     let starts = built.as_ref().and_then(|built| built.run.canonicalize().ok());
@@ -221,10 +226,10 @@ fn leave(
         original: optimize::place::original(subject),
         figures: figures.cloned().collect(),
         replaced: replaced.iter().map(|path| path.display().to_string()).collect(),
-        notes: built.map_or_else(Vec::new, |built| built.notes),
+        notes: built.map_or(notes, |built| built.notes),
         undo: format!("remove this folder ({}); the original is unchanged", folder.display()),
     };
-    place.leave(&manifest, &subject.program.path)?;
+    place.leave(&manifest)?;
     found.out = Some(folder.display().to_string());
     Ok(())
 }

@@ -1,0 +1,133 @@
+//! The bars of bundles and of the other optimisations on large programs: time in the loader, time
+//! of the whole process, the guard, what making a bundle costs, and that real work is the same.
+//!
+//! How a file was written decides how large its pieces in the page cache are, and large pieces are
+//! mapped faster: a bundle, written in large pieces, gains from that too. The row `originals read
+//! again` shows how much of the gain that is.
+
+mod cost;
+mod guard;
+mod loader;
+pub mod made;
+mod wall;
+mod work;
+
+use super::Context;
+use super::report::{Report, Row};
+use anyhow::Result;
+use made::{Made, Subject};
+
+/// A bar on a ratio: variant, and the most that it may be.
+type Bar = (&'static str, f64);
+
+/// The programs and their bars.
+struct Measured {
+    name: &'static str,
+    /// The arguments of the measured launches.
+    arguments: &'static [&'static str],
+    /// On time in the loader.
+    loader: &'static [Bar],
+    /// On time of the whole process.
+    wall: &'static [Bar],
+}
+
+const INKSCAPE: Measured = Measured {
+    name: "inkscape",
+    arguments: &["--version"],
+    loader: &[
+        ("bundle --fixed", 0.05),
+        ("bundle", 0.12),
+        ("selfbind + order", 0.65),
+        ("order", 0.85),
+    ],
+    wall: &[("bundle", 0.30), ("bundle --fixed", 0.27)],
+};
+const CLANG: Measured = Measured {
+    name: "clang-19",
+    arguments: &["--version"],
+    loader: &[("bundle --fixed", 0.08), ("bundle", 0.50)],
+    wall: &[("bundle --fixed", 0.27)],
+};
+const CHROMIUM: Measured = Measured {
+    name: "/usr/lib/chromium/chromium",
+    arguments: &["--version"],
+    loader: &[("bundle --fixed", 0.08), ("bundle", 0.42), ("exec + order", 0.50)],
+    wall: &[("bundle --fixed", 0.20)],
+};
+/// Bars on `clang -c` of a small file.
+const COMPILING: &[Bar] = &[("bundle", 0.65), ("bundle --fixed", 0.50)];
+/// Bars on a generated program.
+const GENERATED: &[Bar] = &[("bundle --fixed", 0.02), ("bundle", 0.02)];
+const LIBRARIES: &str = "500";
+
+/// Makes what is to be measured, and measures.
+///
+/// # Errors
+/// Something cannot be made or launched.
+pub fn check(context: &Context) -> Result<Report> {
+    let mut rows = Vec::new();
+    for measured in [INKSCAPE, CLANG, CHROMIUM] {
+        let subject = Subject::make(context, measured.name, &names(&measured))?;
+        rows.extend(loader::rows(context, &subject, measured.arguments, measured.loader)?);
+        rows.extend(wall::rows(context, &subject, measured.arguments, measured.wall)?);
+        if measured.name == CLANG.name {
+            rows.extend(wall::compiling(context, &subject, COMPILING)?);
+            rows.extend(read_again(context, &subject, &measured)?);
+        }
+        rows.extend(guard::looks(context, &subject)?);
+        if measured.name == INKSCAPE.name {
+            rows.extend(cost::rows(context, &subject)?);
+        }
+        subject.remove()?;
+    }
+    rows.extend(generated(context)?);
+    rows.push(guard::time()?);
+    rows.extend(work::rows(context)?);
+    Ok(Report { rows })
+}
+
+/// Variants that have a bar, bundles always among them.
+fn names(measured: &Measured) -> Vec<&'static str> {
+    let mut names: Vec<&str> =
+        measured.loader.iter().chain(measured.wall).map(|bar| bar.0).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The same figures where the kernel has read the originals' files anew.
+fn read_again(context: &Context, subject: &Subject, measured: &Measured) -> Result<Vec<Row>> {
+    subject.read_originals_again(measured.arguments)?;
+    let mut rows = loader::rows(context, subject, measured.arguments, &[])?;
+    rows.extend(wall::rows(context, subject, measured.arguments, &[])?);
+    let note = |row: Row| Row { figure: format!("{}, originals read again", row.figure), ..row };
+    Ok(rows.into_iter().map(note).collect())
+}
+
+fn generated(context: &Context) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let star: &[&str] = &["shape", "star", "--n", LIBRARIES];
+    for (kind, main) in [(star, "main"), (&["pietrek", "--dlls", LIBRARIES], "LoadTimeTest")] {
+        let out = context.scratch.join(format!("workload-{}", kind[0]));
+        let folder = out.display().to_string();
+        context.headstart.run(&[&["generate"], kind, &["--out", &folder]].concat())?;
+        let program = out.join(main).display().to_string();
+        let bundles: Vec<&'static str> = GENERATED.iter().map(|bar| bar.0).collect();
+        let subject = Subject::make(context, &program, &bundles)?;
+        let called = |row: Row| {
+            let figure = row.figure.replace(&program, &kind.join(" "));
+            Row { figure, ..row }
+        };
+        rows.extend(loader::rows(context, &subject, &[], GENERATED)?.into_iter().map(called));
+        subject.remove()?;
+    }
+    Ok(rows)
+}
+
+/// A figure with its bar where the variant has one.
+fn row(figure: String, value: String, ratio: f64, made: &Made, bars: &[Bar]) -> Row {
+    match bars.iter().find(|(name, _)| *name == made.name) {
+        Some((_, most)) => Row::bar(figure, value, &format!("≤ {most}"), ratio <= *most),
+        None => Row::shown(figure, value),
+    }
+}
