@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use model::bundle::{BundleManifest, BundleVerification};
 use model::growth::Scale;
 use model::load_table::LoadTable;
 use model::optimization::{Manifest, Optimization};
@@ -45,6 +46,8 @@ fn examples_are_complete_and_exact() {
             "simulation" => round_trip::<Simulation>(&example),
             "optimization" => round_trip::<Optimization>(&example),
             "manifest" => round_trip::<Manifest>(&example),
+            "bundle" => round_trip::<BundleManifest>(&example),
+            "verification" => round_trip::<BundleVerification>(&example),
             "check" => round_trip::<Check>(&example),
             "results" => round_trip::<Results>(&example),
             _ => panic!("what is {kind}?"),
@@ -64,6 +67,8 @@ fn examples_are_complete_and_exact() {
         "simulation",
         "optimization",
         "manifest",
+        "bundle",
+        "verification",
         "check",
     ];
     assert_eq!(kinds, expected);
