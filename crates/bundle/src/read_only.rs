@@ -145,7 +145,9 @@ impl<'m, 'a> ReadOnly<'m, 'a> {
         let merged = merged.map(|version| version.name.as_slice());
         let left = self.fixups.left.references.iter().map(|(reference, ..)| reference);
         let own = wanted.own_name.to_string_lossy();
-        let required = (!wanted.fixed).then_some((C_LIBRARY, PACKED_VERSION));
+        // The loader does not ask for it, nor would it be found, where there is no C library.
+        let has_c = self.graph.modules.iter().any(|module| members::name_of(module) == C_LIBRARY);
+        let required = (!wanted.fixed && has_c).then_some((C_LIBRARY, PACKED_VERSION));
         Versions::new(merged, &own, required, exports, left, &mut self.strings)
     }
 

@@ -8,7 +8,7 @@
 //!
 //! Where the original is the best, `run` is a link to it; or a script that starts it by its path,
 //! where it does something else when it is started through a link (it looks for its files beside
-//! the name that it is called by, say).
+//! the name that it is called by, say), or has several names and may go by them.
 
 use crate::search::attempt;
 use crate::verify::{Flaw, Verifier};
@@ -23,8 +23,10 @@ use std::path::{Path, PathBuf};
 const FILES: &str = "files";
 const MANIFEST: &str = "headstart.json";
 const RUN: &str = "run";
-/// The link while it is tried.
-const RUN_TRIED: &str = ".run";
+/// What gets that name at the end.
+const RUN_NEXT: &str = ".run";
+/// Has a link of that very name while it is tried: programs may go by it.
+const TRIED: &str = ".tried";
 
 /// A folder of the user's for one result. What is not [kept](Place::leave) is removed with this
 /// value, the folder itself too where it was made for this.
@@ -34,6 +36,15 @@ pub struct Place {
     made: Option<PathBuf>,
     /// What is in it is ours, and not to be kept.
     ours: bool,
+    starts: Option<Starts>,
+}
+
+/// How `run` starts the program.
+enum Starts {
+    /// As a link to this.
+    Linked(PathBuf),
+    /// As a script.
+    Scripted(PathBuf),
 }
 
 impl Place {
@@ -50,7 +61,7 @@ impl Place {
         if entries.next().is_some() {
             return Err(wrong(&folder, "it is not empty", REMEDY));
         }
-        let mut place = Place { folder, made, ours: true };
+        let mut place = Place { folder, made, ours: true, starts: None };
         // Better now than after minutes of measuring.
         let probe = tempfile::tempfile_in(&place.folder);
         probe.map_err(|error| wrong(&place.folder, &error.to_string(), REMEDY))?;
@@ -84,9 +95,16 @@ impl Place {
             self.ours = error.kind() != io::ErrorKind::AlreadyExists;
             return Err(wrong(&files, &error.to_string(), REMEDY));
         }
-        let through_link = ThroughLink { optimisation, link: self.folder.join(RUN_TRIED) };
+        let link = self.tried_link()?;
+        let through_link = ThroughLink { optimisation, link };
         let reason = match attempt(subject, verifier, &through_link, &files, step)? {
-            Outcome::Verified(built) => return Ok(built),
+            Outcome::Verified(built) => {
+                let run = built.run.canonicalize().unwrap_or_else(|_| built.run.clone());
+                // Relative, so that the folder can be looked at from elsewhere.
+                let target = run.strip_prefix(&self.folder).unwrap_or(&run).to_owned();
+                self.starts = Some(Starts::Linked(target));
+                return Ok(built);
+            }
             Outcome::Failed(reason) | Outcome::Declined(reason) | Outcome::NotTried(reason) => {
                 reason
             }
@@ -105,22 +123,35 @@ impl Place {
         subject: &Subject,
         verifier: &mut Verifier<'_>,
     ) -> Result<Vec<String>, OptimizeError> {
-        let tried = self.folder.join(RUN_TRIED);
         let original = &subject.program.path;
-        let failed = |error: io::Error| wrong(&self.folder, &error.to_string(), REMEDY);
-        symlink(original, &tried).map_err(failed)?;
+        let tried = self.tried_link()?;
+        symlink(original, &tried)
+            .map_err(|error| wrong(&self.folder, &error.to_string(), REMEDY))?;
         let reason = match verifier.verify_original(&tried) {
-            Ok(()) => return Ok(Vec::new()),
             Err(Flaw::Stop(error)) => return Err(error),
-            Err(Flaw::Wrong(reason)) => reason,
+            Err(Flaw::Wrong(reason)) => format!(
+                "started through a link the original does something else ({})",
+                reason.lines().next().unwrap_or_default()
+            ),
+            Ok(()) => match other_name(&subject.program) {
+                Some(name) => {
+                    format!("the original is called {} too, and may go by its name", name.display())
+                }
+                None => {
+                    self.starts = Some(Starts::Linked(original.clone()));
+                    return Ok(Vec::new());
+                }
+            },
         };
-        let written = write(&tried, 0o777, |file| file.write_all(&script(original)));
-        written.map_err(failed)?;
-        Ok(vec![format!(
-            "run is a script instead of a link: started through a link the original does \
-             something else ({}).",
-            reason.lines().next().unwrap_or_default()
-        )])
+        self.starts = Some(Starts::Scripted(original.clone()));
+        Ok(vec![format!("run is a script instead of a link: {reason}.")])
+    }
+
+    /// Where a link goes that is tried.
+    fn tried_link(&self) -> Result<PathBuf, OptimizeError> {
+        let tried = self.folder.join(TRIED);
+        fs::create_dir(&tried).map_err(|error| wrong(&tried, &error.to_string(), REMEDY))?;
+        Ok(tried.join(RUN))
     }
 
     /// Keeps what was made to be started, described by `manifest`.
@@ -134,12 +165,35 @@ impl Place {
             file.write_all(b"\n")
         });
         described.map_err(failed)?;
-        let run = self.folder.join(RUN);
-        fs::rename(self.folder.join(RUN_TRIED), &run).map_err(failed)?;
+        let (run, next) = (self.folder.join(RUN), self.folder.join(RUN_NEXT));
+        match &self.starts {
+            Some(Starts::Linked(target)) => symlink(target, &next),
+            Some(Starts::Scripted(program)) => {
+                write(&next, 0o777, |file| file.write_all(&script(program)))
+            }
+            None => Err(io::Error::other("nothing was built in it")),
+        }
+        .map_err(failed)?;
+        let _ = fs::remove_dir_all(self.folder.join(TRIED));
+        fs::rename(&next, &run).map_err(failed)?;
         self.ours = false;
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok(run)
     }
+}
+
+/// Another name of the program beside it: a link to it, or it to a link. Such a program may look
+/// at the name that it is called by.
+fn other_name(program: &crate::Program) -> Option<PathBuf> {
+    let folders = [&program.path, &program.file].map(|path| path.parent());
+    let entries = folders.into_iter().flatten().filter_map(|folder| fs::read_dir(folder).ok());
+    let mut paths = entries.flatten().flatten().map(|entry| entry.path());
+    paths.find(|path| {
+        path.file_name() != program.path.file_name()
+            && path.file_name() != program.file.file_name()
+            && path.is_symlink()
+            && path.canonicalize().is_ok_and(|file| file == program.file)
+    })
 }
 
 /// Starts `program` by its path, with the arguments that it is given.
@@ -161,7 +215,8 @@ impl Drop for Place {
             return;
         }
         // What cannot be removed is only untidy: nothing of it is called run.
-        let _ = fs::remove_file(self.folder.join(RUN_TRIED));
+        let _ = fs::remove_file(self.folder.join(RUN_NEXT));
+        let _ = fs::remove_dir_all(self.folder.join(TRIED));
         let _ = fs::remove_file(self.folder.join(MANIFEST));
         let _ = fs::remove_dir_all(self.folder.join(FILES));
         let Some(made) = &self.made else { return };
@@ -188,12 +243,9 @@ impl Optimisation for ThroughLink<'_> {
 
     fn build(&self, program: &crate::Program, folder: &Path) -> Result<Built, crate::Declined> {
         let mut built = self.optimisation.build(program, folder)?;
-        let beside = self.link.parent().unwrap_or(Path::new("/"));
-        // Relative, so that the folder can be looked at from elsewhere.
-        let target = built.run.strip_prefix(beside).unwrap_or(&built.run);
         let failed =
             |error: io::Error| crate::Declined(format!("its link cannot be made: {error}"));
-        symlink(target, &self.link).map_err(failed)?;
+        symlink(&built.run, &self.link).map_err(failed)?;
         built.run = self.link.clone();
         Ok(built)
     }

@@ -5,7 +5,7 @@ mod bench;
 
 use bench::{Bench, copy, terms};
 use model::optimization::Manifest;
-use optimize::{Built, Launches, OptimizeError, Place, Subject, Verifier};
+use optimize::{BindingProof, Built, Launches, OptimizeError, Place, Subject, Verifier};
 use os::launcher::Launcher;
 use std::fs;
 use std::path::Path;
@@ -99,6 +99,36 @@ fn one_that_goes_by_its_name_gets_a_script() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "found\na b\n$HOME\n");
     let text = fs::read_to_string(out.join("run")).unwrap();
     assert_eq!(text.lines().count(), 2, "{text}");
+    let mut left: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["headstart.json", "run"]);
+}
+
+#[test]
+fn one_that_has_several_names_gets_a_script() {
+    let Some(bench) = Bench::new() else { return };
+    std::os::unix::fs::symlink("program", bench.path("alias")).unwrap();
+    let out = bench.path("many");
+    let notes = left_as_it_is(bench, "program", &out);
+    assert!(notes.len() == 1 && notes[0].contains("/alias too"), "{notes:?}");
+    assert_eq!(output(&out.join("run")), "1 2\n");
+}
+
+/// Right only where it is called `run`, as what is left will be.
+const CALLED_RUN: &str = "#include <stdio.h>\n#include <string.h>\n\
+    int main(int argc, char **argv) { puts(strcmp(strrchr(argv[0], '/'), \"/run\") ? \
+    \"1 2 3\" : \"1 2\"); return 0; }";
+
+#[test]
+fn what_is_left_is_tried_by_the_name_that_it_gets() {
+    let Some(bench) = Bench::new() else { return };
+    let build: bench::Build = |bench, _, folder| {
+        let run = bench.cc(folder, "run", CALLED_RUN, &[]);
+        Ok(Built { run, bindings: BindingProof::ByBuilder, ..Built::default() })
+    };
+    let out = bench.path("by-name");
+    left(bench, &out, build).unwrap();
+    assert_eq!(output(&out.join("run")), "1 2\n");
 }
 
 #[test]

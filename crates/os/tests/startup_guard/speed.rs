@@ -41,7 +41,13 @@ fn the_bar_and_the_cost_of_a_record() {
 
     let apart: Vec<Record> = ["/lib64", "/etc/ld.so.cache", "/usr/lib/x86_64-linux-gnu/libc.so.6"]
         .into_iter()
-        .chain(["/usr/lib", "/usr/bin/env", "/usr/local/lib", "/tmp", "/usr/lib/x86_64-linux-gnu"])
+        .chain([
+            "/usr/lib",
+            "/usr/bin/env",
+            "/usr/local/lib",
+            "/usr/share",
+            "/usr/lib/x86_64-linux-gnu",
+        ])
         .map(|path| Record::of(path.as_ref()).unwrap())
         .collect();
     bench.install(&Tables { must: apart, ..tables.clone() });

@@ -60,30 +60,43 @@ const COMPILING: &[Bar] = &[("bundle", 0.65), ("bundle --fixed", 0.50)];
 const GENERATED: &[Bar] = &[("bundle --fixed", 0.02), ("bundle", 0.02)];
 const LIBRARIES: &str = "500";
 
-/// Makes what is to be measured, and measures.
+/// Makes what is to be measured, and measures. What cannot be measured is a row that fails.
 ///
 /// # Errors
-/// Something cannot be made or launched.
+/// None.
 pub fn check(context: &Context) -> Result<Report> {
     let mut rows = Vec::new();
     for measured in [INKSCAPE, CLANG, CHROMIUM] {
-        let subject = Subject::make(context, measured.name, &names(&measured))?;
-        rows.extend(loader::rows(context, &subject, measured.arguments, measured.loader)?);
-        rows.extend(wall::rows(context, &subject, measured.arguments, measured.wall)?);
-        if measured.name == CLANG.name {
-            rows.extend(wall::compiling(context, &subject, COMPILING)?);
-            rows.extend(read_again(context, &subject, &measured)?);
-        }
-        rows.extend(guard::looks(context, &subject)?);
-        if measured.name == INKSCAPE.name {
-            rows.extend(cost::rows(context, &subject)?);
-        }
-        subject.remove()?;
+        part(&mut rows, measured.name, program(context, &measured));
     }
-    rows.extend(generated(context)?);
-    rows.push(guard::time()?);
-    rows.extend(work::rows(context)?);
+    part(&mut rows, "generated", generated(context));
+    part(&mut rows, "guard", guard::time().map(|row| vec![row]));
+    rows.extend(work::rows(context));
     Ok(Report { rows })
+}
+
+fn part(rows: &mut Vec<Row>, name: &str, found: Result<Vec<Row>>) {
+    match found {
+        Ok(found) => rows.extend(found),
+        Err(error) => rows.push(Row::bar(name, format!("{error:#}"), "measured", false)),
+    }
+}
+
+fn program(context: &Context, measured: &Measured) -> Result<Vec<Row>> {
+    let Measured { name, arguments, loader, wall } = measured;
+    let subject = Subject::make(context, name, &names(measured))?;
+    let mut rows = loader::rows(context, &subject, arguments, loader)?;
+    rows.extend(wall::rows(context, &subject, arguments, wall)?);
+    rows.extend(guard::looks(context, &subject)?);
+    if *name == CLANG.name {
+        rows.extend(wall::compiling(context, &subject, COMPILING)?);
+        rows.extend(read_again(context, &subject, measured)?);
+    }
+    if *name == INKSCAPE.name {
+        rows.extend(cost::rows(context, &subject)?);
+    }
+    subject.remove()?;
+    Ok(rows)
 }
 
 /// Variants that have a bar, bundles always among them.
