@@ -23,6 +23,10 @@ impl Place {
     }
 }
 
+/// Libraries that glibc before 2.34 has beside libc.so.6, with a function of each; later ones have
+/// files of these names with nothing in them.
+const PARTS: [(&str, &[u8]); 2] = [("libpthread.so.", b"pthread_create"), ("libdl.so.", b"dlopen")];
+
 /// A place for each module of the graph. `keep_outside`: names or paths of libraries, or folders,
 /// that the user wants to stay outside.
 pub(crate) fn choose(graph: &Graph, keep_outside: &[String]) -> Vec<Place> {
@@ -47,7 +51,8 @@ fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String])
     if name.starts_with("libc.so.") {
         return Some("the C library, which belongs to the loader".to_owned());
     }
-    if name.starts_with("libpthread.so.") && defines(&module.image, b"pthread_create") {
+    let part = PARTS.iter().find(|(part, _)| name.starts_with(part));
+    if part.is_some_and(|(_, function)| defines(&module.image, function)) {
         return Some("a part of the C library before 2.34 that belongs to the loader".to_owned());
     }
     if keep_outside.iter().any(|wanted| is_meant(wanted, module, &name)) {

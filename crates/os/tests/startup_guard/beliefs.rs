@@ -28,13 +28,45 @@ fn a_bundle_is_the_original_by_every_name() {
             }
             assert_eq!(launched.stdout.matches("argument ").count(), 3);
             assert_eq!(launched.line("in a row"), "1");
-            // The kernel's copy, where there is room: slashes before a path change nothing.
-            let filled = format!("{original:/>width$}", width = own.len());
-            let seen = if original.len() > own.len() { own } else { &filled };
-            assert_eq!(launched.line("command line"), format!("{seen} report one  3"));
             let comm = &original[original.rfind('/').unwrap() + 1..];
+            // The kernel's copy, where there is room: slashes before a path change nothing.
+            let filled = |text: &str| format!("{text:/>width$}", width = own.len());
+            let fits = [&original, comm].into_iter().find(|text| text.len() <= own.len());
+            let seen = fits.map_or(own.to_owned(), filled);
+            assert_eq!(launched.line("command line"), format!("{seen} report one  3"));
             assert_eq!(launched.line("comm"), &comm[..comm.len().min(15)]);
         }
+    }
+}
+
+#[test]
+fn the_command_line_shows_the_originals_name_where_it_has_room() {
+    let Some((bench, _)) = installed() else { return };
+    std::fs::create_dir(bench.path("x")).unwrap();
+    symlink("../run", bench.path("x/run")).unwrap();
+    let folder = tempfile::Builder::new().prefix("s").rand_bytes(3).tempdir_in("/tmp").unwrap();
+    let short = folder.path().join("run");
+    symlink(bench.path("run"), &short).unwrap();
+    let (short, long) = (short.to_str().unwrap(), bench.path("run"));
+    let long = long.to_str().unwrap();
+    let folder = format!("/{}/", "f".repeat(long.len()));
+    let seen = |base: &str, own: &str| {
+        let tables = Tables { original: format!("{folder}{base}").into(), ..bench.tables() };
+        bench.install(&tables);
+        let mut command = Command::new(own);
+        let arguments = ["report", "2", "", "four"];
+        let launched = launch(command.args(arguments).env_clear().current_dir(bench.path("")));
+        assert!(launched.is_bundle(), "{launched:?}");
+        assert_eq!(launched.line("argv0"), format!("{folder}{base}"));
+        assert_eq!(launched.line("in a row"), "1");
+        let line = launched.line("command line");
+        line.strip_suffix(" report 2  four").unwrap().to_owned()
+    };
+    assert_eq!(seen("name", "./run"), "/name");
+    assert_eq!(seen("inner", "x/run"), "inner");
+    assert_eq!(seen("longer", "x/run"), "x/run");
+    for own in [short, long] {
+        assert_eq!(seen("inkscape", own), format!("{:/>width$}", "inkscape", width = own.len()));
     }
 }
 

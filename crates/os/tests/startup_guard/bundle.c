@@ -20,8 +20,8 @@ __asm__(".pushsection .guard,\"awx\",@progbits\n"
         ".globl slots, probes, nodes, guard, constants\n"
         "slots: .quad readlink, readlinkat, __readlink_chk, __readlinkat_chk\n"
         "       .quad realpath, __realpath_chk, canonicalize_file_name\n"
-        "       .quad dladdr, dladdr1, dlsym, dlvsym, dlopen\n"
-        "probes: .fill 12, 8, 0\n"
+        "       .quad dladdr, dladdr1, dlsym, dlvsym, dlopen, dlinfo\n"
+        "probes: .fill 13, 8, 0\n"
         "nodes: .quad 1f, nodes + 24, 1\n"
         "       .quad 2f, 0, 1\n"
         "1:     .asciz \"libmerged.so.1\"\n"
@@ -35,7 +35,7 @@ __asm__(".pushsection .guard,\"awx\",@progbits\n"
         ".popsection\n");
 
 extern char guard[], constants[];
-extern void *probes[12];
+extern void *probes[13];
 
 /* enter(f, arguments) calls f with six arguments; the function in the slot, probe, notes them
    and the stack's alignment in seen. */
@@ -159,7 +159,7 @@ static int calls(char **argv)
 /* Arguments that reach the function behind each wrapper for PATH. */
 static int passed(const char *path)
 {
-    for (int index = 0; index < 12; index++) {
+    for (int index = 0; index < 13; index++) {
         uint64_t arguments[6] = {-101, -102, -103, -104, -105, -106};
         int at = index == 1 || index == 3;
         arguments[at] = (uintptr_t)path;

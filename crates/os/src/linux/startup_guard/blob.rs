@@ -17,6 +17,7 @@ core::arch::global_asm!(
     include_str!("modules.s"),
     include_str!("next.s"),
     include_str!("open.s"),
+    include_str!("origin.s"),
     include_str!("end.s"),
     options(raw)
 );
@@ -54,11 +55,13 @@ pub enum Function {
     Dlvsym,
     /// `dlopen`
     Dlopen,
+    /// `dlinfo`
+    Dlinfo,
 }
 
 impl Function {
     /// Every function, in the order of the blob's directory and slots.
-    pub const ALL: [Function; 12] = [
+    pub const ALL: [Function; 13] = [
         Function::Readlink,
         Function::Readlinkat,
         Function::ReadlinkChk,
@@ -71,6 +74,7 @@ impl Function {
         Function::Dlsym,
         Function::Dlvsym,
         Function::Dlopen,
+        Function::Dlinfo,
     ];
 
     /// Its symbol.
@@ -88,6 +92,7 @@ impl Function {
             Function::Dlsym => "dlsym",
             Function::Dlvsym => "dlvsym",
             Function::Dlopen => "dlopen",
+            Function::Dlinfo => "dlinfo",
         }
     }
 

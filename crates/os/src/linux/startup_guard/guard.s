@@ -68,6 +68,7 @@ headstart_startup_guard_begin:
     .long .Ldlsym - .Lbegin
     .long .Ldlvsym - .Lbegin
     .long .Ldlopen - .Lbegin
+    .long .Ldlinfo - .Lbegin
 
 .Ltext_proc:        .asciz "/proc/"
 .Ltext_self:        .asciz "self/exe"

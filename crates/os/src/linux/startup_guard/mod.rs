@@ -61,8 +61,8 @@ pub struct Tables {
     /// What runs at the bundle's entry point.
     pub start: Option<Start>,
     /// The merged modules, the program first, in the order of the loader's search, in which their
-    /// addresses must ascend. What [`Function::Dladdr`] and [`Function::Dlsym`] answer of them is
-    /// taken from here.
+    /// addresses must ascend. What [`Function::Dladdr`], [`Function::Dlsym`] and
+    /// [`Function::Dlinfo`] (this with [`Tables::names`] only) answer of them is taken from here.
     pub modules: Vec<Module>,
     /// The functions to wrap, with the offset of the 8-byte slot that the loader fills with the
     /// real one's address, as a GLOB_DAT relocation tells it.

@@ -59,21 +59,7 @@
 .Lorigin_meant:
     cmp byte ptr [rdi], 0x2f
     jne .Lreturn
-    mov rsi, [r10 + MODULE_NAME]
-    test rsi, rsi
-    jnz .Lfile_known
-    mov rsi, [rip + .Ltables + TABLE_FILE]
-.Lfile_known:
-    add rsi, rbx
-    xor ecx, ecx
-    xor edx, edx                # length of the folder
-.Lmeasure_folder:
-    movzx eax, byte ptr [rsi + rcx]
-    cmp al, 0x2f
-    cmove edx, ecx
-    inc ecx
-    test al, al
-    jnz .Lmeasure_folder
+    call .Lfind_folder
     or rcx, -1
 .Lmeasure_rest:
     inc rcx

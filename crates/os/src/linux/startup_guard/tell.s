@@ -49,30 +49,43 @@
     ret
 
 # Writes the original's path over the text at rdi, where it has room: rax is the path, else the
-# blob's own text. The end stays where it is, as programs that write a title over their arguments
-# take them to stand one behind the other; slashes before the path do not change its meaning in
-# /proc/self/cmdline. Changes rcx, rdx, rsi and rdi.
+# blob's own text. Where there is room for the path's last part only, that shows in
+# /proc/self/cmdline, from which programs take their name. Changes rcx, rdx, rsi and rdi.
 .Lput_original:
     mov rsi, [r15 + TABLE_ORIGINAL]
     add rsi, rbx
-    mov rcx, [r15 + TABLE_ORIGINAL_LENGTH]
+    call .Lput_text
+    jae .Lreturn
+    mov rsi, [r15 + TABLE_ORIGINAL_BASE]
+    add rsi, rbx
+    call .Lput_text
+    mov rax, [r15 + TABLE_ORIGINAL]
+    add rax, rbx
+    ret
+
+# Writes the text at rsi over the one at rdi: rax; CF where there is no room. The end stays where
+# it is, as programs that write a title over their arguments take them to stand one behind the
+# other; slashes before a path do not change its meaning. Changes rcx too, else rdx, rsi and rdi.
+.Lput_text:
     or rax, -1
 .Lnext_character:
     inc rax
     cmp byte ptr [rdi + rax], 0
     jne .Lnext_character
+    or rcx, -1
+.Lnext_of_put:
+    inc rcx
+    cmp byte ptr [rsi + rcx], 0
+    jne .Lnext_of_put
     sub rax, rcx
-    jb .Lno_room
+    jb .Lreturn
     xchg rcx, rax
     mov edx, eax
     mov al, 0x2f
     rep stosb
     mov ecx, edx
     mov rax, rdi
-    rep movsb
-    ret
-.Lno_room:
-    mov rax, rsi
+    rep movsb                   # CF is still clear
     ret
 
 # No room for the path: all arguments move to memory of their own, again one behind the other.
