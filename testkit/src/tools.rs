@@ -30,7 +30,7 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 35] = [
+pub const TOOLS: [Tool; 39] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
     tool("g++", "g++", Tests, "builds the C++ cases of ELF rewriting"),
@@ -39,6 +39,10 @@ pub const TOOLS: [Tool; 35] = [
     tool("mold", "mold", Tests, "links them in its own way"),
     tool("strip", "binutils", Tests, "what rewritten files must survive"),
     tool("llvm-strip-19", "llvm-19", Tests, "what rewritten files must survive"),
+    tool("objcopy", "binutils", Tests, "what bundles must survive"),
+    tool("addr2line", "binutils", Tests, "names of functions in bundles"),
+    tool("unshare", "util-linux", Tests, "mounts of its own for a test"),
+    tool("setcap", "libcap2-bin", Tests, "programs with capabilities"),
     tool("patchelf", "patchelf", Tests, "what rewritten files must survive"),
     tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
     tool("llvm-readobj-19", "llvm-19", Tests, "a second reader of emitted images"),

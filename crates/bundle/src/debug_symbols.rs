@@ -7,10 +7,17 @@ use crate::symbols::{SYMBOL, kind_of};
 use image::loadable::{Symbol, SymbolKind};
 use image::spec;
 
+/// The symbol at the bundle's first byte.
+pub(crate) const BEGIN: &str = "headstart_begin";
+
 /// SHT_SYMTAB and its strings; local symbols only, as nothing is linked with it.
 pub(crate) fn table(layout: &Layout<'_>, sections: &[Section]) -> (Vec<u8>, Vec<u8>) {
     let mut strings = Strings::new();
     let mut table = vec![0; SYMBOL];
+    table.extend_from_slice(&strings.add(BEGIN.as_bytes()).to_le_bytes());
+    table.extend_from_slice(&[spec::STB_LOCAL << 4 | spec::STT_OBJECT, 0, 1, 0]);
+    table.extend_from_slice(&layout.low.to_le_bytes());
+    table.extend_from_slice(&[0; 8]);
     for member in &layout.members {
         let mut add = |symbol: &Symbol<'_>| {
             let code = matches!(symbol.kind, SymbolKind::Function | SymbolKind::IndirectFunction);

@@ -24,6 +24,19 @@ const PACKAGED: [&str; 8] =
 /// But for these.
 const LOCAL: [&str; 1] = ["/usr/local"];
 
+/// Folders that are in the cache without being named.
+const SYSTEM: [&str; 4] = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"];
+/// Folders below each of them, for some processors only (ld.so(8), "Hardware capabilities").
+const FOR_PROCESSORS: [&str; 7] = [
+    "glibc-hwcaps/x86-64-v2",
+    "glibc-hwcaps/x86-64-v3",
+    "glibc-hwcaps/x86-64-v4",
+    "tls",
+    "haswell",
+    "avx512_1",
+    "x86_64",
+];
+
 /// What to look at.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
@@ -42,11 +55,14 @@ pub(crate) fn records(graph: &Graph) -> Result<Records, BundleError> {
     paths.hints.insert(CACHE.into());
     let conf = system::configuration();
     paths.all.extend(conf.files);
+    let system = SYSTEM.into_iter().map(PathBuf::from);
+    let cached: BTreeSet<PathBuf> =
+        conf.folders.into_iter().chain(system).map(|folder| follow(&folder).end).collect();
     for (index, module) in graph.modules.iter().enumerate() {
         paths.module(module);
         let by_cache = index > 0 && is_packaged(&module.path);
-        for folder in conf.folders.iter().filter(|_| by_cache) {
-            paths.absent(&folder.join(members::name_of(module)));
+        for folder in cached.iter().filter(|_| by_cache) {
+            paths.cached(folder, module);
         }
     }
     let Paths { must, hints, all } = paths;
@@ -86,6 +102,19 @@ impl Paths {
             self.all.insert(file.to_owned());
         } else {
             self.must.insert(file.to_owned());
+        }
+    }
+
+    /// What the cache could have for a library once it is made again.
+    fn cached(&mut self, folder: &Path, module: &Module) {
+        let name = members::name_of(module);
+        let below = FOR_PROCESSORS.iter().map(|below| folder.join(below).join(&name));
+        for path in below.chain([folder.join(&name)]) {
+            if path.exists() {
+                self.all.insert(path);
+            } else {
+                self.absent(&path);
+            }
         }
     }
 

@@ -136,6 +136,12 @@ fn program_headers(plan: &Plan<'_>) -> Vec<Header> {
         header.file_size += size;
         header.memory_size += size;
     }
+    // Mapped as a whole, for the section behind the headers.
+    let room = plan.layout.first().saturating_sub(low);
+    let of_headers = all.iter_mut().find(|header| header.kind == spec::PT_LOAD);
+    if let Some(header) = of_headers.filter(|header| header.file_size < room) {
+        (header.file_size, header.memory_size) = (room, room);
+    }
     all
 }
 

@@ -148,6 +148,18 @@ impl<'a> Layout<'a> {
         self.members.push(Member { module, image, base, file_base, tls, parts });
     }
 
+    /// Where the first module begins.
+    pub(crate) fn first(&self) -> u64 {
+        let part = self.members.first().and_then(|member| Some((member, member.parts.first()?)));
+        part.map_or(self.low, |(member, part)| page(member.moved(part.address)))
+    }
+
+    /// Where program headers end at the latest.
+    pub(crate) fn headers_end(&self) -> u64 {
+        let parts = self.members.iter().map(|member| member.parts.len()).sum::<usize>();
+        self.low + FILE_HEADER + (parts + OWN_HEADERS) as u64 * PROGRAM_HEADER
+    }
+
     /// The merged module with this index in the graph.
     pub(crate) fn member(&self, module: usize) -> Option<&Member<'a>> {
         self.members.get((*self.of_module.get(module)?)?)

@@ -8,6 +8,7 @@
 
 mod bounds;
 mod debug_symbols;
+mod debugger;
 mod dynamic;
 mod error;
 mod exports;
@@ -44,6 +45,7 @@ mod rerandomize;
 mod verify;
 mod workplace;
 
+pub use debugger::SYMBOLS;
 pub use error::BundleError;
 pub use make::{Made, Options, RUN, make};
 pub use manifest::{MANIFEST, read as read_manifest};

@@ -1,5 +1,6 @@
 //! Making a bundle.
 
+use crate::debugger::{self, SYMBOLS};
 use crate::error::BundleError;
 use crate::layout::{Bases, PAGE, up};
 use crate::manifest::{self, MANIFEST};
@@ -68,9 +69,10 @@ pub(crate) fn make_at(
     options: &Options,
 ) -> Result<Made, BundleError> {
     let environment = Environment::own();
-    let graph = loader::load(program, &environment)?;
     let declined =
         |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
+    let graph = loader::load(program, &environment)
+        .map_err(|error| of_another_machine(program).map_or(error.into(), declined))?;
     refuse(&graph, &environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
     let relocated = loader::bindings(&graph, true);
     let places = members::choose(&graph, &options.outside);
@@ -88,6 +90,8 @@ pub(crate) fn make_at(
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::io(&run, e))?;
     let manifest = manifest::of(program, &graph, &places, &plan.layout, options)?;
     write_manifest(&manifest, folder)?;
+    let commands = debugger::commands(&graph, &plan.layout);
+    write_whole(folder, SYMBOLS, commands.as_bytes())?;
     file.persist(&run).map_err(|error| BundleError::io(&run, error.error))?;
     let bound = relocated.iter().map(|module| module.work.references).sum();
     Ok(Made {
@@ -102,25 +106,40 @@ pub(crate) fn make_at(
 }
 
 fn write_manifest(manifest: &BundleManifest, folder: &Path) -> Result<(), BundleError> {
-    let path = folder.join(MANIFEST);
+    let text = serde_json::to_vec_pretty(manifest);
+    let mut text = text.map_err(|error| BundleError::io(&folder.join(MANIFEST), error.into()))?;
+    text.push(b'\n');
+    write_whole(folder, MANIFEST, &text)
+}
+
+fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), BundleError> {
+    let path = folder.join(name);
     let io = |error| BundleError::io(&path, error);
     let mut file = temporary(folder)?;
-    serde_json::to_writer_pretty(&mut file, manifest).map_err(|error| io(error.into()))?;
-    file.write_all(b"\n").map_err(io)?;
+    file.write_all(bytes).map_err(io)?;
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(io)?;
     file.as_file().sync_all().map_err(io)?;
     file.persist(&path).map_err(|error| io(error.error))?;
     Ok(())
 }
 
+const MACHINE: &str = "x86_64";
+
+fn other_machine(program: &Loadable) -> String {
+    format!("it is for {}, and bundles are made for {MACHINE}", program.machine)
+}
+
+/// Its libraries would not be found either.
+fn of_another_machine(program: &Path) -> Option<String> {
+    let program = Loadable::open(program).ok()?;
+    (program.machine != MACHINE).then(|| other_machine(&program))
+}
+
 /// Why this program is not bundled.
 fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option<String> {
     let program = graph.modules.first()?;
-    if program.image.machine != "x86_64" {
-        return Some(format!(
-            "it is for {}, and bundles are made for x86_64",
-            program.image.machine
-        ));
+    if program.image.machine != MACHINE {
+        return Some(other_machine(&program.image));
     }
     if environment.preload.is_some() {
         return Some("LD_PRELOAD is set, which a bundle could not follow; unset it".to_owned());

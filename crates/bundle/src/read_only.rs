@@ -98,15 +98,25 @@ impl<'m, 'a> ReadOnly<'m, 'a> {
         self.needed = needs.names.iter().map(|name| self.strings.add(name.as_bytes())).collect();
         let search = needs.search.as_ref();
         self.search = search.map(|(tag, path)| (*tag, self.strings.add(path.as_bytes())));
-        let names: Vec<u32> = names.iter().map(|name| self.strings.add(name)).collect();
         self.add(".gnu.hash", spec::SHT_GNU_HASH, 0, 8, symbols.hash);
         self.add(".dynsym", spec::SHT_DYNSYM, SYMBOL as u64, 8, symbols.table);
         self.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);
         let strings = std::mem::replace(&mut self.strings, Strings::new());
-        let at = self.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
-        self.names = names.into_iter().map(|name| at + u64::from(name)).collect();
+        self.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
+        self.add_names(names);
         self.of_exports = symbols.of_exports;
         Ok(self)
+    }
+
+    /// Names for the loader have a section of their own, as patchelf moves the others' strings.
+    fn add_names(&mut self, names: &[Vec<u8>]) {
+        if names.is_empty() {
+            return;
+        }
+        let mut strings = Strings::new();
+        let names: Vec<u32> = names.iter().map(|name| strings.add(name)).collect();
+        let at = self.add(".rodata.headstart", spec::SHT_PROGBITS, 0, 1, strings.bytes);
+        self.names = names.into_iter().map(|name| at + u64::from(name)).collect();
     }
 
     /// Adds the loader's name, the build-id and the table for unwinding.

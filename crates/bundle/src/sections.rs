@@ -27,6 +27,20 @@ pub(crate) struct Section {
 /// The null section and one or two a part of each module: what is in the file, and what is not.
 pub(crate) fn of_members(graph: &Graph, layout: &Layout<'_>) -> Vec<Section> {
     let mut sections = vec![Section::default()];
+    let (start, end) = (layout.headers_end(), layout.first());
+    if start < end {
+        // Without a section there, patchelf would put what is written to among the headers.
+        sections.push(Section {
+            name: ".rodata.headers".to_owned(),
+            kind: spec::SHT_PROGBITS,
+            flags: spec::SHF_ALLOC,
+            address: start,
+            offset: start - layout.low,
+            size: end - start,
+            alignment: 1,
+            ..Section::default()
+        });
+    }
     for member in &layout.members {
         let suffix = match graph.modules.get(member.module) {
             Some(module) if member.module > 0 => format!(".{}", crate::members::name_of(module)),

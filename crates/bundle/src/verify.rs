@@ -8,7 +8,6 @@ use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleVerification, BundledModule, ChangeKind,
 };
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Looks at every file of the bundle in `folder`, by its content. A folder of headstart optimize
@@ -55,20 +54,27 @@ fn closure(manifest: &BundleManifest) -> Vec<BundleChange> {
         }
     };
     let now = graph.modules.iter().skip(1);
-    let mut now: BTreeMap<String, String> =
+    // Two libraries can have one name.
+    let mut now: Vec<(String, String)> =
         now.map(|module| (members::name_of(module), module.path.display().to_string())).collect();
-    let mut changes = Vec::new();
+    let mut other = Vec::new();
     for module in &manifest.modules {
         let Some(name) = &module.name else { continue };
-        match now.remove(name) {
-            Some(path) if path == module.path => {}
-            Some(path) => changes.push(change(
-                &module.path,
+        match now.iter().position(|one| one.0 == *name && one.1 == module.path) {
+            Some(same) => drop(now.remove(same)),
+            None => other.push((name, &module.path)),
+        }
+    }
+    let mut changes = Vec::new();
+    for (name, then) in other {
+        match now.iter().position(|one| one.0 == *name) {
+            Some(at) => changes.push(change(
+                then,
                 ChangeKind::Replaced,
-                format!("the loader takes {path} for {name} now"),
+                format!("the loader takes {} for {name} now", now.remove(at).1),
             )),
             None => changes.push(change(
-                &module.path,
+                then,
                 ChangeKind::Unneeded,
                 "the program does not need it any more".to_owned(),
             )),

@@ -89,9 +89,9 @@ fn no_program_of_this_loader() {
     };
     refused(&[], &place.built("static", MAIN, &["-static"]), 2, "is static");
     refused(&[], &place.file("script", b"#!/bin/sh\necho here\n"), 6, "script");
-    refused(&[], &place.file("text", b"echo here\n"), 3, "without a '#!' line");
-    refused(&[], &place.file("empty", b""), 3, "the file is empty");
-    refused(&[], &changed("arm", 18, 183), 3, "AArch64");
+    refused(&[], &place.file("text", b"echo here\n"), 6, "is not an ELF file");
+    refused(&[], &place.file("empty", b""), 6, "it is empty");
+    refused(&[], &changed("arm", 18, 183), 1, "it is for aarch64");
     let mut other = bytes.clone();
     (other[4], other[18]) = (1, 3);
     refused(&[], &place.file("i386", &other), 6, "32");
@@ -135,21 +135,12 @@ fn libraries_that_are_not_what_they_should_be() {
     let library = stage.path("third/libthree.so.1");
     let bytes = fs::read(&library).unwrap();
     fs::remove_file(&library).unwrap();
-    refused(&[], &stage.path("program"), 2, "libthree.so.1");
+    refused(&[], &stage.path("program"), 6, "libthree.so.1 is not found");
     fs::write(&library, b"a text").unwrap();
     refused(&[], &stage.path("program"), 6, "libthree.so.1");
+    // Its tables are gone: what others need of it cannot be found.
     fs::write(&library, &bytes[..bytes.len() / 3]).unwrap();
-    let folder = stage.path("made").join("torn");
-    let out = folder.to_str().unwrap();
-    let output = run(&["bundle", "--out", out, &stage.text("program")]);
-    // It stays outside where it can be read at all, and the loader says what is wrong.
-    if output.status.success() {
-        let original = outcome(&stage.start("program").output().unwrap());
-        let bundle = outcome(&command(&folder.join("run")).output().unwrap());
-        assert!(original.contains("127") == bundle.contains("127"), "{original}{bundle}");
-    } else {
-        assert!(!folder.exists() && stderr(&output).contains("libthree"), "{}", stderr(&output));
-    }
+    refused(&[], &stage.path("program"), 1, "which neither it nor any library defines");
 }
 
 #[test]
@@ -334,7 +325,7 @@ fn crowd(place: &Place, count: usize) -> PathBuf {
 fn more_segments_than_kernels_take() {
     let Some(place) = Place::new() else { return };
     let said = place.same(&crowd(&place, 300));
-    assert!(said.contains("program headers"), "{said}");
+    assert!(said.contains("One file can have 1,170 parts"), "{said}");
     let done = command(&place.path("out/run")).output().unwrap();
     assert_eq!(done.stdout, b"300\n");
 }

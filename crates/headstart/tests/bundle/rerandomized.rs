@@ -33,7 +33,7 @@ fn five_times_in_a_row() {
     }
     let current = run(&["verify", &stage.text(FIXED)]);
     assert!(current.status.success(), "{}", stdout(&current));
-    assert_eq!(names(&stage.path(FIXED)), [".spare", "headstart.json", "run"]);
+    assert_eq!(names(&stage.path(FIXED)), [".spare", "headstart.json", "run", "symbols.gdb"]);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_bundle_that_moves_anyway_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("keeps address-space layout randomisation"));
     assert_eq!(fs::read(stage.path("made/out/run")).unwrap(), before);
-    assert_eq!(names(&stage.path(OUT)), ["headstart.json", "run"]);
+    assert_eq!(names(&stage.path(OUT)), ["headstart.json", "run", "symbols.gdb"]);
 }
 
 /// Its own addresses stay; those of its libraries change.
@@ -103,7 +103,10 @@ fn killed_at_any_moment_there_is_a_bundle() {
         if moment.last {
             assert!(run(&["rerandomize", &out]).status.success(), "{moment:?}");
             assert!(stage.runs_merged(FIXED), "{moment:?}");
-            assert_eq!(names(&stage.path(FIXED)), [".spare", "headstart.json", "run"]);
+            assert_eq!(
+                names(&stage.path(FIXED)),
+                [".spare", "headstart.json", "run", "symbols.gdb"]
+            );
             fs::remove_file(stage.path("made/fixed/.spare")).unwrap();
         }
     });

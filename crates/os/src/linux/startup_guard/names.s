@@ -8,6 +8,12 @@
 .set MAP_NAMES, 56              # l_libname
 .set NAME_NEXT, 8               # libname_list.next
 .set MOST_NAMES, 8
+.set AUXILIARY_HEADERS, 3       # AT_PHDR
+.set AUXILIARY_COUNT, 5         # AT_PHNUM
+.set HEADER_ADDRESS, 16         # p_vaddr
+.set HEADER_LENGTH, 56
+.set HEADER_OF_HEADERS, 6       # PT_PHDR, which a bundle has first
+.set HEADER_OF_DYNAMIC, 2       # PT_DYNAMIC
 
 # Appends the bundle's chain of names to the private list of the program's link_map, where that
 # looks as it does in glibc 2.20 to 2.42.
@@ -22,6 +28,7 @@
     add rdx, rbx
     mov rsi, [r15 + TABLE_DYNAMIC]
     add rsi, rbx
+    call .Lpresent_dynamic
     call .Lfind_debug
     test rax, rax
     jz .Lstale
@@ -53,6 +60,43 @@
     jmp .Lstale
 .Llast_name:
     mov [rax + NAME_NEXT], rdx
+    ret
+
+# The dynamic table that the loader has used, as the program headers tell: rsi, which says where it
+# was at first. patchelf moves it. Changes rax, rcx, rdi, r8 and r9.
+.Lpresent_dynamic:
+    mov r8, r14
+.Lskip_variables:
+    mov rax, [r8]
+    add r8, 8
+    test rax, rax
+    jnz .Lskip_variables
+    xor edi, edi
+    xor ecx, ecx
+.Lfind_headers:
+    mov rax, [r8]
+    add r8, 16
+    cmp rax, AUXILIARY_HEADERS
+    cmove rdi, [r8 - 8]
+    cmp rax, AUXILIARY_COUNT
+    cmove rcx, [r8 - 8]
+    test rax, rax
+    jnz .Lfind_headers
+    mov r8, rdi
+.Lnext_of_headers:
+    sub rcx, 1
+    jb .Lreturn
+    mov eax, [rdi]
+    cmp eax, HEADER_OF_HEADERS
+    jne .Lnot_of_headers
+    mov r9, r8                  # what is added to all addresses
+    sub r9, [rdi + HEADER_ADDRESS]
+.Lnot_of_headers:
+    add rdi, HEADER_LENGTH
+    cmp eax, HEADER_OF_DYNAMIC
+    jne .Lnext_of_headers
+    mov rsi, [rdi + HEADER_ADDRESS - HEADER_LENGTH]
+    add rsi, r9
     ret
 
 # The value of DT_DEBUG in the dynamic table at rsi: rax, or 0. Changes rcx too.

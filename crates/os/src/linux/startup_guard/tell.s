@@ -158,6 +158,7 @@
     jz .Lreturn
     mov rsi, [r15 + TABLE_DEBUG]
     add rsi, rbx
+    call .Lpresent_dynamic
     call .Lfind_debug
     mov [rbx + rdx], rax
     ret
