@@ -56,8 +56,11 @@ pub(crate) fn records(graph: &Graph) -> Result<Records, BundleError> {
     let conf = system::configuration();
     paths.all.extend(conf.files);
     let system = SYSTEM.into_iter().map(PathBuf::from);
-    let cached: BTreeSet<PathBuf> =
-        conf.folders.into_iter().chain(system).map(|folder| follow(&folder).end).collect();
+    let cached = conf.folders.into_iter().chain(system).map(|folder| follow(&folder).end);
+    // In an administrator's own folder little happens: whatever does may be one of the libraries.
+    let (cached, own): (BTreeSet<PathBuf>, BTreeSet<PathBuf>) =
+        cached.partition(|folder| is_packaged(folder));
+    paths.all.extend(own);
     for (index, module) in graph.modules.iter().enumerate() {
         paths.module(module);
         let by_cache = index > 0 && is_packaged(&module.path);
