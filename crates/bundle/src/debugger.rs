@@ -22,7 +22,7 @@ pub(crate) fn commands(graph: &Graph, layout: &Layout<'_>) -> String {
         let plain = |letter: char| letter != '"' && letter != '\\' && !letter.is_control();
         if path.chars().all(plain) {
             let distance = member.base.wrapping_sub(layout.low);
-            let at = format!("(unsigned long)&{BEGIN}+{distance:#x}");
+            let at = format!("(long)&{BEGIN}+{distance:#x}");
             text += &format!("add-symbol-file \"{path}\" -o {at}\n");
         }
     }

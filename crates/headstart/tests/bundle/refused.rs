@@ -94,7 +94,7 @@ fn no_program_of_this_loader() {
     refused(&[], &changed("arm", 18, 183), 1, "it is for aarch64");
     let mut other = bytes.clone();
     (other[4], other[18]) = (1, 3);
-    refused(&[], &place.file("i386", &other), 6, "32");
+    refused(&[], &place.file("i386", &other), 6, "is not a 64-bit");
     refused(&[], Path::new("/no/such/program"), 3, "does not exist");
     refused(&[], place.folder.path(), 3, "is a folder");
     refused(&[], Path::new("/etc/passwd"), 3, "chmod +x");
