@@ -7,10 +7,8 @@
 //! ```
 
 pub mod cases;
-mod loader_log;
 mod tools;
 
-pub use loader_log::{Bound, bound};
 pub use tools::{Need, TOOLS, Tool, known};
 
 use std::io::Write;

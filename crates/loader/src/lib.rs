@@ -9,6 +9,7 @@
 
 pub mod bindings;
 pub mod graph;
+pub mod log;
 pub mod lookup;
 pub mod order;
 pub mod search;

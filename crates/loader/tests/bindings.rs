@@ -169,8 +169,9 @@ fn unique_symbols() {
             &["-L.", "-l:libone.so", "-l:libtwo.so"],
         );
         agree(&program, None);
-        let of_one =
-            |bound: &&testkit::Bound| bound.symbol == "once" && bound.object.ends_with("libone.so");
+        let of_one = |bound: &&loader::log::Bound| {
+            bound.symbol == "once" && bound.object.ends_with("libone.so")
+        };
         let simulated = simulated(&program, None);
         let bound = simulated.iter().find(of_one).unwrap();
         assert!(bound.definer.ends_with("libtwo.so"), "{bound:?}");

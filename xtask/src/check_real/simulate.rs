@@ -5,13 +5,13 @@ use super::figures::median;
 use super::headstart::Headstart;
 use super::report::{Report, Row};
 use anyhow::{Context as _, Result};
+use loader::log::{Bound, bound};
 use model::simulation::{BoundReference, Simulation};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use testkit::{Bound, bound};
 
 const FOLDER: &str = "/usr/bin";
 const MOST_LIBRARIES: usize = 200;

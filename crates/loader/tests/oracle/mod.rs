@@ -1,11 +1,11 @@
 //! What glibc's own loader says that it does.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
+use loader::log::{Bound, bound};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use testkit::{Bound, bound};
 
 /// The log of a launch with everything bound at start; up to the first initialiser, where
 /// bindings are those of the loader and not of dlopen.

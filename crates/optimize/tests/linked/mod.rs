@@ -1,12 +1,12 @@
 //! Small programs of every compiler and linker here, and what glibc's own loader does with them.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
+use loader::log::{Bound, bound};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use testkit::{Bound, bound};
 
 /// A folder to build in, a compiler, and options that choose a linker.
 pub struct Bench {

@@ -1,4 +1,4 @@
-//! What glibc's loader says with `LD_DEBUG=bindings`.
+//! What glibc's loader says with `LD_DEBUG=bindings` (ld.so(8)): what simulations are held against.
 
 /// A reference that the loader has bound.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +27,7 @@ pub fn bound(line: &str) -> Option<Bound> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)] // Here a panic is a failed test.
 mod tests {
     use super::*;
 
