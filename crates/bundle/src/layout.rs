@@ -10,7 +10,7 @@
 use crate::members::Place;
 use crate::tls;
 use image::Loadable;
-use image::loadable::{Class, Segment};
+use image::loadable::{Class, Segment, alignment};
 use image::spec;
 use loader::Graph;
 
@@ -177,11 +177,6 @@ fn program_base(parts: &[Segment], room: u64, bases: Bases) -> Result<(u64, u64)
         format!("its first address, {own:#x}, leaves no room for program headers before it")
     })?;
     Ok((base, low))
-}
-
-fn alignment(parts: &[Segment]) -> u64 {
-    let largest = parts.iter().map(|part| part.alignment).max().unwrap_or(PAGE).max(PAGE);
-    if largest.is_power_of_two() { largest } else { PAGE }
 }
 
 /// What is mapped of an image. Where something is written behind what the file has, that becomes

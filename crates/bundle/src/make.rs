@@ -176,7 +176,7 @@ fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, St
     };
     if program.image.fixed {
         let merged = graph.modules.iter().zip(places).skip(1).filter(|(_, p)| p.is_merged());
-        let sizes = merged.map(|(module, _)| span(&module.image) + alignment(&module.image));
+        let sizes = merged.map(|(module, _)| span(&module.image) + module.image.alignment());
         let start = up(end(&program.image), PAGE) + MARGIN;
         let last = REACH.saturating_sub(sizes.sum::<u64>() + MARGIN);
         let free = start / PAGE..last / PAGE;
@@ -192,7 +192,7 @@ fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, St
 /// A base for an image that can be anywhere.
 pub(crate) fn chosen_base(image: &Loadable) -> u64 {
     let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
-    up(chosen, alignment(image))
+    up(chosen, image.alignment())
 }
 
 /// Room for the bundle's own tables.
@@ -211,9 +211,4 @@ fn end(image: &Loadable) -> u64 {
 fn span(image: &Loadable) -> u64 {
     let start = image.segments().iter().filter(|s| s.loads()).map(|s| s.address).min();
     up(end(image).saturating_sub(start.unwrap_or(0)), PAGE)
-}
-
-fn alignment(image: &Loadable) -> u64 {
-    let loaded = image.segments().iter().filter(|segment| segment.loads());
-    loaded.map(|segment| segment.alignment).max().unwrap_or(PAGE).max(PAGE)
 }

@@ -16,8 +16,8 @@ mod versions;
 pub use hash::{Chain, Hash, gnu_hash, sysv_hash};
 pub use relocations::{Class, Relocation};
 pub use sections::Section;
-pub use segments::Segment;
 pub(crate) use segments::unpack;
+pub use segments::{Segment, alignment};
 pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
 pub use versions::Version;
 

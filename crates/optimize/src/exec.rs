@@ -71,7 +71,7 @@ pub struct Fixed<'a> {
 
 /// A base for an image out of a random number, which should come from the kernel.
 pub fn base(image: &Loadable, random: u64) -> u64 {
-    let alignment = alignment(image);
+    let alignment = image.alignment();
     LOWEST.next_multiple_of(alignment) + random % ((HIGHEST - LOWEST) / alignment) * alignment
 }
 
@@ -96,14 +96,6 @@ pub fn refuse_privileged(privilege: Option<Privilege>) -> Result<(), Declined> {
     })
 }
 
-/// Of the image's first byte.
-fn alignment(image: &Loadable) -> u64 {
-    let loaded = image.segments().iter().filter(|segment| segment.loads());
-    let largest = loaded.map(|segment| segment.alignment).max().unwrap_or(PAGE).max(PAGE);
-    // No linker asks for more than the size of a huge page of a server.
-    if largest.is_power_of_two() && largest <= 1 << 30 { largest } else { PAGE }
-}
-
 /// Puts a program at a fixed address.
 ///
 /// # Errors
@@ -111,7 +103,7 @@ fn alignment(image: &Loadable) -> u64 {
 /// in the file, or the base is not one.
 pub fn fix(image: &Loadable, base: u64) -> Result<Fixed<'_>, Declined> {
     applies(image)?;
-    let alignment = alignment(image);
+    let alignment = image.alignment();
     if !base.is_multiple_of(alignment) || base < PAGE {
         return Err(Declined(format!(
             "base {base:#x} is not a multiple of {alignment:#x}, the alignment of its segments"

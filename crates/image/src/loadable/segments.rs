@@ -24,6 +24,17 @@ pub struct Segment {
     pub alignment: u64,
 }
 
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+/// No linker asks for more than the size of a huge page of a server.
+const LARGEST: u64 = 1 << 30;
+
+/// The strictest alignment of these parts, a page at least; of a damaged file, that of a page.
+pub fn alignment<'a>(parts: impl IntoIterator<Item = &'a Segment>) -> u64 {
+    let largest = parts.into_iter().map(|part| part.alignment).max().unwrap_or(PAGE).max(PAGE);
+    if largest.is_power_of_two() && largest <= LARGEST { largest } else { PAGE }
+}
+
 impl Segment {
     pub(super) fn of(header: &elf::ProgramHeader64<Endian>) -> Segment {
         Segment {
@@ -62,6 +73,12 @@ impl Loadable {
     /// All program headers, in order.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
+    }
+
+    /// What its addresses must stay multiples of when it is moved: the strictest alignment of what
+    /// is loaded, a page at least.
+    pub fn alignment(&self) -> u64 {
+        alignment(self.segments.iter().filter(|segment| segment.loads()))
     }
 
     /// The first program header of this kind.
