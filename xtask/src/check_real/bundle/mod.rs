@@ -118,20 +118,23 @@ fn read_again(context: &Context, subject: &Subject, measured: &Measured) -> Resu
 }
 
 fn generated(context: &Context) -> Result<Vec<Row>> {
+    let star = ("main", &["shape", "star", "--n", LIBRARIES][..], GENERATED);
+    let few = &["pietrek", "--dlls", LIBRARIES, "--functions", "10", "--globals", "1"];
+    let few = ("LoadTimeTest", &few[..], GENERATED);
+    // Not tiny: 500 pointers in each, in pages that are copied wherever addresses are random.
+    let many = ("LoadTimeTest", &["pietrek", "--dlls", LIBRARIES][..], &[][..]);
     let mut rows = Vec::new();
-    let star: &[&str] = &["shape", "star", "--n", LIBRARIES];
-    for (kind, main) in [(star, "main"), (&["pietrek", "--dlls", LIBRARIES], "LoadTimeTest")] {
-        let out = context.scratch.join(format!("workload-{}", kind[0]));
+    for (at, (main, kind, bars)) in [star, few, many].into_iter().enumerate() {
+        let out = context.scratch.join(format!("workload-{at}"));
         let folder = out.display().to_string();
         context.headstart.run(&[&["generate"], kind, &["--out", &folder]].concat())?;
         let program = out.join(main).display().to_string();
-        let bundles: Vec<&'static str> = GENERATED.iter().map(|bar| bar.0).collect();
-        let subject = Subject::make(context, &program, &bundles)?;
+        let subject = Subject::make(context, &program, &["bundle", "bundle --fixed"])?;
         let called = |row: Row| {
             let figure = row.figure.replace(&program, &kind.join(" "));
             Row { figure, ..row }
         };
-        rows.extend(loader::rows(context, &subject, &[], GENERATED)?.into_iter().map(called));
+        rows.extend(loader::rows(context, &subject, &[], bars)?.into_iter().map(called));
         subject.remove()?;
     }
     Ok(rows)
