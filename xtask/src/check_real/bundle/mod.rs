@@ -11,6 +11,7 @@ mod loader;
 pub mod made;
 mod wall;
 mod work;
+mod works;
 
 use super::Context;
 use super::report::{Report, Row};
@@ -118,20 +119,24 @@ fn read_again(context: &Context, subject: &Subject, measured: &Measured) -> Resu
 }
 
 fn generated(context: &Context) -> Result<Vec<Row>> {
+    let star = ("main", &["shape", "star", "--n", LIBRARIES][..], GENERATED);
+    let few = &["pietrek", "--dlls", LIBRARIES, "--functions", "10", "--globals", "1"];
+    // These have pointers, in a page of each at least: wherever addresses are random each such
+    // page is copied, in a bundle as in the libraries.
+    let few = ("LoadTimeTest", &few[..], &[][..]);
+    let many = ("LoadTimeTest", &["pietrek", "--dlls", LIBRARIES][..], &[][..]);
     let mut rows = Vec::new();
-    let star: &[&str] = &["shape", "star", "--n", LIBRARIES];
-    for (kind, main) in [(star, "main"), (&["pietrek", "--dlls", LIBRARIES], "LoadTimeTest")] {
-        let out = context.scratch.join(format!("workload-{}", kind[0]));
+    for (at, (main, kind, bars)) in [star, few, many].into_iter().enumerate() {
+        let out = context.scratch.join(format!("workload-{at}"));
         let folder = out.display().to_string();
         context.headstart.run(&[&["generate"], kind, &["--out", &folder]].concat())?;
         let program = out.join(main).display().to_string();
-        let bundles: Vec<&'static str> = GENERATED.iter().map(|bar| bar.0).collect();
-        let subject = Subject::make(context, &program, &bundles)?;
+        let subject = Subject::make(context, &program, &["bundle", "bundle --fixed"])?;
         let called = |row: Row| {
             let figure = row.figure.replace(&program, &kind.join(" "));
             Row { figure, ..row }
         };
-        rows.extend(loader::rows(context, &subject, &[], GENERATED)?.into_iter().map(called));
+        rows.extend(loader::rows(context, &subject, &[], bars)?.into_iter().map(called));
         subject.remove()?;
     }
     Ok(rows)

@@ -2,150 +2,15 @@
 //! original that was merged is mapped.
 
 use super::made::{Made, make};
+use super::works::{WORKS, Work};
 use crate::check_real::Context;
 use crate::check_real::report::Row;
 use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeSet;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const BUNDLES: [&str; 2] = ["bundle", "bundle --fixed"];
-
-/// A piece of work. It runs in an empty folder but for the inputs.
-struct Work {
-    program: &'static str,
-    arguments: &'static [&'static str],
-    /// Name and content of a file that it reads.
-    input: (&'static str, &'static str),
-    /// A file that it makes; what it prints is compared in any case.
-    output: Option<&'static str>,
-    /// It looks for its files in folders around its own: this many folders up is the root of
-    /// what is linked beside the bundle.
-    around: Option<usize>,
-}
-
-const DRAWING: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='200' height='200'>\
-    <defs><linearGradient id='g'><stop stop-color='red'/><stop offset='1' stop-color='blue'/>\
-    </linearGradient><filter id='f'><feGaussianBlur stdDeviation='3'/></filter></defs>\
-    <circle cx='90' cy='90' r='70' fill='url(#g)' filter='url(#f)'/>\
-    <text x='20' y='180' font-size='24'>headstart</text></svg>";
-const CPP: &str = "#include <stdexcept>\n#include <string>\n#include <vector>\n\
-    struct Wrong : std::runtime_error { using std::runtime_error::runtime_error; };\n\
-    int at(const std::vector<std::string> &all, unsigned n) {\n\
-    try { if (n >= all.size()) throw Wrong(\"far\"); return all[n].size(); }\n\
-    catch (const Wrong &wrong) { return -1; } catch (const std::exception &) { throw; } }\n";
-const PAGE: &str = "<p id=a>one</p><script>document.getElementById('a').textContent = \
-    [1, 2, 3].map(n => n * n).join() + new Intl.NumberFormat('de').format(1234.5)</script>";
-const PYTHON: &str = "import bz2, ctypes, decimal, hashlib, json, lzma, sqlite3, ssl, zlib\n\
-    db = sqlite3.connect(':memory:')\n\
-    print(ssl.OPENSSL_VERSION, db.execute('select sqlite_version(), 6 * 7').fetchall())\n\
-    print(json.dumps({'a': decimal.Decimal(1).sqrt().__str__()}), hashlib.sha256(b'a').hexdigest())\n\
-    data = bytes(range(256)) * 99\n\
-    print(all(m.decompress(m.compress(data)) == data for m in (bz2, lzma, zlib)))\n\
-    print(ctypes.CDLL('libm.so.6').abs(-3), ssl.create_default_context().verify_mode)\n";
-const PERL: &str = "use POSIX; use Data::Dumper; use Digest::SHA 'sha256_hex'; use List::Util 'sum';\n\
-    use Storable 'dclone'; use Encode; $Data::Dumper::Sortkeys = 1;\n\
-    print sha256_hex('a'), ' ', sum(1 .. 9), ' ', POSIX::floor(2.5), \"\\n\";\n\
-    print Dumper(dclone({a => [1, encode('UTF-8', \"\\x{e9}\")]})), eval { die \"caught\\n\" } // $@;\n";
-const NODE: &str = "const z = require('zlib'), c = require('crypto');\n\
-    console.log(z.gunzipSync(z.gzipSync('text')).toString(), [1, 2].map(n => n * n));\n\
-    console.log(c.createHash('sha256').update('a').digest('hex'), new Intl.NumberFormat('de').format(1e6));\n\
-    try { JSON.parse('{') } catch (e) { console.log(e.name) }\n";
-const ELISP: &str = "(require 'json) (require 'xml)\n\
-    (princ (json-encode '((a . [1 2 3]) (b . \"x\"))))\n\
-    (princ (secure-hash 'sha256 \"a\"))\n\
-    (princ (condition-case e (car 1) (error (format \"%S\" e))))\n\
-    (with-temp-buffer (insert \"<a><b/></a>\") (princ (xml-parse-region (point-min) (point-max))))\n";
-
-const WORKS: [Work; 9] = [
-    Work {
-        program: "inkscape",
-        arguments: &["--export-type=png", "--export-filename=out.png", "in.svg"],
-        input: ("in.svg", DRAWING),
-        output: Some("out.png"),
-        around: None,
-    },
-    Work {
-        program: "clang-19",
-        // Its headers are found from its own place.
-        arguments: &[
-            "--driver-mode=g++",
-            "-resource-dir",
-            "/usr/lib/llvm-19/lib/clang/19",
-            "-O2",
-            "-c",
-            "in.cc",
-            "-o",
-            "out.o",
-        ],
-        input: ("in.cc", CPP),
-        output: Some("out.o"),
-        around: None,
-    },
-    Work {
-        program: "/usr/lib/chromium/chromium",
-        arguments: &[
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--user-data-dir=profile",
-            "--dump-dom",
-            "in.html",
-        ],
-        input: ("in.html", PAGE),
-        output: None,
-        around: Some(0),
-    },
-    Work {
-        program: "/usr/lib/libreoffice/program/soffice.bin",
-        arguments: &[
-            "--headless",
-            "-env:UserInstallation=file://FOLDER/profile",
-            "--convert-to",
-            "pdf",
-            "in.txt",
-        ],
-        input: ("in.txt", "A text\nof two lines: äöü.\n"),
-        output: Some("in.pdf"),
-        around: Some(1),
-    },
-    Work {
-        program: "emacs",
-        arguments: &["--batch", "-Q", "-l", "in.el"],
-        input: ("in.el", ELISP),
-        output: None,
-        around: None,
-    },
-    Work {
-        program: "/usr/bin/python3",
-        arguments: &["in.py"],
-        input: ("in.py", PYTHON),
-        output: None,
-        around: None,
-    },
-    Work {
-        program: "git",
-        arguments: &["diff", "--no-index", "--stat", "--patch", "/etc/passwd", "in"],
-        input: ("in", "root:x:0:0\n"),
-        output: None,
-        around: None,
-    },
-    Work {
-        program: "perl",
-        arguments: &["in.pl"],
-        input: ("in.pl", PERL),
-        output: None,
-        around: None,
-    },
-    Work {
-        program: "node",
-        arguments: &["in.js"],
-        input: ("in.js", NODE),
-        output: None,
-        around: None,
-    },
-];
 
 /// Each by the original and by its bundles. Work that cannot be done is a row that fails.
 pub fn rows(context: &Context) -> Vec<Row> {
@@ -171,13 +36,12 @@ fn compared(context: &Context, work: &Work, figure: &str) -> Result<Vec<Row>> {
     let row = |kind: &'static str| {
         let figure = format!("{figure}, {kind}");
         let folder = context.scratch.join("work-bundle");
-        let place = around(work, &path, &folder)?;
-        let row = match make(context, kind, &path, &place) {
+        let row = match make(context, kind, &path, &folder) {
             Ok(made) => judged(context, work, &made, &expected, figure)?,
             Err(error) => {
                 let why = format!("{error:#}");
-                let why = why.lines().find(|line| line.contains("headstart:")).unwrap_or(&why);
-                Row::shown(figure, format!("declined: {}", why.trim()))
+                let said = why.rsplit("headstart: ").next().unwrap_or_default().trim();
+                Row::shown(figure, format!("declined: {said}"))
             }
         };
         std::fs::remove_dir_all(&folder)?;
@@ -192,7 +56,7 @@ struct Done {
     stdout: Vec<u8>,
     stderr: String,
     file: Vec<u8>,
-    mapped: BTreeSet<PathBuf>,
+    trace: Trace,
 }
 
 fn judged(
@@ -204,7 +68,7 @@ fn judged(
 ) -> Result<Row> {
     let found = done(context, work, &made.program)?;
     let replaced = made.replaced.iter().filter_map(|path| path.canonicalize().ok());
-    let again: Vec<PathBuf> = replaced.filter(|path| found.mapped.contains(path)).collect();
+    let again: Vec<PathBuf> = replaced.filter(|path| found.trace.mapped.contains(path)).collect();
     let value = if found.code != expected.code {
         format!(
             "it ends with {:?}: {}",
@@ -217,11 +81,19 @@ fn judged(
         "its file is another".to_owned()
     } else if let Some(first) = again.first() {
         format!("{} merged files are mapped: {}", again.len(), first.display())
-    } else if !found.mapped.contains(&made.program) {
-        "the bundle was not mapped".to_owned()
+    } else if found.trace.started.iter().filter(|(_, by_first)| *by_first).count() != 1 {
+        "the bundle gave way to another program".to_owned()
     } else {
         let bytes = found.stdout.len() + found.file.len();
-        return Ok(Row::bar(figure, format!("the same {bytes} bytes"), "the same", true));
+        // It takes itself for the original, and starts that where it starts itself.
+        let original =
+            |(path, _): &&(PathBuf, bool)| made.replaced.iter().any(|replaced| replaced == path);
+        let children = match found.trace.started.iter().filter(original).count() {
+            0 => String::new(),
+            count => format!("; {count} of its children are the original"),
+        };
+        let value = format!("the same {bytes} bytes{children}");
+        return Ok(Row::bar(figure, value, "the same", true));
     };
     Ok(Row::bar(figure, value, "the same", false))
 }
@@ -237,7 +109,7 @@ fn done(context: &Context, work: &Work, program: &Path) -> Result<Done> {
     let log = context.scratch.join("work-mapped");
     let run = || -> Result<Output> {
         let mut strace = Command::new("strace");
-        strace.args(["-f", "-y", "-e", "trace=mmap", "-o"]).arg(&log).arg(program);
+        strace.args(["-f", "-y", "-e", "trace=mmap,execve", "-o"]).arg(&log).arg(program);
         let place = folder.display().to_string();
         strace.args(work.arguments.iter().map(|word| word.replace("FOLDER", &place)));
         strace.env_remove(crate::cargo::SET_BY_CARGO).current_dir(&folder);
@@ -256,7 +128,7 @@ fn done(context: &Context, work: &Work, program: &Path) -> Result<Done> {
         stdout: output.stdout,
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         file: undated(file.unwrap_or_default()),
-        mapped: mapped(&String::from_utf8_lossy(&std::fs::read(&log)?)),
+        trace: trace(&String::from_utf8_lossy(&std::fs::read(&log)?), program),
     })
 }
 
@@ -284,36 +156,40 @@ fn undated(file: Vec<u8>) -> Vec<u8> {
     kept
 }
 
-/// Files in lines such as `12 mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 3</usr/lib/libz.so>, 0) = …`.
-fn mapped(log: &str) -> BTreeSet<PathBuf> {
-    let files = log.lines().filter_map(|line| {
-        let (_, rest) = line.split_once('<')?;
-        let (path, _) = rest.split_once(">, ")?;
-        Some(PathBuf::from(path))
-    });
-    files.collect()
+/// What processes of one program did, from strace's log.
+#[derive(Default)]
+struct Trace {
+    /// Files that its processes mapped, those aside that started something else.
+    mapped: BTreeSet<PathBuf>,
+    /// What was started, the program itself first, and whether by the first process.
+    started: Vec<(PathBuf, bool)>,
 }
 
-/// The folder for the bundle, with links to everything that is around the program.
-fn around(work: &Work, program: &Path, folder: &Path) -> Result<PathBuf> {
-    std::fs::create_dir_all(folder)?;
-    let Some(up) = work.around else { return Ok(folder.to_owned()) };
-    let mut folders: Vec<&Path> = program.ancestors().skip(1).take(up + 1).collect();
-    folders.reverse();
-    let mut place = folder.to_owned();
-    for (at, from) in folders.iter().enumerate() {
-        let below = folders.get(at + 1).and_then(|below| below.file_name());
-        std::fs::create_dir_all(&place)?;
-        for entry in std::fs::read_dir(from)? {
-            let entry = entry?;
-            let is_program = entry.path() == program;
-            if !is_program && Some(entry.file_name().as_os_str()) != below {
-                symlink(entry.path(), place.join(entry.file_name()))?;
+/// From lines such as `12 mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 3</usr/lib/libz.so>, 0) = …`
+/// and `12 execve("/usr/bin/git", …`.
+fn trace(log: &str, program: &Path) -> Trace {
+    let mut trace = Trace::default();
+    let mut elsewhere = BTreeSet::new();
+    let first = log.split_whitespace().next().unwrap_or_default();
+    for line in log.lines() {
+        let Some((process, call)) = line.split_once(' ') else { continue };
+        let call = call.trim_start();
+        if let Some(rest) = call.strip_prefix("execve(\"") {
+            let path = rest.split('"').next().map(PathBuf::from).unwrap_or_default();
+            if rest.contains(") = -1") {
+                continue;
             }
+            match path == program {
+                true => elsewhere.remove(process),
+                false => elsewhere.insert(process),
+            };
+            trace.started.push((path, process == first));
+        } else if call.starts_with("mmap(") && !elsewhere.contains(process) {
+            let path = call.split_once('<').and_then(|(_, rest)| rest.split_once(">, "));
+            trace.mapped.extend(path.map(|(path, _)| PathBuf::from(path)));
         }
-        place.extend(below);
     }
-    Ok(place)
+    trace
 }
 
 #[cfg(test)]
@@ -332,25 +208,17 @@ mod tests {
     }
 
     #[test]
-    fn mapped_files_are_read_from_strace() {
-        let log = "7 mmap(NULL, 10, PROT_READ, MAP_PRIVATE, 3</lib/a.so>, 0) = 0x7\n\
-            7 mmap(NULL, 10, PROT_READ, MAP_ANONYMOUS, -1, 0) = 0x8\n";
-        assert_eq!(mapped(log), BTreeSet::from([PathBuf::from("/lib/a.so")]));
-    }
-
-    #[test]
-    fn what_is_around_a_program_is_linked() {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("root/program/it");
-        std::fs::create_dir_all(program.parent().unwrap()).unwrap();
-        std::fs::write(&program, "").unwrap();
-        std::fs::write(folder.path().join("root/program/data"), "1").unwrap();
-        std::fs::write(folder.path().join("root/share"), "2").unwrap();
-        let work = Work { around: Some(1), ..WORKS[3] };
-        let place = around(&work, &program, &folder.path().join("new")).unwrap();
-        assert_eq!(place, folder.path().join("new/program"));
-        assert_eq!(std::fs::read_to_string(place.join("data")).unwrap(), "1");
-        assert_eq!(std::fs::read_to_string(place.join("../share")).unwrap(), "2");
-        assert!(!place.join("it").exists());
+    fn what_processes_do_is_read_from_strace() {
+        let log = "7 execve(\"/b/run\", [\"/b/run\"], 0x7 /* 9 vars */) = 0\n\
+            7 mmap(NULL, 10, PROT_READ, MAP_PRIVATE, 3</lib/a.so>, 0) = 0x7\n\
+            7 mmap(NULL, 10, PROT_READ, MAP_ANONYMOUS, -1, 0) = 0x8\n\
+            8 execve(\"/bin/no\", [\"no\"], 0x7 /* 9 vars */) = -1 ENOENT (No such file)\n\
+            8 mmap(NULL, 10, PROT_READ, MAP_PRIVATE, 3</lib/b.so>, 0) = 0x7\n\
+            8 execve(\"/bin/b\", [\"b\"], 0x7 /* 9 vars */ <unfinished ...>\n\
+            8 mmap(NULL, 10, PROT_READ, MAP_PRIVATE, 3</lib/c.so>, 0) = 0x7\n";
+        let trace = trace(log, Path::new("/b/run"));
+        assert_eq!(trace.mapped, ["/lib/a.so", "/lib/b.so"].map(PathBuf::from).into());
+        let started = [("/b/run".into(), true), ("/bin/b".into(), false)];
+        assert_eq!(trace.started, started);
     }
 }
