@@ -80,7 +80,7 @@ fn a_new_bundle_is_whole_or_not_there() {
         } else {
             assert!(!moment.last, "{moment:?}");
             // The next one finds a folder with leftovers, and cleans it.
-            if moment.time % 2 == 0 {
+            if moment.time.is_multiple_of(2) {
                 stage.bundle_one(OUT);
                 assert_eq!(
                     names(Path::new(&out)),

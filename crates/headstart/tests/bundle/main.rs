@@ -8,6 +8,8 @@ mod commands;
 mod guard;
 mod killed;
 mod namespace;
+mod place;
+mod rare;
 mod refused;
 mod rerandomized;
 mod stage;

@@ -1,15 +1,15 @@
 //! What is not bundled: a sentence each, and nothing left behind.
 
 use crate::common::stderr;
+use crate::place::Place;
 use crate::stage::{Stage, command, headstart, names, outcome, run};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
-use tempfile::TempDir;
 
 /// It ends with this code and these words, and the folders that it made are gone.
-fn refused(words: &[&str], program: &Path, code: i32, says: &str) {
+pub fn refused(words: &[&str], program: &Path, code: i32, says: &str) {
     for fixed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("new/folders").display().to_string();
@@ -29,53 +29,7 @@ fn told(output: &Output, code: i32, says: &str) {
     assert!(output.stdout.is_empty());
 }
 
-struct Place {
-    folder: TempDir,
-    cc: PathBuf,
-}
-
-impl Place {
-    fn new() -> Option<Place> {
-        let cc = testkit::tool("cc")?;
-        let folder = tempfile::tempdir().unwrap();
-        Some(Place { folder, cc })
-    }
-
-    fn built(&self, name: &str, source: &str, flags: &[&str]) -> PathBuf {
-        testkit::compile(&self.cc, self.folder.path(), name, source, flags)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, bytes).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// It is bundled, and runs as the original.
-    fn same(&self, program: &Path) -> String {
-        let original = outcome(&command(program).output().unwrap());
-        let mut said = String::new();
-        for (kind, words) in [("out", &[][..]), ("fixed", &["--fixed"])] {
-            let out = self.path(kind).display().to_string();
-            let made =
-                run(&[&["bundle", "--out", &out, program.to_str().unwrap()], words].concat());
-            assert!(made.status.success(), "{}", stderr(&made));
-            said = String::from_utf8(made.stdout).unwrap();
-            let bundle = command(&self.path(kind).join("run")).output().unwrap();
-            assert_eq!(outcome(&bundle), original, "{kind}");
-            let current = run(&["verify", &out]);
-            assert!(current.status.success(), "{}", String::from_utf8_lossy(&current.stdout));
-        }
-        said
-    }
-}
-
-const MAIN: &str = "#include <stdio.h>\nint main(void) { return puts(\"here\") < 0; }";
+pub const MAIN: &str = "#include <stdio.h>\nint main(void) { return puts(\"here\") < 0; }";
 
 #[test]
 fn no_program_of_this_loader() {
@@ -242,97 +196,4 @@ fn a_full_file_system_and_one_where_nothing_is_executed() {
     if let Some(output) = in_a_mount(&stage, "noexec") {
         told(&output, 6, "mounted with noexec");
     }
-}
-
-/// They fail as a bundle as they do without.
-#[test]
-fn programs_that_fail_at_once() {
-    let Some(place) = Place::new() else { return };
-    let crash = "__attribute__((constructor)) void c(void) { *(volatile int *)8 = 1; }";
-    place.same(&place.built("crash", &format!("{crash}\n{MAIN}"), &[]));
-    place.same(&place.built("fails", "int main(void) { return 77; }", &[]));
-}
-
-/// As the loader does: two files are two libraries.
-#[test]
-fn two_libraries_of_one_name() {
-    let Some(patchelf) = testkit::tool("patchelf") else { return };
-    let Some(place) = Place::new() else { return };
-    for name in ["a", "b"] {
-        fs::create_dir(place.path(name)).unwrap();
-        let source = format!(
-            "int {name}(void) {{ return '{name}'; }} int both(void) {{ return '{name}'; }}"
-        );
-        place.built(&format!("{name}/libx.so"), &source, &["-shared", "-fPIC"]);
-    }
-    let (a, b) = (place.path("a/libx.so"), place.path("b/libx.so"));
-    let source = "#include <stdio.h>\nint a(void), b(void), both(void);\n\
-        int main(void) { printf(\"%c%c%c\\n\", a(), b(), both()); return 0; }";
-    let program = place.built("program", source, &[a.to_str().unwrap(), b.to_str().unwrap()]);
-    for library in [&a, &b] {
-        let set = Command::new(&patchelf).args(["--set-soname", "libx.so"]).arg(library).status();
-        assert!(set.unwrap().success());
-    }
-    assert_eq!(command(&program).output().unwrap().stdout, b"aba\n");
-    place.same(&program);
-}
-
-#[test]
-fn rare_libraries() {
-    let Some(place) = Place::new() else { return };
-    let own = format!("-Wl,-rpath,{}", place.folder.path().display());
-    let with = |name: &str, source: &str, flags: &[&str]| {
-        place.built(&format!("lib{name}.so"), source, &[&["-shared", "-fPIC"], flags].concat());
-        let library = format!("-l{name}");
-        let main =
-            "#include <stdio.h>\nint f(void); int main(void) { printf(\"%d\\n\", f()); return 0; }";
-        place.built(name, main, &["-L.", &library, &own])
-    };
-    // Its code is relocated: it stays outside.
-    let code = "int f(void); __asm__(\".globl f\\n.type f,@function\\nf: mov $9, %eax\\nret\\n.quad f\\n\");";
-    let said = place.same(&with("textrel", code, &["-Wl,-z,notext"]));
-    assert!(said.contains("its code is relocated (DT_TEXTREL)"), "{said}");
-    let mut many = "int f(void) { return 5; }\n".to_owned();
-    for index in 0..4000 {
-        many += &format!("__asm__(\".section s{index},\\\"a\\\"; .long {index}; .text\");\n");
-    }
-    place.same(&with("sections", &many, &[]));
-}
-
-/// A program with as many libraries, of four segments each; each counts itself.
-fn crowd(place: &Place, count: usize) -> PathBuf {
-    let source = "extern void count(void);\n\
-        __attribute__((constructor)) static void c(void) { count(); }";
-    let flags = ["-shared", "-fPIC", "-O1", "-Wl,-z,separate-code", "-Wl,-soname,lib0000.so"];
-    let bytes = fs::read(place.built("lib0000.so", source, &flags)).unwrap();
-    let at = bytes.windows(10).position(|name| name == b"lib0000.so").unwrap();
-    let own = format!("-Wl,-rpath,{}", place.folder.path().display());
-    let mut flags = vec!["-rdynamic".to_owned(), own, "-Wl,--no-as-needed".to_owned()];
-    for index in 0..count {
-        let name = format!("lib{index:04}.so");
-        let mut copy = bytes.clone();
-        copy[at..at + 10].copy_from_slice(name.as_bytes());
-        fs::write(place.path(&name), copy).unwrap();
-        flags.push(name);
-    }
-    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-    let main = "#include <stdio.h>\nint n; void count(void) { n++; }\n\
-        int main(void) { printf(\"%d\\n\", n); return 0; }";
-    place.built("program", main, &flags)
-}
-
-#[test]
-fn more_segments_than_kernels_take() {
-    let Some(place) = Place::new() else { return };
-    let said = place.same(&crowd(&place, 300));
-    assert!(said.contains("One file can have 1,170 parts"), "{said}");
-    let done = command(&place.path("out/run")).output().unwrap();
-    assert_eq!(done.stdout, b"300\n");
-}
-
-#[test]
-fn far_too_many_libraries() {
-    let Some(place) = Place::new() else { return };
-    let program = crowd(&place, 700);
-    refused(&[], &program, 1, "leave libraries out with --outside");
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{stderr, stdout};
 use crate::stage::{FIXED, KINDS, Stage, command, outcome, run};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Exceptions that a library throws and the program catches, and the other way round.
@@ -163,7 +163,7 @@ fn functions_of_libraries_have_their_names() {
 }
 
 /// Frames of libraries and of the program, in their order, where `breakpoint` stops.
-fn frames(gdb: &PathBuf, run: &Path, breakpoint: &str, script: Option<&str>) -> Vec<String> {
+fn frames(gdb: &Path, run: &Path, breakpoint: &str, script: Option<&str>) -> Vec<String> {
     let mut command = command(gdb);
     command.args([
         "-nx",

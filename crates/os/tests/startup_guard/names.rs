@@ -48,19 +48,15 @@ fn without_names_the_library_is_missing() {
     assert!(launched.stdout.contains("plugin -1\nlibmerged.so.1: cannot open"), "{launched:?}");
 }
 
+/// As patchelf moves it: where the program headers have it counts.
 #[test]
-fn a_loader_that_keeps_other_records() {
+fn a_dynamic_table_that_was_moved_is_found() {
     let Some(bench) = Bench::new() else { return };
     let names = bench.names();
-    // Where the map's l_ld is not the bundle's .dynamic: one entry later in it.
-    let names = Names { dynamic: names.dynamic + 16, ..names };
-    let stale = bench.launch_with(&Tables { names: Some(names), ..bench.tables() });
-    assert!(stale.is_original(), "{stale:?}");
-    // Zeros: no DT_DEBUG.
-    let names = Names { dynamic: bench.constants().offset, ..names };
-    bench.install(&Tables { names: Some(names), ..bench.tables() });
-    assert!(bench.launch().is_original());
-    fs::remove_file(bench.path("original")).unwrap();
-    let text = "the loader keeps other records than the bundle knows, and the original";
-    assert!(bench.launch().refusal().contains(text));
+    let moved = [names.dynamic + 16, bench.constants().offset];
+    for dynamic in moved {
+        let names = Names { dynamic, ..names };
+        let launched = bench.launch_with(&Tables { names: Some(names), ..bench.tables() });
+        assert!(!launched.is_original(), "{launched:?}");
+    }
 }
