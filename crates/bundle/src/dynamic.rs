@@ -5,6 +5,9 @@ use crate::sections::Section;
 use crate::tables::RELA;
 use image::spec::*;
 
+/// Name of the section of the guard.
+pub(crate) const GUARD_SECTION: &str = ".text.headstart";
+
 /// Entries, without the DT_NULL at the end. `needed`: names; `search`: DT_RUNPATH or DT_RPATH.
 pub(crate) fn entries(
     plan: &Plan<'_>,
@@ -72,7 +75,7 @@ pub(crate) fn sections(plan: &Plan<'_>, sections: &mut Vec<Section>) {
     let dynamic_size = 16 * (plan.dynamic.len() as u64 + 1);
     let slots = 8 * (own.dynamic.at - begun.slots) / 8;
     let mut all = vec![section(
-        ".text.headstart",
+        GUARD_SECTION,
         SHT_PROGBITS,
         SHF_EXECINSTR,
         begun.guard,

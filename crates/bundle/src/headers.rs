@@ -44,7 +44,8 @@ impl Headers {
             (".strtab", spec::SHT_STRTAB, symbol_names),
         ];
         if plan.fixed {
-            let addresses = moving::encode(&plan.relocations.moving, plan.layout.low);
+            let addresses =
+                moving::encode(&plan.relocations.moving, plan.layout.low, plan.own.begun.guard);
             behind.push((moving::SECTION, spec::SHT_PROGBITS, addresses));
         }
         for (name, kind, bytes) in behind {

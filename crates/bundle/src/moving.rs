@@ -3,23 +3,28 @@
 
 use image::edit::relr;
 
-/// Name of the section: a count and so many addresses that are no multiples of 8, then the others
-/// as DT_RELR has them; all from the lowest address of the bundle, so that they stay true.
+/// Name of the section: how far the guard is from the bundle's lowest address; a count and so many
+/// addresses that are no multiples of 8; then the others as DT_RELR has them. All are from that
+/// lowest address, so that they stay true; the guard is where no tool moves it away from them.
 pub(crate) const SECTION: &str = ".headstart.moving";
 
 /// The section for sorted addresses in a bundle that begins at `low`.
-pub(crate) fn encode(addresses: &[u64], low: u64) -> Vec<u8> {
+pub(crate) fn encode(addresses: &[u64], low: u64, guard: u64) -> Vec<u8> {
     let from_low = addresses.iter().map(|at| at.wrapping_sub(low));
     let (even, odd): (Vec<u64>, Vec<u64>) = from_low.partition(|at| at % 8 == 0);
-    let words = [odd.len() as u64].into_iter().chain(odd).chain(relr::encode(&even));
+    let words = [guard.wrapping_sub(low), odd.len() as u64]
+        .into_iter()
+        .chain(odd)
+        .chain(relr::encode(&even));
     words.flat_map(u64::to_le_bytes).collect()
 }
 
 /// The sorted addresses; None where the section makes no sense.
-pub(crate) fn decode(section: &[u8], low: u64) -> Option<Vec<u64>> {
+pub(crate) fn decode(section: &[u8], guard: u64) -> Option<Vec<u64>> {
     let words = section.chunks_exact(8).filter_map(|word| word.first_chunk());
     let words: Vec<u64> = words.map(|word| u64::from_le_bytes(*word)).collect();
-    let (&count, rest) = words.split_first()?;
+    let (&[distance, count], rest) = words.split_first_chunk()?;
+    let low = guard.wrapping_sub(distance);
     let (odd, packed) = rest.split_at_checked(usize::try_from(count).ok()?)?;
     let from_low = odd.iter().copied().chain(relr::decode(packed));
     let mut addresses: Vec<u64> = from_low.map(|at| at.wrapping_add(low)).collect();
@@ -40,9 +45,9 @@ mod tests {
             offsets in proptest::collection::btree_set(0_u64..1 << 20, 0..300),
         ) {
             let addresses: Vec<u64> = offsets.iter().map(|offset| low + offset).collect();
-            let section = encode(&addresses, low);
+            let section = encode(&addresses, low, low + 0x70_0000);
             let expected: Vec<u64> = offsets.iter().map(|offset| moved + offset).collect();
-            prop_assert_eq!(decode(&section, moved), Some(expected));
+            prop_assert_eq!(decode(&section, moved + 0x70_0000), Some(expected));
         }
 
         #[test]
@@ -53,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_count_beyond_the_section_is_none() {
-        assert_eq!(decode(&u64::MAX.to_le_bytes(), 0), None);
+        assert_eq!(decode(&[0xff; 16], 0), None);
         assert_eq!(decode(&[], 0), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Adding a distance to every address in a bundle's file.
 
+use crate::dynamic::GUARD_SECTION;
 use crate::layout::{FILE_HEADER, PROGRAM_HEADER};
 use crate::moving;
 use crate::sections::SECTION;
@@ -35,21 +36,23 @@ const SECTION_ADDRESS: usize = 16;
 pub(crate) struct Patch<'a> {
     image: &'a Loadable,
     sections: Vec<Section>,
-    low: u64,
     distance: u64,
 }
 
 impl<'a> Patch<'a> {
     /// From the base `low` to another one.
     pub(crate) fn new(image: &'a Loadable, low: u64, to: u64) -> Patch<'a> {
-        Patch { image, sections: image.sections(), low, distance: to.wrapping_sub(low) }
+        Patch { image, sections: image.sections(), distance: to.wrapping_sub(low) }
     }
 
     /// Changes the file, and tells how many words besides headers and tables.
     pub(crate) fn apply(&self, file: &File) -> io::Result<usize> {
-        let moving = self.sections.iter().find(|section| section.name == moving::SECTION);
+        let section = |name: &str| self.sections.iter().find(|section| section.name == name);
+        let guard = section(GUARD_SECTION).map(|section| section.address);
+        let moving = section(moving::SECTION);
         let moving = moving.and_then(|section| self.bytes(section.offset, section.size));
-        let moving = moving.and_then(|bytes| moving::decode(bytes, self.low)).ok_or_else(|| {
+        let moving = guard.zip(moving).and_then(|(guard, bytes)| moving::decode(bytes, guard));
+        let moving = moving.ok_or_else(|| {
             io::Error::other(format!(
                 "has no usable section {}, make the bundle again",
                 moving::SECTION
