@@ -13,8 +13,12 @@ pub struct Bound {
     pub version: String,
 }
 
-/// Reads `PID: binding file A [0] to B [0]: normal symbol \`s' [V]`; other lines are `None`, and so
-/// is what the loader looks up in the kernel's own library for itself.
+/// Reads a line of the log; other lines than those of bindings are `None`, and so is what the loader
+/// looks up in the kernel's own library for itself.
+///
+/// ```text
+/// PID: binding file A [0] to B [0]: normal symbol `s' [V]
+/// ```
 pub fn bound(line: &str) -> Option<Bound> {
     let (_, rest) = line.split_once("binding file ")?;
     let (object, rest) = rest.split_once(" [0] to ")?;

@@ -6,12 +6,11 @@
 //! DIR/run             a link to the program in files; made last, so that what it starts is whole
 //! ```
 //!
-//! Where the original is the best, `run` is a link to it; or a script that starts it by its path,
-//! where it does something else when it is started through a link (it looks for its files beside
-//! the name that it is called by, say), or has several names and may go by them.
+//! Where the original is the best, `run` is a script that starts it by its path: through a link it
+//! would be called by another name, and programs go by that.
 
 use crate::search::attempt;
-use crate::verify::{Flaw, Verifier};
+use crate::verify::Verifier;
 use crate::{Built, Optimisation, OptimizeError, Outcome, Subject};
 use model::optimization::{Manifest, OriginalFile};
 use std::fs::{self, File};
@@ -113,38 +112,9 @@ impl Place {
         Err(OptimizeError::NotAgain { name, folder, reason })
     }
 
-    /// Makes the original what is to be started, where no variant is better. Gives what a user
-    /// should know, a sentence each.
-    ///
-    /// # Errors
-    /// The folder cannot be written, or nothing can be launched any more.
-    pub fn start_original(
-        &mut self,
-        subject: &Subject,
-        verifier: &mut Verifier<'_>,
-    ) -> Result<Vec<String>, OptimizeError> {
-        let original = &subject.program.path;
-        let tried = self.tried_link()?;
-        symlink(original, &tried)
-            .map_err(|error| wrong(&self.folder, &error.to_string(), REMEDY))?;
-        let reason = match verifier.verify_original(&tried) {
-            Err(Flaw::Stop(error)) => return Err(error),
-            Err(Flaw::Wrong(reason)) => format!(
-                "started through a link the original does something else ({})",
-                reason.lines().next().unwrap_or_default()
-            ),
-            Ok(()) => match other_name(&subject.program) {
-                Some(name) => {
-                    format!("the original is called {} too, and may go by its name", name.display())
-                }
-                None => {
-                    self.starts = Some(Starts::Linked(original.clone()));
-                    return Ok(Vec::new());
-                }
-            },
-        };
-        self.starts = Some(Starts::Scripted(original.clone()));
-        Ok(vec![format!("run is a script instead of a link: {reason}.")])
+    /// Makes the original what is to be started, where no variant is better.
+    pub fn start_original(&mut self, subject: &Subject) {
+        self.starts = Some(Starts::Scripted(subject.program.path.clone()));
     }
 
     /// Where a link goes that is tried.
@@ -180,20 +150,6 @@ impl Place {
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok(run)
     }
-}
-
-/// Another name of the program beside it: a link to it, or it to a link. Such a program may look
-/// at the name that it is called by.
-fn other_name(program: &crate::Program) -> Option<PathBuf> {
-    let folders = [&program.path, &program.file].map(|path| path.parent());
-    let entries = folders.into_iter().flatten().filter_map(|folder| fs::read_dir(folder).ok());
-    let mut paths = entries.flatten().flatten().map(|entry| entry.path());
-    paths.find(|path| {
-        path.file_name() != program.path.file_name()
-            && path.file_name() != program.file.file_name()
-            && path.is_symlink()
-            && path.canonicalize().is_ok_and(|file| file == program.file)
-    })
 }
 
 /// Starts `program` by its path, with the arguments that it is given.

@@ -62,26 +62,6 @@ fn the_best_is_left_and_can_be_started() {
     assert_eq!(output(&out.join("run")), "1 2\n", "what was there stays");
 }
 
-/// Leaves the original itself; what is noted.
-fn left_as_it_is(bench: &Bench, program: &str, out: &Path) -> Vec<String> {
-    let terms = terms();
-    let mut launches = Launches::new(Launcher::start().unwrap(), None).unwrap();
-    let subject = Subject::new(bench.command(program), &terms, &mut launches).unwrap();
-    let mut verifier = Verifier::new(&subject, &terms, &mut launches);
-    let mut place = Place::claim(out).unwrap();
-    let notes = place.start_original(&subject, &mut verifier).unwrap();
-    place.leave(&manifest("default", &subject)).unwrap();
-    notes
-}
-
-#[test]
-fn without_a_better_one_the_original_is_started() {
-    let Some(bench) = Bench::new() else { return };
-    let out = bench.path("same");
-    assert!(left_as_it_is(bench, "program", &out).is_empty());
-    assert_eq!(fs::read_link(out.join("run")).unwrap(), bench.path("program"));
-}
-
 /// Says whether a library is beside the name that it is called by, and its arguments.
 const BESIDE: &str = "#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\n\
     int main(int argc, char **argv) { char path[4096]; strcpy(path, argv[0]);\n\
@@ -89,12 +69,16 @@ const BESIDE: &str = "#include <stdio.h>\n#include <string.h>\n#include <unistd.
     for (int i = 1; i < argc; i++) puts(argv[i]); return 0; }";
 
 #[test]
-fn one_that_goes_by_its_name_gets_a_script() {
+fn without_a_better_one_the_original_is_started_by_its_own_name() {
     let Some(bench) = Bench::new() else { return };
     let (name, out) = ("it's beside", bench.path("scripted"));
     bench.program(&bench.path(""), name, BESIDE, &["libone.so"]);
-    let notes = left_as_it_is(bench, name, &out);
-    assert!(notes.len() == 1 && notes[0].contains("'lost' instead of 'found'"), "{notes:?}");
+    let terms = terms();
+    let mut launches = Launches::new(Launcher::start().unwrap(), None).unwrap();
+    let subject = Subject::new(bench.command(name), &terms, &mut launches).unwrap();
+    let mut place = Place::claim(&out).unwrap();
+    place.start_original(&subject);
+    place.leave(&manifest("default", &subject)).unwrap();
     let output = Command::new(out.join("run")).args(["a b", "$HOME"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "found\na b\n$HOME\n");
     let text = fs::read_to_string(out.join("run")).unwrap();
@@ -102,16 +86,6 @@ fn one_that_goes_by_its_name_gets_a_script() {
     let mut left: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["headstart.json", "run"]);
-}
-
-#[test]
-fn one_that_has_several_names_gets_a_script() {
-    let Some(bench) = Bench::new() else { return };
-    std::os::unix::fs::symlink("program", bench.path("alias")).unwrap();
-    let out = bench.path("many");
-    let notes = left_as_it_is(bench, "program", &out);
-    assert!(notes.len() == 1 && notes[0].contains("/alias too"), "{notes:?}");
-    assert_eq!(output(&out.join("run")), "1 2\n");
 }
 
 /// Right only where it is called `run`, as what is left will be.

@@ -235,7 +235,7 @@ fn left(found: &Optimization, style: &Style) -> String {
         None if unmodified => return String::new(),
         None => format!("To keep {}: the same command with --out DIR.", found.best),
         Some(folder) if unmodified => {
-            format!("{folder}/run is a link to the original.")
+            format!("{folder}/run starts the original.")
         }
         Some(folder) => format!(
             "Start it with {folder}/run. The original is unchanged: to undo, remove the folder."

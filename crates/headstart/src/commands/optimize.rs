@@ -198,7 +198,6 @@ fn leave(
     found: &mut Optimization,
 ) -> Result<()> {
     let best = trials.iter().find(|trial| trial.name() == found.best);
-    let mut notes = Vec::new();
     let built = match best {
         Some(trial) => {
             let line = progress::Line::new();
@@ -206,8 +205,7 @@ fn leave(
             Some(place.build(subject, verifier, trial.optimisation, &mut step)?)
         }
         None => {
-            notes = place.start_original(subject, verifier)?;
-            found.notes.extend(notes.iter().cloned());
+            place.start_original(subject);
             None
         }
     };
@@ -226,7 +224,7 @@ fn leave(
         original: optimize::place::original(subject),
         figures: figures.cloned().collect(),
         replaced: replaced.iter().map(|path| path.display().to_string()).collect(),
-        notes: built.map_or(notes, |built| built.notes),
+        notes: built.map(|built| built.notes).unwrap_or_default(),
         undo: format!("remove this folder ({}); the original is unchanged", folder.display()),
     };
     place.leave(&manifest)?;

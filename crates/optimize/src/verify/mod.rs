@@ -17,7 +17,6 @@ mod mapped;
 mod references;
 mod structure;
 
-use crate::choice::DEFAULT;
 use crate::error::ended;
 use crate::subject::check_of;
 use crate::{BindingProof, Built, Launches, Optimisation, OptimizeError, Subject, Terms};
@@ -114,15 +113,6 @@ impl<'a> Verifier<'a> {
         log::agrees(&graph, &command, &options)?;
         mapped::none(built, program, &command, &options)?;
         self.passes(optimisation.name(), &built.run)
-    }
-
-    /// Holds the unmodified program, started as `run`, against itself.
-    ///
-    /// # Errors
-    /// What it does otherwise than when it is started by its own path.
-    pub fn verify_original(&mut self, run: &Path) -> Result<(), Flaw> {
-        self.behaves(&self.subject.command_for(run))?;
-        self.passes(DEFAULT, run)
     }
 
     /// It ends alike and writes the same, twice.
