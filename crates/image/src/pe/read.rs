@@ -102,9 +102,13 @@ impl<'a> Pe<'a> {
     /// # Errors
     /// The bytes are not PE, or end within the headers.
     pub fn parse(path: &str, bytes: &'a [u8]) -> Result<Pe<'a>, PeError> {
-        let headers = Headers::read(path, bytes)?;
+        Ok(Pe::of(Headers::read(path, bytes)?, bytes))
+    }
+
+    /// A file whose headers have been read.
+    pub(super) fn of(headers: Headers, bytes: &'a [u8]) -> Pe<'a> {
         let spans = spans(&headers, bytes.len());
-        Ok(Pe { bytes, headers, spans })
+        Pe { bytes, headers, spans }
     }
 
     /// The whole file.
@@ -252,7 +256,7 @@ impl Headers {
         self.section_table + index * size_of::<pe::ImageSectionHeader>()
     }
 
-    fn read(path: &str, bytes: &[u8]) -> Result<Headers, PeError> {
+    pub(super) fn read(path: &str, bytes: &[u8]) -> Result<Headers, PeError> {
         let short = || PeError::truncated(path, bytes.len());
         if !crate::is_pe(bytes) {
             return Err(PeError::not_pe(path, bytes));
