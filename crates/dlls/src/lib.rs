@@ -5,5 +5,6 @@
 //! writing is [`image::apply`]'s.
 
 mod error;
+pub mod signature;
 
 pub use error::Declined;
