@@ -5,6 +5,7 @@
 //! writing is [`image::apply`]'s.
 
 mod error;
+pub mod flags;
 pub mod realign;
 pub mod signature;
 
