@@ -4,21 +4,13 @@
 mod common;
 
 use common::memory::memory;
-use dlls::realign::{Options, Realigned, realign};
-use image::pe::edit::{Draft, KeepChecksum};
+use common::realigned;
 use image::pe::{Pe, facts_of, spec};
 use std::fs;
 use std::path::Path;
 
 const WINE: [&str; 2] =
     ["/usr/lib/x86_64-linux-gnu/wine/x86_64-windows", "/usr/lib/i386-linux-gnu/wine/i386-windows"];
-
-fn realigned(bytes: &[u8], file_alignment: u32) -> Result<(Realigned, Vec<u8>), String> {
-    let mut draft = Draft::of(&Pe::parse("it", bytes).unwrap());
-    let options = Options { file_alignment, keep_overlay: false };
-    let done = realign(&mut draft, "it", &options).map_err(|no| no.to_string())?;
-    Ok((done, draft.finish(KeepChecksum::AsItWas)))
-}
 
 #[test]
 fn all_files_of_wine_are_the_same_in_memory_afterwards() {
