@@ -83,7 +83,8 @@ struct Finder<'s> {
     by_name: HashMap<Key, usize>,
     /// Names in the folders that were looked into: key to file names, sorted.
     listings: HashMap<PathBuf, BTreeMap<Vec<u8>, Vec<PathBuf>>>,
-    opened: HashMap<PathBuf, Option<usize>>,
+    /// By path and machine.
+    opened: HashMap<(PathBuf, u16), Option<usize>>,
     found: Vec<PeFile>,
     found_by: HashMap<(PathBuf, Key), usize>,
     /// Folder of the importer, machine, key.
@@ -134,12 +135,7 @@ impl<'s> Finder<'s> {
         for folder in folders {
             let listing = self.listings.entry(folder.to_owned()).or_insert_with(|| listing(folder));
             for path in listing.get(&key.name).cloned().unwrap_or_default() {
-                if let Some(index) = self.open(&path)
-                    && self
-                        .found
-                        .get(index)
-                        .is_some_and(|file| file.headers().machine == key.machine)
-                {
+                if let Some(index) = self.open(&path, key.machine) {
                     return Some(index);
                 }
             }
@@ -147,15 +143,18 @@ impl<'s> Finder<'s> {
         None
     }
 
-    fn open(&mut self, path: &Path) -> Option<usize> {
-        if let Some(known) = self.opened.get(path) {
+    /// The image at a path, if it is one for this machine.
+    fn open(&mut self, path: &Path, machine: u16) -> Option<usize> {
+        let key = (path.to_owned(), machine);
+        if let Some(known) = self.opened.get(&key) {
             return *known;
         }
-        let index = PeFile::open(path).ok().map(|file| {
+        let file = PeFile::open(path).ok().filter(|file| file.headers().machine == machine);
+        let index = file.map(|file| {
             self.found.push(file);
             self.found.len() - 1
         });
-        self.opened.insert(path.to_owned(), index);
+        self.opened.insert(key, index);
         index
     }
 }
