@@ -1,8 +1,8 @@
 //! Imports led to functions, as loaders do it.
 
-mod common;
+mod tiny;
 
-use common::{Made, Tiny, Want, wine_files};
+use tiny::{Made, Tiny, Want, wine_files};
 use dlls::{Files, Found, Missing, Unresolved, hints};
 use image::pe::imports::By;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Small PE images made to measure, for tests. Each test uses a part.
 #![allow(dead_code)]
 
-pub mod wine;
-
 use image::pe::{Pe, PeFile};
 use std::path::{Path, PathBuf};
 
