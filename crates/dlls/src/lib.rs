@@ -11,6 +11,7 @@ pub mod hints;
 pub mod names;
 mod resolve;
 mod set;
+pub mod signature;
 pub mod tables;
 
 pub use error::Declined;
