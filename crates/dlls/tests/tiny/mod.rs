@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use image::pe::{Pe, PeFile};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A PE image with exports and imports.
 #[derive(Clone, Debug)]
@@ -308,10 +308,7 @@ impl Made {
 
 /// All PE files of Wine, where it is installed.
 pub fn wine_files() -> Option<Vec<PathBuf>> {
-    let libraries = Path::new("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows");
-    if testkit::tool("wine64").is_none() || !libraries.is_dir() {
-        return None;
-    }
+    let libraries = testkit::pe::libraries()?;
     let mut files: Vec<PathBuf> = std::fs::read_dir(libraries)
         .expect("a folder")
         .flatten()
