@@ -110,14 +110,16 @@ impl Draft {
     /// Removes the signature: its directory entry, and its bytes, which are the file's last.
     ///
     /// # Errors
-    /// There are bytes behind it, which may be anything, or it is not in the file.
+    /// There are bytes behind it, which may be anything, or it is not in the file behind the image.
     pub fn strip_signature(&mut self) -> Result<(), OutsideFile> {
         let entry = self.headers.directories.get(spec::SECURITY).copied();
-        let Some(entry) = entry.filter(|entry| entry.size != 0) else { return Ok(()) };
+        let signed = entry.filter(|entry| entry.rva != 0 && entry.size != 0);
+        let Some(entry) = signed else { return Ok(()) };
         let (start, length) = (entry.rva as usize, self.bytes.len());
         let end = start.checked_add(entry.size as usize);
         // Signing tools fill the last 8 bytes.
-        if end.is_none_or(|end| end > length || length - end >= 8) {
+        let last = end.is_some_and(|end| end <= length && length - end < 8);
+        if !last || u64::from(entry.rva) < self.headers.data_end() {
             return Err(OutsideFile { offset: start, bytes: entry.size as usize, length });
         }
         self.set_directory(spec::SECURITY, Directory { rva: 0, size: 0 })?;

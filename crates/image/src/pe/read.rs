@@ -208,6 +208,17 @@ impl Headers {
         self.nt_offset + file + offset_of!(pe::ImageFileHeader, characteristics)
     }
 
+    /// Where in the file the image ends: the headers, and what the sections have there. Numbers are
+    /// the file's own; behind it are symbols, certificates, and what others have appended.
+    pub fn data_end(&self) -> u64 {
+        let in_file = |section: &&Section| section.offset != 0 && section.file_bytes != 0;
+        let sections = self.sections.iter().filter(in_file);
+        let ends =
+            sections.map(|section| u64::from(section.offset) + u64::from(section.file_bytes));
+        let table = self.section_offset(self.sections.len()) as u64;
+        ends.fold(table.max(self.header_bytes.into()), u64::max)
+    }
+
     /// Where the optional header is.
     fn optional(&self) -> usize {
         self.nt_offset + offset_of!(pe::ImageNtHeaders64, optional_header)
