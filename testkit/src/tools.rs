@@ -30,7 +30,7 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 44] = [
+pub const TOOLS: &[Tool] = &[
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
     tool("g++", "g++", Tests, "builds the C++ cases of ELF rewriting"),

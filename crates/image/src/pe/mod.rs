@@ -6,6 +6,7 @@
 pub mod bound;
 mod certificates;
 pub mod checksum;
+mod counts;
 mod debug;
 pub mod edit;
 mod error;
