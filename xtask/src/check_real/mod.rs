@@ -16,6 +16,8 @@ mod inspect;
 mod launcher;
 mod memory;
 mod optimize;
+mod pe;
+mod pe_files;
 mod programs;
 mod readelf;
 mod report;
@@ -84,7 +86,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 15] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -166,6 +168,12 @@ const CHECKS: [Check; 14] = [
             "node", "strace", "gcc", "readelf",
         ],
         run: bundle::check,
+    },
+    Check {
+        name: "pe",
+        about: "static facts of PE files equal llvm-readobj's and pefile's",
+        tools: &["llvm-readobj-19", "wine64", "python3", "pip3", "mvn"],
+        run: pe::check,
     },
     Check {
         name: "programs",

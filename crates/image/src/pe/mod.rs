@@ -3,9 +3,10 @@
 //! Source: *PE Format*, Microsoft's specification of PE/COFF images
 //! (learn.microsoft.com/windows/win32/debug/pe-format), and `winnt.h`.
 
-mod bound;
+pub mod bound;
 mod certificates;
 pub mod checksum;
+mod counts;
 mod debug;
 pub mod edit;
 mod error;
