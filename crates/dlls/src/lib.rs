@@ -9,6 +9,7 @@ mod error;
 mod files;
 pub mod hints;
 pub mod names;
+pub mod ordinal;
 mod resolve;
 mod set;
 pub mod signature;
