@@ -1,5 +1,7 @@
 //! Binding and unbinding, on images made to measure and generated ones.
 
+#![allow(clippy::unwrap_used)]
+
 mod tiny;
 
 use dlls::bind::{self, Bound, State};

@@ -1,5 +1,7 @@
 //! Hints repaired, held against generated images and llvm-readobj.
 
+#![allow(clippy::unwrap_used)]
+
 mod tiny;
 
 use dlls::hints::{self, HintCheck, Repaired};

@@ -1,5 +1,7 @@
 //! Imports by name made imports by ordinal, and the record that goes with them.
 
+#![allow(clippy::unwrap_used)]
+
 mod tiny;
 
 use dlls::ordinal::{self, Converted, RECORD, Record};
