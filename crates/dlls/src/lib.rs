@@ -7,9 +7,11 @@
 pub mod bind;
 mod error;
 mod files;
+pub mod flags;
 pub mod hints;
 pub mod names;
 pub mod ordinal;
+pub mod realign;
 mod resolve;
 mod set;
 pub mod signature;

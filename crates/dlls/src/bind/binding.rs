@@ -17,7 +17,7 @@ const ALIGNMENT: usize = 4;
 /// What an image was bound to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Bound {
-    /// DLLs whose addresses were written.
+    /// DLLs whose addresses were written; none where the image could not be bound to any.
     pub dlls: Vec<BoundDll>,
     /// DLLs that loaders go on to search through.
     pub left: Vec<Left>,
@@ -31,11 +31,11 @@ pub struct Bound {
 }
 
 /// Binds image `importer` of a set; `draft` is a copy of it. A DLL is bound to where all imports
-/// from it lead to functions of images at hand.
+/// from it lead to functions of images at hand; where there is none the draft stays as it is.
 ///
 /// # Errors
 /// It must not be bound (NO_BIND), has no lookup tables or no room for the bound-import directory,
-/// none of its DLLs can be bound to, or its tables overlap so that it could not be taken back. The
+/// or its tables overlap so that it could not be taken back. The
 /// draft is of no use then.
 pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, Declined> {
     let path = set.member(importer).map(crate::Member::name).unwrap_or_default();
@@ -44,9 +44,14 @@ pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, 
         let reason = "it says that it must not be bound (NO_BIND); headstart flags can clear that";
         return Err(Declined::refused(path, reason));
     }
+    let untouched = draft.clone();
     let before = unbind(draft, &path)?;
     let original = draft.clone();
-    let (bound, place, writes) = plan(draft, &path, set, importer)?;
+    let (bound, directory) = plan(draft, &path, set, importer)?;
+    let Some((place, writes)) = directory else {
+        *draft = untouched;
+        return Ok(bound);
+    };
     apply(draft, &path, &writes)?;
     draft.set_directory(spec::BOUND_IMPORT, place).map_err(|_| {
         let reason = "its data directory ends in front of the entry for bound imports; \
@@ -63,7 +68,7 @@ fn plan(
     path: &str,
     set: &Set<'_>,
     importer: usize,
-) -> Result<(Bound, Directory, Writes), Declined> {
+) -> Result<(Bound, Option<(Directory, Writes)>), Declined> {
     let file = Pe::parse(path, draft.bytes()).map_err(ImageError::from)?;
     let tables = tables::read(path, &file)?;
     let (delayed, loaded): (Vec<_>, Vec<_>) = tables.iter().partition(|dll| dll.from.delayed);
@@ -91,14 +96,15 @@ fn plan(
             vec![0xff; 8],
         ));
     }
-    if dlls.is_empty() {
-        return Err(Declined::refused(path, nothing(&left)));
+    let delayed_left = delayed.iter().map(|dll| dll.imports.len() as u64).sum();
+    let overlapping = overlapping(set, &images);
+    let bound = Bound { dlls, left, delayed_left, was_bound: false, overlapping };
+    if bound.dlls.is_empty() {
+        return Ok((bound, None));
     }
     let (place, bytes) = placed(&file, path, &entries)?;
     writes.push((place.rva as usize, bytes));
-    let delayed_left = delayed.iter().map(|dll| dll.imports.len() as u64).sum();
-    let overlapping = overlapping(set, &images);
-    Ok((Bound { dlls, left, delayed_left, was_bound: false, overlapping }, place, writes))
+    Ok((bound, Some((place, writes))))
 }
 
 /// What must be so before anything is bound.
@@ -155,19 +161,6 @@ fn relocated(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), D
         }
     }
     Ok(())
-}
-
-fn nothing(left: &[Left]) -> String {
-    match left {
-        [] => "it imports from no DLL".to_owned(),
-        [one] => format!("it cannot be bound to {}: {}", one.name, one.reason),
-        [one, ..] => format!(
-            "none of its {} DLLs can be bound to; the first is {}: {}",
-            left.len(),
-            one.name,
-            one.reason
-        ),
-    }
 }
 
 /// Where the directory goes, and its bytes.

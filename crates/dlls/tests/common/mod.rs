@@ -1,6 +1,8 @@
 //! What the tests share. Each of them uses a part.
 #![allow(clippy::unwrap_used, dead_code)]
 
+pub mod memory;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use workload::{Arch, By, Format, PeOptions, Pietrek, pe};

@@ -1,6 +1,7 @@
 //! A PE file that is being changed: a copy of it, its headers, and what must be put right at the
 //! end.
 
+use super::PeError;
 use super::checksum;
 use super::read::{Directory, Headers, Pe};
 use super::spec;
@@ -48,6 +49,11 @@ impl Draft {
         &self.bytes
     }
 
+    /// The file as it is now, to be read.
+    pub fn pe(&self) -> Pe<'_> {
+        Pe::of(self.headers.clone(), &self.bytes)
+    }
+
     /// The headers as they were read, with the changes made through this.
     pub fn headers(&self) -> &Headers {
         &self.headers
@@ -61,6 +67,17 @@ impl Draft {
         let (bytes, length) = (new.len(), self.bytes.len());
         let place = offset.checked_add(bytes).and_then(|end| self.bytes.get_mut(offset..end));
         place.ok_or(OutsideFile { offset, bytes, length })?.copy_from_slice(new);
+        Ok(())
+    }
+
+    /// Replaces the whole file, whose headers are read again. What becomes of `CheckSum` is decided
+    /// by what it was at first.
+    ///
+    /// # Errors
+    /// The new bytes are not PE, or end within the headers; the draft is as before then.
+    pub fn replace(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), PeError> {
+        self.headers = Headers::read(path, &bytes)?;
+        self.bytes = bytes;
         Ok(())
     }
 
