@@ -10,6 +10,7 @@ mod files;
 pub mod flags;
 pub mod hints;
 pub mod names;
+pub mod ordinal;
 pub mod realign;
 mod resolve;
 mod set;
