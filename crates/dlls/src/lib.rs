@@ -5,5 +5,7 @@
 //! writing is [`image::apply`]'s.
 
 mod error;
+pub mod rebase;
+mod unbind;
 
 pub use error::Declined;
