@@ -96,10 +96,17 @@ pub struct Pe<'a> {
 
 /// A part of the image that the file has bytes for.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    rva: u32,
-    bytes: u32,
-    offset: u32,
+pub(super) struct Span {
+    pub(super) rva: u32,
+    pub(super) bytes: u32,
+    pub(super) offset: u32,
+}
+
+impl Span {
+    /// Its bytes in the file.
+    pub(super) fn file(&self) -> std::ops::Range<usize> {
+        self.offset as usize..self.offset as usize + self.bytes as usize
+    }
 }
 
 impl<'a> Pe<'a> {
@@ -197,6 +204,10 @@ impl<'a> Pe<'a> {
             rva.checked_sub(section.rva).is_some_and(|within| within < section.extent())
         };
         self.headers.sections.iter().find(inside)
+    }
+
+    pub(super) fn spans(&self) -> &[Span] {
+        &self.spans
     }
 
     fn span(&self, rva: u32) -> Option<&Span> {
