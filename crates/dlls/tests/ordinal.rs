@@ -214,7 +214,7 @@ fn damaged_records_are_sentences() {
         ordinal::verify(folder.path()).unwrap_err().to_string()
     };
     assert!(error("{}").contains("no record of ordinals"));
-    assert!(error(&text.replace("\"schema\": 1", "\"schema\": 2")).contains("version 2"));
+    assert!(error(&text.replace("\"schema\":1", "\"schema\":2")).contains("version 2"));
     assert!(error(&text.replace("\"lib.dll\"", "\"../lib.dll\"")).contains("no file beside it"));
     let empty = tempfile::tempdir().unwrap();
     assert!(ordinal::verify(empty.path()).unwrap_err().to_string().contains("cannot be read"));

@@ -5,6 +5,7 @@ pub mod bundle;
 pub mod chart;
 pub mod compare;
 mod counters;
+pub mod dll_set;
 pub mod doctor;
 pub mod explain;
 pub mod export;

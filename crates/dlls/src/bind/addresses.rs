@@ -31,6 +31,8 @@ pub struct Left {
     pub name: String,
     /// Imports from it.
     pub imports: u64,
+    /// Whether its file is known.
+    pub at_hand: bool,
     /// Why, in a sentence.
     pub reason: String,
 }
@@ -79,7 +81,8 @@ pub(super) fn of(
         }
         Err(reason) => {
             let (name, imports) = (text(from.from.name), from.imports.len() as u64);
-            let bound = Err(Left { name, imports, reason });
+            let at_hand = set.dll(importer, from.from.name).is_ok();
+            let bound = Err(Left { name, imports, at_hand, reason });
             let (writes, images) = (Writes::new(), Vec::new());
             Ok(Addresses { entry: entry(0, Vec::new()), bound, writes, images })
         }

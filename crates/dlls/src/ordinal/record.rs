@@ -84,12 +84,12 @@ impl Record {
         Ok(Record { schema: SCHEMA, importers, dlls: dlls? })
     }
 
-    /// As JSON, with an end of line.
+    /// As a line of JSON.
     ///
     /// # Errors
     /// Never for what [`Record::of`] makes; `path` is named then.
     pub fn to_json(&self, path: &str) -> Result<String, Declined> {
-        let json = serde_json::to_string_pretty(self);
+        let json = serde_json::to_string(self);
         Ok(json.map_err(|error| Declined::refused(path, error.to_string()))? + "\n")
     }
 }

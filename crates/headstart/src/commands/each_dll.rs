@@ -62,14 +62,16 @@ pub fn place(arguments: &DllArgs) -> Option<String> {
     }
 }
 
-fn dry(files: &[PathBuf]) -> Vec<Target<'_>> {
+/// Files of a dry run, which go nowhere.
+pub fn dry(files: &[PathBuf]) -> Vec<Target<'_>> {
     files.iter().map(|file: &PathBuf| Target { file: Path::new(file), out: None }).collect()
 }
 
-fn each<T: Send>(
-    targets: &[Target<'_>],
+/// Does something with every one, in parallel, and says how far it is.
+pub fn each<F: Sync, T: Send>(
+    targets: &[F],
     doing: &str,
-    one: impl Fn(&Target<'_>) -> Result<T> + Sync,
+    one: impl Fn(&F) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let (line, done) = (Line::new(), AtomicUsize::new(0));
     let results = targets.par_iter().map(|target| {
