@@ -17,6 +17,7 @@ pub mod load_table;
 pub mod measure;
 mod notes;
 pub mod optimize;
+pub mod rebase;
 pub mod scale;
 pub mod simulation;
 pub mod style;

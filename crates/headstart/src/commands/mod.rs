@@ -13,6 +13,7 @@ mod jobs;
 pub mod measure;
 pub mod optimize;
 pub mod order_needed;
+pub mod rebase;
 pub mod relr;
 pub mod rerandomize;
 mod rewriting;
