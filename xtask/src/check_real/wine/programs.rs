@@ -22,9 +22,10 @@ const WAYS: [(&str, &[Step]); 7] = [
     ("rebase", &[REBASE_PROGRAMS]),
     ("hints", &[HINTS]),
     ("realign", &[REALIGN]),
-    ("bind", &[BIND]),
-    ("bind, unbind", &[BIND, UNBIND]),
-    ("rebase, hints, bind, realign", &[REBASE_PROGRAMS, HINTS, BIND, REALIGN]),
+    // Bound imports need room in the headers, which this makes.
+    ("realign, bind", &[REALIGN, BIND]),
+    ("realign, bind, unbind", &[REALIGN, BIND, UNBIND]),
+    ("rebase, hints, realign, bind", &[REBASE_PROGRAMS, HINTS, REALIGN, BIND]),
 ];
 /// Of the programs, those that have to run here at all.
 const LEAST: usize = 2;

@@ -14,11 +14,12 @@ const WAYS: [(&str, &[Step]); 9] = [
     ("rebase", &[REBASE]),
     ("hints", &[HINTS]),
     ("realign", &[REALIGN]),
-    ("bind", &[BIND]),
-    ("bind, unbind", &[BIND, UNBIND]),
     ("ordinal", &[ORDINAL]),
-    ("rebase, ordinal, bind, realign", &[REBASE, ORDINAL, BIND, REALIGN]),
-    ("rebase, bind", &[REBASE, BIND]),
+    // Bound imports need room in the headers, which realign makes.
+    ("realign, bind", &[REALIGN, BIND]),
+    ("realign, bind, unbind", &[REALIGN, BIND, UNBIND]),
+    ("rebase, ordinal, realign, bind", &[REBASE, ORDINAL, REALIGN, BIND]),
+    ("rebase, realign, bind", &[REBASE, REALIGN, BIND]),
 ];
 const PROGRAM: &str = "LoadTimeTest.exe";
 
