@@ -12,10 +12,12 @@ pub mod hints;
 pub mod names;
 pub mod ordinal;
 pub mod realign;
+pub mod rebase;
 mod resolve;
 mod set;
 pub mod signature;
 pub mod tables;
+mod unbind;
 
 pub use error::Declined;
 pub use files::Files;

@@ -130,7 +130,8 @@ fn code(error: &anyhow::Error) -> u8 {
     if error.is::<Declines>() {
         return NO;
     }
-    if error.is::<ApplyError>() || error.is::<ImageError>() || error.is::<FileError>() {
+    let database = error.is::<dlls::rebase::DatabaseError>();
+    if database || error.is::<ApplyError>() || error.is::<ImageError>() || error.is::<FileError>() {
         FILES
     } else {
         HEADSTART_FAILED

@@ -19,6 +19,7 @@ pub mod optimization;
 mod pe;
 mod phase;
 mod reading;
+pub mod rebase;
 mod results;
 mod samples;
 pub mod simulation;

@@ -20,6 +20,7 @@ pub mod measure;
 mod notes;
 pub mod optimize;
 pub mod realign;
+pub mod rebase;
 pub mod rewritten;
 pub mod scale;
 pub mod simulation;

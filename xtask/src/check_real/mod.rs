@@ -16,6 +16,8 @@ mod inspect;
 mod launcher;
 mod memory;
 mod optimize;
+mod pe;
+mod pe_files;
 mod programs;
 mod readelf;
 mod report;
@@ -24,6 +26,7 @@ mod same;
 mod simulate;
 mod slowdown;
 mod timing;
+mod wine;
 
 use crate::cargo::{cargo, succeeds};
 use crate::packages;
@@ -84,7 +87,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 16] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -166,6 +169,18 @@ const CHECKS: [Check; 14] = [
             "node", "strace", "gcc", "readelf",
         ],
         run: bundle::check,
+    },
+    Check {
+        name: "pe",
+        about: "static facts of PE files equal llvm-readobj's and pefile's",
+        tools: &["llvm-readobj-19", "wine64", "python3", "pip3", "mvn"],
+        run: pe::check,
+    },
+    Check {
+        name: "wine",
+        about: "rewritten PE files do under Wine what they did, and start sooner",
+        tools: &["wine64", "x86_64-w64-mingw32-gcc"],
+        run: wine::check,
     },
     Check {
         name: "programs",

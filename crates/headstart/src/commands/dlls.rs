@@ -5,7 +5,7 @@ use crate::args::DllArgs;
 use crate::exit::{Declines, Usage};
 use crate::output;
 use anyhow::Result;
-use image::apply;
+use image::apply::{self, Batch};
 use image::edit::Edited;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -65,11 +65,19 @@ impl Target<'_> {
     /// Writes the new version of a file, or replaces it; nothing where there is no new version and
     /// it is replaced. Gives the path of what was written.
     pub fn write(&self, original: &[u8], new: &[u8]) -> Result<Option<PathBuf>> {
+        let batch = Batch::default();
+        let written = self.write_in(&batch, original, new)?;
+        batch.finish()?;
+        Ok(written)
+    }
+
+    /// As [`Target::write`], for one of many files, by any thread.
+    pub fn write_in(&self, batch: &Batch, original: &[u8], new: &[u8]) -> Result<Option<PathBuf>> {
         match &self.out {
             Some(out) => {
                 let data = self.file.metadata();
                 let mode = data.map_or(0o644, |data| data.permissions().mode() & 0o777);
-                apply::write_new(out, std::iter::once(new), mode)?;
+                batch.write_new(out, std::iter::once(new), mode)?;
                 Ok(Some(out.clone()))
             }
             None if original == new => Ok(None),

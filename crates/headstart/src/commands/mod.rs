@@ -20,6 +20,7 @@ pub mod optimize;
 pub mod order_needed;
 pub mod ordinal;
 pub mod realign;
+pub mod rebase;
 pub mod relr;
 pub mod rerandomize;
 mod rewriting;

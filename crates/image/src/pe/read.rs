@@ -1,13 +1,21 @@
 //! One PE file: its headers, and where in the file an address of the image is.
 
 use super::error::PeError;
+use super::spec;
 use crate::notes::entry;
 use object::pe;
 use object::{LittleEndian as LE, U32};
+use std::ffi::CStr;
 use std::mem::offset_of;
 
 /// Raw data begins and ends at a multiple of this, whatever the headers say.
 pub const SECTOR: u32 = 512;
+/// Names of functions are shorter: linkers from Microsoft cut at 4,096 bytes, those of GNU have been
+/// seen to write 3,600. The bound keeps names that overlap from taking time without end.
+const LONGEST_NAME: usize = 1 << 14;
+/// Tables that loaders find by their address alone, whatever size the directory gives.
+const SIZELESS: [usize; 5] =
+    [spec::EXPORT, spec::IMPORT, spec::TLS, spec::LOAD_CONFIG, spec::DELAY_IMPORT];
 /// Size of a page, and the least `SectionAlignment` with which sections are mapped one by one.
 pub const PAGE: u32 = 4096;
 
@@ -88,10 +96,17 @@ pub struct Pe<'a> {
 
 /// A part of the image that the file has bytes for.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    rva: u32,
-    bytes: u32,
-    offset: u32,
+pub(super) struct Span {
+    pub(super) rva: u32,
+    pub(super) bytes: u32,
+    pub(super) offset: u32,
+}
+
+impl Span {
+    /// Its bytes in the file.
+    pub(super) fn file(&self) -> std::ops::Range<usize> {
+        self.offset as usize..self.offset as usize + self.bytes as usize
+    }
 }
 
 impl<'a> Pe<'a> {
@@ -139,11 +154,25 @@ impl<'a> Pe<'a> {
         self.at(rva)?.get(..size)
     }
 
-    /// The string at an address, without its end.
+    /// `N` bytes of memory at an address: the file's, and zeros where a section goes on in memory
+    /// alone.
+    pub fn memory<const N: usize>(&self, rva: u32) -> Option<[u8; N]> {
+        let rest = self.at(rva).unwrap_or(&[]);
+        if let Some(bytes) = rest.first_chunk() {
+            return Some(*bytes);
+        }
+        let section = self.section(rva)?;
+        let left = section.extent() - (rva - section.rva);
+        let mut bytes = [0; N];
+        bytes.get_mut(..rest.len())?.copy_from_slice(rest);
+        (left as usize >= N).then_some(bytes)
+    }
+
+    /// The string at an address, without its end; `None` for one of 16 KiB or more.
     pub fn string(&self, rva: u32) -> Option<&'a [u8]> {
         let rest = self.at(rva)?;
-        let length = rest.iter().position(|&byte| byte == 0)?;
-        rest.get(..length)
+        let rest = rest.get(..LONGEST_NAME).unwrap_or(rest);
+        CStr::from_bytes_until_nul(rest).ok().map(CStr::to_bytes)
     }
 
     /// The number at an address: 8 bytes in PE32+, else 4.
@@ -165,7 +194,8 @@ impl<'a> Pe<'a> {
     /// A table of the data directory (`IMAGE_DIRECTORY_ENTRY_*`), if there is one.
     pub fn directory(&self, index: usize) -> Option<Directory> {
         let directory = self.headers.directories.get(index)?;
-        (directory.rva != 0 && directory.size != 0).then_some(*directory)
+        let sized = directory.size != 0 || SIZELESS.contains(&index);
+        (directory.rva != 0 && sized).then_some(*directory)
     }
 
     /// The section that an address is in.
@@ -174,6 +204,10 @@ impl<'a> Pe<'a> {
             rva.checked_sub(section.rva).is_some_and(|within| within < section.extent())
         };
         self.headers.sections.iter().find(inside)
+    }
+
+    pub(super) fn spans(&self) -> &[Span] {
+        &self.spans
     }
 
     fn span(&self, rva: u32) -> Option<&Span> {
