@@ -42,7 +42,7 @@ pub fn rows(context: &Context) -> Result<Vec<Row>> {
         rows.push(match bar {
             Some(bar) => {
                 let text = format!("≥ {:.0} % saved", bar * 100.0);
-                Row::bar(figure, value, text, saved >= bar)
+                Row::bar(figure, value, &text, saved >= bar)
             }
             None => Row::shown(figure, value),
         });
