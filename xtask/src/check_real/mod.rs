@@ -10,6 +10,7 @@ mod file_systems;
 mod generate;
 mod growth;
 mod headstart;
+mod hints;
 mod hot;
 mod hyperfine;
 mod inspect;
@@ -87,7 +88,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 16] = [
+const CHECKS: [Check; 17] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -181,6 +182,12 @@ const CHECKS: [Check; 16] = [
         about: "rewritten PE files do under Wine what they did, and start sooner",
         tools: &["wine64", "x86_64-w64-mingw32-gcc"],
         run: wine::check,
+    },
+    Check {
+        name: "hints",
+        about: "imports are found sooner under Wine; real files are rewritten without failure",
+        tools: &["wine64", "python3", "pip3", "mvn"],
+        run: hints::check,
     },
     Check {
         name: "programs",

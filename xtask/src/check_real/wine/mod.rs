@@ -3,11 +3,11 @@
 //! All times are Wine's, with a server that stays, everything on one CPU. Nothing here shows how
 //! fast Windows is.
 
-mod launches;
+pub mod launches;
 mod memory;
 mod programs;
 mod qt;
-mod sets;
+pub mod sets;
 mod workload;
 
 use super::Context;
