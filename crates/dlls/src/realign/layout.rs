@@ -62,6 +62,11 @@ impl Layout {
         self.pieces.last().map_or(0..0, |piece| piece.from.clone())
     }
 
+    /// Bytes of the new file.
+    pub(super) fn length(&self) -> u64 {
+        self.pieces.last().map_or(0, |piece| piece.to + piece.bytes)
+    }
+
     /// Bytes of the headers in the new file.
     pub(super) fn header_bytes(&self) -> u64 {
         self.pieces.first().map_or(0, |piece| piece.bytes)
@@ -78,7 +83,7 @@ impl Layout {
 
     /// The new file, out of the old one.
     pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, String> {
-        let length = self.pieces.last().map_or(0, |piece| piece.to + piece.bytes) as usize;
+        let length = self.length() as usize;
         let mut new = Vec::new();
         new.try_reserve_exact(length)
             .map_err(|_| format!("there is no memory for the {length} bytes it would have"))?;
