@@ -21,6 +21,7 @@ mod pe;
 mod pe_files;
 mod programs;
 mod readelf;
+mod realign;
 mod report;
 pub mod rounds;
 mod same;
@@ -88,7 +89,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 17] = [
+const CHECKS: [Check; 18] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -176,6 +177,12 @@ const CHECKS: [Check; 17] = [
         about: "static facts of PE files equal llvm-readobj's and pefile's",
         tools: &["llvm-readobj-19", "wine64", "python3", "pip3", "mvn"],
         run: pe::check,
+    },
+    Check {
+        name: "realign",
+        about: "every real PE file is laid out anew with the same facts and memory, and back",
+        tools: &["wine64", "python3"],
+        run: realign::check,
     },
     Check {
         name: "wine",
