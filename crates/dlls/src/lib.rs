@@ -12,6 +12,7 @@ pub mod names;
 mod resolve;
 mod set;
 pub mod signature;
+pub mod survey;
 pub mod tables;
 
 pub use error::Declined;

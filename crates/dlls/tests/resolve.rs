@@ -2,10 +2,10 @@
 
 mod tiny;
 
-use tiny::{Made, Tiny, Want, wine_files};
 use dlls::{Files, Found, Missing, Unresolved, hints};
 use image::pe::imports::By;
 use std::path::Path;
+use tiny::{Made, Tiny, Want, wine_files};
 
 fn name(name: &[u8], hint: u16) -> By<'_> {
     By::Name { hint, rva: 0, name }

@@ -17,6 +17,7 @@ pub mod load_table;
 mod machine;
 pub mod optimization;
 mod pe;
+mod pe_set;
 mod phase;
 mod reading;
 mod results;
@@ -41,6 +42,7 @@ pub use pe::{
     BoundDll, BoundForwarder, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts, PeFlags,
     PeKind, PeSection, TlsFacts,
 };
+pub use pe_set::{Collision, Collisions, PE_SET_SCHEMA, PeSet, SetFinding, StampTwins};
 pub use phase::{Phase, PhaseTime};
 pub use reading::Reading;
 pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, VariantResult};
