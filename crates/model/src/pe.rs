@@ -255,6 +255,13 @@ pub struct PeFacts {
 }
 
 impl PeFacts {
+    /// Sections whose place in the file is no multiple of 4096: Wine reads these into the memory
+    /// of each process, and maps the others.
+    pub fn unmapped_sections(&self) -> impl Iterator<Item = &PeSection> {
+        let sections = self.sections.iter().filter(|section| section.file_bytes > 0);
+        sections.filter(|section| !section.offset.is_multiple_of(4096))
+    }
+
     /// Base relocations that change something: all but those that only fill a block.
     pub fn relocation_count(&self) -> u64 {
         let applied = self.relocations.iter().filter(|(name, _)| *name != "ABSOLUTE");

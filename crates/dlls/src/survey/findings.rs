@@ -3,9 +3,6 @@
 use model::figures::{bytes, count, plural};
 use model::{Collisions, GuardFacts, PeFacts, PeKind, SetFinding, StampTwins};
 
-/// Sections that begin at multiples of this are mapped; others are read.
-const MAPPED: u32 = 4096;
-
 /// All findings, what keeps images from working first, then what costs most.
 pub(super) fn all(
     files: &[PeFacts],
@@ -133,8 +130,7 @@ fn hints(files: &[PeFacts]) -> Option<SetFinding> {
 
 /// Bytes of sections whose place in the file keeps Wine from mapping them.
 fn bytes_read(file: &PeFacts) -> u64 {
-    let unmapped = |section: &&model::PeSection| !section.offset.is_multiple_of(MAPPED);
-    file.sections.iter().filter(unmapped).map(|section| u64::from(section.file_bytes)).sum()
+    file.unmapped_sections().map(|section| u64::from(section.file_bytes)).sum()
 }
 
 fn alignment(files: &[PeFacts]) -> Option<SetFinding> {
