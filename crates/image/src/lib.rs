@@ -10,6 +10,7 @@ mod elf;
 mod error;
 mod file;
 mod functions;
+pub mod identify;
 mod lines;
 pub mod loadable;
 pub mod spec;

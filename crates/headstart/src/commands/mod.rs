@@ -7,6 +7,7 @@ pub mod exec;
 pub mod experiment;
 pub mod explain;
 pub mod generate;
+pub mod identify;
 pub mod inspect;
 mod jobs;
 pub mod measure;

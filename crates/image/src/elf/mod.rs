@@ -9,7 +9,7 @@ mod functions;
 mod imports;
 mod kind;
 mod layout;
-mod machine;
+pub(crate) mod machine;
 mod pages;
 mod read;
 mod relocation_types;

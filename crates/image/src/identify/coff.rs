@@ -1,0 +1,46 @@
+//! Object files for Windows. They have no magic number, so that several fields must fit.
+//! Microsoft, *PE Format*, *COFF File Header (Object and Image)*, *Import Header*.
+
+use super::fields::Fields;
+use super::pe::machine_name;
+use model::{FileKind, Identity, Role};
+
+const HEADER: usize = 20;
+const SECTION: usize = 40;
+/// IMAGE_FILE_EXECUTABLE_IMAGE and IMAGE_FILE_DLL.
+const IMAGE_FLAGS: u16 = 0x2002;
+
+/// What is known of an object file; `None` for others.
+pub(super) fn identify(start: &[u8]) -> Option<Identity> {
+    let fields = Fields::little(start);
+    let (machine, what) = match fields.u32(0)? {
+        // No machine and all ones: a version and the machine follow.
+        0xffff_0000 => match fields.u16(4)? {
+            0 => (fields.u16(6)?, "import object"),
+            _ => (fields.u16(6)?, "object file"),
+        },
+        _ => (plain(fields)?, "object file"),
+    };
+    let machine = machine_name(machine)?;
+    Some(Identity {
+        kind: FileKind::Coff,
+        detail: format!("{what}, {machine}"),
+        role: Some(Role::Object),
+        machine: Some(machine.to_owned()),
+        ..Identity::default()
+    })
+}
+
+/// The machine, where all else is as in an object file.
+fn plain(fields: Fields) -> Option<u16> {
+    let sections = usize::from(fields.u16(2)?);
+    let (symbols, symbol_count) = (fields.u32(8)? as usize, fields.u32(12)?);
+    let has_optional_header = fields.u16(16)? != 0;
+    let is_image = fields.u16(18)? & IMAGE_FLAGS != 0;
+    let end = HEADER + SECTION * sections;
+    let symbols_fit = if symbol_count == 0 { symbols == 0 } else { symbols >= end };
+    let contents = fields.u32(HEADER + 20)? as usize;
+    let contents_fit = contents == 0 || contents >= end;
+    let fits = sections > 0 && !has_optional_header && !is_image && symbols_fit && contents_fit;
+    fits.then(|| fields.u16(0))?
+}
