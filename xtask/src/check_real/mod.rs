@@ -12,6 +12,7 @@ mod growth;
 mod headstart;
 mod hot;
 mod hyperfine;
+mod identify;
 mod inspect;
 mod launcher;
 mod memory;
@@ -84,7 +85,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 15] = [
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -120,6 +121,12 @@ const CHECKS: [Check; 14] = [
         about: "static facts equal readelf's on every ELF file of /usr/bin and /usr/lib",
         tools: &["readelf", "chromium"],
         run: inspect::check,
+    },
+    Check {
+        name: "identify",
+        about: "files are told apart far faster than file does, and stay in memory as they were",
+        tools: &["file", "strace"],
+        run: identify::check,
     },
     Check {
         name: "generate",

@@ -47,7 +47,7 @@ pub(super) enum Missing {
     Budget,
 }
 
-/// A file and the parts of it that were read so far. None is read twice.
+/// A file and the parts of it that were read so far. What lies within one is not read again.
 pub(super) struct Source<'a> {
     file: &'a dyn ReadAt,
     start: &'a [u8],
