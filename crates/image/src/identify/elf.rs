@@ -31,7 +31,11 @@ pub(super) fn identify(source: &mut Source) -> Identity {
     let machine = machine::name(elf::Machine(header.machine), if header.is_64 { 64 } else { 32 });
     let mut identity = Identity { machine: Some(machine), ..found("") };
     match role(source, &header, &mut identity) {
-        Ok(role) => identity.role = role,
+        Ok(What::For(role)) => identity.role = Some(role),
+        Ok(What::DebugInformation) => {
+            identity.detail = "debug information of an image".to_owned();
+        }
+        Ok(What::Undefined) => identity.detail = "image of no known type".to_owned(),
         Err(missing) => identity.unknown = Some(unknown(missing)),
     }
     identity.detail = detail(&identity, header.big);
@@ -40,14 +44,14 @@ pub(super) fn identify(source: &mut Source) -> Identity {
 
 fn unknown(missing: Missing) -> String {
     let place = match missing {
-        Missing::End => "outside of the file: cut short, or debug information only",
+        Missing::End => "outside of the file; it is cut short",
         Missing::Budget => "beyond 64 KiB",
     };
     format!("what the image is for, which its headers say {place}")
 }
 
 fn detail(identity: &Identity, big: bool) -> String {
-    let role = match identity.role {
+    let what = match identity.role {
         Some(Role::Executable) => "executable",
         Some(Role::Pie) => "PIE",
         Some(Role::Static) => "static executable",
@@ -56,9 +60,10 @@ fn detail(identity: &Identity, big: bool) -> String {
         Some(Role::Loader) => "loader",
         Some(Role::Object) => "object file",
         Some(Role::Core) => "core dump",
-        None => "image",
+        None if identity.detail.is_empty() => "image",
+        None => &identity.detail,
     };
-    let mut detail = format!("{role}, {}", identity.machine.as_deref().unwrap_or_default());
+    let mut detail = format!("{what}, {}", identity.machine.as_deref().unwrap_or_default());
     if big {
         detail += ", big-endian";
     }
@@ -134,45 +139,62 @@ impl Header {
     }
 }
 
+/// What an ELF file is.
+enum What {
+    For(Role),
+    /// What `objcopy --only-keep-debug` leaves: the headers of an image, without its contents.
+    DebugInformation,
+    Undefined,
+}
+
 /// A program header's fields.
 struct Segment {
     kind: elf::ProgramType,
+    is_code: bool,
     offset: u64,
     address: u64,
     file_bytes: u64,
+    memory_bytes: u64,
 }
 
 impl Segment {
     fn read(fields: Fields, is_64: bool) -> Option<Segment> {
-        let [offset, address, file_bytes] = if is_64 { [8, 16, 32] } else { [4, 8, 16] };
+        let [flags, offset, address, sizes] = if is_64 { [4, 8, 16, 32] } else { [24, 4, 8, 16] };
+        let word = if is_64 { 8 } else { 4 };
         Some(Segment {
             kind: elf::ProgramType(fields.u32(0)?),
+            is_code: fields.u32(flags)? & elf::PF_X.0 != 0,
             offset: fields.word(offset, is_64)?,
             address: fields.word(address, is_64)?,
-            file_bytes: fields.word(file_bytes, is_64)?,
+            file_bytes: fields.word(sizes, is_64)?,
+            memory_bytes: fields.word(sizes + word, is_64)?,
         })
     }
 }
 
 /// What the image is for, by the rules of `inspect`; its interpreter goes into `identity`.
-fn role(
-    source: &mut Source,
-    header: &Header,
-    identity: &mut Identity,
-) -> Result<Option<Role>, Missing> {
+fn role(source: &mut Source, header: &Header, identity: &mut Identity) -> Result<What, Missing> {
     match header.file_type {
-        elf::ET_REL => return Ok(Some(Role::Object)),
-        elf::ET_CORE => return Ok(Some(Role::Core)),
+        elf::ET_REL => return Ok(What::For(Role::Object)),
+        elf::ET_CORE => return Ok(What::For(Role::Core)),
         elf::ET_EXEC | elf::ET_DYN => {}
-        _ => return Ok(None),
+        _ => return Ok(What::Undefined),
     }
     let (mut interpreter, mut dynamic) = (None, None);
+    let (mut code, mut absent_code) = (0, 0);
     for segment in header.each_segment(header.table(source)?) {
         match segment.kind {
-            elf::PT_INTERP => interpreter = Some(segment),
+            elf::PT_INTERP if segment.file_bytes > 0 => interpreter = Some(segment),
             elf::PT_DYNAMIC => dynamic = Some(segment),
+            elf::PT_LOAD if segment.is_code && segment.memory_bytes > 0 => {
+                code += 1;
+                absent_code += u32::from(segment.file_bytes == 0);
+            }
             _ => {}
         }
+    }
+    if code > 0 && absent_code == code {
+        return Ok(What::DebugInformation);
     }
     if let Some(segment) = &interpreter {
         let length = MOST_PATH_BYTES.min(segment.file_bytes as usize);
@@ -181,11 +203,11 @@ fn role(
     let has_interpreter = interpreter.is_some();
     if header.file_type == elf::ET_EXEC {
         let role = if has_interpreter { Role::Executable } else { Role::Static };
-        return Ok(Some(role));
+        return Ok(What::For(role));
     }
-    let Some(dynamic) = dynamic else { return Ok(Some(Role::Library)) };
+    let Some(dynamic) = dynamic else { return Ok(What::For(Role::Library)) };
     let dynamic = Dynamic::read(source, header, &dynamic)?;
-    Ok(Some(match (dynamic.pie, has_interpreter) {
+    Ok(What::For(match (dynamic.pie, has_interpreter) {
         (true, true) => Role::Pie,
         (true, false) => Role::StaticPie,
         // Old linkers set no DF_1_PIE; libraries that can be run, such as libc.so.6, have a name.

@@ -66,3 +66,19 @@ fn a_program_of_cygwin_behind_megabytes() {
         }
     }
 }
+
+#[test]
+fn debug_information_is_no_program() {
+    let tools = ["cc", "objcopy"].map(testkit::tool);
+    let [Some(cc), Some(objcopy)] = tools else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for option in ["-pie", "-no-pie", "-static", "-shared"] {
+        let source = "int main(void) { return 0; }";
+        let program = testkit::compile(&cc, folder.path(), "a", source, &["-g", "-fPIC", option]);
+        assert!(identify(&program).unwrap().role.is_some());
+        runs(Command::new(&objcopy).arg("--only-keep-debug").arg(&program));
+        let found = identify(&program).unwrap();
+        assert_eq!(found.role, None, "{option}: {found:?}");
+        assert!(found.detail.starts_with("debug information of an image, "), "{found:?}");
+    }
+}

@@ -32,7 +32,9 @@ fn difference(path: &Path) -> Result<Option<Option<String>>> {
         Err(_) if found.role.is_none() => return Ok(Some(None)),
         Err(error) => return Ok(Some(Some(format!("{error}; identify: {found:?}")))),
     };
-    let same = found.role == Some(role(facts.kind))
+    // inspect says nothing of it, and takes the headers for those of an image.
+    let is_debug = facts.has_debug_info && found.detail.starts_with("debug information");
+    let same = (found.role == Some(role(facts.kind)) || is_debug)
         && found.machine.as_ref() == Some(&facts.machine)
         && found.interpreter == facts.interpreter.map(|path| path.0);
     let text = || format!("{}: inspect {:?}, identify {found:?}", path.display(), facts.kind);
