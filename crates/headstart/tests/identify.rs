@@ -6,7 +6,7 @@ mod common;
 
 use common::{headstart, run, stderr, stdout};
 use serde_json::Value;
-use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -216,4 +216,51 @@ fn generated_images_are_recognised() {
     let roles: Vec<&str> = found.iter().filter_map(|file| file["role"].as_str()).collect();
     assert_eq!(roles.iter().filter(|role| **role == "library").count(), 3, "{found:?}");
     assert_eq!(roles.iter().filter(|role| **role == "executable").count(), 1, "{found:?}");
+}
+
+/// Pages of the file that are in memory; `None` where the system does not say.
+fn resident(path: &Path) -> Option<u64> {
+    os::residency::resident_pages(path).unwrap().1.get()
+}
+
+/// A program and megabytes behind it, with its dynamic section where it was.
+#[test]
+fn what_is_in_memory_stays_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    let mut bytes = std::fs::read("/bin/sh").unwrap();
+    bytes.resize(8 << 20, 1);
+    std::fs::write(&path, &bytes).unwrap();
+    let look = || assert!(identify(&[path.to_str().unwrap()]).status.success());
+    let Some(all) = resident(&path) else { return testkit::skip("residency is not told here") };
+    look();
+    assert_eq!(resident(&path), Some(all));
+    os::cache::evict(&[&path]);
+    if resident(&path) != Some(0) {
+        return testkit::skip("the folder for temporary files is in memory");
+    }
+    look();
+    let brought = resident(&path).unwrap();
+    assert!((1..=16).contains(&brought), "{brought} pages");
+}
+
+#[test]
+fn a_file_of_somebody_else_is_told() {
+    let Some(setpriv) = testkit::tool("setpriv") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [program, secret] = ["headstart", "secret"].map(|name| folder.path().join(name));
+    std::fs::copy(env!("CARGO_BIN_EXE_headstart"), &program).unwrap();
+    std::fs::write(&secret, "text").unwrap();
+    for (path, mode) in [(folder.path(), 0o755), (&secret, 0o600)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let mut command = Command::new(setpriv);
+    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&program);
+    let output = command.arg("identify").arg(&secret).output().unwrap();
+    if stderr(&output).starts_with("setpriv") {
+        return testkit::skip("setpriv needs root");
+    }
+    assert_eq!(output.status.code(), Some(1));
+    let expected = "secret: Permission denied (os error 13); check the path and that you may";
+    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
 }

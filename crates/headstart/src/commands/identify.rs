@@ -56,7 +56,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let unreadable = files.iter().filter(|file| file.kind == FileKind::Unreadable);
     let unreadable: Vec<&Identity> = unreadable.collect();
     for file in &unreadable {
-        eprintln!("headstart: {}: {}", file.path, file.detail);
+        let remedy = "check the path and that you may read it";
+        eprintln!("headstart: {}: {}; {remedy}", file.path, file.detail);
     }
     let good = unreadable.is_empty() && are_all(&files, &arguments.is);
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -98,4 +99,21 @@ fn print(files: &[Identity], json: bool) -> std::io::Result<()> {
         out.write_all(report::identify::table(&shown, &style()).as_bytes())?;
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Runtime;
+
+    #[test]
+    fn what_is_not_known_is_no_yes() {
+        let cygwin = Question::Runtime(Runtime::Cygwin);
+        let known = Identity { runtimes: vec![Runtime::Cygwin], ..Identity::default() };
+        let unknown = Identity { unknown: Some("beyond 64 KiB".to_owned()), ..Identity::default() };
+        assert!(are_all(std::slice::from_ref(&known), &[cygwin]));
+        assert!(!are_all(&[known, unknown.clone()], &[cygwin]));
+        assert!(are_all(&[unknown], &[]));
+        assert!(are_all(&[], &[]) && !are_all(&[], &[cygwin]));
+    }
 }

@@ -172,6 +172,34 @@ impl Segment {
     }
 }
 
+/// The segments that tell what an image is for.
+#[derive(Default)]
+struct Segments {
+    interpreter: Option<Segment>,
+    dynamic: Option<Segment>,
+    code: u32,
+    /// Of them those of which the file has nothing.
+    absent_code: u32,
+}
+
+impl Segments {
+    fn read(source: &mut Source, header: &Header) -> Result<Segments, Missing> {
+        let mut segments = Segments::default();
+        for segment in header.each_segment(header.table(source)?) {
+            match segment.kind {
+                elf::PT_INTERP if segment.file_bytes > 0 => segments.interpreter = Some(segment),
+                elf::PT_DYNAMIC => segments.dynamic = Some(segment),
+                elf::PT_LOAD if segment.is_code && segment.memory_bytes > 0 => {
+                    segments.code += 1;
+                    segments.absent_code += u32::from(segment.file_bytes == 0);
+                }
+                _ => {}
+            }
+        }
+        Ok(segments)
+    }
+}
+
 /// What the image is for, by the rules of `inspect`; its interpreter goes into `identity`.
 fn role(source: &mut Source, header: &Header, identity: &mut Identity) -> Result<What, Missing> {
     match header.file_type {
@@ -180,32 +208,20 @@ fn role(source: &mut Source, header: &Header, identity: &mut Identity) -> Result
         elf::ET_EXEC | elf::ET_DYN => {}
         _ => return Ok(What::Undefined),
     }
-    let (mut interpreter, mut dynamic) = (None, None);
-    let (mut code, mut absent_code) = (0, 0);
-    for segment in header.each_segment(header.table(source)?) {
-        match segment.kind {
-            elf::PT_INTERP if segment.file_bytes > 0 => interpreter = Some(segment),
-            elf::PT_DYNAMIC => dynamic = Some(segment),
-            elf::PT_LOAD if segment.is_code && segment.memory_bytes > 0 => {
-                code += 1;
-                absent_code += u32::from(segment.file_bytes == 0);
-            }
-            _ => {}
-        }
-    }
-    if code > 0 && absent_code == code {
+    let segments = Segments::read(source, header)?;
+    if segments.code > 0 && segments.absent_code == segments.code {
         return Ok(What::DebugInformation);
     }
-    if let Some(segment) = &interpreter {
+    let has_interpreter = segments.interpreter.is_some();
+    if let Some(segment) = segments.interpreter {
         let length = MOST_PATH_BYTES.min(segment.file_bytes as usize);
         identity.interpreter = Some(text(source.up_to(segment.offset, length)?));
     }
-    let has_interpreter = interpreter.is_some();
     if header.file_type == elf::ET_EXEC {
         let role = if has_interpreter { Role::Executable } else { Role::Static };
         return Ok(What::For(role));
     }
-    let Some(dynamic) = dynamic else { return Ok(What::For(Role::Library)) };
+    let Some(dynamic) = segments.dynamic else { return Ok(What::For(Role::Library)) };
     let dynamic = Dynamic::read(source, header, &dynamic)?;
     Ok(What::For(match (dynamic.pie, has_interpreter) {
         (true, true) => Role::Pie,

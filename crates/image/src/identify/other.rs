@@ -5,7 +5,7 @@ use std::fs::FileType;
 use std::os::unix::fs::FileTypeExt;
 
 /// First bytes of files that are often among programs, and what they say.
-const MAGIC: [(&[u8], &str); 15] = [
+const MAGIC: [(&[u8], &str); 16] = [
     (b"\x89PNG\r\n\x1a\n", "PNG image"),
     (b"\xff\xd8\xff", "JPEG image"),
     (b"GIF8", "GIF image"),
@@ -18,6 +18,7 @@ const MAGIC: [(&[u8], &str); 15] = [
     (b"\xde\x12\x04\x95", "gettext translations"),
     (b"\x95\x04\x12\xde", "gettext translations"),
     (b"Microsoft C/C++ MSF 7.00\r\n", "debug information of Windows (PDB)"),
+    (b"BSJB", "debug information of .NET (portable PDB)"),
     (b"RIFF", "sound or film (RIFF)"),
     (b"\0\0\x01\0", "Windows icon"),
     (b"\x1bLua", "Lua byte code"),

@@ -29,7 +29,7 @@ pub(super) fn identify(start: &[u8]) -> Identity {
     if has_mark {
         detail += "; the kernel does not run it: a byte order mark stands before #!";
     } else if returns {
-        detail += "; its first line ends in a carriage return, which the kernel takes as a part";
+        detail += "; its first line ends in CR LF, which Linux does not take";
     }
     Identity { kind: FileKind::Script, detail, interpreter, ..Identity::default() }
 }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(seen("#!  \t\n"), (None, "names no interpreter".to_owned()));
         let (interpreter, detail) = seen("#!/bin/sh\r\necho\r\n");
         assert_eq!(interpreter.as_deref(), Some("/bin/sh"));
-        assert!(detail.starts_with("for /bin/sh; ") && detail.contains("carriage return"));
+        assert!(detail.starts_with("for /bin/sh; ") && detail.contains("CR LF"));
         let (interpreter, detail) = seen("\u{feff}#!/bin/sh\n");
         assert_eq!(interpreter.as_deref(), Some("/bin/sh"));
         assert!(detail.contains("byte order mark"), "{detail}");
