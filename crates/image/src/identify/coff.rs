@@ -2,13 +2,25 @@
 //! Microsoft, *PE Format*, *COFF File Header (Object and Image)*, *Import Header*.
 
 use super::fields::Fields;
-use super::pe::machine_name;
 use model::{FileKind, Identity, Role};
+use object::pe;
 
 const HEADER: usize = 20;
 const SECTION: usize = 40;
 /// IMAGE_FILE_EXECUTABLE_IMAGE and IMAGE_FILE_DLL.
 const IMAGE_FLAGS: u16 = 0x2002;
+
+/// Machines that there are object files for today; more would be found in other data by chance.
+const MACHINES: [pe::Machine; 8] = [
+    pe::IMAGE_FILE_MACHINE_I386,
+    pe::IMAGE_FILE_MACHINE_AMD64,
+    pe::IMAGE_FILE_MACHINE_ARM,
+    pe::IMAGE_FILE_MACHINE_ARMNT,
+    pe::IMAGE_FILE_MACHINE_ARM64,
+    pe::IMAGE_FILE_MACHINE_ARM64EC,
+    pe::IMAGE_FILE_MACHINE_ARM64X,
+    pe::IMAGE_FILE_MACHINE_RISCV64,
+];
 
 /// What is known of an object file; `None` for others.
 pub(super) fn identify(start: &[u8]) -> Option<Identity> {
@@ -21,12 +33,12 @@ pub(super) fn identify(start: &[u8]) -> Option<Identity> {
         },
         _ => (plain(fields)?, "object file"),
     };
-    let machine = machine_name(machine)?;
+    let machine = MACHINES.contains(&pe::Machine(machine)).then(|| crate::pe::machine(machine))?;
     Some(Identity {
         kind: FileKind::Coff,
         detail: format!("{what}, {machine}"),
         role: Some(Role::Object),
-        machine: Some(machine.to_owned()),
+        machine: Some(machine),
         ..Identity::default()
     })
 }

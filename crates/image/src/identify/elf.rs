@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, text};
 use super::source::{Missing, Source};
-use crate::elf::machine;
+use crate::elf::machine_name;
 use model::{FileKind, Identity, Role};
 use object::elf;
 
@@ -28,7 +28,7 @@ pub(super) fn identify(source: &mut Source) -> Identity {
     let Some(header) = Header::read(source.start()) else {
         return found("damaged, or cut short within its header");
     };
-    let machine = machine::name(elf::Machine(header.machine), if header.is_64 { 64 } else { 32 });
+    let machine = machine_name(elf::Machine(header.machine), if header.is_64 { 64 } else { 32 });
     let mut identity = Identity { machine: Some(machine), ..found("") };
     match role(source, &header, &mut identity) {
         Ok(What::For(role)) => identity.role = Some(role),

@@ -75,7 +75,7 @@ fn machine(value: u32) -> String {
         macho::CPU_TYPE_X86 => "i386",
         macho::CPU_TYPE_X86_64 => "x86_64",
         macho::CPU_TYPE_ARM => "arm",
-        macho::CPU_TYPE_ARM64 => "arm64",
+        macho::CPU_TYPE_ARM64 => "aarch64",
         macho::CPU_TYPE_ARM64_32 => "arm64_32",
         macho::CPU_TYPE_POWERPC => "powerpc",
         macho::CPU_TYPE_POWERPC64 => "powerpc64",
@@ -102,13 +102,13 @@ mod tests {
         assert_eq!(old.detail, "class of Java 1.1");
         let entries = [[0x0100_0007, 3, 4096, 9, 12], [0x0100_000c, 0, 16384, 9, 14]].concat();
         let fat = identify(&words(&[&[0xcafe_babe, 2][..], &entries].concat())).unwrap();
-        assert_eq!((fat.kind, fat.machine.as_deref()), (FileKind::MachO, Some("x86_64, arm64")));
+        assert_eq!((fat.kind, fat.machine.as_deref()), (FileKind::MachO, Some("x86_64, aarch64")));
         let cut = identify(&words(&[0xcafe_babe, 2])).unwrap();
         assert_eq!(cut.detail, "for several processors: none");
         assert_eq!(identify(&words(&[0xcafe_babe])), None);
         let wide = [0x0100_000c, 2, 0, 16384, 0, 9, 14, 0];
         let fat = identify(&words(&[&[0xcafe_babf, 1][..], &wide].concat())).unwrap();
-        assert_eq!(fat.machine.as_deref(), Some("arm64"));
+        assert_eq!(fat.machine.as_deref(), Some("aarch64"));
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
             .flat_map(|word| word.to_le_bytes())
             .collect();
         let found = identify(&little).unwrap();
-        assert_eq!((found.role, &*found.detail), (Some(Role::Executable), "executable, arm64"));
+        assert_eq!((found.role, &*found.detail), (Some(Role::Executable), "executable, aarch64"));
         let found = identify(&words(&[0xfeed_face, 18, 0, 6])).unwrap();
         assert_eq!((found.role, &*found.detail), (Some(Role::Library), "shared library, powerpc"));
         assert_eq!(identify(&words(&[0xfeed_face])).unwrap().detail, "image, cut short");

@@ -153,36 +153,8 @@ fn subsystem(value: u16) -> Option<Subsystem> {
 }
 
 fn machine(source: &mut Source, headers: &Headers) -> String {
-    match machine_name(headers.machine) {
-        Some(name) => hybrid::name(source, headers).unwrap_or(name).to_owned(),
-        None => format!("machine {:#x}", headers.machine),
-    }
-}
-
-/// The processor's usual name.
-pub(super) fn machine_name(machine: u16) -> Option<&'static str> {
-    Some(match pe::Machine(machine) {
-        pe::IMAGE_FILE_MACHINE_I386 => "x86",
-        pe::IMAGE_FILE_MACHINE_AMD64 => "x86_64",
-        pe::IMAGE_FILE_MACHINE_ARM => "arm",
-        pe::IMAGE_FILE_MACHINE_THUMB | pe::IMAGE_FILE_MACHINE_ARMNT => "arm",
-        pe::IMAGE_FILE_MACHINE_ARM64 => "arm64",
-        pe::IMAGE_FILE_MACHINE_ARM64EC => "arm64ec",
-        pe::IMAGE_FILE_MACHINE_ARM64X => "arm64x",
-        pe::IMAGE_FILE_MACHINE_IA64 => "ia64",
-        pe::IMAGE_FILE_MACHINE_ALPHA => "alpha",
-        pe::IMAGE_FILE_MACHINE_ALPHA64 => "alpha64",
-        pe::IMAGE_FILE_MACHINE_POWERPC | pe::IMAGE_FILE_MACHINE_POWERPCFP => "powerpc",
-        pe::IMAGE_FILE_MACHINE_R3000 | pe::IMAGE_FILE_MACHINE_R4000 => "mips",
-        pe::IMAGE_FILE_MACHINE_R10000 | pe::IMAGE_FILE_MACHINE_WCEMIPSV2 => "mips",
-        pe::IMAGE_FILE_MACHINE_SH3 | pe::IMAGE_FILE_MACHINE_SH4 => "sh",
-        pe::IMAGE_FILE_MACHINE_EBC => "EFI byte code",
-        pe::IMAGE_FILE_MACHINE_RISCV32 => "riscv32",
-        pe::IMAGE_FILE_MACHINE_RISCV64 => "riscv64",
-        pe::Machine(0x6232) => "loongarch32",
-        pe::Machine(0x6264) => "loongarch64",
-        _ => return None,
-    })
+    let hybrid = hybrid::name(source, headers).map(str::to_owned);
+    hybrid.unwrap_or_else(|| crate::pe::machine(headers.machine))
 }
 
 /// The place of a data directory, or why it cannot be read; `None` where there is none.

@@ -32,7 +32,7 @@ fn programs_libraries_and_drivers() {
     let mut library = Pe::new(I386);
     library.dll = true;
     let found = seen(&library);
-    assert_eq!((&*found.detail, found.role), ("DLL, x86", Some(Role::Library)));
+    assert_eq!((&*found.detail, found.role), ("DLL, i386", Some(Role::Library)));
     let odd = seen(&Pe::new(0x1234));
     assert_eq!(odd.machine.as_deref(), Some("machine 0x1234"));
 }
@@ -130,8 +130,8 @@ fn dotnet(machine: u16, flags: u32, native_bytes: u32) -> Identity {
 #[test]
 fn kinds_of_dotnet() {
     for (machine, flags, native_bytes, detail) in [
-        (I386, 1, 0, "console program, x86, .NET (IL only, any processor)"),
-        (I386, 3, 0, "console program, x86, .NET (IL only)"),
+        (I386, 1, 0, "console program, i386, .NET (IL only, any processor)"),
+        (I386, 3, 0, "console program, i386, .NET (IL only)"),
         (AMD64, 1, 0, "console program, x86_64, .NET (IL only)"),
         (AMD64, 0x10, 0, "console program, x86_64, .NET (mixed with native code)"),
         (AMD64, 5, 64, "console program, x86_64, .NET (compiled ahead)"),
@@ -161,7 +161,7 @@ fn arm64_hybrids_by_their_load_configuration() {
     assert_eq!(machine(ARM64, 1, 256), "arm64x");
     assert_eq!(machine(AMD64, 0, 256), "x86_64");
     assert_eq!(machine(AMD64, 1, 200), "x86_64");
-    assert_eq!(machine(I386, 1, 256), "x86");
+    assert_eq!(machine(I386, 1, 256), "i386");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn elf_files_are_what_inspect_says() {
     let mut compared = 0;
     for path in all {
         let found = identify(&path).unwrap();
-        let Ok(facts) = image::facts(&path) else {
+        let Ok(facts) = image::elf::facts(&path) else {
             assert_ne!(found.kind, FileKind::Elf, "{path:?}");
             continue;
         };
@@ -132,7 +132,7 @@ fn pe_files_are_what_llvm_readobj_says() {
         let (machine, subsystem, is_dll) = theirs.next().unwrap();
         let ours = match found.machine.as_deref() {
             Some("x86_64") => "IMAGE_FILE_MACHINE_AMD64",
-            Some("x86") => "IMAGE_FILE_MACHINE_I386",
+            Some("i386") => "IMAGE_FILE_MACHINE_I386",
             other => panic!("{path:?}: {other:?}"),
         };
         assert_eq!(ours, machine, "{path:?}");
@@ -144,6 +144,9 @@ fn pe_files_are_what_llvm_readobj_says() {
         };
         assert_eq!(ours, subsystem, "{path:?}");
         assert_eq!(found.role == Some(Role::Library), is_dll, "{path:?}");
+        let facts = image::pe::facts(path).unwrap();
+        assert_eq!(found.machine.as_deref(), Some(&*facts.machine), "{path:?}");
+        assert_eq!(found.subsystem.map(Subsystem::word), Some(&*facts.subsystem), "{path:?}");
         assert_eq!((found.runtimes.len(), &found.unknown), (0, &None), "{path:?}");
         compared += 1;
     }

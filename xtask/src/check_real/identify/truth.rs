@@ -26,7 +26,7 @@ fn difference(path: &Path) -> Result<Option<Option<String>>> {
     if found.kind != FileKind::Elf {
         return Ok(None);
     }
-    let facts = match image::facts(path) {
+    let facts = match image::elf::facts(path) {
         Ok(facts) => facts,
         // Damaged on purpose: both must say so.
         Err(_) if found.role.is_none() => return Ok(Some(None)),
