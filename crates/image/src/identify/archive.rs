@@ -5,7 +5,7 @@ use super::text;
 use model::{FileKind, Identity};
 
 /// First bytes, and what they say.
-const MAGIC: [(&[u8], &str); 18] = [
+const MAGIC: [(&[u8], &str); 19] = [
     (b"\x1f\x8b", "compressed by gzip"),
     (b"\xfd7zXZ\0", "compressed by xz"),
     (b"\x28\xb5\x2f\xfd", "compressed by Zstandard"),
@@ -20,6 +20,7 @@ const MAGIC: [(&[u8], &str); 18] = [
     (b"070701", "cpio"),
     (b"070702", "cpio"),
     (b"070707", "cpio"),
+    (b"JM\x01\0PK\x03\x04", "module of Java (jmod)"),
     (b"hsqs", "squashfs file system"),
     (b"xar!", "xar"),
     (b"ITSF\x03\0\0\0", "compiled help of Windows"),
