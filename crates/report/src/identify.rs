@@ -5,8 +5,10 @@ use crate::text::{columns, lines, padding};
 use model::Identity;
 
 const GAP: &str = "  ";
-/// Details get at least so many columns: names are shortened before.
-const LEAST_DETAIL: usize = 34;
+/// Names are shortened for details, but not for more columns of them than this, …
+const MOST_DETAIL: usize = 34;
+/// … and details of fewer columns read badly where they are broken.
+const LEAST_DETAIL: usize = 24;
 const LEAST_NAME: usize = 12;
 
 /// A table with a head line; empty without files.
@@ -16,10 +18,8 @@ pub fn table(files: &[Identity], style: &Style) -> String {
     };
     let kinds = files.iter().map(|file| columns(file.kind.word())).max().unwrap_or(0).max(4);
     let details: Vec<String> = files.iter().map(|file| style.terminal(&words(file))).collect();
-    let widest_detail = details.iter().map(|detail| columns(detail)).max().unwrap_or(0);
     let room = style.width.saturating_sub(kinds + 3 * GAP.len());
-    let least = room.saturating_sub(widest_detail.min(LEAST_DETAIL));
-    let name = widest.min(least).max(LEAST_NAME);
+    let name = widest.min(room.saturating_sub(wanted(&details))).max(LEAST_NAME);
     let detail = room.saturating_sub(name);
     let head = format!("{GAP}{}{GAP}{}{GAP}what", padded("file", name), padded("kind", kinds));
     let mut text = style.paint(Tint::Faint, &head) + "\n";
@@ -36,6 +36,15 @@ pub fn table(files: &[Identity], style: &Style) -> String {
         }
     }
     text
+}
+
+/// Columns in which nine of ten details are one line, within bounds.
+fn wanted(details: &[String]) -> usize {
+    let mut widths: Vec<usize> = details.iter().map(|detail| columns(detail)).collect();
+    widths.sort_unstable();
+    let widest = widths.last().copied().unwrap_or(0);
+    let most = widths.get(widths.len() * 9 / 10).copied().unwrap_or(0);
+    most.clamp(LEAST_DETAIL, MOST_DETAIL).min(widest)
 }
 
 fn padded(text: &str, width: usize) -> String {
