@@ -56,3 +56,44 @@ fn plain(fields: Fields) -> Option<u16> {
     let fits = sections > 0 && !has_optional_header && !is_image && symbols_fit && contents_fit;
     fits.then(|| fields.u16(0))?
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn halves(halves: &[u16]) -> Vec<u8> {
+        halves.iter().flat_map(|half| half.to_le_bytes()).collect()
+    }
+
+    fn detail(start: &[u8]) -> Option<String> {
+        identify(start).map(|identity| identity.detail)
+    }
+
+    #[test]
+    fn objects_of_all_forms() {
+        // Machine, a section; where symbols are, their number; no optional header, no flags.
+        let mut object = halves(&[0x8664, 1, 0, 0, 300, 0, 2, 0, 0, 0]);
+        object.resize(HEADER + SECTION, 0);
+        object[HEADER + 20] = 60;
+        assert_eq!(detail(&object).as_deref(), Some("object file, x86_64"));
+        assert_eq!(detail(&halves(&[0, 0xffff, 0, 0x14c])).as_deref(), Some("import object, i386"));
+        let large = halves(&[0, 0xffff, 2, 0xaa64]);
+        assert_eq!(detail(&large).as_deref(), Some("object file, aarch64"));
+    }
+
+    #[test]
+    fn other_data_is_none() {
+        let mut object = halves(&[0x8664, 1, 0, 0, 300, 0, 2, 0, 0, 0]);
+        object.resize(HEADER + SECTION, 0);
+        for (at, value) in [(0, 1), (2, 0), (8, 9), (16, 1), (18, 2), (HEADER + 20, 3)] {
+            let mut other = object.clone();
+            other[at] = value;
+            other[at + 1] = 0;
+            assert_eq!(detail(&other), None, "{at}");
+        }
+        for length in 0..object.len() {
+            assert!(length > HEADER + 20 || detail(&object[..length]).is_none());
+        }
+        assert_eq!(detail(&halves(&[0, 0xffff, 0, 0x1234])), None);
+    }
+}

@@ -93,7 +93,9 @@ impl<'a> Source<'a> {
 
     /// `length` bytes at `offset`, fewer where the file ends before.
     pub(super) fn up_to(&mut self, offset: u64, length: usize) -> Result<&[u8], Missing> {
-        let end = offset.checked_add(length as u64).ok_or(Missing::End)?;
+        // Beyond what the system can count no file has anything.
+        let end = offset.checked_add(length as u64).filter(|&end| i64::try_from(end).is_ok());
+        let end = end.ok_or(Missing::End)?;
         if end <= self.start.len() as u64 || self.is_whole() {
             let from = self.start.len().min(offset as usize);
             return Ok(&self.start[from..self.start.len().min(end as usize)]);
@@ -113,7 +115,7 @@ impl<'a> Source<'a> {
 
     /// Reads a further part; its number.
     fn read(&mut self, offset: u64, length: usize) -> Result<usize, Missing> {
-        let spent_bytes = self.spent_bytes + length as u64;
+        let spent_bytes = self.spent_bytes.saturating_add(length as u64);
         if spent_bytes > BUDGET_BYTES || self.parts.len() >= MOST_READS {
             return Err(Missing::Budget);
         }
@@ -174,7 +176,8 @@ mod tests {
         let (file, mut start) = (&bytes[..100], [0; START_BYTES]);
         let mut source = Source::new(&file, &mut start).unwrap();
         assert_eq!(source.up_to(90, 20), Ok(&bytes[90..100]));
-        assert_eq!(source.up_to(u64::MAX - 20, 20), Ok(&[][..]));
+        assert_eq!(source.up_to(u64::MAX - 20, 20), Err(Missing::End));
+        assert_eq!(source.up_to(1 << 40, 20), Ok(&[][..]));
         assert_eq!((source.parts.len(), source.finish().unwrap()), (0, 100));
     }
 

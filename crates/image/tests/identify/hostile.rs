@@ -72,6 +72,24 @@ fn counts_that_are_too_large_end_the_reading() {
     }
 }
 
+/// The system refuses to read there, which says nothing about the file.
+#[test]
+fn places_that_no_file_has_are_no_failure_to_read() {
+    let mut bytes = testfile("versions.so");
+    bytes.resize(8192, 0);
+    let segments = u64::from_le_bytes(bytes[32..40].try_into().unwrap()) as usize;
+    for index in 0..usize::from(bytes[56]) {
+        let offset = segments + 56 * index + 8;
+        bytes[offset..offset + 8].fill(0xfe);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("far");
+    std::fs::write(&path, bytes).unwrap();
+    let found = image::identify::identify(&path).unwrap();
+    assert_eq!((found.kind, found.role), (FileKind::Elf, None));
+    assert!(found.unknown.is_some_and(|unknown| unknown.contains("outside of the file")));
+}
+
 #[test]
 fn descriptors_without_an_end_are_left() {
     let mut pe = Pe::new(AMD64);

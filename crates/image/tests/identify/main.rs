@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test that cannot read its input fails
 
 mod built;
+mod elf;
 mod hostile;
 mod made;
 mod pe;
