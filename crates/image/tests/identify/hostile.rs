@@ -99,7 +99,7 @@ fn descriptors_without_an_end_are_left() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_bytes_have_an_answer(
