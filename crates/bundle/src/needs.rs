@@ -58,7 +58,7 @@ fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
         let Some(list) = lists.into_iter().flatten().next() else { continue };
         for folder in list.split(':').filter(|folder| !folder.is_empty()) {
             let origin = module.origin.display().to_string();
-            let folder = folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
+            let folder = loader::origin::replaced(folder, &origin);
             if !system.contains(&resolved(Path::new(&folder))) && seen.insert(folder.clone()) {
                 folders.push(folder);
             }
