@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(facts) = image::facts_of("fuzz", bytes) else { return };
+    let Ok(facts) = image::elf::facts_of("fuzz", bytes) else { return };
     let all = facts.relocation_count();
     assert!(facts.link_time_relocations <= all);
     assert!(facts.relative_relocations + facts.irelative_relocations <= all);

@@ -1,5 +1,5 @@
 use model::{
-    Command, FaultTotals, FileOperation, Hot, ImageFacts, ImageKind, LoaderLog, PageFaults,
+    Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog, PageFaults,
     PhaseTrace, Reading,
 };
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub struct Inputs {
     /// absent stands for itself.
     pub real_paths: BTreeMap<String, String>,
     /// Static facts by real path; the reason where a file could not be read as an image.
-    pub facts: BTreeMap<String, Result<ImageFacts, String>>,
+    pub facts: BTreeMap<String, Result<ElfFacts, String>>,
     /// Where launches execute, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot: Option<Reading<Hot>>,
@@ -113,7 +113,7 @@ impl Inputs {
     pub(crate) fn program(&self, name: &str) -> String {
         let real = self.real(name);
         let base = crate::names::base_name(name);
-        let is_program = |facts: &Result<ImageFacts, String>| {
+        let is_program = |facts: &Result<ElfFacts, String>| {
             let library = [ImageKind::SharedLibrary, ImageKind::Loader];
             facts.as_ref().is_ok_and(|facts| !library.contains(&facts.kind))
         };

@@ -48,6 +48,9 @@ pub enum ImageError {
         /// What it is.
         found: &'static str,
     },
+    /// It begins as a PE file, and is not read as one.
+    #[error(transparent)]
+    Pe(#[from] crate::pe::PeError),
     /// EI_CLASS or EI_DATA have values that the ELF specification does not define.
     #[error(
         "{path} has the ELF magic number but {field} {value} at offset {offset}, which ELF does \

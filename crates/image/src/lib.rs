@@ -6,12 +6,14 @@
 
 pub mod apply;
 pub mod edit;
-mod elf;
+pub mod elf;
 mod error;
 mod file;
 mod functions;
 mod lines;
 pub mod loadable;
+mod notes;
+pub mod pe;
 pub mod spec;
 
 pub use error::ImageError;
@@ -19,32 +21,36 @@ pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_o
 pub use lines::{Line, lines};
 pub use loadable::Loadable;
 
-use model::ImageFacts;
+use model::{ElfFacts, ImageFacts, PeFacts};
 use std::path::Path;
 
 /// Static facts of the image file at `path`, which is mapped read-only.
 ///
 /// # Errors
-/// The file cannot be read, is not a regular file, or is not ELF.
+/// The file cannot be read, is not a regular file, or is neither ELF nor PE.
 pub fn facts(path: &Path) -> Result<ImageFacts, ImageError> {
     let name = path.to_string_lossy();
     match file::map(path)? {
-        Some((file, bytes)) => elf::facts(&name, &bytes, Some(&file)),
-        None => facts_of(&name, &[]),
+        Some((_, bytes)) if is_pe(&bytes) => Ok(pe_facts(pe::facts_of(&name, &bytes)?)),
+        Some((file, bytes)) => elf::facts_of_file(&name, &bytes, Some(&file)).map(elf_facts),
+        None => elf::facts_of(&name, &[]).map(elf_facts),
     }
 }
 
-/// Static facts of the image in `bytes`; `path` is only its name in the facts and errors.
-///
-/// Format: System V ABI (gABI), chapters 4 and 5, with the GNU extensions.
-///
-/// # Errors
-/// The bytes are not ELF, or end within the ELF header.
-pub fn facts_of(path: &str, bytes: &[u8]) -> Result<ImageFacts, ImageError> {
-    elf::facts(path, bytes, None)
+fn elf_facts(facts: ElfFacts) -> ImageFacts {
+    ImageFacts::Elf(Box::new(facts))
+}
+
+fn pe_facts(facts: PeFacts) -> ImageFacts {
+    ImageFacts::Pe(Box::new(facts))
 }
 
 /// True for bytes that begin as an ELF file does.
 pub fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF")
+}
+
+/// True for bytes that begin as a PE file does, and as DOS programs do.
+pub fn is_pe(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"MZ")
 }

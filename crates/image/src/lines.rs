@@ -18,7 +18,7 @@ pub struct Line {
 /// where there is no such table, or it does not tell.
 pub fn lines(path: &Path, debug_folder: &Path, addresses: &[u64]) -> Vec<Option<Line>> {
     let debug =
-        crate::facts(path).ok().and_then(|facts| debug_file(debug_folder, &facts.build_id?));
+        crate::elf::facts(path).ok().and_then(|facts| debug_file(debug_folder, &facts.build_id?));
     // What has the symbols has the lines.
     let sources = debug.iter().map(|debug| debug.as_path()).chain([path]);
     for loader in sources.filter_map(|source| Loader::new(source).ok()) {

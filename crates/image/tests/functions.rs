@@ -88,7 +88,7 @@ fn stripped_of_its_symbols_a_function_keeps_its_bounds() {
     run(&strip, &["-o", stripped.to_str().unwrap(), built.program.to_str().unwrap()]);
     check(&built, &stripped, Path::new("/nowhere"), |name| name != "hidden");
     // A debug file brings the names back.
-    let id = image::facts(&stripped).unwrap().build_id.unwrap();
+    let id = image::elf::facts(&stripped).unwrap().build_id.unwrap();
     let debug = built.folder.path().join("debug");
     let folder = debug.join(".build-id").join(&id[..2]);
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,7 +1,7 @@
 //! Facts of the committed images of testfiles/elf.
 #![allow(clippy::unwrap_used)] // a test that cannot read its input fails
 
-use model::{HashStyle, ImageFacts};
+use model::{ElfFacts, HashStyle};
 use std::path::PathBuf;
 
 fn images() -> Vec<(String, Vec<u8>)> {
@@ -19,8 +19,8 @@ fn images() -> Vec<(String, Vec<u8>)> {
     images
 }
 
-fn facts(name: &str, bytes: &[u8]) -> ImageFacts {
-    image::facts_of(name, bytes).unwrap()
+fn facts(name: &str, bytes: &[u8]) -> ElfFacts {
+    image::elf::facts_of(name, bytes).unwrap()
 }
 
 #[test]

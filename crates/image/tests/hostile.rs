@@ -40,7 +40,7 @@ fn load(bytes: &[u8]) {
 
 fn read(bytes: &[u8]) {
     load(bytes);
-    let Ok(facts) = image::facts_of("damaged", bytes) else { return };
+    let Ok(facts) = image::elf::facts_of("damaged", bytes) else { return };
     let all = facts.relocation_count();
     assert!(all <= 63 * facts.relocation_table_bytes);
     assert!(facts.relocation_table_bytes <= bytes.len() as u64);
@@ -62,7 +62,7 @@ fn every_truncation_is_survived() {
 #[test]
 fn a_truncated_file_says_so() {
     let bytes = testfile("versions.so");
-    let facts = image::facts_of("cut", &bytes[..bytes.len() / 2]).unwrap();
+    let facts = image::elf::facts_of("cut", &bytes[..bytes.len() / 2]).unwrap();
     assert!(facts.problems.iter().any(|text| text.contains("section headers")), "{facts:?}");
 }
 
@@ -131,7 +131,7 @@ fn overlapping_tables_are_read_once() {
         bytes[at + 24..at + 32].copy_from_slice(&0_u64.to_le_bytes());
         bytes[at + 32..at + 40].copy_from_slice(&length.to_le_bytes());
     }
-    let facts = image::facts_of("overlap", &bytes).unwrap();
+    let facts = image::elf::facts_of("overlap", &bytes).unwrap();
     assert!(facts.relocation_table_bytes <= length);
     assert!(facts.problems.iter().any(|text| text.contains("overlapping")), "{:?}", facts.problems);
 }
@@ -149,7 +149,7 @@ fn what_is_not_elf_is_named() {
         (b"\x7fELF\x09\x01", "EI_CLASS 9"),
         (b"\x7fELF\x02\x07", "EI_DATA 7"),
     ] {
-        let error = image::facts_of("some/file", bytes).unwrap_err().to_string();
+        let error = image::elf::facts_of("some/file", bytes).unwrap_err().to_string();
         assert!(error.contains("some/file") && error.contains(word), "{error}");
     }
 }
@@ -159,7 +159,7 @@ fn what_is_no_file_is_named() {
     for (path, word) in
         [("/", "a folder"), ("/dev/null", "a device"), ("/no/such/file", "check the path")]
     {
-        let error = image::facts(Path::new(path)).unwrap_err().to_string();
+        let error = image::elf::facts(Path::new(path)).unwrap_err().to_string();
         assert!(error.contains(path) && error.contains(word), "{error}");
     }
 }
@@ -169,7 +169,7 @@ fn a_mapped_file_has_the_facts_of_its_bytes() {
     let path = std::env::current_exe().unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let name = path.to_string_lossy();
-    assert_eq!(image::facts(&path).unwrap(), image::facts_of(&name, &bytes).unwrap());
+    assert_eq!(image::elf::facts(&path).unwrap(), image::elf::facts_of(&name, &bytes).unwrap());
 }
 
 /// A table large enough for several threads and windows gives what its bytes give.
@@ -197,8 +197,8 @@ fn a_large_table_is_counted_alike_in_memory_and_from_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large");
     std::fs::write(&path, &bytes).unwrap();
-    let mapped = image::facts(&path).unwrap();
-    assert_eq!(mapped, image::facts_of(&path.to_string_lossy(), &bytes).unwrap());
+    let mapped = image::elf::facts(&path).unwrap();
+    assert_eq!(mapped, image::elf::facts_of(&path.to_string_lossy(), &bytes).unwrap());
     let symbolic = entries.div_ceil(7);
     assert_eq!(mapped.relocations["R_X86_64_64"], symbolic);
     assert_eq!(mapped.relative_relocations, entries - symbolic);

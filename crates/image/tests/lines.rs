@@ -72,7 +72,7 @@ fn lines_equal_those_of_addr2line() {
         assert_eq!(ours(&program, &nowhere, &addresses), wanted, "{flags:?}");
 
         // Stripped, with the debug file where packages of debug information put it.
-        let id = image::facts(&program).unwrap().build_id.unwrap();
+        let id = image::elf::facts(&program).unwrap().build_id.unwrap();
         let place = folder.path().join("debug/.build-id").join(&id[..2]);
         std::fs::create_dir_all(&place).unwrap();
         let (debug, program) =

@@ -107,7 +107,7 @@ fn types_have_readelfs_names() {
         let types = if bits == 64 { 1100 } else { 256 };
         let bytes = object(machine, bits, types);
         let theirs = readelf(&bytes).unwrap();
-        let ours = image::facts_of("types.o", &bytes).unwrap().relocations;
+        let ours = image::elf::facts_of("types.o", &bytes).unwrap().relocations;
         assert_eq!(ours.values().sum::<u64>(), u64::from(types), "machine {machine}");
         if same {
             assert_eq!(ours, theirs, "machine {machine}");

@@ -1,4 +1,4 @@
-use crate::{Command, Hot, ImageFacts, PhaseTime, Reading};
+use crate::{Command, ElfFacts, Hot, PhaseTime, Reading};
 use serde::{Deserialize, Serialize};
 
 /// Version of `explanation.json`.
@@ -62,7 +62,7 @@ pub struct ModuleReport {
     /// Failed attempts of the loader to open it elsewhere first.
     pub search_misses: Reading<u64>,
     /// Static facts of its file.
-    pub facts: Reading<ImageFacts>,
+    pub facts: Reading<ElfFacts>,
 }
 
 /// Page faults of the whole launch.

@@ -1,3 +1,4 @@
+use crate::PeFacts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,6 +11,34 @@ pub enum Format {
     Elf,
     /// PE, as Windows and Wine load it.
     Pe,
+}
+
+/// Static facts of one image file, by its format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "format", rename_all = "snake_case")]
+pub enum ImageFacts {
+    /// ELF.
+    Elf(Box<ElfFacts>),
+    /// PE, as Windows and Wine load it.
+    Pe(Box<PeFacts>),
+}
+
+impl ImageFacts {
+    /// The file, as it was named.
+    pub fn path(&self) -> &str {
+        match self {
+            ImageFacts::Elf(facts) => &facts.path,
+            ImageFacts::Pe(facts) => &facts.path,
+        }
+    }
+
+    /// Parts of the file that contradict its format.
+    pub fn problems(&self) -> &[String] {
+        match self {
+            ImageFacts::Elf(facts) => &facts.problems,
+            ImageFacts::Pe(facts) => &facts.problems,
+        }
+    }
 }
 
 /// What an image is for.
@@ -86,13 +115,11 @@ pub struct VersionNeed {
     pub versions: Vec<String>,
 }
 
-/// Static facts of one image file, as its tables state them.
+/// Static facts of one ELF file, as its tables state them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ImageFacts {
+pub struct ElfFacts {
     /// The file, as it was named.
     pub path: String,
-    /// File format.
-    pub format: Format,
     /// What the image is for.
     pub kind: ImageKind,
     /// `x86_64`, `i386`, `aarch64`, …; `machine N` where unknown.
@@ -181,7 +208,7 @@ pub struct ImageFacts {
     pub problems: Vec<String>,
 }
 
-impl ImageFacts {
+impl ElfFacts {
     /// All relocations.
     pub fn relocation_count(&self) -> u64 {
         self.relocations.values().sum()

@@ -16,6 +16,7 @@ mod launch;
 pub mod load_table;
 mod machine;
 pub mod optimization;
+mod pe;
 mod phase;
 mod reading;
 mod results;
@@ -32,10 +33,14 @@ pub use explanation::{
     ModuleReport, ProcessReport, Source,
 };
 pub use image::{
-    Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
+    ElfFacts, Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
 };
 pub use launch::{CacheState, ColdCheck, Ending, Launch, Sample, Until};
 pub use machine::{Check, CheckState, Machine};
+pub use pe::{
+    BoundDll, BoundForwarder, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts, PeFlags,
+    PeKind, PeSection, TlsFacts,
+};
 pub use phase::{Phase, PhaseTime};
 pub use reading::Reading;
 pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, VariantResult};

@@ -214,7 +214,7 @@ pub fn original(subject: &Subject) -> OriginalFile {
         path: subject.program.path.display().to_string(),
         file: file.display().to_string(),
         bytes: fs::metadata(file).map_or(0, |data| data.len()),
-        build_id: image::facts(file).ok().and_then(|facts| facts.build_id),
+        build_id: image::elf::facts(file).ok().and_then(|facts| facts.build_id),
     }
 }
 

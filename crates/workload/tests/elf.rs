@@ -78,7 +78,7 @@ fn the_counts_are_those_of_the_images() {
         let (folder, _) = emitted(&workload);
         let mut found = Counts::default();
         for path in images(&workload, folder.path()) {
-            let facts = image::facts(&path).unwrap();
+            let facts = image::elf::facts(&path).unwrap();
             assert!(facts.problems.is_empty(), "{path:?}: {:?}", facts.problems);
             found.relocations += facts.relocation_count();
             found.imports += facts.imports;
@@ -143,7 +143,7 @@ fn shapes_depend_in_their_form() {
     let needed = |kind, number: u32| {
         let (folder, _) = emitted(&shape(kind, 4));
         let path = folder.path().join(format!("libshape_{number}.so"));
-        image::facts(&path).unwrap().needed.len()
+        image::elf::facts(&path).unwrap().needed.len()
     };
     let each = |kind| [1, 2, 3, 4].map(|number| needed(kind, number));
     assert_eq!(each(Kind::Star), [0, 0, 0, 0]);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{dawson, emitted, images, launch, lazy, pietrek, shape, written};
-use model::ImageFacts;
+use model::ElfFacts;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,7 @@ struct Facts {
 }
 
 fn facts(path: &Path) -> Facts {
-    let facts: ImageFacts = image::facts(path).unwrap();
+    let facts: ElfFacts = image::elf::facts(path).unwrap();
     let search = facts.search_paths.iter().flat_map(|path| path.folders.clone()).collect();
     Facts {
         relocations: facts.relocations,

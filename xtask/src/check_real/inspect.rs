@@ -4,7 +4,7 @@ use super::readelf::{self, Facts};
 use super::report::{Report, Row};
 use super::{Context, timing};
 use anyhow::{Context as _, Result, ensure};
-use model::ImageFacts;
+use model::ElfFacts;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
@@ -52,13 +52,13 @@ pub fn sweep(headstart: &Path, roots: &[&str]) -> Result<Sweep> {
     let output = output.with_context(|| format!("{} cannot be run", headstart.display()))?;
     let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "headstart inspect failed: {stderr}");
-    let images: Vec<ImageFacts> = serde_json::from_slice(&output.stdout)?;
+    let images: Vec<ElfFacts> = serde_json::from_slice(&output.stdout)?;
     ensure!(!images.is_empty(), "no ELF file below {}", roots.join(", "));
     compare_all(&images)
 }
 
 /// Asks readelf for every image, in parallel, and compares.
-pub fn compare_all(images: &[ImageFacts]) -> Result<Sweep> {
+pub fn compare_all(images: &[ElfFacts]) -> Result<Sweep> {
     let answers = images.par_iter().map(|image| readelf::read(Path::new(&image.path)));
     let answers: Vec<_> = answers.collect::<Result<_>>()?;
     let mut sweep = Sweep { files: images.len(), ..Sweep::default() };
@@ -76,7 +76,7 @@ pub fn compare_all(images: &[ImageFacts]) -> Result<Sweep> {
 }
 
 /// Every fact on which headstart's `image` and `readelf` disagree.
-fn compare(image: &ImageFacts, readelf: &Facts) -> Vec<Difference> {
+fn compare(image: &ElfFacts, readelf: &Facts) -> Vec<Difference> {
     let ours = facts(image, readelf);
     let mut differences = Vec::new();
     let mut check = |fact, theirs: &dyn Debug, ours: &dyn Debug| {
@@ -100,7 +100,7 @@ fn compare(image: &ImageFacts, readelf: &Facts) -> Vec<Difference> {
 }
 
 /// headstart's facts in readelf's form.
-fn facts(image: &ImageFacts, readelf: &Facts) -> Facts {
+fn facts(image: &ElfFacts, readelf: &Facts) -> Facts {
     let word = u64::from(image.bits / 8);
     let needs = image.version_needs.iter();
     let paths = image.search_paths.iter();
@@ -199,11 +199,11 @@ mod tests {
         let mut programs: Vec<PathBuf> = programs.filter(|path| path.is_file()).collect();
         programs.sort();
         let small = |path: &&PathBuf| path.metadata().is_ok_and(|data| data.len() < 1 << 20);
-        let facts = programs.iter().filter(small).filter_map(|path| image::facts(path).ok());
-        let images: Vec<ImageFacts> = facts.collect();
+        let facts = programs.iter().filter(small).filter_map(|path| image::elf::facts(path).ok());
+        let images: Vec<ElfFacts> = facts.collect();
         assert!(images.len() >= 50, "only {} programs in /usr/bin", images.len());
         let step = images.len() / 50;
-        let chosen: Vec<ImageFacts> = images.into_iter().step_by(step).take(50).collect();
+        let chosen: Vec<ElfFacts> = images.into_iter().step_by(step).take(50).collect();
         let sweep = compare_all(&chosen).unwrap();
         assert_eq!(sweep.files, 50);
         assert!(sweep.differences.is_empty(), "{}", sweep.table());
@@ -219,7 +219,8 @@ mod tests {
         let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
         // Without section headers readelf needs other arguments and shows less.
         let sound = files.filter(|path| !path.to_string_lossy().contains("no-sections"));
-        let images: Vec<ImageFacts> = sound.filter_map(|path| image::facts(&path).ok()).collect();
+        let images: Vec<ElfFacts> =
+            sound.filter_map(|path| image::elf::facts(&path).ok()).collect();
         let sweep = compare_all(&images).unwrap();
         assert!(sweep.files >= 20);
         assert!(sweep.differences.is_empty(), "{}", sweep.table());
@@ -231,7 +232,7 @@ mod tests {
             return;
         }
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testfiles/elf/versions.so");
-        let mut image = image::facts(&path).unwrap();
+        let mut image = image::elf::facts(&path).unwrap();
         image.imports += 1;
         let sweep = compare_all(&[image]).unwrap();
         assert_eq!(sweep.differences.len(), 1);

@@ -107,7 +107,7 @@ pub fn programs(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn is_dynamic(path: &Path) -> bool {
-    image::facts(path).is_ok_and(|facts| facts.interpreter.is_some())
+    image::elf::facts(path).is_ok_and(|facts| facts.interpreter.is_some())
 }
 
 fn compare(headstart: &Headstart, path: &Path) -> Outcome {

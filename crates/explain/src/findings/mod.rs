@@ -26,7 +26,7 @@ use crate::inputs::Inputs;
 use crate::names::base_name;
 use crate::time::{ns, us};
 use model::figures::duration;
-use model::{Explanation, Finding, ImageFacts, ModuleReport, Phase, ProcessReport};
+use model::{ElfFacts, Explanation, Finding, ModuleReport, Phase, ProcessReport};
 use std::collections::BTreeSet;
 
 /// A finding is worth telling from this share of the launch.
@@ -120,7 +120,7 @@ impl Context<'_> {
     }
 
     /// Facts of the modules for which `matches` holds, each file once.
-    fn files_where(&self, matches: impl Fn(&ImageFacts) -> bool) -> Vec<&ModuleReport> {
+    fn files_where(&self, matches: impl Fn(&ElfFacts) -> bool) -> Vec<&ModuleReport> {
         let mut seen = BTreeSet::new();
         let hits = self.modules().iter().filter(|m| m.facts.value().is_some_and(&matches));
         hits.filter(|module| seen.insert(module.path.as_str())).collect()
@@ -147,7 +147,7 @@ fn sum(modules: &[ModuleReport], figure: impl Fn(&ModuleReport) -> Option<f64>) 
 }
 
 /// Sum of a static count over the modules whose facts are known.
-fn total(modules: &[ModuleReport], figure: impl Fn(&ImageFacts) -> u64) -> u64 {
+fn total(modules: &[ModuleReport], figure: impl Fn(&ElfFacts) -> u64) -> u64 {
     modules.iter().filter_map(|module| module.facts.value()).map(figure).sum()
 }
 

@@ -1,7 +1,7 @@
 use super::{Context, sum, top, total};
 use crate::names::base_name;
 use model::figures::{bytes, duration, plural};
-use model::{Finding, ImageFacts, ModuleReport, Phase, Reading};
+use model::{ElfFacts, Finding, ModuleReport, Phase, Reading};
 
 /// The loader writes addresses into the modules and looks symbols up.
 pub(super) fn find(context: &Context) -> Option<Finding> {
@@ -22,7 +22,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 
 /// Look-ups that happen while loading: all of them with BIND_NOW, otherwise not those that the
 /// first call through the procedure linkage table makes.
-fn eager(facts: &ImageFacts) -> u64 {
+fn eager(facts: &ElfFacts) -> u64 {
     let lazy = if facts.bind_now { 0 } else { facts.plt_relocations };
     facts.symbolic_relocations.saturating_sub(lazy)
 }
@@ -105,7 +105,7 @@ fn remedy(modules: &[ModuleReport], lazy: bool) -> String {
                 .to_owned(),
         );
     }
-    let unpacked = |facts: &ImageFacts| if facts.relr { 0 } else { facts.relocation_table_bytes };
+    let unpacked = |facts: &ElfFacts| if facts.relr { 0 } else { facts.relocation_table_bytes };
     let table = total(modules, unpacked);
     if relative > symbols && table > 1 << 20 {
         parts.push(format!(

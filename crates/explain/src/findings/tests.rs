@@ -79,7 +79,7 @@ fn module(path: &str, times: [f64; 3]) -> ModuleReport {
     }
 }
 
-fn facts() -> ImageFacts {
+fn facts() -> ElfFacts {
     let json = r#"{
         "path": "/lib/l.so", "format": "elf", "kind": "shared_library", "machine": "x86_64",
         "bits": 64, "little_endian": true, "file_bytes": 1, "interpreter": null, "soname": null,
@@ -126,7 +126,7 @@ fn relocations_count_what_is_bound_before_main() {
     let mut lazy = module("/lib/l.so", [0.0, 1000.0, 0.0]);
     lazy.facts = Reading::Value(facts());
     let mut now = module("/lib/n.so", [0.0, 1000.0, 0.0]);
-    now.facts = Reading::Value(ImageFacts { bind_now: true, ..facts() });
+    now.facts = Reading::Value(ElfFacts { bind_now: true, ..facts() });
     case.explanation.modules = vec![lazy, now];
     let found = run(&case);
     assert_eq!(cost(&found, "relocations"), Some(2000.0));
@@ -273,7 +273,7 @@ fn exit_and_faults_of_linking() {
     let mut case = quiet();
     case.explanation.phases = vec![PhaseTime { phase: Phase::Exit, us: 1200.0 }];
     let mut library = module("/lib/l.so", [0.0, 40.0, 0.0]);
-    library.facts = Reading::Value(ImageFacts {
+    library.facts = Reading::Value(ElfFacts {
         text_relocations: true,
         executable_stack: true,
         hash_style: HashStyle::Sysv,

@@ -1,7 +1,7 @@
 //! The files behind the paths that launches name.
 
 use crate::inputs::Inputs;
-use model::ImageFacts;
+use model::ElfFacts;
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -18,6 +18,6 @@ pub(super) fn resolve(inputs: &mut Inputs) {
     inputs.facts = files.par_iter().map(|path| (path.to_string(), facts(path))).collect();
 }
 
-fn facts(path: &str) -> Result<ImageFacts, String> {
-    image::facts(Path::new(path)).map_err(|error| error.to_string())
+fn facts(path: &str) -> Result<ElfFacts, String> {
+    image::elf::facts(Path::new(path)).map_err(|error| error.to_string())
 }

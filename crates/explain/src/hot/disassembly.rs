@@ -17,7 +17,7 @@ const AROUND: usize = 32;
 /// where the file cannot be read.
 pub(super) fn instructions(code: &Code, debug_folder: &Path) -> Option<Vec<HotInstruction>> {
     let path = Path::new(&code.path);
-    let bits = match image::facts(path).ok()?.machine.as_str() {
+    let bits = match image::elf::facts(path).ok()?.machine.as_str() {
         "x86_64" | "x32" => 64,
         "i386" => 32,
         _ => return None,

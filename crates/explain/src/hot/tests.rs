@@ -102,7 +102,7 @@ fn what_cannot_be_named_keeps_its_share_and_says_why() {
 fn code_of_other_processors_is_named_but_not_disassembled() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testfiles/elf");
     let path = format!("{folder}/aarch64.so");
-    let facts = image::facts(Path::new(&path)).unwrap();
+    let facts = image::elf::facts(Path::new(&path)).unwrap();
     assert_eq!(facts.machine, "aarch64");
     let bytes = std::fs::metadata(&path).unwrap().len();
     let mut whole = mapping(1, 0.0, 0x10_0000, &path);

@@ -12,6 +12,6 @@ pub use commands::{CommandArgs, named, one_command};
 pub use format::FormatArg;
 pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
 pub use output::OutputArgs;
-pub use rewriting::RewriteArgs;
+pub use rewriting::{DllArgs, RewriteArgs};
 pub use values::{fraction, seconds};
 pub use workload::{PietrekSize, SweepArgs};

@@ -2,6 +2,7 @@
 
 pub mod bundle;
 pub mod compare;
+mod dlls;
 pub mod doctor;
 pub mod exec;
 pub mod experiment;

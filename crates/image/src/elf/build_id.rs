@@ -1,4 +1,5 @@
-use super::read::{Budget, Elf, Notes};
+use super::read::Elf;
+use crate::notes::{Budget, Notes};
 use object::elf;
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader};
 

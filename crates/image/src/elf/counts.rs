@@ -1,8 +1,9 @@
 //! The loops over relocation entries: a large program has a million, so each costs a nanosecond.
 
 use super::pages::Pages;
-use super::read::{Elf, entries};
+use super::read::Elf;
 use super::scan::Scan;
+use crate::notes::entries;
 use object::elf;
 use object::endian::Endian;
 use object::read::elf::{FileHeader, Rel, Rela, Relr};

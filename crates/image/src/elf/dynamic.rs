@@ -1,4 +1,5 @@
-use super::read::{Elf, Notes, entries};
+use super::read::Elf;
+use crate::notes::{Notes, entries};
 use object::elf;
 use object::elf::DynamicTag;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader};

@@ -1,11 +1,12 @@
 use super::dynamic::Dynamic;
 use super::imports::{next, versions};
-use super::read::{Elf, Notes, entry};
+use super::read::Elf;
+use crate::notes::{Notes, entry};
 use model::HashStyle;
 use object::elf;
 use object::read::elf::FileHeader;
 
-/// What an image offers to others; fields as in [`model::ImageFacts`].
+/// What an image offers to others; fields as in [`model::ElfFacts`].
 pub(super) struct Exports {
     pub(super) soname: Option<String>,
     pub(super) hash_style: HashStyle,

@@ -2,8 +2,9 @@
 //! unwind table (`.eh_frame_hdr`, Linux Standard Base 5.0, Core Generic, 10.6.2), which is kept
 //! in stripped files.
 
-use super::read::{Budget, Elf, Notes, entries, entry};
+use super::read::Elf;
 use super::{CLASS_OFFSET, DATA_OFFSET, build_id};
+use crate::notes::{Budget, Notes, entries, entry};
 use crate::{Function, ImageError, Placed};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::{BigEndian, I32, LittleEndian, U32, elf};
@@ -199,7 +200,7 @@ pub(crate) fn placed<D: Deref<Target = [u8]>>(
     let (class, data) = match bytes.get(CLASS_OFFSET..=DATA_OFFSET) {
         Some([class, data]) if crate::is_elf(bytes) => (elf::FileClass(*class), *data),
         // Refused with the reason.
-        _ => return super::facts(path, bytes, None).map(|_| Vec::new()),
+        _ => return super::facts_of(path, bytes).map(|_| Vec::new()),
     };
     match (class, elf::DataEncoding(data)) {
         (elf::ELFCLASS64, elf::ELFDATA2LSB) => {
@@ -214,7 +215,7 @@ pub(crate) fn placed<D: Deref<Target = [u8]>>(
         (elf::ELFCLASS32, elf::ELFDATA2MSB) => {
             read::<FileHeader32<BigEndian>, D>(path, bytes, BigEndian, debug, offsets)
         }
-        _ => super::facts(path, bytes, None).map(|_| Vec::new()),
+        _ => super::facts_of(path, bytes).map(|_| Vec::new()),
     }
 }
 

@@ -1,11 +1,12 @@
 use super::dynamic::Dynamic;
-use super::read::{Elf, Notes, entry};
+use super::read::Elf;
+use crate::notes::{Notes, entry};
 use model::{SearchPath, VersionNeed};
 use object::elf;
 use object::elf::DynamicTag;
 use object::read::elf::FileHeader;
 
-/// What an image asks of others; fields as in [`model::ImageFacts`].
+/// What an image asks of others; fields as in [`model::ElfFacts`].
 pub(crate) struct Imports {
     pub(crate) needed: Vec<String>,
     pub(crate) search_paths: Vec<SearchPath>,

@@ -1,6 +1,7 @@
 use super::layout::Layout;
-use super::read::{Elf, Notes, entries};
+use super::read::Elf;
 use super::symbols;
+use crate::notes::{Notes, entries};
 use model::ImageKind;
 use object::elf;
 use object::read::elf::{FileHeader, Sym};

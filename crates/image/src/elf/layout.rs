@@ -1,9 +1,10 @@
-use super::read::{Elf, Notes};
+use super::read::Elf;
+use crate::notes::Notes;
 use model::{Interpreter, Relro};
 use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 
-/// Segments and sections; fields as in [`model::ImageFacts`].
+/// Segments and sections; fields as in [`model::ElfFacts`].
 #[derive(Default)]
 pub(super) struct Layout {
     pub(super) interpreter: Option<Interpreter>,
@@ -70,7 +71,7 @@ impl Layout {
     }
 }
 
-/// Functions to run before and after `main`; fields as in [`model::ImageFacts`].
+/// Functions to run before and after `main`; fields as in [`model::ElfFacts`].
 pub(super) struct Functions {
     pub(super) initialisers: u64,
     pub(super) finalisers: u64,

@@ -21,7 +21,7 @@ pub(crate) use build_id::read as build_id;
 pub(crate) use functions::placed;
 pub(crate) use imports::{next, versions as table_of_versions};
 pub(crate) use machine::name as machine_name;
-pub(crate) use read::{Elf, Notes, entries, entry};
+pub(crate) use read::Elf;
 pub use relocation_types::Class;
 pub(crate) use relocation_types::classes;
 
@@ -30,21 +30,45 @@ pub(crate) type Elf64<'a> = Elf<'a, elf::FileHeader64<LittleEndian>>;
 
 use crate::ImageError;
 use crate::error::describe;
-use model::{Format, ImageFacts, ImageKind};
+use crate::notes::{Notes, entry};
+use model::{ElfFacts, ImageKind};
 use object::elf;
 use object::read::elf::FileHeader;
 use object::{BigEndian, LittleEndian};
 use std::fs::File;
+use std::path::Path;
 
 const CLASS_OFFSET: usize = 4;
 const DATA_OFFSET: usize = 5;
 
+/// Static facts of the ELF file at `path`, which is mapped read-only.
+///
+/// # Errors
+/// The file cannot be read, is not a regular file, or is not ELF.
+pub fn facts(path: &Path) -> Result<ElfFacts, ImageError> {
+    let name = path.to_string_lossy();
+    match crate::file::map(path)? {
+        Some((file, bytes)) => facts_of_file(&name, &bytes, Some(&file)),
+        None => facts_of(&name, &[]),
+    }
+}
+
+/// Static facts of the ELF file in `bytes`; `path` is only its name in the facts and errors.
+///
+/// Format: System V ABI (gABI), chapters 4 and 5, with the GNU extensions.
+///
+/// # Errors
+/// The bytes are not ELF, or end within the ELF header.
+pub fn facts_of(path: &str, bytes: &[u8]) -> Result<ElfFacts, ImageError> {
+    facts_of_file(path, bytes, None)
+}
+
 /// Facts of the ELF file in `bytes`, which may be mapped from `source`.
-pub(crate) fn facts(
+pub(crate) fn facts_of_file(
     path: &str,
     bytes: &[u8],
     source: Option<&File>,
-) -> Result<ImageFacts, ImageError> {
+) -> Result<ElfFacts, ImageError> {
     if !crate::is_elf(bytes) {
         return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes) });
     }
@@ -83,7 +107,7 @@ fn read_all<H: FileHeader>(
     bytes: &[u8],
     source: Option<&File>,
     endian: H::Endian,
-) -> Result<ImageFacts, ImageError> {
+) -> Result<ElfFacts, ImageError> {
     let header: &H = entry(bytes).ok_or_else(|| truncated::<H>(path, bytes))?;
     let notes = &mut Notes::new(bytes.len());
     let file = &Elf::parse(header, endian, bytes, source, notes);
@@ -100,9 +124,8 @@ fn read_all<H: FileHeader>(
         || dynamic.flag(elf::DT_FLAGS, elf::DF_BIND_NOW.0)
         || dynamic.flag(elf::DT_FLAGS_1, elf::DF_1_NOW.0);
     let bits = if H::is_type_64_sized() { 64 } else { 32 };
-    Ok(ImageFacts {
+    Ok(ElfFacts {
         path: path.to_owned(),
-        format: Format::Elf,
         kind,
         machine: machine::name(header.e_machine(endian), bits),
         bits,

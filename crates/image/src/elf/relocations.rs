@@ -1,12 +1,13 @@
 use super::counts::{Counts, Layout};
-use super::read::{Budget, Elf, Notes};
+use super::read::Elf;
 use super::relocation_types::{self, Class};
 use super::scan::Scan;
+use crate::notes::{Budget, Notes};
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader};
 use std::collections::BTreeMap;
 
-/// Everything about an image's relocations; fields as in [`model::ImageFacts`].
+/// Everything about an image's relocations; fields as in [`model::ElfFacts`].
 #[derive(Default)]
 pub(super) struct Relocations {
     pub(super) by_type: BTreeMap<String, u64>,

@@ -1,8 +1,9 @@
-use super::read::{Budget, Elf, Notes, entries, entry};
+use super::read::Elf;
+use crate::notes::{Budget, Notes, entries, entry};
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 
-/// Dynamic symbols, counted; fields as in [`model::ImageFacts`].
+/// Dynamic symbols, counted; fields as in [`model::ElfFacts`].
 #[derive(Default)]
 pub(super) struct Symbols {
     pub(super) imports: u64,

@@ -1,5 +1,5 @@
 use super::{ENDIAN, Endian, Loadable};
-use crate::elf::entries;
+use crate::notes::entries;
 use object::U32;
 use std::ops::Range;
 

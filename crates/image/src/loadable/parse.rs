@@ -1,7 +1,8 @@
 use super::hash::Hash;
 use super::{Bytes, ENDIAN, Endian, Loadable, Segment, Tables, versions};
 use crate::ImageError;
-use crate::elf::{self, Elf64, Notes, entries, entry};
+use crate::elf::{self, Elf64};
+use crate::notes::{Notes, entries, entry};
 use object::elf::{self as spec, DynamicTag, FileHeader64};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{LittleEndian, U32};

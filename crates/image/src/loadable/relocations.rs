@@ -1,6 +1,6 @@
 use super::{ENDIAN, Endian, Loadable};
 pub use crate::elf::Class;
-use crate::elf::entries;
+use crate::notes::entries;
 use object::elf;
 use object::read::elf::Rela;
 

@@ -1,7 +1,8 @@
 //! Section headers, which a loader does not look at.
 
 use super::{ENDIAN, Loadable};
-use crate::elf::{self, Notes, entry};
+use crate::elf;
+use crate::notes::{Notes, entry};
 use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, SectionHeader};

@@ -1,7 +1,7 @@
 //! The parts of an image as they are mapped, and what is found by address in them.
 
 use super::{ENDIAN, Endian, Hash, Loadable};
-use crate::elf::entries;
+use crate::notes::entries;
 use object::U32;
 use object::elf;
 

@@ -2,7 +2,8 @@
 
 use super::symbols::symbol;
 use super::{ENDIAN, Endian, Loadable, Symbol};
-use crate::elf::{Elf64, entries};
+use crate::elf::Elf64;
+use crate::notes::entries;
 use object::elf;
 use object::read::elf::SectionHeader;
 use std::ops::Range;

@@ -1,5 +1,5 @@
 use super::{ENDIAN, Endian, Loadable};
-use crate::elf::entries;
+use crate::notes::entries;
 use object::elf;
 use object::read::elf::Sym;
 

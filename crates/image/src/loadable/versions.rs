@@ -1,6 +1,7 @@
 use super::Loadable;
 use super::{ENDIAN, Endian};
-use crate::elf::{Elf64, entries, entry, next, table_of_versions};
+use crate::elf::{Elf64, next, table_of_versions};
+use crate::notes::{entries, entry};
 use object::elf;
 
 /// A symbol version that an image defines or asks for (Linux Standard Base, "Symbol Versioning").

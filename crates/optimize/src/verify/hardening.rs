@@ -3,7 +3,7 @@
 use super::{Flaw, wrong};
 use image::Loadable;
 use image::spec::{PF_W, PF_X};
-use model::{ImageFacts, Relro};
+use model::{ElfFacts, Relro};
 use std::path::Path;
 
 /// What protects a process against the misuse of one image.
@@ -28,7 +28,7 @@ pub(super) fn kept(original: &Path, variant: &Path, keeps_aslr: bool) -> Result<
 }
 
 fn of(path: &Path) -> Result<Protection, image::ImageError> {
-    let ImageFacts { executable_stack, relro, .. } = image::facts(path)?;
+    let ElfFacts { executable_stack, relro, .. } = image::elf::facts(path)?;
     let image = Loadable::open(path)?;
     let both = PF_W | PF_X;
     let writable_code = image.segments().iter().any(|s| s.loads() && s.flags & both == both);

@@ -60,7 +60,7 @@ fn is_elf(path: &Path) -> bool {
 }
 
 fn image(path: &Path) -> Result<(), String> {
-    let facts = image::facts(path).map_err(|error| error.to_string())?;
+    let facts = image::elf::facts(path).map_err(|error| error.to_string())?;
     if let Some(problem) = facts.problems.first() {
         return Err(problem.clone());
     }

@@ -1,52 +1,16 @@
-//! Static facts of images as text: a block for each of a few files, a line for each of many.
+//! Static facts of ELF files as text.
 
-use crate::text::{lines, printable};
+use super::{Block, WIDTH, end_of};
+use crate::text::printable;
 use model::figures::{bytes, count, plural};
-use model::{HashStyle, ImageFacts, ImageKind, Relro};
+use model::{ElfFacts, HashStyle, ImageKind, Relro};
 use std::fmt::Write;
 
-/// Files up to this number get a block each.
-const BLOCKS: usize = 6;
-const WIDTH: usize = 80;
 /// Column in which values begin.
-const INDENT: usize = 16;
+const INDENT: usize = super::INDENT;
 
-/// The facts as text for 80 columns, without colour; ends in a line break unless it is empty.
-pub fn table(images: &[ImageFacts]) -> String {
-    if images.len() > BLOCKS {
-        return list(images);
-    }
-    let blocks: Vec<String> = images.iter().map(block).collect();
-    blocks.join("\n")
-}
-
-/// A block's text as it grows.
-struct Block(String);
-
-impl Block {
-    /// A label and its value, broken at spaces where it is too long for one line.
-    fn row(&mut self, label: &str, value: &str) {
-        let mut label = label;
-        for line in lines(&printable(value), WIDTH - INDENT) {
-            self.end(&format!("  {label:<width$}{line}", width = INDENT - 2));
-            label = "";
-        }
-    }
-
-    fn end(&mut self, line: &str) {
-        self.0.push_str(line.trim_end());
-        self.0.push('\n');
-    }
-
-    fn names(&mut self, label: &str, values: &[String]) {
-        if !values.is_empty() {
-            let label = format!("{label} {}", values.len());
-            self.row(&label, &values.join(", "));
-        }
-    }
-}
-
-fn block(image: &ImageFacts) -> String {
+/// The facts of one file.
+pub(super) fn block(image: &ElfFacts) -> String {
     let mut block = Block(String::new());
     block.end(&printable(&image.path));
     let order = if image.little_endian { "" } else { ", big-endian" };
@@ -74,7 +38,7 @@ fn block(image: &ImageFacts) -> String {
     block.0
 }
 
-fn relocations(block: &mut Block, image: &ImageFacts) {
+fn relocations(block: &mut Block, image: &ElfFacts) {
     let all = image.relocation_count();
     if all == 0 {
         return block.row("relocations", "none");
@@ -112,7 +76,7 @@ fn relocations(block: &mut Block, image: &ImageFacts) {
     }
 }
 
-fn symbols(block: &mut Block, image: &ImageFacts) {
+fn symbols(block: &mut Block, image: &ElfFacts) {
     let hash = match image.hash_style {
         HashStyle::None => "no hash table",
         HashStyle::Sysv => "old hash table only",
@@ -149,7 +113,7 @@ fn symbols(block: &mut Block, image: &ImageFacts) {
     block.row("functions", &format!("{first}, {}", plural(last, "finaliser", "finalisers")));
 }
 
-fn layout(block: &mut Block, image: &ImageFacts) {
+fn layout(block: &mut Block, image: &ElfFacts) {
     let segments = image.load_segments;
     if segments > 0 {
         let segments = plural(segments.into(), "segment", "segments");
@@ -168,7 +132,7 @@ fn layout(block: &mut Block, image: &ImageFacts) {
 }
 
 /// One line a file.
-fn list(images: &[ImageFacts]) -> String {
+pub(super) fn list(images: &[&ElfFacts]) -> String {
     let mut text = format!(
         "{:>9} {:>9} {:>7} {:>7} {:>5} {:>5}  {}\n",
         "relocs", "relative", "imports", "exports", "needs", "inits", "file"
@@ -186,23 +150,7 @@ fn list(images: &[ImageFacts]) -> String {
             end_of(&printable(&image.path), WIDTH - 49),
         );
     }
-    let damaged = images.iter().filter(|image| !image.problems.is_empty()).count() as u64;
-    let _ = write!(text, "{} files", count(images.len() as u64));
-    if damaged > 0 {
-        let _ = write!(text, ", {} with problems (name them alone to see them)", count(damaged));
-    }
-    text.push('\n');
     text
-}
-
-/// The last `width` characters of a path that is longer than that.
-fn end_of(path: &str, width: usize) -> String {
-    let length = path.chars().count();
-    if length <= width {
-        return path.to_owned();
-    }
-    let end: String = path.chars().skip(length + 1 - width).collect();
-    format!("…{end}")
 }
 
 fn kind(kind: ImageKind) -> &'static str {
@@ -217,7 +165,3 @@ fn kind(kind: ImageKind) -> &'static str {
         ImageKind::Core => "core dump",
     }
 }
-
-#[cfg(test)]
-#[path = "inspect_tests.rs"]
-mod tests;

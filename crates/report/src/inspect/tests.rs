@@ -1,10 +1,9 @@
 use super::*;
-use model::{Format, Interpreter, SearchPath, VersionNeed};
+use model::{ElfFacts, HashStyle, ImageKind, Interpreter, Relro, SearchPath, VersionNeed};
 
-fn library() -> ImageFacts {
-    ImageFacts {
+fn library() -> ElfFacts {
+    ElfFacts {
         path: "/usr/lib/libexample.so.2".to_owned(),
-        format: Format::Elf,
         kind: ImageKind::SharedLibrary,
         machine: "x86_64".to_owned(),
         bits: 64,
@@ -58,8 +57,8 @@ fn library() -> ImageFacts {
     }
 }
 
-fn program() -> ImageFacts {
-    ImageFacts {
+fn program() -> ElfFacts {
+    ElfFacts {
         path: "./a.out".to_owned(),
         kind: ImageKind::PositionIndependentExecutable,
         interpreter: Some(Interpreter("/lib64/ld-linux-x86-64.so.2".to_owned())),
@@ -95,19 +94,23 @@ fn fits(text: &str) {
     }
 }
 
+fn elf(images: impl IntoIterator<Item = ElfFacts>) -> Vec<ImageFacts> {
+    images.into_iter().map(|facts| ImageFacts::Elf(Box::new(facts))).collect()
+}
+
 #[test]
 fn a_few_files_get_a_block_each() {
-    let text = table(&[library(), program()]);
+    let text = table(&elf([library(), program()]));
     fits(&text);
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn many_files_get_a_line_each() {
-    let mut images: Vec<ImageFacts> = (0..7).map(|_| library()).collect();
+    let mut images: Vec<ElfFacts> = (0..7).map(|_| library()).collect();
     images[3] = program();
     images[5].path = format!("/usr/lib/{}/libdeep.so", "very-long-folder-name/".repeat(5));
-    let text = table(&images);
+    let text = table(&elf(images));
     fits(&text);
     insta::assert_snapshot!(text);
 }

@@ -1,0 +1,44 @@
+//! Certificates (Authenticode signatures), which lie behind the image and are never in memory.
+//!
+//! Format: *The Attribute Certificate Table (Image Only)*. The directory's address is an offset in
+//! the file.
+
+use super::read::Pe;
+use super::spec;
+use crate::notes::Notes;
+use std::ops::Range;
+
+/// Length, revision and type.
+const HEADER: usize = 8;
+/// Entries begin at multiples of this.
+const ALIGNMENT: usize = 8;
+
+impl Pe<'_> {
+    /// Where in the file the certificates are; `None` for an unsigned file. Not checked against
+    /// the file's length.
+    pub fn certificate_range(&self) -> Option<Range<u64>> {
+        let directory = self.directory(spec::SECURITY)?;
+        let start = u64::from(directory.rva);
+        Some(start..start + u64::from(directory.size))
+    }
+}
+
+/// Number of certificates.
+pub(super) fn count(file: &Pe<'_>, notes: &mut Notes) -> u64 {
+    let Some(range) = file.certificate_range() else { return 0 };
+    let Some(mut rest) = file.bytes().get(range.start as usize..range.end as usize) else {
+        notes.problem(format!("certificates at offset {:#x} are not in the file", range.start));
+        return 0;
+    };
+    let mut certificates = 0;
+    while let Some(length) = rest.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) {
+        let length = length as usize;
+        if length < HEADER || length > rest.len() {
+            notes.problem(format!("a certificate at offset {:#x} has a wrong length", range.start));
+            break;
+        }
+        certificates += 1;
+        rest = rest.get(length.next_multiple_of(ALIGNMENT)..).unwrap_or(&[]);
+    }
+    certificates
+}

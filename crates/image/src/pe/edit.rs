@@ -1,0 +1,139 @@
+//! A PE file that is being changed: a copy of it, its headers, and what must be put right at the
+//! end.
+
+use super::checksum;
+use super::read::{Directory, Headers, Pe};
+use super::spec;
+
+/// A copy of a PE file that is being changed.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    bytes: Vec<u8>,
+    headers: Headers,
+    checksum_was_right: bool,
+}
+
+/// What becomes of `CheckSum`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepChecksum {
+    /// Right where it was right; 0, or wrong, as it is where it was that.
+    AsItWas,
+    /// Right in any case.
+    Compute,
+}
+
+/// A change outside of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes at offset {offset:#x} are to be changed, but the file has only {length}")]
+pub struct OutsideFile {
+    /// Where.
+    pub offset: usize,
+    /// How many.
+    pub bytes: usize,
+    /// Size of the file.
+    pub length: usize,
+}
+
+impl Draft {
+    /// A copy of a file. Its checksum is judged now.
+    pub fn of(file: &Pe<'_>) -> Draft {
+        let headers = file.headers().clone();
+        let stored = headers.checksum;
+        let checksum_was_right = stored != 0 && stored == file.computed_checksum();
+        Draft { bytes: file.bytes().to_vec(), headers, checksum_was_right }
+    }
+
+    /// The file as it is now.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The headers as they were read, with the changes made through this.
+    pub fn headers(&self) -> &Headers {
+        &self.headers
+    }
+
+    /// Replaces bytes at an offset.
+    ///
+    /// # Errors
+    /// They are not all within the file.
+    pub fn write(&mut self, offset: usize, new: &[u8]) -> Result<(), OutsideFile> {
+        let (bytes, length) = (new.len(), self.bytes.len());
+        let place = offset.checked_add(bytes).and_then(|end| self.bytes.get_mut(offset..end));
+        place.ok_or(OutsideFile { offset, bytes, length })?.copy_from_slice(new);
+        Ok(())
+    }
+
+    /// Sets `TimeDateStamp`.
+    ///
+    /// # Errors
+    /// The file has no headers any more.
+    pub fn set_time_stamp(&mut self, time_stamp: u32) -> Result<(), OutsideFile> {
+        self.write(self.headers.time_stamp_offset(), &time_stamp.to_le_bytes())?;
+        self.headers.time_stamp = time_stamp;
+        Ok(())
+    }
+
+    /// Sets `Characteristics` of the COFF header.
+    ///
+    /// # Errors
+    /// The file has no headers any more.
+    pub fn set_characteristics(&mut self, flags: u16) -> Result<(), OutsideFile> {
+        self.write(self.headers.characteristics_offset(), &flags.to_le_bytes())?;
+        self.headers.characteristics = flags;
+        Ok(())
+    }
+
+    /// Sets `DllCharacteristics`.
+    ///
+    /// # Errors
+    /// The file has no headers any more.
+    pub fn set_dll_characteristics(&mut self, flags: u16) -> Result<(), OutsideFile> {
+        self.write(self.headers.dll_characteristics_offset(), &flags.to_le_bytes())?;
+        self.headers.dll_characteristics = flags;
+        Ok(())
+    }
+
+    /// Sets an entry of the data directory.
+    ///
+    /// # Errors
+    /// The headers have no room for this entry.
+    pub fn set_directory(&mut self, index: usize, to: Directory) -> Result<(), OutsideFile> {
+        let offset = self.headers.directory_offset(index);
+        let length = self.bytes.len();
+        let known = self.headers.directories.get_mut(index);
+        *known.ok_or(OutsideFile { offset, bytes: 8, length })? = to;
+        let ([a, b, c, d], [e, f, g, h]) = (to.rva.to_le_bytes(), to.size.to_le_bytes());
+        self.write(offset, &[a, b, c, d, e, f, g, h])
+    }
+
+    /// Removes the signature: its directory entry, and its bytes, which are the file's last.
+    ///
+    /// # Errors
+    /// There are bytes behind it, which may be anything, or it is not in the file.
+    pub fn strip_signature(&mut self) -> Result<(), OutsideFile> {
+        let entry = self.headers.directories.get(spec::SECURITY).copied();
+        let Some(entry) = entry.filter(|entry| entry.size != 0) else { return Ok(()) };
+        let (start, length) = (entry.rva as usize, self.bytes.len());
+        let end = start.checked_add(entry.size as usize);
+        // Signing tools fill the last 8 bytes.
+        if end.is_none_or(|end| end > length || length - end >= 8) {
+            return Err(OutsideFile { offset: start, bytes: entry.size as usize, length });
+        }
+        self.set_directory(spec::SECURITY, Directory { rva: 0, size: 0 })?;
+        self.bytes.truncate(start);
+        Ok(())
+    }
+
+    /// The finished file.
+    pub fn finish(mut self, checksum: KeepChecksum) -> Vec<u8> {
+        if self.checksum_was_right || checksum == KeepChecksum::Compute {
+            let right = checksum::of(&self.headers, &self.bytes).to_le_bytes();
+            let at = self.headers.checksum_offset();
+            if let Some(field) = self.bytes.get_mut(at..at.saturating_add(4)) {
+                field.copy_from_slice(&right);
+            }
+        }
+        self.bytes
+    }
+}

@@ -1,0 +1,48 @@
+use super::read::Pe;
+use super::{Headers, PeError};
+use crate::ImageError;
+use std::path::{Path, PathBuf};
+
+/// A PE file on the disk, mapped read-only.
+#[derive(Debug)]
+pub struct PeFile {
+    path: PathBuf,
+    name: String,
+    bytes: memmap2::Mmap,
+    headers: Headers,
+}
+
+impl PeFile {
+    /// Opens a file whose headers can be read.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not a regular file, or is not PE.
+    pub fn open(path: &Path) -> Result<PeFile, ImageError> {
+        let name = path.to_string_lossy().into_owned();
+        let Some((_, bytes)) = crate::file::map(path)? else {
+            return Err(PeError::not_pe(&name, &[]).into());
+        };
+        let headers = Headers::read(&name, &bytes)?;
+        Ok(PeFile { path: path.to_owned(), name, bytes, headers })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its path as text.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its content.
+    pub fn pe(&self) -> Pe<'_> {
+        Pe::of(self.headers.clone(), &self.bytes)
+    }
+
+    /// Its headers.
+    pub fn headers(&self) -> &Headers {
+        &self.headers
+    }
+}

@@ -1,0 +1,234 @@
+//! Imports: what an image asks of DLLs, when it is loaded or at the first call.
+//!
+//! Format: *The .idata Section*, *Delay-Load Import Tables*.
+
+use super::read::Pe;
+use super::spec;
+use crate::notes::entry;
+use object::LittleEndian as LE;
+use object::pe;
+
+/// Bytes of an import descriptor.
+pub const DESCRIPTOR: u32 = size_of::<pe::ImageImportDescriptor>() as u32;
+const DELAY_DESCRIPTOR: u32 = size_of::<pe::ImageDelayloadDescriptor>() as u32;
+
+/// Imports from one DLL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Imported<'a> {
+    /// The DLL's name as written.
+    pub name: &'a [u8],
+    /// Address of the descriptor.
+    pub descriptor: u32,
+    /// The lookup table (ILT, `OriginalFirstThunk`); 0 where a linker left it out.
+    pub lookups: u32,
+    /// The address table (IAT, `FirstThunk`).
+    pub addresses: u32,
+    /// `TimeDateStamp`: not 0 where it was bound, all ones where the bound-import directory
+    /// knows more.
+    pub time_stamp: u32,
+    /// The delayed ones' copy of the address table as bound; 0 where there is none.
+    pub bound_addresses: u32,
+    /// Loaded at the first call.
+    pub delayed: bool,
+    /// Of a delayed one: its tables hold virtual addresses (the form before Visual C++ 7).
+    pub virtual_addresses: bool,
+}
+
+/// What is imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By<'a> {
+    /// A name, and where among the DLL's names it was when the image was linked.
+    Name {
+        /// The hint.
+        hint: u16,
+        /// Address of the hint; the name is behind it.
+        rva: u32,
+        /// The name.
+        name: &'a [u8],
+    },
+    /// An ordinal.
+    Ordinal(u16),
+}
+
+/// One import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Import<'a> {
+    /// What is imported.
+    pub by: By<'a>,
+    /// Address of its entry in the lookup table, or in the address table where there is none.
+    pub lookup: u32,
+    /// Address of its entry in the address table.
+    pub slot: u32,
+}
+
+/// What is wrong with import tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImportDamage {
+    /// A descriptor is not in the file.
+    #[error("the import descriptor at {0:#x} is not in the file")]
+    Descriptor(u32),
+    /// The name of a DLL is not in the file.
+    #[error("the name of the DLL of the import descriptor at {0:#x} is not in the file")]
+    Name(u32),
+    /// A table of lookups is not in the file, or has no end.
+    #[error("the import table at {0:#x} is not in the file, or has no end")]
+    Lookups(u32),
+    /// Hint and name of an import are not in the file.
+    #[error("the import at {0:#x} names a function at an address that is not in the file")]
+    Function(u32),
+    /// The addresses of a delay descriptor are not of this image.
+    #[error("the delay-import descriptor at {0:#x} has addresses outside of the image")]
+    Outside(u32),
+}
+
+impl<'a> Pe<'a> {
+    /// DLLs imported from when the image is loaded, in order. Ends at the first damage.
+    pub fn imported(&self) -> impl Iterator<Item = Result<Imported<'a>, ImportDamage>> + '_ {
+        let mut next = self.directory(spec::IMPORT).map(|directory| directory.rva);
+        std::iter::from_fn(move || {
+            let rva = next.take()?;
+            let read = self.import_descriptor(rva);
+            if let Ok(Some(_)) = read {
+                next = rva.checked_add(DESCRIPTOR);
+            }
+            read.transpose()
+        })
+    }
+
+    fn import_descriptor(&self, rva: u32) -> Result<Option<Imported<'a>>, ImportDamage> {
+        let found: Option<&pe::ImageImportDescriptor> = self.at(rva).and_then(entry);
+        let found = found.ok_or(ImportDamage::Descriptor(rva))?;
+        let (name, addresses) = (found.name.get(LE), found.first_thunk.get(LE));
+        // What ends the table: loaders look at the name, Windows' at the address table too.
+        if name == 0 || addresses == 0 {
+            return Ok(None);
+        }
+        Ok(Some(Imported {
+            name: self.string(name).ok_or(ImportDamage::Name(rva))?,
+            descriptor: rva,
+            lookups: found.original_first_thunk.get(LE),
+            addresses,
+            time_stamp: found.time_date_stamp.get(LE),
+            bound_addresses: 0,
+            delayed: false,
+            virtual_addresses: false,
+        }))
+    }
+
+    /// DLLs imported from at the first call, in order. Ends at the first damage.
+    pub fn delay_imported(&self) -> impl Iterator<Item = Result<Imported<'a>, ImportDamage>> + '_ {
+        let mut next = self.directory(spec::DELAY_IMPORT).map(|directory| directory.rva);
+        std::iter::from_fn(move || {
+            let rva = next.take()?;
+            let read = self.delay_descriptor(rva);
+            if let Ok(Some(_)) = read {
+                next = rva.checked_add(DELAY_DESCRIPTOR);
+            }
+            read.transpose()
+        })
+    }
+
+    fn delay_descriptor(&self, rva: u32) -> Result<Option<Imported<'a>>, ImportDamage> {
+        let found: Option<&pe::ImageDelayloadDescriptor> = self.at(rva).and_then(entry);
+        let found = found.ok_or(ImportDamage::Descriptor(rva))?;
+        if found.dll_name_rva.get(LE) == 0 {
+            return Ok(None);
+        }
+        let virtual_addresses = found.attributes.get(LE) & pe::IMAGE_DELAYLOAD_RVA_BASED == 0;
+        let place = |address: u32| match virtual_addresses && address != 0 {
+            true => self.rva(address.into()).ok_or(ImportDamage::Outside(rva)),
+            false => Ok(address),
+        };
+        let name = place(found.dll_name_rva.get(LE))?;
+        Ok(Some(Imported {
+            name: self.string(name).ok_or(ImportDamage::Name(rva))?,
+            descriptor: rva,
+            lookups: place(found.import_name_table_rva.get(LE))?,
+            addresses: place(found.import_address_table_rva.get(LE))?,
+            time_stamp: found.time_date_stamp.get(LE),
+            bound_addresses: place(found.bound_import_address_table_rva.get(LE))?,
+            delayed: true,
+            virtual_addresses,
+        }))
+    }
+
+    /// What is imported from one DLL, in order. Ends at the first damage.
+    ///
+    /// Without a lookup table the address table is read, which says it only before it is bound.
+    pub fn imports(&self, from: &Imported<'a>) -> Imports<'a, '_> {
+        let start = if from.lookups == 0 { from.addresses } else { from.lookups };
+        Imports {
+            file: self,
+            rest: self.at(start),
+            start,
+            index: 0,
+            addresses: from.addresses,
+            virtual_addresses: from.virtual_addresses,
+        }
+    }
+
+    /// Bytes of an address in this image.
+    pub fn pointer_bytes(&self) -> u32 {
+        if self.headers().wide { 8 } else { 4 }
+    }
+}
+
+/// The imports from one DLL.
+pub struct Imports<'a, 'f> {
+    file: &'f Pe<'a>,
+    rest: Option<&'a [u8]>,
+    start: u32,
+    index: u32,
+    addresses: u32,
+    virtual_addresses: bool,
+}
+
+impl<'a> Iterator for Imports<'a, '_> {
+    type Item = Result<Import<'a>, ImportDamage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // `None` once there is nothing more to say.
+        let rest = match (self.rest.take(), self.index) {
+            (Some(rest), _) => rest,
+            (None, 0) => {
+                self.index = 1;
+                return Some(Err(ImportDamage::Lookups(self.start)));
+            }
+            (None, _) => return None,
+        };
+        let width = self.file.pointer_bytes();
+        let Some((word, behind)) = rest.split_at_checked(width as usize) else {
+            return Some(Err(ImportDamage::Lookups(self.start)));
+        };
+        let word = word.iter().rev().fold(0_u64, |word, &byte| word << 8 | u64::from(byte));
+        let index = self.index;
+        self.index = index.saturating_add(1);
+        if word == 0 {
+            return None;
+        }
+        let lookup = self.start.saturating_add(index.saturating_mul(width));
+        let slot = self.addresses.saturating_add(index.saturating_mul(width));
+        let by = self.by(word, lookup);
+        if by.is_ok() {
+            self.rest = Some(behind);
+        }
+        Some(by.map(|by| Import { by, lookup, slot }))
+    }
+}
+
+impl<'a> Imports<'a, '_> {
+    fn by(&self, word: u64, lookup: u32) -> Result<By<'a>, ImportDamage> {
+        let highest = 1 << (8 * self.file.pointer_bytes() - 1);
+        if word & highest != 0 {
+            return Ok(By::Ordinal(word as u16));
+        }
+        let damage = ImportDamage::Function(lookup);
+        let rva = match self.virtual_addresses {
+            true => self.file.rva(word).ok_or(damage)?,
+            false => u32::try_from(word).map_err(|_| damage)?,
+        };
+        let hint = self.file.at(rva).and_then(|rest| rest.first_chunk()).ok_or(damage)?;
+        let name = rva.checked_add(2).and_then(|rva| self.file.string(rva)).ok_or(damage)?;
+        Ok(By::Name { hint: u16::from_le_bytes(*hint), rva, name })
+    }
+}

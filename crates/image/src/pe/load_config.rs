@@ -1,0 +1,155 @@
+//! The load configuration, and in it the tables of Control Flow Guard.
+//!
+//! Format: *The Load Configuration Structure*; `IMAGE_GUARD_*` of `winnt.h`.
+
+use super::read::Pe;
+use super::spec;
+use crate::notes::{Notes, entry};
+use model::GuardFacts;
+use object::LittleEndian as LE;
+use object::pe::{ImageLoadConfigDirectory32, ImageLoadConfigDirectory64};
+
+/// Tables of the load configuration. Older files have fewer of them: zero then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadConfig {
+    /// `Size`, as the structure itself states it.
+    pub bytes: u32,
+    /// `GuardFlags`.
+    pub guard_flags: u32,
+    /// `GuardCFFunctionTable` (a virtual address) and its count of entries.
+    pub functions: (u64, u64),
+    /// `GuardAddressTakenIatEntryCount`.
+    pub address_taken_imports: u64,
+    /// `GuardLongJumpTargetCount`.
+    pub long_jump_targets: u64,
+    /// `GuardEHContinuationCount`.
+    pub exception_continuations: u64,
+}
+
+/// Where `GuardEHContinuationCount` is, which is behind the structures of `object`.
+const CONTINUATIONS: [usize; 2] = [0xa0 + 4, 0x108 + 8];
+
+/// An entry's address; its flags follow where there are any.
+const ADDRESS: usize = 4;
+/// `IMAGE_GUARD_CF_FUNCTION_TABLE_SIZE_SHIFT`.
+const STRIDE_SHIFT: u32 = 28;
+/// Bytes of code that share two bits of the kernel's bitmap.
+const BITMAP_UNIT: u64 = 16;
+
+impl Pe<'_> {
+    /// The load configuration, if there is one.
+    pub fn load_config(&self) -> Option<LoadConfig> {
+        let directory = self.directory(spec::LOAD_CONFIG)?;
+        let rest = self.at(directory.rva)?;
+        let bytes = u32::from_le_bytes(*rest.first_chunk()?);
+        // The structure's own size counts; the directory's was fixed at 64 for old loaders.
+        let present = rest.get(..(bytes as usize).min(rest.len()))?;
+        let mut whole = [0; 512];
+        let length = present.len().min(whole.len());
+        whole.get_mut(..length)?.copy_from_slice(present.get(..length)?);
+        Some(if self.headers().wide { wide(bytes, &whole)? } else { narrow(bytes, &whole)? })
+    }
+}
+
+fn wide(bytes: u32, whole: &[u8]) -> Option<LoadConfig> {
+    let found: &ImageLoadConfigDirectory64 = entry(whole)?;
+    let continuations = whole.get(CONTINUATIONS[1]..)?.first_chunk()?;
+    Some(LoadConfig {
+        bytes,
+        guard_flags: found.guard_flags.get(LE).0,
+        functions: (found.guard_cf_function_table.get(LE), found.guard_cf_function_count.get(LE)),
+        address_taken_imports: found.guard_address_taken_iat_entry_count.get(LE),
+        long_jump_targets: found.guard_long_jump_target_count.get(LE),
+        exception_continuations: u64::from_le_bytes(*continuations),
+    })
+}
+
+fn narrow(bytes: u32, whole: &[u8]) -> Option<LoadConfig> {
+    let found: &ImageLoadConfigDirectory32 = entry(whole)?;
+    let continuations = whole.get(CONTINUATIONS[0]..)?.first_chunk()?;
+    Some(LoadConfig {
+        bytes,
+        guard_flags: found.guard_flags.get(LE).0,
+        functions: (
+            found.guard_cf_function_table.get(LE).into(),
+            found.guard_cf_function_count.get(LE).into(),
+        ),
+        address_taken_imports: found.guard_address_taken_iat_entry_count.get(LE).into(),
+        long_jump_targets: found.guard_long_jump_target_count.get(LE).into(),
+        exception_continuations: u32::from_le_bytes(*continuations).into(),
+    })
+}
+
+/// What the tables of Control Flow Guard say; `None` for images without any.
+pub(super) fn guard(file: &Pe<'_>, config: &LoadConfig, notes: &mut Notes) -> Option<GuardFacts> {
+    let (table, count) = config.functions;
+    if config.guard_flags == 0 && count == 0 {
+        return None;
+    }
+    let stride = (config.guard_flags >> STRIDE_SHIFT) as u8;
+    let mut facts = GuardFacts {
+        functions: count,
+        stride,
+        flags: config.guard_flags,
+        sorted: true,
+        outside_code: 0,
+        bitmap_bytes: 0,
+        address_taken_imports: config.address_taken_imports,
+        long_jump_targets: config.long_jump_targets,
+        exception_continuations: config.exception_continuations,
+    };
+    if count > 0 {
+        look_at_functions(file, table, &mut facts, notes);
+    }
+    Some(facts)
+}
+
+fn look_at_functions(file: &Pe<'_>, table: u64, facts: &mut GuardFacts, notes: &mut Notes) {
+    let width = ADDRESS + usize::from(facts.stride);
+    let rest = file.rva(table).and_then(|rva| file.at(rva)).unwrap_or(&[]);
+    let functions = usize::try_from(facts.functions).unwrap_or(usize::MAX);
+    let entries = rest.chunks_exact(width).take(functions);
+    if entries.len() < functions {
+        notes.problem(format!(
+            "the Control Flow Guard table at {table:#x} should have {functions} entries of \
+             {width} bytes, but the file has {} of them",
+            entries.len()
+        ));
+    }
+    let (mut first, mut last, mut before) = (u32::MAX, 0, None);
+    let mut code = Code::of(file);
+    for entry in entries {
+        let Some(rva) = entry.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) else { break };
+        facts.sorted &= before.is_none_or(|before| before < rva);
+        facts.outside_code += u64::from(!code.holds(rva));
+        (first, last, before) = (first.min(rva), last.max(rva), Some(rva));
+    }
+    if before.is_some() {
+        let units = (u64::from(last - first) / BITMAP_UNIT) + 1;
+        facts.bitmap_bytes = (2 * units).div_ceil(8);
+    }
+}
+
+/// Ranges of code; the last one found is looked at first, as entries are sorted.
+struct Code {
+    ranges: Vec<std::ops::Range<u32>>,
+    last: usize,
+}
+
+impl Code {
+    fn of(file: &Pe<'_>) -> Code {
+        let sections = file.headers().sections.iter();
+        let code = sections.filter(|section| section.flags & spec::IMAGE_SCN_MEM_EXECUTE != 0);
+        let ranges = code.map(|section| section.rva..section.rva.saturating_add(section.extent()));
+        Code { ranges: ranges.collect(), last: 0 }
+    }
+
+    fn holds(&mut self, rva: u32) -> bool {
+        if self.ranges.get(self.last).is_some_and(|range| range.contains(&rva)) {
+            return true;
+        }
+        let found = self.ranges.iter().position(|range| range.contains(&rva));
+        self.last = found.unwrap_or(self.last);
+        found.is_some()
+    }
+}

@@ -1,0 +1,29 @@
+//! The PE reader: files that Windows and Wine load. Tables are found through the data directory.
+//!
+//! Source: *PE Format*, Microsoft's specification of PE/COFF images
+//! (learn.microsoft.com/windows/win32/debug/pe-format), and `winnt.h`.
+
+mod bound;
+mod certificates;
+pub mod checksum;
+mod debug;
+pub mod edit;
+mod error;
+pub mod exports;
+mod facts;
+mod file;
+pub mod imports;
+mod kind;
+mod layout;
+mod load_config;
+mod read;
+pub mod relocations;
+pub mod spec;
+mod tls;
+
+pub use error::PeError;
+pub use facts::{facts, facts_of};
+pub use file::PeFile;
+pub use kind::{machine, subsystem};
+pub use load_config::LoadConfig;
+pub use read::{Directory, Headers, PAGE, Pe, Section};

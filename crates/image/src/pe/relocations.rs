@@ -1,0 +1,232 @@
+//! Base relocations: what changes where an image is not at its preferred base.
+//!
+//! Format: *The .reloc Section*. The table is found through the data directory; sections may be
+//! called anything.
+
+use super::read::{PAGE, Pe};
+use super::spec;
+use crate::notes::Notes;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of a block's header: the page's address and the block's size.
+pub const BLOCK_HEADER: usize = 8;
+
+/// Relocations of one page.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// Address of the page, relative to the base.
+    pub page: u32,
+    entries: &'a [u8],
+}
+
+/// One base relocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// Address that it writes to, relative to the base.
+    pub rva: u32,
+    /// `IMAGE_REL_BASED_*`.
+    pub kind: u8,
+    /// Of HIGHADJ the low half of the address, which the entry behind holds.
+    pub adjustment: u16,
+}
+
+/// What is wrong with a relocation table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TableDamage {
+    /// The directory names an address that the file has no bytes for.
+    #[error("the relocation table at {rva:#x} is not in the file")]
+    NotInFile {
+        /// Its address.
+        rva: u32,
+    },
+    /// A block's size is not that of a block.
+    #[error("the relocation block at {rva:#x} has the size {size}")]
+    BlockSize {
+        /// Its address.
+        rva: u32,
+        /// The size found.
+        size: u32,
+    },
+    /// HIGHADJ takes two entries.
+    #[error("the relocation block at {rva:#x} ends within a HIGHADJ relocation")]
+    Adjustment {
+        /// The block's address.
+        rva: u32,
+    },
+}
+
+/// The blocks of a relocation table, in order; ends at the first damage.
+#[derive(Clone, Debug)]
+pub struct Blocks<'a> {
+    table: &'a [u8],
+    rva: u32,
+    missing: Option<TableDamage>,
+}
+
+impl<'a> Pe<'a> {
+    /// The relocation table; without blocks where there is none.
+    pub fn relocation_blocks(&self) -> Blocks<'a> {
+        let Some(directory) = self.directory(spec::BASERELOC) else {
+            return Blocks { table: &[], rva: 0, missing: None };
+        };
+        let rva = directory.rva;
+        match self.at(rva) {
+            Some(rest) => {
+                let size = rest.len().min(directory.size as usize);
+                let table = rest.get(..size).unwrap_or(&[]);
+                // What a linker says is there but left out of the file is zero in memory.
+                Blocks { table, rva, missing: None }
+            }
+            None => Blocks { table: &[], rva, missing: Some(TableDamage::NotInFile { rva }) },
+        }
+    }
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Result<Block<'a>, TableDamage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(damage) = self.missing.take() {
+            return Some(Err(damage));
+        }
+        let (header, rest) = self.table.split_first_chunk::<BLOCK_HEADER>()?;
+        let [a, b, c, d, e, f, g, h] = *header;
+        let (page, size) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        let entries = (size as usize).checked_sub(BLOCK_HEADER).and_then(|size| rest.get(..size));
+        let Some(entries) = entries.filter(|entries| entries.len().is_multiple_of(2)) else {
+            let rest = std::mem::take(&mut self.table);
+            // Loaders stop at a block of no size; linkers pad with zeros.
+            let padding = size == 0 && rest.iter().all(|&byte| byte == 0);
+            return (!padding).then_some(Err(TableDamage::BlockSize { rva: self.rva, size }));
+        };
+        self.table = rest.get(entries.len()..).unwrap_or(&[]);
+        self.rva = self.rva.saturating_add(size);
+        Some(Ok(Block { page, entries }))
+    }
+}
+
+impl<'a> Block<'a> {
+    /// The raw entries of two bytes: the type in the highest four bits, then the place within the
+    /// page.
+    pub fn entries(&self) -> &'a [u8] {
+        self.entries
+    }
+
+    /// Its relocations, ABSOLUTE ones among them.
+    ///
+    /// # Errors
+    /// A HIGHADJ without its second half; nothing follows.
+    pub fn relocations(&self) -> impl Iterator<Item = Result<Relocation, TableDamage>> + use<'a> {
+        let page = self.page;
+        let mut entries = self.entries.chunks_exact(2).map(|entry| match *entry {
+            [low, high] => u16::from_le_bytes([low, high]),
+            _ => 0,
+        });
+        std::iter::from_fn(move || {
+            let entry = entries.next()?;
+            let kind = (entry >> 12) as u8;
+            let rva = page.wrapping_add(u32::from(entry & 0xfff));
+            let adjustment = match kind {
+                spec::IMAGE_REL_BASED_HIGHADJ => match entries.next() {
+                    Some(adjustment) => adjustment,
+                    None => return Some(Err(TableDamage::Adjustment { rva: page })),
+                },
+                _ => 0,
+            };
+            Some(Ok(Relocation { rva, kind, adjustment }))
+        })
+    }
+}
+
+/// Name of a relocation type on a machine, as in `winnt.h` without `IMAGE_REL_BASED_`;
+/// `None` for one that the machine does not have.
+pub fn name(kind: u8, machine: u16) -> Option<&'static str> {
+    let arm = matches!(
+        machine,
+        spec::IMAGE_FILE_MACHINE_ARMNT
+            | spec::IMAGE_FILE_MACHINE_ARM
+            | spec::IMAGE_FILE_MACHINE_THUMB
+    );
+    let riscv = matches!(machine, 0x5032 | 0x5064 | 0x5128);
+    let loongarch = matches!(machine, 0x6232 | 0x6264);
+    let mips = matches!(machine, 0x160 | 0x162 | 0x166 | 0x168 | 0x169 | 0x266 | 0x366 | 0x466);
+    Some(match kind {
+        0 => "ABSOLUTE",
+        1 => "HIGH",
+        2 => "LOW",
+        3 => "HIGHLOW",
+        4 => "HIGHADJ",
+        5 if arm => "ARM_MOV32",
+        5 if riscv => "RISCV_HIGH20",
+        5 if mips => "MIPS_JMPADDR",
+        7 if arm => "THUMB_MOV32",
+        7 if riscv => "RISCV_LOW12I",
+        8 if riscv => "RISCV_LOW12S",
+        8 if loongarch => "LOONGARCH_MARK_LA",
+        9 if machine == spec::IMAGE_FILE_MACHINE_IA64 => "IA64_IMM64",
+        9 if mips => "MIPS_JMPADDR16",
+        10 => "DIR64",
+        _ => return None,
+    })
+}
+
+/// Relocations, counted.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) by_type: BTreeMap<String, u64>,
+    pub(super) table_bytes: u64,
+    pub(super) pages: u64,
+}
+
+pub(super) fn count(file: &Pe<'_>, notes: &mut Notes) -> Counts {
+    let directory = file.directory(spec::BASERELOC);
+    let mut kinds = [0_u64; 16];
+    let mut pages = BTreeSet::new();
+    for block in file.relocation_blocks() {
+        let counted = block.and_then(|block| count_block(&block, &mut kinds, &mut pages));
+        if let Err(damage) = counted {
+            notes.problem(damage.to_string());
+        }
+    }
+    let machine = file.headers().machine;
+    let named = (0..).zip(kinds).filter(|(_, count)| *count > 0);
+    let by_type = named.map(|(kind, count)| match name(kind, machine) {
+        Some(name) => (name.to_owned(), count),
+        None => (format!("type {kind}"), count),
+    });
+    let table_bytes = directory.map_or(0, |directory| directory.size.into());
+    Counts { by_type: by_type.collect(), table_bytes, pages: pages.len() as u64 }
+}
+
+fn count_block(
+    block: &Block<'_>,
+    kinds: &mut [u64; 16],
+    pages: &mut BTreeSet<u32>,
+) -> Result<(), TableDamage> {
+    let mut last = None;
+    for relocation in block.relocations() {
+        let Relocation { rva, kind, .. } = relocation?;
+        if let Some(count) = kinds.get_mut(usize::from(kind)) {
+            *count += 1;
+        }
+        let end = rva.saturating_add(bytes(kind).saturating_sub(1));
+        for page in [rva / PAGE, end / PAGE] {
+            if bytes(kind) > 0 && last != Some(page) {
+                last = Some(page);
+                pages.insert(page);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that a relocation of this type changes; those of two instructions for types that change
+/// a pair.
+pub fn bytes(kind: u8) -> u32 {
+    match kind {
+        0 => 0,
+        1 | 2 | 4 => 2,
+        3 => 4,
+        _ => 8,
+    }
+}

@@ -1,0 +1,92 @@
+//! Static facts of images as text: a block for each of a few files, a line for each of many.
+
+mod elf;
+mod pe;
+#[cfg(test)]
+mod tests;
+
+use crate::text::{lines, printable};
+use model::ImageFacts;
+use model::figures::count;
+use std::fmt::Write;
+
+/// Files up to this number get a block each.
+const BLOCKS: usize = 6;
+const WIDTH: usize = 80;
+/// Column in which values begin.
+const INDENT: usize = 16;
+
+/// The facts as text for 80 columns, without colour; ends in a line break unless it is empty.
+pub fn table(images: &[ImageFacts]) -> String {
+    if images.len() > BLOCKS {
+        return list(images);
+    }
+    let block = |image: &ImageFacts| match image {
+        ImageFacts::Elf(facts) => elf::block(facts),
+        ImageFacts::Pe(facts) => pe::block(facts),
+    };
+    let blocks: Vec<String> = images.iter().map(block).collect();
+    blocks.join("\n")
+}
+
+/// One line a file: a table for each format.
+fn list(images: &[ImageFacts]) -> String {
+    let (mut elf, mut pe) = (Vec::new(), Vec::new());
+    for image in images {
+        match image {
+            ImageFacts::Elf(facts) => elf.push(&**facts),
+            ImageFacts::Pe(facts) => pe.push(&**facts),
+        }
+    }
+    let mut text = String::new();
+    if !elf.is_empty() {
+        text += &elf::list(&elf);
+    }
+    if !pe.is_empty() {
+        text += if elf.is_empty() { "" } else { "\n" };
+        text += &pe::list(&pe);
+    }
+    let damaged = images.iter().filter(|image| !image.problems().is_empty()).count() as u64;
+    let _ = write!(text, "{} files", count(images.len() as u64));
+    if damaged > 0 {
+        let _ = write!(text, ", {} with problems (name them alone to see them)", count(damaged));
+    }
+    text.push('\n');
+    text
+}
+
+/// A block's text as it grows.
+struct Block(String);
+
+impl Block {
+    /// A label and its value, broken at spaces where it is too long for one line.
+    fn row(&mut self, label: &str, value: &str) {
+        let mut label = label;
+        for line in lines(&printable(value), WIDTH - INDENT) {
+            self.end(&format!("  {label:<width$}{line}", width = INDENT - 2));
+            label = "";
+        }
+    }
+
+    fn end(&mut self, line: &str) {
+        self.0.push_str(line.trim_end());
+        self.0.push('\n');
+    }
+
+    fn names(&mut self, label: &str, values: &[String]) {
+        if !values.is_empty() {
+            let label = format!("{label} {}", values.len());
+            self.row(&label, &values.join(", "));
+        }
+    }
+}
+
+/// The last `width` characters of a path that is longer than that.
+fn end_of(path: &str, width: usize) -> String {
+    let length = path.chars().count();
+    if length <= width {
+        return path.to_owned();
+    }
+    let end: String = path.chars().skip(length + 1 - width).collect();
+    format!("…{end}")
+}
