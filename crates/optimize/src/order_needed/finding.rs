@@ -52,11 +52,13 @@ pub fn avoidable_misses(graph: &Graph, asking: &[Asking]) -> Vec<u64> {
     modules.map(of_one).collect()
 }
 
-/// Whether libraries alone need the module, and these without a search path of their own.
+/// Whether libraries alone need the module, and these without a search path of their own. The loader
+/// itself is not searched for.
 fn searched_simply(graph: &Graph, index: usize) -> bool {
+    let is_loader = graph.modules.get(index).is_some_and(|m| m.path == graph.interpreter);
     let mut users =
         graph.modules.iter().enumerate().filter(|(_, user)| user.needs.contains(&index));
-    users.all(|(user, module)| user != 0 && module.image.runpath.is_none())
+    !is_loader && users.all(|(user, module)| user != 0 && module.image.runpath.is_none())
 }
 
 /// The folder that $ORIGIN stands for in a program.
