@@ -15,6 +15,7 @@ pub mod measure;
 pub mod optimize;
 pub mod order_needed;
 pub mod relr;
+mod reordered;
 pub mod rerandomize;
 mod rewriting;
 pub mod scale;
