@@ -45,7 +45,7 @@ fn a_file_that_is_not_elf_is_an_error_after_the_others() {
     assert_eq!(paths(&output), [good]);
     let errors = stderr(&output);
     assert_eq!(errors.lines().count(), 2, "{errors}");
-    assert!(errors.contains("README.md is not an ELF file"), "{errors}");
+    assert!(errors.contains("README.md is neither an ELF nor a PE file"), "{errors}");
     assert!(errors.contains("/no/such/file"), "{errors}");
 }
 

@@ -11,6 +11,7 @@ mod experiment;
 mod explanation;
 pub mod figures;
 pub mod growth;
+mod identity;
 mod image;
 mod launch;
 pub mod load_table;
@@ -33,6 +34,7 @@ pub use explanation::{
     CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderWork,
     ModuleReport, ProcessReport, Source,
 };
+pub use identity::{FileKind, Identity, Role, Runtime, Subsystem};
 pub use image::{
     ElfFacts, Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
 };

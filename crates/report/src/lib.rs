@@ -11,6 +11,7 @@ pub mod export;
 pub mod figure;
 mod histogram;
 pub mod hot;
+pub mod identify;
 pub mod inspect;
 pub mod jobs;
 pub mod load_table;

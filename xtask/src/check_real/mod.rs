@@ -12,6 +12,7 @@ mod growth;
 mod headstart;
 mod hot;
 mod hyperfine;
+mod identify;
 mod inspect;
 mod launcher;
 mod memory;
@@ -122,6 +123,12 @@ const CHECKS: [Check; 15] = [
         about: "static facts equal readelf's on every ELF file of /usr/bin and /usr/lib",
         tools: &["readelf", "chromium"],
         run: inspect::check,
+    },
+    Check {
+        name: "identify",
+        about: "files are told apart far faster than file does, and stay in memory as they were",
+        tools: &["file", "strace"],
+        run: identify::check,
     },
     Check {
         name: "generate",

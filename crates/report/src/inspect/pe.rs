@@ -189,7 +189,8 @@ fn exports(block: &mut Block, image: &PeFacts) {
     if image.exports == 0 {
         return block.row("exports", "none");
     }
-    let mut text = format!("{}, {} names", count(image.exports), count(image.export_names));
+    let names = plural(image.export_names, "name", "names");
+    let mut text = format!("{} with {names}", count(image.exports));
     for (number, what) in
         [(image.ordinals_only, "by ordinal alone"), (image.forwarders, "forwarded")]
     {
