@@ -87,7 +87,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 15] = [
+const CHECKS: &[Check] = &[
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
