@@ -45,7 +45,7 @@ fn images(number: usize) -> String {
 
 fn problems(files: &[PeFacts]) -> Option<SetFinding> {
     let paths = those(files, |file| !file.problems.is_empty());
-    let cause = format!("{} contradict the format", images(paths.len()));
+    let cause = format!("{} against the format", are(paths.len()));
     let remedy = "build or copy them again; headstart inspect FILE says what is wrong";
     (!paths.is_empty()).then(|| finding("problems", cause, Vec::new(), paths, remedy))
 }
@@ -83,7 +83,7 @@ fn guard(files: &[PeFacts]) -> Option<SetFinding> {
         ),
         "programs were hit at each start; newer versions of Windows, and Wine, are not".to_owned(),
     ];
-    let cause = format!("{} have very large tables of Control Flow Guard", images(paths.len()));
+    let cause = format!("{} a very large table of Control Flow Guard", has(paths.len()));
     let remedy = "link without /GUARD:CF what is only for tests, or into several programs";
     Some(finding("guard", cause, evidence, paths, remedy))
 }
@@ -136,7 +136,7 @@ fn bytes_read(file: &PeFacts) -> u64 {
 fn alignment(files: &[PeFacts]) -> Option<SetFinding> {
     let paths = those(files, |file| bytes_read(file) > 0);
     let total: u64 = files.iter().map(bytes_read).sum();
-    let cause = format!("{} have a FileAlignment below 4096", images(paths.len()));
+    let cause = format!("{} sections that Wine cannot map", has(paths.len()));
     let evidence = vec![format!(
         "Wine reads {} of sections into the memory of each process instead of mapping them; \
          Windows maps them all the same",
