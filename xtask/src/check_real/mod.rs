@@ -13,6 +13,7 @@ mod headstart;
 mod hints;
 mod hot;
 mod hyperfine;
+mod identify;
 mod inspect;
 mod launcher;
 mod memory;
@@ -88,7 +89,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 17] = [
+const CHECKS: &[Check] = &[
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -124,6 +125,12 @@ const CHECKS: [Check; 17] = [
         about: "static facts equal readelf's on every ELF file of /usr/bin and /usr/lib",
         tools: &["readelf", "chromium"],
         run: inspect::check,
+    },
+    Check {
+        name: "identify",
+        about: "files are told apart far faster than file does, and stay in memory as they were",
+        tools: &["file", "strace"],
+        run: identify::check,
     },
     Check {
         name: "generate",
