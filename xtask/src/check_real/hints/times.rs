@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use os::wine::Wine;
 use std::path::PathBuf;
 
-const ROUNDS: usize = 41;
+const ROUNDS: usize = 101;
 /// Libraries at bases of their own, so that it is not relocations that are timed.
 const SIZE: [&str; 8] =
     ["--dlls", "10", "--functions", "5000", "--hints", "zero", "--bases", "chosen"];
