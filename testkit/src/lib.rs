@@ -7,6 +7,7 @@
 //! ```
 
 pub mod cases;
+pub mod pe;
 mod tools;
 
 pub use tools::{Need, TOOLS, Tool, known};

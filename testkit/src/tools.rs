@@ -30,7 +30,7 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 39] = [
+pub const TOOLS: [Tool; 44] = [
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
     tool("g++", "g++", Tests, "builds the C++ cases of ELF rewriting"),
@@ -47,6 +47,16 @@ pub const TOOLS: [Tool; 39] = [
     tool("readelf", "binutils", Tests, "the oracle of everything inspect counts"),
     tool("llvm-readobj-19", "llvm-19", Tests, "a second reader of emitted images"),
     tool("lld-link-19", "lld-19", Tests, "links PE images that emitted ones are held against"),
+    tool("osslsigncode", "osslsigncode", Tests, "signs PE images, and removes signatures"),
+    tool("openssl", "openssl", Tests, "makes the certificate that they are signed with"),
+    tool("llvm-dlltool-19", "llvm-19", Tests, "import libraries of the PE images that tests build"),
+    tool(
+        "x86_64-w64-mingw32-gcc",
+        "gcc-mingw-w64-x86-64-win32",
+        Tests,
+        "builds PE images with a C library",
+    ),
+    tool("i686-w64-mingw32-gcc", "gcc-mingw-w64-i686-win32", Tests, "builds them for 32 bits"),
     tool("wine64", "wine64", Checks, "runs emitted PE images"),
     tool("setpriv", "util-linux", Tests, "tests as a user without privileges"),
     tool("setarch", "util-linux", Tests, "launches without randomised addresses"),

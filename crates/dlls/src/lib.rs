@@ -4,8 +4,21 @@
 //! Everything here is thought out before the first byte is written, and returned as bytes:
 //! writing is [`image::apply`]'s.
 
+pub mod bind;
 mod error;
+mod files;
+pub mod flags;
+pub mod hints;
+pub mod names;
+pub mod ordinal;
+pub mod realign;
 pub mod rebase;
-mod unbind;
+mod resolve;
+mod set;
+pub mod signature;
+pub mod tables;
 
 pub use error::Declined;
+pub use files::Files;
+pub use resolve::{Export, Found, Missing, Resolved, Unresolved};
+pub use set::{Key, Member, Set};

@@ -17,7 +17,7 @@ Exit codes:
     0  done
     1  the answer is no: slower than --fail-if-slower allows, a warning under
        --strict, a file that inspect could not read, one that is not rewritten
-       or bundled, a bundle that verify finds changed
+       or bundled, a bundle or set of DLLs that verify finds changed
     2  the command line is wrong
     3  a program could not be started
     4  a program failed (see --ignore-failure)

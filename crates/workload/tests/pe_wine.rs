@@ -3,65 +3,23 @@
 mod pe_common;
 
 use pe_common::{dawson, emit, options, pietrek};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use tempfile::TempDir;
+use testkit::pe::Wine;
 use workload::{Arch, Bases, Dawson, Hints, PeOptions, Pietrek, pe};
-
-/// Wine with a prefix of its own, which takes seconds to make: one for all.
-struct Wine {
-    wine: PathBuf,
-    prefix: TempDir,
-}
-
-impl Wine {
-    fn new() -> Option<Self> {
-        let wine = testkit::tool("wine64")?;
-        let wine = Self { wine, prefix: tempfile::tempdir().expect("a folder") };
-        assert_eq!(wine.run(wine.prefix.path(), &["cmd", "/c", "exit 3"]), Some(3));
-        Some(wine)
-    }
-
-    /// Exit code of a program. Nothing is kept open: Wine's server outlives it.
-    fn run(&self, folder: &Path, words: &[&str]) -> Option<i32> {
-        let mut command = self.command(&self.wine);
-        command.args(words).current_dir(folder);
-        command.status().expect("wine runs").code()
-    }
-
-    fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env("WINEPREFIX", self.prefix.path())
-            .env("WINEDEBUG", "-all")
-            .env("WINEDLLOVERRIDES", "mscoree=;mshtml=;winedbg.exe=d")
-            .env_remove("DISPLAY");
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    }
-}
-
-impl Drop for Wine {
-    fn drop(&mut self) {
-        for server in ["wineserver64", "wineserver"] {
-            let Some(server) = testkit::find(server) else { continue };
-            // Ends this prefix's server only, and waits for it.
-            for flag in ["-k", "-w"] {
-                let _ = self.command(&server).arg(flag).status();
-            }
-            return;
-        }
-    }
-}
 
 #[test]
 fn images_load_and_every_call_arrives() {
-    let Some(wine) = Wine::new() else { return };
+    let Some(wine) = Wine::shared() else { return };
     every_choice_of_pietrek_loads(&wine);
     a_wrong_function_is_noticed(&wine);
     a_library_that_was_not_relocated_is_noticed(&wine);
     sizes_at_the_edges_load(&wine);
     every_virtual_function_is_reached(&wine);
+}
+
+/// Exit code of a program in its folder.
+fn code(wine: &Wine, folder: &TempDir, words: &[&str]) -> Option<i32> {
+    wine.run(folder.path(), words).code
 }
 
 const PROGRAM: &str = "LoadTimeTest.exe";
@@ -73,8 +31,8 @@ fn every_choice_of_pietrek_loads(wine: &Wine) {
                 let pe = PeOptions { bases, hints, file_alignment, ..options() };
                 let asked = Pietrek { pe, ..pietrek((10, 100, 5, by_ordinal, Arch::X86_64)) };
                 let folder = emit(&asked);
-                assert_eq!(wine.run(folder.path(), &[PROGRAM]), Some(0), "{asked:?}");
-                assert_eq!(wine.run(folder.path(), &[PROGRAM, "--call"]), Some(0), "{asked:?}");
+                assert_eq!(code(wine, &folder, &[PROGRAM]), Some(0), "{asked:?}");
+                assert_eq!(code(wine, &folder, &[PROGRAM, "--call"]), Some(0), "{asked:?}");
             }
         }
     }
@@ -88,15 +46,15 @@ fn a_wrong_function_is_noticed(wine: &Wine) {
     let other = Pietrek { pe: PeOptions { seed: asked.pe.seed + 1, ..asked.pe }, ..asked };
     let (name, bytes) = pe::pietrek::file(&other, 4).expect("a library");
     std::fs::write(folder.path().join(&name), bytes).expect("a file");
-    assert_eq!(wine.run(folder.path(), &[PROGRAM]), Some(0));
-    assert_eq!(wine.run(folder.path(), &[PROGRAM, "--call"]), Some(1));
+    assert_eq!(code(wine, &folder, &[PROGRAM]), Some(0));
+    assert_eq!(code(wine, &folder, &[PROGRAM, "--call"]), Some(1));
     std::fs::remove_file(folder.path().join(&name)).expect("it was there");
-    assert_ne!(wine.run(folder.path(), &[PROGRAM]), Some(0), "it is really loaded");
+    assert_ne!(code(wine, &folder, &[PROGRAM]), Some(0), "it is really loaded");
 }
 
 /// Libraries do collide, and functions see it where relocations are not applied.
 fn a_library_that_was_not_relocated_is_noticed(wine: &Wine) {
-    for (bases, code) in [(Bases::Default, 1), (Bases::Chosen, 0)] {
+    for (bases, expected) in [(Bases::Default, 1), (Bases::Chosen, 0)] {
         let mut asked = pietrek((2, 10, 2, false, Arch::X86_64));
         asked.pe.bases = bases;
         let folder = emit(&asked);
@@ -108,7 +66,7 @@ fn a_library_that_was_not_relocated_is_noticed(wine: &Wine) {
             bytes[directory..directory + 8].fill(0);
             std::fs::write(&path, bytes).expect("a file");
         }
-        assert_eq!(wine.run(folder.path(), &[PROGRAM, "--call"]), Some(code), "{bases:?}");
+        assert_eq!(code(wine, &folder, &[PROGRAM, "--call"]), Some(expected), "{bases:?}");
     }
 }
 
@@ -118,7 +76,7 @@ fn sizes_at_the_edges_load(wine: &Wine) {
         let folder = emit(&pietrek((dlls, functions, globals, false, Arch::X86_64)));
         for words in [&[PROGRAM][..], &[PROGRAM, "--call"]] {
             let shape = (dlls, functions, globals);
-            assert_eq!(wine.run(folder.path(), words), Some(0), "{shape:?}");
+            assert_eq!(code(wine, &folder, words), Some(0), "{shape:?}");
         }
     }
 }
@@ -131,8 +89,8 @@ fn every_virtual_function_is_reached(wine: &Wine) {
             let (name, mut bytes) = pe::dawson::file(&asked).expect("a possible size");
             let path = folder.path().join(&name);
             std::fs::write(&path, &bytes).expect("a file");
-            assert_eq!(wine.run(folder.path(), &[&name]), Some(0), "{asked:?}");
-            assert_eq!(wine.run(folder.path(), &[&name, "--call"]), Some(0), "{asked:?}");
+            assert_eq!(code(wine, &folder, &[&name]), Some(0), "{asked:?}");
+            assert_eq!(code(wine, &folder, &[&name, "--call"]), Some(0), "{asked:?}");
             if asked.sources == 0 {
                 continue;
             }
@@ -141,7 +99,7 @@ fn every_virtual_function_is_reached(wine: &Wine) {
             let last = bytes.windows(6).rposition(|part| part == pattern).expect("a function");
             bytes[last - 1] ^= 1;
             std::fs::write(&path, &bytes).expect("a file");
-            assert_eq!(wine.run(folder.path(), &[&name, "--call"]), Some(1), "{asked:?}");
+            assert_eq!(code(wine, &folder, &[&name, "--call"]), Some(1), "{asked:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A PE file that is being changed: a copy of it, its headers, and what must be put right at the
 //! end.
 
+use super::PeError;
 use super::checksum;
-use super::error::PeError;
 use super::read::{Directory, Headers, Pe};
 use super::spec;
 
@@ -55,11 +55,6 @@ impl Draft {
         Ok(Draft { bytes, headers, checksum_was_right })
     }
 
-    /// The file as it is now, as an image.
-    pub fn pe(&self) -> Pe<'_> {
-        Pe::of(self.headers.clone(), &self.bytes)
-    }
-
     /// All bytes of the file, to be changed; but headers only through what is here for them.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
@@ -68,6 +63,11 @@ impl Draft {
     /// The file as it is now.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The file as it is now, to be read.
+    pub fn pe(&self) -> Pe<'_> {
+        Pe::of(self.headers.clone(), &self.bytes)
     }
 
     /// The headers as they were read, with the changes made through this.
@@ -83,6 +83,17 @@ impl Draft {
         let (bytes, length) = (new.len(), self.bytes.len());
         let place = offset.checked_add(bytes).and_then(|end| self.bytes.get_mut(offset..end));
         place.ok_or(OutsideFile { offset, bytes, length })?.copy_from_slice(new);
+        Ok(())
+    }
+
+    /// Replaces the whole file, whose headers are read again. What becomes of `CheckSum` is decided
+    /// by what it was at first.
+    ///
+    /// # Errors
+    /// The new bytes are not PE, or end within the headers; the draft is as before then.
+    pub fn replace(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), PeError> {
+        self.headers = Headers::read(path, &bytes)?;
+        self.bytes = bytes;
         Ok(())
     }
 
@@ -146,14 +157,16 @@ impl Draft {
     /// Removes the signature: its directory entry, and its bytes, which are the file's last.
     ///
     /// # Errors
-    /// There are bytes behind it, which may be anything, or it is not in the file.
+    /// There are bytes behind it, which may be anything, or it is not in the file behind the image.
     pub fn strip_signature(&mut self) -> Result<(), OutsideFile> {
         let entry = self.headers.directories.get(spec::SECURITY).copied();
-        let Some(entry) = entry.filter(|entry| entry.size != 0) else { return Ok(()) };
+        let signed = entry.filter(|entry| entry.rva != 0 && entry.size != 0);
+        let Some(entry) = signed else { return Ok(()) };
         let (start, length) = (entry.rva as usize, self.bytes.len());
         let end = start.checked_add(entry.size as usize);
         // Signing tools fill the last 8 bytes.
-        if end.is_none_or(|end| end > length || length - end >= 8) {
+        let last = end.is_some_and(|end| end <= length && length - end < 8);
+        if !last || u64::from(entry.rva) < self.headers.data_end() {
             return Err(OutsideFile { offset: start, bytes: entry.size as usize, length });
         }
         self.set_directory(spec::SECURITY, Directory { rva: 0, size: 0 })?;

@@ -4,7 +4,7 @@
 //! (learn.microsoft.com/windows/win32/debug/pe-format), and `winnt.h`.
 
 mod addresses;
-mod bound;
+pub mod bound;
 mod certificates;
 pub mod checksum;
 mod debug;
@@ -17,6 +17,7 @@ pub mod imports;
 mod kind;
 mod layout;
 mod load_config;
+mod offsets;
 mod places;
 mod read;
 pub mod relocations;
@@ -29,5 +30,6 @@ pub use facts::{facts, facts_of};
 pub use file::PeFile;
 pub use kind::{machine, subsystem};
 pub use load_config::LoadConfig;
+pub use offsets::OffsetField;
 pub use places::Places;
-pub use read::{Directory, Headers, PAGE, Pe, Section};
+pub use read::{Directory, Headers, PAGE, Pe, SECTOR, Section};

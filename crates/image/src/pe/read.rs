@@ -6,8 +6,8 @@ use object::pe;
 use object::{LittleEndian as LE, U32};
 use std::mem::offset_of;
 
-/// Raw data begins at a multiple of this, whatever the headers say.
-const SECTOR: u32 = 512;
+/// Raw data begins and ends at a multiple of this, whatever the headers say.
+pub const SECTOR: u32 = 512;
 /// Size of a page, and the least `SectionAlignment` with which sections are mapped one by one.
 pub const PAGE: u32 = 4096;
 
@@ -195,6 +195,11 @@ impl<'a> Pe<'a> {
 }
 
 impl Section {
+    /// Whether loaders take anything of it from the file.
+    pub fn is_in_file(&self) -> bool {
+        self.offset != 0 && self.file_bytes != 0
+    }
+
     /// Bytes that it takes in memory: those of the file where no other number is given.
     pub fn extent(&self) -> u32 {
         if self.memory_bytes == 0 { self.file_bytes } else { self.memory_bytes }
@@ -217,6 +222,16 @@ impl Headers {
     pub fn characteristics_offset(&self) -> usize {
         let file = offset_of!(pe::ImageNtHeaders64, file_header);
         self.nt_offset + file + offset_of!(pe::ImageFileHeader, characteristics)
+    }
+
+    /// Where in the file the image ends: the headers, and what the sections have there. Numbers are
+    /// the file's own; behind it are symbols, certificates, and what others have appended.
+    pub fn data_end(&self) -> u64 {
+        let sections = self.sections.iter().filter(|section| section.is_in_file());
+        let ends =
+            sections.map(|section| u64::from(section.offset) + u64::from(section.file_bytes));
+        let table = self.section_offset(self.sections.len()) as u64;
+        ends.fold(table.max(self.header_bytes.into()), u64::max)
     }
 
     /// Where the optional header is.
@@ -243,6 +258,11 @@ impl Headers {
         self.optional() + offset_of!(pe::ImageOptionalHeader64, file_alignment)
     }
 
+    /// Where `SizeOfCode` is, and `SizeOfInitializedData` behind it; the same in both forms.
+    pub fn code_bytes_offset(&self) -> usize {
+        self.optional() + offset_of!(pe::ImageOptionalHeader64, size_of_code)
+    }
+
     /// Where `SizeOfHeaders` is.
     pub fn header_bytes_offset(&self) -> usize {
         self.optional() + offset_of!(pe::ImageOptionalHeader64, size_of_headers)
@@ -265,6 +285,11 @@ impl Headers {
     /// Where the header of a section is.
     pub fn section_offset(&self, index: usize) -> usize {
         self.section_table + index * size_of::<pe::ImageSectionHeader>()
+    }
+
+    /// Where a section's `SizeOfRawData` is, and `PointerToRawData` behind it.
+    pub fn section_data_offset(&self, index: usize) -> usize {
+        self.section_offset(index) + offset_of!(pe::ImageSectionHeader, size_of_raw_data)
     }
 
     pub(super) fn read(path: &str, bytes: &[u8]) -> Result<Headers, PeError> {
@@ -379,10 +404,13 @@ fn spans(headers: &Headers, file_bytes: usize) -> Vec<Span> {
         return spans;
     }
     for section in &headers.sections {
-        let offset = section.offset - section.offset % SECTOR;
+        let within = section.offset % SECTOR;
+        let offset = section.offset - within;
         let memory = section.extent().checked_next_multiple_of(PAGE).unwrap_or(u32::MAX);
-        let bytes = section.file_bytes.min(memory).min(file.saturating_sub(offset));
-        if section.offset != 0 && bytes > 0 && section.rva.checked_add(bytes).is_some() {
+        let sectors = section.file_bytes.checked_add(within);
+        let sectors = sectors.and_then(|bytes| bytes.checked_next_multiple_of(SECTOR));
+        let bytes = sectors.unwrap_or(u32::MAX).min(memory).min(file.saturating_sub(offset));
+        if section.is_in_file() && bytes > 0 && section.rva.checked_add(bytes).is_some() {
             spans.push(Span { rva: section.rva, bytes, offset });
         }
     }

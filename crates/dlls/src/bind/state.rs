@@ -1,0 +1,108 @@
+//! Whether a bound image is still bound to what would be loaded.
+//!
+//! Source: *Binding* in *An In-Depth Look into the Win32 Portable Executable File Format* (Pietrek,
+//! 2002): a loader compares `TimeDateStamp`, and that the DLL is at its preferred base.
+
+use crate::Declined;
+use crate::names::text;
+use crate::{Missing, Set};
+use image::pe::{Pe, spec};
+
+/// `TimeDateStamp` of descriptors whose state is in the bound-import directory.
+pub(crate) const IN_DIRECTORY: u32 = u32::MAX;
+
+/// A DLL that an image was bound to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundTo {
+    /// As written in the image.
+    pub name: String,
+    /// `TimeDateStamp` of the DLL that was bound to; 0 for one that was not at hand then.
+    pub time_stamp: u32,
+    /// Whether loaders would take the addresses as they are.
+    pub state: State,
+}
+
+/// Whether loaders would take bound addresses as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// They would.
+    Valid,
+    /// They would bind anew, and why.
+    Stale(String),
+    /// The DLL is not at hand.
+    Unknown(String),
+}
+
+impl State {
+    /// `None` where it is not known.
+    pub fn valid(&self) -> Option<bool> {
+        match self {
+            State::Valid => Some(true),
+            State::Stale(_) => Some(false),
+            State::Unknown(_) => None,
+        }
+    }
+}
+
+/// What image `importer` of a set is bound to, in order: by its bound-import directory, or by its
+/// descriptors where it has none (as images were bound before Windows NT 4). Empty where it is not
+/// bound.
+///
+/// # Errors
+/// The directory or a descriptor is damaged.
+pub fn state(set: &Set<'_>, importer: usize) -> Result<Vec<BoundTo>, Declined> {
+    let Some(member) = set.member(importer) else { return Ok(Vec::new()) };
+    let damaged = |damage: String| {
+        let reason = format!("{damage}; unbind it, or build or copy it again");
+        Declined::refused(member.name(), reason)
+    };
+    let mut all = Vec::new();
+    for bound in member.pe().bound_imports() {
+        let bound = bound.map_err(|damage| damaged(damage.to_string()))?;
+        let mut state = compared(set, importer, bound.name, bound.time_stamp);
+        for (name, time_stamp) in &bound.forwarders {
+            if state == State::Valid {
+                state = compared(set, importer, name, *time_stamp);
+            }
+        }
+        all.push(BoundTo { name: text(bound.name), time_stamp: bound.time_stamp, state });
+    }
+    if !all.is_empty() {
+        return Ok(all);
+    }
+    for imported in member.pe().imported() {
+        let imported = imported.map_err(|damage| damaged(damage.to_string()))?;
+        if !matches!(imported.time_stamp, 0 | IN_DIRECTORY) {
+            let state = compared(set, importer, imported.name, imported.time_stamp);
+            let (name, time_stamp) = (text(imported.name), imported.time_stamp);
+            all.push(BoundTo { name, time_stamp, state });
+        }
+    }
+    Ok(all)
+}
+
+fn compared(set: &Set<'_>, importer: usize, name: &[u8], time_stamp: u32) -> State {
+    let dll = match set.dll(importer, name) {
+        Ok(dll) => dll,
+        Err(missing @ Missing::ApiSet(_)) => return State::Stale(missing.to_string()),
+        Err(missing) => return State::Unknown(missing.to_string()),
+    };
+    let Some(dll) = set.member(dll) else { return State::Unknown(text(name)) };
+    let headers = dll.pe().headers();
+    if headers.time_stamp != time_stamp {
+        let (is, was) = (headers.time_stamp, time_stamp);
+        let name = dll.file_name();
+        return State::Stale(format!("{name} has the time stamp {is:#x}, not {was:#x}"));
+    }
+    if is_moved(dll.pe()) {
+        return State::Stale(format!("{} is moved by ASLR (DYNAMICBASE)", dll.file_name()));
+    }
+    State::Valid
+}
+
+/// Whether loaders put an image somewhere else than where it wants to be.
+pub(crate) fn is_moved(file: &Pe<'_>) -> bool {
+    let headers = file.headers();
+    headers.dll_characteristics & spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE != 0
+        && headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED == 0
+}

@@ -1,0 +1,140 @@
+//! Programs run by Wine, for tests: one prefix for all tests of a process.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::{Mutex, PoisonError, Weak};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Wine with a prefix of its own, which goes, with everything that runs in it, with the last
+/// value of this process.
+///
+/// The prefix is small and made in a moment: Wine leaves one as it is where `.update-timestamp`
+/// says `disable`, and its own files are links.
+#[derive(Debug)]
+pub struct Wine {
+    wine: PathBuf,
+    prefix: TempDir,
+}
+
+/// What a program did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its exit code, of which Wine passes on the low 8 bits; `None` where it was killed.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+}
+
+/// Longer than any test runs.
+const LIMIT: Duration = Duration::from_secs(60);
+const PREFIX_UPDATE_OFF: &str = "disable\n";
+
+/// The folder of Wine's own DLLs and programs for x86-64; `None`, after a loud line, without Wine.
+pub fn libraries() -> Option<PathBuf> {
+    let wine = crate::tool("wine64")?;
+    let beside = wine.parent().unwrap_or(Path::new("/")).to_owned();
+    let ways = ["../x86_64-linux-gnu/wine", "../lib64/wine", "../lib/wine"];
+    let folders = ways.map(|way| beside.join(way).join("x86_64-windows"));
+    folders.into_iter().find(|folder| folder.join("kernel32.dll").is_file())
+}
+
+impl Wine {
+    /// The Wine of this process; `None`, after a loud line, where it is not installed.
+    ///
+    /// # Panics
+    /// Where it is, and does not run.
+    pub fn shared() -> Option<Arc<Wine>> {
+        static SHARED: Mutex<Weak<Wine>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wine) = shared.upgrade() {
+            return Some(wine);
+        }
+        let wine = Arc::new(Wine::new()?);
+        *shared = Arc::downgrade(&wine);
+        Some(wine)
+    }
+
+    fn new() -> Option<Wine> {
+        let (wine, libraries) = (crate::tool("wine64")?, libraries()?);
+        let prefix = tempfile::Builder::new().prefix("headstart-test-wine-").tempdir();
+        let prefix = prefix.unwrap_or_else(|error| panic!("a folder: {error}"));
+        let system = prefix.path().join("drive_c/windows/system32");
+        std::fs::create_dir_all(&system).unwrap_or_else(|error| panic!("{system:?}: {error}"));
+        crate::write(&prefix.path().join(".update-timestamp"), PREFIX_UPDATE_OFF.as_bytes());
+        let links = || -> std::io::Result<()> {
+            for entry in std::fs::read_dir(&libraries)? {
+                let entry = entry?;
+                std::os::unix::fs::symlink(entry.path(), system.join(entry.file_name()))?;
+            }
+            Ok(())
+        };
+        links().unwrap_or_else(|error| panic!("links to {libraries:?}: {error}"));
+        let wine = Wine { wine, prefix };
+        let first = wine.run(&libraries, &["hostname.exe"]);
+        assert_eq!(first.code, Some(0), "Wine's own hostname.exe: {first:?}");
+        Some(wine)
+    }
+
+    /// Runs a program with its arguments in a folder, the program named from there.
+    ///
+    /// # Panics
+    /// Where Wine cannot be started, or the program does not end.
+    pub fn run(&self, folder: &Path, words: &[&str]) -> Run {
+        // A file, not a pipe: what a program leaves running keeps a pipe open.
+        let mut stdout = tempfile::tempfile().unwrap_or_else(|error| panic!("a file: {error}"));
+        let copy = stdout.try_clone().unwrap_or_else(|error| panic!("a file: {error}"));
+        let mut command = self.command(&self.wine);
+        command.args(words).current_dir(folder).stdout(copy);
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let began = std::time::Instant::now();
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if began.elapsed() < LIMIT => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                other => {
+                    let _ = child.kill();
+                    panic!("{command:?} does not end: {other:?}");
+                }
+            }
+        };
+        let text = read(&mut stdout).unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        Run { code: status.code(), stdout: text }
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("WINEPREFIX", self.prefix.path())
+            .env("WINEDEBUG", "-all")
+            .env("WINEDLLOVERRIDES", "mscoree=;mshtml=;winedbg.exe=d");
+        for name in ["DISPLAY", "WINEARCH", "WINEDLLPATH", "WINELOADER", "WINESERVER"] {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+}
+
+fn read(file: &mut std::fs::File) -> std::io::Result<String> {
+    use std::io::{Read, Seek};
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+impl Drop for Wine {
+    fn drop(&mut self) {
+        let beside = self.wine.parent().unwrap_or(Path::new("/")).to_owned();
+        let servers = ["wineserver64", "wineserver"].map(|name| beside.join(name));
+        let Some(server) = servers.into_iter().find(|path| path.is_file()) else { return };
+        // Ends this prefix's server only, and waits for it.
+        for flag in ["-k", "-w"] {
+            let _ = self.command(&server).arg(flag).status();
+        }
+    }
+}
