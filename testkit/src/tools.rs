@@ -40,6 +40,7 @@ pub const TOOLS: &[Tool] = &[
     tool("strip", "binutils", Tests, "what rewritten files must survive"),
     tool("llvm-strip-19", "llvm-19", Tests, "what rewritten files must survive"),
     tool("objcopy", "binutils", Tests, "what bundles must survive"),
+    tool("objdump", "binutils", Tests, "a third reader of PE images"),
     tool("addr2line", "binutils", Tests, "names of functions in bundles"),
     tool("unshare", "util-linux", Tests, "mounts of its own for a test"),
     tool("setcap", "libcap2-bin", Tests, "programs with capabilities"),

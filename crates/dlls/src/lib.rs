@@ -7,13 +7,18 @@
 pub mod bind;
 mod error;
 mod files;
+pub mod flags;
 pub mod hints;
 pub mod names;
+pub mod ordinal;
+pub mod realign;
+pub mod rebase;
 mod resolve;
 mod set;
 pub mod signature;
 pub mod survey;
 pub mod tables;
+mod unbind;
 
 pub use error::Declined;
 pub use files::Files;

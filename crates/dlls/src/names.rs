@@ -26,6 +26,11 @@ pub fn is_api_set(key: &[u8]) -> bool {
     key.starts_with(b"api-") || key.starts_with(b"ext-")
 }
 
+/// Whether a name is that of a file in the same folder.
+pub fn is_plain(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', '\0'])
+}
+
 /// A name as text, with everything escaped that could steer a terminal.
 pub fn text(name: &[u8]) -> String {
     match std::str::from_utf8(name) {
@@ -46,6 +51,7 @@ mod tests {
         assert_eq!(key_of_file(Path::new("/x/Qt5Core.DLL")), b"qt5core.dll");
         assert!(is_api_set(&key(b"API-MS-Win-Core-File-L1-1-0")));
         assert!(is_api_set(&key(b"ext-ms-win-x.dll")) && !is_api_set(b"apisetschema.dll"));
+        assert!(is_plain("a.dll") && !is_plain("../a.dll") && !is_plain(""));
         assert_eq!(text(b"a\x1b[2J"), "a\\x1b[2J");
     }
 }

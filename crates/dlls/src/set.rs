@@ -36,7 +36,7 @@ pub struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    fn new(path: &Path, pe: Pe<'a>) -> Member<'a> {
+    pub(crate) fn new(path: &Path, pe: Pe<'a>) -> Member<'a> {
         Member {
             path: path.to_owned(),
             folder: folder_of(path),

@@ -2,6 +2,7 @@
 
 use crate::Declined;
 use image::pe::Pe;
+use image::pe::edit::Draft;
 use image::pe::imports::{By, Import, Imported};
 
 /// What all import tables together may take, in sizes of the file: more means that they overlap,
@@ -63,4 +64,43 @@ pub fn read<'a>(name: &str, file: &Pe<'a>) -> Result<Vec<FromDll<'a>>, Declined>
         dlls.push(FromDll { from, imports });
     }
     Ok(dlls)
+}
+
+/// A table that cannot be written to.
+pub(crate) fn outside(name: &str, rva: u32) -> Declined {
+    let reason = format!("what is at {rva:#x} is not in the file; build or copy it again");
+    Declined::refused(name, reason)
+}
+
+/// Holds the import tables of a changed copy against those before: the same descriptors, and
+/// imports that `same` accepts, each with that of before.
+///
+/// # Errors
+/// They are not the same: tables overlap, and a change of one was a change of another.
+pub(crate) fn prove(
+    draft: &Draft,
+    name: &str,
+    before: &[FromDll<'_>],
+    same: impl Fn(&Import<'_>, &Import<'_>) -> bool,
+) -> Result<(), Declined> {
+    let after = Pe::parse(name, draft.bytes()).map_err(image::ImageError::from)?;
+    let after = read(name, &after)?;
+    let same_dll = |before: &FromDll<'_>, after: &FromDll<'_>| {
+        let (old, new) = (&before.from, &after.from);
+        let places = (old.name, old.descriptor, old.lookups, old.addresses, old.delayed)
+            == (new.name, new.descriptor, new.lookups, new.addresses, new.delayed);
+        let pairs = before.imports.iter().zip(&after.imports);
+        places
+            && before.imports.len() == after.imports.len()
+            && pairs.into_iter().all(|(old, new)| {
+                (old.lookup, old.slot) == (new.lookup, new.slot) && same(old, new)
+            })
+    };
+    let pairs = before.iter().zip(&after);
+    if before.len() == after.len() && pairs.into_iter().all(|(old, new)| same_dll(old, new)) {
+        return Ok(());
+    }
+    let reason = "its import tables overlap, so that one cannot be changed without another; \
+                  build it with another linker";
+    Err(Declined::refused(name, reason))
 }

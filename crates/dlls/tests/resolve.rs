@@ -1,5 +1,7 @@
 //! Imports led to functions, as loaders do it.
 
+#![allow(clippy::unwrap_used)]
+
 mod tiny;
 
 use dlls::{Files, Found, Missing, Unresolved, hints};

@@ -18,7 +18,7 @@ Exit codes:
     1  the answer is no: slower than --fail-if-slower allows, a warning under
        --strict, a file that inspect or identify could not read or that is not
        what identify --is says, one that is not rewritten or bundled, a bundle
-       that verify finds changed
+       or set of DLLs that verify finds changed
     2  the command line is wrong
     3  a program could not be started
     4  a program failed (see --ignore-failure)
@@ -131,7 +131,8 @@ fn code(error: &anyhow::Error) -> u8 {
     if error.is::<Declines>() {
         return NO;
     }
-    if error.is::<ApplyError>() || error.is::<ImageError>() || error.is::<FileError>() {
+    let database = error.is::<dlls::rebase::DatabaseError>();
+    if database || error.is::<ApplyError>() || error.is::<ImageError>() || error.is::<FileError>() {
         FILES
     } else {
         HEADSTART_FAILED

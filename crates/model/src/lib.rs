@@ -21,6 +21,7 @@ mod pe;
 mod pe_set;
 mod phase;
 mod reading;
+pub mod rebase;
 mod results;
 mod samples;
 pub mod simulation;

@@ -10,6 +10,7 @@ mod file_systems;
 mod generate;
 mod growth;
 mod headstart;
+mod hints;
 mod hot;
 mod hyperfine;
 mod identify;
@@ -27,6 +28,7 @@ mod same;
 mod simulate;
 mod slowdown;
 mod timing;
+mod wine;
 
 use crate::cargo::{cargo, succeeds};
 use crate::packages;
@@ -181,6 +183,18 @@ const CHECKS: &[Check] = &[
         about: "static facts of PE files equal llvm-readobj's and pefile's",
         tools: &["llvm-readobj-19", "wine64", "python3", "pip3", "mvn"],
         run: pe::check,
+    },
+    Check {
+        name: "wine",
+        about: "rewritten PE files do under Wine what they did, and start sooner",
+        tools: &["wine64", "x86_64-w64-mingw32-gcc"],
+        run: wine::check,
+    },
+    Check {
+        name: "hints",
+        about: "imports are found sooner under Wine; real files are rewritten without failure",
+        tools: &["wine64", "python3", "pip3", "mvn"],
+        run: hints::check,
     },
     Check {
         name: "programs",

@@ -1,5 +1,16 @@
 //! Bound imports: the addresses of imported functions, written into the file beforehand.
+//!
+//! Source: *Binding* in *An In-Depth Look into the Win32 Portable Executable File Format* (Pietrek,
+//! 2002); `IMAGE_BOUND_IMPORT_DESCRIPTOR` of `winnt.h`.
 
+mod addresses;
+mod binding;
+mod directory;
+mod room;
 mod state;
+mod unbind;
 
+pub use addresses::{BoundDll, Left};
+pub use binding::{Bound, bind};
 pub use state::{BoundTo, State, state};
+pub use unbind::{Unbound, unbind};

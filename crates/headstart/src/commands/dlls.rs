@@ -5,7 +5,7 @@ use crate::args::DllArgs;
 use crate::exit::{Declines, Usage};
 use crate::output;
 use anyhow::Result;
-use image::apply;
+use image::apply::{self, Batch};
 use image::edit::Edited;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -65,11 +65,19 @@ impl Target<'_> {
     /// Writes the new version of a file, or replaces it; nothing where there is no new version and
     /// it is replaced. Gives the path of what was written.
     pub fn write(&self, original: &[u8], new: &[u8]) -> Result<Option<PathBuf>> {
+        let batch = Batch::default();
+        let written = self.write_in(&batch, original, new)?;
+        batch.finish()?;
+        Ok(written)
+    }
+
+    /// As [`Target::write`], for one of many files, by any thread.
+    pub fn write_in(&self, batch: &Batch, original: &[u8], new: &[u8]) -> Result<Option<PathBuf>> {
         match &self.out {
             Some(out) => {
                 let data = self.file.metadata();
                 let mode = data.map_or(0o644, |data| data.permissions().mode() & 0o777);
-                apply::write_new(out, std::iter::once(new), mode)?;
+                batch.write_new(out, std::iter::once(new), mode)?;
                 Ok(Some(out.clone()))
             }
             None if original == new => Ok(None),
@@ -89,15 +97,24 @@ pub fn declines(declined: dlls::Declined) -> anyhow::Error {
     }
 }
 
-/// Restores files that were rewritten in place.
+/// Restores files that were rewritten in place. Those of a set that had not to be changed have
+/// nothing to be restored, and are passed over where others have.
 pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
-    for file in &arguments.files {
+    let rewritten = |file: &&PathBuf| {
+        let real = file.canonicalize().unwrap_or_else(|_| (*file).clone());
+        apply::undo_file(&real).symlink_metadata().is_ok()
+    };
+    let mut files: Vec<&PathBuf> = arguments.files.iter().filter(rewritten).collect();
+    if files.is_empty() {
+        files = arguments.files.iter().collect();
+    }
+    for file in &files {
         apply::undo(file)?;
     }
     output::print(&if arguments.json {
-        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": arguments.files }))?
+        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": files }))?
     } else {
-        let lines = arguments.files.iter();
+        let lines = files.iter();
         lines.map(|file| format!("{} is as it was before\n", file.display())).collect()
     })?;
     Ok(ExitCode::SUCCESS)

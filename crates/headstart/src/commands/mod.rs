@@ -1,19 +1,27 @@
 //! One file for each verb; `jobs` is a way to measure.
 
+pub mod bind;
 pub mod bundle;
 pub mod compare;
+mod dll_set;
 mod dlls;
 pub mod doctor;
+mod each_dll;
 pub mod exec;
 pub mod experiment;
 pub mod explain;
+pub mod flags;
 pub mod generate;
+pub mod hints;
 pub mod identify;
 pub mod inspect;
 mod jobs;
 pub mod measure;
 pub mod optimize;
 pub mod order_needed;
+pub mod ordinal;
+pub mod realign;
+pub mod rebase;
 pub mod relr;
 mod reordered;
 pub mod rerandomize;
@@ -21,4 +29,5 @@ mod rewriting;
 pub mod scale;
 pub mod selfbind;
 pub mod simulate;
+pub mod unbind;
 pub mod verify;

@@ -2,11 +2,13 @@
 
 use super::ApplyError;
 use rustix::fs::{AtFlags, CWD, RenameFlags};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Size of the writes.
 const BUFFER: usize = 1 << 20;
@@ -21,11 +23,60 @@ pub fn write_new<'a>(
     pieces: impl Iterator<Item = &'a [u8]>,
     mode: u32,
 ) -> Result<(), ApplyError> {
-    if path.symlink_metadata().is_ok() {
-        return Err(ApplyError::Exists(path.to_owned()));
+    let batch = Batch::default();
+    batch.write_new(path, pieces, mode)?;
+    batch.finish()
+}
+
+/// New files of one set, by several threads: each has its name only when it is on the disk, and
+/// the names are put there together.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// A file in each folder that has new names.
+    files: Mutex<BTreeMap<PathBuf, PathBuf>>,
+}
+
+impl Batch {
+    /// Writes a new file with these permissions; its name may be lost until [`Batch::finish`],
+    /// should the machine stop.
+    ///
+    /// # Errors
+    /// As [`write_new`].
+    pub fn write_new<'a>(
+        &self,
+        path: &Path,
+        pieces: impl Iterator<Item = &'a [u8]>,
+        mode: u32,
+    ) -> Result<(), ApplyError> {
+        if path.symlink_metadata().is_ok() {
+            return Err(ApplyError::Exists(path.to_owned()));
+        }
+        Unnamed::write(path, pieces, mode)?.name(path)?;
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if !files.contains_key(folder(path)) {
+            files.insert(folder(path).to_owned(), path.to_owned());
+        }
+        Ok(())
     }
-    let file = Unnamed::write(path, pieces, mode)?;
-    file.name(path)?;
+
+    /// Makes sure that all names are on the disk.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn finish(self) -> Result<(), ApplyError> {
+        let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        files.values().try_for_each(|file| sync_folder(file))
+    }
+}
+
+/// Writes a file of headstart's own: a new one, or over an older version, whose permissions it
+/// keeps.
+///
+/// # Errors
+/// Its folder cannot be written to, or the disk is full; it is as it was then.
+pub fn write_over(path: &Path, content: &[u8]) -> Result<(), ApplyError> {
+    let mode = path.metadata().map_or(0o644, |data| data.permissions().mode() & 0o777);
+    Unnamed::write(path, std::iter::once(content), mode)?.replace(path)?;
     sync_folder(path)
 }
 
@@ -54,12 +105,7 @@ impl Unnamed {
     ) -> Result<Unnamed, ApplyError> {
         let new = Unnamed::create(path).map_err(ApplyError::io(path, "writing its folder"))?;
         let write = || {
-            let mut out = BufWriter::with_capacity(BUFFER, &new.file);
-            for piece in pieces {
-                out.write_all(piece)?;
-            }
-            out.flush()?;
-            drop(out);
+            write_all(&new.file, pieces)?;
             new.file.set_permissions(Permissions::from_mode(mode))?;
             new.file.sync_all()
         };
@@ -127,6 +173,20 @@ impl Unnamed {
         self.hidden = None;
         Ok(())
     }
+}
+
+/// Writes pieces with few calls, and one that is all there is without copying it.
+fn write_all<'a>(
+    mut file: &File,
+    mut pieces: impl Iterator<Item = &'a [u8]>,
+) -> std::io::Result<()> {
+    let first = pieces.next().unwrap_or(&[]);
+    let Some(second) = pieces.next() else { return file.write_all(first) };
+    let mut out = BufWriter::with_capacity(BUFFER, file);
+    for piece in [first, second].into_iter().chain(pieces) {
+        out.write_all(piece)?;
+    }
+    out.flush()
 }
 
 /// Whether files without names are what the file system does not have (open(2), O_TMPFILE).

@@ -5,7 +5,7 @@ mod atomic;
 mod undo;
 
 pub use allowed::{Privilege, may_be_replaced, privilege};
-pub use atomic::write_new;
+pub use atomic::{Batch, write_new, write_over};
 pub use undo::{UNDO, in_place, undo, undo_file};
 
 use std::path::{Path, PathBuf};

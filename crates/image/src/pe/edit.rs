@@ -2,6 +2,7 @@
 //! end.
 
 use super::checksum;
+use super::error::PeError;
 use super::read::{Directory, Headers, Pe};
 use super::spec;
 
@@ -43,6 +44,27 @@ impl Draft {
         Draft { bytes: file.bytes().to_vec(), headers, checksum_was_right }
     }
 
+    /// A file that has been read, to be changed where it is. Its checksum is judged now.
+    ///
+    /// # Errors
+    /// The bytes are not PE.
+    pub fn read(path: &str, bytes: Vec<u8>) -> Result<Draft, PeError> {
+        let headers = Headers::read(path, &bytes)?;
+        let stored = headers.checksum;
+        let checksum_was_right = stored != 0 && stored == checksum::of(&headers, &bytes);
+        Ok(Draft { bytes, headers, checksum_was_right })
+    }
+
+    /// The file as it is now, as an image.
+    pub fn pe(&self) -> Pe<'_> {
+        Pe::of(self.headers.clone(), &self.bytes)
+    }
+
+    /// All bytes of the file, to be changed; but headers only through what is here for them.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
     /// The file as it is now.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -64,6 +86,17 @@ impl Draft {
         Ok(())
     }
 
+    /// Replaces the whole file, whose headers are read again. What becomes of `CheckSum` is decided
+    /// by what it was at first.
+    ///
+    /// # Errors
+    /// The new bytes are not PE, or end within the headers; the draft is as before then.
+    pub fn replace(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), PeError> {
+        self.headers = Headers::read(path, &bytes)?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
     /// Sets `TimeDateStamp`.
     ///
     /// # Errors
@@ -71,6 +104,20 @@ impl Draft {
     pub fn set_time_stamp(&mut self, time_stamp: u32) -> Result<(), OutsideFile> {
         self.write(self.headers.time_stamp_offset(), &time_stamp.to_le_bytes())?;
         self.headers.time_stamp = time_stamp;
+        Ok(())
+    }
+
+    /// Sets `ImageBase`, of which PE32 has the low 32 bits only.
+    ///
+    /// # Errors
+    /// The file has no headers any more.
+    pub fn set_base(&mut self, base: u64) -> Result<(), OutsideFile> {
+        let offset = self.headers.base_offset();
+        match self.headers.wide {
+            true => self.write(offset, &base.to_le_bytes())?,
+            false => self.write(offset, &(base as u32).to_le_bytes())?,
+        }
+        self.headers.base = base;
         Ok(())
     }
 

@@ -1,10 +1,8 @@
+use super::offsets::SYMBOL;
 use super::read::{Pe, Section};
 use super::spec;
 use crate::notes::Notes;
 use model::PeSection;
-
-/// Bytes of a symbol in the COFF symbol table, behind which the string table is.
-const SYMBOL: u64 = 18;
 
 /// The sections, in order.
 pub(super) fn read(file: &Pe<'_>, notes: &mut Notes) -> Vec<PeSection> {

@@ -3,6 +3,7 @@
 //! Source: *PE Format*, Microsoft's specification of PE/COFF images
 //! (learn.microsoft.com/windows/win32/debug/pe-format), and `winnt.h`.
 
+mod addresses;
 pub mod bound;
 mod certificates;
 pub mod checksum;
@@ -17,14 +18,19 @@ pub mod imports;
 mod kind;
 mod layout;
 mod load_config;
+mod offsets;
+mod places;
 mod read;
 pub mod relocations;
 pub mod spec;
 mod tls;
 
+pub use addresses::AddressField;
 pub use error::PeError;
 pub use facts::{facts, facts_of};
 pub use file::PeFile;
 pub use kind::{machine, subsystem};
 pub use load_config::LoadConfig;
-pub use read::{Directory, Headers, PAGE, Pe, Section};
+pub use offsets::OffsetField;
+pub use places::Places;
+pub use read::{Directory, Headers, PAGE, Pe, SECTOR, Section};

@@ -8,8 +8,8 @@ use object::{LittleEndian as LE, U32};
 use std::ffi::CStr;
 use std::mem::offset_of;
 
-/// Raw data begins at a multiple of this, whatever the headers say.
-const SECTOR: u32 = 512;
+/// Raw data begins and ends at a multiple of this, whatever the headers say.
+pub const SECTOR: u32 = 512;
 /// Names of functions are shorter: linkers from Microsoft cut at 4,096 bytes, those of GNU have been
 /// seen to write 3,600. The bound keeps names that overlap from taking time without end.
 const LONGEST_NAME: usize = 1 << 14;
@@ -96,10 +96,17 @@ pub struct Pe<'a> {
 
 /// A part of the image that the file has bytes for.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    rva: u32,
-    bytes: u32,
-    offset: u32,
+pub(super) struct Span {
+    pub(super) rva: u32,
+    pub(super) bytes: u32,
+    pub(super) offset: u32,
+}
+
+impl Span {
+    /// Its bytes in the file.
+    pub(super) fn file(&self) -> std::ops::Range<usize> {
+        self.offset as usize..self.offset as usize + self.bytes as usize
+    }
 }
 
 impl<'a> Pe<'a> {
@@ -199,6 +206,10 @@ impl<'a> Pe<'a> {
         self.headers.sections.iter().find(inside)
     }
 
+    pub(super) fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
     fn span(&self, rva: u32) -> Option<&Span> {
         let next = self.spans.partition_point(|span| span.rva <= rva);
         let span = self.spans.get(next.checked_sub(1)?)?;
@@ -207,6 +218,11 @@ impl<'a> Pe<'a> {
 }
 
 impl Section {
+    /// Whether loaders take anything of it from the file.
+    pub fn is_in_file(&self) -> bool {
+        self.offset != 0 && self.file_bytes != 0
+    }
+
     /// Bytes that it takes in memory: those of the file where no other number is given.
     pub fn extent(&self) -> u32 {
         if self.memory_bytes == 0 { self.file_bytes } else { self.memory_bytes }
@@ -234,8 +250,7 @@ impl Headers {
     /// Where in the file the image ends: the headers, and what the sections have there. Numbers are
     /// the file's own; behind it are symbols, certificates, and what others have appended.
     pub fn data_end(&self) -> u64 {
-        let in_file = |section: &&Section| section.offset != 0 && section.file_bytes != 0;
-        let sections = self.sections.iter().filter(in_file);
+        let sections = self.sections.iter().filter(|section| section.is_in_file());
         let ends =
             sections.map(|section| u64::from(section.offset) + u64::from(section.file_bytes));
         let table = self.section_offset(self.sections.len()) as u64;
@@ -266,6 +281,11 @@ impl Headers {
         self.optional() + offset_of!(pe::ImageOptionalHeader64, file_alignment)
     }
 
+    /// Where `SizeOfCode` is, and `SizeOfInitializedData` behind it; the same in both forms.
+    pub fn code_bytes_offset(&self) -> usize {
+        self.optional() + offset_of!(pe::ImageOptionalHeader64, size_of_code)
+    }
+
     /// Where `SizeOfHeaders` is.
     pub fn header_bytes_offset(&self) -> usize {
         self.optional() + offset_of!(pe::ImageOptionalHeader64, size_of_headers)
@@ -288,6 +308,11 @@ impl Headers {
     /// Where the header of a section is.
     pub fn section_offset(&self, index: usize) -> usize {
         self.section_table + index * size_of::<pe::ImageSectionHeader>()
+    }
+
+    /// Where a section's `SizeOfRawData` is, and `PointerToRawData` behind it.
+    pub fn section_data_offset(&self, index: usize) -> usize {
+        self.section_offset(index) + offset_of!(pe::ImageSectionHeader, size_of_raw_data)
     }
 
     pub(super) fn read(path: &str, bytes: &[u8]) -> Result<Headers, PeError> {
@@ -402,10 +427,13 @@ fn spans(headers: &Headers, file_bytes: usize) -> Vec<Span> {
         return spans;
     }
     for section in &headers.sections {
-        let offset = section.offset - section.offset % SECTOR;
+        let within = section.offset % SECTOR;
+        let offset = section.offset - within;
         let memory = section.extent().checked_next_multiple_of(PAGE).unwrap_or(u32::MAX);
-        let bytes = section.file_bytes.min(memory).min(file.saturating_sub(offset));
-        if section.offset != 0 && bytes > 0 && section.rva.checked_add(bytes).is_some() {
+        let sectors = section.file_bytes.checked_add(within);
+        let sectors = sectors.and_then(|bytes| bytes.checked_next_multiple_of(SECTOR));
+        let bytes = sectors.unwrap_or(u32::MAX).min(memory).min(file.saturating_sub(offset));
+        if section.is_in_file() && bytes > 0 && section.rva.checked_add(bytes).is_some() {
             spans.push(Span { rva: section.rva, bytes, offset });
         }
     }

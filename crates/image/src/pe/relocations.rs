@@ -66,19 +66,31 @@ pub struct Blocks<'a> {
 impl<'a> Pe<'a> {
     /// The relocation table; without blocks where there is none.
     pub fn relocation_blocks(&self) -> Blocks<'a> {
-        let Some(directory) = self.directory(spec::BASERELOC) else {
-            return Blocks { table: &[], rva: 0, missing: None };
-        };
-        let rva = directory.rva;
-        match self.at(rva) {
-            Some(rest) => {
-                let size = rest.len().min(directory.size as usize);
-                let table = rest.get(..size).unwrap_or(&[]);
-                // What a linker says is there but left out of the file is zero in memory.
-                Blocks { table, rva, missing: None }
-            }
-            None => Blocks { table: &[], rva, missing: Some(TableDamage::NotInFile { rva }) },
+        match self.relocation_table() {
+            Ok(Some((rva, table))) => Blocks::of(rva, table),
+            Ok(None) => Blocks::of(0, &[]),
+            Err(damage) => Blocks { table: &[], rva: 0, missing: Some(damage) },
         }
+    }
+
+    /// Address and bytes of the relocation table, if there is one.
+    ///
+    /// # Errors
+    /// The file has no bytes for it.
+    pub fn relocation_table(&self) -> Result<Option<(u32, &'a [u8])>, TableDamage> {
+        let Some(directory) = self.directory(spec::BASERELOC) else { return Ok(None) };
+        let rva = directory.rva;
+        let rest = self.at(rva).ok_or(TableDamage::NotInFile { rva })?;
+        // What a linker says is there but left out of the file is zero in memory.
+        let size = rest.len().min(directory.size as usize);
+        Ok(Some((rva, rest.get(..size).unwrap_or(&[]))))
+    }
+}
+
+impl<'a> Blocks<'a> {
+    /// The blocks of a table at an address.
+    pub fn of(rva: u32, table: &'a [u8]) -> Blocks<'a> {
+        Blocks { table, rva, missing: None }
     }
 }
 

@@ -1,6 +1,6 @@
-//! Hints: where among a DLL's names an import was when the image was linked. A right one spares
-//! the loader the search.
+//! Whether hints are right.
 
+use crate::names::text;
 use crate::tables::{self, FromDll};
 use crate::{Declined, Missing, Set};
 use image::pe::imports::By;
@@ -23,7 +23,7 @@ pub struct HintCheck {
 
 /// Where an imported name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(super) enum Place {
     /// At this position among the DLL's names; with `true` only a right hint leads there.
     Position(usize, bool),
     /// The DLL has no such name.
@@ -49,7 +49,7 @@ impl HintCheck {
         for import in &from.imports {
             let By::Name { hint, name, .. } = import.by else { continue };
             let Ok(dll) = dll else {
-                *self.unknown.entry(crate::names::text(from.from.name)).or_default() += 1;
+                *self.unknown.entry(text(from.from.name)).or_default() += 1;
                 continue;
             };
             match place(set, dll, hint, name) {
@@ -59,8 +59,7 @@ impl HintCheck {
                     self.only_by_hint += u64::from(only_by_hint);
                 }
                 Place::Nowhere => {
-                    let (dll, name) =
-                        (crate::names::text(from.from.name), crate::names::text(name));
+                    let (dll, name) = (text(from.from.name), text(name));
                     self.missing.push(format!("{dll}!{name}"));
                 }
             }
@@ -70,7 +69,7 @@ impl HintCheck {
 
 /// The position of a name among a DLL's: the hint's, where the name is there (a name can be there
 /// twice), else where halving finds it, else where it is.
-pub(crate) fn place(set: &Set<'_>, dll: usize, hint: u16, name: &[u8]) -> Place {
+pub(super) fn place(set: &Set<'_>, dll: usize, hint: u16, name: &[u8]) -> Place {
     let Some(member) = set.member(dll) else { return Place::Nowhere };
     let Ok(exports) = member.exports() else { return Place::Nowhere };
     let at_hint = exports.named(usize::from(hint)).is_some_and(|(found, _)| found == name);

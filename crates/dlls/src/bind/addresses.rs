@@ -1,0 +1,154 @@
+//! The addresses that imports get where every DLL is at its preferred base.
+
+use super::directory::Entry;
+use super::state::is_moved;
+use super::unbind::Writes;
+use crate::names::text;
+use crate::tables::{self, FromDll};
+use crate::{Declined, Set};
+use image::pe::Pe;
+
+/// A DLL that is bound to.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BoundDll {
+    /// As written in the importer.
+    pub name: String,
+    /// Its `TimeDateStamp`.
+    pub time_stamp: u32,
+    /// Addresses written.
+    pub imports: u64,
+    /// DLLs that it forwards to.
+    pub forwarders: Vec<String>,
+    /// It, or one that it forwards to, is moved by ASLR: Windows finds it elsewhere, and binds anew
+    /// at every start.
+    pub moved: bool,
+}
+
+/// A DLL that is not bound to.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Left {
+    /// As written in the importer.
+    pub name: String,
+    /// Imports from it.
+    pub imports: u64,
+    /// Whether its file is known.
+    pub at_hand: bool,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+/// One DLL of the address table.
+pub(super) struct Addresses {
+    pub(super) entry: Entry,
+    pub(super) bound: Result<BoundDll, Left>,
+    pub(super) writes: Writes,
+    /// Images whose addresses these are.
+    pub(super) images: Vec<usize>,
+}
+
+/// What the imports from one DLL get: all of them an address, or none.
+///
+/// # Errors
+/// The address table is not in the file, or says something else than the lookup table.
+pub(super) fn of(
+    set: &Set<'_>,
+    importer: usize,
+    file: &Pe<'_>,
+    path: &str,
+    from: &FromDll<'_>,
+) -> Result<Addresses, Declined> {
+    let entry =
+        |time_stamp, forwarders| Entry { name: from.from.name.to_vec(), time_stamp, forwarders };
+    unbound(file, path, from)?;
+    match found(set, importer, file, from) {
+        Ok(Found { time_stamp, images, forwarders, values }) => {
+            let width = file.pointer_bytes() as usize;
+            let writes = from.imports.iter().zip(values).map(|(import, value)| {
+                let offset = file.offset(import.slot)?;
+                Some((offset, value.to_le_bytes().get(..width)?.to_vec()))
+            });
+            let writes: Option<Writes> = writes.collect();
+            let writes = writes.ok_or_else(|| tables::outside(path, from.from.addresses))?;
+            let moved = |&image: &usize| set.member(image).is_some_and(|one| is_moved(one.pe()));
+            let bound = BoundDll {
+                name: text(from.from.name),
+                time_stamp,
+                imports: from.imports.len() as u64,
+                forwarders: forwarders.iter().map(|(name, _)| text(name)).collect(),
+                moved: images.iter().any(moved),
+            };
+            Ok(Addresses { entry: entry(time_stamp, forwarders), bound: Ok(bound), writes, images })
+        }
+        Err(reason) => {
+            let (name, imports) = (text(from.from.name), from.imports.len() as u64);
+            let at_hand = set.dll(importer, from.from.name).is_ok();
+            let bound = Err(Left { name, imports, at_hand, reason });
+            let (writes, images) = (Writes::new(), Vec::new());
+            Ok(Addresses { entry: entry(0, Vec::new()), bound, writes, images })
+        }
+    }
+}
+
+/// Both tables say the same before an image is bound: else it could not be taken back.
+fn unbound(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Declined> {
+    let differs = |import: &&image::pe::imports::Import<'_>| {
+        let (lookup, slot) = (file.pointer(import.lookup), file.pointer(import.slot));
+        slot.is_none() || lookup != slot
+    };
+    if let Some(import) = from.imports.iter().find(differs) {
+        let reason = format!(
+            "the address table at {:#x} says something else than the lookup table, though it is \
+             not bound; build it again",
+            import.slot
+        );
+        return Err(Declined::refused(path, reason));
+    }
+    Ok(())
+}
+
+struct Found {
+    time_stamp: u32,
+    images: Vec<usize>,
+    forwarders: Vec<(Vec<u8>, u32)>,
+    values: Vec<u64>,
+}
+
+fn found(
+    set: &Set<'_>,
+    importer: usize,
+    file: &Pe<'_>,
+    from: &FromDll<'_>,
+) -> Result<Found, String> {
+    let dll = set.dll(importer, from.from.name).map_err(|missing| missing.to_string())?;
+    let mut images = vec![dll];
+    let mut values = Vec::with_capacity(from.imports.len());
+    for import in &from.imports {
+        let export = set.export(dll, import.by).map_err(|error| error.to_string())?;
+        let resolved = set.follow(importer, export).map_err(|error| error.to_string())?;
+        for image in resolved.forwarders {
+            if !images.contains(&image) {
+                images.push(image);
+            }
+        }
+        let base = set.member(resolved.dll).map(|image| image.pe().headers().base);
+        let value = base.and_then(|base| base.checked_add(resolved.rva.into()));
+        let value = value.filter(|&value| file.headers().wide || value <= u32::MAX.into());
+        values.push(value.ok_or("its preferred base is beyond the address space")?);
+    }
+    let mut stamps = Vec::new();
+    for &image in &images {
+        let Some(member) = set.member(image) else { continue };
+        let time_stamp = member.pe().headers().time_stamp;
+        if time_stamp == 0 {
+            return Err(format!(
+                "{} has the time stamp 0, so that loaders would not notice another version of it",
+                member.file_name()
+            ));
+        }
+        let name = member.path().file_name().unwrap_or_default().to_string_lossy();
+        stamps.push((name.as_bytes().to_vec(), time_stamp));
+    }
+    let time_stamp = stamps.first().map_or(0, |(_, time_stamp)| *time_stamp);
+    let forwarders = stamps.split_off(1.min(stamps.len()));
+    Ok(Found { time_stamp, images, forwarders, values })
+}

@@ -1,0 +1,236 @@
+//! An image bound to the DLLs of its set.
+
+use super::addresses::{self, Addresses, BoundDll, Left};
+use super::unbind::{STAMP, Writes, apply, unbind};
+use super::{directory, room};
+use crate::names::{key, text};
+use crate::tables::{self, FromDll};
+use crate::{Declined, Set};
+use image::ImageError;
+use image::pe::edit::Draft;
+use image::pe::{Directory, Pe, spec};
+use std::collections::BTreeSet;
+
+/// Entries of the bound-import directory begin at multiples of this.
+const ALIGNMENT: usize = 4;
+
+/// What an image was bound to.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Bound {
+    /// DLLs whose addresses were written; none where the image could not be bound to any.
+    pub dlls: Vec<BoundDll>,
+    /// DLLs that loaders go on to search through.
+    pub left: Vec<Left>,
+    /// Delayed imports, which are bound at their first call as before.
+    pub delayed_left: u64,
+    /// It was bound before.
+    pub was_bound: bool,
+    /// DLLs that were bound to, and whose preferred addresses overlap others': only one of them can
+    /// be there.
+    pub overlapping: Vec<String>,
+}
+
+/// Binds image `importer` of a set; `draft` is a copy of it. A DLL is bound to where all imports
+/// from it lead to functions of images at hand; where there is none the draft stays as it is.
+///
+/// # Errors
+/// It must not be bound (NO_BIND), has no lookup tables or no room for the bound-import directory,
+/// or its tables overlap so that it could not be taken back. The
+/// draft is of no use then.
+pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, Declined> {
+    let path = set.member(importer).map(crate::Member::name).unwrap_or_default();
+    let flags = draft.headers().dll_characteristics;
+    if flags & spec::IMAGE_DLLCHARACTERISTICS_NO_BIND != 0 {
+        let reason = "it says that it must not be bound (NO_BIND); headstart flags can clear that";
+        return Err(Declined::refused(path, reason));
+    }
+    let untouched = draft.clone();
+    let before = unbind(draft, &path)?;
+    let original = draft.clone();
+    let (bound, directory) = plan(draft, &path, set, importer)?;
+    let bound = Bound { was_bound: before.dlls > 0 || before.directory, ..bound };
+    let Some((place, writes)) = directory else {
+        *draft = untouched;
+        return Ok(bound);
+    };
+    apply(draft, &path, &writes)?;
+    draft.set_directory(spec::BOUND_IMPORT, place).map_err(|_| {
+        let reason = "its data directory ends in front of the entry for bound imports; \
+                      build it with another linker";
+        Declined::refused(path.as_str(), reason)
+    })?;
+    prove(draft, &original, &path)?;
+    Ok(bound)
+}
+
+/// What is to be written, with the directory's place.
+fn plan(
+    draft: &Draft,
+    path: &str,
+    set: &Set<'_>,
+    importer: usize,
+) -> Result<(Bound, Option<(Directory, Writes)>), Declined> {
+    let file = Pe::parse(path, draft.bytes()).map_err(ImageError::from)?;
+    let tables = tables::read(path, &file)?;
+    let (delayed, loaded): (Vec<_>, Vec<_>) = tables.iter().partition(|dll| dll.from.delayed);
+    check(&file, path, &loaded)?;
+    let all: Result<Vec<Addresses>, Declined> =
+        loaded.iter().map(|from| addresses::of(set, importer, &file, path, from)).collect();
+    let all = all?;
+    let mut writes: Writes = Vec::new();
+    let (mut dlls, mut left, mut images) = (Vec::new(), Vec::new(), BTreeSet::from([importer]));
+    let mut entries = Vec::new();
+    for (from, addresses) in loaded.iter().zip(all) {
+        entries.push(addresses.entry);
+        match addresses.bound {
+            Ok(bound) => dlls.push(bound),
+            Err(one) => {
+                left.push(one);
+                continue;
+            }
+        }
+        images.extend(addresses.images);
+        writes.extend(addresses.writes);
+        let stamps = file.offset(from.from.descriptor.saturating_add(STAMP));
+        writes.push((
+            stamps.ok_or_else(|| tables::outside(path, from.from.descriptor))?,
+            vec![0xff; 8],
+        ));
+    }
+    let delayed_left = delayed.iter().map(|dll| dll.imports.len() as u64).sum();
+    let overlapping = overlapping(set, &images);
+    let bound = Bound { dlls, left, delayed_left, was_bound: false, overlapping };
+    if bound.dlls.is_empty() {
+        return Ok((bound, None));
+    }
+    let (place, bytes) = placed(&file, path, &entries)?;
+    writes.push((place.rva as usize, bytes));
+    Ok((bound, Some((place, writes))))
+}
+
+/// What must be so before anything is bound.
+fn check(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Declined> {
+    let refuse = |reason: String| Err(Declined::refused(path, reason));
+    let entry = file.headers().directories.get(spec::BOUND_IMPORT);
+    if entry.is_some_and(|entry| entry.rva != 0 || entry.size != 0) {
+        return refuse("its entry for bound imports is half empty; build it again".to_owned());
+    }
+    let mut names = BTreeSet::new();
+    for from in loaded {
+        let name = text(from.from.name);
+        if from.from.lookups == 0 {
+            return refuse(format!(
+                "it has no lookup table for {name}, so that it could not be unbound and a changed \
+                 DLL would break it; build it with a linker that writes one"
+            ));
+        }
+        let chain = file.at(from.from.descriptor).and_then(|rest| rest.get(8..12));
+        if chain != Some(&[0; 4]) {
+            return refuse(format!("its descriptor for {name} is neither bound nor unbound"));
+        }
+        if !names.insert(key(from.from.name)) {
+            return refuse(format!(
+                "it imports from {name} in two places, and loaders would look at only one of them \
+                 where {name} has changed; link it with one import library for {name}"
+            ));
+        }
+    }
+    relocated(file, path, loaded)
+}
+
+/// Addresses in a table that base relocations change would be wrong wherever the image is moved.
+fn relocated(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Declined> {
+    let slots: BTreeSet<u32> =
+        loaded.iter().flat_map(|from| from.imports.iter().map(|import| import.slot)).collect();
+    let width = file.pointer_bytes();
+    for block in file.relocation_blocks() {
+        let damaged = |damage: image::pe::relocations::TableDamage| {
+            Declined::refused(path, format!("{damage}; build or copy it again"))
+        };
+        for relocation in block.map_err(damaged)?.relocations() {
+            let relocation = relocation.map_err(damaged)?;
+            // A relocation writes to 8 bytes at most.
+            let from = relocation.rva.saturating_sub(width - 1);
+            let hit = slots.range(from..relocation.rva.saturating_add(8)).next();
+            if relocation.kind != spec::IMAGE_REL_BASED_ABSOLUTE && hit.is_some() {
+                let reason = format!(
+                    "the base relocation at {:#x} changes its address table; build it again",
+                    relocation.rva
+                );
+                return Err(Declined::refused(path, reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the directory goes, and its bytes.
+fn placed(
+    file: &Pe<'_>,
+    path: &str,
+    entries: &[directory::Entry],
+) -> Result<(Directory, Vec<u8>), Declined> {
+    let bytes = directory::bytes(entries);
+    let bytes = bytes.ok_or_else(|| Declined::refused(path, "it imports from too many DLLs"))?;
+    let room = room::of(file);
+    let start = room.start.next_multiple_of(ALIGNMENT);
+    let free = room.end.saturating_sub(start);
+    if bytes.len() > free {
+        let reason = format!(
+            "there is no room in its headers: bound imports take {} bytes, and {free} are free \
+             behind the section table; headstart realign --file-alignment 4096 makes room",
+            bytes.len()
+        );
+        return Err(Declined::refused(path, reason));
+    }
+    let present = file.bytes().get(room).unwrap_or(&[1]);
+    if present.iter().any(|&byte| byte != 0) {
+        let reason = "the room behind its section table, where bound imports are kept, holds \
+                      something already; it is left as it is";
+        return Err(Declined::refused(path, reason));
+    }
+    let (rva, size) = (start as u32, bytes.len() as u32);
+    Ok((Directory { rva, size }, bytes))
+}
+
+/// Names of the images whose preferred addresses overlap those of another.
+fn overlapping(set: &Set<'_>, images: &BTreeSet<usize>) -> Vec<String> {
+    let mut ranges: Vec<(u64, u64, usize)> = images
+        .iter()
+        .filter_map(|&image| {
+            let headers = set.member(image)?.pe().headers();
+            let end = headers.base.saturating_add(headers.image_bytes.into());
+            Some((headers.base, end, image))
+        })
+        .collect();
+    ranges.sort_unstable();
+    let mut overlapping = BTreeSet::new();
+    let mut widest: Option<(u64, usize)> = None;
+    for (start, end, image) in ranges {
+        if let Some((before, other)) = widest
+            && start < before
+        {
+            overlapping.extend([other, image]);
+        }
+        if widest.is_none_or(|(before, _)| end > before) {
+            widest = Some((end, image));
+        }
+    }
+    let names = overlapping.into_iter().filter_map(|image| Some(set.member(image)?.file_name()));
+    names.collect()
+}
+
+/// The bound image imports the same, and unbinding it gives back every byte.
+fn prove(bound: &Draft, original: &Draft, path: &str) -> Result<(), Declined> {
+    let before = Pe::parse(path, original.bytes()).map_err(ImageError::from)?;
+    let before = tables::read(path, &before)?;
+    tables::prove(bound, path, &before, |old, new| old.by == new.by)?;
+    let mut restored = bound.clone();
+    unbind(&mut restored, path)?;
+    if restored.bytes() != original.bytes() {
+        let reason = "its import tables overlap, so that binding could not be taken back; \
+                      build it with another linker";
+        return Err(Declined::refused(path, reason));
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Binding taken back.
+
+use super::room;
+use crate::{Declined, tables};
+use image::ImageError;
+use image::pe::edit::Draft;
+use image::pe::{Directory, Pe, bound, spec};
+use std::ops::Range;
+
+/// Where `TimeDateStamp` and `ForwarderChain` are in an import descriptor.
+pub(super) const STAMP: u32 = 4;
+
+/// What was bound, and is not any more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Unbound {
+    /// DLLs that were bound to.
+    pub dlls: u64,
+    /// Addresses that were taken out of the address table.
+    pub imports: u64,
+    /// A bound-import directory was removed.
+    pub directory: bool,
+    /// Delayed DLLs with bound addresses, which are in a table of their own; they are left, as
+    /// loaders compare them by themselves.
+    pub delayed_left: u64,
+}
+
+/// What is written where, in the file.
+pub(super) type Writes = Vec<(usize, Vec<u8>)>;
+
+/// Restores an image as it was before it was bound: the address table from the lookup table, the
+/// descriptors' stamps, and no bound-import directory. `path` is its name in errors.
+///
+/// # Errors
+/// It was bound without a lookup table, or its import tables are damaged. The draft is as before.
+pub fn unbind(draft: &mut Draft, path: &str) -> Result<Unbound, Declined> {
+    let mut unbound = Unbound::default();
+    let mut writes = Writes::new();
+    let file = Pe::parse(path, draft.bytes()).map_err(ImageError::from)?;
+    for dll in tables::read(path, &file)? {
+        let from = &dll.from;
+        if from.delayed {
+            unbound.delayed_left += u64::from(from.time_stamp != 0 && from.bound_addresses != 0);
+            continue;
+        }
+        if from.time_stamp == 0 {
+            continue;
+        }
+        if from.lookups == 0 {
+            let name = crate::names::text(from.name);
+            let reason = format!(
+                "its imports from {name} are bound, and it has no lookup table that says what they \
+                 were; build or copy it again"
+            );
+            return Err(Declined::refused(path, reason));
+        }
+        for import in &dll.imports {
+            writes.push(word(&file, path, import.lookup, import.slot)?);
+        }
+        let stamps = from.descriptor.checked_add(STAMP).and_then(|rva| file.offset(rva));
+        writes.push((stamps.ok_or_else(|| tables::outside(path, from.descriptor))?, vec![0; 8]));
+        unbound.dlls += 1;
+        unbound.imports += dll.imports.len() as u64;
+    }
+    let directory = file.directory(spec::BOUND_IMPORT);
+    let zeroed = directory.and_then(|directory| own_room(&file, directory));
+    writes.extend(zeroed.map(|range| (range.start, vec![0; range.len()])));
+    unbound.directory = directory.is_some();
+    apply(draft, path, &writes)?;
+    if unbound.directory {
+        let none = Directory { rva: 0, size: 0 };
+        draft.set_directory(spec::BOUND_IMPORT, none).map_err(|_| tables::outside(path, 0))?;
+    }
+    Ok(unbound)
+}
+
+/// The word at one address, to be written to another.
+fn word(file: &Pe<'_>, path: &str, from: u32, to: u32) -> Result<(usize, Vec<u8>), Declined> {
+    let bytes = file.pointer_bytes() as usize;
+    let word = file.range(from, bytes).ok_or_else(|| tables::outside(path, from))?;
+    file.range(to, bytes).ok_or_else(|| tables::outside(path, to))?;
+    let offset = file.offset(to).ok_or_else(|| tables::outside(path, to))?;
+    Ok((offset, word.to_vec()))
+}
+
+/// The bytes of a bound-import directory, where they are in the room behind the section table and
+/// so are nothing else.
+fn own_room(file: &Pe<'_>, directory: Directory) -> Option<Range<usize>> {
+    let (mut entries, mut end) = (0, 0);
+    for bound in file.bound_imports() {
+        let bound = bound.ok()?;
+        entries += 1 + bound.forwarders.len();
+        end = end.max(bound.end);
+    }
+    let end = end.max((entries + 1) * bound::ENTRY).max(directory.size as usize);
+    let start = directory.rva as usize;
+    let range = start..start.checked_add(end)?;
+    let room = room::of(file);
+    (room.start <= range.start && range.end <= room.end).then_some(range)
+}
+
+pub(super) fn apply(draft: &mut Draft, path: &str, writes: &Writes) -> Result<(), Declined> {
+    let length = draft.bytes().len();
+    let fits = |(offset, bytes): &(usize, Vec<u8>)| {
+        offset.checked_add(bytes.len()).is_some_and(|end| end <= length)
+    };
+    if !writes.iter().all(fits) {
+        return Err(Declined::refused(path, "its import tables are not in the file"));
+    }
+    for (offset, bytes) in writes {
+        let written = draft.write(*offset, bytes);
+        written.map_err(|error| Declined::refused(path, error.to_string()))?;
+    }
+    Ok(())
+}

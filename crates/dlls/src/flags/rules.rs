@@ -1,0 +1,119 @@
+//! Which flags an image can have, and which do nothing without others.
+//!
+//! Sources: Microsoft's pages on the linker's options /DYNAMICBASE, /HIGHENTROPYVA,
+//! /LARGEADDRESSAWARE, /NXCOMPAT, /TSAWARE, /GUARD and /APPCONTAINER.
+
+use super::Flag;
+use image::pe::{Headers, Pe, spec};
+
+const NATIVE: u16 = 1;
+
+/// Whether a flag can be set (`on`) or cleared; else why not.
+pub(super) fn possible(file: &Pe<'_>, flag: Flag, on: bool) -> Result<(), String> {
+    match (flag, on) {
+        (Flag::DynamicBase, true) => can_move(file),
+        (Flag::HighEntropyVa, true) if !file.headers().wide => {
+            Err("highentropyva is for 64-bit images, and it has 32 bits (PE32)".to_owned())
+        }
+        (Flag::DynamicBase, false) if is_arm(file.headers()) => {
+            Err("Windows loads no image for ARM without dynamicbase".to_owned())
+        }
+        (Flag::LargeAddressAware, false) if is_arm64(file.headers()) => {
+            Err("Windows runs no program for ARM64 without largeaddressaware".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn can_move(file: &Pe<'_>) -> Result<(), String> {
+    let headers = file.headers();
+    let stripped = headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED != 0;
+    let none = file.directory(spec::BASERELOC).is_none();
+    // Code of 32 bits has absolute addresses.
+    if stripped || (none && has_code(headers) && !headers.wide) {
+        return Err(
+            "dynamicbase needs relocations, and they were removed, so that it works at its \
+                    preferred base only; link it with /fixed:no (GNU ld: --dynamicbase)"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// What a user should know of the flags that were changed.
+pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<String> {
+    let headers = file.headers();
+    let is_dll = headers.characteristics & spec::IMAGE_FILE_DLL != 0;
+    let is_program = !is_dll && headers.subsystem != NATIVE;
+    let has = |flag: Flag| flag.is_set(headers);
+    let was_set = |flag| set.contains(&flag);
+    let was_cleared = |flag| cleared.contains(&flag);
+    let touched = |flag| was_set(flag) || was_cleared(flag);
+    let has_table = file.directory(spec::BASERELOC).is_some();
+    let entropy = [Flag::HighEntropyVa, Flag::DynamicBase, Flag::LargeAddressAware];
+    let entropy = has(Flag::HighEntropyVa) && entropy.into_iter().any(touched);
+    let all = [
+        (
+            was_set(Flag::DynamicBase) && !has_table && has_code(headers),
+            "it has no relocation table: dynamicbase is right only if it holds no absolute address",
+        ),
+        (entropy && !has(Flag::DynamicBase), "highentropyva does nothing without dynamicbase"),
+        (
+            entropy && is_program && !has(Flag::LargeAddressAware),
+            "highentropyva does nothing in a program without largeaddressaware",
+        ),
+        (
+            touched(Flag::LargeAddressAware) && !is_program,
+            "largeaddressaware is heeded in programs only, not in DLLs and drivers",
+        ),
+        (
+            was_set(Flag::LargeAddressAware) && is_program && !headers.wide,
+            "its code, and that of its DLLs, now meets addresses above 2 GiB; test that it copes",
+        ),
+        (
+            was_cleared(Flag::LargeAddressAware) && is_program && headers.wide,
+            "the whole process now has to fit into 2 GiB of addresses",
+        ),
+        (
+            touched(Flag::TsAware) && !is_program,
+            "tsaware is heeded in programs only, not in DLLs and drivers",
+        ),
+        (
+            touched(Flag::NxCompat) && headers.wide,
+            "nxcompat changes nothing for 64-bit programs, which never execute data",
+        ),
+        (
+            was_cleared(Flag::DynamicBase) && has(Flag::GuardCf),
+            "Windows heeds Control Flow Guard (guard:cf) only together with dynamicbase",
+        ),
+        (
+            (was_cleared(Flag::DynamicBase) || was_cleared(Flag::NxCompat))
+                && has(Flag::AppContainer),
+            "Windows starts app containers only with dynamicbase and nxcompat",
+        ),
+        (
+            was_set(Flag::NoBind) && file.directory(spec::BOUND_IMPORT).is_some(),
+            "it is bound already; headstart unbind takes that back",
+        ),
+        (
+            was_set(Flag::DynamicBase) && file.directory(spec::BOUND_IMPORT).is_some(),
+            "it is bound, which helps only where its DLLs are at their preferred bases",
+        ),
+    ];
+    all.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.to_owned()).collect()
+}
+
+fn has_code(headers: &Headers) -> bool {
+    let executable = |section: &image::pe::Section| {
+        section.flags & (spec::IMAGE_SCN_CNT_CODE | spec::IMAGE_SCN_MEM_EXECUTE) != 0
+    };
+    headers.sections.iter().any(executable)
+}
+
+fn is_arm64(headers: &Headers) -> bool {
+    headers.machine == spec::IMAGE_FILE_MACHINE_ARM64
+}
+
+fn is_arm(headers: &Headers) -> bool {
+    is_arm64(headers) || headers.machine == spec::IMAGE_FILE_MACHINE_ARMNT
+}

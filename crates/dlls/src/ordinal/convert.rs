@@ -1,0 +1,183 @@
+//! Names in lookup tables replaced by ordinals.
+
+use crate::names::text;
+use crate::tables::{self, FromDll};
+use crate::{Declined, Set, Unresolved};
+use image::pe::Pe;
+use image::pe::edit::Draft;
+use image::pe::imports::{By, Import};
+use std::collections::BTreeMap;
+
+/// A function or variable that is imported by its ordinal now.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Function {
+    /// Number of the DLL in the set.
+    pub dll: usize,
+    /// Its ordinal there.
+    pub ordinal: u16,
+    /// Its name.
+    pub name: Vec<u8>,
+}
+
+/// What became of the imports of one image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Converted {
+    /// Imports by name that are by ordinal now, delayed ones among them, in order.
+    pub functions: Vec<Function>,
+    /// Imports from DLLs of the set that were by ordinal before.
+    pub by_ordinal_before: u64,
+    /// Imports by name from DLLs that are not named, by the DLL's name as written: they stay, as
+    /// those may be replaced by other versions.
+    pub outside: BTreeMap<String, u64>,
+    /// Imports by name that stay, as `DLL!name` with the reason.
+    pub left: Vec<String>,
+}
+
+/// Converts the imports of image `importer` of a set, those from DLLs named in it; `draft` is a
+/// copy of the image. Names stay exported, so that `GetProcAddress` finds them.
+///
+/// # Errors
+/// It is bound, or its import tables are damaged, or overlap. The draft is of no use then.
+pub fn convert(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Converted, Declined> {
+    let mut converted = Converted::default();
+    let Some(member) = set.member(importer) else { return Ok(converted) };
+    let (path, file) = (member.name(), member.pe());
+    let tables = tables::read(&path, file)?;
+    if tables.iter().any(|dll| !dll.from.delayed && dll.from.time_stamp != 0) {
+        let reason = "it is bound; headstart unbind it first, and bind it again afterwards";
+        return Err(Declined::refused(path, reason));
+    }
+    let mut wanted: BTreeMap<u32, Wanted> = BTreeMap::new();
+    for from in &tables {
+        plan(set, importer, from, &mut wanted, &mut converted);
+    }
+    let ordinals = converted.decide(wanted);
+    for from in &tables {
+        for import in &from.imports {
+            if let Some(ordinal) = ordinals.get(&import.lookup) {
+                write(draft, &path, file, from, import, *ordinal)?;
+            }
+        }
+    }
+    tables::prove(draft, &path, &tables, |old, new| match ordinals.get(&old.lookup) {
+        Some(ordinal) => new.by == By::Ordinal(*ordinal),
+        None => new.by == old.by,
+    })?;
+    Ok(converted)
+}
+
+/// What the imports want that share an entry of a lookup table; nearly always it is one.
+enum Wanted {
+    Function(Function),
+    /// It stays as it is.
+    Nothing,
+    /// They do not agree.
+    Both(String),
+}
+
+fn plan(
+    set: &Set<'_>,
+    importer: usize,
+    from: &FromDll<'_>,
+    wanted: &mut BTreeMap<u32, Wanted>,
+    converted: &mut Converted,
+) {
+    let dll = set.dll(importer, from.from.name).ok().filter(|&dll| dll < set.named());
+    for import in &from.imports {
+        let one = match (dll, import.by) {
+            (Some(_), By::Ordinal(_)) => {
+                converted.by_ordinal_before += 1;
+                Wanted::Nothing
+            }
+            (None, By::Ordinal(_)) => Wanted::Nothing,
+            (None, By::Name { .. }) => {
+                *converted.outside.entry(text(from.from.name)).or_default() += 1;
+                Wanted::Nothing
+            }
+            (Some(dll), By::Name { name, .. }) => match function(set, dll, from, import, name) {
+                Ok(function) => Wanted::Function(function),
+                Err(reason) => {
+                    let (dll, name) = (text(from.from.name), text(name));
+                    converted.left.push(format!("{dll}!{name}: {reason}"));
+                    Wanted::Nothing
+                }
+            },
+        };
+        let one = match (wanted.remove(&import.lookup), one) {
+            (None, one) => one,
+            (Some(Wanted::Nothing), Wanted::Nothing) => Wanted::Nothing,
+            (Some(Wanted::Function(a)), Wanted::Function(b)) if a == b => Wanted::Function(a),
+            _ => Wanted::Both(text(from.from.name)),
+        };
+        wanted.insert(import.lookup, one);
+    }
+}
+
+/// The ordinal of an imported name.
+fn function(
+    set: &Set<'_>,
+    dll: usize,
+    from: &FromDll<'_>,
+    import: &Import<'_>,
+    name: &[u8],
+) -> Result<Function, String> {
+    if from.from.virtual_addresses {
+        return Err("its table holds virtual addresses, which base relocations change".to_owned());
+    }
+    let export = set.export(dll, import.by).map_err(|error: Unresolved| error.to_string())?;
+    let exports = set.member(dll).map(crate::Member::exports);
+    let ordinal = exports.and_then(|exports| exports.ok()?.ordinal_of_index(export.index));
+    let ordinal = ordinal.ok_or("its ordinal is above 65535")?;
+    Ok(Function { dll, ordinal, name: name.to_vec() })
+}
+
+impl Converted {
+    /// The ordinals to be written, by the address of their entry.
+    fn decide(&mut self, wanted: BTreeMap<u32, Wanted>) -> BTreeMap<u32, u16> {
+        let mut ordinals = BTreeMap::new();
+        for (lookup, wanted) in wanted {
+            match wanted {
+                Wanted::Function(function) => {
+                    ordinals.insert(lookup, function.ordinal);
+                    self.functions.push(function);
+                }
+                Wanted::Nothing => {}
+                Wanted::Both(dll) => self.left.push(format!(
+                    "{dll}: several imports share the entry at {lookup:#x} of a table"
+                )),
+            }
+        }
+        ordinals
+    }
+}
+
+fn write(
+    draft: &mut Draft,
+    path: &str,
+    file: &Pe<'_>,
+    from: &FromDll<'_>,
+    import: &Import<'_>,
+    ordinal: u16,
+) -> Result<(), Declined> {
+    let width = file.pointer_bytes();
+    let word = 1_u64 << (8 * width - 1) | u64::from(ordinal);
+    let word = word.to_le_bytes();
+    let word = word.get(..width as usize).unwrap_or(&word);
+    let mut put = |rva: u32| {
+        let written = file.offset(rva).map(|offset| draft.write(offset, word));
+        if matches!(written, Some(Ok(()))) { Ok(()) } else { Err(tables::outside(path, rva)) }
+    };
+    put(import.lookup)?;
+    // The address table of delayed imports leads to code that loads them.
+    if from.from.delayed || import.slot == import.lookup {
+        return Ok(());
+    }
+    if file.pointer(import.slot) != file.pointer(import.lookup) {
+        let reason = format!(
+            "the address table at {:#x} says something else than the lookup table; build it again",
+            import.slot
+        );
+        return Err(Declined::refused(path, reason));
+    }
+    put(import.slot)
+}

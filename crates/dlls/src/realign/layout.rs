@@ -1,0 +1,221 @@
+//! Which piece of the old file goes where in the new one.
+
+use image::pe::{Headers, PAGE, Pe, SECTOR, Section, spec};
+use std::ops::Range;
+
+/// A piece of the old file and its place in the new one.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    /// Where it was.
+    pub(super) from: Range<u64>,
+    /// Bytes of it that are kept; those behind them are zero.
+    pub(super) kept: u64,
+    /// Where it goes.
+    pub(super) to: u64,
+    /// Bytes that it takes there, zeros behind its own.
+    pub(super) bytes: u64,
+    /// Whose data it is; `None` for the headers, and for what belongs to nobody.
+    pub(super) section: Option<usize>,
+}
+
+/// All pieces, the headers first, what is behind the image last.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) pieces: Vec<Piece>,
+}
+
+impl Layout {
+    /// Lays out a file anew. The order of the pieces stays.
+    pub(super) fn of(file: &Pe<'_>, wanted: u32) -> Result<Layout, String> {
+        let mut new = Builder { bytes: file.bytes(), wanted: wanted.into(), pieces: Vec::new() };
+        let headers = file.headers();
+        let mut end = new.headers(headers)?;
+        for (index, span) in spans(file)? {
+            let section = headers.sections.get(index).ok_or("its section table is damaged")?;
+            if span.start < end {
+                return Err(format!(
+                    "section {} lies over others, or the headers, in the file; it was made by a \
+                     packer, or is damaged",
+                    name(section)
+                ));
+            }
+            new.gap(end..span.start);
+            new.section(index, section, headers.file_alignment, &span)?;
+            end = span.end;
+        }
+        let length = file.bytes().len() as u64;
+        new.pieces.push(Piece {
+            from: end.min(length)..length,
+            kept: length.saturating_sub(end),
+            to: new.end(),
+            bytes: length.saturating_sub(end),
+            section: None,
+        });
+        match new.end() {
+            0..=0xffff_ffff => Ok(Layout { pieces: new.pieces }),
+            more => Err(format!("it would have {more} bytes; a PE file has less than 4 GiB")),
+        }
+    }
+
+    /// What is behind the image in the old file.
+    pub(super) fn tail(&self) -> Range<u64> {
+        self.pieces.last().map_or(0..0, |piece| piece.from.clone())
+    }
+
+    /// Bytes of the headers in the new file.
+    pub(super) fn header_bytes(&self) -> u64 {
+        self.pieces.first().map_or(0, |piece| piece.bytes)
+    }
+
+    /// Where in the new file a part of the old one begins; `None` where it is torn apart.
+    pub(super) fn place(&self, part: &Range<u64>) -> Option<u64> {
+        let next = self.pieces.partition_point(|piece| piece.from.start <= part.start);
+        let piece = self.pieces.get(next.checked_sub(1)?)?;
+        let within = part.start - piece.from.start;
+        let inside = part.end <= piece.from.end && part.end - piece.from.start <= piece.bytes;
+        inside.then_some(piece.to + within)
+    }
+
+    /// The new file, out of the old one.
+    pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, String> {
+        let length = self.pieces.last().map_or(0, |piece| piece.to + piece.bytes) as usize;
+        let mut new = Vec::new();
+        new.try_reserve_exact(length)
+            .map_err(|_| format!("there is no memory for the {length} bytes it would have"))?;
+        for piece in &self.pieces {
+            new.resize(piece.to as usize, 0);
+            let from = piece.from.start as usize..(piece.from.start + piece.kept) as usize;
+            new.extend_from_slice(old.get(from).ok_or("it is shorter than it was")?);
+        }
+        new.resize(length, 0);
+        Ok(new)
+    }
+}
+
+/// The sections' data in the file as loaders see it, by place: whole sectors.
+fn spans(file: &Pe<'_>) -> Result<Vec<(usize, Range<u64>)>, String> {
+    let length = file.bytes().len() as u64;
+    let sections = file.headers().sections.iter().enumerate();
+    let mut spans = Vec::new();
+    for (index, section) in sections.filter(|(_, section)| section.is_in_file()) {
+        let (start, bytes) = (u64::from(section.offset), u64::from(section.file_bytes));
+        let sector = u64::from(SECTOR);
+        let end = start + bytes;
+        if end > length {
+            return Err(format!(
+                "it is cut short: section {} ends at {end:#x}, and the file has {length:#x} \
+                 bytes; copy or build it again",
+                name(section)
+            ));
+        }
+        let span = start - start % sector..end.next_multiple_of(sector).min(length);
+        spans.push((index, span));
+    }
+    spans.sort_by_key(|(_, span)| span.start);
+    Ok(spans)
+}
+
+struct Builder<'a> {
+    bytes: &'a [u8],
+    wanted: u64,
+    pieces: Vec<Piece>,
+}
+
+impl Builder<'_> {
+    /// Where the next piece may begin.
+    fn end(&self) -> u64 {
+        self.pieces.last().map_or(0, |piece| piece.to + piece.bytes)
+    }
+
+    /// Bytes of a part up to the last that is not zero.
+    fn content(&self, part: &Range<u64>) -> u64 {
+        let bytes = self.bytes.get(part.start as usize..part.end as usize).unwrap_or(&[]);
+        bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last as u64 + 1)
+    }
+
+    /// The headers with whatever was put behind the section table. Gives their end in the old file.
+    fn headers(&mut self, headers: &Headers) -> Result<u64, String> {
+        let table_end = headers.section_offset(headers.sections.len()) as u64;
+        let (end, length) = (u64::from(headers.header_bytes), self.bytes.len() as u64);
+        if end < table_end || end > length {
+            return Err(format!(
+                "its headers are said to end at {end:#x} (SizeOfHeaders), but the section table \
+                 ends at {table_end:#x}, and the file at {length:#x}"
+            ));
+        }
+        let unit = unit(headers.file_alignment, end);
+        let kept = self.content(&(0..end)).max(table_end).max(end + 1 - unit.min(end));
+        let bytes = kept.next_multiple_of(self.wanted);
+        let first = headers.sections.iter().map(|section| section.rva).min();
+        if first.is_some_and(|first| bytes > first.into()) {
+            return Err(format!(
+                "its headers would take {bytes:#x} bytes, and the first section begins at {:#x} in \
+                 memory; choose a smaller alignment, or link it again",
+                first.unwrap_or_default()
+            ));
+        }
+        self.pieces.push(Piece { from: 0..end, kept, to: 0, bytes, section: None });
+        Ok(end)
+    }
+
+    /// What lies between two sections in the file and belongs to none: kept, unless it is zero.
+    fn gap(&mut self, gap: Range<u64>) {
+        let bytes = self.content(&gap);
+        if bytes > 0 {
+            let to = self.end();
+            self.pieces.push(Piece { from: gap, kept: bytes, to, bytes, section: None });
+        }
+    }
+
+    fn section(
+        &mut self,
+        index: usize,
+        section: &Section,
+        old_alignment: u32,
+        span: &Range<u64>,
+    ) -> Result<(), String> {
+        let old = span.end - span.start;
+        let kept = self.content(span).max(needed(section, old_alignment, old)).max(1);
+        let bytes = kept.next_multiple_of(self.wanted);
+        let pages = |bytes: u64| bytes.div_ceil(PAGE.into());
+        // Without a size in memory, the one in the file counts.
+        if section.memory_bytes == 0 && pages(bytes) != pages(old) {
+            return Err(format!(
+                "section {} has no size in memory (VirtualSize) but that in the file, which would \
+                 be another one",
+                name(section)
+            ));
+        }
+        let to = self.end().next_multiple_of(self.wanted);
+        let (from, kept) = (span.clone(), kept.min(old));
+        self.pieces.push(Piece { from, kept, to, bytes, section: Some(index) });
+        Ok(())
+    }
+}
+
+/// Bytes of a section's data that are kept even where they are zero, of `old` bytes in the file.
+///
+/// Linkers fill the data up to the alignment. In writable sections they also leave out of the file
+/// what is zero at the end of memory, so that there only its content tells data from a fill.
+fn needed(section: &Section, old_alignment: u32, old: u64) -> u64 {
+    let memory = u64::from(section.memory_bytes);
+    let unit = unit(old_alignment, old);
+    if memory == 0 {
+        return old + 1 - unit.min(PAGE.into()).min(old);
+    }
+    if memory <= old && section.flags & spec::IMAGE_SCN_MEM_WRITE == 0 {
+        return memory;
+    }
+    memory.min(old + 1 - unit.min(old))
+}
+
+/// The unit that a size was filled up to, as far as one can tell.
+fn unit(alignment: u32, size: u64) -> u64 {
+    let alignment = u64::from(alignment);
+    let filled = alignment.is_power_of_two() && size.is_multiple_of(alignment);
+    if filled { alignment } else { 1 }
+}
+
+fn name(section: &Section) -> String {
+    String::from_utf8_lossy(section.short_name()).into_owned()
+}

@@ -1,0 +1,31 @@
+//! The check at the end: what a loader puts into memory is what it was.
+
+use image::pe::Pe;
+
+/// Compares the memory of two images, the second of which is a realigned copy of the first.
+pub(super) fn same_memory(old: &Pe<'_>, new: &Pe<'_>) -> Result<(), String> {
+    let table_end = old.headers().section_offset(old.headers().sections.len());
+    let behind_table = |file: &Pe<'_>| -> Option<Vec<u8>> {
+        Some(trimmed(file.at(0)?.get(table_end..).unwrap_or(&[])).to_vec())
+    };
+    let sections = old.headers().sections.iter().zip(&new.headers().sections);
+    let mut rvas = sections.map(|(old, new)| (old.rva == new.rva).then_some(old.rva));
+    let same = behind_table(old) == behind_table(new)
+        && rvas.all(|rva| rva.is_some_and(|rva| memory(old, rva) == memory(new, rva)));
+    if same {
+        return Ok(());
+    }
+    Err("its memory would not be the same afterwards; it is laid out in a way that headstart does \
+         not know"
+        .to_owned())
+}
+
+/// A section's memory without the zeros at its end, which need no place in the file.
+fn memory<'a>(file: &Pe<'a>, rva: u32) -> &'a [u8] {
+    trimmed(file.at(rva).unwrap_or(&[]))
+}
+
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    bytes.get(..end).unwrap_or(&[])
+}

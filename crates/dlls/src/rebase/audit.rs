@@ -1,0 +1,42 @@
+//! Addresses that nobody would put right: those of loaders' tables that no relocation names.
+
+use super::ground::Ground;
+use super::problem::Problem;
+use image::pe::relocations::Relocation;
+use image::pe::{AddressField, Pe, spec};
+use std::collections::BTreeMap;
+
+/// Finds out whether every address in loaders' tables has a relocation.
+pub(super) fn audit(pe: &Pe<'_>, ground: &Ground) -> Result<(), Problem> {
+    let fields = pe.address_fields()?;
+    if fields.is_empty() {
+        return Ok(());
+    }
+    let mut missing: BTreeMap<u32, AddressField> =
+        fields.into_iter().map(|field| (field.rva, field)).collect();
+    for block in ground.blocks() {
+        let block = block?;
+        // Most pages hold none of them.
+        let end = block.page.saturating_add(0x1000);
+        if missing.range(block.page..end).next().is_none() {
+            continue;
+        }
+        for found in block.relocations() {
+            let Relocation { rva, kind, .. } = found?;
+            let bytes = match kind {
+                spec::IMAGE_REL_BASED_DIR64 => 8,
+                spec::IMAGE_REL_BASED_HIGHLOW => 4,
+                _ => continue,
+            };
+            if missing.get(&rva).is_some_and(|field| field.bytes == bytes) {
+                missing.remove(&rva);
+            }
+        }
+    }
+    match missing.into_values().next() {
+        Some(AddressField { rva, table, field, .. }) => {
+            Err(Problem::Uncovered { rva, table, field })
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,141 @@
+//! Address space: what is taken of it, and where there is room.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Windows maps images at multiples of this (its allocation granularity).
+pub const SLOT: u64 = 0x1_0000;
+
+/// Why a set of images cannot be laid out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// There is no room left.
+    #[error(
+        "the set is too large: there is no room left for {name} ({bytes} bytes) in {from:#x} to \
+         {to:#x}; rebase fewer files, or choose another --base"
+    )]
+    Full {
+        /// The first image that there is no room for.
+        name: String,
+        /// Bytes of its slot.
+        bytes: u64,
+        /// Where room was looked for.
+        from: u64,
+        /// The end of that.
+        to: u64,
+    },
+    /// The base is between slots.
+    #[error("the base {0:#x} is not a multiple of 64 KiB (0x10000), which images are mapped at")]
+    Unaligned(u64),
+}
+
+/// The bytes of address space that an image takes.
+pub fn slot_bytes(memory_bytes: u64) -> u64 {
+    memory_bytes.div_ceil(SLOT).saturating_mul(SLOT)
+}
+
+/// What is taken of the address space.
+#[derive(Clone, Debug, Default)]
+pub struct Space {
+    /// Start and end; apart from each other.
+    taken: BTreeMap<u64, u64>,
+}
+
+impl Space {
+    /// Takes a range, parts of which may be taken already.
+    pub fn take(&mut self, range: Range<u64>) {
+        if range.is_empty() {
+            return;
+        }
+        let Range { mut start, mut end } = range;
+        while let Some((&from, &to)) = self.taken.range(..=end).next_back() {
+            if to < start {
+                break;
+            }
+            self.taken.remove(&from);
+            start = start.min(from);
+            end = end.max(to);
+        }
+        self.taken.insert(start, end);
+    }
+
+    /// The last of what is taken in a range.
+    fn last_in(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        let (&start, &end) = self.taken.range(..range.end).next_back()?;
+        (end > range.start).then_some(start..end)
+    }
+
+    /// Whether nothing of a range is taken.
+    pub fn is_free(&self, range: &Range<u64>) -> bool {
+        self.last_in(range).is_none()
+    }
+
+    /// The lowest place within a range for so many bytes.
+    pub fn lowest(&self, bytes: u64, within: &Range<u64>) -> Option<u64> {
+        let mut start = within.start.checked_next_multiple_of(SLOT)?;
+        loop {
+            let end = start.checked_add(bytes).filter(|end| *end <= within.end)?;
+            match self.last_in(&(start..end)) {
+                None => return Some(start),
+                Some(taken) => start = taken.end.checked_next_multiple_of(SLOT)?,
+            }
+        }
+    }
+
+    /// The highest place within a range for so many bytes.
+    pub fn highest(&self, bytes: u64, within: &Range<u64>) -> Option<u64> {
+        let mut end = within.end;
+        loop {
+            let start = end.checked_sub(bytes)? / SLOT * SLOT;
+            if start < within.start {
+                return None;
+            }
+            match self.last_in(&(start..start + bytes)) {
+                None => return Some(start),
+                Some(taken) => end = taken.start,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ranges_that_touch_become_one() {
+        let mut space = Space::default();
+        for range in [10..20, 30..40, 50..60, 20..30, 5..12, 45..70] {
+            space.take(range);
+        }
+        assert_eq!(space.taken, BTreeMap::from([(5, 40), (45, 70)]));
+        space.take(0..100);
+        assert_eq!(space.taken, BTreeMap::from([(0, 100)]));
+    }
+
+    proptest! {
+        /// As a list of slots has it.
+        #[test]
+        fn room_is_found_where_there_is_some(
+            taken in prop::collection::vec((0..60_u64, 0..6_u64), 0..12),
+            slots in 1..6_u64,
+        ) {
+            let mut space = Space::default();
+            let mut plain = [false; 70];
+            for (start, length) in taken {
+                space.take(start * SLOT..(start + length) * SLOT);
+                (start..start + length).for_each(|slot| plain[slot as usize] = true);
+            }
+            let within = 4 * SLOT..64 * SLOT;
+            let free = |start: &u64| (*start..start + slots).all(|slot| !plain[slot as usize]);
+            let mut places = (4..=64 - slots).filter(free).map(|slot| slot * SLOT);
+            prop_assert_eq!(space.lowest(slots * SLOT, &within), places.clone().next());
+            prop_assert_eq!(space.highest(slots * SLOT, &within), places.next_back());
+            for slot in 0..=64 - slots {
+                let range = slot * SLOT..(slot + slots) * SLOT;
+                prop_assert_eq!(space.is_free(&range), free(&slot));
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! One image: what moving it takes, and moving it.
+
+use super::audit::audit;
+use super::ground::{Counts, Ground};
+use super::layout::SLOT;
+use super::problem::Problem;
+use super::stamp;
+use crate::Declined;
+use crate::unbind::Unbinding;
+use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::{Headers, Pe, relocations, spec};
+
+/// PE32 has addresses of 32 bits.
+const NARROW_END: u64 = 1 << 32;
+/// No loader maps images of this size (*PE Format*: at most 2 GiB).
+const IMAGE_LIMIT: u64 = 1 << 31;
+/// Highest address of a process on any of the machines, and beyond.
+const WIDE_END: u64 = 1 << 47;
+
+/// What may be done to an image that is moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// A signature is removed; without this, signed images are refused.
+    pub strip_signature: bool,
+    /// `CheckSum` is made right also where it was 0 or wrong.
+    pub checksum: bool,
+    /// `TimeDateStamp` stays, so that importers that are bound take wrong addresses for right.
+    pub keep_time_stamp: bool,
+}
+
+/// What is known of an image that may be moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// Preferred base.
+    pub base: u64,
+    /// Bytes from its base to its end: `SizeOfImage`, or the end of a section behind that.
+    pub memory_bytes: u64,
+    /// The end of the addresses that it can be at.
+    pub address_end: u64,
+    /// It is a program, not a DLL.
+    pub program: bool,
+    /// `IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE`: Windows moves it, whatever its base.
+    pub dynamic_base: bool,
+    /// Relocations, those that change nothing left out.
+    pub relocations: u64,
+    /// Why it cannot be moved, if so.
+    pub obstacle: Option<Problem>,
+}
+
+/// An image that was moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebased {
+    /// The new file.
+    pub bytes: Vec<u8>,
+    /// Preferred base before.
+    pub old_base: u64,
+    /// Preferred base now.
+    pub new_base: u64,
+    /// Relocations applied.
+    pub relocations: u64,
+    /// Its imports were bound, and are not any more.
+    pub unbound: bool,
+    /// Its `TimeDateStamp` now.
+    pub time_stamp: u32,
+}
+
+/// Looks at an image without changing anything.
+pub fn examine(pe: &Pe<'_>, options: Options) -> Examined {
+    let headers = pe.headers();
+    let flag = |flag| headers.dll_characteristics & flag != 0;
+    let mut examined = Examined {
+        base: headers.base,
+        memory_bytes: memory_bytes(headers),
+        address_end: if headers.wide { WIDE_END } else { NARROW_END },
+        program: headers.characteristics & spec::IMAGE_FILE_DLL == 0,
+        dynamic_base: flag(spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE),
+        relocations: 0,
+        obstacle: None,
+    };
+    match look(pe, options) {
+        Ok(found) => {
+            examined.relocations = found.counts.total();
+            if found.counts.narrow.is_some() {
+                examined.address_end = NARROW_END;
+            }
+        }
+        Err(problem) => examined.obstacle = Some(problem),
+    }
+    examined
+}
+
+/// Bytes from an image's base to its end.
+fn memory_bytes(headers: &Headers) -> u64 {
+    let ends = headers.sections.iter();
+    let ends = ends.map(|section| u64::from(section.rva) + u64::from(section.extent()));
+    ends.max().unwrap_or(0).max(headers.image_bytes.into()).max(1)
+}
+
+/// All that was found to be needed for moving an image.
+struct Found {
+    ground: Ground,
+    counts: Counts,
+    unbinding: Unbinding,
+}
+
+fn look(pe: &Pe<'_>, options: Options) -> Result<Found, Problem> {
+    let headers = pe.headers();
+    if headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED != 0 {
+        return Err(Problem::Stripped { base: headers.base });
+    }
+    if pe.certificate_range().is_some() && !options.strip_signature {
+        return Err(Problem::Signed);
+    }
+    let bytes = memory_bytes(headers);
+    if bytes > IMAGE_LIMIT {
+        return Err(Problem::Large { bytes });
+    }
+    let ground = Ground::of(pe)?;
+    let counts = ground.check(pe.bytes())?;
+    audit(pe, &ground)?;
+    let unbinding = Unbinding::of(pe)?;
+    Ok(Found { ground, counts, unbinding })
+}
+
+impl Found {
+    /// Finds out whether the image can be at that base.
+    fn check_base(&self, headers: &Headers, base: u64) -> Result<(), Problem> {
+        let end = base.checked_add(memory_bytes(headers));
+        let refuse = |reason| Err(Problem::Base { base, reason });
+        match end {
+            Some(end) if headers.wide && end <= WIDE_END => {}
+            Some(end) if !headers.wide && end <= NARROW_END => {}
+            _ if headers.wide => return refuse("addresses end at 128 TiB"),
+            _ => return refuse("it is PE32, and has to be below 4 GiB"),
+        }
+        if !base.is_multiple_of(SLOT) {
+            return refuse("bases are multiples of 64 KiB");
+        }
+        if let Some(rva) = self.counts.narrow
+            && headers.wide
+            && end.is_none_or(|end| end > NARROW_END)
+        {
+            return Err(Problem::Narrow { rva, base });
+        }
+        let distance = base.wrapping_sub(headers.base);
+        match self.counts.half {
+            Some((rva, kind)) if !distance.is_multiple_of(SLOT) => {
+                let name = relocations::name(kind, headers.machine).unwrap_or_default();
+                Err(Problem::Unaligned { rva, name })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Moves an image: its relocations are applied as a loader does, its import tables unbound, its
+/// time stamp and checksum put right. An image that is at that base is not changed, but for
+/// `CheckSum` where that is asked for.
+///
+/// To one base, to another and back gives the same bytes again, unless it was bound or signed.
+///
+/// # Errors
+/// It cannot be moved, or not there: why, and what to do.
+pub fn rebase(
+    path: &str,
+    file: Vec<u8>,
+    new_base: u64,
+    options: Options,
+) -> Result<Rebased, Declined> {
+    let mut draft = Draft::read(path, file).map_err(image::ImageError::from)?;
+    let refused = |problem: Problem| Declined::refused(path, problem.to_string());
+    let old = draft.headers().clone();
+    let mut done = Rebased {
+        bytes: Vec::new(),
+        old_base: old.base,
+        new_base,
+        relocations: 0,
+        unbound: false,
+        time_stamp: old.time_stamp,
+    };
+    if new_base != old.base {
+        let found = look(&draft.pe(), options).map_err(refused)?;
+        found.check_base(&old, new_base).map_err(refused)?;
+        done.relocations = found.counts.total();
+        done.unbound = found.unbinding.is_needed();
+        if !options.keep_time_stamp {
+            done.time_stamp = stamp::moved(old.time_stamp, old.base, new_base);
+        }
+        change(&mut draft, &found, &done).map_err(refused)?;
+    }
+    done.bytes = draft.finish(match options.checksum {
+        true => KeepChecksum::Compute,
+        false => KeepChecksum::AsItWas,
+    });
+    Ok(done)
+}
+
+fn change(draft: &mut Draft, found: &Found, to: &Rebased) -> Result<(), Problem> {
+    let outside = |error: image::pe::edit::OutsideFile| Problem::Outside(error.to_string());
+    draft.strip_signature().map_err(|error| Problem::Signature(error.to_string()))?;
+    found.unbinding.apply(draft).map_err(outside)?;
+    found.ground.apply(draft.bytes_mut(), to.new_base.wrapping_sub(to.old_base))?;
+    draft.set_base(to.new_base).map_err(outside)?;
+    draft.set_time_stamp(to.time_stamp).map_err(outside)
+}

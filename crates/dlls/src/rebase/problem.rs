@@ -1,0 +1,148 @@
+use image::pe::imports::ImportDamage;
+use image::pe::relocations::TableDamage;
+
+/// Why an image is not moved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// `IMAGE_FILE_RELOCS_STRIPPED`.
+    #[error(
+        "its relocations were stripped, so it can only be at {base:#x}; link it again without \
+         /FIXED or --disable-reloc-section"
+    )]
+    Stripped {
+        /// Where it stays.
+        base: u64,
+    },
+    /// The relocation table is damaged.
+    #[error("{0}; the file is damaged: build or copy it again")]
+    Table(#[from] TableDamage),
+    /// A type that the machine does not have, or that is not known here.
+    #[error(
+        "the relocation at {rva:#x} is of type {kind}{}, which is not known here", named(.name)
+    )]
+    Type {
+        /// Address of what it changes.
+        rva: u32,
+        /// `IMAGE_REL_BASED_*`.
+        kind: u8,
+        /// Its name, if it has one on that machine.
+        name: Option<&'static str>,
+    },
+    /// What a relocation changes is zero-filled memory, or nothing.
+    #[error(
+        "the relocation at {rva:#x} changes bytes that are not in the file; the loader could \
+         relocate them, but no file can hold the result"
+    )]
+    NotInFile {
+        /// Address of what it changes.
+        rva: u32,
+    },
+    /// A relocation changes headers or the table itself.
+    #[error("the relocation at {rva:#x} changes the {what}; the file is damaged, or packed")]
+    Own {
+        /// Address of what it changes.
+        rva: u32,
+        /// What is there.
+        what: &'static str,
+    },
+    /// Two relocations change the same bytes.
+    #[error(
+        "two relocations change the bytes at {rva:#x}, so that the address there is wrong wherever \
+         the image is moved to"
+    )]
+    Twice {
+        /// Address of the second.
+        rva: u32,
+    },
+    /// The bytes to be changed are in memory more than once.
+    #[error(
+        "the bytes that the relocation at {rva:#x} changes are also elsewhere in the image, where \
+         they would change too; the file is packed, or damaged"
+    )]
+    Shared {
+        /// Address of what it changes.
+        rva: u32,
+    },
+    /// MOV32 does not point at a pair of instructions.
+    #[error("the {name} relocation at {rva:#x} is not at a pair of MOVW and MOVT")]
+    NotMov {
+        /// Address of the first instruction.
+        rva: u32,
+        /// The type's name.
+        name: &'static str,
+    },
+    /// Half addresses need whole slots.
+    #[error(
+        "it has a relocation of half an address ({name} at {rva:#x}), and the distance is not a \
+         multiple of 64 KiB: choose bases that are"
+    )]
+    Unaligned {
+        /// Address of what it changes.
+        rva: u32,
+        /// The type's name.
+        name: &'static str,
+    },
+    /// 32-bit addresses in PE32+.
+    #[error(
+        "it has addresses of 32 bits (one at {rva:#x}), so that it must be below 4 GiB, and cannot \
+         be at {base:#x}"
+    )]
+    Narrow {
+        /// Address of one of them.
+        rva: u32,
+        /// Where it was to be.
+        base: u64,
+    },
+    /// A table's address would not be relocated.
+    #[error(
+        "{field} of the {table}, at {rva:#x}, is an address without a relocation; it would be wrong \
+         anywhere else"
+    )]
+    Uncovered {
+        /// Where the address is.
+        rva: u32,
+        /// The table.
+        table: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+    /// Import tables cannot be read.
+    #[error("{0}; the file is damaged: build or copy it again")]
+    Imports(#[from] ImportDamage),
+    /// It is bound, and what was there before is not to be had.
+    #[error(
+        "its imports from {dll} are bound and have no lookup table, from which they could be \
+         restored; link it again"
+    )]
+    BoundForGood {
+        /// The DLL.
+        dll: String,
+    },
+    /// It is signed.
+    #[error("it is signed, and any change makes the signature wrong; --strip-signature removes it")]
+    Signed,
+    /// The signature cannot be removed.
+    #[error("its signature cannot be removed: {0}")]
+    Signature(String),
+    /// A table's place is outside of the file.
+    #[error("{0}; the file is damaged: build or copy it again")]
+    Outside(String),
+    /// The base does not fit.
+    #[error("it cannot be at {base:#x}: {reason}")]
+    Base {
+        /// Where it was to be.
+        base: u64,
+        /// What bases have to be.
+        reason: &'static str,
+    },
+    /// Larger than any loader maps.
+    #[error("it takes {bytes} bytes of memory, more than 2 GiB, which no loader maps")]
+    Large {
+        /// Bytes from its base to its end.
+        bytes: u64,
+    },
+}
+
+fn named(name: &Option<&'static str>) -> String {
+    name.map(|name| format!(" ({name})")).unwrap_or_default()
+}

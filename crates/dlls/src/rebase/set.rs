@@ -1,0 +1,235 @@
+//! A set of images, laid out without collisions.
+
+use super::layout::{LayoutError, SLOT, Space, slot_bytes};
+use super::moving::Examined;
+use std::ops::Range;
+
+/// Where images go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// One behind the other, from here upwards.
+    From(u64),
+    /// Where linkers and systems put nothing; whatever collides with nothing stays.
+    Auto,
+    /// Where Cygwin and MSYS2 programs can fork.
+    Cygwin,
+}
+
+/// What becomes of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It is moved where that is needed.
+    Moves,
+    /// It stays, and the others keep clear of it.
+    Stays,
+}
+
+/// A place that a database has for an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The base.
+    pub base: u64,
+    /// Bytes kept free for it.
+    pub slot_bytes: u64,
+}
+
+/// An image of a set.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its name, for errors.
+    pub name: String,
+    /// Its preferred base.
+    pub base: u64,
+    /// Bytes from its base to its end.
+    pub memory_bytes: u64,
+    /// The end of the addresses that it can be at.
+    pub address_end: u64,
+    /// Whether it may be moved.
+    pub role: Role,
+    /// Its place up to now, where one is known.
+    pub recorded: Option<Recorded>,
+}
+
+/// Where an image goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its preferred base from now on.
+    pub base: u64,
+    /// Bytes that are its own from there.
+    pub slot_bytes: u64,
+    /// It stays, and another one that stays is there too.
+    pub collides: bool,
+}
+
+/// 4 GiB: images that must be below it have addresses of 32 bits.
+const NARROW_END: u64 = 1 << 32;
+/// What programs that are not LARGEADDRESSAWARE have.
+const NARROW_USUAL_END: u64 = 1 << 31;
+
+/// Where linkers put images unless they are told otherwise (Microsoft's, lld, ld without
+/// --enable-auto-image-base): sooner or later something else is there.
+const DEFAULTS: [u64; 5] = [0, 0x40_0000, 0x1000_0000, 0x1_4000_0000, 0x1_8000_0000];
+
+/// 32 bits: above programs, their heaps and linkers' defaults, below systems' own libraries.
+const AUTO_NARROW: [Range<u64>; 2] = [0x3000_0000..0x7000_0000, 0x1100_0000..0x3000_0000];
+/// 64 bits: above what Cygwin, linkers and Wine use, below stacks and what Linux maps.
+const AUTO_WIDE: [Range<u64>; 1] = [0x20_0000_0000..0x40_0000_0000];
+/// As rebaseall has it: from here downwards. Windows 10 moves what is below 0x3800_0000.
+const CYGWIN_NARROW: [Range<u64>; 1] = [0x3800_0000 + SLOT..0x7000_0000];
+/// As rebaseall has it: downwards; above the 2 GiB of the Cygwin DLL.
+const CYGWIN_WIDE: [Range<u64>; 1] = [0x2_0000_0000 + SLOT..0x4_0000_0000];
+/// The Cygwin DLL, its shared memory before it, and room for it to grow.
+const CYGWIN_OWN: [Range<u64>; 2] = [0x60fc_0000..0x6180_0000, 0x1_8000_0000..0x2_0000_0000];
+
+/// Whether a file is the DLL that Cygwin or MSYS2 consist of, which has its own place.
+pub fn is_cygwin_runtime(name: &str) -> bool {
+    ["cygwin1.dll", "msys-2.0.dll", "msys-1.0.dll"]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+}
+
+impl Candidate {
+    /// One that was examined.
+    pub fn of(name: String, examined: &Examined, role: Role) -> Candidate {
+        Candidate {
+            name,
+            base: examined.base,
+            memory_bytes: examined.memory_bytes,
+            address_end: examined.address_end,
+            role,
+            recorded: None,
+        }
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.address_end <= NARROW_END
+    }
+
+    /// Its own slot; what was recorded may be larger.
+    fn slot_bytes(&self) -> u64 {
+        let recorded = self.recorded.map_or(0, |recorded| recorded.slot_bytes);
+        slot_bytes(self.memory_bytes).max(recorded)
+    }
+}
+
+impl Policy {
+    /// Where there may be room, and whether it is looked for from the end.
+    fn bands(self, candidate: &Candidate) -> (Vec<Range<u64>>, bool) {
+        match (self, candidate.is_narrow()) {
+            (Policy::From(base), _) => (vec![base..candidate.address_end.max(base)], false),
+            (Policy::Auto, true) => (AUTO_NARROW.to_vec(), false),
+            (Policy::Auto, false) => (AUTO_WIDE.to_vec(), false),
+            (Policy::Cygwin, true) => (CYGWIN_NARROW.to_vec(), true),
+            (Policy::Cygwin, false) => (CYGWIN_WIDE.to_vec(), true),
+        }
+    }
+
+    /// Whether an image may stay where it is, if nothing else is there.
+    fn allows(self, candidate: &Candidate, range: &Range<u64>) -> bool {
+        match self {
+            Policy::From(_) => false,
+            Policy::Auto => {
+                let end = if candidate.is_narrow() { NARROW_USUAL_END } else { u64::MAX };
+                !DEFAULTS.contains(&range.start) && range.end <= end
+            }
+            Policy::Cygwin => {
+                let (bands, _) = self.bands(candidate);
+                bands.iter().any(|band| band.start <= range.start && range.end <= band.end)
+            }
+        }
+    }
+}
+
+/// Places all images of a set: those that stay first, then those with a recorded place, then those
+/// that may stay where they are, then the rest in order. `taken` is kept clear of.
+///
+/// # Errors
+/// The base is not one, or there is no room.
+pub fn lay_out(
+    set: &[Candidate],
+    taken: &[Range<u64>],
+    policy: Policy,
+) -> Result<Vec<Place>, LayoutError> {
+    if let Policy::From(base) = policy
+        && !base.is_multiple_of(SLOT)
+    {
+        return Err(LayoutError::Unaligned(base));
+    }
+    let mut places = vec![None; set.len()];
+    let mut space = Space::default();
+    stay(set, &mut places, &mut space);
+    taken.iter().for_each(|range| space.take(range.clone()));
+    if policy == Policy::Cygwin {
+        CYGWIN_OWN.into_iter().for_each(|range| space.take(range));
+    }
+    for (candidate, place) in moving(set, &mut places) {
+        let recorded = candidate.recorded.filter(|recorded| {
+            slot_bytes(candidate.memory_bytes) <= recorded.slot_bytes
+                && recorded.base.saturating_add(candidate.memory_bytes) <= candidate.address_end
+        });
+        *place = recorded.and_then(|recorded| take(candidate, recorded.base, &mut space));
+    }
+    for (candidate, place) in moving(set, &mut places) {
+        let range = candidate.base..candidate.base.saturating_add(candidate.slot_bytes());
+        if candidate.recorded.is_none() && policy.allows(candidate, &range) {
+            *place = take(candidate, candidate.base, &mut space);
+        }
+    }
+    for (candidate, place) in moving(set, &mut places) {
+        *place = Some(find(candidate, &mut space, policy)?);
+    }
+    Ok(places.into_iter().flatten().collect())
+}
+
+/// Images that stay are where they are, be it two at one place.
+fn stay(set: &[Candidate], places: &mut [Option<Place>], space: &mut Space) {
+    for (candidate, place) in set.iter().zip(places) {
+        if candidate.role == Role::Stays {
+            let slot_bytes = slot_bytes(candidate.memory_bytes);
+            let range = candidate.base..candidate.base.saturating_add(slot_bytes);
+            let collides = !space.is_free(&range);
+            space.take(range);
+            *place = Some(Place { base: candidate.base, slot_bytes, collides });
+        }
+    }
+}
+
+/// Images without a place.
+fn moving<'a>(
+    set: &'a [Candidate],
+    places: &'a mut [Option<Place>],
+) -> impl Iterator<Item = (&'a Candidate, &'a mut Option<Place>)> {
+    set.iter().zip(places).filter(|(_, place)| place.is_none())
+}
+
+/// Takes a place, if it is one, and free.
+fn take(candidate: &Candidate, base: u64, space: &mut Space) -> Option<Place> {
+    let slot_bytes = candidate.slot_bytes();
+    let range = base..base.checked_add(slot_bytes)?;
+    if !base.is_multiple_of(SLOT) || !space.is_free(&range) {
+        return None;
+    }
+    space.take(range);
+    Some(Place { base, slot_bytes, collides: false })
+}
+
+fn find(candidate: &Candidate, space: &mut Space, policy: Policy) -> Result<Place, LayoutError> {
+    // What was recorded has become too small, or is somebody else's now.
+    let slot_bytes = slot_bytes(candidate.memory_bytes);
+    let (bands, downwards) = policy.bands(candidate);
+    let base = bands.iter().find_map(|band| match downwards {
+        true => space.highest(slot_bytes, band),
+        false => space.lowest(slot_bytes, band),
+    });
+    let base = base.ok_or_else(|| LayoutError::Full {
+        name: candidate.name.clone(),
+        bytes: slot_bytes,
+        from: bands.iter().map(|band| band.start).min().unwrap_or(0),
+        to: bands.iter().map(|band| band.end).max().unwrap_or(0),
+    })?;
+    space.take(base..base + slot_bytes);
+    Ok(Place { base, slot_bytes, collides: false })
+}
+
+#[cfg(test)]
+mod tests;

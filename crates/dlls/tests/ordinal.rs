@@ -1,0 +1,222 @@
+//! Imports by name made imports by ordinal, and the record that goes with them.
+
+#![allow(clippy::unwrap_used)]
+
+mod tiny;
+
+use dlls::ordinal::{self, Converted, RECORD, Record};
+use dlls::{Declined, Set};
+use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::imports::By;
+use image::pe::{Pe, PeFile};
+use std::path::Path;
+use tiny::{Made, Tiny, Want};
+use workload::{Arch, Format, PeOptions, Pietrek, pe};
+
+fn convert(set: &Set<'_>, importer: usize) -> Result<(Vec<u8>, Converted), Declined> {
+    let mut draft = Draft::of(set.member(importer).unwrap().pe());
+    let converted = ordinal::convert(&mut draft, set, importer)?;
+    Ok((draft.finish(KeepChecksum::AsItWas), converted))
+}
+
+fn library() -> Tiny {
+    Tiny {
+        first_ordinal: 40,
+        ..Tiny::dll(&[
+            (Some("b"), None),
+            (None, None),
+            (Some("a"), None),
+            (Some("f"), Some("far.x")),
+        ])
+    }
+}
+
+fn program() -> Tiny {
+    Tiny {
+        delayed: vec![("lib.dll", vec![Want::Name("b", 0), Want::Ordinal(41)])],
+        ..Tiny::importing(&[
+            ("Lib", vec![Want::Name("a", 0), Want::Ordinal(41), Want::Name("f", 0)]),
+            ("KERNEL32.dll", vec![Want::Name("ExitProcess", 0)]),
+            ("lib.DLL", vec![Want::Name("gone", 0)]),
+        ])
+    }
+}
+
+fn made() -> Made {
+    Made::of(&[("x.exe", &program()), ("lib.dll", &library())])
+}
+
+/// All imports: DLL and what is asked for, as text.
+fn asked(bytes: &[u8]) -> Vec<String> {
+    let file = Pe::parse("x.exe", bytes).unwrap();
+    let mut all = Vec::new();
+    for from in dlls::tables::read("x.exe", &file).unwrap() {
+        for import in &from.imports {
+            all.push(match import.by {
+                By::Ordinal(ordinal) => format!("#{ordinal}"),
+                By::Name { name, .. } => String::from_utf8_lossy(name).into_owned(),
+            });
+        }
+    }
+    all
+}
+
+#[test]
+fn names_become_ordinals_and_lead_to_the_same() {
+    let made = made();
+    let (bytes, converted) = convert(&made.set(), 0).unwrap();
+    assert_eq!(asked(&bytes), ["#42", "#41", "#43", "ExitProcess", "gone", "#40", "#41"]);
+    assert_eq!(converted.functions.len(), 3);
+    assert_eq!(converted.by_ordinal_before, 2);
+    assert_eq!(converted.outside, [("KERNEL32.dll".to_owned(), 1)].into());
+    assert_eq!(converted.left, ["lib.DLL!gone: lib.dll does not export gone"]);
+    let file = Pe::parse("x.exe", &bytes).unwrap();
+    assert_eq!(file.headers().checksum, file.computed_checksum());
+    // Both tables of imports made at once, and of delayed ones the address table stays.
+    let tables = dlls::tables::read("x.exe", &file).unwrap();
+    let [loaded, .., delayed] = &tables[..] else { panic!("{tables:?}") };
+    assert_eq!(file.pointer(loaded.imports[0].slot), Some(1 << 63 | 42));
+    assert_eq!(file.pointer(delayed.imports[0].slot), Some(0x1_8000_1000));
+    let (again, converted) = convert(&made.with(0, bytes.clone()).set(), 0).unwrap();
+    assert!(again == bytes && converted.functions.is_empty());
+}
+
+#[test]
+fn by_ordinal_is_the_same_as_by_name() {
+    for arch in [Arch::X86_64, Arch::I686] {
+        let size = Pietrek { dlls: 3, functions: 500, globals: 1, ..Pietrek::default() };
+        let pe = PeOptions::default();
+        let asked =
+            Pietrek { by: workload::By::Name, format: Format::Pe, arch, lazy: false, pe, ..size };
+        let file = |index| pe::pietrek::file(&asked, index).unwrap();
+        let made = Made((0..=3).map(file).map(|(name, bytes)| (name.into(), bytes)).collect());
+        let set = made.set();
+        let (bytes, converted) = convert(&set, 0).unwrap();
+        assert_eq!(converted.functions.len(), 1500);
+        let after = made.with(0, bytes);
+        let (after, mut compared) = (after.set(), 0);
+        let tables = |set: &Set<'_>| {
+            let tables = dlls::tables::read("", set.member(0).unwrap().pe()).unwrap();
+            let each = |from: &dlls::tables::FromDll<'_>| {
+                let resolve = |by| set.resolve(0, from.from.name, by).map(|to| (to.dll, to.rva));
+                from.imports.iter().map(|import| resolve(import.by)).collect::<Vec<_>>()
+            };
+            tables.iter().flat_map(each).collect::<Vec<_>>()
+        };
+        for (before, now) in tables(&set).into_iter().zip(tables(&after)) {
+            assert_eq!(before, now);
+            compared += u64::from(now.is_ok());
+        }
+        assert_eq!(compared, 1500);
+    }
+}
+
+#[test]
+fn what_is_not_converted() {
+    let wants = ("lib", vec![Want::Name("a", 0)]);
+    let program = Tiny::importing(&[wants]);
+    let made = Made::of(&[("x.exe", &program), ("lib.dll", &library())]);
+    // Bound.
+    let mut draft = Draft::of(made.set().member(0).unwrap().pe());
+    dlls::bind::bind(&mut draft, &made.set(), 0).unwrap();
+    let bound = made.with(0, draft.finish(KeepChecksum::AsItWas));
+    let error = convert(&bound.set(), 0).unwrap_err().to_string();
+    assert!(error.contains("unbind it first"), "{error}");
+    // Beyond 65535.
+    let high = Tiny { first_ordinal: 65_534, ..library() };
+    let (bytes, converted) = convert(&made.with(1, high.bytes()).set(), 0).unwrap();
+    assert!(bytes == made.0[0].1 && converted.left[0].contains("above 65535"));
+    // A lookup table of delayed imports with virtual addresses.
+    let old = Tiny { delayed: vec![("lib", vec![Want::Name("a", 0)])], ..Tiny::default() };
+    let mut bytes = Tiny { base: 0x10_0000, ..old }.bytes();
+    let file = Pe::parse("x.exe", &bytes).unwrap();
+    let from = file.delay_imported().next().unwrap().unwrap();
+    let at = file.offset(from.descriptor).unwrap();
+    let thunk = file.offset(from.lookups).unwrap();
+    let mut fields = [(at, 0_u32); 5];
+    for (index, field) in fields.iter_mut().enumerate().skip(1) {
+        let at = at + 4 * index;
+        *field = (at, u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) + 0x10_0000);
+    }
+    fields[0].1 = 0;
+    for (at, value) in fields {
+        bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+    bytes[thunk + 2] += 0x10;
+    let made = made.with(0, bytes);
+    assert_eq!(asked(&made.0[0].1), ["a"]);
+    let (bytes, converted) = convert(&made.set(), 0).unwrap();
+    assert!(bytes == made.0[0].1 && converted.left[0].contains("virtual addresses"));
+}
+
+fn write(folder: &Path, name: &str, image: &Tiny) {
+    std::fs::write(folder.join(name), image.bytes()).unwrap();
+}
+
+/// A converted set in a folder.
+fn shipped() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let made = made();
+    let set = made.set();
+    let (bytes, converted) = convert(&set, 0).unwrap();
+    let record = Record::of(&set, &[(0, converted)]).unwrap();
+    assert_eq!((record.importers.len(), record.dlls.len()), (1, 1));
+    std::fs::write(folder.path().join("x.exe"), bytes).unwrap();
+    write(folder.path(), "lib.dll", &library());
+    std::fs::write(folder.path().join(RECORD), record.to_json("x").unwrap()).unwrap();
+    folder
+}
+
+#[test]
+fn what_ordinals_meant_is_verified() {
+    let folder = shipped();
+    let look = || ordinal::verify(folder.path()).unwrap();
+    let wrong = || look().mismatches.iter().map(|one| one.reason.clone()).collect::<Vec<_>>();
+    let found = look();
+    assert!(found.current && found.changed.is_empty() && found.functions == 3, "{found:?}");
+    // More functions behind the others change nothing that matters.
+    let mut more = library();
+    more.exports.push((Some("zz"), None));
+    write(folder.path(), "lib.dll", &more);
+    assert!(look().current);
+    assert_eq!(look().changed, ["lib.dll"]);
+    // One in front of the others moves them all.
+    let mut moved = library();
+    moved.exports.insert(2, (Some("new"), None));
+    write(folder.path(), "lib.dll", &moved);
+    assert_eq!(
+        wrong(),
+        [
+            "x.exe imports a as ordinal 42 of lib.dll, and a has the ordinal 43 there now",
+            "x.exe imports f as ordinal 43 of lib.dll, and f has the ordinal 44 there now",
+        ]
+    );
+    assert!(!look().current);
+    write(folder.path(), "lib.dll", &Tiny { exports: vec![(Some("q"), None)], ..library() });
+    assert!(wrong()[0].ends_with("is not exported there any more"), "{:?}", wrong());
+    write(folder.path(), "lib.dll", &Tiny { wide: false, machine: 0x14c, base: 0, ..library() });
+    assert_eq!(wrong(), ["lib.dll is for another machine now"]);
+    std::fs::remove_file(folder.path().join("lib.dll")).unwrap();
+    assert_eq!(wrong(), ["lib.dll is missing"]);
+    // An importer that was built anew imports by name again.
+    write(folder.path(), "lib.dll", &moved);
+    write(folder.path(), "x.exe", &program());
+    assert!(look().current);
+}
+
+#[test]
+fn damaged_records_are_sentences() {
+    let folder = shipped();
+    let record = folder.path().join(RECORD);
+    let text = std::fs::read_to_string(&record).unwrap();
+    let error = |text: &str| {
+        std::fs::write(&record, text).unwrap();
+        ordinal::verify(folder.path()).unwrap_err().to_string()
+    };
+    assert!(error("{}").contains("no record of ordinals"));
+    assert!(error(&text.replace("\"schema\":1", "\"schema\":2")).contains("version 2"));
+    assert!(error(&text.replace("\"lib.dll\"", "\"../lib.dll\"")).contains("no file beside it"));
+    let empty = tempfile::tempdir().unwrap();
+    assert!(ordinal::verify(empty.path()).unwrap_err().to_string().contains("cannot be read"));
+    assert!(PeFile::open(&folder.path().join("x.exe")).is_ok());
+}

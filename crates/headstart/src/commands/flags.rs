@@ -1,0 +1,119 @@
+//! `headstart flags`: what PE images ask of the loader, shown and changed.
+
+use super::dlls::{SCHEMA, undo};
+use super::each_dll::{self, Rewritten};
+use crate::args::DllArgs;
+use crate::exit::Usage;
+use crate::output;
+use anyhow::Result;
+use dlls::flags::{self, Change, Changed, Flag};
+use image::pe::PeFile;
+use report::flags::{FlagChange, FlagRow};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// Show, set or clear flags of Windows programs and DLLs: ASLR, large addresses, SWAPRUN, …
+///
+/// Without --set and --clear the flags are shown. Names are those of Microsoft's linker:
+/// dynamicbase, highentropyva, largeaddressaware, swaprun:net, swaprun:cd, nxcompat, tsaware,
+/// no-bind. A change that an image could not be loaded with is refused, one that does nothing is
+/// noted. CheckSum stays right where it was right.
+#[derive(Debug, clap::Args)]
+#[command(mut_group("dll_target", |group| group.required(false)))]
+pub struct Arguments {
+    #[command(flatten)]
+    target: DllArgs,
+    /// Flags to set, separated by commas
+    #[arg(long, value_name = "FLAG,…", value_delimiter = ',', value_parser = Flag::parse)]
+    set: Vec<Flag>,
+    /// Flags to clear
+    #[arg(long, value_name = "FLAG,…", value_delimiter = ',', value_parser = Flag::parse)]
+    clear: Vec<Flag>,
+}
+
+/// Shows or changes them.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let Arguments { target, set, clear } = arguments;
+    if let Some(flag) = set.iter().find(|flag| clear.contains(flag)) {
+        return Err(Usage(format!("{} is to be set and cleared", flag.name())).into());
+    }
+    let somewhere = target.out.is_some() || target.in_place || target.dry_run;
+    match (set.is_empty() && clear.is_empty(), somewhere) {
+        _ if target.undo => undo(target),
+        (true, false) => show(target),
+        (false, true) => change(target, &Change { set: set.clone(), clear: clear.clone() }),
+        (true, true) => Err(Usage("say which flags: --set or --clear".to_owned()).into()),
+        (false, false) => {
+            let ways = "say where to: --out DIR for new files, --in-place, or --dry-run";
+            Err(Usage(ways.to_owned()).into())
+        }
+    }
+}
+
+/// Flags of every file that can be read; the others are told of on stderr.
+fn show(target: &DllArgs) -> Result<ExitCode> {
+    let (mut rows, mut errors) = (Vec::new(), Vec::new());
+    for file in &target.files {
+        match PeFile::open(file) {
+            Ok(open) => rows.push((file.display().to_string(), flags::of(open.headers()))),
+            Err(error) => errors.push(error),
+        }
+    }
+    let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name()).collect::<Vec<_>>();
+    output::print(&if target.json {
+        let files = rows.iter().map(|(file, flags)| json!({"file": file, "flags": names(flags)}));
+        report::export::json(&json!({ "schema": SCHEMA, "files": files.collect::<Vec<_>>() }))?
+    } else {
+        let row = |(file, set): &(String, Vec<Flag>)| FlagRow {
+            file: file.clone(),
+            flags: names(set).into_iter().map(str::to_owned).collect(),
+        };
+        report::flags::table(&rows.iter().map(row).collect::<Vec<_>>(), &output::style())
+    })?;
+    for error in &errors {
+        anstream::eprintln!("headstart: {error}");
+    }
+    Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn change(target: &DllArgs, asked: &Change) -> Result<ExitCode> {
+    let files = each_dll::rewrite(target, |draft, path| flags::change(draft, path, asked))?;
+    output::print(&if target.json {
+        let files: Vec<Value> = files.iter().map(object).collect();
+        report::export::json(&json!({
+            "schema": SCHEMA, "dry_run": target.dry_run, "files": files
+        }))?
+    } else {
+        let changes: Vec<FlagChange> = files.iter().map(row).collect();
+        report::flags::changes(&changes, each_dll::place(target).as_deref(), &output::style())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(file: &Rewritten<Changed>) -> FlagChange {
+    let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name().to_owned()).collect();
+    FlagChange {
+        file: file.file.display().to_string(),
+        set: names(&file.done.set),
+        cleared: names(&file.done.cleared),
+        notes: notes(file),
+    }
+}
+
+fn notes(file: &Rewritten<Changed>) -> Vec<String> {
+    let stripped = file.stripped.then(|| "its signature was removed".to_owned());
+    stripped.into_iter().chain(file.done.notes.iter().cloned()).collect()
+}
+
+fn object(file: &Rewritten<Changed>) -> Value {
+    let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name()).collect::<Vec<_>>();
+    json!({
+        "file": file.file,
+        "written": file.written,
+        "changed": file.changed,
+        "signature_removed": file.stripped,
+        "set": names(&file.done.set),
+        "cleared": names(&file.done.cleared),
+        "notes": notes(file),
+    })
+}

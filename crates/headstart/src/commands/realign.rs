@@ -1,0 +1,89 @@
+//! `headstart realign`: where in their files PE images keep the data of their sections.
+
+use super::dlls::{SCHEMA, undo};
+use super::each_dll::{self, Rewritten};
+use crate::args::DllArgs;
+use crate::output;
+use anyhow::Result;
+use dlls::realign::{Options, Realigned, realign};
+use model::figures;
+use report::realign::RealignRow;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// Move the sections of Windows programs and DLLs to whole pages of their files
+///
+/// Linkers pack sections at multiples of 512 bytes (FileAlignment). Wine maps a section from the
+/// file only where it begins at a page there, and otherwise reads it: every process has a copy of
+/// its own. Memory stays the same to the last byte, and everything that holds a place in the file
+/// is changed along. --file-alignment 512 packs them again.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    target: DllArgs,
+    /// Unit of places in the file: a power of two from 512 to 65536
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = alignment)]
+    file_alignment: u32,
+    /// Also move what was appended to an image, such as the archive of an installer. A program
+    /// that looks for it at a fixed place does not find it any more
+    #[arg(long)]
+    keep_overlay: bool,
+}
+
+fn alignment(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(bytes @ 512..=65536) if u32::is_power_of_two(bytes) => Ok(bytes),
+        _ => Err("it has to be 512, 1024, 2048, 4096, … or 65536".to_owned()),
+    }
+}
+
+/// Moves them, or takes that back.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let Arguments { target, file_alignment, keep_overlay } = arguments;
+    if target.undo {
+        return undo(target);
+    }
+    let options = Options { file_alignment: *file_alignment, keep_overlay: *keep_overlay };
+    let files = each_dll::rewrite(target, |draft, path| realign(draft, path, &options))?;
+    output::print(&if target.json {
+        let files = files.iter().map(object).collect::<Result<Vec<Value>>>()?;
+        report::export::json(&json!({
+            "schema": SCHEMA, "dry_run": target.dry_run, "files": files
+        }))?
+    } else {
+        let rows: Vec<RealignRow> = files.iter().map(row).collect();
+        report::realign::table(&rows, each_dll::place(target).as_deref(), &output::style())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(file: &Rewritten<Realigned>) -> RealignRow {
+    let done = &file.done;
+    RealignRow {
+        file: file.file.display().to_string(),
+        alignment: (done.alignment_before, done.alignment),
+        sections: done.sections,
+        off_page: (done.off_page_before, done.off_page),
+        bytes: (done.bytes_before, done.bytes),
+        notes: notes(file),
+    }
+}
+
+fn notes(file: &Rewritten<Realigned>) -> Vec<String> {
+    let stripped = file.stripped.then(|| "its signature was removed".to_owned());
+    let overlay = (file.done.overlay_bytes > 0).then(|| {
+        let bytes = figures::bytes(file.done.overlay_bytes);
+        format!("{bytes} behind the image moved with its end; try whether the program finds them")
+    });
+    stripped.into_iter().chain(overlay).collect()
+}
+
+fn object(file: &Rewritten<Realigned>) -> Result<Value> {
+    let mut object = serde_json::to_value(&file.done)?;
+    object["file"] = file.file.display().to_string().into();
+    object["written"] = file.written.as_ref().map(|path| path.display().to_string()).into();
+    object["changed"] = file.changed.into();
+    object["signature_removed"] = file.stripped.into();
+    object["notes"] = notes(file).into();
+    Ok(object)
+}

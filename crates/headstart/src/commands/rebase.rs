@@ -1,0 +1,129 @@
+//! `headstart rebase`: a set of DLLs at bases of their own.
+
+mod members;
+mod remember;
+mod write;
+
+use super::dlls;
+use crate::args::DllArgs;
+use crate::exit::{self, Declines, Usage};
+use crate::output;
+use ::dlls::rebase::{Options, Policy};
+use anyhow::Result;
+use members::Member;
+use model::rebase::RebaseMap;
+use remember::Memory;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Give DLLs preferred bases of their own, so that none has to be relocated when it is loaded
+///
+/// A DLL whose preferred base is taken is relocated by the loader, in every process: pages with
+/// addresses are read, changed and private. It helps where bases are honoured: Cygwin and MSYS2
+/// (whose fork fails on collisions), Wine, and Windows for DLLs without DYNAMICBASE. Programs and
+/// images without relocations stay, and the others keep clear of them.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("policy").multiple(false))]
+pub struct Arguments {
+    #[command(flatten)]
+    target: DllArgs,
+    /// One DLL behind the other from this address upwards: hexadecimal, a multiple of 0x10000
+    #[arg(long, value_name = "HEX", value_parser = address, group = "policy", conflicts_with = "undo")]
+    base: Option<u64>,
+    /// Where linkers and systems put nothing; what collides with nothing stays (the default)
+    #[arg(long, group = "policy", conflicts_with = "undo")]
+    auto: bool,
+    /// Where Cygwin's rebaseall puts them: downwards from 0x400000000, or 0x70000000 on i386
+    #[arg(long, group = "policy", conflicts_with = "undo")]
+    cygwin: bool,
+    /// Remember the bases in this file: next time a new DLL does not move the others
+    #[arg(long, value_name = "FILE", conflicts_with = "undo")]
+    database: Option<PathBuf>,
+    /// Keep clear of this image, which is not rewritten (may be repeated)
+    #[arg(long, value_name = "FILE", conflicts_with = "undo")]
+    avoid: Vec<PathBuf>,
+    /// Move programs too
+    #[arg(long, conflicts_with = "undo")]
+    programs: bool,
+    /// Leave TimeDateStamp as it is; programs bound to a moved DLL then call wrong addresses
+    #[arg(long, conflicts_with = "undo")]
+    keep_time_stamp: bool,
+}
+
+fn address(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u64::from_str_radix(digits, 16)
+        .map_err(|_| "an address is hexadecimal: 0x2000000000".to_owned())
+}
+
+impl Arguments {
+    fn policy(&self) -> Policy {
+        match self.base {
+            Some(base) => Policy::From(base),
+            None if self.cygwin => Policy::Cygwin,
+            None => Policy::Auto,
+        }
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            strip_signature: self.target.strip_signature,
+            checksum: self.target.checksum,
+            keep_time_stamp: self.keep_time_stamp,
+        }
+    }
+}
+
+/// Lays the set out, rewrites it, and tells.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let target = &arguments.target;
+    if target.undo {
+        return dlls::undo(target);
+    }
+    let mut memory = Memory::read(arguments.database.as_deref(), &target.files)?;
+    let mut members = members::examine(arguments)?;
+    members::lay_out(&mut members, &memory, arguments)?;
+    // That files can be written is found out before the first one is.
+    let targets = dlls::targets(target)?;
+    if !target.dry_run {
+        write::all(&mut members, &targets, arguments.options())?;
+        memory.keep(&members)?;
+    }
+    tell(&members, arguments)
+}
+
+fn tell(members: &[Member], arguments: &Arguments) -> Result<ExitCode> {
+    let map = RebaseMap {
+        schema: model::rebase::SCHEMA,
+        images: members.iter().map(|member| member.image.clone()).collect(),
+        notes: members::notes(members),
+    };
+    let refused = map.images.iter().find_map(|image| {
+        let reason = image.refused.clone()?;
+        Some(Declines { path: image.file.clone(), reason })
+    });
+    output::print(&if arguments.target.json {
+        report::export::json(&map)?
+    } else if arguments.target.dry_run {
+        report::rebase::map(&map, &output::style())
+    } else if let (Some(declines), [_]) = (&refused, members) {
+        // One file: an error like any other.
+        let Declines { path, reason } = declines;
+        return Err(Declines { path: path.clone(), reason: reason.clone() }.into());
+    } else {
+        report::rebase::done(&map, &output::style()) + &place(arguments)
+    })?;
+    Ok(if refused.is_some() { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
+}
+
+/// Where the results are.
+fn place(arguments: &Arguments) -> String {
+    match &arguments.target.out {
+        Some(folder) => format!("Written: {}\n", output::quoted(folder)),
+        None => "Replaced in place (--undo restores it)\n".to_owned(),
+    }
+}
+
+fn usage(error: impl std::fmt::Display) -> anyhow::Error {
+    Usage(error.to_string()).into()
+}

@@ -1,0 +1,154 @@
+//! The images of the set: what they are, and where they go.
+
+use super::remember::Memory;
+use super::{Arguments, usage};
+use ::dlls::rebase::{self, Candidate, Examined, Place, Policy, Problem, Recorded, Role};
+use anyhow::Result;
+use image::pe::PeFile;
+use model::figures;
+use model::rebase::RebasedImage;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::path::Path;
+
+/// An image of the set.
+pub struct Member {
+    /// What was found.
+    pub examined: Examined,
+    /// What is told of it.
+    pub image: RebasedImage,
+    /// `TimeDateStamp` of the file that was written.
+    pub time_stamp: u32,
+    /// Two images that stay are at one place.
+    collides: bool,
+    dynamic_base: bool,
+}
+
+/// Looks at all files without changing anything.
+pub fn examine(arguments: &Arguments) -> Result<Vec<Member>> {
+    let members = arguments.target.files.par_iter().map(|file| {
+        let image = PeFile::open(file)?;
+        let examined = rebase::examine(&image.pe(), arguments.options());
+        Ok(Member::new(file, examined, image.headers().time_stamp, arguments))
+    });
+    members.collect()
+}
+
+impl Member {
+    fn new(file: &Path, examined: Examined, time_stamp: u32, arguments: &Arguments) -> Member {
+        let (stays, refused) = standing(file, &examined, arguments);
+        let image = RebasedImage {
+            file: file.display().to_string(),
+            old_base: examined.base,
+            new_base: examined.base,
+            size_of_image: examined.memory_bytes,
+            slot_bytes: 0,
+            relocations: examined.relocations,
+            unbound: false,
+            written: None,
+            stays,
+            refused,
+        };
+        let dynamic_base = examined.dynamic_base;
+        Member { examined, image, time_stamp, collides: false, dynamic_base }
+    }
+
+    fn candidate(&self, recorded: Option<Recorded>) -> Candidate {
+        let stays = self.image.stays.is_some() || self.image.refused.is_some();
+        let role = if stays { Role::Stays } else { Role::Moves };
+        let candidate = Candidate::of(self.image.file.clone(), &self.examined, role);
+        Candidate { recorded, ..candidate }
+    }
+
+    fn put(&mut self, place: Place) {
+        self.image.new_base = place.base;
+        self.image.slot_bytes = place.slot_bytes;
+        self.collides = place.collides;
+    }
+}
+
+/// Why an image stays, and why it is refused.
+fn standing(
+    file: &Path,
+    examined: &Examined,
+    arguments: &Arguments,
+) -> (Option<String>, Option<String>) {
+    let policy = arguments.policy();
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    if policy == Policy::Cygwin && rebase::is_cygwin_runtime(&name) {
+        return (Some("it has its own place, which Cygwin keeps free".to_owned()), None);
+    }
+    if examined.program && !arguments.programs {
+        return (Some("it is a program, which is loaded first (see --programs)".to_owned()), None);
+    }
+    match (&examined.obstacle, policy) {
+        (None, _) => (None, None),
+        (Some(problem @ Problem::Stripped { .. }), Policy::Auto | Policy::Cygwin) => {
+            (Some(problem.to_string()), None)
+        }
+        (Some(problem), _) => (None, Some(problem.to_string())),
+    }
+}
+
+/// Finds a place for each.
+pub fn lay_out(members: &mut [Member], memory: &Memory, arguments: &Arguments) -> Result<()> {
+    let candidates: Vec<Candidate> = members
+        .iter()
+        .enumerate()
+        .map(|(index, member)| member.candidate(memory.recorded(index)))
+        .collect();
+    let mut taken = memory.others();
+    for file in &arguments.avoid {
+        taken.push(avoided(file)?);
+    }
+    let places = rebase::lay_out(&candidates, &taken, arguments.policy()).map_err(usage)?;
+    for (member, place) in members.iter_mut().zip(places) {
+        member.put(place);
+    }
+    Ok(())
+}
+
+fn avoided(file: &Path) -> Result<Range<u64>> {
+    let image = PeFile::open(file)?;
+    let examined = rebase::examine(&image.pe(), rebase::Options::default());
+    Ok(examined.base..examined.base.saturating_add(examined.memory_bytes))
+}
+
+/// What a user should know besides.
+pub fn notes(members: &[Member]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let moved = || members.iter().filter(|member| member.image.moves());
+    let aslr = moved().filter(|member| member.dynamic_base).count() as u64;
+    if aslr > 0 {
+        notes.push(format!(
+            "{} DYNAMICBASE: Windows puts such DLLs elsewhere, whatever their base (Wine does \
+             not); `headstart flags --clear DYNAMICBASE` makes it heed the base",
+            figures::plural(aslr, "image has", "images have")
+        ));
+    }
+    let unbound = moved().filter(|member| member.image.unbound).count() as u64;
+    if unbound > 0 {
+        notes.push(format!(
+            "{} bound; `headstart bind` binds them again",
+            figures::plural(unbound, "image is no longer", "images are no longer")
+        ));
+    }
+    let high = |member: &&Member| {
+        let end = member.image.new_base.saturating_add(member.image.slot_bytes);
+        member.examined.address_end == 1 << 32 && end > 1 << 31
+    };
+    let high = moved().filter(high).count() as u64;
+    if high > 0 {
+        notes.push(format!(
+            "{} above 2 GiB, which only programs with LARGEADDRESSAWARE can use",
+            figures::plural(high, "image is", "images are")
+        ));
+    }
+    for member in members.iter().filter(|member| member.collides && !member.examined.program) {
+        notes.push(format!(
+            "{} is at {:#x}, where another image that stays is too",
+            member.image.file, member.image.new_base
+        ));
+    }
+    notes
+}

@@ -1,0 +1,62 @@
+//! The set rewritten, by as many threads as there are processors.
+
+use super::members::Member;
+use crate::commands::dlls::{Target, declines};
+use crate::exit::FileError;
+use ::dlls::rebase::{Options, rebase};
+use anyhow::Result;
+use image::apply::Batch;
+use image::pe::PeFile;
+use rayon::prelude::*;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Rewrites all images that are not refused.
+pub fn all(members: &mut [Member], targets: &[Target<'_>], options: Options) -> Result<()> {
+    let batch = Batch::default();
+    members
+        .par_iter_mut()
+        .zip(targets)
+        .filter(|(member, _)| member.image.refused.is_none())
+        .try_for_each_init(Vec::new, |buffer, (member, target)| {
+            one(member, target, options, &batch, buffer)
+        })?;
+    Ok(batch.finish()?)
+}
+
+/// Rewrites one; the buffer is used again for the next.
+fn one(
+    member: &mut Member,
+    target: &Target<'_>,
+    options: Options,
+    batch: &Batch,
+    buffer: &mut Vec<u8>,
+) -> Result<()> {
+    let image = &mut member.image;
+    let mut file = std::mem::take(buffer);
+    read(target.file, &mut file)?;
+    let done = rebase(&image.file, file, image.new_base, options).map_err(declines)?;
+    let written = match &target.out {
+        Some(_) => target.write_in(batch, &[], &done.bytes)?,
+        None => {
+            let original = PeFile::open(target.file)?;
+            target.write_in(batch, original.pe().bytes(), &done.bytes)?
+        }
+    };
+    image.written = written.map(|path| path.display().to_string());
+    image.unbound = done.unbound;
+    member.time_stamp = done.time_stamp;
+    *buffer = done.bytes;
+    Ok(())
+}
+
+fn read(path: &Path, buffer: &mut Vec<u8>) -> Result<(), FileError> {
+    buffer.clear();
+    let read = File::open(path).and_then(|mut file| file.read_to_end(buffer));
+    read.map(drop).map_err(|source| FileError {
+        path: path.display().to_string(),
+        source,
+        remedy: "it could be read before; try again",
+    })
+}

@@ -1,0 +1,74 @@
+//! Where in the file addresses of the image are, apart from the file's bytes: for those who change
+//! them.
+
+use super::read::{Pe, Span};
+use std::ops::Range;
+
+/// Where in the file addresses of an image are.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// By address; no address is in two of them.
+    spans: Vec<Span>,
+}
+
+impl Pe<'_> {
+    /// Where in the file addresses of this image are.
+    pub fn places(&self) -> Places {
+        Places { spans: self.spans().to_vec() }
+    }
+}
+
+impl Places {
+    /// Where in the file an address is, and how many bytes of the image follow there in one piece.
+    pub fn run(&self, rva: u32) -> Option<(usize, usize)> {
+        let next = self.spans.partition_point(|span| span.rva <= rva);
+        let span = self.spans.get(next.checked_sub(1)?)?;
+        let within = rva - span.rva;
+        let left = span.bytes.checked_sub(within).filter(|left| *left > 0)?;
+        Some(((span.offset + within) as usize, left as usize))
+    }
+
+    /// Where in the file the byte at an address is; `None` where memory is zero or nothing.
+    pub fn offset(&self, rva: u32) -> Option<usize> {
+        self.run(rva).map(|(offset, _)| offset)
+    }
+
+    /// Parts of the file that are in memory at two addresses or more: what is changed for one is
+    /// changed for all. Ordered.
+    pub fn shared(&self) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = self.spans.iter().map(Span::file).collect();
+        ranges.sort_by_key(|range| (range.start, range.end));
+        let mut shared: Vec<Range<usize>> = Vec::new();
+        let mut end = 0;
+        for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+            if range.start < end {
+                let twice = range.start..range.end.min(end);
+                match shared.last_mut() {
+                    Some(last) if twice.start <= last.end => last.end = last.end.max(twice.end),
+                    _ => shared.push(twice),
+                }
+            }
+            end = end.max(range.end);
+        }
+        shared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_in_memory_twice_are_found() {
+        let span = |rva, offset, bytes| Span { rva, bytes, offset };
+        let places = |spans: &[Span]| Places { spans: spans.to_vec() };
+        let apart = places(&[span(0, 0, 512), span(4096, 512, 512), span(8192, 1024, 100)]);
+        assert!(apart.shared().is_empty());
+        let spans = [span(0, 0, 600), span(4096, 512, 512), span(8192, 512, 700)];
+        assert_eq!(places(&spans).shared(), vec![512..1024]);
+        assert_eq!(apart.run(4100), Some((516, 508)));
+        assert_eq!(apart.run(512), None);
+        assert_eq!(apart.offset(8291), Some(1123));
+        assert_eq!(apart.offset(8292), None);
+    }
+}
