@@ -3,7 +3,8 @@
 
 use super::checksum;
 use super::error::PeError;
-use super::read::{Directory, Headers, Pe};
+use super::headers::{Directory, Headers};
+use super::read::Pe;
 use super::spec;
 
 /// A copy of a PE file that is being changed.
