@@ -30,7 +30,7 @@ const fn tool(name: &'static str, package: &'static str, need: Need, why: &'stat
 }
 
 /// Every tool. A package stands here only while something uses it.
-pub const TOOLS: [Tool; 44] = [
+pub const TOOLS: &[Tool] = &[
     tool("cc", "gcc libc6-dev", Tests, "builds the small programs of the tests"),
     tool("gcc", "gcc libc6-dev", Tests, "builds programs by options that only gcc has"),
     tool("g++", "g++", Tests, "builds the C++ cases of ELF rewriting"),
@@ -40,6 +40,7 @@ pub const TOOLS: [Tool; 44] = [
     tool("strip", "binutils", Tests, "what rewritten files must survive"),
     tool("llvm-strip-19", "llvm-19", Tests, "what rewritten files must survive"),
     tool("objcopy", "binutils", Tests, "what bundles must survive"),
+    tool("objdump", "binutils", Tests, "a third reader of PE images"),
     tool("addr2line", "binutils", Tests, "names of functions in bundles"),
     tool("unshare", "util-linux", Tests, "mounts of its own for a test"),
     tool("setcap", "libcap2-bin", Tests, "programs with capabilities"),
@@ -57,6 +58,7 @@ pub const TOOLS: [Tool; 44] = [
         "builds PE images with a C library",
     ),
     tool("i686-w64-mingw32-gcc", "gcc-mingw-w64-i686-win32", Tests, "builds them for 32 bits"),
+    tool("file", "file", Checks, "the peer and oracle of identify"),
     tool("wine64", "wine64", Checks, "runs emitted PE images"),
     tool("setpriv", "util-linux", Tests, "tests as a user without privileges"),
     tool("setarch", "util-linux", Tests, "launches without randomised addresses"),
@@ -79,6 +81,8 @@ pub const TOOLS: [Tool; 44] = [
     tool("redis-server", "redis-server", Checks, "a server measured until its port answers"),
     tool("mksquashfs", "squashfs-tools", Checks, "a read-only file system to launch from"),
     tool("mkfs.btrfs", "btrfs-progs", Checks, "a compressed file system to launch from"),
+    tool("pip3", "python3-venv python3-pip", Checks, "packages with real PE files, and pefile"),
+    tool("mvn", "maven", Checks, "a package with PE files for ARM"),
     tool("hyperfine", "hyperfine", Checks, "the peer whose figures stand beside ours"),
 ];
 

@@ -16,6 +16,7 @@ pub mod rebase;
 mod resolve;
 mod set;
 pub mod signature;
+pub mod survey;
 pub mod tables;
 
 pub use error::Declined;

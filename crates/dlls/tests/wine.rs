@@ -208,9 +208,8 @@ fn a_changed_dll_is_noticed(tools: &Tools, wine: &Wine, folder: &Path) {
     let first = Image::new("first.dll", source).against("middle.dll").time_stamp(1_700_000_000);
     let exports = "a\nplain\nnumber DATA\nsilent @7 NONAME\nthrough = middle.last";
     let first = first.exports(exports).prelude("int a(void) { return 1; }");
-    for lib in ["middle.lib"] {
-        std::fs::copy(folder.join(lib), bound.path().join(lib)).unwrap();
-    }
+    let library = "middle.lib";
+    std::fs::copy(folder.join(library), bound.path().join(library)).unwrap();
     tools.build(bound.path(), &first.base(0x1_c000_0000));
     let paths = images(bound.path());
     let files = Files::open(&paths, &[]).unwrap();

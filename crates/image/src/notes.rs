@@ -76,6 +76,11 @@ impl Budget {
         Budget(bytes.len())
     }
 
+    /// So many sizes of the file, for text that tables may share.
+    pub(crate) fn of_files(bytes: &[u8], times: usize) -> Self {
+        Budget(bytes.len().saturating_mul(times))
+    }
+
     /// Whether a table of this size is still within the budget.
     pub(crate) fn take(&mut self, table: &[u8], what: &str, notes: &mut Notes) -> bool {
         self.take_bytes(table.len(), what, notes)

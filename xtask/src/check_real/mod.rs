@@ -10,12 +10,16 @@ mod file_systems;
 mod generate;
 mod growth;
 mod headstart;
+mod hints;
 mod hot;
 mod hyperfine;
+mod identify;
 mod inspect;
 mod launcher;
 mod memory;
 mod optimize;
+mod pe;
+mod pe_files;
 mod programs;
 mod readelf;
 mod report;
@@ -24,6 +28,7 @@ mod same;
 mod simulate;
 mod slowdown;
 mod timing;
+mod wine;
 
 use crate::cargo::{cargo, succeeds};
 use crate::packages;
@@ -84,7 +89,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 14] = [
+const CHECKS: &[Check] = &[
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -120,6 +125,12 @@ const CHECKS: [Check; 14] = [
         about: "static facts equal readelf's on every ELF file of /usr/bin and /usr/lib",
         tools: &["readelf", "chromium"],
         run: inspect::check,
+    },
+    Check {
+        name: "identify",
+        about: "files are told apart far faster than file does, and stay in memory as they were",
+        tools: &["file", "strace"],
+        run: identify::check,
     },
     Check {
         name: "generate",
@@ -166,6 +177,24 @@ const CHECKS: [Check; 14] = [
             "node", "strace", "gcc", "readelf",
         ],
         run: bundle::check,
+    },
+    Check {
+        name: "pe",
+        about: "static facts of PE files equal llvm-readobj's and pefile's",
+        tools: &["llvm-readobj-19", "wine64", "python3", "pip3", "mvn"],
+        run: pe::check,
+    },
+    Check {
+        name: "wine",
+        about: "rewritten PE files do under Wine what they did, and start sooner",
+        tools: &["wine64", "x86_64-w64-mingw32-gcc"],
+        run: wine::check,
+    },
+    Check {
+        name: "hints",
+        about: "imports are found sooner under Wine; real files are rewritten without failure",
+        tools: &["wine64", "python3", "pip3", "mvn"],
+        run: hints::check,
     },
     Check {
         name: "programs",

@@ -23,7 +23,7 @@ pub struct Bound {
     pub left: Vec<Left>,
     /// Delayed imports, which are bound at their first call as before.
     pub delayed_left: u64,
-    /// It was bound before, and is bound anew.
+    /// It was bound before.
     pub was_bound: bool,
     /// DLLs that were bound to, and whose preferred addresses overlap others': only one of them can
     /// be there.
@@ -48,6 +48,7 @@ pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, 
     let before = unbind(draft, &path)?;
     let original = draft.clone();
     let (bound, directory) = plan(draft, &path, set, importer)?;
+    let bound = Bound { was_bound: before.dlls > 0 || before.directory, ..bound };
     let Some((place, writes)) = directory else {
         *draft = untouched;
         return Ok(bound);
@@ -59,7 +60,7 @@ pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, 
         Declined::refused(path.as_str(), reason)
     })?;
     prove(draft, &original, &path)?;
-    Ok(Bound { was_bound: before.dlls > 0 || before.directory, ..bound })
+    Ok(bound)
 }
 
 /// What is to be written, with the directory's place.

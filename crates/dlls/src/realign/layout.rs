@@ -6,8 +6,10 @@ use std::ops::Range;
 /// A piece of the old file and its place in the new one.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
-    /// Where it was; what follows it up to the next piece is zero.
+    /// Where it was.
     pub(super) from: Range<u64>,
+    /// Bytes of it that are kept; those behind them are zero.
+    pub(super) kept: u64,
     /// Where it goes.
     pub(super) to: u64,
     /// Bytes that it takes there, zeros behind its own.
@@ -44,6 +46,7 @@ impl Layout {
         let length = file.bytes().len() as u64;
         new.pieces.push(Piece {
             from: end.min(length)..length,
+            kept: length.saturating_sub(end),
             to: new.end(),
             bytes: length.saturating_sub(end),
             section: None,
@@ -69,8 +72,8 @@ impl Layout {
         let next = self.pieces.partition_point(|piece| piece.from.start <= part.start);
         let piece = self.pieces.get(next.checked_sub(1)?)?;
         let within = part.start - piece.from.start;
-        let bytes = part.end.checked_sub(part.start)?;
-        (within.checked_add(bytes)? <= piece.bytes).then_some(piece.to + within)
+        let inside = part.end <= piece.from.end && part.end - piece.from.start <= piece.bytes;
+        inside.then_some(piece.to + within)
     }
 
     /// The new file, out of the old one.
@@ -81,7 +84,7 @@ impl Layout {
             .map_err(|_| format!("there is no memory for the {length} bytes it would have"))?;
         for piece in &self.pieces {
             new.resize(piece.to as usize, 0);
-            let from = piece.from.start as usize..piece.from.end as usize;
+            let from = piece.from.start as usize..(piece.from.start + piece.kept) as usize;
             new.extend_from_slice(old.get(from).ok_or("it is shorter than it was")?);
         }
         new.resize(length, 0);
@@ -151,7 +154,7 @@ impl Builder<'_> {
                 first.unwrap_or_default()
             ));
         }
-        self.pieces.push(Piece { from: 0..kept, to: 0, bytes, section: None });
+        self.pieces.push(Piece { from: 0..end, kept, to: 0, bytes, section: None });
         Ok(end)
     }
 
@@ -159,8 +162,8 @@ impl Builder<'_> {
     fn gap(&mut self, gap: Range<u64>) {
         let bytes = self.content(&gap);
         if bytes > 0 {
-            let from = gap.start..gap.start + bytes;
-            self.pieces.push(Piece { from, to: self.end(), bytes, section: None });
+            let to = self.end();
+            self.pieces.push(Piece { from: gap, kept: bytes, to, bytes, section: None });
         }
     }
 
@@ -184,8 +187,8 @@ impl Builder<'_> {
             ));
         }
         let to = self.end().next_multiple_of(self.wanted);
-        let from = span.start..span.start + kept.min(old);
-        self.pieces.push(Piece { from, to, bytes, section: Some(index) });
+        let (from, kept) = (span.clone(), kept.min(old));
+        self.pieces.push(Piece { from, kept, to, bytes, section: Some(index) });
         Ok(())
     }
 }

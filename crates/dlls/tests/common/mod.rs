@@ -3,6 +3,9 @@
 
 pub mod memory;
 
+use dlls::realign::{Options, Realigned, realign};
+use image::pe::Pe;
+use image::pe::edit::{Draft, KeepChecksum};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use workload::{Arch, By, Format, PeOptions, Pietrek, pe};
@@ -17,6 +20,19 @@ pub fn workload(arch: Arch, dlls: u32, pe: PeOptions) -> Vec<(String, Vec<u8>)> 
 /// A library with a checksum.
 pub fn library(arch: Arch) -> Vec<u8> {
     workload(arch, 1, PeOptions::default()).pop().unwrap().1
+}
+
+/// A file laid out anew, unsigned and without anything appended.
+pub fn realigned(bytes: &[u8], file_alignment: u32) -> Result<(Realigned, Vec<u8>), String> {
+    let options = Options { file_alignment, keep_overlay: false };
+    realigned_by(bytes, options)
+}
+
+/// The same, by any choice.
+pub fn realigned_by(bytes: &[u8], options: Options) -> Result<(Realigned, Vec<u8>), String> {
+    let mut draft = Draft::of(&Pe::parse("it", bytes).unwrap());
+    let done = realign(&mut draft, "it", &options).map_err(|no| no.to_string())?;
+    Ok((done, draft.finish(KeepChecksum::AsItWas)))
 }
 
 /// What a tool prints; it has to be content.

@@ -283,7 +283,14 @@ fn directory<const N: usize>(out: &mut Out, descriptors: &[[u32; N]]) -> (u32, u
 }
 
 /// Images under their paths, as a set reads them.
+#[derive(Clone)]
 pub struct Made(pub Vec<(PathBuf, Vec<u8>)>);
+
+impl std::fmt::Debug for Made {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|(path, bytes)| write!(out, "{path:?}: {} bytes; ", bytes.len()))
+    }
+}
 
 impl Made {
     pub fn of(images: &[(&str, &Tiny)]) -> Made {

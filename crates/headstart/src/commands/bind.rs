@@ -126,10 +126,12 @@ fn notes(file: &File) -> Vec<String> {
     }
     let unfit = done.left.iter().filter(|left| left.at_hand);
     notes.extend(unfit.map(|left| format!("not bound to {}: {}", left.name, left.reason)));
-    let moved: Vec<String> =
-        done.dlls.iter().filter(|dll| dll.moved).map(|dll| dll.name.clone()).collect();
-    if !moved.is_empty() {
-        notes.push(format!("moved by ASLR (DYNAMICBASE): {}", dll_set::few(&moved)));
+    let moved = done.dlls.iter().filter(|dll| dll.moved).count() as u64;
+    if moved > 0 {
+        notes.push(format!(
+            "{} moved by ASLR (DYNAMICBASE)",
+            plural(moved, "of the bound DLLs is", "of the bound DLLs are")
+        ));
     }
     if !done.overlapping.is_empty() {
         notes.push(format!(

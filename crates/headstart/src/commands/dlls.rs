@@ -97,15 +97,24 @@ pub fn declines(declined: dlls::Declined) -> anyhow::Error {
     }
 }
 
-/// Restores files that were rewritten in place.
+/// Restores files that were rewritten in place. Those of a set that had not to be changed have
+/// nothing to be restored, and are passed over where others have.
 pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
-    for file in &arguments.files {
+    let rewritten = |file: &&PathBuf| {
+        let real = file.canonicalize().unwrap_or_else(|_| (*file).clone());
+        apply::undo_file(&real).symlink_metadata().is_ok()
+    };
+    let mut files: Vec<&PathBuf> = arguments.files.iter().filter(rewritten).collect();
+    if files.is_empty() {
+        files = arguments.files.iter().collect();
+    }
+    for file in &files {
         apply::undo(file)?;
     }
     output::print(&if arguments.json {
-        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": arguments.files }))?
+        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": files }))?
     } else {
-        let lines = arguments.files.iter();
+        let lines = files.iter();
         lines.map(|file| format!("{} is as it was before\n", file.display())).collect()
     })?;
     Ok(ExitCode::SUCCESS)

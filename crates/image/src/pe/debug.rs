@@ -3,7 +3,7 @@
 
 use super::read::Pe;
 use super::spec;
-use crate::notes::{Notes, entries};
+use crate::notes::{Budget, Notes, entries};
 use model::DebugEntry;
 use object::LittleEndian as LE;
 use object::pe;
@@ -33,6 +33,9 @@ const KINDS: [&str; 21] = [
     "ex_dll_characteristics",
 ];
 
+/// Windows knows no longer ones.
+const LONGEST_PATH: usize = 1 << 15;
+
 pub(super) fn read(file: &Pe<'_>, notes: &mut Notes) -> Vec<DebugEntry> {
     let Some(directory) = file.directory(spec::DEBUG) else { return Vec::new() };
     let Some(table) = file.range(directory.rva, directory.size as usize) else {
@@ -40,16 +43,27 @@ pub(super) fn read(file: &Pe<'_>, notes: &mut Notes) -> Vec<DebugEntry> {
         return Vec::new();
     };
     let table: &[pe::ImageDebugDirectory] = entries(table);
-    table.iter().map(|found| describe(file, found, notes)).collect()
+    let budget = &mut Budget::of_files(file.bytes(), 4);
+    table.iter().map(|found| describe(file, found, budget, notes)).collect()
 }
 
-fn describe(file: &Pe<'_>, found: &pe::ImageDebugDirectory, notes: &mut Notes) -> DebugEntry {
+fn describe(
+    file: &Pe<'_>,
+    found: &pe::ImageDebugDirectory,
+    budget: &mut Budget,
+    notes: &mut Notes,
+) -> DebugEntry {
     let kind = found.typ.get(LE).0;
     let (offset, bytes) = (found.pointer_to_raw_data.get(LE), found.size_of_data.get(LE));
     let name = KINDS.get(kind as usize).map_or_else(|| format!("type {kind}"), |&name| name.into());
     let data = file.bytes().get(offset as usize..).and_then(|rest| rest.get(..bytes as usize));
     let (build_id, pdb) = match data {
-        Some(data) if kind == pe::IMAGE_DEBUG_TYPE_CODEVIEW.0 => code_view(data, notes),
+        Some(data)
+            if kind == pe::IMAGE_DEBUG_TYPE_CODEVIEW.0
+                && budget.take(data, "debug entries", notes) =>
+        {
+            code_view(data, notes)
+        }
         _ => (None, None),
     };
     DebugEntry { kind: name, bytes, pdb, build_id }
@@ -75,9 +89,10 @@ fn code_view(data: &[u8], notes: &mut Notes) -> (Option<String>, Option<String>)
     } else {
         return (None, None);
     };
-    // Tools leave the end out where the path fills the entry.
     let text = data.get(path..).unwrap_or(&[]);
-    let ended = [text, &[0]].concat();
-    let path = notes.name(&ended, 0, "path of the PDB file").filter(|path| !path.is_empty());
-    (id, path)
+    let text = text.get(..LONGEST_PATH).unwrap_or(text);
+    // Tools leave the end out where the path fills the entry.
+    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+    let path = notes.text(text.get(..end).unwrap_or(&[]));
+    (id, Some(path).filter(|path| !path.is_empty()))
 }

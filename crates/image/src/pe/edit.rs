@@ -1,9 +1,10 @@
 //! A PE file that is being changed: a copy of it, its headers, and what must be put right at the
 //! end.
 
-use super::PeError;
 use super::checksum;
-use super::read::{Directory, Headers, Pe};
+use super::error::PeError;
+use super::headers::{Directory, Headers};
+use super::read::Pe;
 use super::spec;
 
 /// A copy of a PE file that is being changed.
@@ -60,14 +61,14 @@ impl Draft {
         &mut self.bytes
     }
 
-    /// The file as it is now.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
     /// The file as it is now, to be read.
     pub fn pe(&self) -> Pe<'_> {
         Pe::of(self.headers.clone(), &self.bytes)
+    }
+
+    /// The file as it is now.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The headers as they were read, with the changes made through this.

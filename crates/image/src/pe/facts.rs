@@ -1,11 +1,10 @@
 use super::read::Pe;
 use super::{
-    PeError, bound, certificates, debug, exports::Target, imports::By, kind, layout, load_config,
-    relocations, spec, tls,
+    PeError, bound, certificates, counts, debug, kind, layout, load_config, relocations, spec, tls,
 };
 use crate::ImageError;
-use crate::notes::{Budget, Notes};
-use model::{Checksum, ImportedDll, PeFacts};
+use crate::notes::Notes;
+use model::{Checksum, PeFacts};
 use object::pe;
 use std::path::Path;
 
@@ -31,8 +30,8 @@ pub fn facts_of(path: &str, bytes: &[u8]) -> Result<PeFacts, PeError> {
     let notes = &mut Notes::new(bytes.len());
     let headers = file.headers();
     let relocations = relocations::count(file, notes);
-    let imports = imports(file, notes);
-    let exports = exports(file, notes);
+    let imports = counts::imports(file, notes);
+    let exports = counts::exports(file, notes);
     let load_config = file.load_config();
     Ok(PeFacts {
         path: path.to_owned(),
@@ -73,94 +72,6 @@ pub fn facts_of(path: &str, bytes: &[u8]) -> Result<PeFacts, PeError> {
         clr: file.directory(spec::COM_DESCRIPTOR).is_some(),
         problems: std::mem::replace(notes, Notes::new(0)).into_problems(),
     })
-}
-
-#[derive(Default)]
-struct ImportCounts {
-    functions: u64,
-    by_ordinal: u64,
-    delayed: u64,
-    dlls: Vec<ImportedDll>,
-}
-
-fn imports(file: &Pe<'_>, notes: &mut Notes) -> ImportCounts {
-    let mut counts = ImportCounts::default();
-    let budget = &mut Budget::of_file(file.bytes());
-    for imported in file.imported().chain(file.delay_imported()) {
-        let imported = match imported {
-            Ok(imported) => imported,
-            Err(damage) => {
-                notes.problem(damage.to_string());
-                continue;
-            }
-        };
-        let name = notes.text(imported.name);
-        let delayed = imported.delayed;
-        let mut dll = ImportedDll { name, functions: 0, by_ordinal: 0, delayed };
-        for import in file.imports(&imported) {
-            match import {
-                Ok(import) => {
-                    dll.functions += 1;
-                    dll.by_ordinal += u64::from(matches!(import.by, By::Ordinal(_)));
-                }
-                Err(damage) => notes.problem(damage.to_string()),
-            }
-            if !budget.take_bytes(file.pointer_bytes() as usize, "imports", notes) {
-                return counts;
-            }
-        }
-        if delayed {
-            counts.delayed += dll.functions;
-        } else {
-            counts.functions += dll.functions;
-            counts.by_ordinal += dll.by_ordinal;
-        }
-        counts.dlls.push(dll);
-    }
-    counts
-}
-
-#[derive(Default)]
-struct ExportCounts {
-    functions: u64,
-    named: u64,
-    forwarders: u64,
-    names: u64,
-    own_name: Option<String>,
-}
-
-fn exports(file: &Pe<'_>, notes: &mut Notes) -> ExportCounts {
-    let exports = match file.exports() {
-        Ok(Some(exports)) => exports,
-        Ok(None) => return ExportCounts::default(),
-        Err(damage) => {
-            notes.problem(damage.to_string());
-            return ExportCounts::default();
-        }
-    };
-    let mut named = vec![false; exports.len()];
-    let mut beyond = 0_u64;
-    for position in 0..exports.name_count() {
-        match exports.index_at(position).and_then(|index| named.get_mut(index as usize)) {
-            Some(named) => *named = true,
-            None => beyond += 1,
-        }
-    }
-    if beyond > 0 {
-        notes.problem(format!("{beyond} exported names have no function"));
-    }
-    let mut counts = ExportCounts {
-        names: exports.name_count() as u64,
-        own_name: exports.own_name().map(|name| notes.text(name)),
-        ..ExportCounts::default()
-    };
-    for (index, named) in (0..).zip(named) {
-        let Some(target) = exports.target(index) else { continue };
-        counts.functions += 1;
-        counts.named += u64::from(named);
-        counts.forwarders += u64::from(matches!(target, Target::Forwarder(_)));
-    }
-    counts
 }
 
 /// Entries of the exception table; their size depends on the machine.

@@ -96,7 +96,8 @@ impl<'a> Pe<'a> {
     }
 
     fn import_descriptor(&self, rva: u32) -> Result<Option<Imported<'a>>, ImportDamage> {
-        let found: Option<&pe::ImageImportDescriptor> = self.at(rva).and_then(entry);
+        let bytes = self.memory::<{ DESCRIPTOR as usize }>(rva);
+        let found: Option<&pe::ImageImportDescriptor> = bytes.as_ref().and_then(|b| entry(b));
         let found = found.ok_or(ImportDamage::Descriptor(rva))?;
         let (name, addresses) = (found.name.get(LE), found.first_thunk.get(LE));
         // What ends the table: loaders look at the name, Windows' at the address table too.
@@ -129,7 +130,8 @@ impl<'a> Pe<'a> {
     }
 
     fn delay_descriptor(&self, rva: u32) -> Result<Option<Imported<'a>>, ImportDamage> {
-        let found: Option<&pe::ImageDelayloadDescriptor> = self.at(rva).and_then(entry);
+        let bytes = self.memory::<{ DELAY_DESCRIPTOR as usize }>(rva);
+        let found: Option<&pe::ImageDelayloadDescriptor> = bytes.as_ref().and_then(|b| entry(b));
         let found = found.ok_or(ImportDamage::Descriptor(rva))?;
         if found.dll_name_rva.get(LE) == 0 {
             return Ok(None);
@@ -198,7 +200,10 @@ impl<'a> Iterator for Imports<'a, '_> {
         };
         let width = self.file.pointer_bytes();
         let Some((word, behind)) = rest.split_at_checked(width as usize) else {
-            return Some(Err(ImportDamage::Lookups(self.start)));
+            let at = self.start.saturating_add(self.index.saturating_mul(width));
+            // The end may be where the section goes on in memory alone.
+            let end = rest.iter().all(|&byte| byte == 0) && self.file.section(at).is_some();
+            return (!end).then_some(Err(ImportDamage::Lookups(self.start)));
         };
         let word = word.iter().rev().fold(0_u64, |word, &byte| word << 8 | u64::from(byte));
         let index = self.index;

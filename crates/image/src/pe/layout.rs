@@ -1,11 +1,13 @@
+use super::headers::Section;
 use super::offsets::SYMBOL;
-use super::read::{Pe, Section};
+use super::read::Pe;
 use super::spec;
 use crate::notes::Notes;
 use model::PeSection;
 
 /// The sections, in order.
 pub(super) fn read(file: &Pe<'_>, notes: &mut Notes) -> Vec<PeSection> {
+    missing_data(file, notes);
     let sections = file.headers().sections.iter();
     let read = sections.map(|section| PeSection {
         name: name(file, section, notes),
@@ -16,6 +18,17 @@ pub(super) fn read(file: &Pe<'_>, notes: &mut Notes) -> Vec<PeSection> {
         access: access(section.flags),
     });
     read.collect()
+}
+
+/// Says so where the file ends within its sections, as a download does that was cut off.
+fn missing_data(file: &Pe<'_>, notes: &mut Notes) {
+    let (end, length) = (file.headers().data_end(), file.bytes().len() as u64);
+    if end > length {
+        notes.problem(format!(
+            "the file is cut short: its sections go on to offset {end:#x}, but it has \
+             {length:#x} bytes"
+        ));
+    }
 }
 
 fn access(flags: u32) -> String {

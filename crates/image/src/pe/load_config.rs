@@ -26,8 +26,8 @@ pub struct LoadConfig {
     pub exception_continuations: u64,
 }
 
-/// Where `GuardEHContinuationCount` is, which is behind the structures of `object`.
-const CONTINUATIONS: [usize; 2] = [0xa0 + 4, 0x108 + 8];
+/// Where `GuardEHContinuationCount` is in PE32 and PE32+, behind the structures of `object`.
+const CONTINUATIONS: [usize; 2] = [0xa8, 0x110];
 
 /// An entry's address; its flags follow where there are any.
 const ADDRESS: usize = 4;
@@ -117,7 +117,7 @@ fn look_at_functions(file: &Pe<'_>, table: u64, facts: &mut GuardFacts, notes: &
         ));
     }
     let (mut first, mut last, mut before) = (u32::MAX, 0, None);
-    let mut code = Code::of(file);
+    let code = Code::of(file);
     for entry in entries {
         let Some(rva) = entry.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) else { break };
         facts.sorted &= before.is_none_or(|before| before < rva);
@@ -125,31 +125,34 @@ fn look_at_functions(file: &Pe<'_>, table: u64, facts: &mut GuardFacts, notes: &
         (first, last, before) = (first.min(rva), last.max(rva), Some(rva));
     }
     if before.is_some() {
-        let units = (u64::from(last - first) / BITMAP_UNIT) + 1;
+        let units = u64::from(last) / BITMAP_UNIT - u64::from(first) / BITMAP_UNIT + 1;
         facts.bitmap_bytes = (2 * units).div_ceil(8);
     }
 }
 
-/// Ranges of code; the last one found is looked at first, as entries are sorted.
-struct Code {
-    ranges: Vec<std::ops::Range<u32>>,
-    last: usize,
-}
+/// Ranges of code, by address; none touches another.
+struct Code(Vec<std::ops::Range<u32>>);
 
 impl Code {
     fn of(file: &Pe<'_>) -> Code {
         let sections = file.headers().sections.iter();
         let code = sections.filter(|section| section.flags & spec::IMAGE_SCN_MEM_EXECUTE != 0);
         let ranges = code.map(|section| section.rva..section.rva.saturating_add(section.extent()));
-        Code { ranges: ranges.collect(), last: 0 }
+        let mut ranges: Vec<_> = ranges.collect();
+        ranges.sort_by_key(|range| range.start);
+        let mut joined: Vec<std::ops::Range<u32>> = Vec::new();
+        for range in ranges {
+            match joined.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => joined.push(range),
+            }
+        }
+        Code(joined)
     }
 
-    fn holds(&mut self, rva: u32) -> bool {
-        if self.ranges.get(self.last).is_some_and(|range| range.contains(&rva)) {
-            return true;
-        }
-        let found = self.ranges.iter().position(|range| range.contains(&rva));
-        self.last = found.unwrap_or(self.last);
-        found.is_some()
+    fn holds(&self, rva: u32) -> bool {
+        let next = self.0.partition_point(|range| range.start <= rva);
+        let range = next.checked_sub(1).and_then(|index| self.0.get(index));
+        range.is_some_and(|range| range.contains(&rva))
     }
 }

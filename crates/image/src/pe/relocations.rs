@@ -193,12 +193,19 @@ pub(super) struct Counts {
 pub(super) fn count(file: &Pe<'_>, notes: &mut Notes) -> Counts {
     let directory = file.directory(spec::BASERELOC);
     let mut kinds = [0_u64; 16];
-    let mut pages = BTreeSet::new();
+    let (mut pages, mut outside) = (BTreeSet::new(), 0_u64);
+    let image_bytes = file.headers().image_bytes;
     for block in file.relocation_blocks() {
-        let counted = block.and_then(|block| count_block(&block, &mut kinds, &mut pages));
+        let counted = block.and_then(|block| {
+            outside += outside_image(&block, image_bytes);
+            count_block(&block, &mut kinds, &mut pages)
+        });
         if let Err(damage) = counted {
             notes.problem(damage.to_string());
         }
+    }
+    if outside > 0 {
+        notes.problem(format!("{outside} relocations are outside of the image"));
     }
     let machine = file.headers().machine;
     let named = (0..).zip(kinds).filter(|(_, count)| *count > 0);
@@ -230,6 +237,18 @@ fn count_block(
         }
     }
     Ok(())
+}
+
+/// Relocations of a block that change anything behind the image's end.
+fn outside_image(block: &Block<'_>, image_bytes: u32) -> u64 {
+    if block.page.checked_add(2 * PAGE).is_some_and(|end| end <= image_bytes) {
+        return 0;
+    }
+    let is_outside = |relocation: &Relocation| {
+        let end = relocation.rva.checked_add(bytes(relocation.kind));
+        bytes(relocation.kind) > 0 && end.is_none_or(|end| end > image_bytes)
+    };
+    block.relocations().flatten().filter(is_outside).count() as u64
 }
 
 /// Bytes that a relocation of this type changes; those of two instructions for types that change

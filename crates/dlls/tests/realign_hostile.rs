@@ -1,0 +1,185 @@
+//! Damaged and odd files: a sentence, or the same memory; never a panic.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{library, realigned, realigned_by};
+use dlls::realign::Options;
+use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::{Headers, Pe, spec};
+use proptest::prelude::*;
+use workload::Arch;
+
+fn headers(bytes: &[u8]) -> Headers {
+    Pe::parse("", bytes).unwrap().headers().clone()
+}
+
+/// The library with a number of 4 bytes changed.
+fn with(at: impl Fn(&Headers) -> usize, value: u32) -> Vec<u8> {
+    let mut bytes = library(Arch::X86_64);
+    let at = at(&headers(&bytes));
+    bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    bytes
+}
+
+fn refused(bytes: &[u8], file_alignment: u32, words: &str) {
+    let said = realigned(bytes, file_alignment).map(|(done, _)| done).unwrap_err();
+    assert!(said.contains(words), "{words:?} in {said}");
+}
+
+const RAW_BYTES: fn(&Headers) -> usize = |headers| headers.section_data_offset(1);
+const RAW_PLACE: fn(&Headers) -> usize = |headers| headers.section_data_offset(1) + 4;
+
+#[test]
+fn every_truncation_is_refused_or_read_to_its_end() {
+    let bytes = library(Arch::X86_64);
+    for length in 0..bytes.len() {
+        let Ok(file) = Pe::parse("it", &bytes[..length]) else { continue };
+        let mut draft = Draft::of(&file);
+        let options = Options { file_alignment: 4096, keep_overlay: false };
+        let said = dlls::realign::realign(&mut draft, "it", &options).unwrap_err().to_string();
+        assert!(said.contains("cut short") || said.contains("SizeOfHeaders"), "{length}: {said}");
+    }
+}
+
+#[test]
+fn sections_over_each_other_in_the_file_are_refused() {
+    let first = headers(&library(Arch::X86_64)).sections[0].offset;
+    refused(&with(RAW_PLACE, first), 4096, "lies over others");
+    refused(&with(RAW_PLACE, 512), 4096, "lies over others");
+    // Loaders begin at the sector in front of an odd place.
+    refused(&with(RAW_PLACE, first + 1), 4096, "lies over others");
+}
+
+#[test]
+fn section_sizes_near_4_gib_are_refused() {
+    for size in [u32::MAX, u32::MAX - 511, 0x8000_0000] {
+        refused(&with(RAW_BYTES, size), 4096, "cut short");
+        let place = with(RAW_PLACE, size);
+        refused(&place, 4096, "cut short");
+    }
+    // In memory they are nothing to this; the loader refuses them.
+    let memory = with(|headers| headers.section_offset(1) + 8, u32::MAX);
+    let (_, new) = realigned(&memory, 4096).unwrap();
+    assert_eq!(headers(&new).sections[1].memory_bytes, u32::MAX);
+}
+
+#[test]
+fn headers_that_end_elsewhere_are_refused() {
+    for size in [0, 64, u32::MAX] {
+        refused(&with(Headers::header_bytes_offset, size), 4096, "SizeOfHeaders");
+    }
+    let low = with(|headers| headers.section_offset(0) + 12, 2048);
+    refused(&low, 4096, "the first section begins at 0x800 in memory");
+}
+
+#[test]
+fn alignments_that_the_format_does_not_have_are_refused() {
+    let bytes = library(Arch::X86_64);
+    for alignment in [0, 1, 256, 513, 4095, 131_072, u32::MAX] {
+        refused(&bytes, alignment, "power of two");
+    }
+    for alignment in [8192, 65_536] {
+        refused(&bytes, alignment, "FileAlignment ≤ SectionAlignment");
+    }
+    let optional = |headers: &Headers| headers.file_alignment_offset() - 4;
+    for low in [0, 1, 32, 2048] {
+        refused(&with(optional, low), 512, "less than a page");
+    }
+}
+
+#[test]
+fn a_file_alignment_of_nonsense_does_not_matter() {
+    for nonsense in [0, 3, u32::MAX] {
+        let bytes = with(Headers::file_alignment_offset, nonsense);
+        let (done, new) = realigned(&bytes, 4096).unwrap();
+        assert_eq!((done.off_page, headers(&new).file_alignment), (0, 4096));
+    }
+}
+
+#[test]
+fn signed_files_are_refused() {
+    let at = |headers: &Headers| headers.directory_offset(spec::SECURITY);
+    let mut bytes = with(at, 4096);
+    let at = at(&headers(&bytes)) + 4;
+    bytes[at] = 8;
+    refused(&bytes, 4096, "signed");
+}
+
+#[test]
+fn a_section_without_a_size_in_memory_keeps_its_pages() {
+    let at = |headers: &Headers| headers.section_offset(1) + 8;
+    let bytes = with(at, 0);
+    let (_, new) = realigned(&bytes, 4096).unwrap();
+    assert!(common::memory::memory(&new) == common::memory::memory(&bytes));
+    let wide = |headers: &Headers| headers.file_alignment_offset() - 4;
+    let mut wide = with(wide, 65_536);
+    for index in 0..headers(&wide).sections.len() as u32 {
+        let at = headers(&wide).section_offset(index as usize);
+        let rva = (index + 1) * 65_536;
+        wide[at + 12..at + 16].copy_from_slice(&rva.to_le_bytes());
+        wide[at + 8..at + 12].fill(0);
+    }
+    refused(&wide, 65_536, "no size in memory");
+}
+
+#[test]
+fn odd_places_are_whole_sectors_as_loaders_see_them() {
+    let last = |headers: &Headers| headers.sections.len() - 1;
+    let bytes = library(Arch::X86_64);
+    let headers = headers(&bytes);
+    let section = headers.sections[last(&headers)];
+    let at = headers.section_data_offset(last(&headers));
+    let mut odd = bytes.clone();
+    odd[at..at + 4].copy_from_slice(&(section.file_bytes - 8).to_le_bytes());
+    odd[at + 4..at + 8].copy_from_slice(&(section.offset + 5).to_le_bytes());
+    let (_, new) = realigned(&odd, 4096).unwrap();
+    assert!(common::memory::memory(&new) == common::memory::memory(&bytes));
+}
+
+#[test]
+fn debug_data_across_sections_is_refused_and_outside_of_the_file_left() {
+    let bytes = library(Arch::X86_64);
+    let headers = headers(&bytes);
+    let directory = headers.directory_offset(spec::DEBUG);
+    // The first section as a debug directory of one entry.
+    let section = headers.sections[0];
+    let with_entry = |pointer: u32, size: u32| {
+        let mut bytes = bytes.clone();
+        bytes[directory..directory + 4].copy_from_slice(&section.rva.to_le_bytes());
+        bytes[directory + 4..directory + 8].copy_from_slice(&28_u32.to_le_bytes());
+        let entry = section.offset as usize;
+        bytes[entry + 16..entry + 20].copy_from_slice(&size.to_le_bytes());
+        bytes[entry + 24..entry + 28].copy_from_slice(&pointer.to_le_bytes());
+        bytes
+    };
+    let across = section.offset + section.file_bytes - 4;
+    refused(&with_entry(across, 8), 4096, "lie across sections");
+    for (pointer, size) in [(u32::MAX, u32::MAX), (bytes.len() as u32, 1), (0, 8), (across, 4)] {
+        let (_, new) = realigned(&with_entry(pointer, size), 4096).unwrap();
+        assert!(common::memory::memory(&new) == common::memory::memory(&with_entry(0, size)));
+    }
+}
+
+proptest! {
+    /// Any few bytes of the headers changed.
+    #[test]
+    fn damaged_headers_are_survived(
+        changes in prop::collection::vec((0_usize..700, any::<u8>()), 1..6),
+        wide in any::<bool>(),
+        file_alignment in prop::sample::select(vec![512_u32, 4096, 65_536]),
+    ) {
+        let mut bytes = library(if wide { Arch::X86_64 } else { Arch::I686 });
+        changes.iter().for_each(|&(at, to)| bytes[at] = to);
+        let Ok(file) = Pe::parse("it", &bytes) else { return Ok(()) };
+        let _ = dlls::signature::settle(&mut Draft::of(&file), "it", true);
+        if let Ok((done, new)) = realigned_by(&bytes, Options { file_alignment, keep_overlay: true }) {
+            prop_assert_eq!(done.bytes, new.len() as u64);
+            let file = Pe::parse("it", &new).unwrap();
+            prop_assert_eq!(file.headers().file_alignment, file_alignment);
+            let again = realigned_by(&new, Options { file_alignment, keep_overlay: true });
+            prop_assert!(again.unwrap().1 == new);
+            let _ = Draft::of(&file).finish(KeepChecksum::Compute);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Launches of a program that imports 5,000 functions from each of ten libraries.
+
+use super::super::Context;
+use super::super::figures::{least, median};
+use super::super::report::Row;
+use super::super::wine::launches;
+use super::super::wine::sets::{HINTS, ORDINAL, Step, Variant, variants};
+use anyhow::{Context as _, Result};
+use os::wine::Wine;
+use std::path::PathBuf;
+
+const ROUNDS: usize = 41;
+const SIZE: [&str; 6] = ["--dlls", "10", "--functions", "5000", "--hints", "zero"];
+const PROGRAM: &str = "LoadTimeTest.exe";
+const WAYS: [(&str, &[Step]); 3] =
+    [("hints all zero", &[]), ("hints repaired", &[HINTS]), ("by ordinal", &[ORDINAL])];
+/// Parts of the launch that have to be saved.
+const LEAST_SAVED: [Option<f64>; 3] = [None, Some(0.25), Some(0.35)];
+
+/// A row for each way.
+pub fn rows(context: &Context) -> Result<Vec<Row>> {
+    let wine = Wine::start(Some(context.cpu))?;
+    let mut rows = vec![Row::shown("under", wine.version().to_owned())];
+    let generated = context.scratch.join("imports");
+    let out = generated.display().to_string();
+    let words = ["generate", "pietrek", "--format", "pe", "--out", &out];
+    context.headstart.run(&[&words[..], &SIZE].concat())?;
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&generated)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "dll" || ending == "exe"));
+    let sets = variants(context, &context.scratch.join("looked-up"), &files, &WAYS, &[])?;
+    let command = |set: &Variant| launches::command(&wine, &set.folder, &[PROGRAM]);
+    let commands: Vec<_> = sets.iter().map(command).collect();
+    let times = launches::in_turns(context, &commands, ROUNDS)?;
+    let first = times.first().context("no times")?;
+    for ((set, own), bar) in sets.iter().zip(&times).zip(LEAST_SAVED) {
+        // Launches of one round are compared with each other.
+        let saved = 1.0 - median(own.iter().zip(first).map(|(own, first)| own / first).collect());
+        let (fastest, middle) = (least(own) / 1e3, median(own.clone()) / 1e3);
+        let value = format!("{middle:.1} ms (fastest {fastest:.1}), {:.1} % saved", saved * 100.0);
+        let figure = format!("10 × 5,000 imports, {}", set.name);
+        rows.push(match bar {
+            Some(bar) => {
+                let text = format!("≥ {:.0} % saved", bar * 100.0);
+                Row::bar(figure, value, &text, saved >= bar)
+            }
+            None => Row::shown(figure, value),
+        });
+    }
+    wine.check()?;
+    Ok(rows)
+}

@@ -1,0 +1,119 @@
+//! Qt's DLLs, all loaded by one program: as they are shipped, and rewritten.
+
+use super::super::figures::{least, median};
+use super::super::report::Row;
+use super::super::{Context, pe_files};
+use super::sets::{REALIGN, REBASE, Step, Variant, variants};
+use super::{launches, memory};
+use anyhow::{Context as _, Result, ensure};
+use model::Ending;
+use os::wine::Wine;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PACKAGE: &str = "PyQt5-Qt5";
+const BIN: &str = "PyQt5/Qt5/bin";
+const LOADER: &str = "load_all.exe";
+const SOURCE: &str = include_str!("../c/load_all.c");
+const ROUNDS: usize = 41;
+const WAYS: [(&str, &[Step]); 4] = [
+    ("as shipped", &[]),
+    ("rebase", &[REBASE]),
+    ("realign", &[REALIGN]),
+    ("rebase + realign", &[REBASE, REALIGN]),
+];
+/// What both together have to save of the launch.
+const LEAST_SAVED: f64 = 0.25;
+
+/// That they load, how long it takes, and what memory.
+pub fn rows(context: &Context, wine: &Wine) -> Result<Vec<Row>> {
+    let bin = pe_files::named(PACKAGE)?.folder.join(BIN);
+    let files = dlls(&bin)?;
+    let sets = variants(context, &context.scratch.join("qt"), &files, &WAYS, &[])?;
+    let names: Vec<String> =
+        files.iter().filter_map(|file| file.file_name()?.to_str().map(str::to_owned)).collect();
+    let qt: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| name.starts_with("Qt5")).collect();
+    for set in &sets {
+        build_loader(&set.folder)?;
+    }
+    let words: Vec<&str> = [LOADER].into_iter().chain(qt.iter().copied()).collect();
+    let mut rows = Vec::new();
+    for set in &sets {
+        let run = launches::run(context, wine, &set.folder, &words)?;
+        let good = run.ending == Ending::Code(0) && run.stdout.contains("failed: 0");
+        let value = run.stdout.trim_end().replace('\n', "; ");
+        rows.push(Row::bar(
+            format!("{} Qt DLLs, {}", qt.len(), set.name),
+            value,
+            "failed: 0",
+            good,
+        ));
+    }
+    rows.extend(times(context, wine, &sets, &words)?);
+    rows.extend(memories(wine, &sets, &words)?);
+    Ok(rows)
+}
+
+fn dlls(bin: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(bin).with_context(|| format!("no {}", bin.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "dll") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The program in the folder of the DLLs, where Windows' loader looks first.
+fn build_loader(folder: &Path) -> Result<()> {
+    let source = folder.join("load_all.c");
+    std::fs::write(&source, SOURCE)?;
+    let mut gcc = Command::new("x86_64-w64-mingw32-gcc");
+    gcc.args(["-O1", "-s", "-Wl,--no-insert-timestamp", "-o"]).arg(folder.join(LOADER)).arg(source);
+    let output =
+        gcc.output().context("no mingw-w64: apt-get install gcc-mingw-w64-x86-64-win32")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+fn times(context: &Context, wine: &Wine, sets: &[Variant], words: &[&str]) -> Result<Vec<Row>> {
+    let commands: Vec<_> =
+        sets.iter().map(|set| launches::command(wine, &set.folder, words)).collect();
+    let times = launches::in_turns(context, &commands, ROUNDS)?;
+    let first = times.first().context("no times")?;
+    let mut rows = Vec::new();
+    for (set, own) in sets.iter().zip(&times) {
+        // Launches of one round are compared with each other.
+        let saved = 1.0 - median(own.iter().zip(first).map(|(own, first)| own / first).collect());
+        let (fastest, middle) = (least(own) / 1e3, median(own.clone()) / 1e3);
+        let value = format!("{middle:.1} ms (fastest {fastest:.1}), {:.1} % saved", saved * 100.0);
+        let figure = format!("launch that loads them, {}", set.name);
+        rows.push(match set.name {
+            "rebase + realign" => Row::bar(figure, value, "≥ 25 % saved", saved >= LEAST_SAVED),
+            _ => Row::shown(figure, value),
+        });
+    }
+    Ok(rows)
+}
+
+fn memories(wine: &Wine, sets: &[Variant], words: &[&str]) -> Result<Vec<Row>> {
+    let waiting = [words, &["--wait"]].concat();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut first = None;
+    for set in sets {
+        let memory = memory::of(wine, &set.folder, &waiting)?;
+        let before = *first.get_or_insert(memory);
+        let mib = memory.private_kib as f64 / 1024.0;
+        let value = format!("{mib:.1} MiB, {} parts of files mapped", memory.mapped);
+        let figure = format!("private memory, {}", set.name);
+        let good = memory.private_kib < before.private_kib && memory.mapped > before.mapped;
+        rows.push(match set.name {
+            "rebase + realign" => Row::bar(figure, value, "less, more mapped", good),
+            _ => Row::shown(figure, value),
+        });
+    }
+    Ok(rows)
+}
