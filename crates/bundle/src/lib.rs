@@ -7,6 +7,7 @@
 //! ```
 
 mod bounds;
+mod content;
 mod debug_symbols;
 mod debugger;
 mod dynamic;
@@ -42,6 +43,7 @@ mod patch;
 mod proof;
 mod read_only;
 mod rerandomize;
+mod spare;
 mod verify;
 mod workplace;
 

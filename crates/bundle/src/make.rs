@@ -1,5 +1,6 @@
 //! Making a bundle.
 
+use crate::content::{self, Content};
 use crate::debugger::{self, SYMBOLS};
 use crate::error::BundleError;
 use crate::layout::{Bases, PAGE, up};
@@ -8,6 +9,7 @@ use crate::members::{self, Place};
 use crate::output;
 use crate::plan::{self, Wanted};
 use crate::proof::{self, Before};
+use crate::spare;
 use crate::workplace::{Workplace, temporary};
 use image::Loadable;
 use image::apply::{Privilege, privilege};
@@ -78,7 +80,9 @@ pub(crate) fn make_at(
     let places = members::choose(&graph, &options.outside);
     let bases = bases(&graph, &places, options).map_err(declined)?;
     let fixed = options.fixed;
-    let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
+    let contents = Content::of_modules(&graph)?;
+    let build_id = content::build_id(&graph, &contents, fixed);
+    let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed, build_id };
     let plan = plan::plan(&graph, &relocated, &places, &wanted)?;
     let run = folder.join(RUN);
     let file = temporary(folder)?;
@@ -88,10 +92,12 @@ pub(crate) fn make_at(
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::io(&run, e))?;
-    let manifest = manifest::of(program, &graph, &places, &plan.layout, options)?;
+    let manifest = manifest::of(program, &graph, &places, contents, &plan.layout, options);
     write_manifest(&manifest, folder)?;
     let commands = debugger::commands(&graph, &plan.layout);
     write_whole(folder, SYMBOLS, commands.as_bytes())?;
+    // It has other stamps, if nothing else; the next base is not to bring those back.
+    spare::remove(folder).map_err(|error| BundleError::io(folder, error))?;
     file.persist(&run).map_err(|error| BundleError::io(&run, error.error))?;
     let bound = relocated.iter().map(|module| module.work.references).sum();
     Ok(Made {

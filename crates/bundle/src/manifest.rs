@@ -1,33 +1,28 @@
 //! The manifest beside a bundle: every file that it was made of.
 
+use crate::content::Content;
 use crate::error::BundleError;
 use crate::layout::Layout;
 use crate::make::Options;
 use crate::members::{self, Place};
 use loader::Graph;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
-use rayon::prelude::*;
-use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Name of the manifest in a bundle's folder.
 pub const MANIFEST: &str = "headstart.json";
-const CHUNK: usize = 1 << 20;
 
-/// Everything about the files as they are now.
+/// Everything about the files; their contents in the order of the modules.
 pub(crate) fn of(
     program: &Path,
     graph: &Graph,
     places: &[Place],
+    contents: Vec<Content>,
     layout: &Layout<'_>,
     options: &Options,
-) -> Result<BundleManifest, BundleError> {
-    let modules = graph.modules.par_iter().zip(places).enumerate();
-    let modules = modules.map(|(index, (module, place))| {
-        let (bytes, sha256) =
-            hash(&module.path).map_err(|error| BundleError::io(&module.path, error))?;
+) -> BundleManifest {
+    let modules = graph.modules.iter().zip(places).zip(contents).enumerate();
+    let modules = modules.map(|(index, ((module, place), content))| {
         let outside = match place {
             Place::Merged => None,
             Place::Outside(reason) => Some(reason.clone()),
@@ -36,40 +31,24 @@ pub(crate) fn of(
             let first = member.parts.first().map_or(0, |part| crate::layout::page(part.address));
             member.moved(first).wrapping_sub(layout.low)
         });
-        Ok(BundledModule {
+        BundledModule {
             path: module.path.display().to_string(),
             name: (index > 0).then(|| members::name_of(module)),
             build_id: module.image.build_id.clone(),
-            bytes,
-            sha256,
+            bytes: content.bytes,
+            sha256: content.sha256,
             offset,
             outside,
-        })
+        }
     });
-    Ok(BundleManifest {
+    BundleManifest {
         schema: BUNDLE_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         program: program.display().to_string(),
         fixed: options.fixed,
         outside: options.outside.clone(),
-        modules: modules.collect::<Result<_, BundleError>>()?,
-    })
-}
-
-/// Size and SHA-256 of a file.
-pub(crate) fn hash(path: &Path) -> io::Result<(u64, String)> {
-    let mut file = File::open(path)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; CHUNK];
-    let mut bytes = 0;
-    loop {
-        let count = file.read(&mut buffer)?;
-        let Some(read) = buffer.get(..count).filter(|read| !read.is_empty()) else { break };
-        hash.update(read);
-        bytes += count as u64;
+        modules: modules.collect(),
     }
-    let digest = hash.finalize();
-    Ok((bytes, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
 /// Where `headstart optimize` leaves a variant in its folder.

@@ -5,7 +5,6 @@ use image::spec;
 use loader::Graph;
 use loader::graph::Module;
 use loader::search::Searcher;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +58,7 @@ fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
         let Some(list) = lists.into_iter().flatten().next() else { continue };
         for folder in list.split(':').filter(|folder| !folder.is_empty()) {
             let origin = module.origin.display().to_string();
-            let folder = folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
+            let folder = loader::origin::replaced(folder, &origin);
             if !system.contains(&resolved(Path::new(&folder))) && seen.insert(folder.clone()) {
                 folders.push(folder);
             }
@@ -73,24 +72,4 @@ fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
 
 fn resolved(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
-}
-
-/// NT_GNU_BUILD_ID: another than the program's, as the file is another one.
-pub(crate) fn build_id(graph: &Graph, fixed: bool) -> Vec<u8> {
-    let mut hash = Sha256::new();
-    hash.update(if fixed { "headstart bundle, fixed" } else { "headstart bundle" });
-    for module in &graph.modules {
-        hash.update(module.path.as_os_str().as_encoded_bytes());
-        hash.update([0]);
-        let notes = module.image.segments().iter().filter(|s| s.kind == spec::PT_NOTE);
-        notes.for_each(|note| hash.update(module.image.segment_bytes(note)));
-    }
-    let id = hash.finalize();
-    let mut note = Vec::new();
-    for word in [4_u32, 20, 3] {
-        note.extend_from_slice(&word.to_le_bytes());
-    }
-    note.extend_from_slice(b"GNU\0");
-    note.extend_from_slice(id.get(..20).unwrap_or(&[]));
-    note
 }

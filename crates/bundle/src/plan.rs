@@ -32,6 +32,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) bases: Bases,
     /// ET_EXEC: nothing moves.
     pub(crate) fixed: bool,
+    /// NT_GNU_BUILD_ID, the whole note.
+    pub(crate) build_id: Vec<u8>,
 }
 
 /// Everything that is to be written.

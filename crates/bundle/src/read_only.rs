@@ -6,7 +6,7 @@ use crate::exports::{Export, Placed};
 use crate::fixups::Fixups;
 use crate::layout::{Layout, up};
 use crate::members;
-use crate::needs::{self, Needs};
+use crate::needs::Needs;
 use crate::plan::Wanted;
 use crate::sections::{self, Section};
 use crate::strings::Strings;
@@ -124,8 +124,7 @@ impl<'m, 'a> ReadOnly<'m, 'a> {
         let mut interpreter = self.graph.interpreter.clone().into_os_string().into_encoded_bytes();
         interpreter.push(0);
         self.add(".interp", spec::SHT_PROGBITS, 0, 1, interpreter);
-        let note = needs::build_id(self.graph, wanted.fixed);
-        self.add(".note.gnu.build-id", spec::SHT_NOTE, 0, 4, note);
+        self.add(".note.gnu.build-id", spec::SHT_NOTE, 0, 4, wanted.build_id.clone());
         let unwind = unwind::merge(&self.layout.members).map_err(|module| {
             let module = self.graph.modules.get(module);
             let name = module.map_or(String::new(), |module| members::file_name(&module.path));

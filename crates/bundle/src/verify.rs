@@ -1,5 +1,6 @@
 //! Whether what a bundle was made of is still there, and still what the loader would take.
 
+use crate::content::Content;
 use crate::error::BundleError;
 use crate::manifest;
 use crate::members;
@@ -33,9 +34,9 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
 
 fn content(module: &BundledModule) -> Option<BundleChange> {
     let change = |what, found| Some(BundleChange { path: module.path.clone(), what, found });
-    match manifest::hash(Path::new(&module.path)) {
-        Ok((_, sha256)) if sha256 == module.sha256 => None,
-        Ok((bytes, sha256)) => {
+    match Content::read(Path::new(&module.path)) {
+        Ok(now) if now.sha256 == module.sha256 => None,
+        Ok(Content { bytes, sha256 }) => {
             let was = format!("{} bytes, SHA-256 {:.16}…", module.bytes, module.sha256);
             change(ChangeKind::Changed, format!("{bytes} bytes, SHA-256 {sha256:.16}…; was {was}"))
         }

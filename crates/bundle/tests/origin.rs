@@ -74,7 +74,7 @@ fn program(old: bool, at: &Path) -> Option<PathBuf> {
     let version = if old { "-DOLD" } else { "-DNEW" };
     let flags = ["-shared", "-fPIC", "-w", version];
     testkit::compile(&cc, at, "lib/liblook.so", LIBRARY, &flags);
-    let search = "-Wl,--disable-new-dtags,-rpath,$ORIGIN/../link";
+    let search = "-Wl,--disable-new-dtags,-rpath,$ORIGIN/../link:$ORIGINS";
     testkit::compile(&cc, at, "files/program", MAIN, &["-Llib", "-llook", search]);
     Some(at.join("bin/program"))
 }
@@ -94,6 +94,10 @@ fn a_merged_library_is_told_its_own_folder() {
         let made = made(&at, &program, fixed);
         assert_eq!(told(&made.run), expected, "old: {old} fixed: {fixed}");
         let Some(readelf) = testkit::tool("readelf") else { return };
+        let dynamic = Command::new(&readelf).arg("-d").arg(&made.run).output().unwrap();
+        let search = format!("[{}/files/../link:$ORIGINS]", at.display());
+        let dynamic = String::from_utf8(dynamic.stdout).unwrap();
+        assert!(dynamic.contains(&search), "{dynamic}");
         let symbols = Command::new(readelf).args(["-W", "--dyn-syms"]).arg(&made.run).output();
         let symbols = String::from_utf8(symbols.unwrap().stdout).unwrap();
         for name in ["dlinfo@GLIBC_2.3.3", "dladdr@GLIBC_2.2.5"] {

@@ -16,8 +16,8 @@ pub mod rebase;
 mod resolve;
 mod set;
 pub mod signature;
+pub mod survey;
 pub mod tables;
-mod unbind;
 
 pub use error::Declined;
 pub use files::Files;

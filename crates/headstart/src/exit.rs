@@ -16,8 +16,9 @@ pub const TABLE: &str = "\
 Exit codes:
     0  done
     1  the answer is no: slower than --fail-if-slower allows, a warning under
-       --strict, a file that inspect could not read, one that is not rewritten
-       or bundled, a bundle or set of DLLs that verify finds changed
+       --strict, a file that inspect or identify could not read or that is not
+       what identify --is says, one that is not rewritten or bundled, a bundle
+       or set of DLLs that verify finds changed
     2  the command line is wrong
     3  a program could not be started
     4  a program failed (see --ignore-failure)

@@ -17,6 +17,16 @@ fn image(name: &str) -> String {
     images().join(name).to_string_lossy().into_owned()
 }
 
+fn pe(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testfiles/pe");
+    folder.join(name).to_string_lossy().into_owned()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", stderr(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 fn paths(output: &Output) -> Vec<String> {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let objects = json.as_array().unwrap().iter();
@@ -45,7 +55,7 @@ fn a_file_that_is_not_elf_is_an_error_after_the_others() {
     assert_eq!(paths(&output), [good]);
     let errors = stderr(&output);
     assert_eq!(errors.lines().count(), 2, "{errors}");
-    assert!(errors.contains("README.md is not an ELF file"), "{errors}");
+    assert!(errors.contains("README.md is neither an ELF nor a PE file"), "{errors}");
     assert!(errors.contains("/no/such/file"), "{errors}");
 }
 
@@ -57,13 +67,17 @@ fn nothing_but_errors_is_still_json() {
 }
 
 #[test]
-fn a_folder_is_its_elf_files_without_symbolic_links() {
+fn a_folder_is_its_images_without_symbolic_links() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("inner");
     std::fs::create_dir(&inner).unwrap();
     std::fs::copy(image("pie"), inner.join("b")).unwrap();
     std::fs::copy(image("pie"), folder.path().join("z")).unwrap();
+    std::fs::copy(pe("i686.dll"), folder.path().join("dll")).unwrap();
     std::fs::copy(image("README.md"), folder.path().join("text")).unwrap();
+    // Programs for DOS begin as PE files do.
+    std::fs::write(folder.path().join("dos"), [&b"MZ"[..], &[0; 100]].concat()).unwrap();
+    std::fs::write(folder.path().join("short"), b"MZ").unwrap();
     std::fs::write(folder.path().join("empty"), b"").unwrap();
     std::os::unix::fs::symlink("z", folder.path().join("link")).unwrap();
     std::os::unix::fs::symlink("..", inner.join("loop")).unwrap();
@@ -71,7 +85,7 @@ fn a_folder_is_its_elf_files_without_symbolic_links() {
     assert!(output.status.success(), "{}", stderr(&output));
     let found: Vec<String> =
         paths(&output).iter().map(|path| path.rsplit('/').next().unwrap().to_owned()).collect();
-    assert_eq!(found, ["b", "z"]);
+    assert_eq!(found, ["dll", "b", "z"]);
 }
 
 #[test]
@@ -93,4 +107,135 @@ fn the_text_fits_into_eighty_columns() {
     for line in text.lines().filter(|line| line.starts_with(' ')) {
         assert!(line.chars().count() <= 80, "{line}");
     }
+}
+
+/// Names that scripts rely on.
+#[test]
+fn pe_files_have_the_promised_fields() {
+    let facts = json(&inspect(&["--json", &pe("x86_64-guarded.exe")]))[0].clone();
+    let expected = [
+        ("format", "\"pe\""),
+        ("machine", "\"x86_64\""),
+        ("base", "5368709120"),
+        ("size_of_image", "20480"),
+        ("relocations", r#"{"ABSOLUTE":2,"DIR64":6}"#),
+        ("imports", "5"),
+        ("wrong_hints", "null"),
+        ("exports", "0"),
+        ("ordinals_only", "0"),
+        ("bound", "[]"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(facts[name].to_string(), value, "{name}");
+    }
+    assert_eq!(facts["guard"]["functions"], 4);
+    assert_eq!((&facts["guard"]["stride"], &facts["guard"]["flags"]), (&0.into(), &0x10500.into()));
+    let checksum = &facts["checksum"];
+    assert!(checksum["stored"] == 0 && checksum["computed"].as_u64().unwrap() > 0);
+}
+
+/// A workload with hints of zero, of which one in each library happens to be right.
+fn workload(folder: &Path, hints: workload::Hints) -> Vec<String> {
+    let pe = workload::PeOptions { hints, bases: workload::Bases::Default, ..Default::default() };
+    let asked = workload::Pietrek {
+        dlls: 3,
+        functions: 10,
+        globals: 2,
+        by: workload::By::Name,
+        format: workload::Format::Pe,
+        arch: workload::Arch::X86_64,
+        lazy: false,
+        pe,
+    };
+    let files = (0..=3).map(|index| {
+        let (name, bytes) = workload::pe::pietrek::file(&asked, index).unwrap();
+        std::fs::write(folder.join(&name), bytes).unwrap();
+        folder.join(&name).to_string_lossy().into_owned()
+    });
+    files.collect()
+}
+
+#[test]
+fn hints_are_looked_up_in_the_files_own_folder_and_unknown_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = workload(folder.path(), workload::Hints::Zero);
+    let program = files.iter().find(|path| path.ends_with(".exe")).unwrap();
+    let facts = json(&inspect(&["--json", program]))[0].clone();
+    assert_eq!((&facts["wrong_hints"], &facts["hints_checked"]), (&27.into(), &30.into()));
+    let text = inspect(&[program]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("27 of 30 wrong, 3 unknown"), "{text}");
+    // The same DLLs somewhere else, named or not.
+    let alone = tempfile::tempdir().unwrap();
+    let moved = alone.path().join("program.exe");
+    std::fs::rename(program, &moved).unwrap();
+    let moved = moved.to_string_lossy().into_owned();
+    assert!(json(&inspect(&["--json", &moved]))[0]["wrong_hints"].is_null());
+    let mut words = vec!["--json", &moved];
+    words.extend(files.iter().filter(|path| path.ends_with(".dll")).map(String::as_str));
+    assert_eq!(json(&inspect(&words))[0]["wrong_hints"], 27);
+}
+
+fn findings(set: &serde_json::Value) -> Vec<&str> {
+    let findings = set["findings"].as_array().unwrap().iter();
+    findings.map(|finding| finding["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_set_names_what_stands_in_each_others_way() {
+    let folder = tempfile::tempdir().unwrap();
+    workload(folder.path(), workload::Hints::Zero);
+    let path = folder.path().to_string_lossy().into_owned();
+    let set = json(&inspect(&["--set", "--json", &path]));
+    assert_eq!(set["files"].as_array().unwrap().len(), 4);
+    assert_eq!(findings(&set), ["collisions", "wrong-hints", "file-alignment"]);
+    // The first of three keeps its base; each function of ten has two globals.
+    assert_eq!(set["collisions"]["moved"].as_array().unwrap().len(), 2);
+    assert_eq!(set["collisions"]["relocations"], 40);
+    let text = String::from_utf8_lossy(&inspect(&["--set", &path]).stdout).into_owned();
+    assert!(text.contains("2 of 4 images collide with others [collisions]"), "{text}");
+    assert!(text.contains("headstart rebase --auto"), "{text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    workload(folder.path(), workload::Hints::Right);
+    let set = json(&inspect(&["--set", "--json", &path]));
+    assert_eq!(findings(&set), ["collisions", "file-alignment"]);
+}
+
+#[test]
+fn a_set_is_of_pe_files() {
+    let output = inspect(&["--set", &pe("x86_64.dll"), &image("pie"), &image("README.md")]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = stderr(&output);
+    assert!(errors.contains("pie is an ELF file; --set is for PE files"), "{errors}");
+    assert_eq!(errors.lines().count(), 2, "{errors}");
+    let folder = json(&inspect(&["--set", "--json", &images().to_string_lossy()]));
+    assert_eq!(folder["files"], serde_json::json!([]));
+}
+
+/// The size from which on Dawson's quadratic is told.
+#[test]
+fn a_program_with_very_many_guarded_functions_is_told_with_an_estimate() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = workload::Dawson {
+        sources: 2,
+        classes: 100,
+        functions: 900,
+        format: workload::Format::Pe,
+        ..Default::default()
+    };
+    let (name, bytes) = workload::pe::dawson::file(&asked).unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let path = path.to_string_lossy().into_owned();
+    let facts = json(&inspect(&["--json", &path]))[0].clone();
+    assert!(facts["guard"]["functions"].as_u64().unwrap() >= 180_000);
+    assert_eq!(
+        (&facts["guard"]["sorted"], &facts["guard"]["outside_code"]),
+        (&true.into(), &0.into())
+    );
+    let text = String::from_utf8_lossy(&inspect(&[&path]).stdout).into_owned();
+    assert!(text.contains("ESTIMATE: on Windows 10 before 1903 about 1.0 times"), "{text}");
+    assert_eq!(findings(&json(&inspect(&["--set", "--json", &path])))[0], "guard");
 }

@@ -12,12 +12,20 @@ pub enum ImageError {
         source: std::io::Error,
     },
     /// A folder, a device, a pipe or a socket.
-    #[error("{} is {found}, not a regular file; name an ELF file", path.display())]
+    #[error("{} is {found}, not a regular file; name an ELF or PE file", path.display())]
     NotAFile {
         /// What was named.
         path: PathBuf,
         /// What it is, with its article.
         found: &'static str,
+    },
+    /// The file begins neither as ELF nor as PE.
+    #[error("{path} is neither an ELF nor a PE file: {found}")]
+    NotAnImage {
+        /// The file.
+        path: String,
+        /// What it is instead, and what to do about it.
+        found: String,
     },
     /// The file does not begin with the ELF magic number.
     #[error("{path} is not an ELF file: {found}")]
@@ -68,13 +76,22 @@ pub enum ImageError {
     },
 }
 
-/// What the first bytes of a file that is not ELF say, and the next step.
-pub(crate) fn describe(bytes: &[u8]) -> String {
+/// What a file should have been: its name, and how such files begin.
+pub(crate) struct Wanted(&'static str, &'static str);
+
+pub(crate) const ELF: Wanted = Wanted("an ELF file", "7f 45 4c 46");
+pub(crate) const PE: Wanted = Wanted("a Windows program or DLL", "4d 5a");
+pub(crate) const IMAGE: Wanted = Wanted("an ELF or PE file", "7f 45 4c 46 or 4d 5a");
+
+/// What the first bytes of a file that is not what was wanted say, and the next step.
+pub(crate) fn describe(bytes: &[u8], wanted: &Wanted) -> String {
+    let Wanted(name, magic) = wanted;
     let known = [
         (&b"#!"[..], "it begins with #!, a script; inspect the program it runs"),
         (b"!<arch>\n", "a static library; take its members out with `ar x` first"),
         (b"!<thin>\n", "a thin static library; inspect the object files it names"),
-        (b"MZ", "it begins with MZ, a Windows program; only ELF files can be inspected"),
+        (b"MZ", "it begins with MZ, a Windows program or DLL; name an ELF file"),
+        (b"\x7fELF", "it begins as an ELF file; name a Windows program or DLL"),
         (b"\x1f\x8b", "compressed by gzip; unpack it with `gunzip` first"),
         (b"\x28\xb5\x2f\xfd", "compressed by Zstandard; unpack it with `unzstd` first"),
         (b"\xfd7zXZ", "compressed by xz; unpack it with `unxz` first"),
@@ -86,5 +103,5 @@ pub(crate) fn describe(bytes: &[u8]) -> String {
         return (*text).to_owned();
     }
     let start: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("it begins with the bytes {} instead of 7f 45 4c 46; name an ELF file", start.join(" "))
+    format!("it begins with the bytes {} instead of {magic}; name {name}", start.join(" "))
 }

@@ -10,6 +10,7 @@ pub mod elf;
 mod error;
 mod file;
 mod functions;
+pub mod identify;
 mod lines;
 pub mod loadable;
 mod notes;
@@ -32,9 +33,17 @@ pub fn facts(path: &Path) -> Result<ImageFacts, ImageError> {
     let name = path.to_string_lossy();
     match file::map(path)? {
         Some((_, bytes)) if is_pe(&bytes) => Ok(pe_facts(pe::facts_of(&name, &bytes)?)),
-        Some((file, bytes)) => elf::facts_of_file(&name, &bytes, Some(&file)).map(elf_facts),
-        None => elf::facts_of(&name, &[]).map(elf_facts),
+        Some((file, bytes)) if is_elf(&bytes) => {
+            elf::facts_of_file(&name, &bytes, Some(&file)).map(elf_facts)
+        }
+        Some((_, bytes)) => Err(not_an_image(&name, &bytes)),
+        None => Err(not_an_image(&name, &[])),
     }
+}
+
+fn not_an_image(name: &str, bytes: &[u8]) -> ImageError {
+    let found = error::describe(bytes, &error::IMAGE);
+    ImageError::NotAnImage { path: name.to_owned(), found }
 }
 
 fn elf_facts(facts: ElfFacts) -> ImageFacts {

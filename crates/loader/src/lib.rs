@@ -12,6 +12,7 @@ pub mod graph;
 pub mod log;
 pub mod lookup;
 pub mod order;
+pub mod origin;
 pub mod search;
 mod unique;
 

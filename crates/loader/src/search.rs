@@ -7,7 +7,7 @@ mod folders;
 mod header;
 mod machine;
 mod processor;
-mod tokens;
+pub(crate) mod tokens;
 
 pub use cache::Cache;
 pub use error::SearchError;

@@ -11,12 +11,14 @@ mod experiment;
 mod explanation;
 pub mod figures;
 pub mod growth;
+mod identity;
 mod image;
 mod launch;
 pub mod load_table;
 mod machine;
 pub mod optimization;
 mod pe;
+mod pe_set;
 mod phase;
 mod reading;
 pub mod rebase;
@@ -33,6 +35,7 @@ pub use explanation::{
     CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderWork,
     ModuleReport, ProcessReport, Source,
 };
+pub use identity::{FileKind, Identity, Role, Runtime, Subsystem};
 pub use image::{
     ElfFacts, Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
 };
@@ -42,6 +45,7 @@ pub use pe::{
     BoundDll, BoundForwarder, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts, PeFlags,
     PeKind, PeSection, TlsFacts,
 };
+pub use pe_set::{Collision, Collisions, PE_SET_SCHEMA, PeSet, SetFinding, StampTwins};
 pub use phase::{Phase, PhaseTime};
 pub use reading::Reading;
 pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, VariantResult};

@@ -126,6 +126,21 @@ pub struct GuardFacts {
     pub exception_continuations: u64,
 }
 
+impl GuardFacts {
+    /// Entries from which on the square is worth a warning.
+    pub const MANY: u64 = 180_000;
+
+    /// How many times the work that [`GuardFacts::MANY`] entries make these entries make where it
+    /// grows with their square: `(functions / 180,000)²`.
+    ///
+    /// An estimate. Windows 10 before 1903 (and before the fix was brought to older versions)
+    /// copied the table into the kernel's bitmap in a time that grew so, at each start of a
+    /// program. Source of the law: Dawson, *O(n²) in CreateProcess*, 2019.
+    pub fn quadratic_cost(&self) -> f64 {
+        (self.functions as f64 / Self::MANY as f64).powi(2)
+    }
+}
+
 /// Thread-local storage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsFacts {
@@ -240,6 +255,13 @@ pub struct PeFacts {
 }
 
 impl PeFacts {
+    /// Sections whose place in the file is no multiple of 4096: Wine reads these into the memory
+    /// of each process, and maps the others.
+    pub fn unmapped_sections(&self) -> impl Iterator<Item = &PeSection> {
+        let sections = self.sections.iter().filter(|section| section.file_bytes > 0);
+        sections.filter(|section| !section.offset.is_multiple_of(4096))
+    }
+
     /// Base relocations that change something: all but those that only fill a block.
     pub fn relocation_count(&self) -> u64 {
         let applied = self.relocations.iter().filter(|(name, _)| *name != "ABSOLUTE");

@@ -1,34 +1,25 @@
 //! A program's copy in another folder, for optimisations that change one file.
 
-use crate::{Built, Declined, Program};
+use crate::{Built, Declined, Program, origin};
 use image::Loadable;
 use image::apply;
-use image::edit::{Edit, Edited};
-use image::spec;
+use image::edit::{Edit, EditError, Edited};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The program as it has to be to find its libraries from another folder: `$ORIGIN` in its search
-/// paths has become the folder of the original.
+/// The program as it has to be to find its libraries from another folder: `$ORIGIN` has become the
+/// folder of the original.
 ///
 /// # Errors
-/// It cannot be read, or its search path cannot be replaced.
+/// It cannot be read, or what it names cannot be replaced.
 pub(crate) fn movable(program: &Program) -> Result<Loadable, Declined> {
     let open = Loadable::open(&program.file);
     let image = open.map_err(|error| Declined(error.to_string()))?;
-    let folder = program.file.parent().unwrap_or(Path::new("/")).display().to_string();
-    let paths = [(spec::DT_RPATH, &image.rpath), (spec::DT_RUNPATH, &image.runpath)];
-    let relative = |path: &String| path.contains("$ORIGIN") || path.contains("${ORIGIN}");
-    if !paths.iter().any(|(_, path)| path.as_ref().is_some_and(relative)) {
-        return Ok(image);
-    }
-    let plain = |error: image::edit::EditError| Declined(error.to_string());
+    let folder = program.file.parent().unwrap_or(Path::new("/"));
+    let plain = |error: EditError| Declined(error.to_string());
     let mut edit = Edit::of(&image).map_err(plain)?;
-    for (tag, path) in paths {
-        let Some(path) = path.as_ref().filter(|path| relative(path)) else { continue };
-        let path = path.replace("${ORIGIN}", &folder).replace("$ORIGIN", &folder);
-        let string = edit.add_string(path.as_bytes());
-        edit.set_value(tag, string);
+    if !origin::settle(&mut edit, &image, folder) {
+        return Ok(image);
     }
     let bytes = edit.finish().map_err(plain)?.to_bytes();
     let name = program.file.display().to_string();

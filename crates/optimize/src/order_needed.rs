@@ -81,7 +81,8 @@ pub fn order_needed(
     let before = Launch::of(program)?;
     let hits = plan::hits(&before.graph, &before.at_start);
     let asking = finding::of_all(&before.graph);
-    let plan = plan::best(&before.graph, &before.bound, hits, asking, strict_init);
+    let misses = finding::avoidable_misses(&before.graph, &asking);
+    let plan = plan::best(&before.graph, &before.bound, hits, asking, misses, strict_init);
     let Some(plan) = plan.filter(|plan| plan.probes < plan.probes_now) else {
         return Err(nothing_to_gain(program, &before, strict_init));
     };

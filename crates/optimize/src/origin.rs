@@ -2,6 +2,7 @@
 
 use image::edit::Edit;
 use image::{Loadable, spec};
+use loader::origin::replaced;
 use std::path::Path;
 
 /// Makes `edit` name the folders and libraries that it names now, wherever the new file will be.
@@ -29,40 +30,4 @@ pub fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
     }
     edit.set_dynamic(entries);
     changed
-}
-
-/// `text` with `$ORIGIN` and `${ORIGIN}` replaced; a longer word is another token.
-pub fn replaced(text: &str, folder: &str) -> String {
-    let mut parts = text.split('$');
-    let mut all = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let rest = part.strip_prefix("{ORIGIN}").or_else(|| {
-            let longer = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            part.strip_prefix("ORIGIN").filter(|rest| !rest.starts_with(longer))
-        });
-        match rest {
-            Some(rest) => all += &format!("{folder}{rest}"),
-            None => all += &format!("${part}"),
-        }
-    }
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::replaced;
-
-    #[test]
-    fn only_the_token_is_replaced() {
-        let cases = [
-            ("/usr/lib", "/usr/lib"),
-            ("$ORIGIN/../lib:${ORIGIN}", "/o/../lib:/o"),
-            ("$ORIGINS:$LIB:${ORIGIN:$", "$ORIGINS:$LIB:${ORIGIN:$"),
-            ("$ORIGIN_:$$ORIGIN", "$ORIGIN_:$/o"),
-            ("", ""),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(replaced(text, "/o"), expected, "{text}");
-        }
-    }
 }

@@ -105,7 +105,9 @@ pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound,
     let mut reasons = outside::reasons(&before.graph, &choice.outside, &choice.private);
     let asking = asking(&before, &mut reasons);
     let hits = hits(&before, &reasons);
-    let Some(plan) = plan::best(&before.graph, &before.bound, hits, asking, false) else {
+    // The program alone finds the private copies, so it asks for all: no misses that count.
+    let Some(plan) = plan::best(&before.graph, &before.bound, hits, asking, Vec::new(), false)
+    else {
         let reason = "it cannot ask for all its libraries itself without a change of which \
                       definitions are found first";
         return Err(LinkError::NothingToGain { path: file.to_owned(), reason: reason.to_owned() });

@@ -209,6 +209,37 @@ fn versions_of_a_library_by_path() {
     }
 }
 
+/// What the program would look for in a folder of its own first is left to those that find it at
+/// once, if it answers few look-ups.
+#[test]
+fn few_files_are_tried_in_vain() {
+    for bench in benches() {
+        let user = "#include <string>\n\
+            extern \"C\" int user(void) { return std::to_string(1234).size(); }";
+        let Some(cxx) = testkit::tool("g++") else { return };
+        let source = "int user(void); int main(void) { return user(); }";
+        let mut asked = Vec::new();
+        for own_folder in [false, true] {
+            let at = bench.path(if own_folder { "with" } else { "without" });
+            fs::create_dir(&at).unwrap();
+            let library = at.join("libuser.so").display().to_string();
+            let name = if own_folder { "libuser.so" } else { library.as_str() };
+            let flags = ["-x", "c++", "-shared", "-fPIC", &format!("-Wl,-soname,{name}")];
+            testkit::compile(&cxx, &at, "libuser.so", user, &flags);
+            let search = format!("-Wl,--enable-new-dtags,-rpath,{}", at.display());
+            let program = at.join("program").display().to_string();
+            let options = [library.as_str(), "-Wl,--allow-shlib-undefined", &search];
+            bench.cc(&program, source, if own_folder { &options } else { &options[..2] });
+            let (_, target, _folder) = ordered(Path::new(&program), false).unwrap();
+            assert_eq!(output(&target, &[]).0, Some(4));
+            let needed = image::Loadable::open(&target).unwrap().needed;
+            assert!(needed.contains(&"libstdc++.so.6".to_owned()), "{needed:?}");
+            asked.push(needed.contains(&"libm.so.6".to_owned()));
+        }
+        assert_eq!(asked, [true, false]);
+    }
+}
+
 /// A copy of a program without one of its DT_NEEDED.
 fn without_need(program: &Path, name: &str, target: &Path) {
     let image = image::Loadable::open(program).unwrap();

@@ -224,6 +224,30 @@ fn a_copy_elsewhere_finds_the_libraries_of_the_original() {
     }
 }
 
+/// What is asked for by a path in terms of $ORIGIN is found from elsewhere, too.
+#[test]
+fn a_copy_elsewhere_finds_what_is_asked_for_beside_the_original() {
+    let Some(cc) = testkit::tool("gcc") else { return };
+    let libraries = tempfile::tempdir().unwrap();
+    let at = libraries.path();
+    let flags = ["-shared", "-fPIC", "-Wl,-soname,$ORIGIN/libasked.so"];
+    testkit::compile(&cc, at, "libasked.so", "int asked(void) { return 0; }", &flags);
+    let main = "extern int asked(void); int (*volatile ask)(void) = asked;\n\
+                int main(void) { return ask(); }";
+    let flags = ["-pie", "-fPIE", "libasked.so", "-Wl,-rpath,$ORIGINS"];
+    let file = testkit::compile(&cc, at, "program", main, &flags);
+    let optimisations: [&dyn Optimisation; 2] = [&relr::Relr, &exec::Exec];
+    for optimisation in optimisations {
+        let folder = tempfile::tempdir().unwrap();
+        let program = Program { path: file.clone(), file: file.clone() };
+        let made = optimisation.build(&program, folder.path()).unwrap();
+        assert!(Command::new(&made.run).status().unwrap().success(), "{}", optimisation.name());
+        let image = open(&made.run);
+        let search = image.runpath.as_deref().or(image.rpath.as_deref());
+        assert_eq!(search, Some("$ORIGINS"), "another token");
+    }
+}
+
 #[test]
 fn privileged_programs_keep_random_addresses() {
     use std::os::unix::fs::PermissionsExt;

@@ -13,6 +13,7 @@ pub mod figure;
 pub mod flags;
 mod histogram;
 pub mod hot;
+pub mod identify;
 pub mod inspect;
 pub mod jobs;
 pub mod load_table;

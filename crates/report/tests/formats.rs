@@ -8,7 +8,7 @@ use model::growth::Scale;
 use model::load_table::LoadTable;
 use model::optimization::{Manifest, Optimization};
 use model::simulation::Simulation;
-use model::{Check, Experiment, Explanation, Hot, ImageFacts, Results, Sample};
+use model::{Check, Experiment, Explanation, Hot, Identity, ImageFacts, PeSet, Results, Sample};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -41,6 +41,8 @@ fn examples_are_complete_and_exact() {
             "explanation" => round_trip::<Explanation>(&example),
             "hot" => round_trip::<Hot>(&example),
             "image" => round_trip::<ImageFacts>(&example),
+            "set" => round_trip::<PeSet>(&example),
+            "identity" => round_trip::<Identity>(&example),
             "scale" => round_trip::<Scale>(&example),
             "loads" => round_trip::<LoadTable>(&example),
             "simulation" => round_trip::<Simulation>(&example),
@@ -62,6 +64,9 @@ fn examples_are_complete_and_exact() {
         "explanation",
         "hot",
         "image",
+        "image",
+        "set",
+        "identity",
         "scale",
         "loads",
         "simulation",

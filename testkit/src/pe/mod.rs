@@ -12,11 +12,13 @@
 
 mod image;
 mod mingw;
+mod samples;
 pub mod sources;
 mod tools;
 mod wine;
 
 pub use image::{Image, Machine};
 pub use mingw::mingw;
+pub use samples::samples;
 pub use tools::Tools;
 pub use wine::{Run, Wine, libraries};

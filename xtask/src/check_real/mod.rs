@@ -13,6 +13,7 @@ mod headstart;
 mod hints;
 mod hot;
 mod hyperfine;
+mod identify;
 mod inspect;
 mod launcher;
 mod memory;
@@ -89,7 +90,7 @@ struct Check {
     run: fn(&Context) -> Result<Report>,
 }
 
-const CHECKS: [Check; 18] = [
+const CHECKS: &[Check] = &[
     Check {
         name: "launcher",
         about: "a launch costs little more than a bare loop's",
@@ -125,6 +126,12 @@ const CHECKS: [Check; 18] = [
         about: "static facts equal readelf's on every ELF file of /usr/bin and /usr/lib",
         tools: &["readelf", "chromium"],
         run: inspect::check,
+    },
+    Check {
+        name: "identify",
+        about: "files are told apart far faster than file does, and stay in memory as they were",
+        tools: &["file", "strace"],
+        run: identify::check,
     },
     Check {
         name: "generate",

@@ -145,7 +145,11 @@ fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-fn set(name: String, folder: PathBuf) -> Result<Set> {
+/// All PE files of a folder.
+///
+/// # Errors
+/// There are none, or they cannot be read.
+pub fn set(name: String, folder: PathBuf) -> Result<Set> {
     let mut files = Vec::new();
     walk(&folder, &mut files).with_context(|| format!("{} cannot be read", folder.display()))?;
     files.sort();

@@ -5,6 +5,26 @@ use anyhow::Result;
 use model::{Command, Variant};
 use std::path::Path;
 
+/// The one command that is launched.
+#[derive(Debug, clap::Args)]
+pub struct CommandArgs {
+    /// The program and its arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "CMD",
+        required = true
+    )]
+    command: Vec<String>,
+}
+
+impl CommandArgs {
+    /// The command, its program found.
+    pub fn command(&self) -> Result<Command> {
+        one_command(&self.command)
+    }
+}
+
 /// The command of `measure` and `explain`: words as they stand. A single word with spaces that is
 /// no file is split as a shell would.
 pub fn one_command(words: &[String]) -> Result<Command> {

@@ -8,7 +8,7 @@ mod rewriting;
 mod values;
 mod workload;
 
-pub use commands::{named, one_command};
+pub use commands::{CommandArgs, named, one_command};
 pub use format::FormatArg;
 pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
 pub use output::OutputArgs;

@@ -1,6 +1,6 @@
 //! `headstart explain`: where the time of a launch goes.
 
-use crate::args::{LaunchArgs, one_command};
+use crate::args::{CommandArgs, LaunchArgs};
 use crate::{exit, output, progress, runs};
 use anyhow::Result;
 use explain::{Inputs, Wanted};
@@ -16,14 +16,8 @@ use std::process::ExitCode;
 /// each further record, so that no record disturbs another.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The program and its arguments
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "CMD",
-        required = true
-    )]
-    command: Vec<String>,
+    #[command(flatten)]
+    launched: CommandArgs,
     /// Traced launches that give the phases; the most typical one is shown
     #[arg(short, long, value_name = "N", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -81,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn experiment(arguments: &Arguments) -> Result<Experiment> {
-    let command = one_command(&arguments.command)?;
+    let command = arguments.launched.command()?;
     let variant = Variant { name: command.argv[0].clone(), command };
     let request = arguments.launching.request();
     Ok(runs::experiment(vec![variant], explain::schedule(arguments.runs), request))

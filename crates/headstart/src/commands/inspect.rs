@@ -1,23 +1,41 @@
 //! `headstart inspect`: static facts of image files.
 
+mod files;
+
+use crate::output;
 use anyhow::{Context, Result};
 use clap::Args;
+use dlls::{Files, survey};
+use files::Errors;
 use image::ImageError;
-use model::ImageFacts;
+use image::pe::PeFile;
+use model::{ImageFacts, PeFacts};
 use rayon::prelude::*;
-use std::fs::File;
-use std::io::{BufWriter, ErrorKind, Read, Write};
+use serde::Serialize;
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Print the static facts of ELF files: relocations, imports, exports, libraries needed
+/// Print the static facts of images: relocations, imports, exports, libraries needed, flags
+///
+/// ELF files and Windows programs and DLLs (PE), whatever machine they are for. Whether the hints
+/// and bound imports of a PE file are right is looked up in the other files named, and in the
+/// file's own folder; it is unknown where a DLL is not there.
+///
+/// --set looks at PE files as loaded together: preferred bases that collide, wrong hints, bindings
+/// out of date, sections that Wine cannot map, images that Wine compares with each other, large
+/// tables of Control Flow Guard; each with the command that cures it.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// ELF files; in folders, every ELF file below them (symbolic links there are not followed)
+    /// ELF and PE files; in folders, every one below them (symbolic links there are not followed)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Print a JSON array with one object per file
+    /// Report on PE files as a set that is loaded together; ELF files in folders are left out
+    #[arg(long)]
+    pub set: bool,
+
+    /// Print JSON: an array with one object per file; with --set one object
     #[arg(long)]
     pub json: bool,
 }
@@ -27,15 +45,8 @@ pub struct InspectArgs {
 /// # Errors
 /// Standard output cannot be written, other than because its reader has gone.
 pub fn run(args: &InspectArgs) -> Result<ExitCode> {
-    let mut errors = Vec::new();
-    let mut files = Vec::new();
-    for path in &args.files {
-        if path.is_dir() {
-            walk(path, &mut files, &mut errors);
-        } else {
-            files.push(path.clone());
-        }
-    }
+    let mut errors = Errors::new();
+    let files = files::all(&args.files, &mut errors);
     let mut images = Vec::new();
     for (path, facts) in files.iter().zip(read_all(&files)) {
         match facts {
@@ -43,7 +54,14 @@ pub fn run(args: &InspectArgs) -> Result<ExitCode> {
             Err(error) => errors.push((path.clone(), error.to_string())),
         }
     }
-    match print(&images, args.json) {
+    look_up(&mut images);
+    let printed = if args.set {
+        let set = survey::survey(only_pe(images, &args.files, &mut errors));
+        print(args.json, &set, |set| report::inspect::set(set, output::style()))
+    } else {
+        print(args.json, &images, |images| report::inspect::table(images))
+    };
+    match printed {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
         printed => printed.context("standard output cannot be written")?,
     }
@@ -62,51 +80,54 @@ fn read_all(files: &[PathBuf]) -> Vec<Result<ImageFacts, ImageError>> {
     }
 }
 
-/// Adds the ELF files below `folder` in order of their names.
-fn walk(folder: &Path, files: &mut Vec<PathBuf>, errors: &mut Vec<(PathBuf, String)>) {
-    let mut failed = |path: &Path, error: std::io::Error| {
-        errors.push((path.to_owned(), format!("{}: {error}; skipped", path.display())));
-    };
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) => return failed(folder, error),
-    };
-    let mut paths = Vec::new();
-    for entry in entries {
-        match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
-            Ok(found) => paths.push(found),
-            Err(error) => failed(folder, error),
+/// Completes the facts of PE files by what other files say.
+fn look_up(images: &mut [ImageFacts]) {
+    let mut facts: Vec<&mut PeFacts> = Vec::new();
+    let mut open = Vec::new();
+    for image in images {
+        if let ImageFacts::Pe(found) = image
+            && let Ok(file) = PeFile::open(Path::new(&found.path))
+        {
+            facts.push(&mut **found);
+            open.push(file);
         }
     }
-    paths.sort_by(|a, b| a.0.cmp(&b.0));
-    for (path, kind) in paths {
-        if kind.is_dir() {
-            walk(&path, files, errors);
-        } else if kind.is_file() {
-            match begins_as_elf(&path) {
-                Ok(true) => files.push(path),
-                Ok(false) => {}
-                Err(error) => {
-                    errors.push((path.clone(), format!("{}: {error}; skipped", path.display())));
+    let files = Files::of(open, &[]);
+    let set = files.set();
+    facts.into_par_iter().enumerate().for_each(|(index, facts)| {
+        survey::look_up(&set, index, facts);
+    });
+}
+
+/// PE files alone; ELF files that were named are errors, those of folders are left out.
+fn only_pe(images: Vec<ImageFacts>, named: &[PathBuf], errors: &mut Errors) -> Vec<PeFacts> {
+    let mut files = Vec::new();
+    for image in images {
+        match image {
+            ImageFacts::Pe(facts) => files.push(*facts),
+            ImageFacts::Elf(facts) => {
+                let path = PathBuf::from(&facts.path);
+                if named.contains(&path) {
+                    let why = format!("{} is an ELF file; --set is for PE files", facts.path);
+                    errors.push((path, why));
                 }
             }
         }
     }
+    files
 }
 
-fn begins_as_elf(path: &Path) -> std::io::Result<bool> {
-    let mut start = Vec::new();
-    File::open(path)?.take(4).read_to_end(&mut start)?;
-    Ok(image::is_elf(&start))
-}
-
-fn print(images: &[ImageFacts], json: bool) -> std::io::Result<()> {
+fn print<T: Serialize>(
+    json: bool,
+    value: &T,
+    text: impl FnOnce(&T) -> String,
+) -> std::io::Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if json {
-        serde_json::to_writer_pretty(&mut out, images)?;
+        serde_json::to_writer_pretty(&mut out, value)?;
         writeln!(out)?;
     } else {
-        out.write_all(report::inspect::table(images).as_bytes())?;
+        out.write_all(text(value).as_bytes())?;
     }
     out.flush()
 }

@@ -5,7 +5,7 @@ mod measured;
 #[cfg(test)]
 mod tests;
 
-use crate::args::{LaunchArgs, ScheduleArgs, one_command};
+use crate::args::{CommandArgs, LaunchArgs, ScheduleArgs, one_command};
 use crate::exit::{self, Usage};
 use crate::{output, progress};
 use anyhow::Result;
@@ -26,14 +26,8 @@ use std::process::ExitCode;
 /// it ends by itself and does no harm.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The program and its arguments
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "CMD",
-        required = true
-    )]
-    command: Vec<String>,
+    #[command(flatten)]
+    launched: CommandArgs,
     /// Leave the best variant in this new folder; DIR/run starts it
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -115,7 +109,7 @@ fn optimised(
     all: Vec<&'static dyn Optimisation>,
     launchers: Launchers,
 ) -> Result<Optimization> {
-    let command = one_command(&arguments.command)?;
+    let command = arguments.launched.command()?;
     let choice = arguments.choice()?;
     let optimisations = choice.of(all).map_err(Usage)?;
     let request = arguments.launching.request();

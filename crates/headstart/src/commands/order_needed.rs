@@ -1,6 +1,6 @@
 //! `headstart order-needed`: a program that asks for its libraries in a better order.
 
-use super::rewriting;
+use super::{reordered, rewriting};
 use crate::args::RewriteArgs;
 use crate::output;
 use anyhow::Result;
@@ -8,9 +8,6 @@ use model::figures;
 use optimize::order_needed::{Ordered, Target, order_needed};
 use std::path::Path;
 use std::process::ExitCode;
-
-/// Version of what `--json` prints.
-const SCHEMA: u32 = 1;
 
 /// Make a program ask for its libraries in the order in which symbols are found soonest
 ///
@@ -47,10 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn json(file: &Path, written: &Path, undo: Option<&Path>, ordered: &Ordered) -> Result<String> {
-    let value = serde_json::json!({
-        "schema": SCHEMA,
-        "file": file,
-        "written": written,
+    let own = serde_json::json!({
         "undo": undo,
         "modules": ordered.modules,
         "asked_before": ordered.asked_before,
@@ -58,31 +52,20 @@ fn json(file: &Path, written: &Path, undo: Option<&Path>, ordered: &Ordered) -> 
         "by_path": ordered.by_path,
         "kept_pairs": ordered.pairs,
         "lookups": ordered.lookups,
-        "probes_before": ordered.probes_before,
-        "probes_after": ordered.probes_after,
-        "bindings": ordered.bindings,
-        "bindings_changed": 0,
-        "constructors": ordered.constructors,
-        "constructors_moved": ordered.constructors_moved,
     });
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
+    reordered::json(file, written, ordered, own)
 }
 
 fn text(written: &Path, undo: Option<&Path>, ordered: &Ordered) -> String {
     let count = |value: usize| figures::count(value as u64);
     let mut text = format!(
-        "{}: asks for {} libraries itself, {} before{}\n\
-         probes    {} → {} ({:.2})\n\
-         bindings  {} compared, 0 changed\n",
+        "{}: asks for {} libraries itself, {} before{}\n",
         output::quoted(written),
         count(ordered.asked_after),
         count(ordered.asked_before),
         undo.map(|_| " (--undo restores it)").unwrap_or_default(),
-        figures::count(ordered.probes_before),
-        figures::count(ordered.probes_after),
-        ordered.probes_after as f64 / ordered.probes_before.max(1) as f64,
-        count(ordered.bindings),
     );
+    text += &reordered::text(ordered);
     text += &format!(
         "order     {} pairs of libraries that export a common name stay in order\n",
         count(ordered.pairs)

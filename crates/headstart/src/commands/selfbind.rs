@@ -1,5 +1,6 @@
 //! `headstart selfbind`: references of images to their own symbols, without a look-up.
 
+use super::reordered;
 use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
 use crate::exit::Usage;
@@ -12,9 +13,6 @@ use optimize::selfbind::{self, Choice, Library, Reason, SelfBound};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// Version of what `--json` prints.
-const SCHEMA: u32 = 1;
 
 /// Bind references of a program and its libraries to their own symbols, without look-ups
 ///
@@ -67,14 +65,10 @@ fn library(image: &Loadable) -> Result<Rewritten<'_>, Declined> {
 }
 
 fn json(file: &Path, out: &Path, bound: &SelfBound) -> Result<String> {
-    let ordered = &bound.ordered;
     let outside = bound.outside.iter();
     let outside: Vec<_> =
         outside.map(|(path, why)| json!({ "path": path, "reason": why.text() })).collect();
-    let value = json!({
-        "schema": SCHEMA,
-        "file": file,
-        "written": out.join("run"),
+    let own = json!({
         "private": bound.private,
         "outside": outside,
         "symbolic_before": bound.converted.symbolic,
@@ -82,25 +76,16 @@ fn json(file: &Path, out: &Path, bound: &SelfBound) -> Result<String> {
         "dropped": bound.converted.dropped,
         "lookups_before": bound.lookups_before,
         "lookups_after": bound.lookups_after,
-        "probes_before": ordered.probes_before,
-        "probes_after": ordered.probes_after,
-        "bindings": ordered.bindings,
-        "bindings_changed": 0,
-        "constructors": ordered.constructors,
-        "constructors_moved": ordered.constructors_moved,
     });
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
+    reordered::json(file, &out.join("run"), &bound.ordered, own)
 }
 
 fn program(out: &Path, bound: &SelfBound) -> String {
-    let ordered = &bound.ordered;
     let run = out.join("run");
     let mut text = format!(
         "{}: {} private libraries\n\
          own       {} of {} references became relative, {} to nothing went\n\
-         look-ups  {} → {}\n\
-         probes    {} → {} ({:.2})\n\
-         bindings  {} compared, 0 changed\n",
+         look-ups  {} → {}\n",
         output::quoted(&run),
         figures::count(bound.private.len() as u64),
         figures::count(bound.converted.relative),
@@ -108,13 +93,10 @@ fn program(out: &Path, bound: &SelfBound) -> String {
         figures::count(bound.converted.dropped),
         figures::count(bound.lookups_before),
         figures::count(bound.lookups_after),
-        figures::count(ordered.probes_before),
-        figures::count(ordered.probes_after),
-        ordered.probes_after as f64 / ordered.probes_before.max(1) as f64,
-        figures::count(ordered.bindings as u64),
     );
+    text += &reordered::text(&bound.ordered);
     text += &outside(&bound.outside);
-    if let Some(note) = ordered.note() {
+    if let Some(note) = bound.ordered.note() {
         text += &format!("{note}\n");
     }
     text + "After an upgrade of a library do this again: lib/ has copies (libraries.json).\n"

@@ -110,6 +110,11 @@ fn a_bundle_that_is_made_again_is_there_all_the_time() {
                     "{moment:?}"
                 );
             }
+            if kind == FIXED {
+                // Whether its spare is still there or not; the next one finds a spare.
+                assert!(run(&["rerandomize", &out]).status.success(), "{moment:?}");
+                is_whole(&stage, kind, moment);
+            }
         });
     }
 }

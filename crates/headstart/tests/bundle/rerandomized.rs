@@ -54,6 +54,63 @@ fn a_process_goes_on_at_its_addresses() {
     assert_eq!(child.wait().unwrap().code(), Some(7));
 }
 
+/// Puts a copy of `library` in its place, changed by `change`.
+fn renew(stage: &Stage, library: &str, change: &dyn Fn(&mut [u8])) {
+    let mut bytes = fs::read(stage.path(library)).unwrap();
+    change(&mut bytes);
+    fs::write(stage.path("copy"), bytes).unwrap();
+    fs::rename(stage.path("copy"), stage.path(library)).unwrap();
+}
+
+/// Another word of the same length; everything else, the build-id too, stays.
+fn another_word(bytes: &mut [u8]) {
+    let at = bytes.windows(6).position(|word| word == b"two-v1").unwrap();
+    bytes[at..at + 6].copy_from_slice(b"two-xx");
+}
+
+#[test]
+fn the_spare_of_a_former_bundle_is_not_used() {
+    let Some(stage) = Stage::bundled() else { return };
+    let rerandomize = || assert!(run(&["rerandomize", &stage.text(FIXED)]).status.success());
+    let starts = || stdout(&stage.start("made/fixed/run").output().unwrap());
+    rerandomize();
+    // The guard takes the same content in another file for a change.
+    renew(&stage, "second/libtwo.so.1", &|_| {});
+    assert!(!stage.runs_merged(FIXED));
+    stage.bundle_one(FIXED);
+    assert_eq!(names(&stage.path(FIXED)), ["headstart.json", "run", "symbols.gdb"]);
+    rerandomize();
+    assert!(stage.runs_merged(FIXED));
+    renew(&stage, "second/libtwo.so.1", &another_word);
+    stage.bundle_one(FIXED);
+    for _ in 0..2 {
+        rerandomize();
+        assert!(stage.runs_merged(FIXED));
+        assert_eq!(starts(), "program v1: one-v1 two-xx/three-v1 three-v1\n");
+    }
+    stage.bundle_one(FIXED);
+    rerandomize();
+    // One that moves needs none either.
+    let (out, program) = (stage.text(FIXED), stage.text("program"));
+    assert!(run(&["bundle", "--out", &out, &program]).status.success());
+    assert_eq!(names(&stage.path(FIXED)), ["headstart.json", "run", "symbols.gdb"]);
+}
+
+#[test]
+fn a_spare_of_other_content_is_not_used() {
+    let Some(stage) = Stage::bundled() else { return };
+    let rerandomize = || assert!(run(&["rerandomize", &stage.text(FIXED)]).status.success());
+    rerandomize();
+    fs::rename(stage.path("made/fixed/.spare"), stage.path("former")).unwrap();
+    renew(&stage, "second/libtwo.so.1", &another_word);
+    stage.bundle_one(FIXED);
+    let size = |name: &str| fs::metadata(stage.path(name)).unwrap().len();
+    assert_eq!(size("former"), size("made/fixed/run"));
+    fs::rename(stage.path("former"), stage.path("made/fixed/.spare")).unwrap();
+    rerandomize();
+    assert!(stage.runs_merged(FIXED));
+}
+
 #[test]
 fn a_bundle_that_moves_anyway_is_refused() {
     let Some(stage) = Stage::bundled() else { return };

@@ -29,7 +29,7 @@ pub(crate) use relocation_types::classes;
 pub(crate) type Elf64<'a> = Elf<'a, elf::FileHeader64<LittleEndian>>;
 
 use crate::ImageError;
-use crate::error::describe;
+use crate::error::{ELF, describe};
 use crate::notes::{Notes, entry};
 use model::{ElfFacts, ImageKind};
 use object::elf;
@@ -70,7 +70,7 @@ pub(crate) fn facts_of_file(
     source: Option<&File>,
 ) -> Result<ElfFacts, ImageError> {
     if !crate::is_elf(bytes) {
-        return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes) });
+        return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes, &ELF) });
     }
     let undefined = |field, value, offset| {
         Err(ImageError::Undefined { path: path.to_owned(), field, value, offset })

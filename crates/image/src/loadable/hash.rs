@@ -118,3 +118,20 @@ impl Iterator for Chain<'_> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{gnu_hash, sysv_hash};
+
+    #[test]
+    fn hashes_are_those_of_the_specifications() {
+        // Published values of both functions.
+        for (name, gnu, sysv) in [
+            ("", 0x1505, 0),
+            ("printf", 0x156b_2bb8, 0x0779_05a6),
+            ("exit", 0x7c96_7e3f, 0x0006_cf04),
+        ] {
+            assert_eq!((gnu_hash(name.as_bytes()), sysv_hash(name.as_bytes())), (gnu, sysv));
+        }
+    }
+}

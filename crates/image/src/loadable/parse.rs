@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
     let all = bytes.all();
     if !crate::is_elf(all) {
-        let found = crate::error::describe(all);
+        let found = crate::error::describe(all, &crate::error::ELF);
         return Err(ImageError::NotElf { path: path.to_owned(), found });
     }
     // EI_CLASS 2 and EI_DATA 1 (ELF, "ELF Identification").

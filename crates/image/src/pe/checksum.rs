@@ -2,7 +2,8 @@
 //!
 //! Source: `CheckSumMappedFile` of imagehlp.dll; *Optional Header Windows-Specific Fields*.
 
-use super::read::{Headers, Pe};
+use super::headers::Headers;
+use super::read::Pe;
 
 /// The sum of some bytes as little-endian words, modulo 65535 but not reduced.
 ///

@@ -1,4 +1,4 @@
-use crate::error::describe;
+use crate::error::{PE, describe};
 
 /// Why a file is not read as PE.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum PeError {
 
 impl PeError {
     pub(super) fn not_pe(path: &str, bytes: &[u8]) -> PeError {
-        PeError::NotPe { path: path.to_owned(), found: describe(bytes) }
+        PeError::NotPe { path: path.to_owned(), found: describe(bytes, &PE) }
     }
 
     pub(super) fn dos(path: &str) -> PeError {

@@ -1,4 +1,4 @@
-use super::read::Headers;
+use super::headers::Headers;
 use super::spec;
 use model::{PeFlags, PeKind};
 

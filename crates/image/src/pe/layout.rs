@@ -1,5 +1,6 @@
+use super::headers::Section;
 use super::offsets::SYMBOL;
-use super::read::{Pe, Section};
+use super::read::Pe;
 use super::spec;
 use crate::notes::Notes;
 use model::PeSection;

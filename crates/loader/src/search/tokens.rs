@@ -50,7 +50,7 @@ impl Tokens<'_> {
 
 /// Length of the token `name` or `{name}` at the beginning of `text`. A longer identifier is
 /// another token.
-fn length(text: &[u8], name: &str) -> Option<usize> {
+pub(crate) fn length(text: &[u8], name: &str) -> Option<usize> {
     if let Some(braced) = text.strip_prefix(b"{") {
         let after = braced.strip_prefix(name.as_bytes())?;
         return after.starts_with(b"}").then_some(name.len() + 2);

@@ -24,10 +24,56 @@ pub fn of_all(graph: &Graph) -> Vec<Asking> {
     (0..graph.modules.len()).map(|module| finding.asking(module)).collect()
 }
 
+/// Files that the loader tries in vain where the program asks for a module, and does not where
+/// the module is left to those that need it: these search in the system's folders alone. By module.
+pub fn avoidable_misses(graph: &Graph, asking: &[Asking]) -> Vec<u64> {
+    let none = || vec![0; asking.len()];
+    let Some(program) = graph.modules.first() else { return none() };
+    let Ok(mut searcher) = Searcher::new(&program.image.machine, None) else { return none() };
+    // DT_RPATH holds for the libraries of a library, too.
+    if graph.modules.iter().any(|m| m.image.rpath.is_some() && m.image.runpath.is_none()) {
+        return none();
+    }
+    let folder = folder_of(program);
+    let mut missed = |word: &String| {
+        let before = searcher.work().missed;
+        let found = searcher.find(word, &[requester(&program.image, &folder)]);
+        found.map_or(0, |_| searcher.work().missed - before)
+    };
+    // The first search also tries subfolders, once and for all.
+    program.image.needed.first().map(&mut missed);
+    let modules = asking.iter().enumerate();
+    let of_one = |(index, asking): (usize, &Asking)| match asking {
+        Asking::Named(words) if searched_simply(graph, index) => {
+            words.iter().map(&mut missed).sum()
+        }
+        _ => 0,
+    };
+    modules.map(of_one).collect()
+}
+
+/// Whether libraries alone need the module, and these without a search path of their own. The loader
+/// itself is not searched for.
+fn searched_simply(graph: &Graph, index: usize) -> bool {
+    let is_loader = graph.modules.get(index).is_some_and(|m| m.path == graph.interpreter);
+    let mut users =
+        graph.modules.iter().enumerate().filter(|(_, user)| user.needs.contains(&index));
+    !is_loader && users.all(|(user, module)| user != 0 && module.image.runpath.is_none())
+}
+
 /// The folder that $ORIGIN stands for in a program.
 pub fn folder_of(program: &Module) -> PathBuf {
     let real = program.path.canonicalize().unwrap_or_else(|_| program.path.clone());
     real.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+fn requester<'a>(program: &'a Loadable, folder: &'a Path) -> Requester<'a> {
+    Requester {
+        folder,
+        rpath: program.rpath.as_deref(),
+        runpath: program.runpath.as_deref(),
+        no_default_folders: program.no_default_folders,
+    }
 }
 
 struct Finding<'a> {
@@ -89,13 +135,7 @@ impl Finding<'_> {
             return module.image.soname.as_deref() == Some(name);
         }
         let program = &self.graph.modules[0].image;
-        let requester = Requester {
-            folder: &self.folder,
-            rpath: program.rpath.as_deref(),
-            runpath: program.runpath.as_deref(),
-            no_default_folders: program.no_default_folders,
-        };
-        let found = self.searcher.find(name, &[requester]);
+        let found = self.searcher.find(name, &[requester(program, &self.folder)]);
         found.is_ok_and(|found| is_at(&found, &module.path))
     }
 }

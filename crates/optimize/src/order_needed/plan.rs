@@ -9,6 +9,9 @@ use loader::{Graph, Relocated};
 /// then no longer searched for, in LD_LIBRARY_PATH either.
 const WORTH_A_PATH: f64 = 0.05;
 
+/// A file that is tried in vain takes as long as so many probes: some 3 µs to 5 ns.
+const PROBES_A_MISS: u64 = 600;
+
 /// What a program is to ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -31,12 +34,14 @@ pub struct Plan {
 /// cannot ask for its libraries itself without a change of what is found first.
 ///
 /// `bound`: all that the loader looks up. `hits`: look-ups at start that each module answers.
-/// `asking`: how each may be asked for. With `strict`, constructors keep their order.
+/// `asking`: how each may be asked for, and `misses`: files that are then tried in vain, and else
+/// are not. With `strict`, constructors keep their order.
 pub fn best(
     graph: &Graph,
     bound: &[Relocated],
     hits: Vec<u64>,
     asking: Vec<Asking>,
+    misses: Vec<u64>,
     strict: bool,
 ) -> Option<Plan> {
     let mut precedence = exports::in_common(graph, bound);
@@ -48,7 +53,7 @@ pub fn best(
     }
     let present: Vec<usize> = (0..graph.modules.len()).collect();
     let probes_now = choose::probes(&present, &hits);
-    let planning = Planning { graph, precedence, hits, asking, probes_now, pairs };
+    let planning = Planning { graph, precedence, hits, asking, misses, probes_now, pairs };
     match (planning.plan(false), planning.plan(true)) {
         (Some(names), Some(paths)) => {
             let worth = names.probes.saturating_sub(paths.probes) as f64;
@@ -77,6 +82,7 @@ struct Planning<'a> {
     precedence: Precedence,
     hits: Vec<u64>,
     asking: Vec<Asking>,
+    misses: Vec<u64>,
     probes_now: u64,
     pairs: usize,
 }
@@ -86,16 +92,39 @@ impl Planning<'_> {
     /// where that can be avoided are left to the libraries that need them.
     fn plan(&self, paths: bool) -> Option<Plan> {
         let (listed, by_path) = self.listed(paths)?;
-        let chosen = choose::order(&listed, &self.hits, &self.precedence);
-        let order = breadth_first(self.graph, &chosen);
-        let all = order.len() == self.graph.modules.len();
-        if !all || !self.precedence.kept_by(&order) {
-            return None;
-        }
+        let mut chosen = choose::order(&listed, &self.hits, &self.precedence);
+        let mut order = self.order(&chosen)?;
+        self.leave_to_others(&mut chosen, &mut order);
         let probes = choose::probes(&order, &self.hits);
         let words = chosen.iter().map(|&module| self.words(module)).collect();
         let (probes_now, pairs) = (self.probes_now, self.pairs);
         Some(Plan { order, words, by_path, probes_now, probes, pairs })
+    }
+
+    /// The order of loading where the program asks for these, if that is one that may be.
+    fn order(&self, asked: &[usize]) -> Option<Vec<usize>> {
+        let order = breadth_first(self.graph, asked);
+        let all = order.len() == self.graph.modules.len();
+        (all && self.precedence.kept_by(&order)).then_some(order)
+    }
+
+    /// Leaves modules that the program would find only after misses to the libraries that need
+    /// them, unless their place saves more than the misses cost.
+    fn leave_to_others(&self, asked: &mut Vec<usize>, order: &mut Vec<usize>) {
+        for at in (0..asked.len()).rev() {
+            let module = asked[at];
+            let misses = self.misses.get(module).copied().unwrap_or(0);
+            if misses == 0 {
+                continue;
+            }
+            asked.remove(at);
+            let most = choose::probes(order, &self.hits) + PROBES_A_MISS * misses;
+            let cheaper = |order: &Vec<usize>| choose::probes(order, &self.hits) < most;
+            match self.order(asked).filter(cheaper) {
+                Some(other) => *order = other,
+                None => asked.insert(at, module),
+            }
+        }
     }
 
     fn words(&self, module: usize) -> Vec<String> {

@@ -2,10 +2,9 @@
 
 use super::finding;
 use super::plan::Plan;
-use crate::origin;
 use image::edit::{Edit, EditError};
 use image::spec;
-use loader::Graph;
+use loader::{Graph, origin};
 use std::path::Path;
 
 /// Makes `edit`, of the program, ask for its libraries as planned. `folder`: what $ORIGIN in the

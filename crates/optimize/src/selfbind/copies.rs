@@ -8,10 +8,10 @@
 //! ```
 
 use crate::LinkError;
-use crate::origin::replaced;
 use image::edit::Edit;
 use image::{Loadable, spec};
 use loader::Module;
+use loader::origin::replaced;
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fs;

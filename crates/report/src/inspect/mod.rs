@@ -1,9 +1,13 @@
 //! Static facts of images as text: a block for each of a few files, a line for each of many.
 
 mod elf;
+mod guard;
 mod pe;
+mod set;
 #[cfg(test)]
 mod tests;
+
+pub use set::set;
 
 use crate::text::{lines, printable};
 use model::ImageFacts;

@@ -2,6 +2,7 @@ use super::bytes::Bytes;
 use super::hash;
 use super::image::{Export, Image, Place};
 use super::layout::Layout;
+use ::image::loadable::{gnu_hash, sysv_hash};
 
 const GLOBAL_FUNCTION: u8 = 0x12;
 const GLOBAL_TLS: u8 = 0x16;
@@ -41,8 +42,8 @@ impl Symbols {
         let needed = image.needed.iter().map(|name| add(name)).collect();
         let mut name = |text: &str| Name {
             at: add(text) as u32,
-            gnu_hash: hash::gnu(text.as_bytes()),
-            sysv_hash: hash::sysv(text.as_bytes()),
+            gnu_hash: gnu_hash(text.as_bytes()),
+            sysv_hash: sysv_hash(text.as_bytes()),
         };
         let imports = image.imports.iter().map(|import| name(import)).collect();
         let exports = image.exports.iter().enumerate();

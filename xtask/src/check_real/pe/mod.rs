@@ -2,6 +2,7 @@
 
 mod compare;
 mod faults;
+mod made;
 mod oracle;
 mod pefile;
 mod readobj;
@@ -27,7 +28,9 @@ pub fn check(context: &Context) -> Result<Report> {
     let mut report = Report::default();
     let python = pe_files::python()?;
     let mut all = Tally::default();
-    for set in pe_files::all()? {
+    let made = context.scratch.join("made");
+    let sets = [pe_files::all()?, vec![made::all(&made)?]].concat();
+    for set in sets {
         println!("{}: {} PE files in {}", set.name, set.files.len(), set.folder.display());
         let images = inspect(&context.headstart.program, &set.files)?;
         ensure!(images.len() == set.files.len(), "{}: files without facts", set.name);

@@ -142,11 +142,15 @@ fn others(text: &str, oracle: &mut Oracle) {
     let flags = config.lines().find_map(|line| line.trim().strip_prefix("GuardFlags [ "));
     let flags = flags.and_then(number).unwrap_or(0) as u32;
     oracle.guard = Some((value("GuardCFFunctionCount"), flags));
-    oracle.guard_others = Some((
-        value("GuardAddressTakenIatEntryCount"),
-        value("GuardLongJumpTargetCount"),
-        value("GuardEHContinuationCount"),
-    ));
+    // Of 32-bit images the last one is not printed.
+    let whole = config.is_empty() || field(config, "GuardEHContinuationCount").is_some();
+    oracle.guard_others = whole.then(|| {
+        (
+            value("GuardAddressTakenIatEntryCount"),
+            value("GuardLongJumpTargetCount"),
+            value("GuardEHContinuationCount"),
+        )
+    });
     let tls = parts(text, "TLSDirectory").next().unwrap_or_default();
     let value = |name: &str| field(tls, name).and_then(number).unwrap_or(0);
     let template = value("EndAddressOfRawData").saturating_sub(value("StartAddressOfRawData"));

@@ -28,7 +28,7 @@ pub struct Member {
 pub fn examine(arguments: &Arguments) -> Result<Vec<Member>> {
     let members = arguments.target.files.par_iter().map(|file| {
         let image = PeFile::open(file)?;
-        let examined = rebase::examine(&image.pe(), arguments.options());
+        let examined = rebase::examine(image.name(), &image.pe(), arguments.options());
         Ok(Member::new(file, examined, image.headers().time_stamp, arguments))
     });
     members.collect()
@@ -110,7 +110,7 @@ pub fn lay_out(members: &mut [Member], memory: &Memory, arguments: &Arguments) -
 
 fn avoided(file: &Path) -> Result<Range<u64>> {
     let image = PeFile::open(file)?;
-    let examined = rebase::examine(&image.pe(), rebase::Options::default());
+    let examined = rebase::examine(image.name(), &image.pe(), rebase::Options::default());
     Ok(examined.base..examined.base.saturating_add(examined.memory_bytes))
 }
 
@@ -122,7 +122,7 @@ pub fn notes(members: &[Member]) -> Vec<String> {
     if aslr > 0 {
         notes.push(format!(
             "{} DYNAMICBASE: Windows puts such DLLs elsewhere, whatever their base (Wine does \
-             not); `headstart flags --clear DYNAMICBASE` makes it heed the base",
+             not); `headstart flags --clear dynamicbase` makes it heed the base",
             figures::plural(aslr, "image has", "images have")
         ));
     }

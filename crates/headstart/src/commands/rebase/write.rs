@@ -6,7 +6,6 @@ use crate::exit::FileError;
 use ::dlls::rebase::{Options, rebase};
 use anyhow::Result;
 use image::apply::Batch;
-use image::pe::PeFile;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;
@@ -36,14 +35,10 @@ fn one(
     let image = &mut member.image;
     let mut file = std::mem::take(buffer);
     read(target.file, &mut file)?;
+    // What is replaced is what was read, and must not have changed since.
+    let original = if target.out.is_none() { file.clone() } else { Vec::new() };
     let done = rebase(&image.file, file, image.new_base, options).map_err(declines)?;
-    let written = match &target.out {
-        Some(_) => target.write_in(batch, &[], &done.bytes)?,
-        None => {
-            let original = PeFile::open(target.file)?;
-            target.write_in(batch, original.pe().bytes(), &done.bytes)?
-        }
-    };
+    let written = target.write_in(batch, &original, &done.bytes)?;
     image.written = written.map(|path| path.display().to_string());
     image.unbound = done.unbound;
     member.time_stamp = done.time_stamp;

@@ -3,101 +3,71 @@
 # A path that names the running program's file gives the original's; all else goes to the real
 # function by a jump, with the arguments and the stack as they came.
 
-.macro REAL slot
+.macro BY_SLOT how, slot
     lea r11, [rip + .Lbegin]
     mov r10, [rip + .Ltables + TABLE_SLOTS + 8 * \slot]
-    jmp [r11 + r10]
+    \how [r11 + r10]
+.endm
+
+.macro REAL slot
+    BY_SLOT jmp, \slot
 .endm
 
 .macro CALL_REAL slot
-    lea r11, [rip + .Lbegin]
-    mov r10, [rip + .Ltables + TABLE_SLOTS + 8 * \slot]
-    call [r11 + r10]
+    BY_SLOT call, \slot
+.endm
+
+# Reads a link: size_low is the lower half of size, room the true size of the buffer where that is
+# an argument.
+.macro LINK_READER slot, path, buffer, size, size_low, room
+    endbr64
+    .ifnb \room
+    cmp \size, \room
+    ja 1f
+    .endif
+    mov rax, \path
+    call .Lis_own_file
+    jne 1f
+    test \buffer, \buffer
+    jz 1f
+    test \size_low, \size_low
+    jle 1f
+    mov rdi, \buffer
+    mov eax, \size_low
+    jmp .Lgive_link
+1:  REAL \slot
+.endm
+
+# Follows links: the path is the first argument.
+.macro PATH_FUNCTION slot
+    endbr64
+    mov rax, rdi
+    call .Lis_own_file
+    jne 1f
+    call .Lname_original
+1:  REAL \slot
 .endm
 
 .Lreadlink:                     # path, buffer, size
-    endbr64
-    mov rax, rdi
-    call .Lis_own_file
-    jne 1f
-    test rsi, rsi
-    jz 1f
-    test edx, edx
-    jle 1f
-    mov rdi, rsi
-    mov eax, edx
-    jmp .Lgive_link
-1:  REAL 0
+    LINK_READER 0, rdi, rsi, rdx, edx
 
 .Lreadlinkat:                   # folder, path, buffer, size
-    endbr64
-    mov rax, rsi
-    call .Lis_own_file
-    jne 1f
-    test rdx, rdx
-    jz 1f
-    test ecx, ecx
-    jle 1f
-    mov rdi, rdx
-    mov eax, ecx
-    jmp .Lgive_link
-1:  REAL 1
+    LINK_READER 1, rsi, rdx, rcx, ecx
 
 .Lreadlink_chk:                 # path, buffer, size, true size of the buffer
-    endbr64
-    cmp rdx, rcx
-    ja 1f
-    mov rax, rdi
-    call .Lis_own_file
-    jne 1f
-    test rsi, rsi
-    jz 1f
-    test edx, edx
-    jle 1f
-    mov rdi, rsi
-    mov eax, edx
-    jmp .Lgive_link
-1:  REAL 2
+    LINK_READER 2, rdi, rsi, rdx, edx, rcx
 
 .Lreadlinkat_chk:               # folder, path, buffer, size, true size of the buffer
-    endbr64
-    cmp rcx, r8
-    ja 1f
-    mov rax, rsi
-    call .Lis_own_file
-    jne 1f
-    test rdx, rdx
-    jz 1f
-    test ecx, ecx
-    jle 1f
-    mov rdi, rdx
-    mov eax, ecx
-    jmp .Lgive_link
-1:  REAL 3
+    LINK_READER 3, rsi, rdx, rcx, ecx, r8
 
 .Lrealpath:                     # path, buffer
-    endbr64
-    mov rax, rdi
-    call .Lis_own_file
-    jne 1f
-    call .Lname_original
-1:  REAL 4
+    PATH_FUNCTION 4
 
 .Lrealpath_chk:                 # path, buffer, true size of the buffer
-    endbr64
-    mov rax, rdi
-    call .Lis_own_file
-    jne 1f
-    call .Lname_original
-1:  REAL 5
+    PATH_FUNCTION 5
 
 .Lcanonicalize:                 # path
-    endbr64
-    mov rax, rdi
-    call .Lis_own_file
-    jne 1f
-    call .Lname_original
-1:  REAL 6
+    PATH_FUNCTION 6
 
 .Lname_original:
     lea rax, [rip + .Lbegin]

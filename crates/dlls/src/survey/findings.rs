@@ -1,0 +1,213 @@
+//! What can be done better, and by which command.
+
+use model::figures::{bytes, count, plural};
+use model::{Collisions, GuardFacts, PeFacts, PeKind, SetFinding, StampTwins};
+
+/// All findings, what keeps images from working first, then what costs most.
+pub(super) fn all(
+    files: &[PeFacts],
+    collisions: &Collisions,
+    twins: &[StampTwins],
+) -> Vec<SetFinding> {
+    let found = [
+        problems(files),
+        immovable(collisions),
+        guard(files),
+        moved(files, collisions),
+        hints(files),
+        alignment(files),
+        same_stamps(twins),
+        stale_bindings(files),
+        run_from_swap(files),
+        checksums(files),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn finding(
+    id: &str,
+    cause: String,
+    evidence: Vec<String>,
+    files: Vec<String>,
+    remedy: &str,
+) -> SetFinding {
+    SetFinding { id: id.to_owned(), cause, evidence, files, remedy: remedy.to_owned() }
+}
+
+/// Paths of the files for which something holds.
+fn those(files: &[PeFacts], holds: impl Fn(&PeFacts) -> bool) -> Vec<String> {
+    files.iter().filter(|file| holds(file)).map(|file| file.path.clone()).collect()
+}
+
+fn images(number: usize) -> String {
+    plural(number as u64, "image", "images")
+}
+
+fn problems(files: &[PeFacts]) -> Option<SetFinding> {
+    let paths = those(files, |file| !file.problems.is_empty());
+    let cause = format!("{} against the format", are(paths.len()));
+    let remedy = "build or copy them again; headstart inspect FILE says what is wrong";
+    (!paths.is_empty()).then(|| finding("problems", cause, Vec::new(), paths, remedy))
+}
+
+fn immovable(collisions: &Collisions) -> Option<SetFinding> {
+    let paths = collisions.immovable.clone();
+    let cause = format!("{} cannot be loaded with the others", images(paths.len()));
+    let evidence = vec![
+        "their preferred base is taken, and without relocations they cannot be moved".to_owned(),
+    ];
+    let remedy = "link them again without /FIXED (GNU ld: with --enable-reloc-section), or at \
+                  a base that is free";
+    (!paths.is_empty()).then(|| finding("immovable", cause, evidence, paths, remedy))
+}
+
+fn guard(files: &[PeFacts]) -> Option<SetFinding> {
+    let many = |file: &PeFacts| {
+        file.guard.as_ref().is_some_and(|guard| guard.functions >= GuardFacts::MANY)
+    };
+    let paths = those(files, many);
+    let largest = files.iter().filter(|file| many(file)).max_by_key(|file| {
+        let functions = file.guard.as_ref().map_or(0, |guard| guard.functions);
+        (file.kind == PeKind::Program, functions)
+    })?;
+    let guard = largest.guard.as_ref()?;
+    let kind = if largest.kind == PeKind::Program { "a program" } else { "a DLL" };
+    let evidence = vec![
+        format!(
+            "{} is {kind} with {} entries: on Windows 10 before 1903 about {:.1} times the work \
+             of {} at each start, which grew with the square (an estimate)",
+            largest.path,
+            count(guard.functions),
+            guard.quadratic_cost(),
+            count(GuardFacts::MANY)
+        ),
+        "programs were hit at each start; newer versions of Windows, and Wine, are not".to_owned(),
+    ];
+    let cause = format!("{} a very large table of Control Flow Guard", has(paths.len()));
+    let remedy = "link without /GUARD:CF what is only for tests, or into several programs";
+    Some(finding("guard", cause, evidence, paths, remedy))
+}
+
+fn moved(files: &[PeFacts], collisions: &Collisions) -> Option<SetFinding> {
+    let paths: Vec<String> = collisions.moved.iter().map(|moved| moved.path.clone()).collect();
+    if paths.is_empty() {
+        return None;
+    }
+    let mut evidence = vec![format!(
+        "moving them applies {} relocations on {}, which each process then has for itself",
+        count(collisions.relocations),
+        plural(collisions.pages, "page", "pages")
+    )];
+    let aslr = files.iter().filter(|file| file.flags.dynamic_base).count();
+    if aslr > 0 {
+        evidence.push(format!(
+            "{} DYNAMICBASE: Windows moves these once at every boot, for all processes; Wine and \
+             Cygwin's fork use the preferred base",
+            has(aslr)
+        ));
+    }
+    let cause =
+        format!("{} of {} collide with others", count(paths.len() as u64), images(files.len()));
+    let remedy = "headstart rebase --auto --out DIR FILE…";
+    Some(finding("collisions", cause, evidence, paths, remedy))
+}
+
+fn has(number: usize) -> String {
+    let word = if number == 1 { "has" } else { "have" };
+    format!("{} {word}", images(number))
+}
+
+fn hints(files: &[PeFacts]) -> Option<SetFinding> {
+    let wrong: u64 = files.iter().filter_map(|file| file.wrong_hints).sum();
+    let checked: u64 = files.iter().map(|file| file.hints_checked).sum();
+    let paths = those(files, |file| file.wrong_hints.is_some_and(|wrong| wrong > 0));
+    let cause = format!("{} of {} import hints are wrong", count(wrong), count(checked));
+    let evidence =
+        vec!["the loader searches each of these names among all that the DLL exports".to_owned()];
+    let remedy = "headstart hints --out DIR FILE…";
+    (wrong > 0).then(|| finding("wrong-hints", cause, evidence, paths, remedy))
+}
+
+/// Bytes of sections whose place in the file keeps Wine from mapping them.
+fn bytes_read(file: &PeFacts) -> u64 {
+    file.unmapped_sections().map(|section| u64::from(section.file_bytes)).sum()
+}
+
+fn alignment(files: &[PeFacts]) -> Option<SetFinding> {
+    let paths = those(files, |file| bytes_read(file) > 0);
+    let total: u64 = files.iter().map(bytes_read).sum();
+    let cause = format!("{} sections that Wine cannot map", has(paths.len()));
+    let evidence = vec![format!(
+        "Wine reads {} of sections into the memory of each process instead of mapping them; \
+         Windows maps them all the same",
+        bytes(total)
+    )];
+    let remedy = "headstart realign --file-alignment 4096 --out DIR FILE…";
+    (!paths.is_empty()).then(|| finding("file-alignment", cause, evidence, paths, remedy))
+}
+
+fn same_stamps(twins: &[StampTwins]) -> Option<SetFinding> {
+    let largest = twins.first()?;
+    let calls: u64 = twins.iter().map(|group| group.extra_system_calls).sum();
+    let paths: Vec<String> = twins.iter().flat_map(|group| group.files.clone()).collect();
+    let cause = format!("{} share TimeDateStamp and CheckSum with others", images(paths.len()));
+    let evidence = vec![
+        format!(
+            "the largest group: {} with the time stamp {:#x} and the checksum {:#x}",
+            images(largest.files.len()),
+            largest.time_stamp,
+            largest.checksum
+        ),
+        format!("Wine compares each pair that is loaded: {} system calls if all are", count(calls)),
+    ];
+    let remedy = "headstart rebase --auto --checksum --out DIR FILE… (an image that moves gets \
+                  stamps of its own); or link each with its own time stamp or hash";
+    Some(finding("same-stamps", cause, evidence, paths, remedy))
+}
+
+fn stale_bindings(files: &[PeFacts]) -> Option<SetFinding> {
+    let paths = those(files, |file| file.bound.iter().any(|dll| dll.valid == Some(false)));
+    let stale = |file: &PeFacts| file.bound.iter().filter(|dll| dll.valid == Some(false)).count();
+    let dlls: usize = files.iter().map(stale).sum();
+    let cause = format!("{} bound to DLLs that have changed or are moved", are(paths.len()));
+    let evidence = vec![format!(
+        "{} no longer valid, and are looked up by name again",
+        match dlls {
+            1 => "the imports of 1 DLL are".to_owned(),
+            dlls => format!("the imports of {} DLLs are", count(dlls as u64)),
+        }
+    )];
+    let remedy = "headstart bind --out DIR EXE DLL… (or headstart unbind)";
+    (!paths.is_empty()).then(|| finding("stale-bindings", cause, evidence, paths, remedy))
+}
+
+fn are(number: usize) -> String {
+    let word = if number == 1 { "is" } else { "are" };
+    format!("{} {word}", images(number))
+}
+
+fn run_from_swap(files: &[PeFacts]) -> Option<SetFinding> {
+    let paths = those(files, |file| file.flags.swap_run_net || file.flags.swap_run_removable);
+    let cause =
+        format!("{} copied whole when started from other media (SWAPRUN)", are(paths.len()));
+    let evidence = vec![
+        "from the network or removable media, Windows reads all of the file before it starts"
+            .to_owned(),
+    ];
+    let remedy = "headstart flags --clear swaprun:net,swaprun:cd --out DIR FILE…, where the medium \
+                  stays connected";
+    (!paths.is_empty()).then(|| finding("run-from-swap", cause, evidence, paths, remedy))
+}
+
+fn checksums(files: &[PeFacts]) -> Option<SetFinding> {
+    let wrong = |file: &PeFacts| {
+        file.checksum.stored != 0 && file.checksum.stored != file.checksum.computed
+    };
+    let paths = those(files, wrong);
+    let cause = format!("{} changed after their checksum was made", images(paths.len()));
+    let evidence = vec![
+        "Windows refuses such files as drivers and as DLLs that are loaded at boot".to_owned(),
+    ];
+    let remedy = "find out what has changed them; every rewriting verb's --checksum makes it right";
+    (!paths.is_empty()).then(|| finding("checksums", cause, evidence, paths, remedy))
+}

@@ -1,0 +1,106 @@
+use super::*;
+use model::{Checksum, GuardFacts, PeFacts, PeKind};
+
+/// A DLL that the reader has read: the facts of a committed one, changed.
+fn dll(path: &str, base: u64) -> PeFacts {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testfiles/pe");
+    let mut facts = image::pe::facts(&file.join("x86_64.dll")).unwrap();
+    facts.path = path.to_owned();
+    facts.base = base;
+    facts.time_stamp = base as u32;
+    facts
+}
+
+fn program(path: &str, base: u64) -> PeFacts {
+    PeFacts { kind: PeKind::Program, ..dll(path, base) }
+}
+
+fn moved(set: &PeSet) -> Vec<(&str, &str)> {
+    set.collisions.moved.iter().map(|moved| (&*moved.path, &*moved.by)).collect()
+}
+
+fn ids(set: &PeSet) -> Vec<&str> {
+    set.findings.iter().map(|finding| &*finding.id).collect()
+}
+
+#[test]
+fn images_that_overlap_are_moved_in_the_order_in_which_they_are_named() {
+    // Five pages each.
+    let set = survey(vec![
+        dll("a", 0x1000_0000),
+        dll("b", 0x1000_0000),
+        dll("c", 0x1000_4000),
+        dll("d", 0x1000_5000),
+        dll("e", 0x0fff_c000),
+    ]);
+    assert_eq!(moved(&set), [("b", "a"), ("c", "a"), ("e", "a")]);
+    let one = set.files[0].relocation_count();
+    assert_eq!((set.collisions.relocations, set.collisions.pages), (3 * one, 3));
+    assert!(ids(&set).contains(&"collisions"));
+    assert!(!ids(&set).contains(&"immovable"));
+}
+
+#[test]
+fn programs_stay_where_they_are_and_are_not_in_each_others_way() {
+    let set = survey(vec![
+        dll("d", 0x40_0000),
+        program("p", 0x40_0000),
+        program("q", 0x40_0000),
+        dll("other machine", 0x40_0000),
+    ]);
+    assert_eq!(moved(&set), [("d", "p"), ("other machine", "p")]);
+    let mut files = set.files;
+    files[3].machine = "aarch64".to_owned();
+    files[0].flags.relocations_stripped = true;
+    let set = survey(files);
+    assert_eq!(moved(&set), [("d", "p")]);
+    assert_eq!(set.collisions.immovable, ["d"]);
+    assert_eq!(set.collisions.relocations, 0);
+    assert_eq!(ids(&set)[0], "immovable");
+}
+
+#[test]
+fn wine_compares_images_of_one_stamp_and_one_checksum() {
+    let mut files: Vec<PeFacts> = (1..=5).map(|n| dll(&n.to_string(), n * 0x100_0000)).collect();
+    assert!(survey(files.clone()).twins.is_empty());
+    files.iter_mut().take(4).for_each(|file| file.time_stamp = 7);
+    files[3].checksum = Checksum { stored: 1, computed: 2 };
+    let set = survey(files);
+    assert_eq!(set.twins.len(), 1);
+    assert_eq!((set.twins[0].files.len(), set.twins[0].extra_system_calls), (3, 6));
+    assert!(ids(&set).contains(&"same-stamps") && ids(&set).contains(&"checksums"));
+}
+
+#[test]
+fn large_guard_tables_are_told_with_an_estimate() {
+    let mut files = vec![dll("d", 0x100_0000), program("p", 0x40_0000)];
+    let guard = GuardFacts {
+        functions: 1_279_999,
+        stride: 0,
+        flags: 0x500,
+        sorted: true,
+        outside_code: 0,
+        bitmap_bytes: 0,
+        address_taken_imports: 0,
+        long_jump_targets: 0,
+        exception_continuations: 0,
+    };
+    files[1].guard = Some(GuardFacts { functions: 179_999, ..guard.clone() });
+    assert!(!ids(&survey(files.clone())).contains(&"guard"));
+    files[1].guard = Some(guard);
+    let set = survey(files);
+    let finding = set.findings.iter().find(|finding| finding.id == "guard").unwrap();
+    assert!(finding.evidence[0].contains("about 50.6 times"), "{:?}", finding.evidence);
+    assert!(finding.evidence[0].contains("estimate") && finding.files == ["p"]);
+}
+
+#[test]
+fn sections_that_wine_reads_are_counted() {
+    let mut set = survey(vec![dll("d", 0x100_0000)]);
+    let finding = set.findings.iter().find(|finding| finding.id == "file-alignment").unwrap();
+    assert!(finding.evidence[0].contains("2.0 KiB"), "{:?}", finding.evidence);
+    for section in &mut set.files[0].sections {
+        section.offset = 4096;
+    }
+    assert!(!ids(&survey(set.files)).contains(&"file-alignment"));
+}

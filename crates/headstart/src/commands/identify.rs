@@ -1,0 +1,119 @@
+//! `headstart identify`: what files are, by reads of 64 KiB at most.
+
+mod find;
+mod question;
+
+use crate::output::style;
+use anyhow::{Context, Result};
+use clap::Args;
+use model::{FileKind, Identity};
+use question::Question;
+use rayon::prelude::*;
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Tell what files are: ELF, PE, Cygwin, .NET, scripts, archives …, by a short look
+///
+/// Of each file 4 KiB are read, and 64 KiB at most where its imports lie elsewhere; it is never
+/// mapped, so that looking does not change what is in memory. What 64 KiB do not tell is reported
+/// as not known. Pipes, sockets and devices are named without opening them.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Files; in folders, all that is below them (symbolic links there are not followed). A name
+    /// that no file has is taken as a pattern with *, ? and […]
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Print a JSON array with one object per file
+    #[arg(long)]
+    json: bool,
+
+    /// Exit code 1 unless every file is this; may be given several times, for all of it at once
+    ///
+    /// A kind (elf, pe, script, archive, text, …), what an image is for (program, executable,
+    /// pie, static, static_pie, library, loader, object, core), a subsystem (console, gui, native,
+    /// efi_application, …) or what it runs on (cygwin, msys, dotnet)
+    #[arg(long, value_name = "KIND", value_parser = Question::parser(), hide_possible_values = true)]
+    is: Vec<Question>,
+
+    /// Print nothing but errors, for the exit code of --is
+    #[arg(short, long, requires = "is", conflicts_with = "json")]
+    quiet: bool,
+}
+
+/// Prints what every file is, then says on stderr which could not be read.
+///
+/// # Errors
+/// Standard output cannot be written, other than because its reader has gone.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let files = identify(&arguments.files);
+    let printed = if arguments.quiet { Ok(()) } else { print(&files, arguments.json) };
+    match printed {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        printed => printed.context("standard output cannot be written")?,
+    }
+    let unreadable = files.iter().filter(|file| file.kind == FileKind::Unreadable);
+    let unreadable: Vec<&Identity> = unreadable.collect();
+    for file in &unreadable {
+        let remedy = "check the path and that you may read it";
+        eprintln!("headstart: {}: {}; {remedy}", file.path, file.detail);
+    }
+    let good = unreadable.is_empty() && are_all(&files, &arguments.is);
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// In the order of `named`, and below folders in the order of names. A single file is read without
+/// starting any threads.
+fn identify(named: &[PathBuf]) -> Vec<Identity> {
+    let found = find::find(named);
+    match found.as_slice() {
+        [one] => vec![one.identify()],
+        several => several.par_iter().map(find::Found::identify).collect(),
+    }
+}
+
+/// Whether every file is what was asked, and there is one. Of one that may be it, but does not say
+/// so within 64 KiB, stderr is told.
+fn are_all(files: &[Identity], questions: &[Question]) -> bool {
+    let mut all = questions.is_empty() || !files.is_empty();
+    for file in files {
+        let is = questions.iter().all(|question| question.holds(file));
+        if let (false, Some(unknown)) = (is, &file.unknown) {
+            eprintln!("headstart: {}: not known: {unknown}", file.path);
+        }
+        all &= is;
+    }
+    all
+}
+
+fn print(files: &[Identity], json: bool) -> std::io::Result<()> {
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    if json {
+        let shown: Vec<&Identity> = files.iter().collect();
+        serde_json::to_writer_pretty(&mut out, &shown)?;
+        writeln!(out)?;
+    } else {
+        let shown = files.iter().filter(|file| file.kind != FileKind::Unreadable);
+        let shown: Vec<Identity> = shown.cloned().collect();
+        out.write_all(report::identify::table(&shown, &style()).as_bytes())?;
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Runtime;
+
+    #[test]
+    fn what_is_not_known_is_no_yes() {
+        let cygwin = Question::Runtime(Runtime::Cygwin);
+        let known = Identity { runtimes: vec![Runtime::Cygwin], ..Identity::default() };
+        let unknown = Identity { unknown: Some("beyond 64 KiB".to_owned()), ..Identity::default() };
+        assert!(are_all(std::slice::from_ref(&known), &[cygwin]));
+        assert!(!are_all(&[known, unknown.clone()], &[cygwin]));
+        assert!(are_all(&[unknown], &[]));
+        assert!(are_all(&[], &[]) && !are_all(&[], &[cygwin]));
+    }
+}

@@ -1,0 +1,37 @@
+//! What the commands say alike that make a program ask for its libraries in another order.
+
+use anyhow::Result;
+use model::figures;
+use optimize::order_needed::Ordered;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
+
+/// The JSON object of what became of `file`; `more` is an object with what one command alone says.
+pub fn json(file: &Path, written: &Path, ordered: &Ordered, more: Value) -> Result<String> {
+    let mut all = more;
+    all["schema"] = SCHEMA.into();
+    all["file"] = json!(file);
+    all["written"] = json!(written);
+    all["probes_before"] = ordered.probes_before.into();
+    all["probes_after"] = ordered.probes_after.into();
+    all["bindings"] = ordered.bindings.into();
+    all["bindings_changed"] = 0.into();
+    all["constructors"] = ordered.constructors.into();
+    all["constructors_moved"] = json!(ordered.constructors_moved);
+    Ok(report::export::json(&all)?)
+}
+
+/// The lines about probes and bindings.
+pub fn text(ordered: &Ordered) -> String {
+    format!(
+        "probes    {} → {} ({:.2})\n\
+         bindings  {} compared, 0 changed\n",
+        figures::count(ordered.probes_before),
+        figures::count(ordered.probes_after),
+        ordered.probes_after as f64 / ordered.probes_before.max(1) as f64,
+        figures::count(ordered.bindings as u64),
+    )
+}

@@ -1,0 +1,202 @@
+//! The headers of a PE file. Numbers are the file's own and unchecked.
+//!
+//! Format: *PE Format*, from *MS-DOS Stub* to *Section Table*.
+
+use super::error::PeError;
+use crate::notes::entry;
+use object::pe;
+use object::{LittleEndian as LE, U32};
+
+/// An entry of the data directory: a table, by address and size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directory {
+    /// Address relative to the base; of certificates an offset in the file.
+    pub rva: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// One section, as its header states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Name as in the header, padded with zeros.
+    pub name: [u8; 8],
+    /// `VirtualAddress`.
+    pub rva: u32,
+    /// `VirtualSize`.
+    pub memory_bytes: u32,
+    /// `PointerToRawData`.
+    pub offset: u32,
+    /// `SizeOfRawData`.
+    pub file_bytes: u32,
+    /// `Characteristics`, `IMAGE_SCN_*`.
+    pub flags: u32,
+}
+
+/// Headers of a PE file. Numbers are the file's own and unchecked.
+#[derive(Clone, Debug)]
+pub struct Headers {
+    /// PE32+: addresses of 8 bytes.
+    pub wide: bool,
+    /// `IMAGE_FILE_MACHINE_*`.
+    pub machine: u16,
+    /// `IMAGE_FILE_*`.
+    pub characteristics: u16,
+    /// `TimeDateStamp`.
+    pub time_stamp: u32,
+    /// `AddressOfEntryPoint`.
+    pub entry: u32,
+    /// `ImageBase`.
+    pub base: u64,
+    /// `SectionAlignment`.
+    pub section_alignment: u32,
+    /// `FileAlignment`.
+    pub file_alignment: u32,
+    /// `SizeOfImage`.
+    pub image_bytes: u32,
+    /// `SizeOfHeaders`.
+    pub header_bytes: u32,
+    /// `CheckSum`.
+    pub checksum: u32,
+    /// `IMAGE_SUBSYSTEM_*`.
+    pub subsystem: u16,
+    /// `IMAGE_DLLCHARACTERISTICS_*`.
+    pub dll_characteristics: u16,
+    /// The data directory, at most 16 entries.
+    pub directories: Vec<Directory>,
+    /// The section table.
+    pub sections: Vec<Section>,
+    /// Where the header `IMAGE_NT_HEADERS` is in the file.
+    pub nt_offset: usize,
+    /// Where the section table is in the file.
+    pub section_table: usize,
+    /// `PointerToSymbolTable` and `NumberOfSymbols` of the COFF header.
+    pub symbols: (u32, u32),
+}
+
+impl Section {
+    /// Whether loaders take anything of it from the file.
+    pub fn is_in_file(&self) -> bool {
+        self.offset != 0 && self.file_bytes != 0
+    }
+
+    /// Bytes that it takes in memory: those of the file where no other number is given.
+    pub fn extent(&self) -> u32 {
+        if self.memory_bytes == 0 { self.file_bytes } else { self.memory_bytes }
+    }
+
+    /// Its name, cut at the first zero.
+    pub fn short_name(&self) -> &[u8] {
+        self.name.split(|&byte| byte == 0).next().unwrap_or_default()
+    }
+}
+
+impl Headers {
+    /// Where in the file the image ends: the headers, and what the sections have there. Numbers are
+    /// the file's own; behind it are symbols, certificates, and what others have appended.
+    pub fn data_end(&self) -> u64 {
+        let sections = self.sections.iter().filter(|section| section.is_in_file());
+        let ends =
+            sections.map(|section| u64::from(section.offset) + u64::from(section.file_bytes));
+        let table = self.section_offset(self.sections.len()) as u64;
+        ends.fold(table.max(self.header_bytes.into()), u64::max)
+    }
+
+    pub(super) fn read(path: &str, bytes: &[u8]) -> Result<Headers, PeError> {
+        let short = || PeError::truncated(path, bytes.len());
+        if !crate::is_pe(bytes) {
+            return Err(PeError::not_pe(path, bytes));
+        }
+        let dos: &pe::ImageDosHeader = entry(bytes).ok_or_else(short)?;
+        let nt_offset = dos.e_lfanew.get(LE) as usize;
+        let nt = bytes.get(nt_offset..).ok_or_else(|| PeError::dos(path))?;
+        if !nt.starts_with(b"PE\0\0") {
+            return Err(PeError::dos(path));
+        }
+        let file: &pe::ImageFileHeader = nt.get(4..).and_then(entry).ok_or_else(short)?;
+        let optional = nt.get(24..).ok_or_else(short)?;
+        let magic = optional.first_chunk().map(|magic| u16::from_le_bytes(*magic));
+        let mut headers = match magic.ok_or_else(short)? {
+            0x10b => Headers::of_32(entry(optional).ok_or_else(short)?),
+            0x20b => Headers::of_64(entry(optional).ok_or_else(short)?),
+            magic => return Err(PeError::magic(path, magic)),
+        };
+        headers.nt_offset = nt_offset;
+        headers.machine = file.machine.get(LE).0;
+        headers.characteristics = file.characteristics.get(LE).0;
+        headers.time_stamp = file.time_date_stamp.get(LE);
+        headers.symbols = (file.pointer_to_symbol_table.get(LE), file.number_of_symbols.get(LE));
+        let optional_bytes = usize::from(file.size_of_optional_header.get(LE));
+        headers.read_directories(bytes, optional_bytes);
+        headers.section_table = nt_offset + 24 + optional_bytes;
+        let count = usize::from(file.number_of_sections.get(LE));
+        headers.sections = sections(bytes, headers.section_table, count).ok_or_else(short)?;
+        Ok(headers)
+    }
+
+    /// The entries within the optional header; `directories` has as many as it claims to have.
+    fn read_directories(&mut self, bytes: &[u8], optional_bytes: usize) {
+        let start = self.directory_offset(0);
+        let end = self.nt_offset.saturating_add(24).saturating_add(optional_bytes);
+        let table = bytes.get(start..end.min(bytes.len())).unwrap_or(&[]);
+        let entries = table.chunks_exact(size_of::<pe::ImageDataDirectory>());
+        let directories = entries.filter_map(|bytes| {
+            let entry: &pe::ImageDataDirectory = entry(bytes)?;
+            Some(Directory { rva: entry.virtual_address.get(LE), size: entry.size.get(LE) })
+        });
+        let claimed = self.directories.len();
+        self.directories = directories.take(claimed).collect();
+    }
+}
+
+/// The fields that both forms of the optional header have.
+macro_rules! headers_of {
+    ($name:ident, $type:ty, $wide:literal) => {
+        impl Headers {
+            fn $name(optional: &$type) -> Headers {
+                let claimed = optional.number_of_rva_and_sizes.get(LE).min(16) as usize;
+                Headers {
+                    wide: $wide,
+                    machine: 0,
+                    characteristics: 0,
+                    time_stamp: 0,
+                    entry: optional.address_of_entry_point.get(LE),
+                    base: optional.image_base.get(LE).into(),
+                    section_alignment: optional.section_alignment.get(LE),
+                    file_alignment: optional.file_alignment.get(LE),
+                    image_bytes: optional.size_of_image.get(LE),
+                    header_bytes: optional.size_of_headers.get(LE),
+                    checksum: optional.check_sum.get(LE),
+                    subsystem: optional.subsystem.get(LE).0,
+                    dll_characteristics: optional.dll_characteristics.get(LE).0,
+                    directories: vec![Directory { rva: 0, size: 0 }; claimed],
+                    sections: Vec::new(),
+                    nt_offset: 0,
+                    section_table: 0,
+                    symbols: (0, 0),
+                }
+            }
+        }
+    };
+}
+
+headers_of!(of_32, pe::ImageOptionalHeader32, false);
+headers_of!(of_64, pe::ImageOptionalHeader64, true);
+
+fn sections(bytes: &[u8], table: usize, count: usize) -> Option<Vec<Section>> {
+    let size = size_of::<pe::ImageSectionHeader>();
+    let headers = bytes.get(table..table.checked_add(count * size)?)?;
+    let number = |field: &U32<LE>| field.get(LE);
+    let sections = headers.chunks_exact(size).filter_map(|bytes| {
+        let header: &pe::ImageSectionHeader = entry(bytes)?;
+        Some(Section {
+            name: header.name,
+            rva: number(&header.virtual_address),
+            memory_bytes: number(&header.virtual_size),
+            offset: number(&header.pointer_to_raw_data),
+            file_bytes: number(&header.size_of_raw_data),
+            flags: header.characteristics.get(LE).0,
+        })
+    });
+    Some(sections.collect())
+}
