@@ -225,6 +225,18 @@ fn forwarders_that_share_one_long_text() {
     problem(&facts, "forwarders: overlapping tables");
 }
 
+/// Every function a forwarder to text that does not end.
+#[test]
+fn forwarders_without_ends() {
+    let mut made = Made::new(MEGABYTE);
+    made.fill(b'y');
+    let count = (MEGABYTE / 5) as u32;
+    made.directory(spec::EXPORT, AT, MEGABYTE as u32);
+    made.words(AT, &[0, 0, 0, 0, 1, count, 0, AT + 40, 0, 0]);
+    made.words(AT + 40, &vec![AT + 40 + 4 * count; count as usize]);
+    assert_eq!(quickly(&made.bytes()).exports, 0);
+}
+
 /// Every import the same name of 12 KiB, and of half the file.
 #[test]
 fn imports_that_share_one_long_name() {
