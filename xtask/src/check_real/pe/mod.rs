@@ -2,6 +2,7 @@
 
 mod compare;
 mod faults;
+mod hints;
 mod made;
 mod oracle;
 mod pefile;
@@ -36,6 +37,7 @@ pub fn check(context: &Context) -> Result<Report> {
         ensure!(images.len() == set.files.len(), "{}: files without facts", set.name);
         let tally = sweep(&images, Some(&python))?;
         report.rows.push(tally.row(&set.name));
+        report.rows.push(hints::compare(&python, &set, &images)?);
         all.add(tally);
     }
     for (fault, files) in &all.faults {
