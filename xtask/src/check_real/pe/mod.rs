@@ -135,7 +135,7 @@ fn judge(image: &PeFacts, oracle: &Oracle, python: Option<&Path>, tally: &mut Ta
     for difference in compare(image, oracle) {
         match faults::proved(image, &difference, python)? {
             Some(fault) => {
-                tally.faults.entry(fault.to_owned()).or_default().push(image.path.clone());
+                tally.faults.entry(fault).or_default().push(image.path.clone());
             }
             None => tally.differences.push(difference),
         }
