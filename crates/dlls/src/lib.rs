@@ -18,7 +18,6 @@ mod set;
 pub mod signature;
 pub mod survey;
 pub mod tables;
-mod unbind;
 
 pub use error::Declined;
 pub use files::Files;

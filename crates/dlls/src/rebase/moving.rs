@@ -5,8 +5,7 @@ use super::ground::{Counts, Ground};
 use super::layout::SLOT;
 use super::problem::Problem;
 use super::stamp;
-use crate::Declined;
-use crate::unbind::Unbinding;
+use crate::{Declined, bind, signature};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Headers, Pe, relocations, spec};
 
@@ -64,8 +63,8 @@ pub struct Rebased {
     pub time_stamp: u32,
 }
 
-/// Looks at an image without changing anything.
-pub fn examine(pe: &Pe<'_>, options: Options) -> Examined {
+/// Looks at an image without changing anything; `path` is its name in errors.
+pub fn examine(path: &str, pe: &Pe<'_>, options: Options) -> Examined {
     let headers = pe.headers();
     let flag = |flag| headers.dll_characteristics & flag != 0;
     let mut examined = Examined {
@@ -77,16 +76,59 @@ pub fn examine(pe: &Pe<'_>, options: Options) -> Examined {
         relocations: 0,
         obstacle: None,
     };
-    match look(pe, options) {
-        Ok(found) => {
-            examined.relocations = found.counts.total();
-            if found.counts.narrow.is_some() {
+    match look_ahead(path, pe, options) {
+        Ok(counts) => {
+            examined.relocations = counts.total();
+            if counts.narrow.is_some() {
                 examined.address_end = NARROW_END;
             }
         }
         Err(problem) => examined.obstacle = Some(problem),
     }
     examined
+}
+
+/// What would be found once the image is fit to be moved.
+fn look_ahead(path: &str, pe: &Pe<'_>, options: Options) -> Result<Counts, Problem> {
+    let headers = pe.headers();
+    let integrity = spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY;
+    let changes = is_bound(pe)
+        || pe.certificate_range().is_some()
+        || headers.dll_characteristics & integrity != 0;
+    if changes && headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED == 0 {
+        let mut draft = Draft::of(pe);
+        prepare(&mut draft, path, options)?;
+        return Ok(look(&draft.pe())?.counts);
+    }
+    Ok(look(pe)?.counts)
+}
+
+/// Whether addresses of other images are in this one.
+fn is_bound(pe: &Pe<'_>) -> bool {
+    let stamped = |dll: image::pe::imports::Imported<'_>| dll.time_stamp != 0;
+    pe.directory(spec::BOUND_IMPORT).is_some() || pe.imported().flatten().any(stamped)
+}
+
+/// Takes away what would be wrong in a moved image. Whether it was bound.
+fn prepare(draft: &mut Draft, path: &str, options: Options) -> Result<bool, Problem> {
+    let unprepared = |declined| match declined {
+        Declined::Refused { reason, .. } => Problem::Unprepared(reason),
+        Declined::Unreadable(error) => Problem::Unprepared(error.to_string()),
+    };
+    signature::settle(draft, path, options.strip_signature).map_err(unprepared)?;
+    let bound = is_bound(&draft.pe());
+    if bound {
+        bind::unbind(draft, path).map_err(unprepared)?;
+        let same = Pe::parse(path, draft.bytes()).is_ok_and(|now| {
+            let (now, before) = (now.headers(), draft.headers());
+            now.sections == before.sections && now.base == before.base
+        });
+        if !same {
+            let reason = "its import tables are where its headers are; the file is damaged";
+            return Err(Problem::Unprepared(reason.to_owned()));
+        }
+    }
+    Ok(bound)
 }
 
 /// Bytes from an image's base to its end.
@@ -100,16 +142,12 @@ fn memory_bytes(headers: &Headers) -> u64 {
 struct Found {
     ground: Ground,
     counts: Counts,
-    unbinding: Unbinding,
 }
 
-fn look(pe: &Pe<'_>, options: Options) -> Result<Found, Problem> {
+fn look(pe: &Pe<'_>) -> Result<Found, Problem> {
     let headers = pe.headers();
     if headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED != 0 {
         return Err(Problem::Stripped { base: headers.base });
-    }
-    if pe.certificate_range().is_some() && !options.strip_signature {
-        return Err(Problem::Signed);
     }
     let bytes = memory_bytes(headers);
     if bytes > IMAGE_LIMIT {
@@ -118,8 +156,7 @@ fn look(pe: &Pe<'_>, options: Options) -> Result<Found, Problem> {
     let ground = Ground::of(pe)?;
     let counts = ground.check(pe.bytes())?;
     audit(pe, &ground)?;
-    let unbinding = Unbinding::of(pe)?;
-    Ok(Found { ground, counts, unbinding })
+    Ok(Found { ground, counts })
 }
 
 impl Found {
@@ -179,10 +216,10 @@ pub fn rebase(
         time_stamp: old.time_stamp,
     };
     if new_base != old.base {
-        let found = look(&draft.pe(), options).map_err(refused)?;
+        done.unbound = prepare(&mut draft, path, options).map_err(refused)?;
+        let found = look(&draft.pe()).map_err(refused)?;
         found.check_base(&old, new_base).map_err(refused)?;
         done.relocations = found.counts.total();
-        done.unbound = found.unbinding.is_needed();
         if !options.keep_time_stamp {
             done.time_stamp = stamp::moved(old.time_stamp, old.base, new_base);
         }
@@ -197,8 +234,6 @@ pub fn rebase(
 
 fn change(draft: &mut Draft, found: &Found, to: &Rebased) -> Result<(), Problem> {
     let outside = |error: image::pe::edit::OutsideFile| Problem::Outside(error.to_string());
-    draft.strip_signature().map_err(|error| Problem::Signature(error.to_string()))?;
-    found.unbinding.apply(draft).map_err(outside)?;
     found.ground.apply(draft.bytes_mut(), to.new_base.wrapping_sub(to.old_base))?;
     draft.set_base(to.new_base).map_err(outside)?;
     draft.set_time_stamp(to.time_stamp).map_err(outside)

@@ -109,21 +109,9 @@ pub enum Problem {
     /// Import tables cannot be read.
     #[error("{0}; the file is damaged: build or copy it again")]
     Imports(#[from] ImportDamage),
-    /// It is bound, and what was there before is not to be had.
-    #[error(
-        "its imports from {dll} are bound and have no lookup table, from which they could be \
-         restored; link it again"
-    )]
-    BoundForGood {
-        /// The DLL.
-        dll: String,
-    },
-    /// It is signed.
-    #[error("it is signed, and any change makes the signature wrong; --strip-signature removes it")]
-    Signed,
-    /// The signature cannot be removed.
-    #[error("its signature cannot be removed: {0}")]
-    Signature(String),
+    /// It is signed or bound in a way that cannot be taken back.
+    #[error("{0}")]
+    Unprepared(String),
     /// A table's place is outside of the file.
     #[error("{0}; the file is damaged: build or copy it again")]
     Outside(String),

@@ -56,14 +56,14 @@ impl Draft {
         Ok(Draft { bytes, headers, checksum_was_right })
     }
 
-    /// The file as it is now, as an image.
-    pub fn pe(&self) -> Pe<'_> {
-        Pe::of(self.headers.clone(), &self.bytes)
-    }
-
     /// All bytes of the file, to be changed; but headers only through what is here for them.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
+    }
+
+    /// The file as it is now, to be read.
+    pub fn pe(&self) -> Pe<'_> {
+        Pe::of(self.headers.clone(), &self.bytes)
     }
 
     /// The file as it is now.

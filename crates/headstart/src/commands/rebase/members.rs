@@ -21,14 +21,13 @@ pub struct Member {
     pub time_stamp: u32,
     /// Two images that stay are at one place.
     collides: bool,
-    dynamic_base: bool,
 }
 
 /// Looks at all files without changing anything.
 pub fn examine(arguments: &Arguments) -> Result<Vec<Member>> {
     let members = arguments.target.files.par_iter().map(|file| {
         let image = PeFile::open(file)?;
-        let examined = rebase::examine(&image.pe(), arguments.options());
+        let examined = rebase::examine(image.name(), &image.pe(), arguments.options());
         Ok(Member::new(file, examined, image.headers().time_stamp, arguments))
     });
     members.collect()
@@ -49,8 +48,7 @@ impl Member {
             stays,
             refused,
         };
-        let dynamic_base = examined.dynamic_base;
-        Member { examined, image, time_stamp, collides: false, dynamic_base }
+        Member { examined, image, time_stamp, collides: false }
     }
 
     fn candidate(&self, recorded: Option<Recorded>) -> Candidate {
@@ -110,7 +108,7 @@ pub fn lay_out(members: &mut [Member], memory: &Memory, arguments: &Arguments) -
 
 fn avoided(file: &Path) -> Result<Range<u64>> {
     let image = PeFile::open(file)?;
-    let examined = rebase::examine(&image.pe(), rebase::Options::default());
+    let examined = rebase::examine(image.name(), &image.pe(), rebase::Options::default());
     Ok(examined.base..examined.base.saturating_add(examined.memory_bytes))
 }
 
@@ -118,11 +116,11 @@ fn avoided(file: &Path) -> Result<Range<u64>> {
 pub fn notes(members: &[Member]) -> Vec<String> {
     let mut notes = Vec::new();
     let moved = || members.iter().filter(|member| member.image.moves());
-    let aslr = moved().filter(|member| member.dynamic_base).count() as u64;
+    let aslr = moved().filter(|member| member.examined.dynamic_base).count() as u64;
     if aslr > 0 {
         notes.push(format!(
             "{} DYNAMICBASE: Windows puts such DLLs elsewhere, whatever their base (Wine does \
-             not); `headstart flags --clear DYNAMICBASE` makes it heed the base",
+             not); `headstart flags --clear dynamicbase` makes it heed the base",
             figures::plural(aslr, "image has", "images have")
         ));
     }

@@ -3,25 +3,31 @@
 use super::members::Member;
 use crate::commands::dlls::{Target, declines};
 use crate::exit::FileError;
+use crate::progress::Line;
 use ::dlls::rebase::{Options, rebase};
 use anyhow::Result;
 use image::apply::Batch;
-use image::pe::PeFile;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rewrites all images that are not refused.
 pub fn all(members: &mut [Member], targets: &[Target<'_>], options: Options) -> Result<()> {
     let batch = Batch::default();
+    let (line, done, all) = (Line::new(), AtomicUsize::new(0), members.len());
     members
         .par_iter_mut()
         .zip(targets)
         .filter(|(member, _)| member.image.refused.is_none())
         .try_for_each_init(Vec::new, |buffer, (member, target)| {
-            one(member, target, options, &batch, buffer)
+            one(member, target, options, &batch, buffer)?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            line.show(done as f64 / all as f64, format!("writing {done} of {all} files"));
+            anyhow::Ok(())
         })?;
+    line.clear();
     Ok(batch.finish()?)
 }
 
@@ -36,14 +42,10 @@ fn one(
     let image = &mut member.image;
     let mut file = std::mem::take(buffer);
     read(target.file, &mut file)?;
+    // What is replaced is what was read, and must not have changed since.
+    let original = if target.out.is_none() { file.clone() } else { Vec::new() };
     let done = rebase(&image.file, file, image.new_base, options).map_err(declines)?;
-    let written = match &target.out {
-        Some(_) => target.write_in(batch, &[], &done.bytes)?,
-        None => {
-            let original = PeFile::open(target.file)?;
-            target.write_in(batch, original.pe().bytes(), &done.bytes)?
-        }
-    };
+    let written = target.write_in(batch, &original, &done.bytes)?;
     image.written = written.map(|path| path.display().to_string());
     image.unbound = done.unbound;
     member.time_stamp = done.time_stamp;
