@@ -129,6 +129,10 @@ fn signed_files_are_declined_or_lose_their_signature() {
         let new = fs::read(Path::new(&out).join("LoadTimeDLL_1.dll")).unwrap();
         assert!(new[entry..entry + 8] == [0; 8] && !new.ends_with(&[7; 64]));
     }
+    // Where nothing would change, the signature stays valid, and stays.
+    let same = json(&words(&["realign", "--file-alignment", "512", "--dry-run", "--json"], &files));
+    let told = &same["files"][0];
+    assert_eq!((&told["changed"], &told["signature_removed"]), (&false.into(), &false.into()));
     assert!(fs::read(&files[0]).unwrap() == signed);
 }
 

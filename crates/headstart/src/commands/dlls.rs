@@ -27,10 +27,11 @@ pub struct Target<'a> {
 /// half done later.
 pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
     let mut targets = Vec::new();
+    let writers = apply::Writers::default();
     let mut names: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     for file in &arguments.files {
         if arguments.in_place {
-            apply::may_be_replaced(file)?;
+            apply::may_be_replaced_beside(file, &writers)?;
         }
         let name = file.file_name().unwrap_or(file.as_os_str());
         let out = arguments.out.as_ref().map(|folder| folder.join(name));
@@ -82,7 +83,8 @@ impl Target<'_> {
             }
             None if original == new => Ok(None),
             None => {
-                apply::in_place(self.file, &Edited::of(original, new))?;
+                let edited = Edited::of(original, new);
+                apply::in_place_beside(self.file, &edited, batch.writers())?;
                 Ok(Some(self.file.to_owned()))
             }
         }
