@@ -39,6 +39,9 @@ pub fn read<'a>(name: &str, file: &Pe<'a>) -> Result<Vec<FromDll<'a>>, Declined>
         let reason = format!("its imports cannot be read: {damage}; build or copy it again");
         Declined::refused(name, reason)
     };
+    if is_cut(file) {
+        return Err(damaged("the file ends within its sections".to_owned()));
+    }
     let mut left = file.bytes().len().saturating_mul(MOST_OF_FILE);
     let mut take = |bytes: usize| {
         left = left.checked_sub(bytes)?;
@@ -64,6 +67,16 @@ pub fn read<'a>(name: &str, file: &Pe<'a>) -> Result<Vec<FromDll<'a>>, Declined>
         dlls.push(FromDll { from, imports });
     }
     Ok(dlls)
+}
+
+/// Whether a section has less in the file than its header says; in memory the rest is zero, and
+/// tables seem to end there.
+fn is_cut(file: &Pe<'_>) -> bool {
+    let length = file.bytes().len() as u64;
+    file.headers().sections.iter().any(|section| {
+        let bytes = section.file_bytes.min(section.extent());
+        bytes > 0 && u64::from(section.offset) + u64::from(bytes) > length
+    })
 }
 
 /// A table that cannot be written to.

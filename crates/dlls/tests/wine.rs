@@ -7,7 +7,7 @@ use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile, spec};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use testkit::pe::{Image, Run, Tools, Wine, sources};
+use testkit::pe::{Image, Machine, Run, Tools, Wine, mingw, sources};
 use workload::{Arch, Bases, By, Format, Hints, PeOptions, Pietrek, pe};
 
 type Rewrite = fn(&mut Draft, &Set<'_>, usize) -> Result<(), Declined>;
@@ -221,4 +221,67 @@ fn a_changed_dll_is_noticed(tools: &Tools, wine: &Wine, folder: &Path) {
             .any(|one| matches!(&one.state, bind::State::Stale(why) if why.contains("time stamp")))
     );
     assert_eq!(wine.run(bound.path(), &["program.exe"]).stdout, "7654345\n");
+}
+
+const MINGW_LIBRARY: &str = "
+    __declspec(dllexport) int zeta = 5;
+    __declspec(dllexport) int beta(int n) { return n * 2 + zeta; }
+    __declspec(dllexport) int alpha(int n) { return beta(n) + 1; }";
+const MINGW_PROGRAM: &str = r#"
+    #include <stdio.h>
+    __declspec(dllimport) int zeta;
+    __declspec(dllimport) int alpha(int n);
+    __declspec(dllimport) int beta(int n);
+    int main(void) { return printf("%d %d %d\n", zeta, alpha(10), beta(20)) < 0; }"#;
+
+/// By gcc and GNU ld, with a C library.
+#[test]
+fn programs_of_mingw() {
+    let Some(wine) = Wine::shared() else { return };
+    for machine in [Machine::X86_64, Machine::I686] {
+        let folder = tempfile::tempdir().unwrap();
+        let build = |name: &str, source: &str, flags: &[&str]| {
+            mingw(folder.path(), machine, name, source, flags)
+        };
+        let shared = ["-shared", "-Wl,--image-base,0x66000000"];
+        if build("lib.dll", MINGW_LIBRARY, &shared).is_none() {
+            return;
+        }
+        // It is built without one, and is not bound to then.
+        stamp(&folder.path().join("lib.dll"));
+        build("program.exe", MINGW_PROGRAM, &["lib.dll", "-Wl,--file-alignment,4096"]).unwrap();
+        for rewrite in [HINTS, BIND, ORDINAL] {
+            let new = rewritten(folder.path(), rewrite);
+            // 32-bit programs are rewritten here, and run only where Wine has a part for them.
+            if machine == Machine::X86_64 {
+                let run = wine.run(new.path(), &["program.exe"]);
+                assert_eq!((run.code, run.stdout.trim_end()), (Some(0), "5 26 45"));
+            }
+        }
+        let bound = rewritten(folder.path(), BIND);
+        assert!(
+            bind::state(&Files::open(&images(bound.path()), &[]).unwrap().set(), 1).unwrap().len()
+                > 1
+        );
+        same_files(folder.path(), rewritten(bound.path(), UNBIND).path());
+        let ordinals = rewritten(folder.path(), ORDINAL);
+        let bytes = std::fs::read(ordinals.path().join("program.exe")).unwrap();
+        let file = Pe::parse("program.exe", &bytes).unwrap();
+        let tables = dlls::tables::read("program.exe", &file).unwrap();
+        let own = tables.iter().find(|from| from.from.name == b"lib.dll").unwrap();
+        assert_eq!(own.imports.len(), 3);
+        let by_name = own
+            .imports
+            .iter()
+            .filter(|import| matches!(import.by, image::pe::imports::By::Name { .. }));
+        assert_eq!(by_name.count(), 0, "{machine:?}");
+    }
+}
+
+/// Gives a DLL a time stamp that is the same on every day.
+fn stamp(path: &Path) {
+    let bytes = std::fs::read(path).unwrap();
+    let mut draft = Draft::of(&Pe::parse("lib.dll", &bytes).unwrap());
+    draft.set_time_stamp(1_600_000_000).unwrap();
+    std::fs::write(path, draft.finish(KeepChecksum::AsItWas)).unwrap();
 }

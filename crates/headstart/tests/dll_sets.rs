@@ -232,7 +232,10 @@ fn signed_files_stay_or_lose_their_signature() {
     let signed = folder.path().join("alone/signed.exe");
     fs::copy(&files[0], &signed).unwrap();
     let kept = folder.path().join("kept");
-    let done = run(&["hints", "--out", &text(&kept), &text(&signed)]);
-    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
-    assert!(fs::read(kept.join("signed.exe")).unwrap() == fs::read(signed).unwrap());
+    for verb in ["hints", "unbind"] {
+        let done = run(&[verb, "--out", &text(&kept.join(verb)), &text(&signed)]);
+        assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+        let new = fs::read(kept.join(verb).join("signed.exe")).unwrap();
+        assert!(new == fs::read(&signed).unwrap(), "{verb}");
+    }
 }

@@ -15,6 +15,8 @@ const LONGEST_BYTES: u64 = 1 << 30;
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
+    /// Version of this.
+    pub schema: u32,
     /// Whether every import by ordinal still gets the function that it was converted from.
     pub current: bool,
     /// Images whose imports were converted.
@@ -49,6 +51,7 @@ pub struct Mismatch {
 pub fn verify(folder: &Path) -> Result<Verification, Declined> {
     let record = read(&folder.join(RECORD))?;
     let mut found = Verification {
+        schema: SCHEMA,
         current: true,
         importers: record.importers.len() as u64,
         dlls: record.dlls.len() as u64,

@@ -98,7 +98,8 @@ impl Tiny {
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        let mut out = Out { bytes: vec![0xcc; 64] };
+        // A byte of code for each export.
+        let mut out = Out { bytes: vec![0xcc; self.exports.len().max(64)] };
         let export = self.export_table(&mut out);
         let import = self.import_table(&mut out);
         let delay = self.delay_table(&mut out);

@@ -1,12 +1,12 @@
 //! PE files rewritten as a set: what becomes of one depends on the others.
 
 use super::dlls::{Target, declines, targets};
-use super::each_dll::{Rewritten, dry, each};
+use super::each_dll::{Rewritten, dry, each, settled};
 use crate::args::DllArgs;
 use anyhow::Result;
-use dlls::{Declined, Files, Set, signature};
-use image::pe::edit::{Draft, KeepChecksum};
-use image::pe::{Pe, spec};
+use dlls::{Declined, Files, Set};
+use image::apply::Batch;
+use image::pe::edit::Draft;
 use std::path::PathBuf;
 
 /// What is to be rewritten, and where else DLLs may be.
@@ -35,17 +35,19 @@ pub fn rewrite<T: Send, R>(
     let set = files.set();
     set.unambiguous().map_err(declines)?;
     let targets = if arguments.dry_run { dry(&arguments.files) } else { targets(arguments)? };
+    let batch = Batch::default();
     let numbered: Vec<(usize, Target<'_>)> = targets.into_iter().enumerate().collect();
     let one = |(index, target): &(usize, Target<'_>), write: bool| {
         let Some(member) = set.member(*index) else { anyhow::bail!("no image {index}") };
         let original = member.pe().bytes();
-        let thought = think(arguments, &set, *index, member.pe(), rewrite);
+        let thought =
+            settled(arguments, member.pe(), &member.name(), &|draft| rewrite(draft, &set, *index));
         let (new, stripped, done) = match thought {
             Ok((new, stripped, done)) => (Some(new), stripped, Ok(done)),
             Err(declined) => (None, false, Err(declined)),
         };
         let new = new.as_deref().unwrap_or(original);
-        let written = if write { target.write(original, new)? } else { None };
+        let written = if write { target.write_in(&batch, original, new)? } else { None };
         let file = target.file.to_owned();
         Ok(Rewritten { file, written, changed: original != new, stripped, done })
     };
@@ -56,34 +58,8 @@ pub fn rewrite<T: Send, R>(
         true => planned,
         false => each(&numbered, "writing", |target| one(target, true))?,
     };
+    batch.finish()?;
     last(&set, done)
-}
-
-/// The new bytes of one image, whether it lost its signature, and what was done.
-fn think<T>(
-    arguments: &DllArgs,
-    set: &Set<'_>,
-    index: usize,
-    file: &Pe<'_>,
-    rewrite: &Rewrite<'_, T>,
-) -> Result<(Vec<u8>, bool, T), Declined> {
-    let keep = if arguments.checksum { KeepChecksum::Compute } else { KeepChecksum::AsItWas };
-    let mut draft = Draft::of(file);
-    let integrity = spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY;
-    let guarded = file.headers().dll_characteristics & integrity != 0;
-    if guarded || file.certificate_range().is_some() {
-        // What stays the same keeps its signature.
-        let mut trial = draft.clone();
-        let done = rewrite(&mut trial, set, index)?;
-        let new = trial.finish(keep);
-        if new == file.bytes() {
-            return Ok((new, false, done));
-        }
-    }
-    let path = set.member(index).map(dlls::Member::name).unwrap_or_default();
-    let stripped = signature::settle(&mut draft, &path, arguments.strip_signature)?;
-    let done = rewrite(&mut draft, set, index)?;
-    Ok((draft.finish(keep), stripped, done))
 }
 
 /// Stops where a file would be left as it is.

@@ -7,8 +7,8 @@ use crate::progress::Line;
 use anyhow::Result;
 use dlls::{Declined, signature};
 use image::apply::Batch;
-use image::pe::PeFile;
 use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::{Pe, PeFile, spec};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,12 +37,10 @@ pub fn rewrite<T: Send>(
     let batch = Batch::default();
     let one = |target: &Target<'_>, write: bool| -> Result<Rewritten<T>> {
         let file = PeFile::open(target.file)?;
-        let mut draft = Draft::of(&file.pe());
-        let stripped = signature::settle(&mut draft, file.name(), arguments.strip_signature)
-            .map_err(declines)?;
-        let done = rewrite(&mut draft, file.name()).map_err(declines)?;
-        let keep = if arguments.checksum { KeepChecksum::Compute } else { KeepChecksum::AsItWas };
-        let (pe, new) = (file.pe(), draft.finish(keep));
+        let pe = file.pe();
+        let (new, stripped, done) =
+            settled(arguments, &pe, file.name(), &|draft| rewrite(draft, file.name()))
+                .map_err(declines)?;
         let changed = pe.bytes() != new;
         let written = if write { target.write_in(&batch, pe.bytes(), &new)? } else { None };
         Ok(Rewritten { file: target.file.to_owned(), written, changed, stripped, done })
@@ -55,6 +53,31 @@ pub fn rewrite<T: Send>(
     let written = each(&targets, "writing", |target| one(target, true))?;
     batch.finish()?;
     Ok(written)
+}
+
+/// The new bytes of one image, whether it lost its signature, and what was done. An image that
+/// stays the same keeps its signature.
+pub fn settled<T>(
+    arguments: &DllArgs,
+    file: &Pe<'_>,
+    path: &str,
+    rewrite: &dyn Fn(&mut Draft) -> Result<T, Declined>,
+) -> Result<(Vec<u8>, bool, T), Declined> {
+    let keep = if arguments.checksum { KeepChecksum::Compute } else { KeepChecksum::AsItWas };
+    let mut draft = Draft::of(file);
+    let integrity = spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY;
+    let guarded = file.headers().dll_characteristics & integrity != 0;
+    if guarded || file.certificate_range().is_some() {
+        let mut trial = draft.clone();
+        let done = rewrite(&mut trial)?;
+        let new = trial.finish(keep);
+        if new == file.bytes() {
+            return Ok((new, false, done));
+        }
+    }
+    let stripped = signature::settle(&mut draft, path, arguments.strip_signature)?;
+    let done = rewrite(&mut draft)?;
+    Ok((draft.finish(keep), stripped, done))
 }
 
 /// Where the results are, in words; `None` for a dry run.

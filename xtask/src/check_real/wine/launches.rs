@@ -55,7 +55,9 @@ pub fn in_turns(context: &Context, commands: &[Command], rounds: usize) -> Resul
         for turn in 0..slots.len() {
             let which = (round + turn) % slots.len();
             let launch = launcher.once(slots[which], &spec())?.launch;
-            ensure!(launch.ending == Ending::Code(0), "a launch ended with {:?}", launch.ending);
+            let (ending, left) = (launch.ending, launch.left_running);
+            ensure!(ending == Ending::Code(0), "a launch ended with {ending:?}");
+            ensure!(left == 0, "a launch started {left} processes of Wine's, which cost it time");
             if round > 0 {
                 times[which].push(launch.total_us);
             }

@@ -5,8 +5,8 @@ use anyhow::{Context, Result, ensure};
 use os::wine::Wine;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 /// Memory of one process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,25 +17,43 @@ pub struct Memory {
     pub mapped: u64,
 }
 
-/// Memory of `words`, a program that prints `failed: 0` when it is ready, and stays then.
-pub fn of(wine: &Wine, folder: &Path, words: &[&str]) -> Result<Memory> {
-    let asked = command(wine, folder, words);
-    let mut command = Command::new(&asked.program);
-    command.arg0(&asked.argv[0]).args(&asked.argv[1..]).current_dir(folder);
-    for (name, value) in &asked.environment {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
+/// A program under Wine that has done its work, and stays until this goes.
+pub struct Waiting {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Waiting {
+    /// Starts `words`, a program that prints `failed: 0` when it is ready, and stays then.
+    pub fn start(wine: &Wine, folder: &Path, words: &[&str]) -> Result<Waiting> {
+        let asked = command(wine, folder, words);
+        let mut command = Command::new(&asked.program);
+        command.arg0(&asked.argv[0]).args(&asked.argv[1..]).current_dir(folder);
+        for (name, value) in &asked.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = command.spawn().context("wine cannot be started")?;
+        let mut waiting = Waiting { child, folder: folder.canonicalize()? };
+        ready(waiting.child.stdout.take())?;
+        Ok(waiting)
     }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().context("wine cannot be started")?;
-    let ready = ready(child.stdout.take());
-    let found = ready.and_then(|()| read(child.id(), folder));
-    // Its input ends, and so does it.
-    drop(child.stdin.take());
-    child.wait()?;
-    found
+
+    /// Its memory.
+    pub fn memory(&self) -> Result<Memory> {
+        read(self.child.id(), &self.folder)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // Its input ends, and so does it.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
 }
 
 fn ready(stdout: Option<impl Read>) -> Result<()> {
@@ -54,7 +72,7 @@ fn ready(stdout: Option<impl Read>) -> Result<()> {
 /// From /proc: proc_pid_smaps(5).
 fn read(pid: u32, folder: &Path) -> Result<Memory> {
     let smaps = std::fs::read_to_string(format!("/proc/{pid}/smaps"))?;
-    let folder = folder.canonicalize()?.display().to_string();
+    let folder = folder.display().to_string();
     let mut memory = Memory::default();
     for line in smaps.lines() {
         if let Some(kib) = line.strip_prefix("Private_Dirty:") {

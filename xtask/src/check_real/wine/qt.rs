@@ -3,8 +3,9 @@
 use super::super::figures::{least, median};
 use super::super::report::Row;
 use super::super::{Context, pe_files};
+use super::launches;
+use super::memory::Waiting;
 use super::sets::{REALIGN, REBASE, Step, Variant, variants};
-use super::{launches, memory};
 use anyhow::{Context as _, Result, ensure};
 use model::Ending;
 use os::wine::Wine;
@@ -82,7 +83,11 @@ fn build_loader(folder: &Path) -> Result<()> {
 fn times(context: &Context, wine: &Wine, sets: &[Variant], words: &[&str]) -> Result<Vec<Row>> {
     let commands: Vec<_> =
         sets.iter().map(|set| launches::command(wine, &set.folder, words)).collect();
+    // The desktop that Wine starts for a program with windows stays with this one.
+    let first = sets.first().context("no set")?;
+    let desktop = Waiting::start(wine, &first.folder, &[words, &["--wait"]].concat())?;
     let times = launches::in_turns(context, &commands, ROUNDS)?;
+    drop(desktop);
     let first = times.first().context("no times")?;
     let mut rows = Vec::new();
     for (set, own) in sets.iter().zip(&times) {
@@ -104,7 +109,7 @@ fn memories(wine: &Wine, sets: &[Variant], words: &[&str]) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
     let mut first = None;
     for set in sets {
-        let memory = memory::of(wine, &set.folder, &waiting)?;
+        let memory = Waiting::start(wine, &set.folder, &waiting)?.memory()?;
         let before = *first.get_or_insert(memory);
         let mib = memory.private_kib as f64 / 1024.0;
         let value = format!("{mib:.1} MiB, {} parts of files mapped", memory.mapped);
