@@ -22,6 +22,7 @@ mod pe;
 mod pe_files;
 mod programs;
 mod readelf;
+mod rebase;
 mod report;
 pub mod rounds;
 mod same;
@@ -189,6 +190,12 @@ const CHECKS: &[Check] = &[
         about: "rewritten PE files do under Wine what they did, and start sooner",
         tools: &["wine64", "x86_64-w64-mingw32-gcc"],
         run: wine::check,
+    },
+    Check {
+        name: "rebase",
+        about: "PE files move there and back, faster than Cygwin's rebase moves them",
+        tools: &["wine64", "python3", "pip3", "mvn"],
+        run: rebase::check,
     },
     Check {
         name: "hints",

@@ -15,7 +15,9 @@ pub(super) struct Ground {
     places: Places,
     shared: Vec<Range<usize>>,
     machine: u16,
+    /// Of the address space, and of the file.
     header_bytes: u32,
+    headers_end: usize,
 }
 
 /// Relocations of an image, counted.
@@ -59,6 +61,7 @@ impl Ground {
             shared,
             machine: headers.machine,
             header_bytes: headers.header_bytes,
+            headers_end: headers.section_offset(headers.sections.len()),
         })
     }
 
@@ -123,6 +126,7 @@ impl Ground {
         let bytes = (behind - start) as usize;
         let clear = start >= end
             && left >= bytes
+            && offset >= self.headers_end
             && self.owner(start, behind).is_none()
             && !self.is_shared(offset..offset + bytes);
         if !clear {
@@ -154,6 +158,9 @@ impl Ground {
         }
         for at in rva..behind {
             let offset = self.places.offset(at).ok_or(Problem::NotInFile { rva })?;
+            if offset < self.headers_end {
+                return Err(Problem::Own { rva, what: "headers" });
+            }
             if self.is_shared(offset..offset + 1) {
                 return Err(Problem::Shared { rva });
             }

@@ -119,6 +119,14 @@ fn prepare(draft: &mut Draft, path: &str, options: Options) -> Result<bool, Prob
     let bound = is_bound(&draft.pe());
     if bound {
         bind::unbind(draft, path).map_err(unprepared)?;
+        let same = Pe::parse(path, draft.bytes()).is_ok_and(|now| {
+            let (now, before) = (now.headers(), draft.headers());
+            now.sections == before.sections && now.base == before.base
+        });
+        if !same {
+            let reason = "its import tables are where its headers are; the file is damaged";
+            return Err(Problem::Unprepared(reason.to_owned()));
+        }
     }
     Ok(bound)
 }

@@ -70,14 +70,16 @@ const NARROW_USUAL_END: u64 = 1 << 31;
 /// --enable-auto-image-base): sooner or later something else is there.
 const DEFAULTS: [u64; 5] = [0, 0x40_0000, 0x1000_0000, 0x1_4000_0000, 0x1_8000_0000];
 
+/// No second choice.
+const NOWHERE: Range<u64> = 0..0;
 /// 32 bits: above programs, their heaps and linkers' defaults, below systems' own libraries.
 const AUTO_NARROW: [Range<u64>; 2] = [0x3000_0000..0x7000_0000, 0x1100_0000..0x3000_0000];
 /// 64 bits: above what Cygwin, linkers and Wine use, below stacks and what Linux maps.
-const AUTO_WIDE: [Range<u64>; 1] = [0x20_0000_0000..0x40_0000_0000];
+const AUTO_WIDE: [Range<u64>; 2] = [0x20_0000_0000..0x40_0000_0000, NOWHERE];
 /// As rebaseall has it: from here downwards. Windows 10 moves what is below 0x3800_0000.
-const CYGWIN_NARROW: [Range<u64>; 1] = [0x3800_0000 + SLOT..0x7000_0000];
+const CYGWIN_NARROW: [Range<u64>; 2] = [0x3800_0000 + SLOT..0x7000_0000, NOWHERE];
 /// As rebaseall has it: downwards; above the 2 GiB of the Cygwin DLL.
-const CYGWIN_WIDE: [Range<u64>; 1] = [0x2_0000_0000 + SLOT..0x4_0000_0000];
+const CYGWIN_WIDE: [Range<u64>; 2] = [0x2_0000_0000 + SLOT..0x4_0000_0000, NOWHERE];
 /// The Cygwin DLL, its shared memory before it, and room for it to grow.
 const CYGWIN_OWN: [Range<u64>; 2] = [0x60fc_0000..0x6180_0000, 0x1_8000_0000..0x2_0000_0000];
 
@@ -114,13 +116,13 @@ impl Candidate {
 
 impl Policy {
     /// Where there may be room, and whether it is looked for from the end.
-    fn bands(self, candidate: &Candidate) -> (Vec<Range<u64>>, bool) {
+    fn bands(self, candidate: &Candidate) -> ([Range<u64>; 2], bool) {
         match (self, candidate.is_narrow()) {
-            (Policy::From(base), _) => (vec![base..candidate.address_end.max(base)], false),
-            (Policy::Auto, true) => (AUTO_NARROW.to_vec(), false),
-            (Policy::Auto, false) => (AUTO_WIDE.to_vec(), false),
-            (Policy::Cygwin, true) => (CYGWIN_NARROW.to_vec(), true),
-            (Policy::Cygwin, false) => (CYGWIN_WIDE.to_vec(), true),
+            (Policy::From(base), _) => ([base..candidate.address_end.max(base), NOWHERE], false),
+            (Policy::Auto, true) => (AUTO_NARROW, false),
+            (Policy::Auto, false) => (AUTO_WIDE, false),
+            (Policy::Cygwin, true) => (CYGWIN_NARROW, true),
+            (Policy::Cygwin, false) => (CYGWIN_WIDE, true),
         }
     }
 
@@ -221,11 +223,12 @@ fn find(candidate: &Candidate, space: &mut Space, policy: Policy) -> Result<Plac
         true => space.highest(slot_bytes, band),
         false => space.lowest(slot_bytes, band),
     });
+    let used = || bands.iter().filter(|band| **band != NOWHERE);
     let base = base.ok_or_else(|| LayoutError::Full {
         name: candidate.name.clone(),
         bytes: slot_bytes,
-        from: bands.iter().map(|band| band.start).min().unwrap_or(0),
-        to: bands.iter().map(|band| band.end).max().unwrap_or(0),
+        from: used().map(|band| band.start).min().unwrap_or(0),
+        to: used().map(|band| band.end).max().unwrap_or(0),
     })?;
     space.take(base..base + slot_bytes);
     Ok(Place { base, slot_bytes, collides: false })

@@ -7,6 +7,7 @@ use crate::output;
 use anyhow::Result;
 use image::apply::{self, Batch};
 use image::edit::Edited;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -27,10 +28,11 @@ pub struct Target<'a> {
 /// half done later.
 pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
     let mut targets = Vec::new();
+    let writers = apply::Writers::default();
     let mut names: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     for file in &arguments.files {
         if arguments.in_place {
-            apply::may_be_replaced(file)?;
+            apply::may_be_replaced_beside(file, &writers)?;
         }
         let name = file.file_name().unwrap_or(file.as_os_str());
         let out = arguments.out.as_ref().map(|folder| folder.join(name));
@@ -62,16 +64,8 @@ pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
 }
 
 impl Target<'_> {
-    /// Writes the new version of a file, or replaces it; nothing where there is no new version and
-    /// it is replaced. Gives the path of what was written.
-    pub fn write(&self, original: &[u8], new: &[u8]) -> Result<Option<PathBuf>> {
-        let batch = Batch::default();
-        let written = self.write_in(&batch, original, new)?;
-        batch.finish()?;
-        Ok(written)
-    }
-
-    /// As [`Target::write`], for one of many files, by any thread.
+    /// Writes the new version of a file, or replaces it, as one of a set and by any thread; nothing
+    /// where there is no new version and it is replaced. Gives the path of what was written.
     pub fn write_in(&self, batch: &Batch, original: &[u8], new: &[u8]) -> Result<Option<PathBuf>> {
         match &self.out {
             Some(out) => {
@@ -82,7 +76,8 @@ impl Target<'_> {
             }
             None if original == new => Ok(None),
             None => {
-                apply::in_place(self.file, &Edited::of(original, new))?;
+                let edited = Edited::of(original, new);
+                apply::in_place_beside(self.file, &edited, batch.writers())?;
                 Ok(Some(self.file.to_owned()))
             }
         }
@@ -108,9 +103,8 @@ pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
     if files.is_empty() {
         files = arguments.files.iter().collect();
     }
-    for file in &files {
-        apply::undo(file)?;
-    }
+    let writers = apply::Writers::default();
+    files.par_iter().try_for_each(|file| apply::undo_beside(file, &writers))?;
     output::print(&if arguments.json {
         report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": files }))?
     } else {

@@ -6,6 +6,7 @@ use crate::output;
 use crate::progress::Line;
 use anyhow::Result;
 use dlls::{Declined, signature};
+use image::apply::Batch;
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile, spec};
 use rayon::prelude::*;
@@ -33,6 +34,7 @@ pub fn rewrite<T: Send>(
     rewrite: impl Fn(&mut Draft, &str) -> Result<T, Declined> + Sync,
 ) -> Result<Vec<Rewritten<T>>> {
     let targets = if arguments.dry_run { dry(&arguments.files) } else { targets(arguments)? };
+    let batch = Batch::default();
     let one = |target: &Target<'_>, write: bool| -> Result<Rewritten<T>> {
         let file = PeFile::open(target.file)?;
         let pe = file.pe();
@@ -40,15 +42,17 @@ pub fn rewrite<T: Send>(
             settled(arguments, &pe, file.name(), &|draft| rewrite(draft, file.name()))
                 .map_err(declines)?;
         let changed = pe.bytes() != new;
-        let written = if write { target.write(pe.bytes(), &new)? } else { None };
+        let written = if write { target.write_in(&batch, pe.bytes(), &new)? } else { None };
         Ok(Rewritten { file: target.file.to_owned(), written, changed, stripped, done })
     };
     // The files' new bytes are not kept from the first pass: a set may be larger than memory.
     let planned = each(&targets, "checking", |target| one(target, false))?;
-    match arguments.dry_run {
-        true => Ok(planned),
-        false => each(&targets, "writing", |target| one(target, true)),
+    if arguments.dry_run {
+        return Ok(planned);
     }
+    let written = each(&targets, "writing", |target| one(target, true))?;
+    batch.finish()?;
+    Ok(written)
 }
 
 /// The new bytes of one image, whether it lost its signature, and what was done. An image that

@@ -1,9 +1,11 @@
 //! Which files may be rewritten in place.
 
 use super::ApplyError;
+use std::collections::HashMap;
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Folders whose files belong to package managers. /opt is among them, as third parties' packages
 /// install there; /usr/local is not.
@@ -68,11 +70,19 @@ pub fn privilege(path: &Path) -> Option<Privilege> {
 /// # Errors
 /// It is a package's, not one's own, privileged, in use, or has several names.
 pub fn may_be_replaced(path: &Path) -> Result<(), ApplyError> {
-    file(path).map(drop)
+    may_be_replaced_beside(path, &Writers::default())
+}
+
+/// As [`may_be_replaced`], for one of many files.
+///
+/// # Errors
+/// As [`may_be_replaced`].
+pub fn may_be_replaced_beside(path: &Path, writers: &Writers) -> Result<(), ApplyError> {
+    file(path, writers).map(drop)
 }
 
 /// The file itself, links followed, if it may be replaced.
-pub(super) fn file(path: &Path) -> Result<(PathBuf, Metadata), ApplyError> {
+pub(super) fn file(path: &Path, writers: &Writers) -> Result<(PathBuf, Metadata), ApplyError> {
     let real = path.canonicalize().map_err(ApplyError::io(path, "looking for it"))?;
     let data = real.metadata().map_err(ApplyError::io(&real, "looking at it"))?;
     let refuse = |reason: String| Err(ApplyError::refused(&real, reason));
@@ -97,24 +107,40 @@ pub(super) fn file(path: &Path) -> Result<(PathBuf, Metadata), ApplyError> {
         let names = data.nlink();
         return refuse(format!("it has {names} names (hard links); write a copy with --out"));
     }
-    if let Some(process) = writer(&data) {
+    if let Some(process) = writers.of(&data) {
         return refuse(format!("process {process} has it open for writing; try again later"));
     }
     Ok((real, data))
 }
 
-/// A process that has the file open for writing, as far as /proc shows it (proc(5), fdinfo).
-fn writer(data: &Metadata) -> Option<u32> {
-    let processes = std::fs::read_dir("/proc").ok()?.flatten();
-    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.into_iter().find(|id| {
-        let folder = PathBuf::from(format!("/proc/{id}/fd"));
-        let Ok(files) = std::fs::read_dir(&folder) else { return false };
-        files.flatten().any(|file| {
-            let same = |open: Metadata| open.ino() == data.ino() && open.dev() == data.dev();
-            file.path().metadata().is_ok_and(same) && writes(*id, &file.file_name())
-        })
-    })
+/// Which files processes have open for writing, as far as /proc shows it (proc(5), fdinfo). It is
+/// looked at once, when the first file is asked for: that takes as long as reading many files.
+#[derive(Debug, Default)]
+pub struct Writers {
+    /// Device and inode of the file, and the process.
+    open: OnceLock<HashMap<(u64, u64), u32>>,
+}
+
+impl Writers {
+    fn of(&self, data: &Metadata) -> Option<u32> {
+        self.open.get_or_init(Writers::look).get(&(data.dev(), data.ino())).copied()
+    }
+
+    fn look() -> HashMap<(u64, u64), u32> {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let mut open = HashMap::new();
+        for id in ids {
+            let files = std::fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+            for file in files {
+                let Ok(data) = file.path().metadata() else { continue };
+                if data.is_file() && writes(id, &file.file_name()) {
+                    open.insert((data.dev(), data.ino()), id);
+                }
+            }
+        }
+        open
+    }
 }
 
 fn writes(process: u32, file: &std::ffi::OsStr) -> bool {

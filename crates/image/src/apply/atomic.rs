@@ -1,6 +1,7 @@
 //! A file appears whole, or not at all: it has no name until it is on the disk.
 
 use super::ApplyError;
+use super::allowed::Writers;
 use rustix::fs::{AtFlags, CWD, RenameFlags};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions};
@@ -34,6 +35,7 @@ pub fn write_new<'a>(
 pub struct Batch {
     /// A file in each folder that has new names.
     files: Mutex<BTreeMap<PathBuf, PathBuf>>,
+    writers: Writers,
 }
 
 impl Batch {
@@ -57,6 +59,11 @@ impl Batch {
             files.insert(folder(path).to_owned(), path.to_owned());
         }
         Ok(())
+    }
+
+    /// Which files are being written to by others, looked up once for all of the set.
+    pub fn writers(&self) -> &Writers {
+        &self.writers
     }
 
     /// Makes sure that all names are on the disk.

@@ -4,9 +4,9 @@ mod allowed;
 mod atomic;
 mod undo;
 
-pub use allowed::{Privilege, may_be_replaced, privilege};
+pub use allowed::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
 pub use atomic::{Batch, write_new, write_over};
-pub use undo::{UNDO, in_place, undo, undo_file};
+pub use undo::{UNDO, in_place, in_place_beside, undo, undo_beside, undo_file};
 
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@
 //! is no moment at which the old bytes are not on the disk.
 
 use super::ApplyError;
-use super::allowed;
+use super::allowed::{self, Writers};
 use super::atomic::{Unnamed, sync_folder};
 use crate::edit::Edited;
 use sha2::{Digest, Sha256};
@@ -49,7 +49,19 @@ pub fn undo_file(path: &Path) -> PathBuf {
 /// It is not such a file, has changed since it was read, was rewritten before, or the system
 /// refuses; it is as before then.
 pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, ApplyError> {
-    let (real, data) = allowed::file(path)?;
+    in_place_beside(path, edited, &Writers::default())
+}
+
+/// As [`in_place`], for one of many files.
+///
+/// # Errors
+/// As [`in_place`].
+pub fn in_place_beside(
+    path: &Path,
+    edited: &Edited<'_>,
+    writers: &Writers,
+) -> Result<PathBuf, ApplyError> {
+    let (real, data) = allowed::file(path, writers)?;
     let old = hash(std::iter::once(edited.original()));
     if hash_of(&real)? != old {
         return Err(ApplyError::refused(&real, "it has changed meanwhile; try again"));
@@ -127,7 +139,15 @@ fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), Apply
 /// There is no undo file, the file is not what was written, or the system refuses; both are as
 /// before then.
 pub fn undo(path: &Path) -> Result<(), ApplyError> {
-    let (real, data) = allowed::file(path)?;
+    undo_beside(path, &Writers::default())
+}
+
+/// As [`undo`], for one of many files.
+///
+/// # Errors
+/// As [`undo`].
+pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), ApplyError> {
+    let (real, data) = allowed::file(path, writers)?;
     let undo = undo_file(&real);
     let before = Before::read(&undo)?;
     let bytes = std::fs::read(&real).map_err(ApplyError::io(&real, "reading it"))?;

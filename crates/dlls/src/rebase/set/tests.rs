@@ -37,7 +37,8 @@ fn images_that_stay_are_kept_clear_of() {
     ];
     set[1].role = Role::Stays;
     set[3].role = Role::Stays;
-    let places = lay_out(&set, &[0x5_0013_0000..0x5_0014_0000], Policy::From(0x5_0000_0000));
+    let taken = vec![0x5_0013_0000..0x5_0014_0000; 2];
+    let places = lay_out(&set, &taken, Policy::From(0x5_0000_0000));
     let places = places.expect("room");
     let found: Vec<u64> = places.iter().map(|place| place.base).collect();
     assert_eq!(found, [0x5_0014_0000, 0x5_0001_0000, 0x5_0000_0000, 0x5_0002_0000]);

@@ -21,7 +21,6 @@ pub struct Member {
     pub time_stamp: u32,
     /// Two images that stay are at one place.
     collides: bool,
-    dynamic_base: bool,
 }
 
 /// Looks at all files without changing anything.
@@ -49,8 +48,7 @@ impl Member {
             stays,
             refused,
         };
-        let dynamic_base = examined.dynamic_base;
-        Member { examined, image, time_stamp, collides: false, dynamic_base }
+        Member { examined, image, time_stamp, collides: false }
     }
 
     fn candidate(&self, recorded: Option<Recorded>) -> Candidate {
@@ -118,7 +116,7 @@ fn avoided(file: &Path) -> Result<Range<u64>> {
 pub fn notes(members: &[Member]) -> Vec<String> {
     let mut notes = Vec::new();
     let moved = || members.iter().filter(|member| member.image.moves());
-    let aslr = moved().filter(|member| member.dynamic_base).count() as u64;
+    let aslr = moved().filter(|member| member.examined.dynamic_base).count() as u64;
     if aslr > 0 {
         notes.push(format!(
             "{} DYNAMICBASE: Windows puts such DLLs elsewhere, whatever their base (Wine does \
