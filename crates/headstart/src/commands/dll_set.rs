@@ -5,6 +5,7 @@ use super::each_dll::{Rewritten, dry, each, settled};
 use crate::args::DllArgs;
 use anyhow::Result;
 use dlls::{Declined, Files, Set};
+use image::apply::Batch;
 use image::pe::edit::Draft;
 use std::path::PathBuf;
 
@@ -34,6 +35,7 @@ pub fn rewrite<T: Send, R>(
     let set = files.set();
     set.unambiguous().map_err(declines)?;
     let targets = if arguments.dry_run { dry(&arguments.files) } else { targets(arguments)? };
+    let batch = Batch::default();
     let numbered: Vec<(usize, Target<'_>)> = targets.into_iter().enumerate().collect();
     let one = |(index, target): &(usize, Target<'_>), write: bool| {
         let Some(member) = set.member(*index) else { anyhow::bail!("no image {index}") };
@@ -45,7 +47,7 @@ pub fn rewrite<T: Send, R>(
             Err(declined) => (None, false, Err(declined)),
         };
         let new = new.as_deref().unwrap_or(original);
-        let written = if write { target.write(original, new)? } else { None };
+        let written = if write { target.write_in(&batch, original, new)? } else { None };
         let file = target.file.to_owned();
         Ok(Rewritten { file, written, changed: original != new, stripped, done })
     };
@@ -56,6 +58,7 @@ pub fn rewrite<T: Send, R>(
         true => planned,
         false => each(&numbered, "writing", |target| one(target, true))?,
     };
+    batch.finish()?;
     last(&set, done)
 }
 

@@ -63,16 +63,8 @@ pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
 }
 
 impl Target<'_> {
-    /// Writes the new version of a file, or replaces it; nothing where there is no new version and
-    /// it is replaced. Gives the path of what was written.
-    pub fn write(&self, original: &[u8], new: &[u8]) -> Result<Option<PathBuf>> {
-        let batch = Batch::default();
-        let written = self.write_in(&batch, original, new)?;
-        batch.finish()?;
-        Ok(written)
-    }
-
-    /// As [`Target::write`], for one of many files, by any thread.
+    /// Writes the new version of a file, or replaces it, as one of a set and by any thread; nothing
+    /// where there is no new version and it is replaced. Gives the path of what was written.
     pub fn write_in(&self, batch: &Batch, original: &[u8], new: &[u8]) -> Result<Option<PathBuf>> {
         match &self.out {
             Some(out) => {
@@ -110,9 +102,8 @@ pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
     if files.is_empty() {
         files = arguments.files.iter().collect();
     }
-    for file in &files {
-        apply::undo(file)?;
-    }
+    let writers = apply::Writers::default();
+    files.par_iter().try_for_each(|file| apply::undo_beside(file, &writers))?;
     output::print(&if arguments.json {
         report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": files }))?
     } else {
