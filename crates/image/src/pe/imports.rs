@@ -201,8 +201,9 @@ impl<'a> Iterator for Imports<'a, '_> {
         let width = self.file.pointer_bytes();
         let Some((word, behind)) = rest.split_at_checked(width as usize) else {
             let at = self.start.saturating_add(self.index.saturating_mul(width));
+            let behind = at.saturating_add(rest.len() as u32);
             // The end may be where the section goes on in memory alone.
-            let end = rest.iter().all(|&byte| byte == 0) && self.file.section(at).is_some();
+            let end = rest.iter().all(|&byte| byte == 0) && self.file.is_zero_filled(behind);
             return (!end).then_some(Err(ImportDamage::Lookups(self.start)));
         };
         let word = word.iter().rev().fold(0_u64, |word, &byte| word << 8 | u64::from(byte));

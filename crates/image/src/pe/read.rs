@@ -95,7 +95,14 @@ impl<'a> Pe<'a> {
         let left = section.extent() - (rva - section.rva);
         let mut bytes = [0; N];
         bytes.get_mut(..rest.len())?.copy_from_slice(rest);
-        (left as usize >= N).then_some(bytes)
+        let behind = rva.checked_add(rest.len() as u32)?;
+        (left as usize >= N && self.is_zero_filled(behind)).then_some(bytes)
+    }
+
+    /// Whether memory is zero at an address because its section has no data there. Where the file
+    /// ends within a section's data it is not: such a file is damaged.
+    pub(super) fn is_zero_filled(&self, rva: u32) -> bool {
+        self.section(rva).is_some_and(|section| rva - section.rva >= section.file_bytes)
     }
 
     /// The string at an address, without its end; `None` for one of 16 KiB or more.

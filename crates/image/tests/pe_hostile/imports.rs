@@ -76,3 +76,19 @@ fn an_end_that_only_memory_has() {
     assert!(facts.problems.is_empty(), "{:?}", facts.problems);
     assert_eq!((facts.imports, facts.imports_by_ordinal), (1, 1));
 }
+
+/// What the file should have and has not is damage, and no end.
+#[test]
+fn an_end_that_was_cut_off() {
+    let mut made = Made::new(2 * PAGE);
+    let descriptors = 0x1000 + 2 * PAGE as u32 - 40;
+    made.directory(spec::IMPORT, descriptors, 40);
+    made.words(descriptors, &[AT, 0, 0, AT + 64, AT, 0, 0, 0, 0, 0]);
+    made.longs(AT, &[1 << 63 | 5, 0]);
+    made.words(AT + 64, &[0x0062_6262]);
+    let whole = made.bytes();
+    assert!(quickly(&whole).problems.is_empty());
+    let facts = quickly(&whole[..whole.len() - 20]);
+    problem(&facts, "the import descriptor at");
+    assert_eq!(facts.imports, 1);
+}
