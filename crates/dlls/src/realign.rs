@@ -72,8 +72,12 @@ fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realign
         }
         (layout, overlay_bytes)
     };
+    let signed = draft.pe().certificate_range().map(|_| draft.bytes().to_vec());
     fields::set(draft, &layout, wanted)?;
     let new = layout.apply(draft.bytes())?;
+    if signed.is_some_and(|signed| signed != new) {
+        return Err("it is signed; its signature has to go first".to_owned());
+    }
     let moved = Pe::parse(path, &new).map_err(|error| error.to_string())?;
     proof::same_memory(&draft.pe(), &moved)?;
     draft.replace(path, new).map_err(|error| error.to_string())?;
@@ -93,9 +97,6 @@ fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realign
 /// Whether an image can have this alignment at all.
 fn possible(draft: &Draft, wanted: u32) -> Result<(), String> {
     let section_alignment = draft.headers().section_alignment;
-    if draft.pe().certificate_range().is_some() {
-        return Err("it is signed; its signature has to go first".to_owned());
-    }
     if !wanted.is_power_of_two() || !(SECTOR..=MAX_ALIGNMENT).contains(&wanted) {
         return Err(format!(
             "{wanted} is no file alignment; it is a power of two from {SECTOR} to {MAX_ALIGNMENT}"

@@ -161,6 +161,50 @@ fn wine_runs_what_was_laid_out_anew() {
     }
 }
 
+/// Reads and mappings of a program's DLLs behind their headers, by strace.
+fn reads_and_mappings(wine: &Wine, strace: &Path, folder: &Path, program: &str) -> (usize, usize) {
+    let log = folder.join("log");
+    let (loader, mut command) = wine.beneath(strace);
+    command.args(["-f", "-y", "-qq", "-e", "trace=pread64,mmap", "-o"]).arg(&log).arg(loader);
+    let status = command.arg(program).arg("--call").current_dir(folder).status().unwrap();
+    assert!(status.success(), "{status:?}");
+    let text = fs::read_to_string(log).unwrap();
+    let of_dlls = |call: &str| {
+        let lines = text.lines().filter(|line| line.contains(call) && line.contains(".dll>"));
+        let own = lines.filter(|line| line.contains(folder.to_str().unwrap()));
+        // The place in the file is the last argument; the server reads headers one by one.
+        let place = |line: &str| -> Option<u64> {
+            let text = line.split(") = ").next()?.rsplit(", ").next()?;
+            match text.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16).ok(),
+                None => text.parse().ok(),
+            }
+        };
+        own.filter(|line| place(line).is_some_and(|place| place >= 512)).count()
+    };
+    (of_dlls("pread64("), of_dlls("mmap("))
+}
+
+#[test]
+fn wine_maps_what_it_read_before() {
+    let Some(strace) = testkit::tool("strace") else { return };
+    let Some(wine) = Wine::shared() else { return };
+    let files = workload(Arch::X86_64, 3, PeOptions::default());
+    let program = files.iter().map(|(name, _)| name).find(|name| name.ends_with(".exe")).unwrap();
+    let counted = [512, 4096].map(|file_alignment| {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in &files {
+            let new = realigned(bytes, file_alignment).unwrap().1;
+            fs::write(folder.path().join(name), new).unwrap();
+        }
+        reads_and_mappings(&wine, &strace, folder.path(), program)
+    });
+    let dlls = files.iter().filter(|(name, _)| name.ends_with(".dll"));
+    let sections = dlls.map(|(_, bytes)| Pe::parse("", bytes).unwrap().headers().sections.len());
+    let sections = sections.sum();
+    assert_eq!(counted, [(sections, 0), (0, sections)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 

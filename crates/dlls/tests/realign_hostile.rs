@@ -123,6 +123,26 @@ fn a_section_without_a_size_in_memory_keeps_its_pages() {
     refused(&wide, 65_536, "no size in memory");
 }
 
+/// GNU's linker makes the import tables writable, and ends them with the name of a DLL.
+#[test]
+fn the_zero_behind_the_last_name_of_a_writable_table_is_kept() {
+    let (_, mut bytes) = realigned(&library(Arch::X86_64), 4096).unwrap();
+    let headers = headers(&bytes);
+    let exports = headers.directories[spec::EXPORT].rva;
+    let index = headers.sections.iter().rposition(|section| section.rva <= exports).unwrap();
+    let (section, at) = (headers.sections[index], headers.section_offset(index));
+    let flags = section.flags | spec::IMAGE_SCN_MEM_WRITE;
+    bytes[at + 36..at + 40].copy_from_slice(&flags.to_le_bytes());
+    let start = section.offset as usize;
+    let content = bytes[start..].iter().take(section.file_bytes as usize);
+    let sector = content.clone().rposition(|&byte| byte != 0).unwrap().next_multiple_of(512);
+    bytes[start + sector - 1] = b'l';
+    bytes[at + 8..at + 12].copy_from_slice(&(sector as u32 + 1).to_le_bytes());
+    let (_, packed) = realigned(&bytes, 512).unwrap();
+    let packed = Pe::parse("", &packed).unwrap().headers().sections[index];
+    assert_eq!(packed.file_bytes as usize, sector + 512);
+}
+
 #[test]
 fn odd_places_are_whole_sectors_as_loaders_see_them() {
     let last = |headers: &Headers| headers.sections.len() - 1;
@@ -138,7 +158,7 @@ fn odd_places_are_whole_sectors_as_loaders_see_them() {
 }
 
 #[test]
-fn debug_data_across_sections_is_refused_and_outside_of_the_file_left() {
+fn debug_data_across_sections_is_refused_and_outside_of_the_file_stays_there() {
     let bytes = library(Arch::X86_64);
     let headers = headers(&bytes);
     let directory = headers.directory_offset(spec::DEBUG);
@@ -157,6 +177,7 @@ fn debug_data_across_sections_is_refused_and_outside_of_the_file_left() {
     refused(&with_entry(across, 8), 4096, "lie across sections");
     for (pointer, size) in [(u32::MAX, u32::MAX), (bytes.len() as u32, 1), (0, 8), (across, 4)] {
         let (_, new) = realigned(&with_entry(pointer, size), 4096).unwrap();
+        assert!(realigned(&new, 4096).unwrap().1 == new, "{pointer:#x}");
         assert!(common::memory::memory(&new) == common::memory::memory(&with_entry(0, size)));
     }
 }

@@ -13,7 +13,7 @@ pub struct PeSet {
     pub files: Vec<PeFacts>,
     /// Preferred bases that overlap.
     pub collisions: Collisions,
-    /// Images that Wine takes for the same at first.
+    /// DLLs that Wine takes for the same at first.
     pub twins: Vec<StampTwins>,
     /// What can be done better, what costs most first.
     pub findings: Vec<SetFinding>,
@@ -44,14 +44,14 @@ pub struct Collision {
     pub by: String,
 }
 
-/// Images of one machine with the same `TimeDateStamp` and the same `CheckSum`.
+/// DLLs of one machine with the same `TimeDateStamp` and the same `CheckSum`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StampTwins {
     /// `TimeDateStamp` of all of them.
     pub time_stamp: u32,
     /// `CheckSum` of all of them.
     pub checksum: u32,
-    /// The images.
+    /// The DLLs.
     pub files: Vec<String>,
     /// System calls that comparing each pair adds in Wine: a write and a read.
     pub extra_system_calls: u64,

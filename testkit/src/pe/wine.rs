@@ -105,6 +105,12 @@ impl Wine {
         Run { code: status.code(), stdout: text }
     }
 
+    /// A command in this Wine's surroundings, for those who start Wine by another program: what
+    /// Wine is called by, and the command that has still to be told that.
+    pub fn beneath(&self, program: &Path) -> (PathBuf, Command) {
+        (self.wine.clone(), self.command(program))
+    }
+
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command

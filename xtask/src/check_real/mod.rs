@@ -22,6 +22,7 @@ mod pe;
 mod pe_files;
 mod programs;
 mod readelf;
+mod realign;
 mod rebase;
 mod report;
 pub mod rounds;
@@ -184,6 +185,12 @@ const CHECKS: &[Check] = &[
         about: "static facts of PE files equal llvm-readobj's and pefile's",
         tools: &["llvm-readobj-19", "wine64", "python3", "pip3", "mvn"],
         run: pe::check,
+    },
+    Check {
+        name: "realign",
+        about: "every real PE file is laid out anew with the same facts and memory, and back",
+        tools: &["wine64", "python3"],
+        run: realign::check,
     },
     Check {
         name: "wine",

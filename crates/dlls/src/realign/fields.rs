@@ -29,12 +29,15 @@ pub(super) fn set(draft: &mut Draft, layout: &Layout, alignment: u32) -> Result<
     written().map_err(|error| error.to_string())
 }
 
-/// Fields and their new values. One that leads outside of the file leads there still.
+/// Fields and their new values. One that leads out of the file must not come to lead into it.
 fn pointers(draft: &Draft, layout: &Layout) -> Result<Vec<(usize, u32)>, String> {
     let length = draft.bytes().len() as u64;
     let mut pointers = Vec::new();
     for field in draft.pe().offset_fields() {
         if field.data.end > length {
+            if field.data.start < layout.length() {
+                pointers.push((field.at, 0));
+            }
             continue;
         }
         match layout.place(&field.data) {

@@ -40,7 +40,7 @@ impl Layout {
                 ));
             }
             new.gap(end..span.start);
-            new.section(index, section, headers.file_alignment, &span)?;
+            new.section(index, section, headers, &span)?;
             end = span.end;
         }
         let length = file.bytes().len() as u64;
@@ -62,6 +62,11 @@ impl Layout {
         self.pieces.last().map_or(0..0, |piece| piece.from.clone())
     }
 
+    /// Bytes of the new file.
+    pub(super) fn length(&self) -> u64 {
+        self.pieces.last().map_or(0, |piece| piece.to + piece.bytes)
+    }
+
     /// Bytes of the headers in the new file.
     pub(super) fn header_bytes(&self) -> u64 {
         self.pieces.first().map_or(0, |piece| piece.bytes)
@@ -78,7 +83,7 @@ impl Layout {
 
     /// The new file, out of the old one.
     pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, String> {
-        let length = self.pieces.last().map_or(0, |piece| piece.to + piece.bytes) as usize;
+        let length = self.length() as usize;
         let mut new = Vec::new();
         new.try_reserve_exact(length)
             .map_err(|_| format!("there is no memory for the {length} bytes it would have"))?;
@@ -171,11 +176,11 @@ impl Builder<'_> {
         &mut self,
         index: usize,
         section: &Section,
-        old_alignment: u32,
+        headers: &Headers,
         span: &Range<u64>,
     ) -> Result<(), String> {
         let old = span.end - span.start;
-        let kept = self.content(span).max(needed(section, old_alignment, old)).max(1);
+        let kept = self.content(span).max(needed(section, headers, old)).max(1);
         let bytes = kept.next_multiple_of(self.wanted);
         let pages = |bytes: u64| bytes.div_ceil(PAGE.into());
         // Without a size in memory, the one in the file counts.
@@ -196,17 +201,29 @@ impl Builder<'_> {
 /// Bytes of a section's data that are kept even where they are zero, of `old` bytes in the file.
 ///
 /// Linkers fill the data up to the alignment. In writable sections they also leave out of the file
-/// what is zero at the end of memory, so that there only its content tells data from a fill.
-fn needed(section: &Section, old_alignment: u32, old: u64) -> u64 {
+/// what is zero at the end of memory, so that there only its content tells data from a fill. Not
+/// so where tables are, which GNU's linker makes writable: readers of files want their last zeros.
+fn needed(section: &Section, headers: &Headers, old: u64) -> u64 {
     let memory = u64::from(section.memory_bytes);
-    let unit = unit(old_alignment, old);
+    let unit = unit(headers.file_alignment, old);
     if memory == 0 {
         return old + 1 - unit.min(PAGE.into()).min(old);
     }
-    if memory <= old && section.flags & spec::IMAGE_SCN_MEM_WRITE == 0 {
+    let end_may_be_missing =
+        section.flags & spec::IMAGE_SCN_MEM_WRITE != 0 && !has_table(section, headers);
+    if memory <= old && !end_may_be_missing {
         return memory;
     }
     memory.min(old + 1 - unit.min(old))
+}
+
+/// Whether a table of the data directory is in a section.
+fn has_table(section: &Section, headers: &Headers) -> bool {
+    // That of signatures is a place in the file.
+    let tables =
+        headers.directories.iter().enumerate().filter(|(index, _)| *index != spec::SECURITY);
+    let inside = |rva: u32| rva.checked_sub(section.rva).is_some_and(|at| at < section.extent());
+    tables.into_iter().any(|(_, table)| table.rva != 0 && inside(table.rva))
 }
 
 /// The unit that a size was filled up to, as far as one can tell.

@@ -9,6 +9,7 @@ use std::ops::Range;
 pub(super) fn bytes(file: &Pe<'_>, tail: Range<u64>) -> u64 {
     let mut known: Vec<Range<u64>> =
         file.offset_fields().into_iter().map(|field| field.data).collect();
+    known.extend(file.certificate_range());
     known.sort_by_key(|part| part.start);
     let (mut at, mut bytes, mut zero) = (tail.start, 0, true);
     let mut unknown = |part: Range<u64>| {

@@ -43,7 +43,7 @@ pub(super) fn find(files: &[PeFacts]) -> Collisions {
         };
         let program = programs.get(&*file.machine).and_then(|all| all.iter().find(overlaps));
         match taken.by(start, end).or(program.copied()).and_then(|by| files.get(by)) {
-            Some(by) => collisions.add(file, by),
+            Some(by) => add(&mut collisions, file, by),
             None => {
                 taken.0.insert(start, (end, index));
             }
@@ -52,19 +52,13 @@ pub(super) fn find(files: &[PeFacts]) -> Collisions {
     collisions
 }
 
-trait Add {
-    fn add(&mut self, file: &PeFacts, by: &PeFacts);
-}
-
-impl Add for Collisions {
-    fn add(&mut self, file: &PeFacts, by: &PeFacts) {
-        self.moved.push(Collision { path: file.path.clone(), by: by.path.clone() });
-        if file.flags.relocations_stripped {
-            self.immovable.push(file.path.clone());
-        } else {
-            self.relocations += file.relocation_count();
-            self.pages += file.relocated_pages;
-        }
+fn add(collisions: &mut Collisions, file: &PeFacts, by: &PeFacts) {
+    collisions.moved.push(Collision { path: file.path.clone(), by: by.path.clone() });
+    if file.flags.relocations_stripped {
+        collisions.immovable.push(file.path.clone());
+    } else {
+        collisions.relocations += file.relocation_count();
+        collisions.pages += file.relocated_pages;
     }
 }
 

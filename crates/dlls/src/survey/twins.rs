@@ -1,16 +1,16 @@
-//! Images that Wine takes for the same at first: of the same `TimeDateStamp` and `CheckSum`.
+//! DLLs that Wine takes for the same at first: of the same `TimeDateStamp` and `CheckSum`.
 //!
 //! Wine's loader compares what it is about to load with every module of both, by asking its server
 //! whether they are the same file (`find_existing_module` of its ntdll). N such images make
 //! N(N − 1) further system calls, a write and a read for each pair.
 
-use model::{PeFacts, StampTwins};
+use model::{PeFacts, PeKind, StampTwins};
 use std::collections::BTreeMap;
 
 /// Groups of two images or more, the largest first.
 pub(super) fn find(files: &[PeFacts]) -> Vec<StampTwins> {
     let mut groups: BTreeMap<(&str, u32, u32), Vec<String>> = BTreeMap::new();
-    for file in files {
+    for file in files.iter().filter(|file| file.kind == PeKind::Library) {
         let by = (&*file.machine, file.time_stamp, file.checksum.stored);
         groups.entry(by).or_default().push(file.path.clone());
     }

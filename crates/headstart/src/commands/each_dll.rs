@@ -69,10 +69,11 @@ pub fn settled<T>(
     let guarded = file.headers().dll_characteristics & integrity != 0;
     if guarded || file.certificate_range().is_some() {
         let mut trial = draft.clone();
-        let done = rewrite(&mut trial)?;
-        let new = trial.finish(keep);
-        if new == file.bytes() {
-            return Ok((new, false, done));
+        if let Ok(done) = rewrite(&mut trial) {
+            let new = trial.finish(keep);
+            if new == file.bytes() {
+                return Ok((new, false, done));
+            }
         }
     }
     let stripped = signature::settle(&mut draft, path, arguments.strip_signature)?;

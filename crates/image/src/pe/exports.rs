@@ -156,12 +156,43 @@ impl<'a> Exports<'a, '_> {
         let (mut low, mut high) = (0, self.names.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.named(middle)?.0.cmp(name) {
+            match compare(self.file.at(self.names.get(middle)?.get(LE))?, name)? {
                 Ordering::Equal => return Some(middle),
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
             }
         }
         None
+    }
+}
+
+/// The string at the start of some bytes beside a name, as `strcmp` has it: no more of it is read
+/// than the name is long. `None` where the bytes end before it is known.
+fn compare(bytes: &[u8], name: &[u8]) -> Option<Ordering> {
+    for (index, expected) in name.iter().enumerate() {
+        match bytes.get(index)? {
+            0 => return Some(Ordering::Less),
+            found if found != expected => return Some(found.cmp(expected)),
+            _ => {}
+        }
+    }
+    let ends = *bytes.get(name.len())? == 0;
+    Some(if ends { Ordering::Equal } else { Ordering::Greater })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_compared_up_to_their_ends() {
+        let order = |bytes: &[u8], name: &[u8]| compare(bytes, name);
+        assert_eq!(order(b"abc\0xyz", b"abc"), Some(Ordering::Equal));
+        assert_eq!(order(b"ab\0c", b"abc"), Some(Ordering::Less));
+        assert_eq!(order(b"abcd\0", b"abc"), Some(Ordering::Greater));
+        assert_eq!(order(b"abb\0", b"abc"), Some(Ordering::Less));
+        assert_eq!(order(b"ab\xff\0", b"abc"), Some(Ordering::Greater));
+        assert_eq!(order(b"\0", b""), Some(Ordering::Equal));
+        assert_eq!((order(b"abc", b"abc"), order(b"", b"a"), order(b"", b"")), (None, None, None));
     }
 }

@@ -5,6 +5,7 @@ use crate::style::{Style, Tint};
 use crate::text::{columns, lines, printable};
 use model::figures::{bytes, count, plural};
 use model::{Collision, PeFacts, PeSet, SetFinding};
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Files named below a finding; the rest is counted.
@@ -36,8 +37,9 @@ fn table(text: &mut String, set: &PeSet, style: Style) {
         "{:>14} {:>9} {:>9} {:>7} {:>5} {:<6} file",
         "base", "size", "relocs", "hints !", "align", "flags"
     );
+    let moved: HashSet<&str> = set.collisions.moved.iter().map(|moved| &*moved.path).collect();
     for file in &set.files {
-        let moved = set.collisions.moved.iter().any(|moved| moved.path == file.path);
+        let moved = moved.contains(&*file.path);
         let base = format!("{:>#14x}", file.base);
         let base = if moved { style.paint(Tint::Bad, &base) } else { base };
         let _ = writeln!(

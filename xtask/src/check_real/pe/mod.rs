@@ -2,6 +2,7 @@
 
 mod compare;
 mod faults;
+mod hints;
 mod made;
 mod oracle;
 mod pefile;
@@ -36,6 +37,7 @@ pub fn check(context: &Context) -> Result<Report> {
         ensure!(images.len() == set.files.len(), "{}: files without facts", set.name);
         let tally = sweep(&images, Some(&python))?;
         report.rows.push(tally.row(&set.name));
+        report.rows.push(hints::compare(&python, &set, &images)?);
         all.add(tally);
     }
     for (fault, files) in &all.faults {
@@ -133,7 +135,7 @@ fn judge(image: &PeFacts, oracle: &Oracle, python: Option<&Path>, tally: &mut Ta
     for difference in compare(image, oracle) {
         match faults::proved(image, &difference, python)? {
             Some(fault) => {
-                tally.faults.entry(fault.to_owned()).or_default().push(image.path.clone());
+                tally.faults.entry(fault).or_default().push(image.path.clone());
             }
             None => tally.differences.push(difference),
         }

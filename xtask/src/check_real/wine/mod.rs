@@ -12,9 +12,14 @@ mod workload;
 
 use super::Context;
 use super::report::{Report, Row};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use os::wine::Wine;
 use std::path::Path;
+use std::process::Command;
+
+/// A library of Windows that Wine 8 lacks, and programs in Rust need.
+const RANDOM: &str = "bcryptprimitives.dll";
+const RANDOM_SOURCE: &str = include_str!("../c/bcryptprimitives.c");
 
 /// Qt's DLLs loaded in turns, programs, and generated workloads that call every import.
 ///
@@ -46,5 +51,21 @@ fn complete(wine: &Wine) -> Result<()> {
             std::os::unix::fs::symlink(entry.path(), link)?;
         }
     }
+    if !system.join(RANDOM).exists() {
+        mingw(&system, RANDOM, RANDOM_SOURCE, &["-shared", "-ladvapi32"])?;
+    }
+    Ok(())
+}
+
+/// Builds a program or DLL in a folder.
+fn mingw(folder: &Path, name: &str, source: &str, flags: &[&str]) -> Result<()> {
+    let input = folder.join(format!("{name}.c"));
+    std::fs::write(&input, source)?;
+    let mut gcc = Command::new("x86_64-w64-mingw32-gcc");
+    gcc.args(["-O1", "-s", "-Wl,--no-insert-timestamp", "-o"]).arg(folder.join(name)).arg(&input);
+    let output = gcc.args(flags).output();
+    let output = output.context("no mingw-w64: apt-get install gcc-mingw-w64-x86-64-win32")?;
+    std::fs::remove_file(input)?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Package, program, arguments.
 const PROGRAMS: [(&str, &str, &[&str]); 5] = [
-    ("ninja", "ninja.exe", &["--help"]),
+    ("ninja", "ninja.exe", &["--version"]),
     ("cmake", "cmake.exe", &["--help"]),
     ("cmake", "ctest.exe", &["--version"]),
     ("ripgrep", "rg.exe", &["--help"]),

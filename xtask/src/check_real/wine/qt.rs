@@ -5,12 +5,12 @@ use super::super::report::Row;
 use super::super::{Context, pe_files};
 use super::launches;
 use super::memory::Waiting;
+use super::mingw;
 use super::sets::{REALIGN, REBASE, Step, Variant, variants};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use model::Ending;
 use os::wine::Wine;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const PACKAGE: &str = "PyQt5-Qt5";
 const BIN: &str = "PyQt5/Qt5/bin";
@@ -36,7 +36,8 @@ pub fn rows(context: &Context, wine: &Wine) -> Result<Vec<Row>> {
     let qt: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| name.starts_with("Qt5")).collect();
     for set in &sets {
-        build_loader(&set.folder)?;
+        // In the folder of the DLLs, where Windows' loader looks first.
+        mingw(&set.folder, LOADER, SOURCE, &[])?;
     }
     let words: Vec<&str> = [LOADER].into_iter().chain(qt.iter().copied()).collect();
     let mut rows = Vec::new();
@@ -66,18 +67,6 @@ fn dlls(bin: &Path) -> Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
-}
-
-/// The program in the folder of the DLLs, where Windows' loader looks first.
-fn build_loader(folder: &Path) -> Result<()> {
-    let source = folder.join("load_all.c");
-    std::fs::write(&source, SOURCE)?;
-    let mut gcc = Command::new("x86_64-w64-mingw32-gcc");
-    gcc.args(["-O1", "-s", "-Wl,--no-insert-timestamp", "-o"]).arg(folder.join(LOADER)).arg(source);
-    let output =
-        gcc.output().context("no mingw-w64: apt-get install gcc-mingw-w64-x86-64-win32")?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
 }
 
 fn times(context: &Context, wine: &Wine, sets: &[Variant], words: &[&str]) -> Result<Vec<Row>> {
