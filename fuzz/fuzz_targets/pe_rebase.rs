@@ -29,7 +29,11 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(place.base == before || examined.obstacle.is_none());
     let moved = Pe::parse("it", &there.bytes).expect("what was written is PE");
     assert_eq!(moved.headers().base, place.base);
+    let moved_checksum = moved.computed_checksum();
     let Ok(back) = rebase("it", there.bytes, before, options) else { return };
+    // A wrong checksum may have been the right one of the moved file by chance, and is kept right then.
+    let stored = pe.headers().checksum;
+    let chance = stored != pe.computed_checksum() && stored == moved_checksum;
     let untouched = !there.unbound && !options.checksum && pe.certificate_range().is_none();
-    assert!(!untouched || back.bytes == file);
+    assert!(!untouched || chance || back.bytes == file);
 });

@@ -11,6 +11,7 @@ use super::report::{Report, Row};
 use super::{Context, pe_files};
 use anyhow::Result;
 use dlls::rebase::{Options, Problem, examine, rebase};
+use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -63,12 +64,10 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 fn there_and_back(file: &Path) -> Outcome {
     let read = || -> Result<Outcome> {
-        let original = std::fs::read(file)?;
         let name = file.display().to_string();
+        let (original, signed) = unsigned(&name, std::fs::read(file)?)?;
         let pe = Pe::parse(&name, &original)?;
-        let mut options = Options::default();
-        let signed = pe.certificate_range().is_some();
-        options.strip_signature = signed;
+        let options = Options::default();
         match examine(&name, &pe, options).obstacle {
             Some(Problem::Stripped { .. }) => return Ok(Outcome::Stays("relocations stripped")),
             Some(problem) => return Ok(Outcome::Failed(problem.to_string())),
@@ -84,11 +83,21 @@ fn there_and_back(file: &Path) -> Outcome {
         let (checksum, checksum_after) = (right(&original)?, right(&there.bytes)?);
         let unbound = there.unbound;
         let back = rebase(&name, there.bytes, pe.headers().base, options)?;
-        let same = signed || unbound || back.bytes == original;
+        let same = unbound || back.bytes == original;
         let checksum_kept = checksum == checksum_after && right(&back.bytes)? == checksum;
         Ok(Outcome::Moved { checksum, same, checksum_kept, stripped: signed })
     };
     read().unwrap_or_else(|error| Outcome::Failed(error.to_string()))
+}
+
+/// A file as it is without its signature, if it has one, and whether it had.
+fn unsigned(name: &str, file: Vec<u8>) -> Result<(Vec<u8>, bool)> {
+    if Pe::parse(name, &file)?.certificate_range().is_none() {
+        return Ok((file, false));
+    }
+    let mut draft = Draft::read(name, file)?;
+    dlls::signature::settle(&mut draft, name, true)?;
+    Ok((draft.finish(KeepChecksum::AsItWas), true))
 }
 
 fn rows(report: &mut Report, name: &str, outcomes: &[Outcome]) {

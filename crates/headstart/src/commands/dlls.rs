@@ -7,7 +7,9 @@ use crate::output;
 use anyhow::Result;
 use image::apply::{self, Batch};
 use image::edit::Edited;
-use std::collections::BTreeMap;
+use rayon::prelude::*;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +30,10 @@ pub struct Target<'a> {
 pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
     let mut targets = Vec::new();
     let writers = apply::Writers::default();
-    let mut names: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    // A folder that is not there, or cannot be read, is found out by writing to it.
+    let present = arguments.out.iter().filter_map(|folder| folder.read_dir().ok()).flatten();
+    let present: HashSet<OsString> = present.flatten().map(|entry| entry.file_name()).collect();
+    let mut names: HashMap<OsString, &Path> = HashMap::new();
     for file in &arguments.files {
         if arguments.in_place {
             apply::may_be_replaced_beside(file, &writers)?;
@@ -40,14 +45,14 @@ pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
             Some(out) => out.clone(),
             None => file.canonicalize().unwrap_or_else(|_| file.clone()),
         };
-        if let Some(other) = names.insert(key, file) {
+        if let Some(other) = names.insert(key.into_os_string(), file) {
             let (other, file) = (other.display(), file.display());
             return Err(Usage(format!(
                 "{other} and {file} would be the same file; write them to different folders"
             ))
             .into());
         }
-        if let Some(out) = out.as_ref().filter(|out| out.symlink_metadata().is_ok()) {
+        if let Some(out) = out.as_ref().filter(|_| present.contains(name)) {
             return Err(apply::ApplyError::Exists(out.clone()).into());
         }
         targets.push(Target { file, out });

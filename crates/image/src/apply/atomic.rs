@@ -9,7 +9,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Size of the writes.
 const BUFFER: usize = 1 << 20;
@@ -24,6 +24,9 @@ pub fn write_new<'a>(
     pieces: impl Iterator<Item = &'a [u8]>,
     mode: u32,
 ) -> Result<(), ApplyError> {
+    if path.symlink_metadata().is_ok() {
+        return Err(ApplyError::Exists(path.to_owned()));
+    }
     let batch = Batch::default();
     batch.write_new(path, pieces, mode)?;
     batch.finish()
@@ -50,9 +53,6 @@ impl Batch {
         pieces: impl Iterator<Item = &'a [u8]>,
         mode: u32,
     ) -> Result<(), ApplyError> {
-        if path.symlink_metadata().is_ok() {
-            return Err(ApplyError::Exists(path.to_owned()));
-        }
         Unnamed::write(path, pieces, mode)?.name(path)?;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if !files.contains_key(folder(path)) {
@@ -125,7 +125,7 @@ impl Unnamed {
         let folder = folder(path);
         let open = OpenOptions::new().write(true).custom_flags(flags).mode(0o600).open(folder);
         match open {
-            Ok(file) if Path::new("/proc/self/fd").exists() => {
+            Ok(file) if can_be_named() => {
                 return Ok(Unnamed { file, hidden: None });
             }
             Err(error) if !without_unnamed(&error) => return Err(error),
@@ -194,6 +194,12 @@ fn write_all<'a>(
         out.write_all(piece)?;
     }
     out.flush()
+}
+
+/// Whether files without names can get one, which needs /proc (open(2), O_TMPFILE).
+fn can_be_named() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| Path::new("/proc/self/fd").exists())
 }
 
 /// Whether files without names are what the file system does not have (open(2), O_TMPFILE).

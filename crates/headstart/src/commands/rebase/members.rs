@@ -1,15 +1,20 @@
 //! The images of the set: what they are, and where they go.
 
 use super::remember::Memory;
+use super::write::read;
 use super::{Arguments, usage};
 use ::dlls::rebase::{self, Candidate, Examined, Place, Policy, Problem, Recorded, Role};
 use anyhow::Result;
-use image::pe::PeFile;
+use image::ImageError;
+use image::pe::{Pe, PeFile};
 use model::figures;
 use model::rebase::RebasedImage;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
+
+/// Smaller files are read sooner than they are mapped.
+const SMALL_BYTES: u64 = 1 << 20;
 
 /// An image of the set.
 pub struct Member {
@@ -25,10 +30,19 @@ pub struct Member {
 
 /// Looks at all files without changing anything.
 pub fn examine(arguments: &Arguments) -> Result<Vec<Member>> {
-    let members = arguments.target.files.par_iter().map(|file| {
+    let members = arguments.target.files.par_iter().map_init(Vec::new, |buffer, file| {
+        let examine = |name: &str, pe: &Pe<'_>| {
+            let examined = rebase::examine(name, pe, arguments.options());
+            Member::new(file, examined, pe.headers().time_stamp, arguments)
+        };
+        let data = file.metadata().ok().filter(|data| data.is_file());
+        if let Some(length) = data.map(|data| data.len()).filter(|length| *length <= SMALL_BYTES) {
+            read(file, Some(length), buffer)?;
+            let name = file.display().to_string();
+            return Ok(examine(&name, &Pe::parse(&name, buffer).map_err(ImageError::from)?));
+        }
         let image = PeFile::open(file)?;
-        let examined = rebase::examine(image.name(), &image.pe(), arguments.options());
-        Ok(Member::new(file, examined, image.headers().time_stamp, arguments))
+        Ok(examine(image.name(), &image.pe()))
     });
     members.collect()
 }

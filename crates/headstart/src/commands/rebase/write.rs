@@ -10,6 +10,7 @@ use image::apply::Batch;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -41,11 +42,17 @@ fn one(
 ) -> Result<()> {
     let image = &mut member.image;
     let mut file = std::mem::take(buffer);
-    read(target.file, &mut file)?;
+    let mode = read(target.file, None, &mut file)?;
     // What is replaced is what was read, and must not have changed since.
     let original = if target.out.is_none() { file.clone() } else { Vec::new() };
     let done = rebase(&image.file, file, image.new_base, options).map_err(declines)?;
-    let written = target.write_in(batch, &original, &done.bytes)?;
+    let written = match &target.out {
+        Some(out) => {
+            batch.write_new(out, std::iter::once(&*done.bytes), mode)?;
+            Some(out.clone())
+        }
+        None => target.write_in(batch, &original, &done.bytes)?,
+    };
     image.written = written.map(|path| path.display().to_string());
     image.unbound = done.unbound;
     member.time_stamp = done.time_stamp;
@@ -53,12 +60,27 @@ fn one(
     Ok(())
 }
 
-fn read(path: &Path, buffer: &mut Vec<u8>) -> Result<(), FileError> {
-    buffer.clear();
-    let read = File::open(path).and_then(|mut file| file.read_to_end(buffer));
-    read.map(drop).map_err(|source| FileError {
+/// Reads a regular file, of which the length is known or not, into a buffer that is used again and
+/// again. Gives its permissions where the length was not known.
+pub fn read(path: &Path, length: Option<u64>, buffer: &mut Vec<u8>) -> Result<u32, FileError> {
+    let mut read = || {
+        let mut file = File::open(path)?;
+        let (length, mode) = match length {
+            Some(length) => (length, 0),
+            None => {
+                let data = file.metadata()?;
+                (data.len(), data.permissions().mode() & 0o777)
+            }
+        };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        buffer.try_reserve(length.saturating_sub(buffer.len()))?;
+        buffer.resize(length, 0);
+        file.read_exact(buffer)?;
+        Ok(mode)
+    };
+    read().map_err(|source| FileError {
         path: path.display().to_string(),
         source,
-        remedy: "it could be read before; try again",
+        remedy: "name a file that can be read, and that nobody changes meanwhile",
     })
 }
