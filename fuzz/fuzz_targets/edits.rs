@@ -1,8 +1,8 @@
 //! Any bytes at all as an image that is rewritten: no panic, and no file out of proportion.
 #![no_main]
 
-use image::Loadable;
-use image::edit::Edit;
+use image::elf::Loadable;
+use image::elf::edit::Edit;
 use libfuzzer_sys::fuzz_target;
 use optimize::{exec, relr};
 

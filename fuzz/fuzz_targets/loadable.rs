@@ -1,7 +1,7 @@
 //! Any bytes at all as an image that a loader goes through: no panic, and no endless chains.
 #![no_main]
 
-use image::loadable::{Loadable, gnu_hash};
+use image::elf::loadable::{Loadable, gnu_hash};
 use libfuzzer_sys::fuzz_target;
 
 /// Relocations that are followed: each can lead through all of a table.

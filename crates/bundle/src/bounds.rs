@@ -1,8 +1,8 @@
 //! Addresses and sizes that a file may have: what every sum of them relies on.
 
-use image::Loadable;
-use image::loadable::{Class, Segment};
-use image::spec;
+use image::elf::Loadable;
+use image::elf::loadable::{Class, Segment};
+use image::elf::spec;
 
 /// Processes have addresses below (x86-64, 48 bits), with room for the rest of a bundle.
 const HIGHEST: u64 = 1 << 46;

@@ -4,8 +4,8 @@ use crate::layout::Layout;
 use crate::sections::{self, Section};
 use crate::strings::Strings;
 use crate::symbols::{SYMBOL, kind_of};
-use image::loadable::{Symbol, SymbolKind};
-use image::spec;
+use image::elf::loadable::{Symbol, SymbolKind};
+use image::elf::spec;
 
 /// The symbol at the bundle's first byte.
 pub(crate) const BEGIN: &str = "headstart_begin";

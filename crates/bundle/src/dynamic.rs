@@ -3,7 +3,7 @@
 use crate::plan::Plan;
 use crate::sections::Section;
 use crate::tables::RELA;
-use image::spec::*;
+use image::elf::spec::*;
 
 /// Name of the section of the guard.
 pub(crate) const GUARD_SECTION: &str = ".text.headstart";

@@ -2,8 +2,8 @@
 
 use crate::layout::{Layout, Member};
 use crate::members;
-use image::Loadable;
-use image::loadable::{Binding, Symbol, SymbolKind, Version, Visibility};
+use image::elf::Loadable;
+use image::elf::loadable::{Binding, Symbol, SymbolKind, Version, Visibility};
 use loader::lookup::{Purpose, Wanted, find};
 use loader::{Graph, Relocated};
 use model::simulation::RelocationWork;

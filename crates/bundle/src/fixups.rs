@@ -6,7 +6,7 @@ mod module;
 use crate::error::BundleError;
 use crate::layout::Layout;
 use crate::left::{Left, Leftovers};
-use image::Loadable;
+use image::elf::Loadable;
 use loader::{Graph, Relocated};
 use module::One;
 use std::collections::{HashMap, HashSet};

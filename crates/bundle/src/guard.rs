@@ -4,9 +4,9 @@ use crate::error::BundleError;
 use crate::freshness::Records;
 use crate::layout::{Layout, Member, PAGE, page};
 use crate::own::{Array, Begun};
-use image::Loadable;
-use image::loadable::Segment;
-use image::spec;
+use image::elf::Loadable;
+use image::elf::loadable::Segment;
+use image::elf::spec;
 use loader::Graph;
 use os::startup_guard::{
     Blob, Expected, Function, Functions, Module, Names, Protected, Record, Start, Symbols, Tables,

@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::sections::{self, SECTION, Section};
 use crate::strings::Strings;
 use crate::symbols::SYMBOL;
-use image::spec;
+use image::elf::spec;
 
 /// A program header.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::fixups::{Fixup, Fixups, Value};
 use crate::layout::{Layout, Member};
-use image::spec;
+use image::elf::spec;
 use loader::Graph;
 
 /// Values of the words of the arrays.

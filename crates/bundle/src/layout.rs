@@ -9,9 +9,9 @@
 
 use crate::members::Place;
 use crate::tls;
-use image::Loadable;
-use image::loadable::{Class, Segment, alignment};
-use image::spec;
+use image::elf::Loadable;
+use image::elf::loadable::{Class, Segment, alignment};
+use image::elf::spec;
 use loader::Graph;
 
 /// Smallest unit of a mapping.

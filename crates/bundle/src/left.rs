@@ -2,7 +2,7 @@
 
 use crate::layout::Member;
 use crate::members;
-use image::loadable::{Binding, SymbolKind};
+use image::elf::loadable::{Binding, SymbolKind};
 use loader::Graph;
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ impl<'a> Leftovers<'a> {
         symbol: u32,
         (definer, defined): (usize, u32),
     ) -> Left {
-        let image: &'a image::Loadable = member.image;
+        let image: &'a image::elf::Loadable = member.image;
         let found = image.symbol(symbol);
         let name = found.map_or(&b""[..], |symbol| symbol.name);
         let reference =
@@ -64,7 +64,7 @@ impl<'a> Leftovers<'a> {
 /// The version to ask for: that of the reference, of the library that has it now.
 fn version(
     graph: &Graph,
-    image: &image::Loadable,
+    image: &image::elf::Loadable,
     symbol: u32,
     definer: usize,
     defined: u32,

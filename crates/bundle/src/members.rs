@@ -1,8 +1,8 @@
 //! Which modules are merged, and which stay outside, and why.
 
 use crate::bounds;
-use image::Loadable;
-use image::spec;
+use image::elf::Loadable;
+use image::elf::spec;
 use loader::Graph;
 use loader::graph::Module;
 use std::path::Path;

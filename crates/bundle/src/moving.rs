@@ -1,7 +1,7 @@
 //! Which words of a bundle at fixed addresses hold its own addresses: kept in a section, for a
 //! later change of its base.
 
-use image::edit::relr;
+use image::elf::edit::relr;
 
 /// Name of the section: how far the guard is from the bundle's lowest address; a count and so many
 /// addresses that are no multiples of 8; then the others as DT_RELR has them. All are from that

@@ -1,7 +1,7 @@
 //! What the bundle still needs of others: libraries outside, and where later ones are looked for.
 
 use crate::members::{self, Place};
-use image::spec;
+use image::elf::spec;
 use loader::Graph;
 use loader::graph::Module;
 use loader::search::Searcher;

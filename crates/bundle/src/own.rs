@@ -5,7 +5,7 @@ use crate::fixups::{Fixup, Fixups, Value};
 use crate::initialisers::Functions;
 use crate::layout::{Layout, PAGE, up};
 use crate::names::NODE;
-use image::spec;
+use image::elf::spec;
 use os::startup_guard::Function;
 
 /// Bytes of an entry of the dynamic table.

@@ -4,7 +4,7 @@
 use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::symbols::of_left;
-use image::loadable::SymbolKind;
+use image::elf::loadable::SymbolKind;
 use loader::bindings::Binding;
 use loader::lookup::Purpose;
 use loader::{Environment, Graph, Relocated};

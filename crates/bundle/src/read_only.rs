@@ -14,8 +14,8 @@ use crate::symbols::{self, SYMBOL, Symbols};
 use crate::tables::{RELA, Relocations};
 use crate::unwind;
 use crate::versions::Versions;
-use image::loadable::{SymbolKind, Version};
-use image::spec;
+use image::elf::loadable::{SymbolKind, Version};
+use image::elf::spec;
 use loader::Graph;
 
 /// Name of the version that the loader must know where there are packed relocations.

@@ -9,7 +9,7 @@ use crate::manifest;
 use crate::patch::Patch;
 use crate::spare;
 use crate::workplace::Workplace;
-use image::Loadable;
+use image::elf::Loadable;
 use std::path::Path;
 
 /// What was done.

@@ -2,8 +2,8 @@
 
 use crate::layout::{Layout, Member};
 use crate::strings::Strings;
-use image::loadable::Segment;
-use image::spec;
+use image::elf::loadable::Segment;
+use image::elf::spec;
 use loader::Graph;
 
 /// Bytes of a section header.

@@ -3,7 +3,7 @@
 //! It is kept beside the bundle, gets the new base and takes the bundle's place by a rename, and
 //! what was the bundle is the next spare. So only pages with addresses are written.
 
-use image::Loadable;
+use image::elf::Loadable;
 use os::copy::copy_range;
 use std::fs::{File, OpenOptions};
 use std::io;

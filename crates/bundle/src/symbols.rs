@@ -4,8 +4,8 @@ use crate::exports::Export;
 use crate::left::{Left, Leftovers};
 use crate::strings::Strings;
 use crate::versions::Versions;
-use image::loadable::{Binding, SymbolKind, gnu_hash};
-use image::spec;
+use image::elf::loadable::{Binding, SymbolKind, gnu_hash};
+use image::elf::spec;
 
 /// Bytes of a symbol.
 pub(crate) const SYMBOL: usize = 24;

@@ -3,8 +3,8 @@
 
 use crate::fixups::{Fixup, Value};
 use crate::symbols::of_left;
-use image::edit::relr;
-use image::spec;
+use image::elf::edit::relr;
+use image::elf::spec;
 
 /// Bytes of a relocation.
 pub(crate) const RELA: usize = 24;

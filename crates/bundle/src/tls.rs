@@ -2,7 +2,7 @@
 //! variant II: the program's block ends at the thread pointer, and its code knows how far it is).
 
 use crate::layout::up;
-use image::loadable::Segment;
+use image::elf::loadable::Segment;
 
 /// Where each module's block is in the one block.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,7 @@ mod tests {
 
     fn block(address: u64, memory_size: u64, alignment: u64) -> Segment {
         Segment {
-            kind: image::spec::PT_TLS,
+            kind: image::elf::spec::PT_TLS,
             flags: 4,
             offset: 0,
             address,

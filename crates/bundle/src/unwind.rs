@@ -2,7 +2,7 @@
 //! ".eh_frame_hdr"): unwinders ask for one a file.
 
 use crate::layout::Member;
-use image::spec;
+use image::elf::spec;
 
 /// Version 1; addresses relative to this table (DW_EH_PE_pcrel and datarel, 32 bits), and a count
 /// of 32 bits.

@@ -4,8 +4,8 @@
 use crate::exports::{Export, ExportVersion};
 use crate::left::Reference;
 use crate::strings::Strings;
-use image::loadable::sysv_hash;
-use image::spec::VER_FLG_BASE;
+use image::elf::loadable::sysv_hash;
+use image::elf::spec::VER_FLG_BASE;
 use std::collections::{BTreeMap, HashMap};
 
 /// Index of a symbol without a version.

@@ -5,22 +5,21 @@
 //! proportion to the file's size.
 
 pub mod apply;
-pub mod edit;
+mod edited;
 pub mod elf;
 mod error;
 mod file;
 mod functions;
 pub mod identify;
 mod lines;
-pub mod loadable;
 mod notes;
+mod overlay;
 pub mod pe;
-pub mod spec;
 
+pub use edited::Edited;
 pub use error::ImageError;
 pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_of};
 pub use lines::{Line, lines};
-pub use loadable::Loadable;
 
 use model::{ElfFacts, ImageFacts, PeFacts};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Files written whole or not at all, and restored to the byte.
 #![allow(clippy::unwrap_used)]
 
+use image::Edited;
 use image::apply::{self, ApplyError};
-use image::edit::Edited;
 use proptest::prelude::*;
 use std::fs::{self, FileTimes, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,9 +1,9 @@
-//! Images rewritten by `image::edit`, before the eyes of readelf, strip, patchelf and the loader.
+//! Images rewritten by `image::elf::edit`, before the eyes of readelf, strip, patchelf and the loader.
 #![allow(clippy::unwrap_used)]
 
-use image::Loadable;
-use image::edit::{Edit, relr};
-use image::spec;
+use image::elf::Loadable;
+use image::elf::edit::{Edit, relr};
+use image::elf::spec;
 use proptest::prelude::*;
 use std::path::Path;
 use std::process::Command;

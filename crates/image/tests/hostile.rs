@@ -25,7 +25,7 @@ fn compiled() -> Vec<u8> {
 
 /// As a loader goes through it, as far as the first relocations.
 fn load(bytes: &[u8]) {
-    use image::loadable::{Loadable, gnu_hash};
+    use image::elf::loadable::{Loadable, gnu_hash};
     let Ok(loadable) = Loadable::from_bytes("damaged", bytes.to_vec()) else { return };
     for relocation in loadable.relocations().take(50) {
         let Some(symbol) = loadable.symbol(relocation.symbol) else { continue };

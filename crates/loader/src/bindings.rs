@@ -4,8 +4,8 @@
 use crate::graph::Graph;
 use crate::lookup::{Purpose, Wanted, find};
 use crate::unique;
-use image::Loadable;
-use image::loadable::{Class, Relocation, Symbol, Version, Visibility};
+use image::elf::Loadable;
+use image::elf::loadable::{Class, Relocation, Symbol, Version, Visibility};
 use model::simulation::RelocationWork;
 use rayon::prelude::*;
 
@@ -83,7 +83,7 @@ impl Relocating<'_> {
 
     fn reference(&mut self, relocation: &Relocation) {
         let Some(symbol) = self.module.symbol(relocation.symbol) else { return };
-        let local = symbol.binding == image::loadable::Binding::Local;
+        let local = symbol.binding == image::elf::loadable::Binding::Local;
         if local || symbol.visibility == Visibility::Hidden {
             return;
         }

@@ -2,7 +2,8 @@
 //! program, what is preloaded, then breadth first what each needs.
 
 use crate::search::{Requester, SearchError, Searcher};
-use image::{ImageError, Loadable};
+use image::ImageError;
+use image::elf::Loadable;
 use model::simulation::SearchWork;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

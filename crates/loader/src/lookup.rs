@@ -1,7 +1,7 @@
 //! The search of one symbol: `do_lookup_x` and `check_match` of glibc's elf/dl-lookup.c.
 
-use image::Loadable;
-use image::loadable::{Binding, Class, SymbolKind, Version, gnu_hash};
+use image::elf::Loadable;
+use image::elf::loadable::{Binding, Class, SymbolKind, Version, gnu_hash};
 use model::simulation::RelocationWork;
 
 /// Indices of versions from here on are names; 0 is local, 1 global.

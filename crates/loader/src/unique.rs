@@ -3,8 +3,8 @@
 
 use crate::bindings::Relocated;
 use crate::lookup::Purpose;
-use image::Loadable;
-use image::loadable::Binding;
+use image::elf::Loadable;
+use image::elf::loadable::Binding;
 use std::collections::HashMap;
 
 /// Makes every reference to a unique symbol one to its first definition. The loader relocates the

@@ -3,7 +3,7 @@
 
 mod search_oracle;
 
-use image::Loadable;
+use image::elf::Loadable;
 use loader::search::Searcher;
 use model::simulation::SearchWork;
 use search_oracle::{Case, library, program, simulate};

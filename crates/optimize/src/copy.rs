@@ -1,9 +1,10 @@
 //! A program's copy in another folder, for optimisations that change one file.
 
 use crate::{Built, Declined, Program, origin};
-use image::Loadable;
+use image::Edited;
 use image::apply;
-use image::edit::{Edit, EditError, Edited};
+use image::elf::Loadable;
+use image::elf::edit::{Edit, EditError};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 

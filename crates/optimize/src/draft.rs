@@ -1,8 +1,8 @@
 //! A new file that nobody sees before it is whole and proved.
 
 use crate::LinkError;
+use image::Edited;
 use image::apply::ApplyError;
-use image::edit::Edited;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -4,11 +4,12 @@
 //! It costs address-space layout randomisation of the program itself; libraries keep theirs.
 
 use crate::{Built, Declined, Optimisation, Program, copy};
-use image::Loadable;
+use image::Edited;
 use image::apply::{self, Privilege};
-use image::edit::{Edit, EditError, Edited};
-use image::loadable::Relocation;
-use image::spec;
+use image::elf::Loadable;
+use image::elf::edit::{Edit, EditError};
+use image::elf::loadable::Relocation;
+use image::elf::spec;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

@@ -2,7 +2,7 @@ use crate::Declined;
 use crate::proof::Changed;
 use image::ImageError;
 use image::apply::{ApplyError, Privilege, privilege};
-use image::edit::EditError;
+use image::elf::edit::EditError;
 use loader::GraphError;
 use std::path::{Path, PathBuf};
 

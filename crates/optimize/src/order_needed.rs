@@ -18,8 +18,9 @@ use crate::draft::Draft;
 use crate::link_error::refuse_privileged;
 use crate::proof::{self, Changed, Launch};
 use crate::{Built, Declined, LinkError, Optimisation, Program, origin};
+use image::Edited;
 use image::apply;
-use image::edit::{Edit, Edited};
+use image::elf::edit::Edit;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

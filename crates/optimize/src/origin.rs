@@ -1,7 +1,7 @@
 //! What an image says in terms of its own folder ($ORIGIN, ld.so(8)), said for good.
 
-use image::edit::Edit;
-use image::{Loadable, spec};
+use image::elf::edit::Edit;
+use image::elf::{Loadable, spec};
 use loader::origin::replaced;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! That a rewritten program is the one before: the same modules, and every reference bound to the
 //! same definition. Both are simulated from their files.
 
-use image::Loadable;
+use image::elf::Loadable;
 use loader::{Binding, Environment, Graph, GraphError, Relocated};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

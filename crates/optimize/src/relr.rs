@@ -5,10 +5,11 @@
 //! instead of running it without its relocations.
 
 use crate::{Built, Declined, Optimisation, Program, copy};
-use image::Loadable;
-use image::edit::{Edit, Edited};
-use image::loadable::Relocation;
-use image::spec;
+use image::Edited;
+use image::elf::Loadable;
+use image::elf::edit::Edit;
+use image::elf::loadable::Relocation;
+use image::elf::spec;
 use std::path::Path;
 
 /// What every image with DT_RELR has to ask for.
@@ -61,7 +62,7 @@ pub fn pack(image: &Loadable) -> Result<Packed<'_>, Declined> {
         edit.write_word(relocation.0, relocation.1).map_err(|error| Declined(error.to_string()))?;
     }
     let addresses: Vec<u64> = packed.iter().map(|relocation| relocation.0).collect();
-    let table_bytes = image::edit::relr::encode(&addresses).len() as u64 * 8;
+    let table_bytes = image::elf::edit::relr::encode(&addresses).len() as u64 * 8;
     let counts = (addresses.len() as u64, kept.len() as u64);
     let mut change = || {
         edit.replace_relocations(&kept)?;
@@ -69,7 +70,7 @@ pub fn pack(image: &Loadable) -> Result<Packed<'_>, Declined> {
         edit.set_packed(&addresses);
         Ok(())
     };
-    let changed: Result<(), image::edit::EditError> = change();
+    let changed: Result<(), image::elf::edit::EditError> = change();
     let edited = changed.and_then(|()| edit.finish());
     Ok(Packed {
         edited: edited.map_err(|error| Declined(error.to_string()))?,

@@ -22,8 +22,9 @@ use crate::{Built, Declined, LinkError, Optimisation, Program, origin, relr};
 use copies::Folder;
 use effects::Bindings;
 use finding::Asking;
-use image::Loadable;
-use image::edit::{Edit, Edited};
+use image::Edited;
+use image::elf::Loadable;
+use image::elf::edit::Edit;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +74,7 @@ pub fn library(image: &Loadable) -> Result<Library<'_>, Declined> {
     if image.machine != "x86_64" {
         return Err(Declined(other_machine(image)));
     }
-    let declined = |error: image::edit::EditError| Declined(error.to_string());
+    let declined = |error: image::elf::edit::EditError| Declined(error.to_string());
     let mut edit = Edit::of(image).map_err(declined)?;
     let converted =
         convert::own_symbols(&mut edit, image, |relocation| library::bound(image, relocation));

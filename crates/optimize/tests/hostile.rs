@@ -2,9 +2,9 @@
 //! proportion.
 #![allow(clippy::unwrap_used)]
 
-use image::Loadable;
-use image::edit::Edit;
-use image::spec;
+use image::elf::Loadable;
+use image::elf::edit::Edit;
+use image::elf::spec;
 use optimize::{exec, relr};
 use proptest::prelude::*;
 use std::sync::OnceLock;

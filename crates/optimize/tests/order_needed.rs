@@ -56,7 +56,7 @@ fn common_names_stay_in_order() {
         );
         let (counted, target, _folder) = ordered(&program, false).unwrap();
         assert!(counted.pairs >= 1, "{counted:?}");
-        let needed = image::Loadable::open(&target).unwrap().needed;
+        let needed = image::elf::Loadable::open(&target).unwrap().needed;
         let at = |name: &str| needed.iter().position(|needed| needed == name).unwrap();
         assert!(at("libfree.so") < at("libone.so") && at("libone.so") < at("libtwo.so"));
         assert_eq!(output(&target, &[]).0, Some(3));
@@ -203,7 +203,7 @@ fn versions_of_a_library_by_path() {
         without_need(&linked, "libnamed.so", &program);
         let (counted, target, _folder) = ordered(&program, false).unwrap();
         assert_eq!(counted.by_path, [bench.path("deep/libnamed.so")]);
-        let target = image::Loadable::open(&target).unwrap();
+        let target = image::elf::Loadable::open(&target).unwrap();
         let asked = target.versions().find(|version| version.name == b"V_1").unwrap();
         assert_eq!(asked.library, Some(counted.by_path[0].display().to_string().into_bytes()));
     }
@@ -232,7 +232,7 @@ fn few_files_are_tried_in_vain() {
             bench.cc(&program, source, if own_folder { &options } else { &options[..2] });
             let (_, target, _folder) = ordered(Path::new(&program), false).unwrap();
             assert_eq!(output(&target, &[]).0, Some(4));
-            let needed = image::Loadable::open(&target).unwrap().needed;
+            let needed = image::elf::Loadable::open(&target).unwrap().needed;
             assert!(needed.contains(&"libstdc++.so.6".to_owned()), "{needed:?}");
             asked.push(needed.contains(&"libm.so.6".to_owned()));
         }
@@ -242,11 +242,11 @@ fn few_files_are_tried_in_vain() {
 
 /// A copy of a program without one of its DT_NEEDED.
 fn without_need(program: &Path, name: &str, target: &Path) {
-    let image = image::Loadable::open(program).unwrap();
-    let mut edit = image::edit::Edit::of(&image).unwrap();
+    let image = image::elf::Loadable::open(program).unwrap();
+    let mut edit = image::elf::edit::Edit::of(&image).unwrap();
     let mut entries = edit.dynamic().to_vec();
     let mut names = image.needed.iter();
-    let needed = image::spec::DT_NEEDED;
+    let needed = image::elf::spec::DT_NEEDED;
     entries.retain(|entry| entry.0 != needed || names.next().unwrap() != name);
     edit.set_dynamic(entries);
     fs::write(target, edit.finish().unwrap().to_bytes()).unwrap();
@@ -267,7 +267,7 @@ fn libraries_without_a_name_of_their_own() {
             &["-l:libidle.so", "-l:libuser.so", "-Wl,--allow-shlib-undefined"],
         );
         let (_, target, _folder) = ordered(&program, false).unwrap();
-        let needed = image::Loadable::open(&target).unwrap().needed;
+        let needed = image::elf::Loadable::open(&target).unwrap().needed;
         assert!(needed.contains(&"libplain.so".to_owned()), "{needed:?}");
     }
 }
@@ -402,7 +402,7 @@ fn in_place_and_undone() {
     order_needed(&program, Target::InPlace, false).unwrap();
     assert_ne!(fs::read(&program).unwrap(), bytes);
     assert_eq!((bindings(&Names::of(&program), &[]), output(&program, &[]).0), (before, Some(1)));
-    let rpath = image::Loadable::open(&program).unwrap();
+    let rpath = image::elf::Loadable::open(&program).unwrap();
     let rpath = rpath.runpath.or(rpath.rpath).unwrap();
     assert_eq!(rpath, "$ORIGIN", "it stays where it is");
     image::apply::undo(&program).unwrap();

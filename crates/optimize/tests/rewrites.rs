@@ -5,8 +5,8 @@
 mod common;
 
 use common::{after_tools, open, output, silent, warnings, written};
-use image::Loadable;
-use image::spec;
+use image::elf::Loadable;
+use image::elf::spec;
 use optimize::{Optimisation, Program, exec, relr};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ fn each(check: impl Fn(&Built, &str)) {
 
 /// What relative relocations write, by address.
 fn pointers(image: &Loadable) -> BTreeMap<u64, u64> {
-    let relative = |r: &image::loadable::Relocation| r.kind == spec::R_X86_64_RELATIVE;
+    let relative = |r: &image::elf::loadable::Relocation| r.kind == spec::R_X86_64_RELATIVE;
     let plain = image.relocations().filter(relative).map(|r| (r.offset, r.addend as u64));
     let packed = image.packed_addresses().map(|address| (address, word(image, address)));
     plain.chain(packed).collect()

@@ -3,7 +3,7 @@
 
 mod linked;
 
-use image::Loadable;
+use image::elf::Loadable;
 use linked::{Bench, Names, PROGRAMS, benches, bindings, installed, output};
 use optimize::selfbind::{self, Choice, Reason, SelfBound};
 use std::fs;
@@ -207,8 +207,8 @@ fn a_library_by_itself() {
         assert!(error.contains("could be bound to another"), "{error}");
 
         // Linkers leave nothing to do with -Bsymbolic; a library may be made so later.
-        let mut edit = image::edit::Edit::of(&plain).unwrap();
-        edit.set_value(image::spec::DT_SYMBOLIC, 0);
+        let mut edit = image::elf::edit::Edit::of(&plain).unwrap();
+        edit.set_value(image::elf::spec::DT_SYMBOLIC, 0);
         fs::write(bench.path("libsymbolic.so"), edit.finish().unwrap().to_bytes()).unwrap();
         let symbolic = Loadable::open(&bench.path("libsymbolic.so")).unwrap();
         let library = selfbind::library(&symbolic).unwrap();

@@ -3,7 +3,8 @@
 use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
 use anyhow::{Context, Result};
-use image::{Loadable, apply};
+use image::apply;
+use image::elf::Loadable;
 use model::figures;
 use optimize::{Declined, exec};
 use serde_json::json;

@@ -3,7 +3,7 @@
 use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
 use anyhow::Result;
-use image::Loadable;
+use image::elf::Loadable;
 use model::figures;
 use optimize::{Declined, relr};
 use serde_json::json;

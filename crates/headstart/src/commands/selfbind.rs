@@ -6,7 +6,7 @@ use crate::args::RewriteArgs;
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
-use image::Loadable;
+use image::elf::Loadable;
 use model::figures;
 use optimize::Declined;
 use optimize::selfbind::{self, Choice, Library, Reason, SelfBound};

@@ -7,7 +7,7 @@
 use super::ApplyError;
 use super::allowed::{self, Writers};
 use super::atomic::{Unnamed, sync_folder};
-use crate::edit::Edited;
+use crate::Edited;
 use sha2::{Digest, Sha256};
 use std::fs::{File, FileTimes, Metadata};
 use std::os::unix::fs::{MetadataExt, fchown};

@@ -4,22 +4,26 @@
 mod build_id;
 mod counts;
 mod dynamic;
+pub mod edit;
 mod exports;
 mod functions;
 mod imports;
 mod kind;
 mod layout;
+pub mod loadable;
 mod machine;
 mod pages;
 mod read;
 mod relocation_types;
 mod relocations;
 mod scan;
+pub mod spec;
 mod symbols;
 
 pub(crate) use build_id::read as build_id;
 pub(crate) use functions::placed;
 pub(crate) use imports::{next, versions as table_of_versions};
+pub use loadable::Loadable;
 pub(crate) use machine::name as machine_name;
 pub(crate) use read::Elf;
 pub use relocation_types::Class;

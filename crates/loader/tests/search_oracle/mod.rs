@@ -1,7 +1,7 @@
 //! Runs a program under `LD_DEBUG=libs`, simulates the same, and holds one against the other.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
-use image::Loadable;
+use image::elf::Loadable;
 use loader::search::{Cache, Requester, SearchError, Searcher};
 use model::simulation::SearchWork;
 use std::collections::VecDeque;

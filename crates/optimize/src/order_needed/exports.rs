@@ -2,8 +2,8 @@
 
 use super::finding::imports;
 use super::precedence::Precedence;
-use image::Loadable;
-use image::loadable::{Binding, SymbolKind, Visibility, gnu_hash};
+use image::elf::Loadable;
+use image::elf::loadable::{Binding, SymbolKind, Visibility, gnu_hash};
 use loader::{Graph, Relocated};
 use rayon::prelude::*;
 use std::collections::HashSet;

@@ -1,6 +1,6 @@
 //! By which names a program's own search finds the modules that its libraries brought in.
 
-use image::Loadable;
+use image::elf::Loadable;
 use loader::search::{Requester, Searcher};
 use loader::{Graph, Module};
 use std::path::{Path, PathBuf};

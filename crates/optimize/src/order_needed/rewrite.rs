@@ -2,8 +2,8 @@
 
 use super::finding;
 use super::plan::Plan;
-use image::edit::{Edit, EditError};
-use image::spec;
+use image::elf::edit::{Edit, EditError};
+use image::elf::spec;
 use loader::{Graph, origin};
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! Relocations of an image to its own symbols, made RELATIVE (System V ABI, AMD64: B + A).
 
-use image::Loadable;
-use image::edit::{Edit, EditError};
-use image::loadable::{Binding, Class, Relocation, SymbolKind};
-use image::spec;
+use image::elf::Loadable;
+use image::elf::edit::{Edit, EditError};
+use image::elf::loadable::{Binding, Class, Relocation, SymbolKind};
+use image::elf::spec;
 use std::collections::HashSet;
 use std::iter::Sum;
 

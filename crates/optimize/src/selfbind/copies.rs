@@ -8,8 +8,8 @@
 //! ```
 
 use crate::LinkError;
-use image::edit::Edit;
-use image::{Loadable, spec};
+use image::elf::edit::Edit;
+use image::elf::{Loadable, spec};
 use loader::Module;
 use loader::origin::replaced;
 use serde_json::{Value, json};

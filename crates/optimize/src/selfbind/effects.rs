@@ -3,9 +3,9 @@
 
 use super::convert::Bound;
 use crate::proof::{self, Changed, Launch};
-use image::Loadable;
-use image::loadable::{Class, Relocation, SymbolKind};
-use image::spec;
+use image::elf::Loadable;
+use image::elf::loadable::{Class, Relocation, SymbolKind};
+use image::elf::spec;
 use loader::lookup::Purpose;
 use std::collections::HashMap;
 

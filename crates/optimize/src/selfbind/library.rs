@@ -1,8 +1,8 @@
 //! A library by itself: what no program and no other library can change.
 
 use super::convert::Bound;
-use image::Loadable;
-use image::loadable::{Binding, Relocation, SymbolKind, Visibility};
+use image::elf::Loadable;
+use image::elf::loadable::{Binding, Relocation, SymbolKind, Visibility};
 use loader::lookup::{Purpose, Wanted, find};
 use model::simulation::RelocationWork;
 

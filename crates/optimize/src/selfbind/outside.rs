@@ -1,7 +1,7 @@
 //! Which modules of a program get no private copy, and why.
 
 use crate::order_needed::finding;
-use image::Loadable;
+use image::elf::Loadable;
 use loader::Graph;
 use std::collections::HashMap;
 

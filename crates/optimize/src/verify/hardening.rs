@@ -1,8 +1,8 @@
 //! Protection that the original's files ask for and that a variant must not lose.
 
 use super::{Flaw, wrong};
-use image::Loadable;
-use image::spec::{PF_W, PF_X};
+use image::elf::Loadable;
+use image::elf::spec::{PF_W, PF_X};
 use model::{ElfFacts, Relro};
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 
 use super::{Flaw, wrong};
 use crate::Built;
-use image::Loadable;
-use image::loadable::Segment;
+use image::elf::Loadable;
+use image::elf::loadable::Segment;
 use loader::{Environment, Graph};
 use std::fs::{self, File};
 use std::io::Read;
@@ -105,7 +105,7 @@ mod tests {
 
     fn load(offset: u64, address: u64, size: u64) -> Segment {
         Segment {
-            kind: image::spec::PT_LOAD,
+            kind: image::elf::spec::PT_LOAD,
             flags: 4,
             offset,
             address,

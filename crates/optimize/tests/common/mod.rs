@@ -1,7 +1,7 @@
 //! Running what was rewritten, and asking other tools about it.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
-use image::Loadable;
+use image::elf::Loadable;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -2,7 +2,7 @@ use super::bytes::Bytes;
 use super::hash;
 use super::image::{Export, Image, Place};
 use super::layout::Layout;
-use ::image::loadable::{gnu_hash, sysv_hash};
+use ::image::elf::loadable::{gnu_hash, sysv_hash};
 
 const GLOBAL_FUNCTION: u8 = 0x12;
 const GLOBAL_TLS: u8 = 0x16;

@@ -1,8 +1,8 @@
 //! Program and section headers as they stand in a file (gABI, Elf64_Phdr and Elf64_Shdr).
 
 use super::EditError;
-use super::overlay::Overlay;
-use crate::spec;
+use crate::elf::spec;
+use crate::overlay::Overlay;
 
 /// Offsets within the ELF header.
 pub(super) const E_TYPE: u64 = 16;

@@ -4,7 +4,7 @@
 //! puts it there whatever the file says, and kernels before 5.18 find it only there.
 
 use super::headers::{Headers, PROGRAM_SIZE, Program, Section};
-use crate::spec;
+use crate::elf::spec;
 use std::ops::Range;
 
 /// What is done for a program header more.

@@ -1,8 +1,8 @@
 //! The dynamic string table, and what is added to it.
 
 use super::EditError;
-use crate::loadable::Loadable;
-use crate::spec;
+use crate::elf::loadable::Loadable;
+use crate::elf::spec;
 
 pub(super) struct Strings<'a> {
     old: &'a [u8],

@@ -1,4 +1,4 @@
-use super::overlay::Overlay;
+use crate::overlay::Overlay;
 use std::ops::Range;
 
 /// Bytes compared at once.

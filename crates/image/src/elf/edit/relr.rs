@@ -1,4 +1,4 @@
-//! Packed relative relocations (DT_RELR; gABI, "Relative Relocation Table"). [`crate::Loadable::packed_addresses`] reads those of an image.
+//! Packed relative relocations (DT_RELR; gABI, "Relative Relocation Table"). [`crate::elf::Loadable::packed_addresses`] reads those of an image.
 
 /// Words that a bitmap stands for.
 const BITS: u64 = 63;
@@ -36,5 +36,5 @@ fn bit(base: u64, address: u64) -> Option<u64> {
 
 /// The addresses that words of a table stand for, in their order.
 pub fn decode(words: &[u64]) -> Vec<u64> {
-    crate::loadable::unpack(words.iter().copied()).collect()
+    crate::elf::loadable::unpack(words.iter().copied()).collect()
 }

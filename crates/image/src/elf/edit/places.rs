@@ -1,8 +1,8 @@
 //! Where new tables go: into room that was freed, or into a new segment.
 
 use super::headers::{Headers, Program};
-use super::overlay::Overlay;
-use crate::spec;
+use crate::elf::spec;
+use crate::overlay::Overlay;
 use std::ops::Range;
 
 /// Largest address of a program on the machines with 47 bits of them.

@@ -3,8 +3,9 @@
 use super::headers::{E_TYPE, PROGRAM_SIZE, Section};
 use super::places::{Places, Table};
 use super::program_table::{self, Room};
-use super::{DYNAMIC_SIZE, Edit, EditError, Edited, dynamic_header, needs, sections};
-use crate::spec;
+use super::{DYNAMIC_SIZE, Edit, EditError, dynamic_header, needs, sections};
+use crate::Edited;
+use crate::elf::spec;
 use std::ops::Range;
 
 /// Name of the section of DT_RELR, as linkers call it.

@@ -1,7 +1,7 @@
 //! The versions that an image asks for (DT_VERNEED; Linux Standard Base, "Symbol Versioning").
 
 use super::EditError;
-use crate::loadable::sysv_hash;
+use crate::elf::loadable::sysv_hash;
 
 const NEED_SIZE: usize = 16;
 const VERSION_SIZE: usize = 16;

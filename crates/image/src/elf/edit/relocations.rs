@@ -2,8 +2,8 @@
 
 use super::headers::Section;
 use super::{Edit, EditError, relr};
-use crate::loadable::Relocation;
-use crate::spec;
+use crate::elf::loadable::Relocation;
+use crate::elf::spec;
 use std::ops::Range;
 
 /// Size of a relocation (Elf64_Rela).

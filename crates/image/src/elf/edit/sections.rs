@@ -3,8 +3,8 @@
 
 use super::EditError;
 use super::headers::{Headers, RESERVED, SECTION_SIZE, Section};
-use super::overlay::Overlay;
-use crate::spec;
+use crate::elf::spec;
+use crate::overlay::Overlay;
 
 /// `sh_info` is the number of a section too, as always in tables of relocations.
 const SHF_INFO_LINK: u64 = 0x40;

@@ -3,7 +3,7 @@
 use super::headers::{E_ENTRY, RESERVED};
 use super::sections::{ST_SHNDX, ST_VALUE, SYMBOL_SIZE};
 use super::{Edit, EditError};
-use crate::spec;
+use crate::elf::spec;
 
 /// Tags whose values are addresses (gABI, "Dynamic Section"; GNU; x86-64 psABI).
 const ADDRESSES: [u64; 19] = [

@@ -6,12 +6,10 @@
 //! them (readelf, strip, patchelf, gdb). Formats: gABI, chapters 4 and 5, with GNU's extensions.
 
 mod base;
-mod edited;
 mod error;
 mod finish;
 mod headers;
 mod needs;
-mod overlay;
 mod places;
 mod program_table;
 mod relocations;
@@ -19,14 +17,13 @@ pub mod relr;
 mod sections;
 mod strings;
 
-pub use edited::Edited;
 pub use error::EditError;
 
-use crate::loadable::Loadable;
-use crate::spec;
+use crate::elf::loadable::Loadable;
+use crate::elf::spec;
+use crate::overlay::Overlay;
 use headers::{Headers, Program};
 use needs::{Asked, Need};
-use overlay::Overlay;
 use std::ops::Range;
 use strings::Strings;
 
