@@ -3,6 +3,7 @@
 use super::ApplyError;
 use super::allowed::Writers;
 use rustix::fs::{AtFlags, CWD, RenameFlags};
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -110,20 +111,24 @@ impl Unnamed {
         pieces: impl Iterator<Item = &'a [u8]>,
         mode: u32,
     ) -> Result<Unnamed, ApplyError> {
-        let new = Unnamed::create(path).map_err(ApplyError::io(path, "writing its folder"))?;
+        let new =
+            Unnamed::create(path, mode).map_err(ApplyError::io(path, "writing its folder"))?;
         let write = || {
             write_all(&new.file, pieces)?;
-            new.file.set_permissions(Permissions::from_mode(mode))?;
+            if new.file.metadata()?.permissions().mode() & 0o7777 != mode {
+                new.file.set_permissions(Permissions::from_mode(mode))?;
+            }
             new.file.sync_all()
         };
         write().map_err(ApplyError::io(path, "writing it"))?;
         Ok(new)
     }
 
-    fn create(path: &Path) -> std::io::Result<Unnamed> {
+    /// Without a name it has its permissions at once, as far as umask(2) leaves them.
+    fn create(path: &Path, mode: u32) -> std::io::Result<Unnamed> {
         let flags = rustix::fs::OFlags::TMPFILE.bits() as i32;
         let folder = folder(path);
-        let open = OpenOptions::new().write(true).custom_flags(flags).mode(0o600).open(folder);
+        let open = OpenOptions::new().write(true).custom_flags(flags).mode(mode).open(folder);
         match open {
             Ok(file) if can_be_named() => {
                 return Ok(Unnamed { file, hidden: None });
@@ -136,13 +141,22 @@ impl Unnamed {
         Ok(Unnamed { file, hidden: Some(hidden) })
     }
 
-    /// Gives it its name, which nothing may have.
-    pub(super) fn name(mut self, path: &Path) -> Result<(), ApplyError> {
-        let named = match &self.hidden {
-            None => {
+    /// Gives a file without a name one: by its descriptor, which Linux permits since 6.10 and to
+    /// root, else through /proc, which takes longer (open(2), O_TMPFILE).
+    fn link(&self, path: &Path) -> Result<(), Errno> {
+        match rustix::fs::linkat(&self.file, "", CWD, path, AtFlags::EMPTY_PATH) {
+            Err(Errno::NOENT | Errno::INVAL | Errno::PERM) => {
                 let from = format!("/proc/self/fd/{}", self.file.as_raw_fd());
                 rustix::fs::linkat(CWD, from, CWD, path, AtFlags::SYMLINK_FOLLOW)
             }
+            linked => linked,
+        }
+    }
+
+    /// Gives it its name, which nothing may have.
+    pub(super) fn name(mut self, path: &Path) -> Result<(), ApplyError> {
+        let named = match &self.hidden {
+            None => self.link(path),
             Some(hidden) => {
                 rustix::fs::renameat_with(CWD, hidden, CWD, path, RenameFlags::NOREPLACE)
             }
@@ -152,7 +166,7 @@ impl Unnamed {
                 self.hidden = None;
                 Ok(())
             }
-            Err(rustix::io::Errno::EXIST) => Err(ApplyError::Exists(path.to_owned())),
+            Err(Errno::EXIST) => Err(ApplyError::Exists(path.to_owned())),
             Err(error) => Err(ApplyError::io(path, "giving it its name")(error.into())),
         }
     }
@@ -169,9 +183,7 @@ impl Unnamed {
                     Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
                     _ => {}
                 }
-                let from = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-                let linked = rustix::fs::linkat(CWD, from, CWD, &hidden, AtFlags::SYMLINK_FOLLOW);
-                linked.map_err(|error| failed(error.into()))?;
+                self.link(&hidden).map_err(|error| failed(error.into()))?;
                 self.hidden = Some(hidden.clone());
                 hidden
             }
