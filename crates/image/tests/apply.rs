@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use image::Edited;
-use image::apply::{self, ApplyError};
+use image::apply::{self, ApplyError, Held};
 use proptest::prelude::*;
 use std::fs::{self, FileTimes, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -199,4 +199,32 @@ fn a_full_disk_leaves_everything_as_it_was() {
     }
     assert!(read_only.is_some_and(|error| error.to_string().contains("Read-only")));
     assert_eq!((left, kept), (vec!["file".to_owned()], old));
+}
+
+#[test]
+fn files_of_a_set_get_their_names_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..200).map(|n| folder.path().join(format!("{n}"))).collect();
+    let write = |held: &Held| {
+        let all = paths.iter().enumerate();
+        all.for_each(|(n, path)| held.write(path, &[n as u8; 5000], 0o640).unwrap());
+    };
+    let dropped = Held::room_for(paths.len()).unwrap();
+    write(&dropped);
+    drop(dropped);
+    assert!(names(folder.path()).is_empty(), "nothing has a name, and nothing is left");
+    let held = Held::room_for(paths.len()).unwrap();
+    write(&held);
+    assert!(names(folder.path()).is_empty());
+    held.name_all().unwrap();
+    for (n, path) in paths.iter().enumerate() {
+        assert_eq!(fs::read(path).unwrap(), [n as u8; 5000]);
+        assert_eq!(fs::metadata(path).unwrap().mode() & 0o7777, 0o640);
+    }
+    let again = Held::room_for(1).unwrap();
+    again.write(&paths[0], b"another", 0o644).unwrap();
+    let error = again.name_all().unwrap_err().to_string();
+    assert!(error.contains("exists already"), "{error}");
+    assert_eq!(fs::read(&paths[0]).unwrap(), [0; 5000]);
+    assert!(Held::room_for(usize::MAX / 2).is_none(), "more than any process may have open");
 }

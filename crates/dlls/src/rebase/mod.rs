@@ -19,6 +19,6 @@ mod stamp;
 
 pub use database::{Database, DatabaseError, Entry};
 pub use layout::{LayoutError, SLOT, Space};
-pub use moving::{Examined, Options, Rebased, examine, rebase};
+pub use moving::{Examined, Options, Rebased, examine, glance, rebase};
 pub use problem::Problem;
 pub use set::{Candidate, Place, Policy, Recorded, Role, is_cygwin_runtime, lay_out};

@@ -63,19 +63,25 @@ pub struct Rebased {
     pub time_stamp: u32,
 }
 
-/// Looks at an image without changing anything; `path` is its name in errors.
-pub fn examine(path: &str, pe: &Pe<'_>, options: Options) -> Examined {
-    let headers = pe.headers();
+/// What an image's headers alone say of it: as [`examine`], if nothing is wrong with the rest and it
+/// has no addresses of 32 bits in PE32+. Its relocations are not counted.
+pub fn glance(headers: &Headers) -> Examined {
     let flag = |flag| headers.dll_characteristics & flag != 0;
-    let mut examined = Examined {
+    let stripped = headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED != 0;
+    Examined {
         base: headers.base,
         memory_bytes: memory_bytes(headers),
         address_end: if headers.wide { WIDE_END } else { NARROW_END },
         program: headers.characteristics & spec::IMAGE_FILE_DLL == 0,
         dynamic_base: flag(spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE),
         relocations: 0,
-        obstacle: None,
-    };
+        obstacle: stripped.then_some(Problem::Stripped { base: headers.base }),
+    }
+}
+
+/// Looks at an image without changing anything; `path` is its name in errors.
+pub fn examine(path: &str, pe: &Pe<'_>, options: Options) -> Examined {
+    let mut examined = Examined { obstacle: None, ..glance(pe.headers()) };
     match look_ahead(path, pe, options) {
         Ok(counts) => {
             examined.relocations = counts.total();

@@ -1,5 +1,6 @@
 //! `headstart rebase`: a set of DLLs at bases of their own.
 
+mod at_once;
 mod members;
 mod remember;
 mod write;
@@ -81,15 +82,26 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return dlls::undo(target);
     }
     let mut memory = Memory::read(arguments.database.as_deref(), &target.files)?;
-    let mut members = members::examine(arguments)?;
-    members::lay_out(&mut members, &memory, arguments)?;
-    // That files can be written is found out before the first one is.
-    let targets = dlls::targets(target)?;
+    let members = match at_once::all(arguments, &memory)? {
+        Some(members) => members,
+        None => step_by_step(arguments, &memory)?,
+    };
     if !target.dry_run {
-        write::all(&mut members, &targets, arguments.options())?;
         memory.keep(&members)?;
     }
     tell(&members, arguments)
+}
+
+/// Examines all files, finds their places, and rewrites them.
+fn step_by_step(arguments: &Arguments, memory: &Memory) -> Result<Vec<Member>> {
+    let mut members = members::examine(arguments)?;
+    members::lay_out(&mut members, memory, arguments)?;
+    // That files can be written is found out before the first one is.
+    let targets = dlls::targets(&arguments.target)?;
+    if !arguments.target.dry_run {
+        write::all(&mut members, &targets, arguments.options())?;
+    }
+    Ok(members)
 }
 
 fn tell(members: &[Member], arguments: &Arguments) -> Result<ExitCode> {

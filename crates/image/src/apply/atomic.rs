@@ -77,6 +77,12 @@ impl Batch {
     }
 }
 
+/// Makes sure that the names of these files are on the disk: once for each folder.
+pub(super) fn sync_folders<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), ApplyError> {
+    let folders: BTreeMap<&Path, &Path> = files.map(|file| (folder(file), file)).collect();
+    folders.into_values().try_for_each(sync_folder)
+}
+
 /// Writes a file of headstart's own: a new one, or over an older version, whose permissions it
 /// keeps.
 ///
@@ -89,6 +95,7 @@ pub fn write_over(path: &Path, content: &[u8]) -> Result<(), ApplyError> {
 }
 
 /// A file on the disk that has no name yet, or, on file systems without such files, a hidden one.
+#[derive(Debug)]
 pub(super) struct Unnamed {
     pub(super) file: File,
     /// Its name, where it has one.
@@ -111,6 +118,17 @@ impl Unnamed {
         pieces: impl Iterator<Item = &'a [u8]>,
         mode: u32,
     ) -> Result<Unnamed, ApplyError> {
+        let new = Unnamed::unsynced(path, pieces, mode)?;
+        new.file.sync_all().map_err(ApplyError::io(path, "writing it"))?;
+        Ok(new)
+    }
+
+    /// A file that is to be at `path`, written.
+    pub(super) fn unsynced<'a>(
+        path: &Path,
+        pieces: impl Iterator<Item = &'a [u8]>,
+        mode: u32,
+    ) -> Result<Unnamed, ApplyError> {
         let new =
             Unnamed::create(path, mode).map_err(ApplyError::io(path, "writing its folder"))?;
         let write = || {
@@ -118,7 +136,7 @@ impl Unnamed {
             if new.file.metadata()?.permissions().mode() & 0o7777 != mode {
                 new.file.set_permissions(Permissions::from_mode(mode))?;
             }
-            new.file.sync_all()
+            Ok(())
         };
         write().map_err(ApplyError::io(path, "writing it"))?;
         Ok(new)

@@ -2,10 +2,12 @@
 
 mod allowed;
 mod atomic;
+mod held;
 mod undo;
 
 pub use allowed::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
 pub use atomic::{Batch, write_new, write_over};
+pub use held::Held;
 pub use undo::{UNDO, in_place, in_place_beside, undo, undo_beside, undo_file};
 
 use std::path::{Path, PathBuf};

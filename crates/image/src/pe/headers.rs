@@ -102,7 +102,11 @@ impl Headers {
         ends.fold(table.max(self.header_bytes.into()), u64::max)
     }
 
-    pub(super) fn read(path: &str, bytes: &[u8]) -> Result<Headers, PeError> {
+    /// Reads the headers; bytes behind them need not be there. `path` is only its name in errors.
+    ///
+    /// # Errors
+    /// The bytes are not PE, or end within the headers.
+    pub fn read(path: &str, bytes: &[u8]) -> Result<Headers, PeError> {
         let short = || PeError::truncated(path, bytes.len());
         if !crate::is_pe(bytes) {
             return Err(PeError::not_pe(path, bytes));

@@ -48,7 +48,8 @@ pub fn examine(arguments: &Arguments) -> Result<Vec<Member>> {
 }
 
 impl Member {
-    fn new(file: &Path, examined: Examined, time_stamp: u32, arguments: &Arguments) -> Member {
+    /// What is known before it has a place.
+    pub fn new(file: &Path, examined: Examined, time_stamp: u32, arguments: &Arguments) -> Member {
         let (stays, refused) = standing(file, &examined, arguments);
         let image = RebasedImage {
             file: file.display().to_string(),
