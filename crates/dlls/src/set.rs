@@ -122,8 +122,9 @@ impl<'a> Set<'a> {
         self.members.get(index)
     }
 
-    /// Which image the import of `name` by image `from` leads to: a named one, else one of the
-    /// importer's own folder, else one of the other folders, in order.
+    /// Which image the import of `name` by image `from` leads to: a named one (of several, that of the
+    /// importer's own folder), else one of the importer's own folder, else one of the other folders,
+    /// in order.
     ///
     /// # Errors
     /// It is an API set, not at hand, or two images have that name.
@@ -136,11 +137,22 @@ impl<'a> Set<'a> {
         }
         match self.by_name.get(&key).map(Vec::as_slice) {
             Some([only]) => return Ok(*only),
-            Some(_) => return Err(Missing::Ambiguous(named())),
+            Some(several) => {
+                return self.beside(importer, several).ok_or(Missing::Ambiguous(named()));
+            }
             None => {}
         }
         let found = self.found_by.get(&(importer.folder.clone(), key));
         found.copied().ok_or_else(|| Missing::NotAtHand(named()))
+    }
+
+    /// The one of several that is in the importer's own folder, where loaders look first.
+    fn beside(&self, importer: &Member<'_>, several: &[usize]) -> Option<usize> {
+        let folder = |index: &&usize| {
+            self.member(**index).is_some_and(|member| member.folder == importer.folder)
+        };
+        let mut own = several.iter().filter(folder);
+        own.next().copied().filter(|_| own.next().is_none())
     }
 
     /// Says so where two of the named images have one name and machine: which of them would be

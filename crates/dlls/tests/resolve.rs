@@ -125,6 +125,18 @@ fn machines_are_kept_apart_and_twins_refused() {
     let error = set.unambiguous().unwrap_err().to_string();
     assert!(error.starts_with("2/A.DLL: 1/a.dll has the same name and machine"), "{error}");
     assert_eq!(set.dll(0, b"a"), Err(Missing::Ambiguous("a".to_owned())));
+    // Each program's own one is meant, where each has one.
+    let program = Tiny::default();
+    let made = Made::of(&[
+        ("1/x.exe", &program),
+        ("1/a.dll", &exports()),
+        ("2/x.exe", &program),
+        ("2/A.DLL", &exports()),
+        ("3/x.exe", &program),
+    ]);
+    let set = made.set();
+    assert_eq!((set.dll(0, b"a"), set.dll(2, b"a")), (Ok(1), Ok(3)));
+    assert_eq!(set.dll(4, b"a"), Err(Missing::Ambiguous("a".to_owned())));
 }
 
 #[test]

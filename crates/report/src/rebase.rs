@@ -62,7 +62,11 @@ fn sum(map: &RebaseMap, verb: &str, style: &Style) -> String {
         }
     };
     if stay > 0 && !moved.is_empty() {
-        text += &format!(", {} where it was", count(stay as u64));
+        text += &format!(
+            ", {} where {} before",
+            count(stay as u64),
+            if stay == 1 { "it was" } else { "they were" }
+        );
     }
     if refused > 0 {
         text += &format!(", {} refused", count(refused as u64));
