@@ -2,6 +2,7 @@
 
 mod at_once;
 mod members;
+mod read;
 mod remember;
 mod write;
 

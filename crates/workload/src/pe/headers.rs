@@ -1,8 +1,8 @@
 use super::PeError;
-use super::checksum::checksum;
 use super::layout::{Layout, SECTION_ALIGNMENT, pad, patch};
 use super::machine::Machine;
 use crate::PeOptions;
+use ::image::pe::checksum;
 
 /// `Characteristics` of the COFF header.
 pub(super) const RELOCS_STRIPPED: u16 = 0x1;
@@ -93,7 +93,8 @@ pub(super) fn begin<const N: usize>(
 /// Ends a file that has all its bytes: computes the checksum where it is asked for.
 pub(super) fn finish(out: &mut [u8], options: &PeOptions) {
     if options.checksum {
-        let sum = checksum(out, CHECKSUM_AT);
+        // Its own place is zero so far.
+        let sum = checksum::finish(checksum::sum(out), out.len());
         patch(out, CHECKSUM_AT, sum);
     }
 }

@@ -9,7 +9,6 @@
 //! Sizes are known and checked against the format before the first byte is written; an image is
 //! one allocation of its final size.
 
-mod checksum;
 mod code;
 pub mod dawson;
 mod error;

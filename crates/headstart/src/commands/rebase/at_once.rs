@@ -5,8 +5,8 @@
 
 use super::Arguments;
 use super::members::{self, Member};
+use super::read::read;
 use super::remember::Memory;
-use super::write::read;
 use crate::commands::dlls::{self, Target};
 use crate::progress::Line;
 use ::dlls::rebase::{self, Options};

@@ -1,7 +1,7 @@
 //! The images of the set: what they are, and where they go.
 
+use super::read::read;
 use super::remember::Memory;
-use super::write::read;
 use super::{Arguments, usage};
 use ::dlls::rebase::{self, Candidate, Examined, Place, Policy, Problem, Recorded, Role};
 use anyhow::Result;

@@ -1,17 +1,13 @@
 //! The set rewritten, by as many threads as there are processors.
 
 use super::members::Member;
+use super::read::read;
 use crate::commands::dlls::{Target, declines};
-use crate::exit::FileError;
 use crate::progress::Line;
 use ::dlls::rebase::{Options, rebase};
 use anyhow::Result;
 use image::apply::Batch;
 use rayon::prelude::*;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rewrites all images that are not refused.
@@ -58,29 +54,4 @@ fn one(
     member.time_stamp = done.time_stamp;
     *buffer = done.bytes;
     Ok(())
-}
-
-/// Reads a regular file, of which the length is known or not, into a buffer that is used again and
-/// again. Gives its permissions where the length was not known.
-pub fn read(path: &Path, length: Option<u64>, buffer: &mut Vec<u8>) -> Result<u32, FileError> {
-    let mut read = || {
-        let mut file = File::open(path)?;
-        let (length, mode) = match length {
-            Some(length) => (length, 0),
-            None => {
-                let data = file.metadata()?;
-                (data.len(), data.permissions().mode() & 0o777)
-            }
-        };
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        buffer.try_reserve(length.saturating_sub(buffer.len()))?;
-        buffer.resize(length, 0);
-        file.read_exact(buffer)?;
-        Ok(mode)
-    };
-    read().map_err(|source| FileError {
-        path: path.display().to_string(),
-        source,
-        remedy: "name a file that can be read, and that nobody changes meanwhile",
-    })
 }
