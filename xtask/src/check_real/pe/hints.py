@@ -1,5 +1,5 @@
 """Prints how many import hints of PE files could be checked by pefile, and how many are wrong:
-FILE... A DLL is the file of its name among them, if there is only one."""
+FILE... A DLL is the file of its name among them, if there is only one, else that of the importer's folder."""
 import collections, json, os, sys
 import pefile
 
@@ -30,6 +30,8 @@ for path in sys.argv[1:]:
     for entry in getattr(pe, "DIRECTORY_ENTRY_IMPORT", []) + getattr(
             pe, "DIRECTORY_ENTRY_DELAY_IMPORT", []):
         found = files.get(entry.dll.decode("utf-8", "replace").lower(), [])
+        if len(found) > 1:
+            found = [dll for dll in found if os.path.dirname(dll) == os.path.dirname(path)]
         names = names_of(found[0]) if len(found) == 1 else {}
         for symbol in entry.imports:
             if symbol.name in names:
