@@ -152,6 +152,7 @@ fn what_cannot_be_bound_is_a_sentence() {
     let full = Tiny { header_bytes: 0x200, ..Tiny::importing(&many) };
     let error = refuse(&set_of(&full));
     assert!(error.contains("no room") && error.contains("144 are free"), "{error}");
+    assert!(error.ends_with("realign --file-alignment 4096 makes room"), "{error}");
     let made = set_of(&program());
     let mut bytes = made.0[0].1.clone();
     bytes[0x3ff] = 1;

@@ -176,9 +176,13 @@ fn placed(
     let start = room.start.next_multiple_of(ALIGNMENT);
     let free = room.end.saturating_sub(start);
     if bytes.len() > free {
+        let remedy = match start.saturating_add(bytes.len()) <= PAGE as usize {
+            true => "headstart realign --file-alignment 4096 makes room",
+            false => "it imports from too many DLLs to be bound",
+        };
         let reason = format!(
             "there is no room in its headers: bound imports take {} bytes, and {free} are free \
-             behind the section table; headstart realign --file-alignment 4096 makes room",
+             behind the section table; {remedy}",
             bytes.len()
         );
         return Err(Declined::refused(path, reason));

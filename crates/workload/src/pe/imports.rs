@@ -4,6 +4,8 @@ use super::names;
 use crate::Hints;
 
 const DESCRIPTOR_BYTES: u32 = 20;
+/// `IMAGE_BOUND_IMPORT_DESCRIPTOR`.
+const BOUND_BYTES: u64 = 8;
 const KERNEL: &str = "KERNEL32.dll";
 
 /// What every program imports from the system, in this order. Their hints are zero: positions
@@ -65,13 +67,24 @@ impl Imports {
 
     /// Bytes of all tables.
     pub(super) fn bytes(&self) -> u64 {
-        let libraries: u64 = names::by_digits(self.dlls)
-            .map(|(digits, count)| count * (library_bytes(1) - 1 + u64::from(digits)))
-            .sum();
+        let libraries = self.library_name_bytes();
         let thunks = self.thunk_bytes().saturating_mul(2);
         [self.descriptor_bytes(), self.hint_bytes(), KERNEL.len() as u64 + 1, libraries]
             .into_iter()
             .fold(thunks, u64::saturating_add)
+    }
+
+    /// Bytes of a table of bound imports from all libraries (`IMAGE_BOUND_IMPORT_DESCRIPTOR`): an
+    /// entry and a name for each, and the end.
+    pub(super) fn bound_bytes(&self) -> u64 {
+        let names = self.library_name_bytes() + KERNEL.len() as u64 + 1;
+        names + BOUND_BYTES * (u64::from(self.dlls) + 2)
+    }
+
+    /// Bytes of the names of Pietrek's libraries.
+    fn library_name_bytes(&self) -> u64 {
+        let names = names::by_digits(self.dlls);
+        names.map(|(digits, count)| count * (library_bytes(1) - 1 + u64::from(digits))).sum()
     }
 
     /// Address of the slot that the loader fills with one of [`KERNEL_FUNCTIONS`].

@@ -10,7 +10,7 @@
 use super::code::{Code, If};
 use super::headers::{self, Directory, Header};
 use super::imports::{Imports, KERNEL_FUNCTIONS};
-use super::layout::{Layout, Section, close};
+use super::layout::{Layout, SECTION_ALIGNMENT, Section, close};
 use super::library::Library;
 use super::machine::Machine;
 use super::program::{Exits, Program};
@@ -102,7 +102,7 @@ impl<'a> Sized<'a> {
         let text = program.bytes(imports.calls().saturating_mul(CALL_BYTES));
         let layout = Layout::new(
             names::PROGRAM,
-            headers::bytes(machine, 2),
+            header_bytes(machine, &imports),
             asked.pe.file_alignment,
             [Section::text(text), Section::rdata(imports.bytes())],
         )?;
@@ -160,6 +160,14 @@ impl<'a> Sized<'a> {
             }
         }
     }
+}
+
+/// Headers of the program with room for bound imports behind them, as BIND needs it; without, where
+/// they would not end before the first section.
+fn header_bytes(machine: Machine, imports: &Imports) -> u32 {
+    let headers = headers::bytes(machine, 2);
+    let bound = u32::try_from(imports.bound_bytes()).unwrap_or(u32::MAX);
+    headers.checked_add(bound).filter(|&bytes| bytes <= SECTION_ALIGNMENT).unwrap_or(headers)
 }
 
 fn program(machine: Machine, imports: &Imports, imports_rva: u32) -> Program<'_> {
