@@ -8,7 +8,7 @@ use crate::tables::{self, FromDll};
 use crate::{Declined, Set};
 use image::ImageError;
 use image::pe::edit::Draft;
-use image::pe::{Directory, Pe, spec};
+use image::pe::{Directory, PAGE, Pe, spec};
 use std::collections::BTreeSet;
 
 /// Entries of the bound-import directory begin at multiples of this.
