@@ -229,7 +229,14 @@ proptest! {
                 prop_assert!(place.is_multiple_of(between), "{name}");
             }
             prop_assert!(realigned(&other, between).unwrap().1 == other, "{name}");
-            prop_assert!(realigned(&other, file_alignment).unwrap().1 == bytes, "{name}");
+            let (_, back) = realigned(&other, file_alignment).unwrap();
+            prop_assert!(memory(&back) == memory(&bytes), "{name}");
+            // Programs may have room for bound imports in their headers, which nobody has used.
+            let old = Pe::parse("", &bytes).unwrap().headers().clone();
+            let table_end = old.section_offset(old.sections.len()) as u32;
+            let has_room = old.header_bytes > table_end.next_multiple_of(file_alignment);
+            prop_assert!(has_room || back == bytes, "{name}");
+            prop_assert!(!has_room || name.ends_with(".exe"), "{name}");
         }
     }
 }
