@@ -56,7 +56,8 @@ pub fn in_turns(context: &Context, commands: &[Command], rounds: usize) -> Resul
             let which = (round + turn) % slots.len();
             let launch = launcher.once(slots[which], &spec())?.launch;
             let (ending, left) = (launch.ending, launch.left_running);
-            ensure!(ending == Ending::Code(0), "a launch ended with {ending:?}");
+            let program = &commands[which].argv;
+            ensure!(ending == Ending::Code(0), "round {round}: {program:?} ended with {ending:?}");
             ensure!(left == 0, "a launch started {left} processes of Wine's, which cost it time");
             if round > 0 {
                 times[which].push(launch.total_us);
