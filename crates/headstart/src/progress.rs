@@ -3,6 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Progress;
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const QUIET_FOR: Duration = Duration::from_secs(1);
@@ -48,6 +49,28 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+/// A line that counts files, by any thread.
+pub struct Counter {
+    line: Line,
+    doing: &'static str,
+    all: usize,
+    done: AtomicUsize,
+}
+
+impl Counter {
+    /// For so many files, and what is done with them: `writing`.
+    pub fn new(doing: &'static str, all: usize) -> Counter {
+        Counter { line: Line::new(), doing, all, done: AtomicUsize::new(0) }
+    }
+
+    /// One more is done.
+    pub fn one_more(&self) {
+        let (doing, all) = (self.doing, self.all);
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.line.show(done as f64 / all as f64, format!("{doing} {done} of {all} files"));
     }
 }
 

@@ -239,3 +239,58 @@ fn signed_files_stay_or_lose_their_signature() {
         assert!(new == fs::read(&signed).unwrap(), "{verb}");
     }
 }
+
+/// Killed before each of its system calls in turn that changes files, with one thread.
+#[test]
+fn converted_files_are_never_without_their_record() {
+    let Some(strace) = testkit::tool("strace") else { return };
+    let mut kills = 0;
+    for call in ["write", "fsync", "linkat", "rename"] {
+        for time in 1.. {
+            let folder = tempfile::tempdir().unwrap();
+            let files = set(folder.path());
+            let before = contents(folder.path());
+            let mut command = Command::new(&strace);
+            command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
+            command.args(["-e", &format!("inject={call}:signal=SIGKILL:when={time}")]);
+            command
+                .arg(env!("CARGO_BIN_EXE_headstart"))
+                .args(with(&["ordinal", "--in-place"], &files));
+            let status = command.env("RAYON_NUM_THREADS", "1").output().unwrap().status;
+            let moment = format!("{call} {time}");
+            let same = |(name, bytes): &(String, Vec<u8>)| {
+                fs::read(folder.path().join(name)).unwrap() == *bytes
+            };
+            let record = folder.path().join("headstart-ordinals.json").exists();
+            assert!(record || before.iter().all(same), "{moment}: ordinals without a record");
+            if status.success() {
+                assert!(record && !before.iter().all(same));
+                break;
+            }
+            kills += 1;
+            assert!(kills < 60, "{moment} does not end");
+            if !before.iter().all(same) {
+                stdout(&run(&with(&["ordinal", "--undo"], &files)));
+                assert!(before.iter().all(same), "{moment}");
+                assert!(!folder.path().join("headstart-ordinals.json").exists(), "{moment}");
+            }
+        }
+    }
+    // One program changes, with its undo file, and the record.
+    assert!(kills >= 9, "{kills}");
+}
+
+#[test]
+fn a_dry_run_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = set(&folder.path().join("in"));
+    let out = folder.path().join("out");
+    for verb in ["rebase", "hints", "bind", "unbind", "ordinal", "realign"] {
+        let dry = run(&with(&[verb, "--dry-run", "--out", &text(&out)], &files));
+        assert!(dry.status.success(), "{verb}: {}", stderr(&dry));
+        assert_eq!(names(folder.path()), ["in"], "{verb}");
+    }
+    let set = ["flags", "--set", "tsaware", "--dry-run", "--out"];
+    assert!(run(&with(&[&set[..], &[&text(&out)]].concat(), &files)).status.success());
+    assert_eq!(names(folder.path()), ["in"]);
+}

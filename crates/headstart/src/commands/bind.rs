@@ -1,15 +1,13 @@
 //! `headstart bind`: addresses of imported functions written beforehand.
 
-use super::dll_set::{self, Outcome, Request};
-use super::dlls::{SCHEMA, declines, undo};
-use super::each_dll::{self, Rewritten};
+use super::dll_set;
+use super::dlls::undo;
+use super::each_dll;
 use crate::args::DllArgs;
 use crate::exit::Declines;
-use crate::output;
 use anyhow::Result;
 use dlls::bind::{Bound, bind};
 use model::figures::{count, plural};
-use report::dll_set::SetRow;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,42 +35,38 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return undo(target);
     }
-    let request = Request { arguments: target, search };
-    let files = dll_set::rewrite(&request, &bind, any, |_, files| Ok(files))?;
-    output::print(&if target.json {
-        let files: Result<Vec<Value>> = files.iter().map(object).collect();
-        report::export::json(&json!({
-            "schema": SCHEMA, "dry_run": target.dry_run, "files": files?
-        }))?
-    } else {
-        let rows: Vec<SetRow> = files.iter().map(row).collect();
-        let place = each_dll::place(target);
-        let heads = ["bound", "of imports", "DLLs", "of DLLs"];
-        let style = output::style();
-        report::dll_set::table(&heads, &rows, &sentence(&files), place.as_deref(), &style)
-    })?;
-    Ok(ExitCode::SUCCESS)
+    let files = dll_set::rewrite(target, search, &bind, |_, files| any(files))?;
+    let heads = ["bound", "of imports", "DLLs", "of DLLs"];
+    each_dll::tell(
+        target,
+        || each_dll::json(target, &files, object),
+        |place, style| {
+            let rows = dll_set::rows(&files, figures, notes);
+            report::dll_set::table(&heads, &rows, &sentence(&files), place, style)
+        },
+    )
 }
 
-type File = Rewritten<Outcome<Bound>>;
+type File = dll_set::File<Bound>;
 
 /// Stops where not one file would be bound.
-fn any(files: Vec<File>) -> Result<Vec<File>> {
+fn any(files: &mut Vec<File>) -> Result<()> {
     if files.iter().any(|file| file.done.as_ref().is_ok_and(|done| !done.dlls.is_empty())) {
-        return Ok(files);
+        return Ok(());
     }
+    dll_set::all_or_none(files)?;
     let left = files.iter().find_map(|file| Some((file, file.done.as_ref().ok()?.left.first()?)));
-    let reason = left.map(|(file, left)| {
-        let reason = format!("it cannot be bound to {}: {}", left.name, left.reason);
-        Declines { path: file.file.display().to_string(), reason }
-    });
-    let path = files.first().map(|file| file.file.display().to_string()).unwrap_or_default();
-    let none = Declines { path, reason: "it imports from no DLL".to_owned() };
-    let declined = files.into_iter().find_map(|file| file.done.err());
-    Err(match (declined, reason) {
-        (Some(declined), _) => declines(declined),
-        (None, reason) => reason.unwrap_or(none).into(),
-    })
+    Err(match left {
+        Some((file, left)) => {
+            let reason = format!("it cannot be bound to {}: {}", left.name, left.reason);
+            Declines { path: file.name(), reason }
+        }
+        None => {
+            let path = files.first().map(File::name).unwrap_or_default();
+            Declines { path, reason: "it imports from no DLL".to_owned() }
+        }
+    }
+    .into())
 }
 
 fn figures(file: &File) -> [u64; 4] {
@@ -81,11 +75,6 @@ fn figures(file: &File) -> [u64; 4] {
     let left: u64 = done.left.iter().map(|dll| dll.imports).sum();
     let (dlls, others) = (done.dlls.len() as u64, done.left.len() as u64);
     [bound, bound + left, dlls, dlls + others]
-}
-
-fn row(file: &File) -> SetRow {
-    let (file_name, figures) = (file.file.display().to_string(), figures(file).into());
-    SetRow { file: file_name, figures, notes: notes(file) }
 }
 
 fn sentence(files: &[File]) -> String {
@@ -113,12 +102,12 @@ fn notes(file: &File) -> Vec<String> {
         Ok(done) => done,
         Err(declined) => {
             let whole = declined.to_string();
-            let path = format!("{}: ", file.file.display());
+            let path = format!("{}: ", file.name());
             let reason = whole.strip_prefix(&path).unwrap_or(&whole);
             return vec![format!("left as it is: {reason}")];
         }
     };
-    let mut notes = Vec::from_iter(dll_set::stripped(file));
+    let mut notes = file.notes();
     let missing = done.left.iter().filter(|left| !left.at_hand);
     let missing: Vec<String> = missing.map(|left| left.name.clone()).collect();
     if !missing.is_empty() {
@@ -154,8 +143,7 @@ fn object(file: &File) -> Result<Value> {
         Ok(done) => serde_json::to_value(done)?,
         Err(_) => json!({}),
     };
-    let mut object = dll_set::object(file, own);
+    let mut object = file.object(own, notes(file))?;
     object["declined"] = file.done.as_ref().err().map(ToString::to_string).into();
-    object["notes"] = notes(file).into();
     Ok(object)
 }

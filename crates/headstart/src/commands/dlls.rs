@@ -25,8 +25,8 @@ pub struct Target<'a> {
     pub out: Option<PathBuf>,
 }
 
-/// Where each file goes. That it can go there is checked for all of them now, so that nothing is
-/// half done later.
+/// Where each file goes, which a dry run does not touch. That it can go there is checked for all of
+/// them now, so that nothing is half done later.
 pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
     let mut targets = Vec::new();
     let writers = apply::Writers::default();
@@ -57,7 +57,7 @@ pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
         }
         targets.push(Target { file, out });
     }
-    if let Some(folder) = &arguments.out {
+    if let Some(folder) = arguments.out.as_ref().filter(|_| !arguments.dry_run) {
         std::fs::create_dir_all(folder).map_err(|source| crate::exit::FileError {
             path: folder.display().to_string(),
             source,

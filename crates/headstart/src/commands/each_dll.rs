@@ -1,17 +1,20 @@
 //! PE files rewritten one by one: all are thought out before the first is written.
 
-use super::dlls::{Target, declines, targets};
+use super::dlls::{SCHEMA, Target, declines, targets};
 use crate::args::DllArgs;
 use crate::output;
-use crate::progress::Line;
+use crate::progress::Counter;
 use anyhow::Result;
 use dlls::{Declined, signature};
 use image::apply::Batch;
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile, spec};
 use rayon::prelude::*;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use report::Style;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// What became of one file.
 pub struct Rewritten<T> {
@@ -27,13 +30,37 @@ pub struct Rewritten<T> {
     pub done: T,
 }
 
+impl<T> Rewritten<T> {
+    /// The file's path as text.
+    pub fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    /// What is noted of files whatever is done to them.
+    pub fn notes(&self) -> Vec<String> {
+        let note = "its signature was removed".to_owned();
+        self.stripped.then_some(note).into_iter().collect()
+    }
+
+    /// The file's JSON object: what a verb has to say of it, with what all of them say.
+    pub fn object(&self, own: impl Serialize, notes: Vec<String>) -> Result<Value> {
+        let mut object = serde_json::to_value(own)?;
+        object["file"] = self.name().into();
+        object["written"] = self.written.as_ref().map(|path| path.display().to_string()).into();
+        object["changed"] = self.changed.into();
+        object["signature_removed"] = self.stripped.into();
+        object["notes"] = notes.into();
+        Ok(object)
+    }
+}
+
 /// Rewrites every file by `rewrite`, and writes the results unless this is a dry run. Nothing is
 /// written where one of them is declined.
 pub fn rewrite<T: Send>(
     arguments: &DllArgs,
     rewrite: impl Fn(&mut Draft, &str) -> Result<T, Declined> + Sync,
 ) -> Result<Vec<Rewritten<T>>> {
-    let targets = if arguments.dry_run { dry(&arguments.files) } else { targets(arguments)? };
+    let targets = targets(arguments)?;
     let batch = Batch::default();
     let one = |target: &Target<'_>, write: bool| -> Result<Rewritten<T>> {
         let file = PeFile::open(target.file)?;
@@ -81,8 +108,32 @@ pub fn settled<T>(
     Ok((draft.finish(keep), stripped, done))
 }
 
+/// Prints what was done: as JSON, or a view that says where the results are.
+pub fn tell(
+    arguments: &DllArgs,
+    json: impl FnOnce() -> Result<Value>,
+    view: impl FnOnce(Option<&str>, &Style) -> String,
+) -> Result<ExitCode> {
+    output::print(&if arguments.json {
+        report::export::json(&json()?)?
+    } else {
+        view(place(arguments).as_deref(), &output::style())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What `--json` prints.
+pub fn json<T>(
+    arguments: &DllArgs,
+    files: &[Rewritten<T>],
+    object: impl Fn(&Rewritten<T>) -> Result<Value>,
+) -> Result<Value> {
+    let files: Vec<Value> = files.iter().map(object).collect::<Result<_>>()?;
+    Ok(json!({ "schema": SCHEMA, "dry_run": arguments.dry_run, "files": files }))
+}
+
 /// Where the results are, in words; `None` for a dry run.
-pub fn place(arguments: &DllArgs) -> Option<String> {
+fn place(arguments: &DllArgs) -> Option<String> {
     match &arguments.out {
         _ if arguments.dry_run => None,
         Some(folder) => Some(format!("Written to {}", output::quoted(folder))),
@@ -90,24 +141,13 @@ pub fn place(arguments: &DllArgs) -> Option<String> {
     }
 }
 
-/// Files of a dry run, which go nowhere.
-pub fn dry(files: &[PathBuf]) -> Vec<Target<'_>> {
-    files.iter().map(|file: &PathBuf| Target { file: Path::new(file), out: None }).collect()
-}
-
 /// Does something with every one, in parallel, and says how far it is.
 pub fn each<F: Sync, T: Send>(
     targets: &[F],
-    doing: &str,
+    doing: &'static str,
     one: impl Fn(&F) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let (line, done) = (Line::new(), AtomicUsize::new(0));
-    let results = targets.par_iter().map(|target| {
-        let result = one(target)?;
-        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-        let share = done as f64 / targets.len() as f64;
-        line.show(share, format!("{doing} {done} of {} files", targets.len()));
-        Ok(result)
-    });
+    let counter = Counter::new(doing, targets.len());
+    let results = targets.par_iter().map(|target| one(target).inspect(|_| counter.one_more()));
     results.collect()
 }

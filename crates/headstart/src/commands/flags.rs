@@ -78,22 +78,20 @@ fn show(target: &DllArgs) -> Result<ExitCode> {
 
 fn change(target: &DllArgs, asked: &Change) -> Result<ExitCode> {
     let files = each_dll::rewrite(target, |draft, path| flags::change(draft, path, asked))?;
-    output::print(&if target.json {
-        let files: Vec<Value> = files.iter().map(object).collect();
-        report::export::json(&json!({
-            "schema": SCHEMA, "dry_run": target.dry_run, "files": files
-        }))?
-    } else {
-        let changes: Vec<FlagChange> = files.iter().map(row).collect();
-        report::flags::changes(&changes, each_dll::place(target).as_deref(), &output::style())
-    })?;
-    Ok(ExitCode::SUCCESS)
+    each_dll::tell(
+        target,
+        || each_dll::json(target, &files, object),
+        |place, style| {
+            let changes: Vec<FlagChange> = files.iter().map(row).collect();
+            report::flags::changes(&changes, place, style)
+        },
+    )
 }
 
 fn row(file: &Rewritten<Changed>) -> FlagChange {
     let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name().to_owned()).collect();
     FlagChange {
-        file: file.file.display().to_string(),
+        file: file.name(),
         set: names(&file.done.set),
         cleared: names(&file.done.cleared),
         notes: notes(file),
@@ -101,19 +99,11 @@ fn row(file: &Rewritten<Changed>) -> FlagChange {
 }
 
 fn notes(file: &Rewritten<Changed>) -> Vec<String> {
-    let stripped = file.stripped.then(|| "its signature was removed".to_owned());
-    stripped.into_iter().chain(file.done.notes.iter().cloned()).collect()
+    [file.notes(), file.done.notes.clone()].concat()
 }
 
-fn object(file: &Rewritten<Changed>) -> Value {
+fn object(file: &Rewritten<Changed>) -> Result<Value> {
     let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name()).collect::<Vec<_>>();
-    json!({
-        "file": file.file,
-        "written": file.written,
-        "changed": file.changed,
-        "signature_removed": file.stripped,
-        "set": names(&file.done.set),
-        "cleared": names(&file.done.cleared),
-        "notes": notes(file),
-    })
+    let own = json!({ "set": names(&file.done.set), "cleared": names(&file.done.cleared) });
+    file.object(own, notes(file))
 }

@@ -1,15 +1,13 @@
 //! `headstart hints`: hints of imports made right.
 
-use super::dll_set::{self, Outcome, Request};
-use super::dlls::{SCHEMA, undo};
-use super::each_dll::{self, Rewritten};
+use super::dll_set;
+use super::dlls::undo;
+use super::each_dll;
 use crate::args::DllArgs;
-use crate::output;
 use anyhow::Result;
 use dlls::hints::{Repaired, repair};
 use model::figures::{count, plural};
-use report::dll_set::SetRow;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -36,34 +34,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return undo(target);
     }
-    let request = Request { arguments: target, search };
-    let files = dll_set::rewrite(&request, &repair, dll_set::all_or_none, |_, files| Ok(files))?;
-    output::print(&if target.json {
-        let files: Result<Vec<Value>> = files.iter().map(object).collect();
-        report::export::json(&json!({
-            "schema": SCHEMA, "dry_run": target.dry_run, "files": files?
-        }))?
-    } else {
-        let rows: Vec<SetRow> = files.iter().map(row).collect();
-        let place = each_dll::place(target);
-        let heads = ["repaired", "right before", "left", "unknown"];
-        let style = output::style();
-        report::dll_set::table(&heads, &rows, &sentence(&files), place.as_deref(), &style)
-    })?;
-    Ok(ExitCode::SUCCESS)
+    let files = dll_set::rewrite(target, search, &repair, |_, files| dll_set::all_or_none(files))?;
+    let heads = ["repaired", "right before", "left", "unknown"];
+    each_dll::tell(
+        target,
+        || each_dll::json(target, &files, object),
+        |place, style| {
+            let rows = dll_set::rows(&files, figures, notes);
+            report::dll_set::table(&heads, &rows, &sentence(&files), place, style)
+        },
+    )
 }
 
-type File = Rewritten<Outcome<Repaired>>;
+type File = dll_set::File<Repaired>;
 
 fn figures(file: &File) -> [u64; 4] {
     let Ok(done) = &file.done else { return [0; 4] };
     let left = done.shared + done.beyond + done.missing.len() as u64;
     [done.repaired, done.right_before, left, done.unknown.values().sum()]
-}
-
-fn row(file: &File) -> SetRow {
-    let (file_name, figures) = (file.file.display().to_string(), figures(file).into());
-    SetRow { file: file_name, figures, notes: notes(file) }
 }
 
 fn sentence(files: &[File]) -> String {
@@ -83,7 +71,7 @@ fn sentence(files: &[File]) -> String {
 
 fn notes(file: &File) -> Vec<String> {
     let Ok(done) = &file.done else { return Vec::new() };
-    let mut notes = Vec::from_iter(dll_set::stripped(file));
+    let mut notes = file.notes();
     if !done.unknown.is_empty() {
         let names: Vec<String> = done.unknown.keys().cloned().collect();
         notes.push(format!("not at hand: {}", dll_set::few(&names)));
@@ -113,8 +101,5 @@ fn notes(file: &File) -> Vec<String> {
 }
 
 fn object(file: &File) -> Result<Value> {
-    let own = serde_json::to_value(file.done.as_ref().ok())?;
-    let mut object = dll_set::object(file, own);
-    object["notes"] = notes(file).into();
-    Ok(object)
+    file.object(file.done.as_ref().ok(), notes(file))
 }

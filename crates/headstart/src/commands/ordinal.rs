@@ -1,16 +1,14 @@
 //! `headstart ordinal`: imports by name made imports by ordinal.
 
-use super::dll_set::{self, Outcome, Request};
-use super::dlls::{SCHEMA, declines, undo};
-use super::each_dll::{self, Rewritten};
+use super::dll_set;
+use super::dlls::{declines, undo};
+use super::each_dll;
 use crate::args::DllArgs;
 use crate::exit::{FileError, Usage};
-use crate::output;
 use anyhow::Result;
 use dlls::Set;
 use dlls::ordinal::{Converted, RECORD, Record, convert};
 use model::figures::{count, plural};
-use report::dll_set::SetRow;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -39,33 +37,37 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if !target.dry_run && record.symlink_metadata().is_ok() {
         return Err(Usage(format!(
-            "{} exists already: convert the original files, to another folder",
+            "{} exists already: convert the original files, to another folder; what a run left that \
+             was not finished is taken back with --undo, or removed",
             record.display()
         ))
         .into());
     }
-    let request = Request { arguments: target, search: &[] };
-    let (files, kept) =
-        dll_set::rewrite(&request, &convert, dll_set::all_or_none, |set, files| {
-            keep(set, files, (!target.dry_run).then_some(&record))
-        })?;
-    let kept = kept.then(|| record.display().to_string());
-    output::print(&if target.json {
-        let files: Result<Vec<Value>> = files.iter().map(object).collect();
-        report::export::json(&json!({
-            "schema": SCHEMA, "dry_run": target.dry_run, "record": kept, "files": files?
-        }))?
-    } else {
-        let rows: Vec<SetRow> = files.iter().map(row).collect();
-        let place = each_dll::place(target);
-        let heads = ["converted", "by ordinal before", "from outside", "left"];
-        let (style, sentence) = (output::style(), sentence(&files, kept.as_deref()));
-        report::dll_set::table(&heads, &rows, &sentence, place.as_deref(), &style)
+    let mut kept = false;
+    // The record comes first: files without it are what nobody could check.
+    let files = dll_set::rewrite(target, &[], &convert, |set, files| {
+        dll_set::all_or_none(files)?;
+        kept = keep(set, files, (!target.dry_run).then_some(&record))?;
+        Ok(())
     })?;
-    Ok(ExitCode::SUCCESS)
+    let kept = kept.then(|| record.display().to_string());
+    each_dll::tell(
+        target,
+        || {
+            let mut json = each_dll::json(target, &files, object)?;
+            json["record"] = kept.clone().into();
+            Ok(json)
+        },
+        |place, style| {
+            let heads = ["converted", "by ordinal before", "from outside", "left"];
+            let rows = dll_set::rows(&files, figures, notes);
+            let sentence = sentence(&files, kept.as_deref());
+            report::dll_set::table(&heads, &rows, &sentence, place, style)
+        },
+    )
 }
 
-type File = Rewritten<Outcome<Converted>>;
+type File = dll_set::File<Converted>;
 
 /// Where the record is: beside the results, which have to be in one folder.
 fn record_place(target: &DllArgs) -> Result<PathBuf> {
@@ -86,19 +88,17 @@ fn record_place(target: &DllArgs) -> Result<PathBuf> {
 }
 
 /// Writes the record, if there is anything to be kept; whether there is.
-fn keep(set: &Set<'_>, files: Vec<File>, place: Option<&PathBuf>) -> Result<(Vec<File>, bool)> {
+fn keep(set: &Set<'_>, files: &[File], place: Option<&PathBuf>) -> Result<bool> {
     let converted: Vec<(usize, Converted)> = files
         .iter()
         .enumerate()
         .filter_map(|(index, file)| Some((index, file.done.as_ref().ok()?.clone())))
         .collect();
     let record = Record::of(set, &converted).map_err(declines)?;
-    let Some(place) = place.filter(|_| !record.importers.is_empty()) else {
-        return Ok((files, false));
-    };
+    let Some(place) = place.filter(|_| !record.importers.is_empty()) else { return Ok(false) };
     let text = record.to_json(&place.display().to_string()).map_err(declines)?;
     image::apply::write_new(place, std::iter::once(text.as_bytes()), 0o644)?;
-    Ok((files, true))
+    Ok(true)
 }
 
 /// Removes the record of a set that is as it was.
@@ -121,11 +121,6 @@ fn figures(file: &File) -> [u64; 4] {
     [converted, done.by_ordinal_before, outside, left]
 }
 
-fn row(file: &File) -> SetRow {
-    let (file_name, figures) = (file.file.display().to_string(), figures(file).into());
-    SetRow { file: file_name, figures, notes: notes(file) }
-}
-
 fn sentence(files: &[File], record: Option<&str>) -> String {
     let converted: u64 = files.iter().map(|file| figures(file)[0]).sum();
     let text = format!(
@@ -144,7 +139,7 @@ fn sentence(files: &[File], record: Option<&str>) -> String {
 
 fn notes(file: &File) -> Vec<String> {
     let Ok(done) = &file.done else { return Vec::new() };
-    let mut notes = Vec::from_iter(dll_set::stripped(file));
+    let mut notes = file.notes();
     if !done.left.is_empty() {
         notes.push(format!("by name as before: {}", dll_set::few(&done.left)));
     }
@@ -154,12 +149,8 @@ fn notes(file: &File) -> Vec<String> {
 fn object(file: &File) -> Result<Value> {
     let [converted, before, outside, _] = figures(file);
     let left = file.done.as_ref().map(|done| done.left.clone()).unwrap_or_default();
-    let mut object = dll_set::object(
-        file,
-        json!({
-            "converted": converted, "by_ordinal_before": before, "outside": outside, "left": left
-        }),
-    );
-    object["notes"] = notes(file).into();
-    Ok(object)
+    let own = json!({
+        "converted": converted, "by_ordinal_before": before, "outside": outside, "left": left
+    });
+    file.object(own, notes(file))
 }

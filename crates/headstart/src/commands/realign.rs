@@ -1,14 +1,12 @@
 //! `headstart realign`: where in their files PE images keep the data of their sections.
 
-use super::dlls::{SCHEMA, undo};
+use super::dlls::undo;
 use super::each_dll::{self, Rewritten};
 use crate::args::DllArgs;
-use crate::output;
 use anyhow::Result;
 use dlls::realign::{Options, Realigned, realign};
 use model::figures;
 use report::realign::RealignRow;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// Move the sections of Windows programs and DLLs to whole pages of their files
@@ -45,22 +43,20 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let options = Options { file_alignment: *file_alignment, keep_overlay: *keep_overlay };
     let files = each_dll::rewrite(target, |draft, path| realign(draft, path, &options))?;
-    output::print(&if target.json {
-        let files = files.iter().map(object).collect::<Result<Vec<Value>>>()?;
-        report::export::json(&json!({
-            "schema": SCHEMA, "dry_run": target.dry_run, "files": files
-        }))?
-    } else {
-        let rows: Vec<RealignRow> = files.iter().map(row).collect();
-        report::realign::table(&rows, each_dll::place(target).as_deref(), &output::style())
-    })?;
-    Ok(ExitCode::SUCCESS)
+    each_dll::tell(
+        target,
+        || each_dll::json(target, &files, |file| file.object(&file.done, notes(file))),
+        |place, style| {
+            let rows: Vec<RealignRow> = files.iter().map(row).collect();
+            report::realign::table(&rows, place, style)
+        },
+    )
 }
 
 fn row(file: &Rewritten<Realigned>) -> RealignRow {
     let done = &file.done;
     RealignRow {
-        file: file.file.display().to_string(),
+        file: file.name(),
         alignment: (done.alignment_before, done.alignment),
         sections: done.sections,
         off_page: (done.off_page_before, done.off_page),
@@ -70,20 +66,9 @@ fn row(file: &Rewritten<Realigned>) -> RealignRow {
 }
 
 fn notes(file: &Rewritten<Realigned>) -> Vec<String> {
-    let stripped = file.stripped.then(|| "its signature was removed".to_owned());
     let overlay = (file.done.overlay_bytes > 0).then(|| {
         let bytes = figures::bytes(file.done.overlay_bytes);
         format!("{bytes} behind the image moved with its end; try whether the program finds them")
     });
-    stripped.into_iter().chain(overlay).collect()
-}
-
-fn object(file: &Rewritten<Realigned>) -> Result<Value> {
-    let mut object = serde_json::to_value(&file.done)?;
-    object["file"] = file.file.display().to_string().into();
-    object["written"] = file.written.as_ref().map(|path| path.display().to_string()).into();
-    object["changed"] = file.changed.into();
-    object["signature_removed"] = file.stripped.into();
-    object["notes"] = notes(file).into();
-    Ok(object)
+    file.notes().into_iter().chain(overlay).collect()
 }

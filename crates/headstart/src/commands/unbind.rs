@@ -1,14 +1,12 @@
 //! `headstart unbind`: bound imports taken back.
 
-use super::dlls::{SCHEMA, undo};
+use super::dll_set;
+use super::dlls::undo;
 use super::each_dll::{self, Rewritten};
 use crate::args::DllArgs;
-use crate::output;
 use anyhow::Result;
 use dlls::bind::{Unbound, unbind};
 use model::figures::{count, plural};
-use report::dll_set::SetRow;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// Take binding back: imports of Windows programs and DLLs are looked up when they are loaded
@@ -29,23 +27,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return undo(target);
     }
     let files = each_dll::rewrite(target, unbind)?;
-    output::print(&if target.json {
-        let files: Result<Vec<Value>> = files.iter().map(object).collect();
-        report::export::json(&json!({
-            "schema": SCHEMA, "dry_run": target.dry_run, "files": files?
-        }))?
-    } else {
-        let rows: Vec<SetRow> = files.iter().map(row).collect();
-        let place = each_dll::place(target);
-        let (heads, style) = (["imports", "DLLs"], output::style());
-        report::dll_set::table(&heads, &rows, &sentence(&files), place.as_deref(), &style)
-    })?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn row(file: &Rewritten<Unbound>) -> SetRow {
-    let figures = vec![file.done.imports, file.done.dlls];
-    SetRow { file: file.file.display().to_string(), figures, notes: notes(file) }
+    each_dll::tell(
+        target,
+        || each_dll::json(target, &files, |file| file.object(&file.done, notes(file))),
+        |place, style| {
+            let figures = |file: &Rewritten<Unbound>| [file.done.imports, file.done.dlls];
+            let rows = dll_set::rows(&files, figures, notes);
+            report::dll_set::table(&["imports", "DLLs"], &rows, &sentence(&files), place, style)
+        },
+    )
 }
 
 fn sentence(files: &[Rewritten<Unbound>]) -> String {
@@ -60,10 +50,7 @@ fn sentence(files: &[Rewritten<Unbound>]) -> String {
 }
 
 fn notes(file: &Rewritten<Unbound>) -> Vec<String> {
-    let mut notes = Vec::new();
-    if file.stripped {
-        notes.push("its signature was removed".to_owned());
-    }
+    let mut notes = file.notes();
     if file.done.delayed_left > 0 {
         notes.push(format!(
             "{} with bound addresses, which are in a table of their own: left",
@@ -71,10 +58,4 @@ fn notes(file: &Rewritten<Unbound>) -> Vec<String> {
         ));
     }
     notes
-}
-
-fn object(file: &Rewritten<Unbound>) -> Result<Value> {
-    let mut object = super::dll_set::object(file, serde_json::to_value(&file.done)?);
-    object["notes"] = notes(file).into();
-    Ok(object)
 }

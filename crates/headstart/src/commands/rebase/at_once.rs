@@ -8,7 +8,7 @@ use super::members::{self, Member};
 use super::read::read;
 use super::remember::Memory;
 use crate::commands::dlls::{self, Target};
-use crate::progress::Line;
+use crate::progress::Counter;
 use ::dlls::rebase::{self, Options};
 use anyhow::Result;
 use image::apply::Held;
@@ -17,7 +17,6 @@ use rayon::prelude::*;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Headers are within the first page, but for files made to measure.
 const HEADERS: usize = 4096;
@@ -80,18 +79,12 @@ fn write(
     options: Options,
     held: &Held,
 ) -> Result<(), Stop> {
-    let (line, done, all) = (Line::new(), AtomicUsize::new(0), members.len());
-    let written = members.par_iter_mut().zip(targets).try_for_each_init(
-        Vec::new,
-        |buffer, (member, target)| {
-            one(member, target, options, held, buffer)?;
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            line.show(done as f64 / all as f64, format!("writing {done} of {all} files"));
-            Ok(())
-        },
-    );
-    line.clear();
-    written
+    let counter = Counter::new("writing", members.len());
+    members.par_iter_mut().zip(targets).try_for_each_init(Vec::new, |buffer, (member, target)| {
+        one(member, target, options, held, buffer)?;
+        counter.one_more();
+        Ok(())
+    })
 }
 
 fn one(

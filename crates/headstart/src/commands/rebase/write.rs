@@ -3,28 +3,25 @@
 use super::members::Member;
 use super::read::read;
 use crate::commands::dlls::{Target, declines};
-use crate::progress::Line;
+use crate::progress::Counter;
 use ::dlls::rebase::{Options, rebase};
 use anyhow::Result;
 use image::apply::Batch;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rewrites all images that are not refused.
 pub fn all(members: &mut [Member], targets: &[Target<'_>], options: Options) -> Result<()> {
     let batch = Batch::default();
-    let (line, done, all) = (Line::new(), AtomicUsize::new(0), members.len());
+    let counter = Counter::new("writing", members.len());
     members
         .par_iter_mut()
         .zip(targets)
         .filter(|(member, _)| member.image.refused.is_none())
         .try_for_each_init(Vec::new, |buffer, (member, target)| {
             one(member, target, options, &batch, buffer)?;
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            line.show(done as f64 / all as f64, format!("writing {done} of {all} files"));
+            counter.one_more();
             anyhow::Ok(())
         })?;
-    line.clear();
     Ok(batch.finish()?)
 }
 
