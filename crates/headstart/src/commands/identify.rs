@@ -1,8 +1,8 @@
 //! `headstart identify`: what files are, by reads of 64 KiB at most.
 
-mod find;
 mod question;
 
+use super::find::{self, Found};
 use crate::output::style;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -69,7 +69,7 @@ fn identify(named: &[PathBuf]) -> Vec<Identity> {
     let found = find::find(named);
     match found.as_slice() {
         [one] => vec![one.identify()],
-        several => several.par_iter().map(find::Found::identify).collect(),
+        several => several.par_iter().map(Found::identify).collect(),
     }
 }
 

@@ -27,7 +27,8 @@ use std::process::ExitCode;
 /// tables of Control Flow Guard; each with the command that cures it.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// ELF and PE files; in folders, every one below them (symbolic links there are not followed)
+    /// ELF and PE files; in folders, every one below them (symbolic links there are not followed). A
+    /// name that no file has is taken as a pattern with *, ? and […]
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 

@@ -10,6 +10,7 @@ mod each_dll;
 pub mod exec;
 pub mod experiment;
 pub mod explain;
+mod find;
 pub mod flags;
 pub mod generate;
 pub mod hints;

@@ -8,23 +8,27 @@ use std::path::{Path, PathBuf};
 
 /// A file, or why there is none.
 pub struct Found {
-    path: PathBuf,
-    kind: Result<FileType, Error>,
+    /// The path by which it was found.
+    pub path: PathBuf,
+    /// What it is to the file system.
+    pub kind: Result<FileType, Error>,
+    /// Whether it was named, or fits a pattern that was, and was not found in a folder.
+    pub named: bool,
 }
 
 impl Found {
-    fn new(path: PathBuf, kind: Result<FileType, Error>) -> Found {
-        Found { path, kind }
+    fn listed(path: PathBuf, kind: Result<FileType, Error>) -> Found {
+        Found { path, kind, named: false }
     }
 
-    fn failed(path: &Path, error: Error) -> Found {
-        Found::new(path.to_owned(), Err(error))
+    fn failed(path: &Path, error: Error, named: bool) -> Found {
+        Found { path: path.to_owned(), kind: Err(error), named }
     }
 
     /// By a path that was named, so that a symbolic link is followed.
     fn named(path: PathBuf) -> Found {
         let kind = std::fs::metadata(&path).map(|metadata| metadata.file_type());
-        Found::new(path, kind)
+        Found { path, kind, named: true }
     }
 
     fn is_folder(&self) -> bool {
@@ -78,7 +82,7 @@ fn fitting(pattern: &Path) -> Option<Vec<Found>> {
         Ok(paths) => paths,
         Err(error) => {
             let message = format!("no file has this name, and as a pattern it is wrong: {error}");
-            return Some(vec![Found::failed(pattern, Error::other(message))]);
+            return Some(vec![Found::failed(pattern, Error::other(message), true)]);
         }
     };
     let mut found = Vec::new();
@@ -92,12 +96,15 @@ fn fitting(pattern: &Path) -> Option<Vec<Found>> {
                     found.push(named);
                 }
             }
-            Err(error) => found.push(Found::failed(error.path(), Error::other(error.to_string()))),
+            Err(error) => {
+                let message = Error::other(error.to_string());
+                found.push(Found::failed(error.path(), message, false));
+            }
         }
     }
     if found.is_empty() {
         let message = "no file has this name or fits it as a pattern";
-        found.push(Found::failed(pattern, Error::new(ErrorKind::NotFound, message)));
+        found.push(Found::failed(pattern, Error::new(ErrorKind::NotFound, message), true));
     }
     Some(found)
 }
@@ -129,11 +136,11 @@ fn below(folder: &Path) -> Vec<Found> {
 fn list(folder: &Path) -> Vec<Found> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) => return vec![Found::failed(folder, error)],
+        Err(error) => return vec![Found::failed(folder, error, false)],
     };
     let found = entries.map(|entry| match entry {
-        Ok(entry) => Found::new(entry.path(), entry.file_type()),
-        Err(error) => Found::failed(folder, error),
+        Ok(entry) => Found::listed(entry.path(), entry.file_type()),
+        Err(error) => Found::failed(folder, error, false),
     });
     found.filter(|found| !found.kind.as_ref().is_ok_and(FileType::is_symlink)).collect()
 }
