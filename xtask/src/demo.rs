@@ -59,9 +59,43 @@ pub fn run() -> Result<bool> {
     good &= show(&headstart, &[&["explain", "--"], program].concat())?;
     good &= show(&headstart, &["scale", "shape", "dense", "--n", "0..256:8", "--budget", "10s"])?;
     good &= show(&headstart, &["experiment", "pietrek", "--warm-only"])?;
+    good &= rewritten(&headstart)?;
     good &= optimised(&headstart)?;
     println!("\nThe command is {}: try it with --help.", headstart.display());
     Ok(good)
+}
+
+/// Generated DLLs: what they do to each other, and two cures of that, which any host can give.
+fn rewritten(headstart: &Path) -> Result<bool> {
+    let place = place()?;
+    let folder = |name: &str| place.path().join(name).to_string_lossy().into_owned();
+    let (made, apart, out) = (folder("dlls"), folder("apart"), folder("repaired"));
+    let generate = ["generate", "pietrek", "--format", "pe", "--dlls", "3", "--hints", "zero"];
+    let mut good = show(headstart, &[&generate[..], &["--out", &made]].concat())?;
+    good &= show(headstart, &["identify", &made])?;
+    good &= show(headstart, &["inspect", "--set", &made])?;
+    for (verb, from, to) in [("rebase", &made, &apart), ("hints", &apart, &out)] {
+        let files = images(from)?;
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        good &= show(headstart, &[&[verb, "--out", to], &files[..]].concat())?;
+    }
+    Ok(good & show(headstart, &["inspect", "--set", &out])?)
+}
+
+/// Programs and DLLs of a folder.
+fn images(folder: &str) -> Result<Vec<String>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("{folder} was not made"))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let images = paths.filter(|path| path.extension().is_some_and(|e| e == "exe" || e == "dll"));
+    let mut images: Vec<String> = images.map(|path| path.display().to_string()).collect();
+    images.sort();
+    Ok(images)
+}
+
+/// A folder that goes away in the end.
+fn place() -> Result<tempfile::TempDir> {
+    let place = tempfile::Builder::new().prefix("headstart-demo-").tempdir();
+    place.context("there is no folder for temporary files")
 }
 
 /// Makes a real program start faster, and starts what was left.
@@ -70,8 +104,7 @@ fn optimised(headstart: &Path) -> Result<bool> {
         println!("\nNone of the programs to optimise is installed.");
         return Ok(true);
     };
-    let place = tempfile::Builder::new().prefix("headstart-demo-").tempdir();
-    let place = place.context("there is no folder for temporary files")?;
+    let place = place()?;
     let out = place.path().join(format!("{}-fast", program[0]));
     let out = out.to_string_lossy();
     // Only variants that keep the randomisation of addresses: what anybody could use at once.
