@@ -89,7 +89,7 @@ fn in_place_and_back() {
     let old = bytes(&files);
     let said = stdout(&run(&words(&["--in-place", "--base", "0x60000000"], &files)));
     assert!(said.contains("3 images moved to 0x60000000–0x60030000"), "{said}");
-    assert!(said.contains("--undo restores it"), "{said}");
+    assert!(said.contains("Replaced (--undo restores them)"), "{said}");
     assert_ne!(bytes(&files), old);
     assert_eq!(names(folder.path()).len(), 4 + 3, "the program was not touched");
     let undone = run(&words(&["--undo"], &files[..3]));

@@ -133,7 +133,7 @@ pub fn json<T>(
 }
 
 /// Where the results are, in words; `None` for a dry run.
-fn place(arguments: &DllArgs) -> Option<String> {
+pub fn place(arguments: &DllArgs) -> Option<String> {
     match &arguments.out {
         _ if arguments.dry_run => None,
         Some(folder) => Some(format!("Written to {}", output::quoted(folder))),

@@ -6,7 +6,7 @@ mod read;
 mod remember;
 mod write;
 
-use super::dlls;
+use super::{dlls, each_dll};
 use crate::args::DllArgs;
 use crate::exit::{self, Declines, Usage};
 use crate::output;
@@ -124,17 +124,10 @@ fn tell(members: &[Member], arguments: &Arguments) -> Result<ExitCode> {
         let Declines { path, reason } = declines;
         return Err(Declines { path: path.clone(), reason: reason.clone() }.into());
     } else {
-        report::rebase::done(&map, &output::style()) + &place(arguments)
+        let place = each_dll::place(&arguments.target).map(|place| place + "\n");
+        report::rebase::done(&map, &output::style()) + &place.unwrap_or_default()
     })?;
     Ok(if refused.is_some() { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
-}
-
-/// Where the results are.
-fn place(arguments: &Arguments) -> String {
-    match &arguments.target.out {
-        Some(folder) => format!("Written: {}\n", output::quoted(folder)),
-        None => "Replaced in place (--undo restores it)\n".to_owned(),
-    }
 }
 
 fn usage(error: impl std::fmt::Display) -> anyhow::Error {
