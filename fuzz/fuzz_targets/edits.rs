@@ -4,7 +4,7 @@
 use image::elf::Loadable;
 use image::elf::edit::Edit;
 use libfuzzer_sys::fuzz_target;
-use optimize::{exec, relr};
+use optimize::{no_pie, relr};
 
 /// A file may grow by what keeps addresses and offsets apart, and its tables.
 const GROWTH: u64 = 65 << 20;
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(packed.edited.length() <= most);
         assert!(packed.packed + packed.relocations_after == packed.relocations_before);
     }
-    if let Ok(fixed) = exec::fix(&loadable, 0x20_0000_0000) {
+    if let Ok(fixed) = no_pie::fix(&loadable, 0x20_0000_0000) {
         assert!(fixed.edited.length() == bytes.len() as u64);
     }
     let Ok(mut edit) = Edit::of(&loadable) else { return };

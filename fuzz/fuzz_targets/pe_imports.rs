@@ -2,6 +2,7 @@
 //! work out of proportion, and whatever is accepted keeps its promise.
 #![no_main]
 
+use dlls::elsewhere::Exclusions;
 use dlls::{Set, bind, hints, names, ordinal, tables};
 use image::pe::Pe;
 use image::pe::edit::{Draft, KeepChecksum};
@@ -60,7 +61,7 @@ fn wrong_and_left(done: &hints::Repaired, wrong: u64) -> u64 {
 /// By ordinal they lead where they led by name.
 fn converted(set: &Set<'_>, before: &Pe<'_>) {
     let mut draft = Draft::of(set.members()[0].pe());
-    if ordinal::convert(&mut draft, set, 0).is_err() {
+    if ordinal::convert(&mut draft, set, 0, &Exclusions::none()).is_err() {
         return;
     }
     let after = Pe::parse("x.exe", draft.bytes()).expect("it could be read before");

@@ -49,6 +49,7 @@ pub const TOOLS: &[Tool] = &[
     tool("llvm-readobj-19", "llvm-19", Tests, "a second reader of emitted images"),
     tool("lld-link-19", "lld-19", Tests, "links PE images that emitted ones are held against"),
     tool("osslsigncode", "osslsigncode", Tests, "signs PE images, and removes signatures"),
+    tool("sn", "mono-devel", Checks, "judges strong names of .NET assemblies"),
     tool("openssl", "openssl", Tests, "makes the certificate that they are signed with"),
     tool("llvm-dlltool-19", "llvm-19", Tests, "import libraries of the PE images that tests build"),
     tool(

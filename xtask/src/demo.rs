@@ -73,13 +73,13 @@ fn rewritten(headstart: &Path) -> Result<bool> {
     let generate = ["generate", "pietrek", "--format", "pe", "--dlls", "3", "--hints", "zero"];
     let mut good = show(headstart, &[&generate[..], &["--out", &made]].concat())?;
     good &= show(headstart, &["identify", &made])?;
-    good &= show(headstart, &["inspect", "--set", &made])?;
+    good &= show(headstart, &["pe", "survey", &made])?;
     for (verb, from, to) in [("rebase", &made, &apart), ("hints", &apart, &out)] {
         let files = images(from)?;
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        good &= show(headstart, &[&[verb, "--out", to], &files[..]].concat())?;
+        good &= show(headstart, &[&["pe", verb, "--out", to], &files[..]].concat())?;
     }
-    Ok(good & show(headstart, &["inspect", "--set", &out])?)
+    Ok(good & show(headstart, &["pe", "survey", &out])?)
 }
 
 /// Programs and DLLs of a folder.

@@ -20,9 +20,12 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Reads a file.
+    /// Reads a regular file, links followed, as long as it is now.
     pub(crate) fn read(path: &Path) -> io::Result<Content> {
-        let mut file = File::open(path)?;
+        // Opening a pipe would wait for its other end, and devices have none.
+        let length = path.metadata().map(|data| data.is_file().then_some(data.len()))?;
+        let length = length.ok_or_else(|| io::Error::other("it is not a regular file"))?;
+        let mut file = File::open(path)?.take(length);
         let mut hash = Sha256::new();
         let mut buffer = vec![0; CHUNK];
         let mut bytes = 0;
@@ -45,6 +48,11 @@ impl Content {
         });
         contents.collect()
     }
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// NT_GNU_BUILD_ID: another than the program's, as the file is another one, and another for each

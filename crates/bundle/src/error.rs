@@ -16,25 +16,50 @@ pub enum BundleError {
     },
     /// References that nothing defines.
     #[error(
-        "{module} refers to {symbol}, which neither it nor any library defines; the program would \
-         fail as it is, check it with `ldd -r`"
+        "{module} refers to {symbol}, which neither it nor any library defines: {}",
+        if *.lazy {
+            "the loader looks for it at its first call, which may never come, but a bundle binds all \
+             at its start; leave the library out with --outside, or link it with what defines it"
+        } else {
+            "the program would fail as it is, check it with `ldd -r`"
+        }
     )]
     Unresolved {
         /// Who refers.
         module: String,
         /// The symbol, with its version.
         symbol: String,
+        /// It is looked for at its first call only.
+        lazy: bool,
     },
     /// A file cannot be read as an image.
     #[error(transparent)]
     Image(#[from] image::ImageError),
     /// There is no bundle there.
-    #[error("{} is no folder that headstart bundle has made: {found}", folder.display())]
+    #[error("{} has no bundle that headstart has made: {found}", folder.display())]
     NotABundle {
         /// What was named.
         folder: PathBuf,
         /// What is wrong with it.
         found: String,
+    },
+    /// Nothing that headstart made is there.
+    #[error("{} is no folder that headstart has made: {found}", folder.display())]
+    NotOurs {
+        /// What was named.
+        folder: PathBuf,
+        /// What is wrong with it.
+        found: String,
+    },
+    /// What would be replaced was not made by headstart, or is not as it was made.
+    #[error("{} {found}; nothing was changed: {remedy}", path.display())]
+    Occupied {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was found, to follow the path.
+        found: String,
+        /// The next step.
+        remedy: &'static str,
     },
     /// A bundle that the kernel puts elsewhere at every launch.
     #[error(
@@ -43,7 +68,15 @@ pub enum BundleError {
         .0.display()
     )]
     NotFixed(PathBuf),
-    /// A file cannot be read or written.
+    /// A file of the bundle cannot be written.
+    #[error("{} cannot be written: {source}; make room, or name another folder", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file cannot be read.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
@@ -54,6 +87,10 @@ pub enum BundleError {
 }
 
 impl BundleError {
+    pub(crate) fn write(path: &std::path::Path, source: std::io::Error) -> BundleError {
+        BundleError::Write { path: path.to_owned(), source }
+    }
+
     pub(crate) fn io(path: &std::path::Path, source: std::io::Error) -> BundleError {
         BundleError::Io { path: path.to_owned(), source }
     }

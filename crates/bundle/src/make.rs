@@ -4,12 +4,16 @@ use crate::content::{self, Content};
 use crate::debugger::{self, SYMBOLS};
 use crate::error::BundleError;
 use crate::layout::{Bases, PAGE, up};
-use crate::manifest::{self, MANIFEST};
+use crate::manifest::{self, MANIFEST, PENDING};
 use crate::members::{self, Place};
 use crate::output;
+use crate::ownership::Owned;
 use crate::plan::{self, Wanted};
+use crate::product;
 use crate::proof::{self, Before};
 use crate::spare;
+use crate::unsuitable;
+use crate::verify;
 use crate::workplace::{Workplace, temporary};
 use image::apply::{Privilege, privilege};
 use image::elf::Loadable;
@@ -18,9 +22,11 @@ use loader::{Environment, Graph};
 use model::bundle::BundleManifest;
 use rand::RngExt;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -55,17 +61,20 @@ pub struct Made {
     pub joined: usize,
 }
 
-/// Makes a bundle of `program` in `folder`, which exists.
+/// Makes a bundle of `program` in `folder`, which exists. A bundle that is there is replaced;
+/// nothing else is.
 ///
 /// # Errors
-/// It is declined, with the reason, or a file cannot be read or written; nothing named `run` is
-/// left then.
+/// It is declined, with the reason, a file in the folder is in the way, or one cannot be read or
+/// written; the folder is as it was then.
 pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, BundleError> {
-    make_at(&Workplace::enter(folder), program, folder, options)
+    let workplace = Workplace::enter(folder);
+    let owned = Owned::of(folder, Some(program))?;
+    make_at((&workplace, &owned), program, folder, options)
 }
 
 pub(crate) fn make_at(
-    _: &Workplace,
+    (_, owned): (&Workplace, &Owned),
     program: &Path,
     folder: &Path,
     options: &Options,
@@ -86,19 +95,23 @@ pub(crate) fn make_at(
     let plan = plan::plan(&graph, &relocated, &places, &wanted)?;
     let run = folder.join(RUN);
     let file = temporary(folder)?;
-    let bytes = output::write(&plan, &graph, file.as_file(), file.path())?;
+    let bytes = output::write(&plan, &graph, file.as_file(), &run)?;
     let before = Before { graph: &graph, relocated: &relocated, environment: &environment };
     proof::prove(file.path(), &plan, &before).map_err(declined)?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
-    file.as_file().set_permissions(permissions).map_err(|e| BundleError::io(&run, e))?;
-    let manifest = manifest::of(program, &graph, &places, contents, &plan.layout, options);
-    write_manifest(&manifest, folder)?;
+    file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
     let commands = debugger::commands(&graph, &plan.layout);
-    write_whole(folder, SYMBOLS, commands.as_bytes())?;
+    let made = product::of(file.path()).map_err(|error| BundleError::io(&run, error))?;
+    let made = (made, content::hash(commands.as_bytes()));
+    let manifest = manifest::of(program, &graph, &places, contents, &plan.layout, options, made);
+    settle(owned, folder)?;
+    write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
-    spare::remove(folder).map_err(|error| BundleError::io(folder, error))?;
-    file.persist(&run).map_err(|error| BundleError::io(&run, error.error))?;
+    spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
+    publish(file, &run, owned)?;
+    write_whole(folder, SYMBOLS, commands.as_bytes())?;
+    finish(folder)?;
     let bound = relocated.iter().map(|module| module.work.references).sum();
     Ok(Made {
         run,
@@ -111,16 +124,43 @@ pub(crate) fn make_at(
     })
 }
 
-fn write_manifest(manifest: &BundleManifest, folder: &Path) -> Result<(), BundleError> {
+/// Gives the file its name, if what had it is still what it was.
+fn publish(file: NamedTempFile, run: &Path, owned: &Owned) -> Result<(), BundleError> {
+    let replaces = owned.still()?;
+    let named = if replaces { file.persist(run) } else { file.persist_noclobber(run) };
+    named.map(drop).map_err(|error| BundleError::write(run, error.error))
+}
+
+/// Ends what an earlier headstart did not finish.
+pub(crate) fn settle(owned: &Owned, folder: &Path) -> Result<(), BundleError> {
+    owned.settle().map_err(|error| BundleError::write(&folder.join(MANIFEST), error))
+}
+
+/// The next manifest is that of `run` now.
+pub(crate) fn finish(folder: &Path) -> Result<(), BundleError> {
+    let path = folder.join(MANIFEST);
+    let renamed = std::fs::rename(folder.join(PENDING), &path);
+    let synced = renamed.and_then(|()| File::open(folder)?.sync_all());
+    synced.map_err(|error| BundleError::write(&path, error))
+}
+
+/// Writes a manifest, which is on the disk then.
+pub(crate) fn write_manifest(
+    manifest: &BundleManifest,
+    folder: &Path,
+    name: &str,
+) -> Result<(), BundleError> {
     let text = serde_json::to_vec_pretty(manifest);
-    let mut text = text.map_err(|error| BundleError::io(&folder.join(MANIFEST), error.into()))?;
+    let mut text = text.map_err(|error| BundleError::io(&folder.join(name), error.into()))?;
     text.push(b'\n');
-    write_whole(folder, MANIFEST, &text)
+    write_whole(folder, name, &text)?;
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| BundleError::write(folder, error))
 }
 
 fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), BundleError> {
     let path = folder.join(name);
-    let io = |error| BundleError::io(&path, error);
+    let io = |error| BundleError::write(&path, error);
     let mut file = temporary(folder)?;
     file.write_all(bytes).map_err(io)?;
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(io)?;
@@ -147,6 +187,10 @@ fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option
     if program.image.machine != MACHINE {
         return Some(other_machine(&program.image));
     }
+    if let Some(looks) = verify::looks(&program.image) {
+        let original = looks.original.display();
+        return Some(format!("it is a bundle already; name the program that it is of, {original}"));
+    }
     if environment.preload.is_some() {
         return Some("LD_PRELOAD is set, which a bundle could not follow; unset it".to_owned());
     }
@@ -162,7 +206,9 @@ fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option
             "it is {privilege}, and a copy would not have its privileges; leave it as it is"
         ));
     }
-    members::cannot_be_merged(&program.image)
+    unsuitable::watched(graph)
+        .or_else(|| unsuitable::payload(&program.image))
+        .or_else(|| members::cannot_be_merged(&program.image))
 }
 
 /// Lowest and highest address of what is chosen by chance: above what fits 32 bits, below where

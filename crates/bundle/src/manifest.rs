@@ -1,16 +1,23 @@
-//! The manifest beside a bundle: every file that it was made of.
+//! The manifest beside a bundle: every file that it was made of, and the files that were made.
 
+use crate::by_handle;
 use crate::content::Content;
 use crate::error::BundleError;
 use crate::layout::Layout;
 use crate::make::Options;
 use crate::members::{self, Place};
 use loader::Graph;
-use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
+use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundleProduct, BundledModule};
+use model::text::text;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Name of the manifest in a bundle's folder.
 pub const MANIFEST: &str = "headstart.json";
+/// Name of the next one, until the file that it is of has its place.
+pub(crate) const PENDING: &str = ".headstart.json.next";
+/// A manifest of a thousand libraries has one.
+const LONGEST_BYTES: u64 = 64 << 20;
 
 /// Everything about the files; their contents in the order of the modules.
 pub(crate) fn of(
@@ -20,6 +27,7 @@ pub(crate) fn of(
     contents: Vec<Content>,
     layout: &Layout<'_>,
     options: &Options,
+    (product, symbols_sha256): (BundleProduct, String),
 ) -> BundleManifest {
     let modules = graph.modules.iter().zip(places).zip(contents).enumerate();
     let modules = modules.map(|(index, ((module, place), content))| {
@@ -32,7 +40,7 @@ pub(crate) fn of(
             member.moved(first).wrapping_sub(layout.low)
         });
         BundledModule {
-            path: module.path.display().to_string(),
+            path: text(&module.path),
             name: (index > 0).then(|| members::name_of(module)),
             build_id: module.image.build_id.clone(),
             bytes: content.bytes,
@@ -44,10 +52,14 @@ pub(crate) fn of(
     BundleManifest {
         schema: BUNDLE_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        program: program.display().to_string(),
+        program: text(program),
         fixed: options.fixed,
         outside: options.outside.clone(),
         modules: modules.collect(),
+        warnings: by_handle::warnings(graph, |index| layout.member(index).is_some()),
+        symbols_sha256: Some(symbols_sha256),
+        product: Some(product),
+        spare: None,
     }
 }
 
@@ -60,18 +72,66 @@ pub(crate) fn own_folder(folder: &Path) -> PathBuf {
     if within.join(MANIFEST).is_file() { within } else { folder.to_owned() }
 }
 
-/// The manifest in a bundle's folder.
+/// Says whether there is a bundle's manifest, settled or not, in the folder.
 ///
 /// # Errors
 /// There is none, or it is not one.
-pub fn read(folder: &Path) -> Result<BundleManifest, BundleError> {
-    let path = folder.join(MANIFEST);
-    let text = std::fs::read_to_string(&path).map_err(|source| BundleError::NotABundle {
-        folder: folder.to_owned(),
-        found: format!("{}: {source}", path.display()),
-    })?;
-    serde_json::from_str(&text).map_err(|error| BundleError::NotABundle {
-        folder: folder.to_owned(),
-        found: format!("{}: {error}", path.display()),
-    })
+pub(crate) fn read(folder: &Path) -> Result<BundleManifest, BundleError> {
+    let (settled, pending) = (folder.join(MANIFEST), folder.join(PENDING));
+    if settled.symlink_metadata().is_err() && pending.symlink_metadata().is_ok() {
+        return read_at(&pending);
+    }
+    read_at(&settled)
+}
+
+/// A manifest of a bundle.
+///
+/// # Errors
+/// There is none, or it is not one.
+pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
+    let wrong = |found: String| BundleError::NotABundle {
+        folder: path.parent().unwrap_or(path).to_owned(),
+        found: format!("{}: {found}", path.display()),
+    };
+    let value = read_json(path).map_err(&wrong)?;
+    if value.get("variant").is_some() {
+        return Err(wrong("it is of headstart optimize".to_owned()));
+    }
+    check_schema(&value, BUNDLE_SCHEMA).map_err(&wrong)?;
+    let manifest: BundleManifest =
+        serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+    if !manifest.path().is_absolute() {
+        return Err(wrong(format!("it names {:?}, which is no absolute path", manifest.program)));
+    }
+    Ok(manifest)
+}
+
+/// The JSON value in a manifest, which is a regular file of some MiB at most.
+///
+/// # Errors
+/// A sentence: it cannot be read, or is none.
+pub fn read_json(path: &Path) -> Result<serde_json::Value, String> {
+    let data = path.metadata().map_err(|error| error.to_string())?;
+    if !data.is_file() || data.len() > LONGEST_BYTES {
+        return Err("it is no manifest: a folder, a device, or too large".to_owned());
+    }
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut text = Vec::new();
+    file.take(LONGEST_BYTES).read_to_end(&mut text).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&text).map_err(|error| format!("it is no manifest of ours ({error})"))
+}
+
+/// Refuses what another version has written.
+///
+/// # Errors
+/// A sentence.
+pub fn check_schema(value: &serde_json::Value, known: u32) -> Result<(), String> {
+    match value.get("schema") {
+        None => Err("it is no manifest of ours (it has no schema number)".to_owned()),
+        Some(schema) if *schema == known => Ok(()),
+        Some(schema) => Err(format!(
+            "it is of layout {schema}, and this headstart knows {known}: use the headstart that \
+             wrote it, or make it again in a new folder"
+        )),
+    }
 }

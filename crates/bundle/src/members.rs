@@ -1,10 +1,11 @@
 //! Which modules are merged, and which stay outside, and why.
 
 use crate::bounds;
-use image::elf::Loadable;
 use image::elf::spec;
+use image::elf::{Loadable, trailing_data};
 use loader::Graph;
 use loader::graph::Module;
+use model::text;
 use std::path::Path;
 
 /// Where a module is in the end.
@@ -58,7 +59,10 @@ fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String])
     if keep_outside.iter().any(|wanted| is_meant(wanted, module, &name)) {
         return Some("asked for".to_owned());
     }
-    if index > 0 { cannot_be_merged(&module.image) } else { None }
+    if index == 0 {
+        return None;
+    }
+    cannot_be_merged(&module.image).or_else(|| carries(&module.image))
 }
 
 /// Why an image cannot be part of another file at all.
@@ -77,6 +81,12 @@ pub(crate) fn cannot_be_merged(image: &Loadable) -> Option<String> {
     bounds::fault(image)
 }
 
+/// Why a library may have to be a file of its own: it may find its own name and read there.
+fn carries(image: &Loadable) -> Option<String> {
+    let payload = trailing_data(image)?;
+    Some(format!("it has {payload}, which it may read from its own file"))
+}
+
 fn defines(image: &Loadable, name: &[u8]) -> bool {
     let mut symbols = (1..image.symbol_count()).filter_map(|index| image.symbol(index));
     symbols.any(|symbol| symbol.defined && symbol.name == name)
@@ -84,21 +94,22 @@ fn defines(image: &Loadable, name: &[u8]) -> bool {
 
 /// The name by which others need it.
 pub(crate) fn name_of(module: &Module) -> String {
-    let file = || module.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file = || text::text(module.path.file_name().unwrap_or_default());
     module.image.soname.clone().unwrap_or_else(file)
 }
 
 fn is_meant(wanted: &str, module: &Module, name: &str) -> bool {
     if wanted.contains('/') {
         let real = module.path.canonicalize().unwrap_or_else(|_| module.path.clone());
-        return module.path.starts_with(wanted) || real.starts_with(wanted);
+        let wanted = text::name(wanted);
+        return module.path.starts_with(&wanted) || real.starts_with(&wanted);
     }
     let file = module.path.file_name().unwrap_or_default();
     // `libfoo` means libfoo.so.1 too.
     let stem = |name: &str| {
         name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(".so"))
     };
-    stem(name) || stem(&file.to_string_lossy())
+    stem(name) || stem(&text::text(file))
 }
 
 /// What a module outside needs stays outside too: nothing that is loaded with the program may
@@ -118,5 +129,5 @@ fn close(graph: &Graph, places: &mut [Place]) {
 }
 
 pub(crate) fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    text::text(path.file_name().unwrap_or_default())
 }

@@ -5,6 +5,7 @@
 use crate::layout::Layout;
 use crate::members;
 use loader::Graph;
+use model::text;
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 
@@ -19,12 +20,15 @@ pub(crate) fn of_merged(graph: &Graph, layout: &Layout<'_>) -> Vec<Vec<u8>> {
         let Some(module) = graph.modules.get(member.module) else { continue };
         let real = module.path.canonicalize().unwrap_or_else(|_| module.path.clone());
         let beside = |path: &std::path::Path| {
-            path.with_file_name(members::name_of(module)).as_os_str().as_bytes().to_vec()
+            path.with_file_name(text::name(&members::name_of(module)))
+                .as_os_str()
+                .as_bytes()
+                .to_vec()
         };
         let all = [
-            members::name_of(module).into_bytes(),
-            members::file_name(&module.path).into_bytes(),
-            members::file_name(&real).into_bytes(),
+            bytes(&members::name_of(module)),
+            bytes(&members::file_name(&module.path)),
+            bytes(&members::file_name(&real)),
             module.path.as_os_str().as_bytes().to_vec(),
             real.as_os_str().as_bytes().to_vec(),
             beside(&real),
@@ -35,11 +39,16 @@ pub(crate) fn of_merged(graph: &Graph, layout: &Layout<'_>) -> Vec<Vec<u8>> {
     names
 }
 
+/// Of a name as text.
+fn bytes(name: &str) -> Vec<u8> {
+    text::name(name).as_bytes().to_vec()
+}
+
 /// Names by which other modules need this one; a file may have several.
 fn needed_as(graph: &Graph, wanted: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
     let complete = graph.modules.iter().filter(|user| user.needs.len() == user.image.needed.len());
     complete.flat_map(move |user| {
         let needs = user.needs.iter().zip(&user.image.needed);
-        needs.filter(move |(need, _)| **need == wanted).map(|(_, name)| name.clone().into_bytes())
+        needs.filter(move |(need, _)| **need == wanted).map(|(_, name)| bytes(name))
     })
 }

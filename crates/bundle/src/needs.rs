@@ -5,6 +5,7 @@ use image::elf::spec;
 use loader::Graph;
 use loader::graph::Module;
 use loader::search::Searcher;
+use model::text;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ fn name(module: &Module) -> String {
         let known = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].contains(&text.as_ref());
         known || text.ends_with("-linux-gnu")
     });
-    if system { members::name_of(module) } else { module.path.display().to_string() }
+    if system { members::name_of(module) } else { text::text(&module.path) }
 }
 
 /// The folders of all merged modules, `$ORIGIN` replaced. None where nothing is opened.
@@ -57,9 +58,11 @@ fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
         let lists = [image.runpath.as_deref(), image.rpath.as_deref()];
         let Some(list) = lists.into_iter().flatten().next() else { continue };
         for folder in list.split(':').filter(|folder| !folder.is_empty()) {
-            let origin = module.origin.display().to_string();
+            let origin = text::text(&module.origin);
             let folder = loader::origin::replaced(folder, &origin);
-            if !system.contains(&resolved(Path::new(&folder))) && seen.insert(folder.clone()) {
+            if !system.contains(&resolved(Path::new(&text::name(&folder))))
+                && seen.insert(folder.clone())
+            {
                 folders.push(folder);
             }
         }

@@ -5,6 +5,7 @@ use crate::fixups::{Copied, Fixup, Value};
 use crate::headers;
 use crate::layout::Member;
 use crate::plan::Plan;
+use image::apply::is_without_room;
 use image::elf::loadable::Segment;
 use image::elf::spec;
 use loader::Graph;
@@ -22,7 +23,7 @@ pub(crate) fn write(
     file: &File,
     path: &Path,
 ) -> Result<u64, BundleError> {
-    let io = |error| BundleError::io(path, error);
+    let io = |error| BundleError::write(path, error);
     plan.layout.members.par_iter().try_for_each(|member| {
         let source = graph.modules.get(member.module).map(|module| module.path.as_path());
         write_member(plan, member, source.unwrap_or(Path::new("")), file, path)
@@ -55,7 +56,7 @@ fn write_member(
         let offset = member.file_base.wrapping_add(segment.address);
         if segment.flags & spec::PF_W != 0 {
             let bytes = patched(plan, member, segment);
-            file.write_all_at(&bytes, offset).map_err(|error| BundleError::io(path, error))?;
+            file.write_all_at(&bytes, offset).map_err(|error| BundleError::write(path, error))?;
             continue;
         }
         let source_error = |error| BundleError::io(source, error);
@@ -63,8 +64,12 @@ fn write_member(
             Some(original) => original,
             None => original.insert(reopen(member, source).map_err(source_error)?),
         };
-        copy_range(original, segment.offset, file, offset, segment.file_size)
-            .map_err(source_error)?;
+        copy_range(original, segment.offset, file, offset, segment.file_size).map_err(|error| {
+            match is_without_room(&error) {
+                true => BundleError::write(path, error),
+                false => BundleError::io(source, error),
+            }
+        })?;
     }
     Ok(())
 }

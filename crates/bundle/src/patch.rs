@@ -9,8 +9,10 @@ use crate::tables::RELA;
 use image::elf::Loadable;
 use image::elf::loadable::{Section, Segment};
 use image::elf::spec::*;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 /// Tags of the dynamic table whose values are addresses.
@@ -37,16 +39,26 @@ pub(crate) struct Patch<'a> {
     image: &'a Loadable,
     sections: Vec<Section>,
     distance: u64,
+    written: RefCell<Vec<Range<u64>>>,
+}
+
+/// What was changed.
+pub(crate) struct Patched {
+    /// Words besides headers and tables.
+    pub(crate) words: usize,
+    /// Where the file was written to.
+    pub(crate) written: Vec<Range<u64>>,
 }
 
 impl<'a> Patch<'a> {
     /// From the base `low` to another one.
     pub(crate) fn new(image: &'a Loadable, low: u64, to: u64) -> Patch<'a> {
-        Patch { image, sections: image.sections(), distance: to.wrapping_sub(low) }
+        let written = RefCell::default();
+        Patch { image, sections: image.sections(), distance: to.wrapping_sub(low), written }
     }
 
-    /// Changes the file, and tells how many words besides headers and tables.
-    pub(crate) fn apply(&self, file: &File) -> io::Result<usize> {
+    /// Changes the file.
+    pub(crate) fn apply(self, file: &File) -> io::Result<Patched> {
         let section = |name: &str| self.sections.iter().find(|section| section.name == name);
         let guard = section(GUARD_SECTION).map(|section| section.address);
         let moving = section(moving::SECTION);
@@ -70,7 +82,12 @@ impl<'a> Patch<'a> {
             }
         }
         self.headers(file)?;
-        Ok(moving.len())
+        Ok(Patched { words: moving.len(), written: self.written.into_inner() })
+    }
+
+    fn write(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.written.borrow_mut().push(offset..offset.saturating_add(bytes.len() as u64));
+        file.write_all_at(bytes, offset)
     }
 
     fn bytes(&self, offset: u64, size: u64) -> Option<&'a [u8]> {
@@ -95,7 +112,7 @@ impl<'a> Patch<'a> {
         for &at in moving {
             self.add(&mut bytes, (at - segment.address) as usize);
         }
-        file.write_all_at(&bytes, segment.offset)
+        self.write(file, &bytes, segment.offset)
     }
 
     fn dynamic(&self, file: &File) -> io::Result<()> {
@@ -106,7 +123,7 @@ impl<'a> Patch<'a> {
                 self.add(&mut bytes, 16 * at + 8);
             }
         }
-        file.write_all_at(&bytes, segment.offset)
+        self.write(file, &bytes, segment.offset)
     }
 
     fn table(
@@ -118,7 +135,7 @@ impl<'a> Patch<'a> {
     ) -> io::Result<()> {
         let mut bytes = self.bytes(section.offset, section.size).unwrap_or(&[]).to_vec();
         bytes.chunks_exact_mut(size).for_each(|one| entry(self, one));
-        file.write_all_at(&bytes, section.offset)
+        self.write(file, &bytes, section.offset)
     }
 
     fn symbol(&self, bytes: &mut [u8]) {
@@ -150,7 +167,7 @@ impl<'a> Patch<'a> {
                 self.add(bytes, SECTION_ADDRESS);
             }
         }
-        file.write_all_at(&sections, offset)?;
+        self.write(file, &sections, offset)?;
         let offset = self.image.program_headers_offset();
         let size = PROGRAM_HEADER * self.image.segments().len() as u64;
         let mut segments = self.bytes(offset, size).unwrap_or(&[]).to_vec();
@@ -160,7 +177,7 @@ impl<'a> Patch<'a> {
                 SEGMENT_ADDRESSES.into_iter().for_each(|at| self.add(bytes, at));
             }
         }
-        file.write_all_at(&segments, offset)?;
-        file.write_all_at(&header, 0)
+        self.write(file, &segments, offset)?;
+        self.write(file, &header, 0)
     }
 }

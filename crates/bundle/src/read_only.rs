@@ -17,6 +17,8 @@ use crate::versions::Versions;
 use image::elf::loadable::{SymbolKind, Version};
 use image::elf::spec;
 use loader::Graph;
+use model::text::name as name_of;
+use std::os::unix::ffi::OsStrExt;
 
 /// Name of the version that the loader must know where there are packed relocations.
 const PACKED_VERSION: &str = "GLIBC_ABI_DT_RELR";
@@ -95,9 +97,10 @@ impl<'m, 'a> ReadOnly<'m, 'a> {
                 table.section.info = count as u32;
             }
         }
-        self.needed = needs.names.iter().map(|name| self.strings.add(name.as_bytes())).collect();
+        self.needed =
+            needs.names.iter().map(|name| self.strings.add(name_of(name).as_bytes())).collect();
         let search = needs.search.as_ref();
-        self.search = search.map(|(tag, path)| (*tag, self.strings.add(path.as_bytes())));
+        self.search = search.map(|(tag, path)| (*tag, self.strings.add(name_of(path).as_bytes())));
         self.add(".gnu.hash", spec::SHT_GNU_HASH, 0, 8, symbols.hash);
         self.add(".dynsym", spec::SHT_DYNSYM, SYMBOL as u64, 8, symbols.table);
         self.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);

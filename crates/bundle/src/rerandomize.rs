@@ -5,11 +5,14 @@
 
 use crate::error::BundleError;
 use crate::make::{self, Options, RUN};
-use crate::manifest;
-use crate::patch::Patch;
+use crate::manifest::{self, PENDING};
+use crate::ownership::Owned;
+use crate::patch::{Patch, Patched};
+use crate::product;
 use crate::spare;
 use crate::workplace::Workplace;
 use image::elf::Loadable;
+use model::bundle::BundleManifest;
 use std::path::Path;
 
 /// What was done.
@@ -31,33 +34,53 @@ pub struct Rerandomized {
 /// There is no bundle at fixed addresses, or a file cannot be read or written.
 pub fn rerandomize(folder: &Path) -> Result<Rerandomized, BundleError> {
     let folder = &manifest::own_folder(folder);
-    let manifest = manifest::read(folder)?;
+    // That there is a bundle at all is said first.
+    manifest::read(folder)?;
     let workplace = Workplace::enter(folder);
+    let owned = Owned::of(folder, None)?;
+    let manifest = owned.manifest.clone().filter(|manifest| manifest.fixed);
+    let manifest = manifest.ok_or_else(|| BundleError::NotFixed(folder.clone()))?;
     let run = folder.join(RUN);
     let live = Loadable::open(&run)?;
-    // The manifest can be of another bundle that did not become whole.
-    if !manifest.fixed || !live.fixed {
-        return Err(BundleError::NotFixed(folder.clone()));
-    }
     let from = low(&live);
-    let program = Loadable::open(Path::new(&manifest.program));
+    let program = Loadable::open(&manifest.path());
     if program.is_ok_and(|program| program.fixed) {
         // The program itself cannot move, and what is around it would be at other distances.
+        let path = manifest.path();
         let options = Options { fixed: true, outside: manifest.outside };
-        make::make_at(&workplace, Path::new(&manifest.program), folder, &options)?;
+        make::make_at((&workplace, &owned), &path, folder, &options)?;
         let libraries = Loadable::open(&run)?;
         return Ok(Rerandomized { from, to: low(&libraries), words: None });
     }
-    let partial = folder.join(spare::PARTIAL);
-    let io = |error| BundleError::io(&partial, error);
-    let file = spare::take(folder, &run, &live).map_err(io)?;
+    let (to, words) = moved(folder, &owned, &manifest)?;
+    Ok(Rerandomized { from, to, words: Some(words) })
+}
+
+/// Gives the spare another base, and puts it in the place of `run`.
+fn moved(
+    folder: &Path,
+    owned: &Owned,
+    manifest: &BundleManifest,
+) -> Result<(u64, usize), BundleError> {
+    let (run, partial) = (folder.join(RUN), folder.join(spare::PARTIAL));
+    let io = |error| BundleError::write(&partial, error);
+    let live = manifest.product.as_ref().ok_or_else(|| BundleError::NotFixed(folder.to_owned()))?;
+    make::settle(owned, folder)?;
+    let (file, base) = spare::take(folder, &run, (manifest, live))?;
     let image = Loadable::open(&partial)?;
     let to = make::chosen_base(&image);
-    let words = Patch::new(&image, low(&image), to).apply(&file).map_err(io)?;
+    let Patched { words, written } =
+        Patch::new(&image, low(&image), to).apply(&file).map_err(io)?;
     file.sync_all().map_err(io)?;
     drop(file);
-    spare::swap(folder, &run, &partial).map_err(|error| BundleError::io(&run, error))?;
-    Ok(Rerandomized { from, to, words: Some(words) })
+    let product = product::changed(&partial, &base, &written).map_err(io)?;
+    let next =
+        BundleManifest { product: Some(product), spare: Some(live.clone()), ..manifest.clone() };
+    make::write_manifest(&next, folder, PENDING)?;
+    owned.still()?;
+    spare::swap(folder, &run, &partial).map_err(|error| BundleError::write(&run, error))?;
+    make::finish(folder)?;
+    Ok((to, words))
 }
 
 fn low(image: &Loadable) -> u64 {

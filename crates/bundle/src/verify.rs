@@ -1,89 +1,189 @@
-//! Whether what a bundle was made of is still there, and still what the loader would take.
+//! Whether a bundle and what it was made of are still there, and still what the loader would take.
 
 use crate::content::Content;
+use crate::debugger::SYMBOLS;
+use crate::dynamic::GUARD_SECTION;
 use crate::error::BundleError;
-use crate::manifest;
-use crate::members;
-use loader::Environment;
+use crate::make::RUN;
+use crate::manifest::{self, MANIFEST, PENDING};
+use crate::ownership::Manifests;
+use crate::product;
+use crate::sources::{self, unread};
+use crate::spare::SPARE;
+use image::elf::Loadable;
 use model::bundle::{
-    BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleVerification, BundledModule, ChangeKind,
+    BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleProduct, BundleVerification, ChangeKind,
+    Starts,
 };
-use rayon::prelude::*;
+use model::text::{name as name_of, text};
+use os::startup_guard::{Difference, Looks};
+use std::io;
 use std::path::Path;
 
-/// Looks at every file of the bundle in `folder`, by its content. A folder of headstart optimize
-/// is one, too, where a bundle was the best.
+/// Times that the manifests are read, as they may be replaced meanwhile.
+const TRIES: usize = 3;
+
+/// Looks at every file of the bundle in `folder`, by its content, and at what the bundle looks at
+/// when it is started. A folder of headstart optimize is one, too, where a bundle was the best.
 ///
 /// # Errors
 /// There is no bundle.
 pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
-    let manifest = manifest::read(&manifest::own_folder(folder))?;
-    let changed = manifest.modules.par_iter().filter_map(content);
-    let mut changes: Vec<BundleChange> = changed.collect();
-    if changes.iter().all(|change| change.path != manifest.program) {
-        changes.extend(closure(&manifest));
+    let folder = &manifest::own_folder(folder);
+    let (manifest, run) = present(folder)?;
+    let mut files = manifest.modules.len() + 1;
+    let mut changes: Vec<BundleChange> = of_run(folder, &manifest, &run).into_iter().collect();
+    let whole = changes.is_empty();
+    for (name, change) in [(SPARE, of_spare(folder, &manifest)), (SYMBOLS, of_symbols(folder))] {
+        files += usize::from(folder.join(name).symlink_metadata().is_ok());
+        changes.extend(change);
     }
+    let of_sources = sources::changes(&manifest.program, &manifest.modules, true);
+    let stale = !of_sources.is_empty();
+    changes.extend(of_sources);
+    let (starts, noticed) = if whole { starts(folder, &manifest) } else { (Starts::Unknown, None) };
+    let reason = changes.first().map(|change| format!("{}: {}", change.path, change.found));
+    let remedy = remedy(folder, &manifest, (whole, stale || noticed.is_some()));
     Ok(BundleVerification {
         schema: BUNDLE_SCHEMA,
         program: manifest.program,
         current: changes.is_empty(),
-        files: manifest.modules.len(),
+        files,
+        reason,
+        starts,
+        noticed,
+        remedy: remedy.filter(|_| !changes.is_empty() || starts != Starts::Bundle),
         changes,
     })
 }
 
-fn content(module: &BundledModule) -> Option<BundleChange> {
-    let change = |what, found| Some(BundleChange { path: module.path.clone(), what, found });
-    match Content::read(Path::new(&module.path)) {
-        Ok(now) if now.sha256 == module.sha256 => None,
-        Ok(Content { bytes, sha256 }) => {
-            let was = format!("{} bytes, SHA-256 {:.16}…", module.bytes, module.sha256);
-            change(ChangeKind::Changed, format!("{bytes} bytes, SHA-256 {sha256:.16}…; was {was}"))
+/// The manifest of the `run` that is there, and what is in that.
+fn present(folder: &Path) -> Result<(BundleManifest, io::Result<BundleProduct>), BundleError> {
+    for _ in 1..TRIES {
+        let manifests = Manifests::read(folder)?;
+        if let Ok(run) = product::of(&folder.join(RUN))
+            && let Some(manifest) = manifests.of(&run)
+        {
+            return Ok((manifest.clone(), Ok(run)));
         }
-        Err(error) => change(ChangeKind::Missing, error.to_string()),
+    }
+    let run = product::of(&folder.join(RUN));
+    let manifests = Manifests::read(folder)?;
+    let manifest = match &run {
+        Ok(run) => manifests.of(run),
+        Err(_) => None,
+    };
+    match manifest.or_else(|| manifests.all().next()) {
+        Some(manifest) => Ok((manifest.clone(), run)),
+        None => Err(manifest::read_at(&folder.join(MANIFEST)).err().unwrap_or_else(|| {
+            BundleError::NotABundle { folder: folder.to_owned(), found: PENDING.to_owned() }
+        })),
     }
 }
 
-/// What the loader would load now, held against what it loaded then.
-fn closure(manifest: &BundleManifest) -> Vec<BundleChange> {
-    let change =
-        |path: &str, what, found: String| BundleChange { path: path.to_owned(), what, found };
-    let graph = match loader::load(Path::new(&manifest.program), &Environment::own()) {
-        Ok(graph) => graph,
-        Err(error) => {
-            return vec![change(&manifest.program, ChangeKind::Replaced, error.to_string())];
-        }
+fn of_run(
+    folder: &Path,
+    manifest: &BundleManifest,
+    run: &io::Result<BundleProduct>,
+) -> Option<BundleChange> {
+    let change = |what, found: String| {
+        let path = text(folder.join(RUN));
+        Some(BundleChange { path, what, found })
     };
-    let now = graph.modules.iter().skip(1);
-    // Two libraries can have one name.
-    let mut now: Vec<(String, String)> =
-        now.map(|module| (members::name_of(module), module.path.display().to_string())).collect();
-    let mut other = Vec::new();
-    for module in &manifest.modules {
-        let Some(name) = &module.name else { continue };
-        match now.iter().position(|one| one.0 == *name && one.1 == module.path) {
-            Some(same) => drop(now.remove(same)),
-            None => other.push((name, &module.path)),
-        }
+    let run = match run {
+        Ok(run) => run,
+        Err(error) => return change(unread(error), error.to_string()),
+    };
+    let Some(made) = &manifest.product else {
+        let found = "the headstart that made it did not record its content; make it again in a \
+                     new folder";
+        return change(ChangeKind::Unreadable, found.to_owned());
+    };
+    change(ChangeKind::Changed, product::difference(run, made)?)
+}
+
+fn of_spare(folder: &Path, manifest: &BundleManifest) -> Option<BundleChange> {
+    let path = folder.join(SPARE);
+    let now = match product::of(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        now => now,
+    };
+    let found = match (&now, &manifest.spare) {
+        (Ok(now), Some(made)) => product::difference(now, made)?,
+        (Ok(_), None) => "headstart rerandomize did not leave it".to_owned(),
+        (Err(error), _) => error.to_string(),
+    };
+    let path = text(&path);
+    Some(BundleChange { path, what: ChangeKind::Changed, found: found + "; it is not used" })
+}
+
+/// It may be gone: it is only for a debugger.
+fn of_symbols(folder: &Path) -> Option<BundleChange> {
+    let path = folder.join(SYMBOLS);
+    path.symlink_metadata().ok()?;
+    let found = match Content::read(&path) {
+        Ok(_) if Manifests::read(folder).is_ok_and(|both| both.symbols_are_right()) => return None,
+        Ok(_) => "its content is another one".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let path = text(&path);
+    Some(BundleChange { path, what: ChangeKind::Changed, found })
+}
+
+/// What a whole bundle starts in this environment, and what it finds changed.
+fn starts(folder: &Path, manifest: &BundleManifest) -> (Starts, Option<String>) {
+    let run = Loadable::open(&folder.join(RUN));
+    let Some(looks) = run.ok().as_ref().and_then(looks) else { return (Starts::Unknown, None) };
+    let noticed =
+        looks.difference(|name| std::env::var_os(name)).map(|difference| match difference {
+            Difference::Variable(name) => text(name),
+            Difference::Path(path) => text(path),
+        });
+    let starts = match &noticed {
+        None => Starts::Bundle,
+        Some(_) if manifest.path().exists() => Starts::Original,
+        Some(_) => Starts::Nothing,
+    };
+    (starts, noticed)
+}
+
+/// What the guard of a bundle looks at; none of an image that is no bundle, or of another version.
+pub(crate) fn looks(image: &Loadable) -> Option<Looks> {
+    let guard = image.sections().into_iter().find(|section| section.name == GUARD_SECTION)?;
+    let start = usize::try_from(guard.offset).ok()?;
+    let end = start.checked_add(usize::try_from(guard.size).ok()?)?;
+    Looks::read(image.bytes().get(start..end)?)
+}
+
+/// The next step. `whole`: `run` is as it was made. `stale`: it is not for what is there now.
+fn remedy(
+    folder: &Path,
+    manifest: &BundleManifest,
+    (whole, stale): (bool, bool),
+) -> Option<String> {
+    let fixed = if manifest.fixed { " --fixed" } else { "" };
+    let outside = manifest
+        .outside
+        .iter()
+        .map(|name| format!(" --outside {}", quoted(Path::new(&name_of(name)))));
+    let options = outside.collect::<String>() + fixed;
+    let (out, program) = (quoted(folder), quoted(&manifest.path()));
+    let again = format!("headstart bundle{options} --out {out} {program}");
+    if !manifest.path().exists() {
+        return Some(format!("Install {program} again, or remove {out}."));
     }
-    let mut changes = Vec::new();
-    for (name, then) in other {
-        match now.iter().position(|one| one.0 == *name) {
-            Some(at) => changes.push(change(
-                then,
-                ChangeKind::Replaced,
-                format!("the loader takes {} for {name} now", now.remove(at).1),
-            )),
-            None => changes.push(change(
-                then,
-                ChangeKind::Unneeded,
-                "the program does not need it any more".to_owned(),
-            )),
-        }
+    if !whole {
+        return Some(format!("Move {RUN} away, and make the bundle again: {again}"));
     }
-    let added = now.into_iter().map(|(name, path)| {
-        change(&path, ChangeKind::Added, format!("the program needs {name} now"))
-    });
-    changes.extend(added);
-    changes
+    if stale {
+        return Some(format!("Make the bundle again: {again}"));
+    }
+    Some(format!("Remove what was changed in {out}; the bundle itself is right."))
+}
+
+/// As a shell takes it; the command line takes any bytes.
+fn quoted(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let quoted = shlex::bytes::try_quote(bytes).map(|quoted| quoted.into_owned());
+    String::from_utf8_lossy(&quoted.unwrap_or_else(|_| bytes.to_vec())).into_owned()
 }

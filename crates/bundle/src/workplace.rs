@@ -5,8 +5,10 @@ use std::fs::File;
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// What files are called that are not yet whole.
+/// What files are called that are not yet whole: this, six letters or digits, and the ending.
 const PREFIX: &str = ".headstart-";
+const RANDOM: usize = 6;
+const SUFFIX: &str = ".partial";
 
 /// Keeps others out until it is dropped.
 pub(crate) struct Workplace {
@@ -27,7 +29,7 @@ impl Workplace {
 
 fn clean(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
+        let ours = is_temporary(entry.file_name().as_encoded_bytes());
         if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             // What cannot be removed only takes space.
             let _ = std::fs::remove_file(entry.path());
@@ -35,8 +37,15 @@ fn clean(folder: &Path) {
     }
 }
 
+fn is_temporary(name: &[u8]) -> bool {
+    let random = name.strip_prefix(PREFIX.as_bytes());
+    let random = random.and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
+    random.is_some_and(|it| it.len() == RANDOM && it.iter().all(u8::is_ascii_alphanumeric))
+}
+
 /// A file that is to get another name when it is whole.
 pub(crate) fn temporary(folder: &Path) -> Result<NamedTempFile, BundleError> {
-    let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder);
-    file.map_err(|error| BundleError::io(folder, error))
+    let mut builder = tempfile::Builder::new();
+    let file = builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX).tempfile_in(folder);
+    file.map_err(|error| BundleError::write(folder, error))
 }

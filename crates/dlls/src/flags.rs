@@ -95,13 +95,14 @@ impl Flag {
     /// Why it cannot be changed in a finished image; `None` where it can.
     pub fn fixed(self) -> Option<&'static str> {
         match self {
-            Flag::ForceIntegrity => Some("it goes with a signature, which no changed file has"),
-            Flag::GuardCf => Some("it goes with tables and code that the compiler makes"),
-            Flag::RelocsStripped => {
-                Some("it says that there are no relocations, or that there are")
-            }
+            Flag::ForceIntegrity => Some(
+                "it requires a valid signature, which a changed file \
+                 does not have",
+            ),
+            Flag::GuardCf => Some("it depends on tables and code that the compiler generates"),
+            Flag::RelocsStripped => Some("it says whether the file has relocations"),
             Flag::NoSeh | Flag::NoIsolation | Flag::AppContainer | Flag::WdmDriver => {
-                Some("it says what the program was built as")
+                Some("it says what kind of program was built")
             }
             _ => None,
         }
@@ -121,7 +122,7 @@ impl Flag {
         let Some(flag) = Flag::ALL.into_iter().find(|flag| flag.name() == name) else {
             let names = Flag::ALL.into_iter().filter(|flag| flag.fixed().is_none());
             let names: Vec<&str> = names.map(Flag::name).collect();
-            return Err(format!("there is no flag '{text}'; it is one of {}", names.join(", ")));
+            return Err(format!("there is no flag '{text}'; the flags are {}", names.join(", ")));
         };
         match flag.fixed() {
             Some(reason) => Err(format!("{} cannot be changed: {reason}", flag.name())),

@@ -5,6 +5,7 @@
 //! writing is [`image::apply`]'s.
 
 pub mod bind;
+pub mod elsewhere;
 mod error;
 mod files;
 pub mod flags;

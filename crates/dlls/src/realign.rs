@@ -66,7 +66,7 @@ fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realign
     let (layout, overlay_bytes) = {
         let file = draft.pe();
         let layout = Layout::of(&file, wanted)?;
-        let overlay_bytes = overlay::bytes(&file, layout.tail());
+        let overlay_bytes = file.appended_bytes_in(layout.tail());
         if overlay_bytes > 0 && !options.keep_overlay {
             return Err(overlay::refusal(overlay_bytes));
         }
@@ -76,7 +76,7 @@ fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realign
     fields::set(draft, &layout, wanted)?;
     let new = layout.apply(draft.bytes())?;
     if signed.is_some_and(|signed| signed != new) {
-        return Err("it is signed; its signature has to go first".to_owned());
+        return Err("it is signed; remove its signature first".to_owned());
     }
     let moved = Pe::parse(path, &new).map_err(|error| error.to_string())?;
     proof::same_memory(&draft.pe(), &moved)?;
@@ -99,19 +99,20 @@ fn possible(draft: &Draft, wanted: u32) -> Result<(), String> {
     let section_alignment = draft.headers().section_alignment;
     if !wanted.is_power_of_two() || !(SECTOR..=MAX_ALIGNMENT).contains(&wanted) {
         return Err(format!(
-            "{wanted} is no file alignment; it is a power of two from {SECTOR} to {MAX_ALIGNMENT}"
+            "{wanted} is not a file alignment: it must be a power of two from {SECTOR} to \
+             {MAX_ALIGNMENT}"
         ));
     }
     if section_alignment < PAGE {
         return Err(format!(
-            "its sections are {section_alignment} bytes apart in memory (SectionAlignment), less \
-             than a page, so that the file has to lie as the memory does"
+            "its sections are aligned to {section_alignment} bytes in memory (SectionAlignment), \
+             less than a page, so the file must have the same layout as the memory"
         ));
     }
     if wanted > section_alignment {
         return Err(format!(
-            "its sections are aligned to {section_alignment} bytes in memory, and those in the \
-             file must not be aligned to more (FileAlignment ≤ SectionAlignment)"
+            "its sections are aligned to {section_alignment} bytes in memory, and their alignment \
+             in the file must not be larger (FileAlignment ≤ SectionAlignment)"
         ));
     }
     Ok(())

@@ -16,13 +16,13 @@ const LONGEST_CHAIN: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     /// Windows itself says which DLL it is.
-    #[error("{0} is an API set: Windows itself maps it to one of its DLLs")]
+    #[error("{0} is an API set, which Windows maps to one of its own DLLs")]
     ApiSet(String),
     /// No file.
-    #[error("{0} is not at hand; name it too, or its folder with --search")]
+    #[error("{0} cannot be found; give that file too, or its folder with --search")]
     NotAtHand(String),
     /// More than one.
-    #[error("two of the files are called {0}")]
+    #[error("two of the files are named {0}")]
     Ambiguous(String),
 }
 
@@ -49,9 +49,7 @@ pub enum Unresolved {
         export: String,
     },
     /// The export is there, but loaders do not find it.
-    #[error(
-        "{dll} exports {export}, but its names are not in order, and loaders do not find it there"
-    )]
+    #[error("{dll} exports {export}, but its names are not sorted, so loaders do not find it")]
     OutOfOrder {
         /// The DLL.
         dll: String,
@@ -59,7 +57,7 @@ pub enum Unresolved {
         export: String,
     },
     /// A forwarder's text is not `DLL.Name` or `DLL.#Ordinal`.
-    #[error("{dll} forwards to {text:?}, which names no DLL")]
+    #[error("{dll} forwards to {text:?}, which does not name a DLL")]
     Forwarder {
         /// The DLL.
         dll: String,
@@ -67,7 +65,7 @@ pub enum Unresolved {
         text: String,
     },
     /// Forwarders lead round in a circle, or nearly so.
-    #[error("{dll}: its forwarder to {text} leads round in a circle")]
+    #[error("{dll}: its forwarder to {text} leads back to itself")]
     Endless {
         /// The DLL.
         dll: String,

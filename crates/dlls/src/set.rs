@@ -168,8 +168,8 @@ impl<'a> Set<'a> {
         let Some(&[first, second, ..]) = pair else { return Ok(()) };
         let name = |index| self.member(index).map(Member::name).unwrap_or_default();
         let reason = format!(
-            "{} has the same name and machine, and only one of them can be loaded; \
-             name one of them, or do each folder by itself",
+            "{} has the same name and machine, and only one of them can be loaded; give only one \
+             of them, or process each folder separately",
             name(first)
         );
         Err(Declined::refused(name(second), reason))

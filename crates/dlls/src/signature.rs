@@ -1,38 +1,134 @@
-//! Authenticode signatures, which cover nearly every byte of a file: any rewriting breaks them.
+//! Signatures that rewriting breaks, since they cover nearly every byte of a file: Authenticode,
+//! and strong names of .NET assemblies.
 
 use crate::Declined;
 use image::pe::edit::Draft;
-use image::pe::spec;
+use image::pe::{Pe, StrongNameState, spec};
+
+/// What a file is signed with, as far as rewriting breaks it. Not checked: a signature may be wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signatures {
+    /// Authenticode.
+    pub authenticode: bool,
+    /// The strong name of a .NET assembly.
+    pub strong_name: bool,
+    /// Windows loads it only with a valid Authenticode signature (FORCE_INTEGRITY).
+    pub enforced: bool,
+}
+
+impl Signatures {
+    /// Those of a file.
+    pub fn of(file: &Pe<'_>) -> Signatures {
+        let headers = file.headers();
+        let entry = headers.directories.get(spec::SECURITY);
+        let integrity = spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY;
+        let signed = |state| state == StrongNameState::Signed;
+        Signatures {
+            authenticode: entry.is_some_and(|entry| entry.rva != 0 && entry.size != 0),
+            strong_name: file.strong_name().is_some_and(|name| signed(name.state)),
+            enforced: headers.dll_characteristics & integrity != 0,
+        }
+    }
+
+    /// Whether a change would break anything.
+    pub fn any(self) -> bool {
+        self.authenticode || self.strong_name || self.enforced
+    }
+
+    /// Why a file must not be changed without the user's word; `None` where it may be.
+    pub fn obstacle(self) -> Option<&'static str> {
+        Some(match (self.authenticode, self.strong_name) {
+            (false, false) => return None,
+            (true, false) => {
+                "it is signed (Authenticode), and the signature would no longer be valid; \
+                 --strip-signature removes it, or rewrite the file before it is signed"
+            }
+            (false, true) => {
+                "it is a .NET assembly with a strong name, whose signature would no longer be \
+                 valid; --strip-signature clears it, or rewrite the file before it is signed"
+            }
+            (true, true) => {
+                "it is signed (Authenticode) and has a strong name (.NET), and neither signature \
+                 would still be valid; --strip-signature removes both, or rewrite the file before \
+                 it is signed"
+            }
+        })
+    }
+
+    /// What to say of a file that lost these; `None` for none.
+    pub fn removed(self) -> Option<&'static str> {
+        Some(match (self.authenticode, self.strong_name) {
+            (false, false) => return None,
+            (true, false) => "its Authenticode signature was removed",
+            (false, true) => STRONG_NAME_CLEARED,
+            (true, true) => {
+                "its Authenticode signature was removed, and the signature of its strong name \
+                 cleared: sn -R FILE KEY signs it again"
+            }
+        })
+    }
+}
+
+/// Whether a changed file is signed as before: only its `CheckSum` may differ, which neither kind of
+/// signature covers.
+pub fn is_kept(file: &Pe<'_>, new: &[u8]) -> bool {
+    let at = file.headers().checksum_offset();
+    let old = file.bytes();
+    let same = |range: std::ops::Range<usize>| old.get(range.clone()) == new.get(range);
+    old.len() == new.len() && same(0..at) && same(at.saturating_add(4).min(old.len())..old.len())
+}
+
+const STRONG_NAME_CLEARED: &str =
+    "the signature of its strong name was cleared: sn -R FILE KEY signs it again";
 
 /// Makes a file fit to be changed: unsigned ones are, signed ones are refused, or lose their
-/// signature where the user said so (`strip`). Whether one was removed.
+/// signatures where the user said so (`strip`). Gives those that were removed.
+///
+/// A strong name is left as public signing leaves it: the public key, the room and the flag stay,
+/// and the signature is zero. The assembly keeps its name, .NET Core loads it as before, and the
+/// .NET Framework does wherever it does not check signatures (full trust, outside the GAC).
 ///
 /// To be called before anything else is changed: the signature's bytes are the file's last.
 ///
 /// # Errors
 /// The file is signed and `strip` is not set; Windows loads it with a valid signature only
 /// (FORCE_INTEGRITY); or the signature does not lie where it can be removed.
-pub fn settle(draft: &mut Draft, path: &str, strip: bool) -> Result<bool, Declined> {
-    let headers = draft.headers();
-    let entry = headers.directories.get(spec::SECURITY);
-    let signed = entry.is_some_and(|entry| entry.rva != 0 && entry.size != 0);
-    if headers.dll_characteristics & spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY != 0 {
+pub fn settle(draft: &mut Draft, path: &str, strip: bool) -> Result<Signatures, Declined> {
+    let found = Signatures::of(&draft.pe());
+    if found.enforced {
         let reason = "Windows loads it only with a valid signature (FORCE_INTEGRITY), which a \
-                      changed file does not have; rewrite it where it is built, before it is signed";
+             changed file does not have; rewrite it when it is built, before it is signed";
         return Err(Declined::refused(path, reason));
     }
-    if !signed {
-        return Ok(false);
+    if let Some(obstacle) = found.obstacle().filter(|_| !strip) {
+        // That it can be removed is only said where it can.
+        remove(&mut draft.clone(), found, path)?;
+        return Err(Declined::refused(path, obstacle));
     }
-    if !strip {
-        let reason = "it is signed, and the signature would not be valid any more; \
-                      --strip-signature removes it, or rewrite the file before it is signed";
-        return Err(Declined::refused(path, reason));
+    remove(draft, found, path)?;
+    Ok(found)
+}
+
+fn remove(draft: &mut Draft, found: Signatures, path: &str) -> Result<(), Declined> {
+    if found.strong_name {
+        clear_strong_name(draft, path)?;
     }
     draft.strip_signature().map_err(|_| {
-        let reason = "its signature is not the last thing in the file, so that it cannot be \
-                      removed safely; the file is damaged, or something was appended to it";
+        let reason = "it is signed, but its signature is not at the end of the file, so it cannot \
+             be removed safely; the file is damaged, or data was appended to it";
         Declined::refused(path, reason)
-    })?;
-    Ok(true)
+    })
+}
+
+fn clear_strong_name(draft: &mut Draft, path: &str) -> Result<(), Declined> {
+    let place = draft.pe().strong_name().and_then(|name| name.signature);
+    let cleared = place.map(|place| draft.write(place.start, &vec![0; place.len()]));
+    match cleared {
+        Some(Ok(())) => Ok(()),
+        _ => {
+            let reason = "it is signed, but the signature of its strong name is not in the file, \
+                 so it cannot be cleared; the file is damaged";
+            Err(Declined::refused(path, reason))
+        }
+    }
 }

@@ -47,7 +47,13 @@ pub fn read<'a>(name: &str, file: &Pe<'a>) -> Result<Vec<FromDll<'a>>, Declined>
         left = left.checked_sub(bytes)?;
         Some(())
     };
-    let overlap = || damaged("its tables overlap, so that they are larger than the file".into());
+    let overlap = || {
+        damaged(
+            "its tables overlap, because together they are larger than the \
+         file"
+                .into(),
+        )
+    };
     let mut dlls = Vec::new();
     for from in file.imported().chain(file.delay_imported()) {
         let from = from.map_err(|damage| damaged(damage.to_string()))?;
@@ -81,7 +87,7 @@ fn is_cut(file: &Pe<'_>) -> bool {
 
 /// A table that cannot be written to.
 pub(crate) fn outside(name: &str, rva: u32) -> Declined {
-    let reason = format!("what is at {rva:#x} is not in the file; build or copy it again");
+    let reason = format!("the bytes at {rva:#x} are not in the file; build or copy it again");
     Declined::refused(name, reason)
 }
 
@@ -113,7 +119,7 @@ pub(crate) fn prove(
     if before.len() == after.len() && pairs.into_iter().all(|(old, new)| same_dll(old, new)) {
         return Ok(());
     }
-    let reason = "its import tables overlap, so that one cannot be changed without another; \
-                  build it with another linker";
+    let reason = "its import tables overlap, so one cannot be changed without another; build it \
+         with a different linker";
     Err(Declined::refused(name, reason))
 }

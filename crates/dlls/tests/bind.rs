@@ -87,7 +87,7 @@ fn addresses_stamps_and_directory() {
     assert_eq!(file.offset(directory.rva), Some(directory.rva as usize));
     assert_eq!((done.dlls[0].imports, &done.dlls[0].forwarders), (4, &vec!["far.dll".to_owned()]));
     assert_eq!((done.left.len(), done.delayed_left, done.was_bound), (1, 1, false));
-    assert!(done.left[0].reason.contains("not at hand"), "{}", done.left[0].reason);
+    assert!(done.left[0].reason.contains("cannot be found"), "{}", done.left[0].reason);
     assert!(unbound(&bytes).unwrap() == made.0[0].1);
     // Bound anew it is the same.
     let again = made.with(0, bytes.clone());
@@ -151,14 +151,14 @@ fn what_cannot_be_bound_is_a_sentence() {
             .into();
     let full = Tiny { header_bytes: 0x200, ..Tiny::importing(&many) };
     let error = refuse(&set_of(&full));
-    assert!(error.contains("no room") && error.contains("144 are free"), "{error}");
+    assert!(error.contains("not enough room") && error.contains("144 are free"), "{error}");
     assert!(error.ends_with("realign --file-alignment 4096 makes room"), "{error}");
     let made = set_of(&program());
     let mut bytes = made.0[0].1.clone();
     bytes[0x3ff] = 1;
-    assert!(refuse(&made.with(0, bytes)).contains("holds something already"));
+    assert!(refuse(&made.with(0, bytes)).contains("is already in use"));
     let nothing = Tiny::importing(&[("KERNEL32.dll", vec![Want::Name("ExitProcess", 0)])]);
-    assert!(left(&set_of(&nothing)).contains("KERNEL32.dll is not at hand"));
+    assert!(left(&set_of(&nothing)).contains("KERNEL32.dll cannot be found"));
     assert_eq!(left(&set_of(&Tiny::default())), "");
     let never = Tiny { time_stamp: 0, ..library() };
     let error = left(&Made::of(&[
@@ -201,7 +201,7 @@ fn old_bindings_are_understood() {
     let mut lost = old.0[0].1.clone();
     lost[lookups..lookups + 4].fill(0);
     let error = unbound(&lost).unwrap_err().to_string();
-    assert!(error.contains("no lookup table that says"), "{error}");
+    assert!(error.contains("no lookup table from which"), "{error}");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn tables_that_overlap_are_refused() {
         let field = at(from[0].descriptor + 16);
         bytes[field..field + 4].copy_from_slice(&lookups.to_le_bytes());
         let error = bound(&made.with(0, bytes).set(), 0).unwrap_err().to_string();
-        let told = ["overlap", "something else", "cannot be read"];
+        let told = ["overlap", "differs from the lookup table", "cannot be read"];
         assert!(told.iter().any(|told| error.contains(told)), "{error}");
     }
     // The directory of the bound image reaches over the section table: it goes, the table stays.

@@ -113,7 +113,7 @@ fn what_does_nothing_is_noted() {
         assert!(changed.notes.iter().any(|note| note.contains(words)), "{asked:?}: {changed:?}");
     };
     let both = Change { set: vec![Flag::HighEntropyVa], clear: vec![Flag::DynamicBase] };
-    noted(&both, "nothing without dynamicbase");
+    noted(&both, "no effect without dynamicbase");
     noted(&set(&[Flag::TsAware]), "programs only");
     let change_of = |flag| {
         if Flag::is_set(flag, Pe::parse("", &bytes).unwrap().headers()) {

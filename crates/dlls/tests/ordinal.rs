@@ -4,6 +4,7 @@
 
 mod tiny;
 
+use dlls::elsewhere::{Exclusions, Why};
 use dlls::ordinal::{self, Converted, RECORD, Record};
 use dlls::{Declined, Set};
 use image::pe::edit::{Draft, KeepChecksum};
@@ -15,7 +16,7 @@ use workload::{Arch, Format, PeOptions, Pietrek, pe};
 
 fn convert(set: &Set<'_>, importer: usize) -> Result<(Vec<u8>, Converted), Declined> {
     let mut draft = Draft::of(set.member(importer).unwrap().pe());
-    let converted = ordinal::convert(&mut draft, set, importer)?;
+    let converted = ordinal::convert(&mut draft, set, importer, &Exclusions::default())?;
     Ok((draft.finish(KeepChecksum::AsItWas), converted))
 }
 
@@ -121,7 +122,7 @@ fn what_is_not_converted() {
     dlls::bind::bind(&mut draft, &made.set(), 0).unwrap();
     let bound = made.with(0, draft.finish(KeepChecksum::AsItWas));
     let error = convert(&bound.set(), 0).unwrap_err().to_string();
-    assert!(error.contains("unbind it first"), "{error}");
+    assert!(error.contains("headstart pe unbind"), "{error}");
     // Beyond 65535.
     let high = Tiny { first_ordinal: 65_534, ..library() };
     let (bytes, converted) = convert(&made.with(1, high.bytes()).set(), 0).unwrap();
@@ -159,7 +160,7 @@ fn shipped() -> tempfile::TempDir {
     let made = made();
     let set = made.set();
     let (bytes, converted) = convert(&set, 0).unwrap();
-    let record = Record::of(&set, &[(0, converted)]).unwrap();
+    let record = Record::of(&set, &[(0, converted)], &[]).unwrap();
     assert_eq!((record.importers.len(), record.dlls.len()), (1, 1));
     std::fs::write(folder.path().join("x.exe"), bytes).unwrap();
     write(folder.path(), "lib.dll", &library());
@@ -187,15 +188,15 @@ fn what_ordinals_meant_is_verified() {
     assert_eq!(
         wrong(),
         [
-            "x.exe imports a as ordinal 42 of lib.dll, and a has the ordinal 43 there now",
-            "x.exe imports f as ordinal 43 of lib.dll, and f has the ordinal 44 there now",
+            "x.exe imports a as ordinal 42 of lib.dll, and a now has ordinal 43 there",
+            "x.exe imports f as ordinal 43 of lib.dll, and f now has ordinal 44 there",
         ]
     );
     assert!(!look().current);
     write(folder.path(), "lib.dll", &Tiny { exports: vec![(Some("q"), None)], ..library() });
-    assert!(wrong()[0].ends_with("is not exported there any more"), "{:?}", wrong());
+    assert!(wrong()[0].ends_with("is no longer exported there"), "{:?}", wrong());
     write(folder.path(), "lib.dll", &Tiny { wide: false, machine: 0x14c, base: 0, ..library() });
-    assert_eq!(wrong(), ["lib.dll is for another machine now"]);
+    assert_eq!(wrong(), ["lib.dll is now for a different machine"]);
     std::fs::remove_file(folder.path().join("lib.dll")).unwrap();
     assert_eq!(wrong(), ["lib.dll is missing"]);
     // An importer that was built anew imports by name again.
@@ -213,10 +214,141 @@ fn damaged_records_are_sentences() {
         std::fs::write(&record, text).unwrap();
         ordinal::verify(folder.path()).unwrap_err().to_string()
     };
-    assert!(error("{}").contains("no record of ordinals"));
-    assert!(error(&text.replace("\"schema\":1", "\"schema\":2")).contains("version 2"));
-    assert!(error(&text.replace("\"lib.dll\"", "\"../lib.dll\"")).contains("no file beside it"));
+    assert!(error("{}").contains("not a record of ordinals"));
+    assert!(error(&text.replace("\"schema\":1", "\"schema\":2")).contains("schema 2"));
+    assert!(
+        error(&text.replace("\"lib.dll\"", "\"../lib.dll\"")).contains("not a file next to it")
+    );
     let empty = tempfile::tempdir().unwrap();
     assert!(ordinal::verify(empty.path()).unwrap_err().to_string().contains("cannot be read"));
     assert!(PeFile::open(&folder.path().join("x.exe")).is_ok());
+}
+
+/// A program that imports from a DLL of its own, from a copy of the Visual C++ runtime, and from one
+/// of a library of Windows.
+fn with_runtime() -> Made {
+    let wants = |name| (name, vec![Want::Name("a", 0), Want::Name("b", 0)]);
+    let program = Tiny {
+        delayed: vec![wants("VCRUNTIME140_1.dll")],
+        ..Tiny::importing(&[wants("lib"), wants("MSVCP140.dll"), wants("User32.dll")])
+    };
+    let names = ["x.exe", "lib.dll", "msvcp140.dll", "vcruntime140_1.dll", "user32.dll"];
+    let library = library();
+    let images = [&program, &library, &library, &library, &library];
+    Made::of(&names.into_iter().zip(images).collect::<Vec<_>>())
+}
+
+#[test]
+fn nothing_is_imported_by_ordinal_from_dlls_of_which_another_copy_may_be_loaded() {
+    let made = with_runtime();
+    let (bytes, converted) = convert(&made.set(), 0).unwrap();
+    assert_eq!(asked(&bytes), ["#42", "#40", "a", "b", "a", "b", "a", "b"]);
+    let excluded: Vec<(&str, (u64, Why))> =
+        converted.excluded.iter().map(|(dll, why)| (dll.as_str(), *why)).collect();
+    assert_eq!(
+        excluded,
+        [
+            ("MSVCP140.dll", (2, Why::Redistributed)),
+            ("User32.dll", (2, Why::Wine)),
+            ("VCRUNTIME140_1.dll", (2, Why::Redistributed)),
+        ]
+    );
+    assert!(converted.left.is_empty() && converted.outside.is_empty());
+    // With a DLL that the user names, nothing is left to be converted.
+    let mut draft = Draft::of(made.set().member(0).unwrap().pe());
+    let exclusions = Exclusions::new(&["LIB".to_owned()]).unwrap();
+    let converted = ordinal::convert(&mut draft, &made.set(), 0, &exclusions).unwrap();
+    assert!(draft.finish(KeepChecksum::AsItWas) == made.0[0].1);
+    assert_eq!(converted.excluded["lib"], (2, Why::Excluded));
+}
+
+/// What was converted before such DLLs were left out.
+#[test]
+fn a_set_with_ordinals_of_a_runtime_is_not_current() {
+    let folder = shipped();
+    let program = Tiny::importing(&[("msvcp140.dll", vec![Want::Ordinal(42)])]);
+    write(folder.path(), "x.exe", &program);
+    std::fs::rename(folder.path().join("lib.dll"), folder.path().join("msvcp140.dll")).unwrap();
+    let record = folder.path().join(RECORD);
+    let text = std::fs::read_to_string(&record).unwrap();
+    std::fs::write(&record, text.replace("lib.dll", "msvcp140.dll")).unwrap();
+    let found = ordinal::verify(folder.path()).unwrap();
+    assert!(!found.current && found.needs_originals, "{found:?}");
+    assert_eq!(
+        found.mismatches[0].reason,
+        "x.exe imports 1 function by ordinal from msvcp140.dll, whose ordinals differ from version to \
+         version: many products ship their own version, and another copy may be loaded"
+    );
+    // Without such an import it does not matter.
+    write(folder.path(), "x.exe", &Tiny::importing(&[("msvcp140.dll", vec![Want::Name("a", 0)])]));
+    assert!(ordinal::verify(folder.path()).unwrap().current);
+}
+
+#[test]
+fn two_dlls_of_one_name_are_not_current() {
+    let folder = shipped();
+    write(folder.path(), "LIB.DLL", &library());
+    let found = ordinal::verify(folder.path()).unwrap();
+    assert!(!found.current);
+    assert_eq!(
+        found.mismatches[0].reason,
+        "to a loader, lib.dll and LIB.DLL have the same name, and it loads only one of them"
+    );
+}
+
+/// The list of Wine's libraries is complete for the Wine that is installed.
+#[test]
+fn every_library_of_wine_is_known() {
+    let Some(files) = tiny::wine_files() else { return };
+    let known = |path: &&std::path::PathBuf| {
+        let key = dlls::names::key_of_file(path);
+        Exclusions::default().why(&key).is_some()
+    };
+    let libraries = files.iter().filter(|path| {
+        path.extension().is_some_and(|end| ["dll", "drv", "ocx"].iter().any(|one| end == *one))
+    });
+    let (known, unknown): (Vec<_>, Vec<_>) = libraries.partition(known);
+    assert!(known.len() > 400, "{}", known.len());
+    assert!(unknown.is_empty(), "add these to crates/dlls/src/elsewhere/wine.txt: {unknown:?}");
+}
+
+/// An import that is by ordinal already is recorded too, with what the DLL exports there; an old
+/// record knows better.
+#[test]
+fn imports_that_were_by_ordinal_before_are_recorded() {
+    let first = Tiny::importing(&[("lib.dll", vec![Want::Ordinal(40), Want::Ordinal(41)])]);
+    let second = Tiny::importing(&[("lib.dll", vec![Want::Name("a", 0)])]);
+    let made = Made::of(&[("old.exe", &first), ("new.exe", &second), ("lib.dll", &library())]);
+    let set = made.set();
+    let all: Vec<(usize, Converted)> =
+        (0..2).map(|index| (index, convert(&set, index).unwrap().1)).collect();
+    let record = Record::of(&set, &all, &[]).unwrap();
+    let meant = |record: &Record| record.importers[0].imports[0].functions.clone();
+    assert_eq!(record.importers.len(), 2);
+    assert_eq!(meant(&record), [(40, "b".to_owned())], "41 has no name");
+    let mut old = record.clone();
+    old.importers[0].imports[0].functions = vec![(40, "was".to_owned())];
+    assert_eq!(meant(&Record::of(&set, &all, &[old.clone()]).unwrap()), [(40, "was".to_owned())]);
+    let kept = Record::carried(&[old], &["/x/OLD.exe".into()]).unwrap();
+    assert_eq!((kept.importers.len(), meant(&kept)), (1, vec![(40, "was".to_owned())]));
+    assert_eq!(Record::carried(&[record], &["/x/lib.dll".into()]), None);
+    // On the disk: the library changes under the importer that was not converted now.
+    let folder = tempfile::tempdir().unwrap();
+    for (index, name) in ["old.exe", "new.exe"].iter().enumerate() {
+        std::fs::write(folder.path().join(name), convert(&set, index).unwrap().0).unwrap();
+    }
+    write(folder.path(), "lib.dll", &library());
+    let text = Record::of(&set, &all, &[]).unwrap().to_json("x").unwrap();
+    std::fs::write(folder.path().join(RECORD), text).unwrap();
+    let found = ordinal::verify(folder.path()).unwrap();
+    assert!(found.current && found.functions == 2, "{found:?}");
+    assert_eq!(found.unrecorded, 1, "the one without a name");
+    let swapped = Tiny {
+        exports: vec![(Some("c"), None), (Some("b"), None), (Some("a"), None)],
+        ..library()
+    };
+    write(folder.path(), "lib.dll", &swapped);
+    let found = ordinal::verify(folder.path()).unwrap();
+    assert!(!found.current, "{found:?}");
+    assert!(found.reason.unwrap().starts_with("old.exe imports b as ordinal 40"));
 }

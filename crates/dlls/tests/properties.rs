@@ -5,6 +5,7 @@
 
 mod tiny;
 
+use dlls::elsewhere::Exclusions;
 use dlls::{Set, bind, hints, ordinal, tables};
 use image::pe::Pe;
 use image::pe::edit::{Draft, KeepChecksum};
@@ -130,7 +131,7 @@ proptest! {
     #[test]
     fn ordinals_lead_where_names_led(made in set()) {
         let set = made.set();
-        let bytes = rewrite(&set, |draft| ordinal::convert(draft, &set, 0).is_ok());
+        let bytes = rewrite(&set, |draft| ordinal::convert(draft, &set, 0, &Exclusions::default()).is_ok());
         if let Some(bytes) = bytes {
             let after = made.with(0, bytes);
             prop_assert_eq!(resolved(&set), resolved(&after.set()));
@@ -171,6 +172,6 @@ proptest! {
         let _ = bind::state(&set, 0);
         let _ = rewrite(&set, |draft| bind::unbind(draft, "x.exe").is_ok());
         let _ = rewrite(&set, |draft| hints::repair(draft, &set, 0).is_ok());
-        let _ = rewrite(&set, |draft| ordinal::convert(draft, &set, 0).is_ok());
+        let _ = rewrite(&set, |draft| ordinal::convert(draft, &set, 0, &Exclusions::default()).is_ok());
     }
 }

@@ -45,10 +45,10 @@ fn every_truncation_is_refused_or_read_to_its_end() {
 #[test]
 fn sections_over_each_other_in_the_file_are_refused() {
     let first = headers(&library(Arch::X86_64)).sections[0].offset;
-    refused(&with(RAW_PLACE, first), 4096, "lies over others");
-    refused(&with(RAW_PLACE, 512), 4096, "lies over others");
+    refused(&with(RAW_PLACE, first), 4096, "overlaps other sections");
+    refused(&with(RAW_PLACE, 512), 4096, "overlaps other sections");
     // Loaders begin at the sector in front of an odd place.
-    refused(&with(RAW_PLACE, first + 1), 4096, "lies over others");
+    refused(&with(RAW_PLACE, first + 1), 4096, "overlaps other sections");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_section_without_a_size_in_memory_keeps_its_pages() {
         wide[at + 12..at + 16].copy_from_slice(&rva.to_le_bytes());
         wide[at + 8..at + 12].fill(0);
     }
-    refused(&wide, 65_536, "no size in memory");
+    refused(&wide, 65_536, "has no VirtualSize");
 }
 
 /// GNU's linker makes the import tables writable, and ends them with the name of a DLL.
@@ -174,7 +174,7 @@ fn debug_data_across_sections_is_refused_and_outside_of_the_file_stays_there() {
         bytes
     };
     let across = section.offset + section.file_bytes - 4;
-    refused(&with_entry(across, 8), 4096, "lie across sections");
+    refused(&with_entry(across, 8), 4096, "cross sections");
     for (pointer, size) in [(u32::MAX, u32::MAX), (bytes.len() as u32, 1), (0, 8), (across, 4)] {
         let (_, new) = realigned(&with_entry(pointer, size), 4096).unwrap();
         assert!(realigned(&new, 4096).unwrap().1 == new, "{pointer:#x}");

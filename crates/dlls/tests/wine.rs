@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use dlls::elsewhere::Exclusions;
 use dlls::{Declined, Files, Set, bind, hints, ordinal};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile, spec};
@@ -16,7 +17,8 @@ const HINTS: Rewrite = |draft, set, index| hints::repair(draft, set, index).map(
 const BIND: Rewrite = |draft, set, index| bind::bind(draft, set, index).map(drop);
 const UNBIND: Rewrite =
     |draft, set, index| bind::unbind(draft, &set.member(index).unwrap().name()).map(drop);
-const ORDINAL: Rewrite = |draft, set, index| ordinal::convert(draft, set, index).map(drop);
+const ORDINAL: Rewrite =
+    |draft, set, index| ordinal::convert(draft, set, index, &Exclusions::default()).map(drop);
 
 /// The PE files of a folder.
 fn images(folder: &Path) -> Vec<PathBuf> {

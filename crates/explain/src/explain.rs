@@ -1,15 +1,19 @@
 use crate::faults;
-use crate::findings::{self, Context};
+use crate::findings::{self, Context, Found};
 use crate::inputs::Inputs;
 use crate::modules::{Modules, chosen_log, modules};
 use crate::names::loader_kind;
-use crate::phases::{Charges, Life, charge, listed, lives, trace_from_log};
+use crate::phases::{
+    Charges, END_UNSEEN, Life, Segment, charge, listed, lives, phase_at, segments, trace_from_log,
+};
 use crate::sources::{Basis, sources};
 use crate::time::{median, ns, us};
-use crate::{cpuid, files};
+use crate::{cpuid, files, waits};
 use model::{
-    EXPLANATION_SCHEMA, Explanation, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
+    EXPLANATION_SCHEMA, Explanation, Mark, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport,
+    Reading,
 };
+use std::collections::BTreeMap;
 
 /// Explains a launch from what was recorded about it.
 ///
@@ -26,10 +30,19 @@ pub fn explain(inputs: &Inputs) -> Explanation {
             None => (Basis::Nothing, empty_trace(inputs, untraced)),
         },
     };
-    let lives = lives(&trace);
+    let mut lives = lives(&trace);
+    if inputs.until_ready {
+        // The view ends before the program does: its end is not missing.
+        lives.iter_mut().for_each(|life| life.notes.retain(|note| note != END_UNSEEN));
+    }
     let charges = charge(&trace, &lives);
+    let segments = segments(&trace, &lives);
     let faults = match &inputs.page_faults {
-        Reading::Value(record) => Reading::Value(faults::attribute(record, inputs)),
+        Reading::Value(record) => {
+            let points = faults::alignment(record, &executed(&lives), trace.total_us);
+            let phase = |at_us: f64| phase_at(&segments, ns(faults::aligned(&points, at_us)));
+            Reading::Value(faults::attribute(record, inputs, phase))
+        }
         Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
     };
     let Modules { reports, misses, late, finalisers } =
@@ -37,10 +50,8 @@ pub fn explain(inputs: &Inputs) -> Explanation {
     let mut explanation = Explanation {
         schema: EXPLANATION_SCHEMA,
         command: inputs.command.clone(),
-        untraced_median_us: untraced.map_or_else(
-            || Reading::unavailable("no untraced launch was made", ""),
-            |median| Reading::Value(us(ns(median))),
-        ),
+        untraced_median_us: untraced_figure(untraced),
+        untraced_cpu_us: untraced_figure(median(&inputs.untraced_cpu_us)),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
         sources: sources(inputs, basis, &trace),
@@ -49,14 +60,52 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         faults: faults::totals(inputs, &faults),
         files: files::work(&inputs.file_trace, &inputs.replay),
         cpuid: cpuid::tax(inputs),
+        waits: waits::waits(inputs),
         findings: Vec::new(),
         hot: inputs.hot.clone(),
     };
-    let other_faults = faults.value().map(|found| found.others(inputs)).unwrap_or_default();
-    let context =
-        Context { explanation: &explanation, inputs, misses, late, finalisers, other_faults };
+    let exit_called = |mark: &Mark| mark.kind == MarkKind::ExitCalled;
+    let found = Found {
+        exit_called: lives.iter().any(|life| life.image.marks.iter().any(exit_called)),
+        misses,
+        late,
+        finalisers,
+        other_faults: faults.value().map(|found| found.others(inputs)).unwrap_or_default(),
+        faults: faults.value().map(|found| found.phases.clone()).unwrap_or_default(),
+        calls: inputs.file_trace.value().map(files::by_phase).unwrap_or_default(),
+        mains: mains(inputs, &lives, &segments),
+    };
+    let context = Context::new(&explanation, inputs, found);
     explanation.findings = findings::all(&context);
     explanation
+}
+
+/// When each image had been executed, in order of time.
+fn executed(lives: &[Life]) -> Vec<f64> {
+    let marks = lives.iter().flat_map(|life| &life.image.marks);
+    let mut times: Vec<f64> =
+        marks.filter(|mark| mark.kind == MarkKind::ExecDone).map(|mark| mark.at_us).collect();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+/// What each program is charged of main.
+fn mains(inputs: &Inputs, lives: &[Life], segments: &[Segment]) -> BTreeMap<String, f64> {
+    let mut mains = BTreeMap::new();
+    for segment in segments.iter().filter(|segment| segment.phase == Phase::Main) {
+        if let Some(life) = lives.get(segment.life) {
+            let program = inputs.program(&life.image.path);
+            *mains.entry(program).or_default() += us(segment.to - segment.from);
+        }
+    }
+    mains
+}
+
+fn untraced_figure(median: Option<f64>) -> Reading<f64> {
+    match median {
+        Some(median) => Reading::Value(us(ns(median))),
+        None => Reading::unavailable("no untraced launch was made", ""),
+    }
 }
 
 /// The phase launch that is explained: the most typical one.

@@ -1,7 +1,7 @@
 //! Page faults attributed to the modules that were mapped where they happened.
 
 use crate::inputs::Inputs;
-use model::{FaultTotals, Mapping, PageFaults, Reading};
+use model::{FaultTotals, Mapping, PageFaults, Phase, Reading};
 use std::collections::BTreeMap;
 
 /// Faults on one module of one program.
@@ -18,6 +18,28 @@ pub(crate) struct Attribution {
     pub files: BTreeMap<(String, String), Faults>,
     /// On memory of no file.
     pub anonymous: Faults,
+    /// Minor faults by the phase in which they happen, as far as the launches go alike.
+    pub phases: BTreeMap<Phase, PhaseFaults>,
+}
+
+/// Minor faults of one phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PhaseFaults {
+    pub minor: u64,
+    /// On memory of no file.
+    pub anonymous: u64,
+    /// By program and file.
+    pub files: BTreeMap<(String, String), u64>,
+}
+
+impl PhaseFaults {
+    fn count(&mut self, key: Option<(String, String)>) {
+        self.minor += 1;
+        match key {
+            Some(key) => *self.files.entry(key).or_default() += 1,
+            None => self.anonymous += 1,
+        }
+    }
 }
 
 impl Attribution {
@@ -74,12 +96,43 @@ impl Space {
     }
 }
 
+/// The time in the phase launch that corresponds to a time of the fault record: both launches do
+/// the same, if not equally fast. Both show when each program was executed; between these moments
+/// time goes evenly.
+pub(crate) fn alignment(record: &PageFaults, executed: &[f64], total_us: f64) -> Vec<(f64, f64)> {
+    let anew = |mapping: &&Mapping| mapping.start == 0 && mapping.bytes == u64::MAX;
+    let own: Vec<f64> = record.mappings.iter().filter(anew).map(|mapping| mapping.at_us).collect();
+    // Where one launch executed more than the other, only the first can be matched.
+    let matched = if own.len() == executed.len() { own.len() } else { 1 };
+    let mut points = vec![(0.0, 0.0)];
+    points.extend(own.into_iter().zip(executed.iter().copied()).take(matched));
+    points.push((record.total_us, total_us));
+    points.dedup_by(|next, last| next.0 <= last.0 || next.1 <= last.1);
+    points
+}
+
+/// Where a time of the first launch lies in the second.
+pub(crate) fn aligned(points: &[(f64, f64)], at_us: f64) -> f64 {
+    let next = points.partition_point(|(from, _)| *from <= at_us).max(1);
+    match (points.get(next - 1), points.get(next)) {
+        (Some((from, to)), Some((from_end, to_end))) => {
+            to + (at_us - from) * (to_end - to) / (from_end - from)
+        }
+        (Some((_, to)), None) => *to,
+        (None, _) => at_us,
+    }
+}
+
 /// Attributes every fault to the file mapped at its address at that time.
 ///
 /// The record says where an address space begins anew: execve maps all of it as memory of no
 /// file, and the program is the first file after that. A forked process begins with copies of
-/// its parent's mappings.
-pub(crate) fn attribute(record: &PageFaults, inputs: &Inputs) -> Attribution {
+/// its parent's mappings. `phase_at` tells the phase of a time of this launch.
+pub(crate) fn attribute(
+    record: &PageFaults,
+    inputs: &Inputs,
+    phase_at: impl Fn(f64) -> Phase,
+) -> Attribution {
     let mut spaces: BTreeMap<u32, Space> = BTreeMap::new();
     let mut result = Attribution::default();
     let mut mappings = record.mappings.iter().peekable();
@@ -88,11 +141,15 @@ pub(crate) fn attribute(record: &PageFaults, inputs: &Inputs) -> Attribution {
             map(&mut spaces, &mut result, mapping, inputs);
         }
         let space = spaces.get(&fault.pid);
-        let faults = match space.and_then(|space| Some((space, space.at(fault.address)?))) {
-            Some((space, file)) => {
-                let program = space.program.clone().unwrap_or_default();
-                result.files.entry((program, file.to_owned())).or_default()
-            }
+        let key = space.and_then(|space| {
+            let file = space.at(fault.address)?.to_owned();
+            Some((space.program.clone().unwrap_or_default(), file))
+        });
+        if !fault.major {
+            result.phases.entry(phase_at(fault.at_us)).or_default().count(key.clone());
+        }
+        let faults = match key {
+            Some(key) => result.files.entry(key).or_default(),
             None => &mut result.anonymous,
         };
         let counter = if fault.major { &mut faults.major } else { &mut faults.minor };
@@ -189,7 +246,7 @@ mod tests {
             read_bytes: Reading::unavailable("", ""),
             lost: 0,
         };
-        attribute(&record, &inputs)
+        attribute(&record, &inputs, |us| if us < 3.0 { Phase::Map } else { Phase::Main })
     }
 
     fn minor(found: &Attribution, program: &str, file: &str) -> u64 {
@@ -216,6 +273,11 @@ mod tests {
         assert_eq!(found.files[&("/bin/p".into(), "/usr/lib/l.so.1".into())].major, 1);
         assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
         assert_eq!(found.anonymous, Faults { minor: 3, major: 0 });
+        assert_eq!((found.phases[&Phase::Map].minor, found.phases[&Phase::Map].anonymous), (1, 0));
+        assert_eq!(
+            (found.phases[&Phase::Main].minor, found.phases[&Phase::Main].anonymous),
+            (4, 3)
+        );
         let inputs = Inputs::nothing(command(), "a test");
         let others = found.others(&inputs);
         assert_eq!(others, [("/bin/p".to_owned(), 1), ("/usr/lib/l.so.1".to_owned(), 1)]);
@@ -240,5 +302,34 @@ mod tests {
         assert_eq!(minor(&found, "/bin/sh", "/usr/lib/l.so.1"), 1);
         assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
         assert_eq!(found.anonymous.minor, 1);
+    }
+
+    #[test]
+    fn times_of_two_launches_meet_where_programs_were_executed() {
+        let record = |mappings| PageFaults {
+            total_us: 1000.0,
+            pid: 1,
+            source: "a test".into(),
+            mappings,
+            faults: Vec::new(),
+            read_bytes_by_file: Reading::unavailable("", ""),
+            read_bytes: Reading::unavailable("", ""),
+            lost: 0,
+        };
+        // Here execve was over after 100 of 1000 µs, in the phase launch after 900 of 2000.
+        let one = record(vec![executed(1, 100.0), mapping(1, 101.0, 0x1000, 4, "/bin/p")]);
+        let points = alignment(&one, &[900.0], 2000.0);
+        assert_eq!(aligned(&points, 50.0), 450.0);
+        assert_eq!(aligned(&points, 100.0), 900.0);
+        assert!(aligned(&points, 101.0) > 900.0, "a fault after execve is after execve");
+        assert_eq!(aligned(&points, 1000.0), 2000.0);
+        assert_eq!(aligned(&points, 1100.0), 2000.0);
+        // A second program, executed in both launches.
+        let two = record(vec![executed(1, 100.0), executed(2, 500.0)]);
+        let points = alignment(&two, &[900.0, 1000.0], 2000.0);
+        assert_eq!(aligned(&points, 300.0), 950.0);
+        // In one launch only: the first alone is known to be the same.
+        let points = alignment(&two, &[900.0], 2000.0);
+        assert!(aligned(&points, 101.0) > 900.0 && aligned(&points, 500.0) < 2000.0);
     }
 }

@@ -2,8 +2,14 @@
 
 use crate::inputs::ReplayTimes;
 use crate::names::folder;
-use model::{FileCall, FileOperation, FileWork, FolderWork, PhaseTrace, Reading};
+use crate::phases::{lives, phase_at, segments};
+use crate::time::ns;
+use model::{FileCall, FileOperation, FileWork, FolderWork, Phase, PhaseTrace, Reading};
 use std::collections::BTreeMap;
+
+mod groups;
+
+pub(crate) use groups::{groups, weight_of};
 
 /// `EINVAL`: what readlink answers for a file that exists and is no symbolic link.
 const NOT_A_LINK: i32 = 22;
@@ -46,12 +52,23 @@ pub(crate) fn work(
         scans: sum(|work| work.scans),
         failed_us: replay.clone().map(|times| times.failed_us),
         stats_us: replay.clone().map(|times| times.stats_us),
+        groups: groups(&folders),
         folders,
     })
 }
 
+/// The calls of a launch by the phase in which they were made, and in each by folder.
+pub(crate) fn by_phase(trace: &PhaseTrace) -> BTreeMap<Phase, Vec<FolderWork>> {
+    let segments = segments(trace, &lives(trace));
+    let mut calls: BTreeMap<Phase, Vec<&FileCall>> = BTreeMap::new();
+    for call in &trace.file_calls {
+        calls.entry(phase_at(&segments, ns(call.at_us))).or_default().push(call);
+    }
+    calls.into_iter().map(|(phase, calls)| (phase, by_folder(calls))).collect()
+}
+
 /// Folders by the number of calls, busiest first.
-fn by_folder(calls: &[FileCall]) -> Vec<FolderWork> {
+fn by_folder<'a>(calls: impl IntoIterator<Item = &'a FileCall>) -> Vec<FolderWork> {
     let mut folders: BTreeMap<&str, FolderWork> = BTreeMap::new();
     for call in calls {
         let name = match call.operation {
@@ -80,7 +97,7 @@ fn by_folder(calls: &[FileCall]) -> Vec<FolderWork> {
 }
 
 /// All calls counted for a folder.
-pub(crate) fn calls_in(work: &FolderWork) -> u64 {
+fn calls_in(work: &FolderWork) -> u64 {
     work.opens + work.failed + work.stats + work.scans
 }
 

@@ -1,6 +1,6 @@
 use model::{
     Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog, PageFaults,
-    PhaseTrace, Reading,
+    PhaseTrace, Reading, WaitTrace,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +16,11 @@ pub struct ReplayTimes {
     pub scans_us: Reading<f64>,
 }
 
+/// A record that older programs did not make.
+fn not_recorded<T>() -> Reading<T> {
+    Reading::unavailable("it was not recorded", "explain the program again")
+}
+
 /// Everything recorded about the launches of one command.
 ///
 /// Each part may be missing; the explanation then names the best remaining source.
@@ -26,10 +31,19 @@ pub struct Inputs {
     /// Totals of untraced launches made beside the traced ones: as many before the first as
     /// after each.
     pub untraced_us: Vec<f64>,
+    /// CPU time of the same launches.
+    #[serde(default)]
+    pub untraced_cpu_us: Vec<f64>,
+    /// The launch is explained up to the moment when the program is ready, not to its end.
+    #[serde(default)]
+    pub until_ready: bool,
     /// Launches with marks only. The most typical one is explained.
     pub phase_traces: Reading<Vec<PhaseTrace>>,
     /// A launch with calls on the file system recorded.
     pub file_trace: Reading<PhaseTrace>,
+    /// A launch with calls that wait recorded.
+    #[serde(default = "not_recorded")]
+    pub wait_trace: Reading<WaitTrace>,
     /// A launch with CPUID instructions counted.
     pub cpuid_trace: Reading<PhaseTrace>,
     /// Cost of one CPUID instruction here.
@@ -52,6 +66,14 @@ pub struct Inputs {
     pub real_paths: BTreeMap<String, String>,
     /// Static facts by real path; the reason where a file could not be read as an image.
     pub facts: BTreeMap<String, Result<ElfFacts, String>>,
+    /// Files that the loader would map for the launched program, in its order, where no record
+    /// names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub simulated: Vec<String>,
+    /// Executed files that headstart has made of others: the libraries merged in each, by its
+    /// real path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bundles: BTreeMap<String, BTreeSet<String>>,
     /// Where launches execute, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot: Option<Reading<Hot>>,
@@ -63,8 +85,11 @@ impl Inputs {
         Inputs {
             command,
             untraced_us: Vec::new(),
+            untraced_cpu_us: Vec::new(),
+            until_ready: false,
             phase_traces: Reading::unavailable(reason, ""),
             file_trace: Reading::unavailable(reason, ""),
+            wait_trace: Reading::unavailable(reason, ""),
             cpuid_trace: Reading::unavailable(reason, ""),
             cpuid_each_us: Reading::unavailable(reason, ""),
             hypervisor: None,
@@ -75,14 +100,18 @@ impl Inputs {
             replay: Reading::unavailable(reason, ""),
             real_paths: BTreeMap::new(),
             facts: BTreeMap::new(),
+            simulated: Vec::new(),
+            bundles: BTreeMap::new(),
             hot: None,
         }
     }
 
-    /// Every path for which `real_paths` and `facts` are wanted: executed images, their
-    /// loaders, modules of the loader logs, and files mapped executable.
+    /// Every path for which `real_paths` and `facts` are wanted: the launched program, executed
+    /// images, their loaders, modules of the loader logs, and files mapped executable. The logs
+    /// know programs by their `argv[0]`, which may be a bare name.
     pub fn paths(&self) -> BTreeSet<String> {
-        let mut paths = BTreeSet::new();
+        let mut paths = BTreeSet::from([model::text::text(&self.command.program)]);
+        paths.extend(self.simulated.iter().cloned());
         for trace in self.phase_traces.value().into_iter().flatten() {
             for image in trace.processes.iter().flat_map(|process| &process.images) {
                 paths.insert(image.path.clone());
@@ -99,8 +128,15 @@ impl Inputs {
             let executable = faults.mappings.iter().filter(|mapping| mapping.executable);
             paths.extend(executable.map(|mapping| mapping.path.clone()));
         }
-        paths.retain(|path| path.starts_with('/') && !path.starts_with("//"));
+        paths.retain(|path| !path.starts_with("//") && !path.starts_with('['));
         paths
+    }
+
+    /// Time that every untraced launch spent off the processor, and its share of the launch: what
+    /// a busy machine adds is in some of them only. Nothing where several processors worked.
+    pub(crate) fn idle_us(&self) -> Option<f64> {
+        let launches = self.untraced_us.iter().zip(&self.untraced_cpu_us);
+        launches.map(|(total, cpu)| total - cpu).min_by(f64::total_cmp).filter(|us| *us > 0.0)
     }
 
     /// The real path that stands for `path`.

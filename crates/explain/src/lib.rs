@@ -9,7 +9,8 @@
 //!        ─ loader logs ───── loader_log ┤
 //!        ─ page faults ───── faults ────┼─ modules ─ findings ─ Explanation
 //!        ─ file trace ────── files ─────┤
-//!        ─ CPUID trace ───── cpuid ─────┘
+//!        ─ CPUID trace ───── cpuid ─────┤
+//!        ─ wait trace ────── waits ─────┘
 //! ```
 
 mod cpuid;
@@ -28,6 +29,7 @@ mod sources;
 #[cfg(test)]
 mod test_logs;
 mod time;
+mod waits;
 
 pub use explain::explain;
 pub use gather::{Step, Wanted, gather, schedule};

@@ -14,6 +14,11 @@ pub(crate) fn folder(path: &str) -> &str {
     }
 }
 
+/// Whether a file of this name is a dynamic loader.
+pub(crate) fn is_loader_name(name: &str) -> bool {
+    name.starts_with("ld-") || name.starts_with("ld.so") || name.starts_with("ld64.so")
+}
+
 /// The kind of loader that an image names, as `ProcessReport::loader` states it.
 pub(crate) fn loader_kind(loader: Option<&str>) -> String {
     let Some(path) = loader else { return "static".to_owned() };

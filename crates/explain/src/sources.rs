@@ -25,6 +25,7 @@ pub(crate) fn sources(inputs: &Inputs, basis: Basis, trace: &PhaseTrace) -> Vec<
         faults(inputs),
         files(inputs),
         cpuid(inputs),
+        waits(inputs),
     ]
 }
 
@@ -51,8 +52,8 @@ fn phases(inputs: &Inputs, basis: Basis, trace: &PhaseTrace) -> Source {
             "phases",
             "LD_DEBUG",
             format!(
-                "{reason}; the loader's log cannot see spawn, exec and the loader's own start \
-                 (unattributed), forks, nor where a process ends after its last finaliser, and \
+                "{reason}; the loader's log does not show spawn, exec and the loader's own start \
+                 (unattributed), forks, or the end of a process after its last finalizer, and \
                  writing it makes loading 10 to 22 % slower"
             ),
         ),
@@ -76,11 +77,12 @@ fn ptrace_caveat(inputs: &Inputs, trace: &PhaseTrace) -> String {
 fn modules(inputs: &Inputs, basis: Basis) -> Source {
     let Some(log) = chosen_log(inputs) else { return missing("modules", &inputs.loader_logs) };
     if log.lines.is_empty() {
-        let none = "the program wrote no loader log: static, musl, or set-user-ID programs do not";
+        let none = "the program wrote no loader log, as is usual for static, musl and set-user-ID \
+             programs";
         return source("modules", "none", none);
     }
     let scaled = match basis {
-        Basis::Ptrace => "times are scaled to the phases, whose launch wrote no log",
+        Basis::Ptrace => "times are scaled to the phases of a launch without a log",
         _ => "times are as logged, and writing the log makes loading 10 to 22 % slower",
     };
     source("modules", "LD_DEBUG", scaled)
@@ -96,7 +98,10 @@ fn faults(inputs: &Inputs) -> Source {
     };
     let caveat = match record.lost {
         0 => String::new(),
-        lost => format!("the kernel dropped {lost} records for want of room: counts are too low"),
+        lost => format!(
+            "the kernel dropped {lost} records for lack of space, so counts are too \
+             low"
+        ),
     };
     source("faults", record.source.clone(), caveat)
 }
@@ -106,7 +111,10 @@ fn files(inputs: &Inputs) -> Source {
         return missing("files", &inputs.file_trace);
     }
     let caveat = match &inputs.replay {
-        Reading::Value(_) => "times are of repeating the calls untraced, names already cached",
+        Reading::Value(_) => {
+            "times are those of repeating the calls untraced, with names already \
+             cached"
+        }
         Reading::Unavailable { reason, .. } => reason,
     };
     source("files", "ptrace, system calls", caveat)
@@ -121,4 +129,15 @@ fn cpuid(inputs: &Inputs) -> Source {
         (Reading::Value(_), each) => missing("cpuid", each),
         (trace, _) => missing("cpuid", trace),
     }
+}
+
+fn waits(inputs: &Inputs) -> Source {
+    if inputs.wait_trace.value().is_some() {
+        return source("waits", "ptrace, system calls", "");
+    }
+    let mut source = missing("waits", &inputs.wait_trace);
+    if !inputs.untraced_cpu_us.is_empty() {
+        source.mechanism = "getrusage, totals only".to_owned();
+    }
+    source
 }

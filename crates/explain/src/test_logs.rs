@@ -54,7 +54,7 @@ pub(crate) fn traced(log: &LoaderLog, share: f64) -> PhaseTrace {
 /// Inputs of a launch with one phase trace and one loader log.
 pub(crate) fn inputs(name: &str, share: f64) -> Inputs {
     let command = Command {
-        argv: vec![name.to_owned(), "--version".to_owned()],
+        argv: vec![name.into(), "--version".into()],
         program: PathBuf::from("/usr/bin").join(name),
         directory: None,
         environment: Vec::new(),

@@ -12,20 +12,18 @@ use std::process::ExitCode;
 use workload::WorkloadError;
 
 /// The table of exit codes, for `--help`.
-pub const TABLE: &str = "\
-Exit codes:
-    0  done
-    1  the answer is no: slower than --fail-if-slower allows, a warning under
+pub const TABLE: &str = "  0    done
+  1    the answer is no: slower than --fail-if-slower allows, a warning under
        --strict, a file that inspect or identify could not read or that is not
-       what identify --is says, one that is not rewritten or bundled, a bundle
-       or set of DLLs that verify finds changed
-    2  the command line is wrong
-    3  a program could not be started
-    4  a program failed (see --ignore-failure)
-    5  a program was not finished in time (see --timeout, --until)
-    6  a run folder or file could not be read or written
-    7  not permitted here
-    8  headstart itself could not go on
+       what identify --is says, one that is not rewritten or bundled, a product
+       that verify finds changed
+  2    the command line is wrong
+  3    a program could not be started
+  4    a program failed (see --ignore-failure)
+  5    a program was not finished in time (see --timeout, --until)
+  6    a run folder or file could not be read or written
+  7    not permitted here
+  8    headstart itself could not go on
   130  interrupted; what was measured is printed and kept";
 
 /// The answer is no.
@@ -58,6 +56,11 @@ pub struct FileError {
     pub remedy: &'static str,
 }
 
+/// Some files of several could not be written or restored; the text names them.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotAll(pub String);
+
 /// A file that is not rewritten, for a reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{path} is not rewritten: {reason}")]
@@ -65,6 +68,16 @@ pub struct Declines {
     /// The file.
     pub path: String,
     /// Why.
+    pub reason: String,
+}
+
+/// A file of headstart's own that cannot be used, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {reason}")]
+pub struct Unusable {
+    /// The file.
+    pub path: String,
+    /// Why, and the next step.
     pub reason: String,
 }
 
@@ -128,38 +141,48 @@ fn code(error: &anyhow::Error) -> u8 {
     if error.is::<Usage>() {
         return USAGE;
     }
-    if error.is::<Declines>() {
+    if error.is::<Declines>() || error.is::<Unusable>() {
         return NO;
     }
     let database = error.is::<dlls::rebase::DatabaseError>();
-    if database || error.is::<ApplyError>() || error.is::<ImageError>() || error.is::<FileError>() {
+    if let Some(error) = error.downcast_ref::<ImageError>() {
+        return image_code(error);
+    }
+    if database || error.is::<NotAll>() || error.is::<ApplyError>() || error.is::<FileError>() {
         FILES
     } else {
         HEADSTART_FAILED
     }
 }
 
+/// A file of another kind, or a damaged one, is an answer; one that cannot be read is none.
+fn image_code(error: &ImageError) -> u8 {
+    match error {
+        ImageError::Io { .. } | ImageError::NotAFile { .. } => FILES,
+        _ => NO,
+    }
+}
+
 fn link_code(error: &LinkError) -> u8 {
     match error {
         LinkError::Graph(error) => graph_code(error),
-        LinkError::NothingToGain { .. } => NO,
-        LinkError::Privileged { .. } => NOT_PERMITTED,
-        LinkError::Image(_)
-        | LinkError::Apply(_)
+        LinkError::NothingToGain { .. }
         | LinkError::Edit { .. }
-        | LinkError::Io { .. } => FILES,
-        LinkError::Changed { .. } => HEADSTART_FAILED,
+        | LinkError::Privileged { .. }
+        | LinkError::Changed { .. } => NO,
+        LinkError::Image(error) => image_code(error),
+        LinkError::Apply(_) | LinkError::Io { .. } => FILES,
     }
 }
 
 fn lab_code(error: &LabError) -> u8 {
     match error {
         LabError::Launch(error) => launch_code(error),
-        LabError::Failed { .. } | LabError::NeverReady { .. } | LabError::Prepare { .. } => {
+        LabError::Failed { .. } | LabError::NeverReady { .. } | LabError::Hook { .. } => {
             PROGRAM_FAILED
         }
         LabError::TimedOut { .. } => TIMED_OUT,
-        LabError::Folder { .. } => FILES,
+        LabError::Folder { .. } | LabError::Stream { .. } => FILES,
         LabError::Cold(_) => NOT_PERMITTED,
         _ => HEADSTART_FAILED,
     }
@@ -167,17 +190,24 @@ fn lab_code(error: &LabError) -> u8 {
 
 fn graph_code(error: &GraphError) -> u8 {
     match error {
-        GraphError::Image(_) | GraphError::Library { .. } => FILES,
-        _ => USAGE,
+        GraphError::Image(error) => image_code(error),
+        GraphError::Library { .. } => FILES,
+        _ => NO,
     }
 }
 
 fn bundle_code(error: &BundleError) -> u8 {
     match error {
         BundleError::Closure(error) => graph_code(error),
-        BundleError::Declined { .. } | BundleError::Unresolved { .. } => NO,
-        BundleError::NotFixed(_) => USAGE,
-        BundleError::Image(_) | BundleError::NotABundle { .. } | BundleError::Io { .. } => FILES,
+        BundleError::Declined { .. }
+        | BundleError::Unresolved { .. }
+        | BundleError::NotFixed(_) => NO,
+        BundleError::Image(error) => image_code(error),
+        BundleError::NotABundle { .. }
+        | BundleError::NotOurs { .. }
+        | BundleError::Write { .. }
+        | BundleError::Occupied { .. }
+        | BundleError::Io { .. } => FILES,
     }
 }
 
@@ -186,9 +216,11 @@ fn optimize_code(error: &OptimizeError) -> u8 {
         OptimizeError::Graph(error) => graph_code(error),
         OptimizeError::Lab(error) => lab_code(error),
         OptimizeError::Launch(error) => launch_code(error),
-        OptimizeError::Script { .. } | OptimizeError::Privileged { .. } => USAGE,
+        OptimizeError::Script { .. } | OptimizeError::Privileged { .. } => NO,
         OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
-        OptimizeError::Folder { .. } | OptimizeError::NotAgain { .. } => FILES,
+        OptimizeError::Folder { .. }
+        | OptimizeError::NotAgain { .. }
+        | OptimizeError::Disk { .. } => FILES,
         _ => HEADSTART_FAILED,
     }
 }

@@ -1,9 +1,12 @@
 //! What standard output can show, and writing to it and to files.
 
+use crate::args::Look;
 use crate::exit::FileError;
 use anyhow::Result;
 use report::Style;
+use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Columns where there is no terminal to ask.
@@ -23,6 +26,23 @@ pub fn style() -> Style {
         colour: !matches!(choice, anstream::ColorChoice::Never),
         width: width.clamp(NARROWEST, WIDEST),
         unicode: unicode(),
+    }
+}
+
+/// The same, with the colours that the user asked for.
+pub fn style_as(look: Look) -> Style {
+    let style = style();
+    match look {
+        Look::Auto | Look::None => style,
+        Look::Basic | Look::Nocolor => Style { colour: false, ..style },
+        Look::Full | Look::Color => Style { colour: true, ..style },
+    }
+}
+
+/// Sentences for stderr, which nobody has to act upon.
+pub fn say(notes: &[String], look: Look) {
+    if look != Look::None {
+        notes.iter().for_each(|note| anstream::eprintln!("headstart: note: {note}"));
     }
 }
 
@@ -57,7 +77,7 @@ pub fn print(text: &str) -> Result<()> {
     })?)
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all. A link is followed; what could be started is not replaced.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
     let failed = |source| FileError {
         path: path.display().to_string(),
@@ -68,17 +88,24 @@ pub fn write_file(path: &Path, text: &str) -> Result<()> {
     if path.exists() && !path.is_file() {
         return Ok(std::fs::write(path, text).map_err(failed)?);
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = std::fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    });
-    if written.is_err() {
-        // The error above is the one that matters.
-        let _ = std::fs::remove_file(&temporary);
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mode = real.metadata().map(|data| data.permissions().mode() & 0o777).ok();
+    if mode.is_some_and(|mode| mode & 0o111 != 0) {
+        let found = std::io::Error::other("it is a program, which results do not replace");
+        return Err(failed(found).into());
     }
-    Ok(written.map_err(failed)?)
+    Ok(replace(&real, text, mode).map_err(failed)?)
+}
+
+/// Temporary file, fsync, rename. `mode` is that of the file that is there.
+fn replace(path: &Path, text: &str, mode: Option<u32>) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // As of any file that a user creates; the umask is taken off.
+    let permissions = Permissions::from_mode(mode.unwrap_or(0o666));
+    let mut builder = tempfile::Builder::new();
+    let file = builder.prefix(".headstart-").permissions(permissions);
+    let mut file = file.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map(drop).map_err(|error| error.error)
 }

@@ -6,12 +6,16 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// A number of rounds that nobody waits for: something else ends the run.
+const UNBOUNDED: u32 = 1_000_000;
+
 const QUIET_FOR: Duration = Duration::from_secs(1);
 
 /// A line of progress.
 pub struct Line {
     bar: ProgressBar,
     started: Instant,
+    silent: bool,
 }
 
 impl Line {
@@ -24,7 +28,14 @@ impl Line {
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("━╸─");
         bar.set_style(style);
-        Line { bar, started: Instant::now() }
+        Line { bar, started: Instant::now(), silent: false }
+    }
+
+    /// A line that never appears.
+    pub fn silent() -> Line {
+        let mut line = Line::new();
+        line.silent = true;
+        line
     }
 
     /// Shows a share between 0 and 1 and a text.
@@ -42,7 +53,7 @@ impl Line {
     }
 
     fn is_due(&self) -> bool {
-        self.started.elapsed() >= QUIET_FOR && std::io::stderr().is_terminal()
+        !self.silent && self.started.elapsed() >= QUIET_FOR && std::io::stderr().is_terminal()
     }
 }
 
@@ -84,8 +95,10 @@ pub fn of_run(progress: &Progress, budget_s: Option<f64>, precision: Option<f64>
     let by_time = budget_s.map_or(0.0, |budget| progress.elapsed_s / budget);
     let share = by_rounds.max(by_time).min(1.0);
     let mut text = match precision {
-        Some(_) => format!("round {done}"),
-        None => format!("round {done} of {}", progress.rounds_at_most),
+        None if progress.rounds_at_most < UNBOUNDED => {
+            format!("round {done} of {}", progress.rounds_at_most)
+        }
+        _ => format!("round {done}"),
     };
     if let (Some(width), Some(wanted)) = (progress.width, precision)
         && width.is_finite()

@@ -1,6 +1,6 @@
 //! One run from its experiment to its results: what `measure` and `compare` share.
 
-use crate::args::{MeasuredArgs, OutputArgs, ScheduleArgs};
+use crate::args::{Look, MeasuredArgs, OutputArgs, ScheduleArgs};
 use crate::exit::{self, Usage};
 use crate::{output, progress, runs};
 use anyhow::Result;
@@ -20,6 +20,8 @@ pub struct Finished {
     pub results: Results,
     /// Why it ended.
     pub stop: Result<Stop, LabError>,
+    /// The command that goes on with it.
+    verb: &'static str,
 }
 
 /// A run about to begin or to go on.
@@ -32,25 +34,40 @@ struct Begun {
     notes: Vec<String>,
 }
 
+/// What the user asked for, beside the commands.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// How often to launch.
+    pub schedule: &'a ScheduleArgs,
+    /// How to launch.
+    pub launching: &'a MeasuredArgs,
+    /// What to print.
+    pub output: &'a OutputArgs,
+}
+
 /// Makes the launches of a new run of `variants`, or those that `--resume` still lacks.
 ///
 /// `launcher` was started before anything large was in memory.
 pub fn run(
     launcher: Launcher,
     variants: Option<Vec<Variant>>,
-    schedule: &ScheduleArgs,
-    launching: &MeasuredArgs,
+    asked: Asked<'_>,
 ) -> Result<Finished> {
-    let mut begun = match (&launching.resume, variants) {
+    let Asked { schedule, launching, output } = asked;
+    let mut begun = match (&launching.kept.resume, variants) {
         (Some(_), Some(_)) => {
-            let text = "a run that goes on knows its commands: leave them away after --resume DIR";
+            let text = "--resume already knows the commands; omit them";
             return Err(Usage(text.to_owned()).into());
         }
         (Some(path), None) => resume(path, schedule)?,
         (None, Some(variants)) => begin(variants, schedule, launching)?,
         (None, None) => return Err(Usage("name a command to launch".to_owned()).into()),
     };
-    let stop = launch_all(launcher, &mut begun, launching);
+    let line = match output.look.look() {
+        Look::Basic | Look::Color | Look::None => progress::Line::silent(),
+        Look::Auto | Look::Full | Look::Nocolor => progress::Line::new(),
+    };
+    let stop = launch_all(launcher, &mut begun, &line);
     Ok(finish(begun, stop))
 }
 
@@ -59,11 +76,11 @@ fn begin(
     schedule: &ScheduleArgs,
     launching: &MeasuredArgs,
 ) -> Result<Begun> {
-    let schedule = schedule.schedule(launching.cold);
-    let experiment = runs::experiment(variants, schedule, launching.request()?);
+    let schedule = launching.schedule(schedule)?;
+    let experiment = runs::experiment(variants, schedule, launching.request());
     let program = experiment.variants.first().map(|variant| variant.command.program.as_path());
     let program = program.unwrap_or(Path::new(""));
-    let (folder, note) = runs::create(launching.run.as_deref(), program, &experiment)?;
+    let (folder, note) = runs::create(launching.kept.save.as_deref(), program, &experiment)?;
     let notes = note.into_iter().chain(scripts(&experiment)).collect();
     Ok(Begun { experiment, samples: Vec::new(), folder, resumed: false, notes })
 }
@@ -77,7 +94,7 @@ fn scripts(experiment: &Experiment) -> Vec<String> {
         read.is_ok() && &start == b"#!"
     };
     let note = |variant: &Variant| {
-        format!("{} is a script: the entry measured is its interpreter's.", variant.command.argv[0])
+        format!("{} is a script: the entry measured is its interpreter's.", variant.command.name())
     };
     match experiment.request.until {
         Until::Entry => experiment.variants.iter().filter(is_script).map(note).collect(),
@@ -99,11 +116,10 @@ fn resume(path: &Path, schedule: &ScheduleArgs) -> Result<Begun> {
 fn launch_all(
     launcher: Launcher,
     begun: &mut Begun,
-    launching: &MeasuredArgs,
+    line: &progress::Line,
 ) -> Result<Stop, LabError> {
     let Begun { experiment, samples, folder, notes, .. } = begun;
-    let output = if launching.show_output { Output::Inherit } else { Output::Discard };
-    launches(launcher, experiment, samples, (folder, notes), output)
+    launches(launcher, experiment, samples, (folder, notes), line)
 }
 
 /// Makes the launches that `samples` still lacks, and appends them there and to the folder. What
@@ -113,19 +129,27 @@ pub fn launches(
     experiment: &Experiment,
     samples: &mut Vec<Sample>,
     (folder, notes): (&mut Option<RunFolder>, &mut Vec<String>),
-    output: Output,
+    line: &progress::Line,
 ) -> Result<Stop, LabError> {
-    let line = progress::Line::new();
-    let chill = chill(experiment, &line)?;
+    let chill = chill(experiment, line)?;
     if let Some(chill) = &chill {
         notes.extend(limits(experiment, chill));
     }
-    let mut bench = Bench::new(experiment, launcher, output, chill)?;
+    let mut bench = Bench::new(experiment, launcher, Output::Discard, chill)?;
+    bench.set_up()?;
     let schedule = &experiment.schedule;
-    lab::run(experiment, samples, &mut bench, folder, &mut |progress| {
+    let stop = lab::run(experiment, samples, &mut bench, folder, &mut |progress| {
         let (share, text) = progress::of_run(&progress, schedule.budget_s, schedule.precision);
         line.show(share, text);
-    })
+    });
+    line.clear();
+    let cleaned = bench.clean_up();
+    // Why the launches ended says more than what failed after them.
+    let stop = stop?;
+    if stop != Stop::Interrupted {
+        cleaned?;
+    }
+    Ok(stop)
 }
 
 /// How the cache is emptied before each launch, where that was asked for.
@@ -162,6 +186,7 @@ fn limits(experiment: &Experiment, chill: &Chill) -> Vec<String> {
 
 fn finish(begun: Begun, stop: Result<Stop, LabError>) -> Finished {
     let Begun { experiment, samples, folder, resumed, notes } = begun;
+    let verb = if experiment.variants.len() > 1 { "compare" } else { "measure" };
     let mut results = stats::results(&experiment, &samples, &Rules::default());
     if let Some(folder) = folder {
         if samples.is_empty() && !resumed {
@@ -176,7 +201,7 @@ fn finish(begun: Begun, stop: Result<Stop, LabError>) -> Finished {
         let text = "The budget was spent before the result was as precise as asked for.";
         results.notes.push(text.to_owned());
     }
-    Finished { results, stop }
+    Finished { results, stop, verb }
 }
 
 impl Finished {
@@ -189,28 +214,32 @@ impl Finished {
         if self.results.variants.is_empty() {
             return Ok(());
         }
-        let results = &self.results;
-        output::print(&if arguments.json {
+        let (results, look) = (&self.results, arguments.look.look());
+        let shown = arguments.look.shown(results);
+        let text = if arguments.json {
             report::export::json(results)?
         } else if arguments.csv {
             report::export::csv(results)
         } else if arguments.markdown {
-            report::export::markdown(results)
+            report::export::markdown(&shown)
         } else {
-            view(results, &output::style()) + &ticks(results, arguments)
-        })?;
+            view(&shown, &output::style_as(look)) + &ticks(results, arguments)
+        };
+        if look != Look::None {
+            output::print(&text)?;
+        }
         for path in &arguments.export {
             let text = match path.extension().and_then(|extension| extension.to_str()) {
                 Some("csv") => report::export::csv(results),
-                Some("md") => report::export::markdown(results),
+                Some("md") => report::export::markdown(&shown),
                 _ => report::export::json(results)?,
             };
             output::write_file(path, &text)?;
         }
-        if let Some(path) = &arguments.export_hyperfine {
-            output::write_file(path, &report::export::hyperfine(results)?)?;
-        }
-        Ok(())
+        arguments.exports.write(results, &shown, |path, text| match path.to_str() {
+            Some("-") => output::print(&format!("\n{text}")),
+            _ => output::write_file(path, text),
+        })
     }
 
     /// The exit code, after why the run ended early has been said on stderr.
@@ -220,8 +249,7 @@ impl Finished {
             Ok(_) => return Ok(ExitCode::from(code)),
             Err(error) => error.is_interrupt(),
         };
-        let verb = if self.results.variants.len() > 1 { "compare" } else { "measure" };
-        runs::say_ended(interrupted, verb, self.results.run.as_deref().map(Path::new));
+        runs::say_ended(interrupted, self.verb, self.results.run.as_deref().map(Path::new));
         match self.stop {
             Err(error) if !interrupted => Err(error.into()),
             _ => Ok(ExitCode::from(exit::INTERRUPTED)),

@@ -34,7 +34,7 @@ impl Runner {
     /// It is not there, or the system cannot execute it.
     pub fn command(&self, program: &Path) -> Result<Command> {
         Ok(match self {
-            Runner::System => os::program::resolve(&[program.display().to_string()])?,
+            Runner::System => os::program::resolve(&[program])?,
             Runner::Wine(wine) => wine.command(program),
         })
     }

@@ -48,7 +48,7 @@ pub fn create(
     }
     let unkept = |why: String| (None, Some(format!("The launches are not kept on disk: {why}")));
     Ok(match default_folder(program) {
-        None => unkept("neither XDG_CACHE_HOME nor HOME is set; use --run".to_owned()),
+        None => unkept("neither XDG_CACHE_HOME nor HOME is set; use --save".to_owned()),
         Some(path) => match RunFolder::create(&path, experiment) {
             Ok(folder) => (Some(folder), None),
             Err(error) => unkept(error.to_string()),
@@ -63,7 +63,7 @@ pub fn create(
 /// It cannot be made, or is not empty.
 pub fn claim(asked: Option<&Path>, name: &Path) -> anyhow::Result<PathBuf> {
     let none = || {
-        Usage("neither XDG_CACHE_HOME nor HOME is set: say with --run where to keep it".to_owned())
+        Usage("neither XDG_CACHE_HOME nor HOME is set: say with --save where to keep it".to_owned())
     };
     let folder = match asked {
         Some(path) => path.to_owned(),
@@ -72,12 +72,12 @@ pub fn claim(asked: Option<&Path>, name: &Path) -> anyhow::Result<PathBuf> {
     let failed = |source| FileError {
         path: folder.display().to_string(),
         source,
-        remedy: "choose another folder with --run",
+        remedy: "choose another folder with --save",
     };
     std::fs::create_dir_all(&folder).map_err(failed)?;
     if std::fs::read_dir(&folder).map_err(failed)?.next().is_some() {
         let folder = folder.display();
-        return Err(Usage(format!("{folder} is not empty: name a new folder with --run")).into());
+        return Err(Usage(format!("{folder} is not empty: name a new folder with --save")).into());
     }
     Ok(folder)
 }
@@ -90,11 +90,16 @@ pub fn moved(experiment: &Experiment) -> Option<String> {
 
 /// Says on stderr that a run ended before its time, and how to go on with it where it is kept.
 pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
-    let said = if interrupted { "interrupted" } else { "what was measured before is kept" };
+    let said = match interrupted {
+        true => "interrupted",
+        false => "what was measured before is kept; once the cause of the error below is mended",
+    };
     match kept {
         Some(path) => {
             let path = output::quoted(path);
-            anstream::eprintln!("headstart: {said}; go on with: headstart {verb} --resume {path}");
+            let sign = if interrupted { ";" } else { "," };
+            let resume = format!("headstart {verb} --resume {path}");
+            anstream::eprintln!("headstart: {said}{sign} go on with: {resume}");
         }
         None if interrupted => anstream::eprintln!("headstart: {said}"),
         None => {}

@@ -46,7 +46,7 @@ fn the_same_seed_gives_the_same_order() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");
         let run_path = path.to_str().unwrap();
-        run(&["compare", "-r", "8", "--seed", seed, "--run", run_path, "true", "false", "-i"]);
+        run(&["compare", "-r", "8", "--seed", seed, "--save", run_path, "true", "false", "-i"]);
         let text = std::fs::read_to_string(path.join("launches.jsonl")).unwrap();
         let launches =
             text.lines().map(|line| -> serde_json::Value { serde_json::from_str(line).unwrap() });
@@ -61,12 +61,12 @@ fn a_run_that_goes_on_knows_its_commands() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
     let path = path.to_str().unwrap();
-    assert!(run(&["compare", "-r", "4", "--run", path, "true", "sh -c :"]).status.success());
+    assert!(run(&["compare", "-r", "4", "--save", path, "true", "sh -c :"]).status.success());
     let found = json(&["compare", "--resume", path, "-r", "6", "--json"]);
     assert_eq!(found["variants"][1]["runs"], 6);
     let output = run(&["compare", "--resume", path, "true", "false"]);
     assert_eq!(output.status.code(), Some(2));
-    let output = run(&["compare", "--run", path, "true", "false"]);
+    let output = run(&["compare", "--save", path, "true", "false"]);
     assert_eq!(output.status.code(), Some(6));
     assert!(stderr(&output).contains("--resume"), "{}", stderr(&output));
 }

@@ -30,7 +30,7 @@ fn files(folder: &Path) -> Vec<String> {
 fn pietreks_table_has_every_row_warm_and_cold() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept");
-    let found = pietrek(folder.path(), &["--run", kept.to_str().unwrap()]);
+    let found = pietrek(folder.path(), &["--save", kept.to_str().unwrap()]);
     let rows = found["rows"].as_array().unwrap();
     assert_eq!((rows[0]["name"].as_str(), rows.len()), (Some("default"), 7));
     let columns = found["columns"].as_array().unwrap();
@@ -69,7 +69,7 @@ fn prepared_folders_are_launched_from_as_they_are() {
     assert!(output.unwrap().status.success());
     let before = files(&prepared);
     let kept = folder.path().join("kept");
-    let more = ["--on", prepared_name, "--warm-only", "--run", kept.to_str().unwrap()];
+    let more = ["--on", prepared_name, "--warm-only", "--save", kept.to_str().unwrap()];
     let found = pietrek(folder.path(), &more);
     assert_eq!(found["columns"].as_array().unwrap().len(), 1);
     assert_eq!(files(&prepared), before);
@@ -92,6 +92,11 @@ fn several_places_stand_beside_each_other_and_nothing_stays_there() {
     fs::write(&beside, "# Figure 2\ndefault, 120\nbased,100\n\nneither,60\n").unwrap();
     let more = ["--on", one, "--on", two, "--warm-only", "--beside", beside.to_str().unwrap()];
     let found = pietrek(folder.path(), &more);
+    // The article's own figures stand beside, under their machine and year, in no column of ours.
+    let published = &found["published"];
+    assert!(published["source"].as_str().unwrap().contains("May 2000"), "{published}");
+    assert!(published["machine"].as_str().unwrap().contains("Pentium III 550 MHz"));
+    assert_eq!(published["rows"][0]["default_s"], 0.016283);
     let columns = found["columns"].as_array().unwrap();
     let name = |index: usize| columns[index]["name"].as_str().unwrap();
     assert!(name(0).ends_with("/one") && name(1).ends_with("/two"), "{found}");
@@ -109,7 +114,7 @@ fn an_interrupted_table_shows_what_was_measured() {
     let (place, kept) = (folder.path().join("place"), folder.path().join("kept"));
     fs::create_dir(&place).unwrap();
     let more = ["--runs", "1000000", "--json", "--warm-only", "--on"];
-    let words = [&["experiment", "pietrek"][..], &more, &[place.to_str().unwrap(), "--run"]];
+    let words = [&["experiment", "pietrek"][..], &more, &[place.to_str().unwrap(), "--save"]];
     let mut command = headstart(folder.path(), &words.concat());
     command.arg(&kept).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
@@ -134,7 +139,7 @@ fn what_cannot_be_is_refused() {
     let cases: [(&[&str], &str); 5] = [
         (&["pietrek", "--dlls", "0"], "--dlls 1 is the least"),
         (&["pietrek", "--beside", &table], "'default,fast' is no row and its milliseconds"),
-        (&["pietrek", "--run", &full], "is not empty"),
+        (&["pietrek", "--save", &full], "is not empty"),
         (&["pietrek", "--dlls", "70000"], "70000"),
         (&["dawson", "--runs", "2"], "2 is not in 5.."),
     ];
@@ -152,10 +157,14 @@ fn what_cannot_be_is_refused() {
 fn dawsons_graphs_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept");
-    let words = ["experiment", "dawson", "--runs", "5", "--run", kept.to_str().unwrap()];
+    let words = ["experiment", "dawson", "--runs", "5", "--save", kept.to_str().unwrap()];
     let output = headstart(folder.path(), &words).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).contains("Tables and graphs: "));
+    let flat = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in ["April 2019", "618 s", "125 s", "Growth there: quadratic. Here: "] {
+        assert!(flat.contains(told), "{told}: {flat}");
+    }
     let scale: Value = serde_json::from_slice(&fs::read(kept.join("scale.json")).unwrap()).unwrap();
     let sizes: Vec<u64> =
         scale["points"].as_array().unwrap().iter().map(|p| p["n"].as_u64().unwrap()).collect();
@@ -165,5 +174,5 @@ fn dawsons_graphs_are_drawn() {
     }
     assert!(!kept.join("workloads").exists());
     let table = fs::read_to_string(kept.join("table.md")).unwrap();
-    assert!(table.contains("| 1,600 | "), "{table}");
+    assert!(table.contains("| 1,600 | ") && table.contains("April 2019"), "{table}");
 }

@@ -75,7 +75,7 @@ fn folders_are_walked_and_patterns_are_expanded() {
     assert_eq!(kinds(&identify(&["--json", &format!("{root}/*")])), pairs(&[("*", "text")]));
     let output = identify(&["--json", &format!("{root}/none*")]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("none*: no file has this name"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("none*: there is no such file"), "{}", stderr(&output));
 }
 
 #[test]
@@ -261,6 +261,6 @@ fn a_file_of_somebody_else_is_told() {
         return testkit::skip("setpriv needs root");
     }
     assert_eq!(output.status.code(), Some(1));
-    let expected = "secret: Permission denied (os error 13); check the path and that you may";
+    let expected = "secret: Permission denied (os error 13); check the path and its permissions";
     assert!(stderr(&output).contains(expected), "{}", stderr(&output));
 }

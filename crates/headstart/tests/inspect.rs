@@ -9,6 +9,11 @@ fn inspect(arguments: &[&str]) -> Output {
     command.arg("inspect").args(arguments).output().unwrap()
 }
 
+fn survey(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
+    command.args(["pe", "survey"]).args(arguments).output().unwrap()
+}
+
 fn images() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testfiles/elf")
 }
@@ -186,31 +191,31 @@ fn a_set_names_what_stands_in_each_others_way() {
     let folder = tempfile::tempdir().unwrap();
     workload(folder.path(), workload::Hints::Zero);
     let path = folder.path().to_string_lossy().into_owned();
-    let set = json(&inspect(&["--set", "--json", &path]));
+    let set = json(&survey(&["--json", &path]));
     assert_eq!(set["files"].as_array().unwrap().len(), 4);
     assert_eq!(findings(&set), ["collisions", "wrong-hints", "file-alignment"]);
     // The first of three keeps its base; each function of ten has two globals.
     assert_eq!(set["collisions"]["moved"].as_array().unwrap().len(), 2);
     assert_eq!(set["collisions"]["relocations"], 40);
-    let text = String::from_utf8_lossy(&inspect(&["--set", &path]).stdout).into_owned();
+    let text = String::from_utf8_lossy(&survey(&[&path]).stdout).into_owned();
     assert!(text.contains("2 of 4 images collide with others [collisions]"), "{text}");
-    assert!(text.contains("headstart rebase --auto"), "{text}");
+    assert!(text.contains("headstart pe rebase --auto"), "{text}");
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
     workload(folder.path(), workload::Hints::Right);
-    let set = json(&inspect(&["--set", "--json", &path]));
+    let set = json(&survey(&["--json", &path]));
     assert_eq!(findings(&set), ["collisions", "file-alignment"]);
 }
 
 #[test]
 fn a_set_is_of_pe_files() {
-    let output = inspect(&["--set", &pe("x86_64.dll"), &image("pie"), &image("README.md")]);
+    let output = survey(&[&pe("x86_64.dll"), &image("pie"), &image("README.md")]);
     assert_eq!(output.status.code(), Some(1));
     let errors = stderr(&output);
-    assert!(errors.contains("pie is an ELF file; --set is for PE files"), "{errors}");
+    assert!(errors.contains("pie is an ELF file; pe survey reads PE files"), "{errors}");
     assert_eq!(errors.lines().count(), 2, "{errors}");
-    let folder = json(&inspect(&["--set", "--json", &images().to_string_lossy()]));
+    let folder = json(&survey(&["--json", &images().to_string_lossy()]));
     assert_eq!(folder["files"], serde_json::json!([]));
 }
 
@@ -236,6 +241,6 @@ fn a_program_with_very_many_guarded_functions_is_told_with_an_estimate() {
         (&true.into(), &0.into())
     );
     let text = String::from_utf8_lossy(&inspect(&[&path]).stdout).into_owned();
-    assert!(text.contains("ESTIMATE: on Windows 10 before 1903 about 1.0 times"), "{text}");
-    assert_eq!(findings(&json(&inspect(&["--set", "--json", &path])))[0], "guard");
+    assert!(text.contains("ESTIMATE: Windows 10 before 1903 does about 1.0 times"), "{text}");
+    assert_eq!(findings(&json(&survey(&["--json", &path])))[0], "guard");
 }

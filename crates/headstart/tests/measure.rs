@@ -83,7 +83,7 @@ fn a_killed_run_loses_nothing_leaves_nothing_and_goes_on() {
     let run_path = run_folder.to_str().unwrap();
     // The program leaves a child behind, marked by a time that nobody else sleeps.
     let program = "sleep 97.31 & sleep 0.01";
-    let arguments = ["measure", "-r", "500", "--run", run_path, "--", "sh", "-c", program];
+    let arguments = ["measure", "-r", "500", "--save", run_path, "--", "sh", "-c", program];
     let mut child = headstart(folder.path(), &arguments).stdout(Stdio::null()).spawn().unwrap();
     wait_for("some launches", || launches(&run_folder) > 4);
     child.kill().unwrap();
@@ -105,7 +105,7 @@ fn an_interrupted_run_prints_what_it_has() {
     let folder = tempfile::tempdir().unwrap();
     let run_folder = folder.path().join("run");
     let run_path = run_folder.to_str().unwrap();
-    let arguments = ["measure", "-r", "500", "--run", run_path, "--", "sleep", "0.01731"];
+    let arguments = ["measure", "-r", "500", "--save", run_path, "--", "sleep", "0.01731"];
     let mut command = headstart(folder.path(), &arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for("some launches", || launches(&run_folder) > 5);

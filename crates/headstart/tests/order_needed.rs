@@ -1,4 +1,4 @@
-//! `headstart order-needed` and `headstart selfbind` as commands.
+//! `headstart elf order-needed` and `headstart elf selfbind` as commands.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -51,22 +51,22 @@ fn order_needed_writes_undoes_and_refuses() {
     let original = std::fs::read(&program).unwrap();
     let (file, out) = (program.to_str().unwrap(), folder.path().join("copy"));
     let copy = out.to_str().unwrap();
-    let found = json(&["order-needed", file, "--out", copy, "--json"]);
+    let found = json(&["elf", "order-needed", file, "--out", copy, "--json"]);
     let count = |name: &str| found[name].as_u64().unwrap();
     assert!(count("probes_after") < count("probes_before") && count("bindings_changed") == 0);
     assert_eq!((count("asked_after"), code(&out)), (count("modules") - 1, Some(1)));
     assert!(found["constructors_moved"].is_array(), "{found}");
-    let again = run(&["order-needed", copy, "--out", &format!("{copy}2")]);
+    let again = run(&["elf", "order-needed", copy, "--out", &format!("{copy}2")]);
     assert_eq!(again.status.code(), Some(1), "{}", stderr(&again));
     assert!(stderr(&again).contains("no order of its"), "{}", stderr(&again));
-    let exists = run(&["order-needed", file, "--out", copy]);
+    let exists = run(&["elf", "order-needed", file, "--out", copy]);
     assert!(exists.status.code() == Some(6) && stderr(&exists).contains("exists already"));
 
-    let view = stdout(&run(&["order-needed", file, "--in-place"]));
+    let view = stdout(&run(&["elf", "order-needed", file, "--in-place"]));
     assert!(view.contains("probes") && view.contains("0 changed"), "{view}");
     assert_ne!(std::fs::read(&program).unwrap(), original);
     assert_eq!(code(&program), Some(1));
-    assert!(run(&["order-needed", file, "--undo"]).status.success());
+    assert!(run(&["elf", "order-needed", file, "--undo"]).status.success());
     assert_eq!(std::fs::read(&program).unwrap(), original);
 }
 
@@ -76,7 +76,7 @@ fn selfbind_writes_a_folder_for_a_program() {
     let Some(program) = program(folder.path()) else { return };
     let out = folder.path().join("out");
     let (file, out_text) = (program.to_str().unwrap(), out.to_str().unwrap());
-    let found = json(&["selfbind", file, "--out", out_text, "--json"]);
+    let found = json(&["elf", "selfbind", file, "--out", out_text, "--json"]);
     assert!(found["relative"].as_u64().unwrap() >= 30, "{found}");
     assert!(found["lookups_after"].as_u64().unwrap() < found["lookups_before"].as_u64().unwrap());
     assert_eq!(code(&out.join("run")), Some(1));
@@ -85,6 +85,7 @@ fn selfbind_writes_a_folder_for_a_program() {
     assert!(outside.iter().any(|one| one["path"].as_str().unwrap().contains("libc.so.6")));
 
     let view = stdout(&run(&[
+        "elf",
         "selfbind",
         file,
         "--out",
@@ -92,10 +93,11 @@ fn selfbind_writes_a_folder_for_a_program() {
         "--outside",
         "libbusy.so",
     ]));
-    assert!(view.contains("libbusy.so (as asked)") && view.contains("look-ups"), "{view}");
+    assert!(view.contains("libbusy.so (as requested)") && view.contains("look-ups"), "{view}");
     let library = folder.path().join("libbusy.so");
-    let refused = run(&["selfbind", library.to_str().unwrap(), "--out", &format!("{out_text}3")]);
+    let refused =
+        run(&["elf", "selfbind", library.to_str().unwrap(), "--out", &format!("{out_text}3")]);
     assert!(refused.status.code() == Some(1) && stderr(&refused).contains("could be bound"));
-    let refused = run(&["selfbind", file, "--in-place"]);
+    let refused = run(&["elf", "selfbind", file, "--in-place"]);
     assert!(refused.status.code() == Some(2) && stderr(&refused).contains("--out"));
 }

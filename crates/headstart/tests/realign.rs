@@ -1,4 +1,4 @@
-//! `headstart realign` and `headstart flags` as commands: output, undo, refusals, exit codes.
+//! `headstart pe realign` and `headstart pe flags` as commands: output, undo, refusals, exit codes.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -40,7 +40,7 @@ fn a_set_is_laid_out_anew_in_a_folder_of_its_own() {
     let (folder, files) = generated();
     let old = bytes(&files);
     let out = folder.path().join("new");
-    let asked = ["realign", "--json", "--out", out.to_str().unwrap()];
+    let asked = ["pe", "realign", "--json", "--out", out.to_str().unwrap()];
     let found = json(&words(&asked, &files));
     assert_eq!((&found["schema"], &found["dry_run"]), (&Value::from(1), &Value::from(false)));
     let told = found["files"].as_array().unwrap();
@@ -59,7 +59,7 @@ fn a_set_is_laid_out_anew_in_a_folder_of_its_own() {
     assert!(again.status.code() == Some(6) && stderr(&again).contains("exists already"));
     // And back.
     let new: Vec<PathBuf> = files.iter().map(|file| out.join(file.file_name().unwrap())).collect();
-    let back = run(&words(&["realign", "--file-alignment", "512", "--in-place"], &new));
+    let back = run(&words(&["pe", "realign", "--file-alignment", "512", "--in-place"], &new));
     assert!(stdout(&back).contains("4096 → 512"), "{}", stdout(&back));
     assert!(bytes(&new) == old);
 }
@@ -68,11 +68,14 @@ fn a_set_is_laid_out_anew_in_a_folder_of_its_own() {
 fn in_place_is_undone() {
     let (folder, files) = generated();
     let old = bytes(&files);
-    for verb in [&["realign", "--in-place"][..], &["flags", "--set", "swaprun:net", "--in-place"]] {
+    for verb in [
+        &["pe", "realign", "--in-place"][..],
+        &["pe", "flags", "--set", "swaprun:net", "--in-place"],
+    ] {
         let done = stdout(&run(&words(verb, &files)));
-        assert!(done.contains("--undo restores them"), "{done}");
+        assert!(done.contains("(--undo restores"), "{done}");
         assert!(bytes(&files) != old);
-        let undone = run(&words(&[verb[0], "--undo"], &files));
+        let undone = run(&words(&[verb[0], verb[1], "--undo"], &files));
         assert!(stdout(&undone).contains("as it was before"), "{}", stderr(&undone));
         assert!(bytes(&files) == old);
     }
@@ -83,10 +86,11 @@ fn in_place_is_undone() {
 fn a_dry_run_writes_nothing() {
     let (folder, files) = generated();
     let old = bytes(&files);
-    let text = stdout(&run(&words(&["realign", "--dry-run"], &files)));
+    let text = stdout(&run(&words(&["pe", "realign", "--dry-run"], &files)));
     assert!(text.contains("Nothing was written") && text.contains("512 → 4096"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let found = json(&words(&["flags", "--clear", "nxcompat", "--dry-run", "--json"], &files));
+    let found =
+        json(&words(&["pe", "flags", "--clear", "nxcompat", "--dry-run", "--json"], &files));
     assert_eq!(found["dry_run"], true);
     assert!(bytes(&files) == old && there(folder.path()) == 1);
 }
@@ -99,7 +103,7 @@ fn one_file_that_is_declined_keeps_all_from_being_written() {
     fs::write(&cut, &whole[..whole.len() - 512]).unwrap();
     files.push(cut);
     let out = folder.path().join("new");
-    let declined = run(&words(&["realign", "--out", out.to_str().unwrap()], &files));
+    let declined = run(&words(&["pe", "realign", "--out", out.to_str().unwrap()], &files));
     assert_eq!(declined.status.code(), Some(1));
     let said = stderr(&declined);
     assert!(said.contains("cut.dll is not rewritten: it is cut short"), "{said}");
@@ -117,20 +121,22 @@ fn signed_files_are_declined_or_lose_their_signature() {
     signed[entry + 4..entry + 8].copy_from_slice(&64_u32.to_le_bytes());
     signed.extend([7; 64]);
     fs::write(&files[0], &signed).unwrap();
-    for verb in [&["realign"][..], &["flags", "--set", "no-bind"]] {
+    for verb in [&["pe", "realign"][..], &["pe", "flags", "--set", "no-bind"]] {
         let declined = run(&words(&[verb, &["--in-place"]].concat(), &files[..1]));
         assert_eq!(declined.status.code(), Some(1));
         assert!(stderr(&declined).contains("--strip-signature"), "{}", stderr(&declined));
-        let name = format!("{}-out", verb[0]);
+        let name = format!("{}-out", verb[1]);
         let out = folder.path().join(name).display().to_string();
         let done =
             run(&words(&[verb, &["--strip-signature", "--out", &out]].concat(), &files[..1]));
-        assert!(stdout(&done).contains("its signature was removed"), "{}", stderr(&done));
+        let said = stdout(&done).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("its Authenticode signature was removed"), "{said}");
         let new = fs::read(Path::new(&out).join("LoadTimeDLL_1.dll")).unwrap();
         assert!(new[entry..entry + 8] == [0; 8] && !new.ends_with(&[7; 64]));
     }
     // Where nothing would change, the signature stays valid, and stays.
-    let same = json(&words(&["realign", "--file-alignment", "512", "--dry-run", "--json"], &files));
+    let same =
+        json(&words(&["pe", "realign", "--file-alignment", "512", "--dry-run", "--json"], &files));
     let told = &same["files"][0];
     assert_eq!((&told["changed"], &told["signature_removed"]), (&false.into(), &false.into()));
     assert!(fs::read(&files[0]).unwrap() == signed);
@@ -139,22 +145,22 @@ fn signed_files_are_declined_or_lose_their_signature() {
 #[test]
 fn flags_are_shown() {
     let (folder, files) = generated();
-    let found = json(&words(&["flags", "--json"], &files));
+    let found = json(&words(&["pe", "flags", "--json"], &files));
     let told = &found["files"][2];
     assert!(told["file"].as_str().unwrap().ends_with("LoadTimeTest.exe"), "{told}");
-    let text = stdout(&run(&words(&["flags"], &files)));
+    let text = stdout(&run(&words(&["pe", "flags"], &files)));
     assert!(text.contains("DLL_1.dll") && text.contains("dynamicbase"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let out = folder.path().join("new");
-    let set = ["flags", "--set", "NXCOMPAT,/SWAPRUN:CD", "--out", out.to_str().unwrap()];
+    let set = ["pe", "flags", "--set", "NXCOMPAT,/SWAPRUN:CD", "--out", out.to_str().unwrap()];
     let text = stdout(&run(&words(&set, &files)));
     assert!(text.contains("+swaprun:cd"), "{text}");
     let new = out.join("LoadTimeTest.exe").display().to_string();
-    let found = json(&["flags", "--json", &new]);
+    let found = json(&["pe", "flags", "--json", &new]);
     let flags = found["files"][0]["flags"].as_array().unwrap();
     assert!(flags.contains(&"nxcompat".into()) && flags.contains(&"swaprun:cd".into()), "{found}");
     // Those that cannot be read are told of, the others shown.
-    let some = run(&["flags", "/etc/passwd", &new]);
+    let some = run(&["pe", "flags", "/etc/passwd", &new]);
     assert_eq!(some.status.code(), Some(1));
     assert!(stdout(&some).contains("imeTest.exe") && stderr(&some).contains("/etc/passwd"));
 }
@@ -164,28 +170,28 @@ fn wrong_command_lines_say_what_is_wrong() {
     let (_folder, files) = generated();
     let file = files[0].to_str().unwrap();
     for (words, said) in [
-        (&["flags", "--set", "nxcompat", file][..], "--out DIR"),
-        (&["flags", "--in-place", file], "--set or --clear"),
-        (&["flags", "--set", "aslr", "--dry-run", file], "it is one of dynamicbase"),
-        (&["flags", "--set", "guard:cf", "--dry-run", file], "cannot be changed"),
+        (&["pe", "flags", "--set", "nxcompat", file][..], "--out DIR"),
+        (&["pe", "flags", "--in-place", file], "--set or --clear"),
+        (&["pe", "flags", "--set", "aslr", "--dry-run", file], "the flags are dynamicbase"),
+        (&["pe", "flags", "--set", "guard:cf", "--dry-run", file], "cannot be changed"),
         (
-            &["flags", "--set", "tsaware", "--clear", "tsaware", "--dry-run", file],
-            "set and cleared",
+            &["pe", "flags", "--set", "tsaware", "--clear", "tsaware", "--dry-run", file],
+            "both set and cleared",
         ),
-        (&["realign", file], "required"),
-        (&["realign", "--file-alignment", "1000", "--dry-run", file], "512, 1024"),
-        (&["realign", "--dry-run"], "FILE"),
-        (&["realign", "--in-place", file, file], "would be the same file"),
+        (&["pe", "realign", file], "required"),
+        (&["pe", "realign", "--file-alignment", "1000", "--dry-run", file], "512, 1024"),
+        (&["pe", "realign", "--dry-run"], "FILE"),
+        (&["pe", "realign", "--in-place", file, file], "is named twice; name it once"),
     ] {
         let output = run(words);
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(stderr(&output).contains(said), "{words:?}: {}", stderr(&output));
     }
     for (words, code) in [
-        (&["realign", "--dry-run", "/etc/passwd"][..], 6),
-        (&["realign", "--dry-run", "/no/such/file"], 6),
-        (&["realign", "--file-alignment", "8192", "--dry-run", file], 1),
-        (&["flags", "--set", "nxcompat", "--in-place", "/usr/lib/os-release"], 6),
+        (&["pe", "realign", "--dry-run", "/etc/passwd"][..], 1),
+        (&["pe", "realign", "--dry-run", "/no/such/file"], 6),
+        (&["pe", "realign", "--file-alignment", "8192", "--dry-run", file], 1),
+        (&["pe", "flags", "--set", "nxcompat", "--in-place", "/usr/lib/os-release"], 6),
     ] {
         assert_eq!(run(words).status.code(), Some(code), "{words:?}");
     }

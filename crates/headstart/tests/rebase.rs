@@ -1,4 +1,4 @@
-//! `headstart rebase` as a command: sets, databases, undo, refusals, and being killed.
+//! `headstart pe rebase` as a command: sets, databases, undo, refusals, and being killed.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -29,7 +29,7 @@ fn text(path: &Path) -> &str {
 
 fn words<'a>(first: &[&'a str], files: &'a [PathBuf]) -> Vec<&'a str> {
     let files = files.iter().map(|file| text(file));
-    ["rebase"].into_iter().chain(first.iter().copied()).chain(files).collect()
+    ["pe", "rebase"].into_iter().chain(first.iter().copied()).chain(files).collect()
 }
 
 fn bases(map: &Value) -> Vec<u64> {
@@ -89,7 +89,7 @@ fn in_place_and_back() {
     let old = bytes(&files);
     let said = stdout(&run(&words(&["--in-place", "--base", "0x60000000"], &files)));
     assert!(said.contains("3 images moved to 0x60000000–0x60030000"), "{said}");
-    assert!(said.contains("Replaced (--undo restores them)"), "{said}");
+    assert!(said.contains("3 of 4 files were replaced (--undo restores them)"), "{said}");
     assert_ne!(bytes(&files), old);
     assert_eq!(names(folder.path()).len(), 4 + 3, "the program was not touched");
     let undone = run(&words(&["--undo"], &files[..3]));
@@ -154,8 +154,13 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     refuses(&["--base", "xyz"], &files, 2, "an address is hexadecimal");
     refuses(&["--base", "0x10000", "--auto"], &files, 2, "cannot be used with");
     refuses(&[], &["/no/such.dll".into()], 6, "/no/such.dll");
-    refuses(&[], &["/bin/sh".into()], 6, "is not a PE file");
-    refuses(&[], &[files[0].clone(), files[0].clone()], 2, "would be the same file");
+    refuses(&[], &["/bin/sh".into()], 1, "is not a PE file");
+    refuses(&[], &[files[0].clone(), files[0].clone()], 2, "is named twice; name it once");
+    let link = folder.path().join("link.dll");
+    std::os::unix::fs::symlink(&files[0], &link).unwrap();
+    let both = run(&["pe", "rebase", "--in-place", text(&files[0]), text(&link)]);
+    assert!(stderr(&both).contains("are the same file; name it once"), "{both:?}");
+    assert_eq!(both.status.code(), Some(2));
     let other = folder.path().join("other");
     fs::create_dir(&other).unwrap();
     let twin = other.join("LoadTimeDLL_1.dll");
@@ -163,7 +168,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     refuses(&[], &[files[0].clone(), twin], 2, "would be the same file");
     let cut = folder.path().join("cut.dll");
     fs::write(&cut, &old[0][..0x90]).unwrap();
-    refuses(&[], &[files[0].clone(), cut], 6, "cut short");
+    refuses(&[], &[files[0].clone(), cut], 1, "cut short");
     assert!(!out.exists(), "nothing was written");
     // An unknown type: one file is refused, the others are moved.
     let mut unknown = old[0].clone();
@@ -171,9 +176,9 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     unknown[at + 1] = 0xb0 | unknown[at + 1] & 15;
     let strange = folder.path().join("strange.dll");
     fs::write(&strange, unknown).unwrap();
-    let alone = run(&["rebase", "--out", text(&out), text(&strange)]);
-    assert!(stderr(&alone).contains("is of type 11, which is not known here"), "{alone:?}");
-    refuses(&[], &[files[0].clone(), strange.clone()], 1, "is of type 11, which is not known");
+    let alone = run(&["pe", "rebase", "--out", text(&out), text(&strange)]);
+    assert!(stderr(&alone).contains("has type 11, which is not supported"), "{alone:?}");
+    refuses(&[], &[files[0].clone(), strange.clone()], 1, "has type 11, which is not supported");
     assert_eq!(names(&out), BTreeSet::from(["LoadTimeDLL_1.dll".to_owned()]));
     assert_eq!(bytes(&files), old);
 }
@@ -201,9 +206,9 @@ fn a_read_only_or_open_file_stays() {
     assert_eq!((bytes(&files), names(folder.path()).len()), (old, 3), "the first neither");
     let linked = folder.path().join("linked.dll");
     fs::hard_link(&files[0], &linked).unwrap();
-    let output = run(&["rebase", "--in-place", text(&linked)]);
+    let output = run(&["pe", "rebase", "--in-place", text(&linked)]);
     assert!(stderr(&output).contains("2 names (hard links)"), "{output:?}");
-    let nowhere = run(&["rebase", "--out", "/proc/no", text(&files[0])]);
+    let nowhere = run(&["pe", "rebase", "--out", "/proc/no", text(&files[0])]);
     assert_eq!(nowhere.status.code(), Some(6), "{nowhere:?}");
 }
 

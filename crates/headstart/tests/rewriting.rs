@@ -1,4 +1,4 @@
-//! `headstart relr` and `headstart exec` as commands: output, undo, and being killed.
+//! `headstart elf relr` and `headstart elf no-pie` as commands: output, undo, and being killed.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -34,26 +34,34 @@ fn a_copy_is_written_and_said_so() {
     let Some(program) = built(folder.path()) else { return };
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     let out = folder.path().join("packed");
-    let found = json(&["relr", "--json", "--out", &text(&out), &text(&program)]);
+    let found = json(&["elf", "relr", "--json", "--out", &text(&out), &text(&program)]);
     assert!(found["packed"].as_u64().unwrap() >= 4 && found["schema"] == 1, "{found}");
     assert!(found["table_bytes_after"].as_u64() < found["table_bytes_before"].as_u64());
     assert!(says_here(&out));
-    let again = run(&["relr", "--out", &text(&out), &text(&program)]);
+    let again = run(&["elf", "relr", "--out", &text(&out), &text(&program)]);
     assert!(stderr(&again).contains("exists already") && again.status.code() == Some(6));
     let fixed = folder.path().join("fixed");
-    let base = ["exec", "--base", "0x2000000000", "--out", &text(&fixed), &text(&program)];
+    let base = ["elf", "no-pie", "--base", "0x2000000000", "--out", &text(&fixed), &text(&program)];
     let said = stdout(&run(&base));
-    assert!(said.contains("Fixed at 0x2000000000") && said.contains("no ASLR"), "{said}");
+    assert!(
+        said.contains("Fixed at 0x2000000000") && said.contains("no longer has ASLR"),
+        "{said}"
+    );
     assert!(says_here(&fixed));
-    let declined = run(&["exec", "--in-place", &text(&fixed)]);
+    let declined = run(&["elf", "no-pie", "--in-place", &text(&fixed)]);
     let said = stderr(&declined);
-    assert!(said.contains("is not rewritten: its addresses are fixed already"), "{said}");
+    assert!(said.contains("is not rewritten: its addresses are already fixed"), "{said}");
     assert_eq!(declined.status.code(), Some(1));
-    for words in [vec!["relr", "/bin/sh"], vec!["exec", "--base", "xyz", "--undo", "/bin/sh"]] {
+    for words in [
+        vec!["elf", "relr", "/bin/sh"],
+        vec!["elf", "no-pie", "--base", "xyz", "--undo", "/bin/sh"],
+    ] {
         assert_eq!(run(&words).status.code(), Some(2), "{words:?}");
     }
-    for path in ["/etc/passwd", "/no/such/file", "/"] {
-        let output = run(&["relr", "--out", "/tmp/never-written", path]);
+    let other = run(&["elf", "relr", "--out", "/tmp/never-written", "/etc/passwd"]);
+    assert!(other.status.code() == Some(1) && stderr(&other).contains("/etc/passwd"), "{other:?}");
+    for path in ["/no/such/file", "/"] {
+        let output = run(&["elf", "relr", "--out", "/tmp/never-written", path]);
         assert!(output.status.code() == Some(6) && stderr(&output).contains(path), "{output:?}");
     }
 }
@@ -64,7 +72,7 @@ fn bases_differ_from_file_to_file() {
     let Some(program) = built(folder.path()) else { return };
     let base = |name: &str| {
         let out = folder.path().join(name).display().to_string();
-        json(&["exec", "--json", "--out", &out, program.to_str().unwrap()])["base"].clone()
+        json(&["elf", "no-pie", "--json", "--out", &out, program.to_str().unwrap()])["base"].clone()
     };
     assert_ne!(base("one"), base("two"));
 }
@@ -75,16 +83,16 @@ fn in_place_can_be_undone() {
     let Some(program) = built(folder.path()) else { return };
     let path = program.to_str().unwrap();
     let (old, time) = (fs::read(&program).unwrap(), modified(&program));
-    for verb in ["relr", "exec"] {
-        let done = stdout(&run(&[verb, "--in-place", path]));
+    for verb in ["relr", "no-pie"] {
+        let done = stdout(&run(&["elf", verb, "--in-place", path]));
         assert!(done.contains("--undo restores it"), "{done}");
         assert!(says_here(&program) && fs::read(&program).unwrap() != old, "{verb}");
-        let done = stdout(&run(&[verb, "--undo", path]));
+        let done = stdout(&run(&["elf", verb, "--undo", path]));
         assert!(done.contains("as it was before"), "{done}");
         assert_eq!((fs::read(&program).unwrap(), modified(&program)), (old.clone(), time));
         assert_eq!(names(folder.path()), ["program", "program.c"]);
     }
-    let nothing = run(&["relr", "--undo", path]);
+    let nothing = run(&["elf", "relr", "--undo", path]);
     assert!(stderr(&nothing).contains("headstart-undo") && nothing.status.code() == Some(6));
 }
 
@@ -100,7 +108,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
     let Some(program) = built(folder.path()) else { return };
     let path = program.to_str().unwrap();
     let old = fs::read(&program).unwrap();
-    assert!(run(&["relr", "--in-place", path]).status.success());
+    assert!(run(&["elf", "relr", "--in-place", path]).status.success());
     let new = fs::read(&program).unwrap();
     for (verb, before) in [("--in-place", &old), ("--undo", &new)] {
         let mut kills = Vec::new();
@@ -111,7 +119,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
                 let mut command = Command::new(&strace);
                 command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
                 command.args(["-e", &format!("inject={moment}")]);
-                command.args([env!("CARGO_BIN_EXE_headstart"), "relr", verb, path]);
+                command.args([env!("CARGO_BIN_EXE_headstart"), "elf", "relr", verb, path]);
                 let status = command.output().unwrap().status;
                 whole(folder.path(), &old, &new, &moment);
                 if status.success() {
@@ -121,7 +129,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
                 assert!(kills.len() < 50, "{verb} {moment} does not end");
                 // Whatever was left, the same command still works, unless it was done already.
                 if fs::read(&program).unwrap() == *before {
-                    let again = run(&["relr", verb, path]);
+                    let again = run(&["elf", "relr", verb, path]);
                     assert!(again.status.success(), "{verb} {moment}: {}", stderr(&again));
                 }
                 assert!(says_here(&program));
@@ -142,7 +150,7 @@ fn prepare(program: &Path, before: &[u8], verb: &str, old: &[u8]) {
         replace(program, old);
     }
     if verb == "--undo" {
-        assert!(run(&["relr", "--in-place", path]).status.success());
+        assert!(run(&["elf", "relr", "--in-place", path]).status.success());
     }
     assert_eq!(fs::read(program).unwrap(), before);
 }

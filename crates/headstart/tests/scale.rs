@@ -45,7 +45,7 @@ fn worker(folder: &Path) -> Option<PathBuf> {
 #[test]
 fn a_command_of_ones_own_grows_with_what_it_sleeps() {
     let arguments = ["scale", "--n", "40,10,20,20", "--runs", "6", "--json", "--"];
-    let command = ["sh", "-c", "sleep 0.0{n}"];
+    let command = ["sh", "-c", "sleep 0.0@N@"];
     let found = json(&[&arguments[..], &command[..]].concat());
     // Sorted, each once, and n = 0 though nobody asked for it.
     assert_eq!(column(&found, "n"), [0.0, 10.0, 20.0, 40.0]);
@@ -54,9 +54,18 @@ fn a_command_of_ones_own_grows_with_what_it_sleeps() {
         assert!(*least >= n * 1000.0 && median >= least, "{found}");
     }
     assert_eq!(column(&found, "samples"), [6.0; 4]);
-    assert_eq!(found["workload"], "sh -c 'sleep 0.0{n}'");
+    assert_eq!(found["workload"], "sh -c 'sleep 0.0@N@'");
     let fit = &found["fit"];
     assert!(fit["law"].is_string() || fit["unavailable"].is_string(), "{fit}");
+}
+
+#[test]
+fn the_old_place_of_the_size_is_still_understood() {
+    let found =
+        json(&["scale", "--n", "1,2,3", "--runs", "5", "--json", "--", "sh", "-c", "sleep 0.0{n}"]);
+    for (n, least) in column(&found, "n").iter().zip(column(&found, "min_us")) {
+        assert!(least >= n * 10_000.0, "{found}");
+    }
 }
 
 #[test]
@@ -79,7 +88,7 @@ fn counted_work_is_exactly_linear() {
     let worker = worker.to_str().unwrap();
     let sweep = |what: &str| {
         let found =
-            json(&["scale", "--n", "0..400:4", "--count", what, "--json", "--", worker, "{n}"]);
+            json(&["scale", "--n", "0..400:4", "--count", what, "--json", "--", worker, "@N@"]);
         assert_eq!((&found["unit"], column(&found, "n").len()), (&what.into(), 5));
         let counts = column(&found, "count");
         counts.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<f64>>()
@@ -117,7 +126,7 @@ fn two_orders_of_initialisation_grow_by_different_laws() {
 
 #[test]
 fn what_takes_too_long_is_left_out_and_said() {
-    let program = ["sh", "-c", "test {n} -lt 9 || sleep 60.71"];
+    let program = ["sh", "-c", "test @N@ -lt 9 || sleep 60.71"];
     for how in [["--runs", "5"], ["--count", "syscalls"]] {
         let arguments = ["scale", "--n", "1,2,3,9", "--budget", "2s", "--json"];
         let found = json(&[&arguments[..], &how, &["--"], &program].concat());
@@ -134,8 +143,8 @@ fn a_killed_sweep_goes_on_and_loses_nothing() {
     let run_folder = folder.path().join("run");
     let path = run_folder.to_str().unwrap();
     let launches = run_folder.join("launches.jsonl");
-    let arguments = ["scale", "--n", "1,2,3", "--runs", "60", "--run", path, "--", "sleep"];
-    let mut command = headstart(folder.path(), &[&arguments[..], &["0.00{n}"]].concat());
+    let arguments = ["scale", "--n", "1,2,3", "--runs", "60", "--save", path, "--", "sleep"];
+    let mut command = headstart(folder.path(), &[&arguments[..], &["0.00@N@"]].concat());
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     wait_for("some launches", || lines(&launches) > 9);
     child.kill().unwrap();
@@ -168,11 +177,11 @@ fn an_interrupted_count_prints_what_it_has_and_goes_on() {
     let run_folder = folder.path().join("run");
     let path = run_folder.to_str().unwrap();
     let mark = folder.path().join("mark");
-    let script = format!("test {{n}} -lt 9 || test -e {} || sleep 61.33", mark.display());
+    let script = format!("test @N@ -lt 9 || test -e {} || sleep 61.33", mark.display());
     let mut command = headstart(
         folder.path(),
         &[
-            "scale", "--n", "1,2,3,9", "--count", "syscalls", "--run", path, "--json", "--", "sh",
+            "scale", "--n", "1,2,3,9", "--count", "syscalls", "--save", path, "--json", "--", "sh",
             "-c", &script,
         ],
     );
@@ -194,22 +203,22 @@ fn an_interrupted_count_prints_what_it_has_and_goes_on() {
 #[test]
 fn what_cannot_be_swept_is_refused_in_words() {
     for (arguments, parts) in [
-        (&["--n", "1,2,3", "--", "true"][..], &["no {n}", "--size {n}"][..]),
-        (&["--n", "1,2", "--", "true", "{n}"], &["3 sizes", "at least 4"]),
-        (&["--n", "1,2,3", "--no-zero", "--", "true", "{n}"], &["3 sizes", "at least 4"]),
-        (&["--n", "7,7,7,7", "--no-zero", "--", "true", "{n}"], &["1 size is", "at least 4"]),
-        (&["--", "true", "{n}"], &["--n 0,10,100,1000"]),
-        (&["--n", "9..1:3", "--", "true", "{n}"], &["smaller first"]),
-        (&["--n", "few", "--", "true", "{n}"], &["'few' is no size", "0..1024:8"]),
+        (&["--n", "1,2,3", "--", "true"][..], &["no @N@", "--size @N@"][..]),
+        (&["--n", "1,2", "--", "true", "@N@"], &["3 sizes", "at least 4"]),
+        (&["--n", "1,2,3", "--no-zero", "--", "true", "@N@"], &["3 sizes", "at least 4"]),
+        (&["--n", "7,7,7,7", "--no-zero", "--", "true", "@N@"], &["1 size is", "at least 4"]),
+        (&["--", "true", "@N@"], &["--n 0,10,100,1000"]),
+        (&["--n", "9..1:3", "--", "true", "@N@"], &["smaller first"]),
+        (&["--n", "few", "--", "true", "@N@"], &["'few' is not a size", "0..1024:8"]),
         (&["--program", "4=true", "--program", "5=true"], &["2 sizes", "at least 4"]),
         (&["--program", "4=true", "--program", "4=sh"], &["two programs", "size 4"]),
         (&["--program", "true"], &["64=./prog"]),
         (&["shape", "knot", "--n", "1,2,3"], &["'shape knot'", "shape dense"]),
         (&["shape", "dense", "--dlls", "1,2,3"], &["no --dlls", "--n"]),
         (&["pietrek", "--dlls", "1,2", "--functions", "1,2"], &["both lists"]),
-        (&["--n", "1,2,3", "--dlls", "3", "--", "true", "{n}"], &["--dlls", "workload"]),
+        (&["--n", "1,2,3", "--dlls", "3", "--", "true", "@N@"], &["--dlls", "workload"]),
         (
-            &["--n", "1,2,3", "--count", "faults", "--until", "entry", "--", "true", "{n}"],
+            &["--n", "1,2,3", "--count", "faults", "--until", "entry", "--", "true", "@N@"],
             &["--until", "--count"],
         ),
         (&[], &["name what is to grow"]),
@@ -228,7 +237,7 @@ fn failing_programs_and_foreign_folders_have_their_exit_codes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
     let path = path.to_str().unwrap();
-    let fails = ["--", "sh", "-c", "exit {n}"];
+    let fails = ["--", "sh", "-c", "exit @N@"];
     for extra in [&[][..], &["--count", "syscalls"][..]] {
         let output = run(&[&["scale", "--n", "1,2,3"], extra, &fails[..]].concat());
         assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
@@ -236,8 +245,8 @@ fn failing_programs_and_foreign_folders_have_their_exit_codes() {
         let found = [&["scale", "--n", "1,2,3", "-i", "-r", "5", "--json"], extra, &fails[..]];
         assert_eq!(column(&json(&found.concat()), "n").len(), 4);
     }
-    assert_eq!(run(&["scale", "--n", "1,2,3", "--", "no-such-{n}"]).status.code(), Some(3));
-    assert!(run(&["measure", "-r", "2", "--run", path, "true"]).status.success());
+    assert_eq!(run(&["scale", "--n", "1,2,3", "--", "no-such-@N@"]).status.code(), Some(3));
+    assert!(run(&["measure", "-r", "2", "--save", path, "true"]).status.success());
     let output = run(&["scale", "--resume", path]);
     assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
     assert!(stderr(&output).contains("sweep.json"), "{}", stderr(&output));
@@ -246,7 +255,7 @@ fn failing_programs_and_foreign_folders_have_their_exit_codes() {
 #[test]
 fn counting_instructions_without_valgrind_names_the_package() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["scale", "--n", "1,2,3", "--count", "instructions", "--", "/bin/true", "{n}"];
+    let arguments = ["scale", "--n", "1,2,3", "--count", "instructions", "--", "/bin/true", "@N@"];
     let output = headstart(folder.path(), &arguments).env("PATH", folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(8), "{}", stderr(&output));
     assert!(stderr(&output).contains("apt-get install valgrind"), "{}", stderr(&output));
@@ -277,7 +286,7 @@ fn generated_workloads_are_kept_with_the_run_and_made_again_where_they_are_gone(
     let run_folder = folder.path().join("run");
     let path = run_folder.to_str().unwrap();
     let sizes = ["scale", "shape", "star", "--n", "1,2,3", "-r", "5"];
-    json(&[&sizes[..], &["--json", "--run", path]].concat());
+    json(&[&sizes[..], &["--json", "--save", path]].concat());
     fs::remove_dir_all(run_folder.join("workloads/n-3")).unwrap();
     let found = json(&["scale", "--resume", path, "--json", "-r", "8"]);
     assert_eq!(column(&found, "samples"), [8.0; 4]);

@@ -60,6 +60,6 @@ fn what_cannot_be_simulated_says_why() {
             &["-static"],
         );
         let output = run(&["simulate", program.to_str().unwrap()]);
-        assert!(output.status.code() == Some(2) && stderr(&output).contains("is static"));
+        assert!(output.status.code() == Some(1) && stderr(&output).contains("is static"));
     }
 }

@@ -9,6 +9,8 @@ const PIECE: usize = 4096;
 pub struct Edited<'a> {
     pub(super) bytes: Overlay<'a>,
     pub(super) new_segment: bool,
+    /// Device and inode of the file that the original is mapped from.
+    pub(super) identity: Option<(u64, u64)>,
 }
 
 impl<'a> Edited<'a> {
@@ -23,7 +25,7 @@ impl<'a> Edited<'a> {
             }
             at += piece.len();
         }
-        Edited { bytes, new_segment: false }
+        Edited { bytes, new_segment: false, identity: None }
     }
 
     /// What was there before `written`, given its length and what was replaced in it.
@@ -31,6 +33,7 @@ impl<'a> Edited<'a> {
         written: &'a [u8],
         length: u64,
         replaced: &[(u64, Vec<u8>)],
+        identity: Option<(u64, u64)>,
     ) -> Option<Edited<'a>> {
         let restored = replaced.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
         let most = (written.len() as u64).saturating_add(restored);
@@ -39,7 +42,7 @@ impl<'a> Edited<'a> {
         for (offset, old) in replaced {
             bytes.write(*offset, old)?;
         }
-        Some(Edited { bytes, new_segment: false })
+        Some(Edited { bytes, new_segment: false, identity })
     }
 
     /// Bytes of the new file.

@@ -12,7 +12,7 @@ pub enum ImageError {
         source: std::io::Error,
     },
     /// A folder, a device, a pipe or a socket.
-    #[error("{} is {found}, not a regular file; name an ELF or PE file", path.display())]
+    #[error("{} is {found}, not a regular file; give an ELF or PE file", path.display())]
     NotAFile {
         /// What was named.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum ImageError {
     },
     /// The file ends within its ELF header.
     #[error(
-        "{path} is cut short: {bytes} bytes where the ELF header alone takes {needed}; \
+        "{path} is cut short: it has {bytes} bytes, but the ELF header alone needs {needed}; \
          copy or build it again"
     )]
     Truncated {

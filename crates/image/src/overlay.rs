@@ -136,6 +136,21 @@ impl<'a> Overlay<'a> {
     }
 }
 
+impl Overlay<'_> {
+    /// Puts the changed pages over the bytes of the file from `offset` on.
+    pub(super) fn put_changes(&self, offset: u64, bytes: &mut [u8]) {
+        let end = offset + bytes.len() as u64;
+        for (&number, page) in self.pages.range(offset / PAGE..end.div_ceil(PAGE)) {
+            let (first, last) = ((number * PAGE).max(offset), ((number + 1) * PAGE).min(end));
+            let from = page.get((first % PAGE) as usize..).unwrap_or(&[]);
+            let to = bytes.get_mut((first - offset) as usize..(last - offset) as usize);
+            if let (Some(to), Some(from)) = (to, from.get(..(last - first) as usize)) {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+}
+
 /// See [`Overlay::pieces`].
 pub(super) struct Pieces<'a> {
     overlay: &'a Overlay<'a>,

@@ -1,9 +1,16 @@
+//! Real launches.
+
+mod hooks;
+mod seat;
+
 use crate::{Chill, LabError, Launching};
-use model::{ColdCheck, Command, Ending, Experiment, Launch, Until};
-use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Slot, dev_null};
+use hooks::Around;
+use model::{ColdCheck, Command, Ending, Experiment, Hooks, Launch, Until, Variant};
+use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, dev_null};
+use seat::Seat;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// Where the programs' output goes.
@@ -19,8 +26,8 @@ pub enum Output {
 pub struct Bench<'a> {
     experiment: &'a Experiment,
     launcher: Launcher,
-    slots: Vec<Slot>,
-    prepare: Option<Slot>,
+    seats: Vec<Seat>,
+    around: Option<Around>,
     chill: Option<Chill>,
     spec: LaunchSpec,
     started: Instant,
@@ -37,22 +44,11 @@ impl<'a> Bench<'a> {
     ) -> Result<Self, LabError> {
         let request = &experiment.request;
         let null = dev_null()?;
-        let (stdout, stderr) = match output {
-            Output::Discard => (null.as_raw_fd(), null.as_raw_fd()),
-            Output::Inherit => {
-                (std::io::stdout().as_fd().as_raw_fd(), std::io::stderr().as_fd().as_raw_fd())
-            }
-        };
-        let mut prepare_slot =
-            |command: &Command, stdio: [RawFd; 3]| launcher.prepare(command, stdio, &[]);
-        let mut slots = Vec::new();
+        let mut seats = Vec::new();
         for variant in &experiment.variants {
-            slots.push(prepare_slot(&variant.command, [null.as_raw_fd(), stdout, stderr])?);
+            seats.push(Seat::new(&mut launcher, variant, output, null.as_raw_fd())?);
         }
-        let prepare = match &request.prepare {
-            Some(command) => Some(prepare_slot(command, [null.as_raw_fd(); 3])?),
-            None => None,
-        };
+        let around = Around::of(experiment)?;
         if let Some(cpu) = request.cpu {
             os::host::stay_off(cpu);
         }
@@ -60,7 +56,35 @@ impl<'a> Bench<'a> {
         let timeout = Duration::try_from_secs_f64(request.timeout_s).unwrap_or(Duration::MAX);
         let spec = LaunchSpec { until: request.until.clone(), timeout, grace: GRACE };
         let started = Instant::now();
-        Ok(Bench { experiment, launcher, slots, prepare, chill, spec, started, null })
+        Ok(Bench { experiment, launcher, seats, around, chill, spec, started, null })
+    }
+
+    /// Runs what the variants ask for before the first launch of all.
+    ///
+    /// # Errors
+    /// One of these commands fails.
+    pub fn set_up(&mut self) -> Result<(), LabError> {
+        self.once("--setup", |hooks| &hooks.setup)
+    }
+
+    /// Runs what the variants ask for after the last launch of all.
+    ///
+    /// # Errors
+    /// One of these commands fails.
+    pub fn clean_up(&mut self) -> Result<(), LabError> {
+        self.once("--cleanup", |hooks| &hooks.cleanup)
+    }
+
+    fn once(
+        &mut self,
+        option: &'static str,
+        which: fn(&Hooks) -> &Option<Command>,
+    ) -> Result<(), LabError> {
+        let Some(around) = &mut self.around else { return Ok(()) };
+        for (command, to) in hooks::once(self.experiment, which) {
+            around.run((option, command), to)?;
+        }
+        Ok(())
     }
 
     fn command(&self, variant: usize) -> &Command {
@@ -83,10 +107,10 @@ impl<'a> Bench<'a> {
                 output: self.output_of(variant),
             }),
             Ending::Code(0) => Ok(()),
-            _ if self.experiment.request.ignore_failure => Ok(()),
+            _ if self.experiment.request.ignores(ending) => Ok(()),
             _ => {
                 let mut output = self.output_of(variant);
-                output.push_str("\nTo measure it all the same, give --ignore-failure.");
+                output.push_str("\nTo measure it anyway, use --ignore-failure.");
                 Err(LabError::Failed { command, ending, output })
             }
         }
@@ -94,15 +118,10 @@ impl<'a> Bench<'a> {
 
     /// The last lines a failing program writes, from one more launch; empty where it writes none.
     fn output_of(&mut self, variant: usize) -> String {
-        match self.launch_with_output(variant) {
-            Some(text) if !text.trim().is_empty() => {
-                let lines: Vec<_> = text.trim_end().lines().collect();
-                let last = lines.iter().skip(lines.len().saturating_sub(8));
-                let quoted: String = last.map(|line| format!("\n  | {line}")).collect();
-                format!("; it wrote:{quoted}")
-            }
-            _ => String::new(),
+        if self.seats[variant].exactly {
+            return String::new();
         }
+        self.launch_with_output(variant).map_or(String::new(), |text| quoted_end(&text))
     }
 
     fn launch_with_output(&mut self, variant: usize) -> Option<String> {
@@ -118,6 +137,17 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// The last lines of what a program wrote; empty where it wrote none.
+fn quoted_end(text: &str) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    let lines: Vec<_> = text.trim_end().lines().collect();
+    let last = lines.iter().skip(lines.len().saturating_sub(8));
+    let quoted: String = last.map(|line| format!("\n  | {line}")).collect();
+    format!("; it wrote:{quoted}")
+}
+
 fn describe(until: &Until) -> String {
     match until {
         Until::Exit => "--until exit".to_owned(),
@@ -129,14 +159,18 @@ fn describe(until: &Until) -> String {
 }
 
 impl Launching for Bench<'_> {
-    fn prepare_round(&mut self) -> Result<(), LabError> {
-        let (Some(slot), Some(command)) = (self.prepare, &self.experiment.request.prepare) else {
-            return Ok(());
-        };
-        match self.launcher.once(slot, &self.spec)?.launch.ending {
-            Ending::Code(0) => Ok(()),
-            ending => Err(LabError::Prepare { command: command.line(), ending }),
+    fn prepare(&mut self, variant: usize, round: i32) -> Result<(), LabError> {
+        let Variant { command, hooks, streams, .. } = &self.experiment.variants[variant];
+        let prepare = hooks.prepare.as_ref().or(self.experiment.request.prepare.as_ref());
+        if let (Some(around), Some(prepare)) = (&mut self.around, prepare) {
+            around.run(("--prepare", prepare), &streams.output)?;
         }
+        let warm_up = i64::from(self.experiment.schedule.warm_up_rounds);
+        let number = || match round {
+            0.. => round.to_string(),
+            _ => format!("warmup-{}", warm_up + i64::from(round)),
+        };
+        self.seats[variant].renew(&mut self.launcher, command, number)
     }
 
     fn chill(&mut self, variant: usize) -> Result<Option<ColdCheck>, LabError> {
@@ -144,13 +178,26 @@ impl Launching for Bench<'_> {
     }
 
     fn launch(&mut self, variant: usize) -> Result<Launch, LabError> {
-        let launch = self.launcher.launch(self.slots[variant], &self.spec)?;
+        let seat = &self.seats[variant];
+        let launch = match self.spec.until {
+            // Not once more for the peak of a small program.
+            Until::Exit if seat.exactly => self.launcher.once(seat.slot, &self.spec)?.launch,
+            _ => self.launcher.launch(seat.slot, &self.spec)?,
+        };
         // A Ctrl-C reaches the program too: what it did then is no result.
         if self.interrupted() {
             return Err(os::LaunchError::Interrupted.into());
         }
         self.judge(variant, &launch)?;
         Ok(launch)
+    }
+
+    fn conclude(&mut self, variant: usize) -> Result<(), LabError> {
+        let Variant { hooks, streams, .. } = &self.experiment.variants[variant];
+        match (&mut self.around, &hooks.conclude) {
+            (Some(around), Some(conclude)) => around.run(("--conclude", conclude), &streams.output),
+            _ => Ok(()),
+        }
     }
 
     fn elapsed_s(&self) -> f64 {

@@ -20,8 +20,8 @@ pub enum LabError {
     },
     /// A program did not finish in time.
     #[error(
-        "{command}: it was not finished after {timeout_s} s and was ended with its children; \
-         give more time with --timeout, or measure to readiness with --until"
+        "{command}: it did not finish within {timeout_s} s and was ended with its children; allow \
+         more time with --timeout, or measure until it is ready with --until"
     )]
     TimedOut {
         /// The command line.
@@ -41,13 +41,21 @@ pub enum LabError {
         /// The last lines of what it wrote when launched once more.
         output: String,
     },
-    /// `--prepare` failed.
-    #[error("--prepare {command}: it {}; correct it so that it succeeds", describe(.ending))]
-    Prepare {
+    /// A command that is run around launches failed.
+    #[error(
+        "{option} {command}: it {}{output}; \
+         correct it, or append '|| true' where its failure does not matter",
+        describe(.ending)
+    )]
+    Hook {
+        /// The option that asked for it.
+        option: &'static str,
         /// The command line.
         command: String,
         /// How it ended.
         ending: Ending,
+        /// The last lines of what it wrote.
+        output: String,
     },
     /// The run folder could not be written or read.
     #[error("run folder '{path}': {problem}; {remedy}")]
@@ -58,6 +66,16 @@ pub enum LabError {
         problem: String,
         /// The next step.
         remedy: String,
+    },
+    /// A file that programs are to read from or write to could not be opened.
+    #[error("{option} {path}: {source}; name a file that can be {}", if *.option == "--input" { "read" } else { "written" })]
+    Stream {
+        /// The option that named it.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: std::io::Error,
     },
     /// The cache could not be emptied.
     #[error("--cold: {0}")]
@@ -76,6 +94,6 @@ fn describe(ending: &Ending) -> String {
         Ending::Code(code) => format!("ended with exit code {code}"),
         Ending::Signal(signal) => format!("was killed by signal {signal}"),
         Ending::Ready => "was ready".to_owned(),
-        Ending::TimedOut => "was not finished in time".to_owned(),
+        Ending::TimedOut => "timed out".to_owned(),
     }
 }

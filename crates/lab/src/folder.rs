@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 const EXPERIMENT: &str = "experiment.json";
 const LAUNCHES: &str = "launches.jsonl";
+/// What `headstart explain` adds to its run.
+const EXPLANATION: &str = "explanation.json";
 
 /// Where samples go as they are made.
 pub trait Samples {
@@ -33,13 +35,29 @@ pub struct RunFolder {
 impl RunFolder {
     /// Creates a run folder; its parents too. An existing run is never overwritten.
     pub fn create(path: &Path, experiment: &Experiment) -> Result<Self, LabError> {
-        let remedy = "choose another folder with --run";
+        let new: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+        let created = Self::create_in(path, experiment);
+        if created.is_err() {
+            // Folders made for nothing; what has something in it stays.
+            new.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+        }
+        created
+    }
+
+    fn create_in(path: &Path, experiment: &Experiment) -> Result<Self, LabError> {
+        let remedy = "choose another folder with --save";
         fs::create_dir_all(path).map_err(|error| problem(path, &error, remedy))?;
         let file = path.join(EXPERIMENT);
         let occupied = || LabError::Folder {
             path: path.to_owned(),
-            problem: "it already holds a run".to_owned(),
-            remedy: format!("continue it with --resume '{}' or {remedy}", path.display()),
+            problem: "it already contains a run".to_owned(),
+            remedy: match resumable(path) {
+                Some(verb) => {
+                    let path = path.display();
+                    format!("continue that run with headstart {verb} --resume '{path}' or {remedy}")
+                }
+                None => remedy.to_owned(),
+            },
         };
         // Launches of a run whose description is gone must not be mixed with new ones.
         if file.exists() || path.join(LAUNCHES).exists() {
@@ -50,7 +68,7 @@ impl RunFolder {
             return Err(LabError::Folder {
                 path: path.to_owned(),
                 problem: "it is not empty".to_owned(),
-                remedy: "name a new or an empty folder".to_owned(),
+                remedy: "use a new or an empty folder".to_owned(),
             });
         }
         write_new(&file, &bytes(&file, experiment)?).map_err(|error| match error.kind() {
@@ -105,7 +123,7 @@ impl RunFolder {
         let file = path.join(LAUNCHES);
         let launches =
             File::options().create(true).append(true).open(&file).map_err(|error| {
-                problem(&file, &error, "make it writable or choose another --run")
+                problem(&file, &error, "make it writable or choose another --save")
             })?;
         Ok(RunFolder { path: path.to_owned(), launches })
     }
@@ -129,8 +147,17 @@ impl Samples for RunFolder {
     }
 }
 
-const DISK_REMEDY: &str = "free some space; the launches before this one are kept, continue \
-                           with --resume";
+/// The command that can go on with the run of a folder. An explanation is made in one go.
+fn resumable(path: &Path) -> Option<&'static str> {
+    if path.join(EXPLANATION).exists() {
+        return None;
+    }
+    let experiment = read_experiment(path).ok()?;
+    Some(if experiment.variants.len() > 1 { "compare" } else { "measure" })
+}
+
+const DISK_REMEDY: &str = "free some space, then continue with --resume; the launches before this \
+     one are kept";
 
 fn problem(path: &Path, error: &io::Error, remedy: &str) -> LabError {
     LabError::Folder {
@@ -146,7 +173,7 @@ fn bytes(file: &Path, experiment: &Experiment) -> Result<Vec<u8>, LabError> {
 
 fn read_experiment(path: &Path) -> Result<Experiment, LabError> {
     let file = path.join(EXPERIMENT);
-    let remedy = "name the folder of a run";
+    let remedy = "give the folder of a run";
     let bytes = fs::read(&file).map_err(|error| problem(&file, &error, remedy))?;
     let experiment: Experiment =
         serde_json::from_slice(&bytes).map_err(|error| problem(&file, &error.into(), remedy))?;
@@ -154,10 +181,10 @@ fn read_experiment(path: &Path) -> Result<Experiment, LabError> {
         return Err(LabError::Folder {
             path: file,
             problem: format!(
-                "it has layout {}, this headstart reads {EXPERIMENT_SCHEMA}",
+                "it has schema {}, but this version of headstart reads schema {EXPERIMENT_SCHEMA}",
                 experiment.schema
             ),
-            remedy: "use the headstart that wrote it".to_owned(),
+            remedy: "use the version of headstart that wrote it".to_owned(),
         });
     }
     Ok(experiment)
@@ -196,7 +223,7 @@ fn parse(line: &[u8], experiment: &Experiment) -> Result<Sample, String> {
     let sample: Sample = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     let (variant, variants) = (sample.variant, experiment.variants.len());
     if variant as usize >= variants {
-        return Err(format!("variant {variant} of a run with {variants}"));
+        return Err(format!("it is for variant {variant}, but the run has {variants} variants"));
     }
     Ok(sample)
 }

@@ -5,12 +5,14 @@ use std::collections::HashSet;
 
 /// Makes launches. The real one is [`crate::Bench`].
 pub trait Launching {
-    /// What `--prepare` asks for, before each round.
-    fn prepare_round(&mut self) -> Result<(), LabError>;
+    /// What a variant asks for before each of its launches.
+    fn prepare(&mut self, variant: usize, round: i32) -> Result<(), LabError>;
     /// Empties the cache before a launch where that is asked for.
     fn chill(&mut self, variant: usize) -> Result<Option<ColdCheck>, LabError>;
     /// One launch.
     fn launch(&mut self, variant: usize) -> Result<Launch, LabError>;
+    /// What a variant asks for after each of its launches.
+    fn conclude(&mut self, variant: usize) -> Result<(), LabError>;
     /// Seconds since the run began or was resumed.
     fn elapsed_s(&self) -> f64;
     /// Whether the user wants to stop.
@@ -81,9 +83,6 @@ pub fn run(
             .enumerate()
             .filter(|&(_, variant)| !made.contains(&(round, variant as u32)))
             .collect();
-        if !todo.is_empty() {
-            launching.prepare_round()?;
-        }
         for (position, variant) in todo {
             if launching.interrupted() {
                 return Ok(Stop::Interrupted);
@@ -95,12 +94,20 @@ pub fn run(
             done.push(sample);
         }
         let complete = (round + 1).max(0) as u32;
+        let enough = complete >= schedule.least_rounds.unwrap_or(0);
         if schedule.budget_s.is_some_and(|budget| complete > 0 && launching.elapsed_s() >= budget) {
             return Ok(Stop::Budget);
         }
         // A checkpoint that an earlier session has passed was computed without the later rounds.
         let passed = latest.is_some_and(|latest| latest > round);
+        if complete > 0
+            && enough
+            && schedule.least_s.is_some_and(|least| took(experiment, done) >= least)
+        {
+            return Ok(Stop::Rounds);
+        }
         if let Some(precision) = schedule.precision
+            && enough
             && is_checkpoint(complete)
             && !passed
         {
@@ -119,7 +126,20 @@ fn sample(
     position: usize,
     variant: usize,
 ) -> Result<Sample, LabError> {
+    launching.prepare(variant, round)?;
     let cold = launching.chill(variant)?;
     let launch = launching.launch(variant)?;
+    launching.conclude(variant)?;
     Ok(Sample { round, position: position as u32, variant: variant as u32, launch, cold })
+}
+
+/// Seconds that the counted launches of the variant with the least have taken.
+fn took(experiment: &Experiment, done: &[Sample]) -> f64 {
+    let mut sums_us = vec![0.0; experiment.variants.len()];
+    for sample in done.iter().filter(|sample| !sample.is_warm_up()) {
+        if let Some(sum) = sums_us.get_mut(sample.variant as usize) {
+            *sum += sample.launch.total_us;
+        }
+    }
+    sums_us.into_iter().fold(f64::INFINITY, f64::min) / 1e6
 }

@@ -5,6 +5,7 @@ use crate::search::{Requester, SearchError, Searcher};
 use image::ImageError;
 use image::elf::Loadable;
 use model::simulation::SearchWork;
+use model::text::{name as name_of, text};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -41,10 +42,28 @@ pub enum GraphError {
     #[error(transparent)]
     Image(#[from] ImageError),
     /// The program has no interpreter.
-    #[error("{0} is static: no loader runs, and there is nothing to simulate")]
+    #[error(
+        "{0} is static: no loader runs, so nothing can be simulated or made faster; link it dynamically"
+    )]
     Static(String),
+    /// Its segments reach over its end.
+    #[error(
+        "{program} is cut short: it has {bytes} bytes where its segments take {needed}; copy or \
+         build it again"
+    )]
+    CutShort {
+        /// The program.
+        program: String,
+        /// How many there are.
+        bytes: u64,
+        /// How many there should be.
+        needed: u64,
+    },
     /// Another loader than glibc's.
-    #[error("{program} is loaded by {interpreter}; only glibc's loader is simulated")]
+    #[error(
+        "{program} is loaded by {interpreter}; only glibc's loader is simulated; \
+         build it for glibc"
+    )]
     OtherLoader {
         /// The program.
         program: String,
@@ -60,7 +79,10 @@ pub enum GraphError {
         source: SearchError,
     },
     /// A rare arrangement.
-    #[error("{0} is a filter of another library (DT_FILTER, DT_AUXILIARY): that is not simulated")]
+    #[error(
+        "{0} is a filter of another library (DT_FILTER, DT_AUXILIARY): that is not simulated; leave \
+         it as it is"
+    )]
     Filter(String),
     /// Nothing is known of where libraries of such a machine are.
     #[error("{program}: {source}")]
@@ -86,7 +108,7 @@ pub struct Environment {
 impl Environment {
     /// That of this process.
     pub fn own() -> Environment {
-        let value = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let value = |name| std::env::var_os(name).map(text).filter(|value| !value.is_empty());
         Environment {
             library_path: value("LD_LIBRARY_PATH"),
             preload: value("LD_PRELOAD"),
@@ -102,6 +124,11 @@ impl Environment {
 pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphError> {
     let image = Loadable::open(program)?;
     let name = || program.display().to_string();
+    let ends = image.segments().iter().map(|part| part.offset.saturating_add(part.file_size));
+    let (bytes, needed) = (image.bytes().len() as u64, ends.max().unwrap_or(0));
+    if needed > bytes {
+        return Err(GraphError::CutShort { program: name(), bytes, needed });
+    }
     let interpreter = image.interpreter.clone().ok_or_else(|| GraphError::Static(name()))?;
     let glibc = Path::new(&interpreter).file_name().is_some_and(|file| {
         let file = file.to_string_lossy();
@@ -113,7 +140,7 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let searcher = Searcher::new(&image.machine, environment.library_path.as_deref())
         .map_err(|source| GraphError::Machine { program: name(), source })?;
-    let interpreter = PathBuf::from(interpreter);
+    let interpreter = PathBuf::from(name_of(&interpreter));
     let mut loading = Loading {
         searcher,
         loader_soname: Loadable::open(&interpreter).ok().and_then(|image| image.soname),
@@ -173,10 +200,9 @@ impl Loading {
         for name in names {
             // The loader compares names after $ORIGIN and its like have been replaced.
             let asking = requesters(&self.graph, user);
-            let name = asking.first().map_or_else(
-                || name.clone(),
-                |user| self.searcher.expanded(&name, user).to_string_lossy().into_owned(),
-            );
+            let name = asking
+                .first()
+                .map_or_else(|| name.clone(), |user| text(self.searcher.expanded(&name, user)));
             let found = self.module(&name, user)?;
             if let Some(user) = self.graph.modules.get_mut(user) {
                 user.needs.push(found);
@@ -191,7 +217,7 @@ impl Loading {
             return Ok(known);
         }
         let is_loader = self.loader_soname.as_deref() == Some(name)
-            || Path::new(name) == self.graph.interpreter;
+            || Path::new(&name_of(name)) == self.graph.interpreter;
         let path = if is_loader {
             self.graph.interpreter.clone()
         } else {
@@ -227,7 +253,7 @@ impl Loading {
     ) -> usize {
         let index = self.graph.modules.len();
         // Whoever asks by these names gets this module, without a search.
-        let own = [Some(path.display().to_string()), image.soname.clone()];
+        let own = [Some(text(&path)), image.soname.clone()];
         for name in own.into_iter().flatten() {
             // The program has no name for the loader.
             if index > 0 {

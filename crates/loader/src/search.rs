@@ -16,6 +16,7 @@ use folders::{Folder, Folders, Rejected};
 use header::Verdict;
 use machine::Machine;
 use model::simulation::SearchWork;
+use model::text;
 use processor::Processor;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -131,7 +132,7 @@ impl Searcher {
     /// `name` (of DT_NEEDED) with its tokens replaced: what the loader compares with the names of
     /// what it has loaded before it searches.
     pub fn expanded(&self, name: &str, requester: &Requester<'_>) -> OsString {
-        OsString::from_vec(self.tokens(requester).expand(name.as_bytes()))
+        OsString::from_vec(self.tokens(requester).expand(text::name(name).as_bytes()))
     }
 
     /// The file that is taken for `name` (of DT_NEEDED or LD_PRELOAD). `requesters`: the image
@@ -149,7 +150,7 @@ impl Searcher {
         self.trail.other_class = false;
         let expanded = match requesters.first() {
             Some(requester) => self.expanded(name, requester),
-            None => OsString::from(name),
+            None => text::name(name),
         };
         let found = if expanded.as_bytes().contains(&b'/') {
             self.trail.take(PathBuf::from(expanded))

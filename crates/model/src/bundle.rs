@@ -1,6 +1,7 @@
 //! What a bundle was made of, and what has become of that.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Version of the JSON shape of [`BundleManifest`].
 pub const BUNDLE_SCHEMA: u32 = 1;
@@ -20,6 +21,62 @@ pub struct BundleManifest {
     pub outside: Vec<String>,
     /// The program and its libraries, in the order of loading.
     pub modules: Vec<BundledModule>,
+    /// What may differ from the program in use, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// SHA-256 of `symbols.gdb`, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbols_sha256: Option<String>,
+    /// `run` as it was made, or as the last `rerandomize` left it. Bundles made before this was
+    /// recorded have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub product: Option<BundleProduct>,
+    /// The spare that `rerandomize` has left beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare: Option<BundleProduct>,
+}
+
+impl BundleManifest {
+    /// Path of the program.
+    pub fn path(&self) -> PathBuf {
+        crate::text::name(&self.program).into()
+    }
+}
+
+/// A file that headstart made, so that it can be told from any other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundleProduct {
+    /// Its size.
+    pub bytes: u64,
+    /// Its owner may execute it.
+    pub executable: bool,
+    /// Its inode. Where inode, size and time are the same it is not read again to be replaced.
+    pub inode: u64,
+    /// When its content was last written: nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// Size of the pieces that are hashed, the last of which may be shorter.
+    pub piece_bytes: u64,
+    /// SHA-256 of each piece, in hexadecimal.
+    pub sha256: Vec<String>,
+}
+
+/// A file of a folder that headstart left, or a link in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptFile {
+    /// From the folder.
+    pub path: String,
+    /// What a link leads to; none for a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// Size of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Its owner may execute it.
+    #[serde(default)]
+    pub executable: bool,
+    /// SHA-256 of the file, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 /// A file that was merged, or that a bundle depends on.
@@ -45,7 +102,24 @@ pub struct BundledModule {
     pub outside: Option<String>,
 }
 
-/// What has become of the files of a bundle.
+/// What a folder holds that headstart left, and what that was made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// What was made; not the manifest itself, nor what has a manifest of its own.
+    #[serde(default)]
+    pub files: Vec<KeptFile>,
+    /// What it was made of: the program, and its libraries where they matter.
+    #[serde(default)]
+    pub modules: Vec<BundledModule>,
+    /// The folder, where it has to stay there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stays_in: Option<String>,
+    /// Whether a start looks at what it was made of; none where that is the original itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_at_start: Option<bool>,
+}
+
+/// What has become of a folder that headstart made, and of the files that it was made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundleVerification {
     /// [`BUNDLE_SCHEMA`].
@@ -56,8 +130,33 @@ pub struct BundleVerification {
     pub current: bool,
     /// How many files were looked at.
     pub files: usize,
+    /// The first change in words; none where nothing has changed.
+    pub reason: Option<String>,
+    /// What `run` starts, as things are.
+    pub starts: Starts,
+    /// What the check at start finds changed: a file, a folder or a variable. It looks at other
+    /// things than contents.
+    pub noticed: Option<String>,
+    /// The next step, where there is one.
+    pub remedy: Option<String>,
     /// What has changed.
     pub changes: Vec<BundleChange>,
+}
+
+/// What `run` of a folder starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Starts {
+    /// The code that was merged.
+    Bundle,
+    /// The changed copies in the folder, without a check.
+    Copies,
+    /// The program in its original form.
+    Original,
+    /// Nothing: the original would be started, and is missing.
+    Nothing,
+    /// It cannot be told: `run` is not the file that was made, or another version made it.
+    Unknown,
 }
 
 /// A file that is not as it was when the bundle was made.
@@ -77,8 +176,12 @@ pub struct BundleChange {
 pub enum ChangeKind {
     /// It is not there.
     Missing,
-    /// Its content is another one.
+    /// It is there and cannot be read.
+    Unreadable,
+    /// Its content is another one, or it cannot be executed any more.
     Changed,
+    /// The folder that must stay where it was made is elsewhere.
+    Moved,
     /// The loader would take another file for this library now.
     Replaced,
     /// The program needs it now, and did not.

@@ -1,19 +1,24 @@
+use crate::text;
 use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// What to launch: resolved once, then launched as it stands, without a shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
     /// The program as the user wrote it, followed by its arguments.
-    pub argv: Vec<String>,
+    #[serde(with = "text::list")]
+    pub argv: Vec<OsString>,
     /// The file that is executed: `argv[0]` searched along `PATH`.
+    #[serde(with = "text::one")]
     pub program: PathBuf,
     /// Working directory; the launcher's own where none is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "text::optional")]
     pub directory: Option<PathBuf>,
     /// Environment variables set (`Some`) or removed (`None`) for the launch.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub environment: Vec<(String, Option<String>)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "text::variables")]
+    pub environment: Vec<(String, Option<OsString>)>,
 }
 
 impl Command {
@@ -25,24 +30,40 @@ impl Command {
         }
         // env(1) takes its options before the variables that it sets.
         let removed = self.environment.iter().filter(|(_, value)| value.is_none());
-        words.extend(removed.map(|(name, _)| format!("-u {}", quoted(name))));
-        let set = |(name, value): &(String, Option<String>)| {
+        words.extend(removed.map(|(name, _)| format!("-u {}", quoted(name.as_ref()))));
+        let set = |(name, value): &(String, Option<OsString>)| {
             value.as_ref().map(|value| format!("{name}={}", quoted(value)))
         };
         words.extend(self.environment.iter().filter_map(set));
         words.extend(self.argv.iter().map(|word| quoted(word)));
         words.join(" ")
     }
+
+    /// The program as the user wrote it, for messages.
+    pub fn name(&self) -> String {
+        self.argv.first().map_or(String::new(), |name| name.to_string_lossy().into_owned())
+    }
 }
 
 /// Quoted for a POSIX shell where it has to be.
-fn quoted(word: &str) -> String {
+fn quoted(word: &OsStr) -> String {
+    let Some(word) = word.to_str() else { return in_bytes(word) };
     let plain = |c: char| c.is_alphanumeric() || "_-./=:,+@%^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+/// A word that is not UTF-8, as `$'…'`, with such bytes by number.
+fn in_bytes(word: &OsStr) -> String {
+    let mut quoted = "$'".to_owned();
+    for chunk in word.as_bytes().utf8_chunks() {
+        quoted += &chunk.valid().replace('\\', r"\\").replace('\'', r"\'");
+        chunk.invalid().iter().for_each(|byte| quoted += &format!(r"\x{byte:02x}"));
+    }
+    quoted + "'"
 }
 
 #[cfg(test)]
@@ -52,10 +73,10 @@ mod tests {
     #[test]
     fn variables_are_part_of_the_line() {
         let mut command = Command {
-            argv: vec!["git".to_owned()],
+            argv: vec!["git".into()],
             program: PathBuf::new(),
             directory: None,
-            environment: vec![("A".to_owned(), Some("x y".to_owned()))],
+            environment: vec![("A".to_owned(), Some("x y".into()))],
         };
         assert_eq!(command.line(), "A='x y' git");
         command.environment.push(("B".to_owned(), None));
@@ -66,12 +87,35 @@ mod tests {
     fn the_line_can_be_typed_into_a_shell() {
         let argv = ["emacs", "--eval", "(message \"it's\")", "", "a=b", "$HOME", "~"];
         let command = Command {
-            argv: argv.iter().map(|word| word.to_string()).collect(),
+            argv: argv.iter().map(OsString::from).collect(),
             program: PathBuf::new(),
             directory: None,
             environment: Vec::new(),
         };
         let line = r#"emacs --eval '(message "it'\''s")' '' a=b '$HOME' '~'"#;
         assert_eq!(command.line(), line);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_survive_json_and_the_shell() {
+        let bytes = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+        let command = Command {
+            argv: vec![bytes(b"/x/caf\xe9"), bytes(b"it's \\ \xff0")],
+            program: bytes(b"/x/caf\xe9").into(),
+            directory: Some(bytes(b"/\xfe").into()),
+            environment: vec![
+                ("A".to_owned(), Some(bytes(b"\x80"))),
+                ("B".to_owned(), Some("plain".into())),
+                ("C".to_owned(), None),
+            ],
+        };
+        let json = serde_json::to_string(&command).unwrap();
+        assert_eq!(serde_json::from_str::<Command>(&json).unwrap(), command);
+        assert_eq!(command.line(), r"env -u C A=$'\x80' B=plain $'/x/caf\xe9' $'it\'s \\ \xff0'");
+        // What runs kept by earlier versions hold, and ordinary names look like.
+        let ordinary = r#"{"argv":["ls","-l"],"program":"/bin/ls","environment":[["A","x"]]}"#;
+        let command: Command = serde_json::from_str(ordinary).unwrap();
+        assert_eq!(command.argv, ["ls", "-l"]);
+        assert_eq!(serde_json::to_string(&command).unwrap(), ordinary);
     }
 }

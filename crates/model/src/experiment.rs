@@ -1,5 +1,6 @@
-use crate::{CacheState, Command, Machine, Until};
+use crate::{CacheState, Command, Ending, Hooks, Machine, Streams, Until};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Version of the run folder's layout and of `experiment.json`.
 pub const EXPERIMENT_SCHEMA: u32 = 1;
@@ -11,6 +12,36 @@ pub struct Variant {
     pub name: String,
     /// What is launched.
     pub command: Command,
+    /// What hyperfine's exports call it: the name that was given, else the line as it was typed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The values of the parameters that its line was made with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, String>,
+    /// Those parameters that the line does not mention.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<String>,
+    /// Commands that are run around its launches.
+    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
+    pub hooks: Hooks,
+    /// Where its input comes from and its output goes.
+    #[serde(default, skip_serializing_if = "Streams::is_plain")]
+    pub streams: Streams,
+}
+
+impl Variant {
+    /// A command and its name, with nothing around its launches.
+    pub fn new(name: String, command: Command) -> Variant {
+        Variant {
+            name,
+            command,
+            title: None,
+            parameters: BTreeMap::new(),
+            unused: Vec::new(),
+            hooks: Hooks::default(),
+            streams: Streams::default(),
+        }
+    }
 }
 
 /// The order of launches, stored so that a run can be resumed and repeated.
@@ -28,6 +59,12 @@ pub struct Schedule {
     /// Stop after this many seconds of launching.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_s: Option<f64>,
+    /// Fewer rounds than `rounds` are enough where the other conditions are met.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_rounds: Option<u32>,
+    /// Stop when the counted launches of every variant have taken so many seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_s: Option<f64>,
 }
 
 /// How each launch is made.
@@ -48,9 +85,21 @@ pub struct Request {
     /// Exit codes other than 0, and signals, do not fail the run.
     #[serde(default)]
     pub ignore_failure: bool,
-    /// Run, untimed, before each round.
+    /// Where failures are not ignored: exit codes that do not fail the run either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored_codes: Vec<i32>,
+    /// Run, untimed, before each launch of a variant that has no preparation of its own. Only runs
+    /// of earlier versions have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prepare: Option<Command>,
+}
+
+impl Request {
+    /// Whether a launch that ended like this counts all the same.
+    pub fn ignores(&self, ending: Ending) -> bool {
+        self.ignore_failure
+            || matches!(ending, Ending::Code(code) if self.ignored_codes.contains(&code))
+    }
 }
 
 /// `experiment.json` of a run folder: everything but the launches themselves.

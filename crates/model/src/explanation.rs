@@ -1,4 +1,4 @@
-use crate::{Command, ElfFacts, Hot, PhaseTime, Reading};
+use crate::{Command, ElfFacts, Hot, Phase, PhaseTime, Reading, Waits};
 use serde::{Deserialize, Serialize};
 
 /// Version of `explanation.json`.
@@ -7,7 +7,7 @@ pub const EXPLANATION_SCHEMA: u32 = 1;
 /// Where a group of figures comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Which figures: `phases`, `modules`, `faults`, `files`, `cpuid`.
+    /// Which figures: `phases`, `modules`, `faults`, `files`, `cpuid`, `waits`.
     pub figures: String,
     /// The mechanism: `ptrace`, `LD_DEBUG`, `perf`, …
     pub mechanism: String,
@@ -63,6 +63,9 @@ pub struct ModuleReport {
     pub search_misses: Reading<u64>,
     /// Static facts of its file.
     pub facts: Reading<ElfFacts>,
+    /// For a bundle: the libraries that are merged in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<String>,
 }
 
 /// Page faults of the whole launch.
@@ -110,6 +113,10 @@ pub struct FileWork {
     pub stats_us: Reading<f64>,
     /// Folders by the number of calls, busiest first.
     pub folders: Vec<FolderWork>,
+    /// The same calls by the folders that they have in common, those with the most failed
+    /// look-ups, stats and listings first.
+    #[serde(default)]
+    pub groups: Vec<FolderGroup>,
 }
 
 /// CPUID instructions: each leaves the virtual machine, so the hypervisor answers it.
@@ -134,8 +141,38 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// Estimated time that it costs this launch.
     pub cost_us: Reading<f64>,
+    /// The phase that this time is a part of; `None` where it lies in several. The costs of one
+    /// phase's findings that are part of no other never sum to more than the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// The finding of the same phase that this one is a part of, by its id. The costs of all
+    /// parts never sum to more than that finding's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// What to do.
     pub remedy: String,
+}
+
+/// A folder and all below it that look-ups went to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FolderGroup {
+    /// The folder that all of them have in common.
+    pub folder: String,
+    /// How many folders, itself included where it was one of them.
+    pub folders: u64,
+    /// Successful opens of files in them.
+    pub opens: u64,
+    /// Failed look-ups of names in them.
+    pub failed: u64,
+    /// stat, access and readlink calls on names in them that succeeded.
+    pub stats: u64,
+    /// Reads of their listings.
+    pub scans: u64,
+}
+
+/// A field that older programs did not write.
+fn not_recorded<T>() -> Reading<T> {
+    Reading::unavailable("it was not recorded", "explain the program again")
 }
 
 /// The answer of `explain`.
@@ -147,6 +184,9 @@ pub struct Explanation {
     pub command: Command,
     /// Median of untraced launches made beside the traced ones.
     pub untraced_median_us: Reading<f64>,
+    /// Median CPU time of those launches: the program's and that of children it waited for.
+    #[serde(default = "not_recorded")]
+    pub untraced_cpu_us: Reading<f64>,
     /// The launch that the phases divide: the most typical of the phase launches.
     pub total_us: f64,
     /// Phases in order; they sum to `total_us`.
@@ -163,6 +203,9 @@ pub struct Explanation {
     pub files: Reading<FileWork>,
     /// CPUID instructions.
     pub cpuid: Reading<CpuidTax>,
+    /// Time in which no thread of the launch had anything to do.
+    #[serde(default = "not_recorded")]
+    pub waits: Reading<Waits>,
     /// What costs time, most first.
     pub findings: Vec<Finding>,
     /// The hottest functions, where they were asked for.

@@ -4,6 +4,7 @@
 //! Units are in the names: `_us` microseconds, `_kib` binary kilobytes, `_bytes`, `_pages`.
 //! A figure that could not be obtained is a [`Reading::Unavailable`], never a zero.
 
+mod around;
 pub mod bundle;
 mod command;
 mod effect;
@@ -20,20 +21,24 @@ pub mod optimization;
 mod pe;
 mod pe_set;
 mod phase;
+pub mod published;
 mod reading;
 pub mod rebase;
 mod results;
 mod samples;
 pub mod simulation;
+pub mod text;
 mod throughput;
 mod trace;
+mod waits;
 
+pub use around::{Hooks, OutputTo, Streams};
 pub use command::Command;
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, Request, Schedule, Variant};
 pub use explanation::{
-    CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderWork,
-    ModuleReport, ProcessReport, Source,
+    CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderGroup,
+    FolderWork, ModuleReport, ProcessReport, Source,
 };
 pub use identity::{FileKind, Identity, Role, Runtime, Subsystem};
 pub use image::{
@@ -43,15 +48,16 @@ pub use launch::{CacheState, ColdCheck, Ending, Launch, Sample, Until};
 pub use machine::{Check, CheckState, Machine};
 pub use pe::{
     BoundDll, BoundForwarder, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts, PeFlags,
-    PeKind, PeSection, TlsFacts,
+    PeKind, PeSection, StrongNameFacts, TlsFacts,
 };
 pub use pe_set::{Collision, Collisions, PE_SET_SCHEMA, PeSet, SetFinding, StampTwins};
 pub use phase::{Phase, PhaseTime};
 pub use reading::Reading;
-pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, VariantResult};
+pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, TimeUnit, VariantResult};
 pub use samples::{CodeSample, Hot, HotFunction, HotInstruction, Hottest, LaunchSamples};
 pub use throughput::{JobLaunch, Scaling, Throughput};
 pub use trace::{
     FileCall, FileOperation, LoaderLine, LoaderLog, Mapping, Mark, MarkKind, PageFault, PageFaults,
     PhaseTrace, TracedImage, TracedProcess,
 };
+pub use waits::{ThreadLife, Wait, WaitCaller, WaitFor, WaitReport, WaitTrace, Waits};

@@ -41,6 +41,10 @@ pub struct VariantReport {
     /// Cold launches, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<VariantFigures>,
+    /// Whether it looks, when it is started, at what it was made of; none where that is the
+    /// original itself, or where it was not built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_at_start: Option<bool>,
     /// What a user should know of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -118,6 +122,9 @@ pub struct Manifest {
     pub notes: Vec<String>,
     /// How to get rid of it.
     pub undo: String,
+    /// Everything that was left, and what it was made of.
+    #[serde(flatten)]
+    pub kept: crate::bundle::Kept,
 }
 
 /// A file as it was.

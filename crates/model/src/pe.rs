@@ -141,6 +141,18 @@ impl GuardFacts {
     }
 }
 
+/// How far a .NET assembly is signed with a strong name. Whether a signature is right is not checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StrongNameFacts {
+    /// It has a signature.
+    Signed,
+    /// It says that it is signed, but its signature is all zero.
+    PublicSigned,
+    /// It has room for a signature that was not made yet.
+    DelaySigned,
+}
+
 /// Thread-local storage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsFacts {
@@ -248,6 +260,12 @@ pub struct PeFacts {
     pub exception_functions: u64,
     /// Certificates (Authenticode signatures) behind the image.
     pub certificates: u64,
+    /// How far a .NET assembly is signed with a strong name; `None` without one.
+    #[serde(default)]
+    pub strong_name: Option<StrongNameFacts>,
+    /// Bytes that were appended to the image, and that no header leads to.
+    #[serde(default)]
+    pub overlay_bytes: u64,
     /// It is of .NET.
     pub clr: bool,
     /// Parts of the file that contradict the format; what was read is still reported.

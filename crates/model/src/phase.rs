@@ -12,7 +12,7 @@ pub enum Phase {
     Map,
     /// The loader applies relocations and binds symbols.
     Relocate,
-    /// Constructors and initialisers run, up to `main`.
+    /// Constructors and initializers run, up to `main`. In JSON it is `initialise`.
     Initialise,
     /// The program's own code, from `main` to the call of `exit`.
     Main,
@@ -42,7 +42,7 @@ impl Phase {
             Phase::Exec => "exec",
             Phase::Map => "map",
             Phase::Relocate => "relocate",
-            Phase::Initialise => "initialise",
+            Phase::Initialise => "initialize",
             Phase::Main => "main",
             Phase::Exit => "exit",
             Phase::Unattributed => "unattributed",

@@ -33,6 +33,12 @@ pub struct RebasedImage {
     pub relocations: u64,
     /// Its imports were bound, and are not any more.
     pub unbound: bool,
+    /// Its Authenticode signature was removed.
+    #[serde(default)]
+    pub signature_removed: bool,
+    /// The signature of its strong name (.NET) was cleared.
+    #[serde(default)]
+    pub strong_name_removed: bool,
     /// What was written, if anything.
     pub written: Option<String>,
     /// Why it stays where it is although the set is laid out, if so.

@@ -1,5 +1,6 @@
 use crate::{CacheState, Effect, Ending, Reading, Rules, Sample, Summary};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Version of the object that `measure --json` and `compare --json` print.
 pub const RESULTS_SCHEMA: u32 = 1;
@@ -35,6 +36,15 @@ pub struct VariantResult {
     pub name: String,
     /// The command as one would type it into a shell.
     pub command: String,
+    /// What hyperfine's exports call it, where that is not the command.
+    #[serde(skip)]
+    pub title: Option<String>,
+    /// The values of the parameters that it was made with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, String>,
+    /// Those parameters that its line did not mention.
+    #[serde(skip)]
+    pub unused: Vec<String>,
     /// Order statistics of the launch times.
     #[serde(flatten)]
     pub summary: Summary,
@@ -94,4 +104,18 @@ pub struct Results {
     pub effects: Vec<Effect>,
     /// What a reader of the figures should know.
     pub notes: Vec<String>,
+    /// The unit in which views are to show times; the one that suits them where none is named.
+    #[serde(skip)]
+    pub unit: Option<TimeUnit>,
+}
+
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// µs
+    Microsecond,
+    /// ms
+    Millisecond,
+    /// s
+    Second,
 }

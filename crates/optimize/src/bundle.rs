@@ -1,7 +1,7 @@
 //! The program and its libraries as one file, as ways to make a program start faster.
 
-use crate::optimisation::BindingProof;
-use crate::{Built, Declined, Optimisation, Program};
+use crate::optimisation::{BindingProof, MadeOf};
+use crate::{Built, NotBuilt, Optimisation, Program};
 use bundle::Options;
 use std::path::{Path, PathBuf};
 
@@ -20,20 +20,21 @@ impl Optimisation for Bundle {
         !self.fixed
     }
 
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
         let options = Options { fixed: self.fixed, ..Options::default() };
-        let made = bundle::make(&program.path, folder, &options);
-        let made = made.map_err(|error| Declined(error.to_string()))?;
+        let made = bundle::make(&program.path, folder, &options)?;
         let merged = made.manifest.modules.iter().filter(|module| module.outside.is_none());
-        let replaced: Vec<PathBuf> = merged.map(|module| PathBuf::from(&module.path)).collect();
+        let replaced: Vec<PathBuf> =
+            merged.map(|module| PathBuf::from(model::text::name(&module.path))).collect();
         let mut notes = vec![format!(
-            "{} files are merged: after an upgrade of any of them the bundle starts the original, \
+            "{} files are merged: after an upgrade of any of them, the bundle starts the original \
              until it is made again.",
             replaced.len()
         )];
+        notes.extend(made.manifest.warnings.iter().cloned());
         if self.fixed {
             notes.push(
-                "Its addresses are the same at every start: give it others now and then with \
+                "Its addresses are the same at every start: change them from time to time with \
                  headstart rerandomize."
                     .to_owned(),
             );
@@ -42,6 +43,7 @@ impl Optimisation for Bundle {
             run: made.run,
             replaced,
             bindings: BindingProof::ByBuilder,
+            made_of: MadeOf::Bundle,
             notes,
             ..Built::default()
         })

@@ -2,9 +2,8 @@
 
 use crate::LinkError;
 use image::Edited;
-use image::apply::ApplyError;
+use image::apply::{self, ApplyError};
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
@@ -32,9 +31,9 @@ impl Draft {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let mut file =
+        let file =
             tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder).map_err(&failed)?;
-        edited.pieces().try_for_each(|piece| file.write_all(piece)).map_err(&failed)?;
+        apply::write_into(file.as_file(), edited, original).map_err(&failed)?;
         let mode = fs::metadata(original).map_err(LinkError::io(original))?.permissions();
         file.as_file().set_permissions(mode).map_err(&failed)?;
         // What is simulated and started must not be open for writing (ETXTBSY of execve).

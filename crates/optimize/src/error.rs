@@ -9,9 +9,8 @@ use std::path::PathBuf;
 pub enum OptimizeError {
     /// The program is read by another program.
     #[error(
-        "'{program}' is a script: what starts is its interpreter {interpreter}, and what that \
-         starts; name the program that takes the time, which this shows: headstart explain \
-         {program}"
+        "'{program}' is a script, which starts its interpreter {interpreter} and perhaps other \
+         programs; give the program that takes the time. To find it: headstart explain {program}"
     )]
     Script {
         /// The script.
@@ -21,7 +20,7 @@ pub enum OptimizeError {
     },
     /// The program has privileges that a copy would not have, or should not.
     #[error(
-        "'{program}' is {what}: a changed copy would not have these privileges and should not; \
+        "'{program}' is {what}: a changed copy would not have these privileges, and should not; \
          leave it as it is"
     )]
     Privileged {
@@ -42,7 +41,7 @@ pub enum OptimizeError {
     /// What the original does cannot be told from one launch.
     #[error(
         "{command}: it {first} once and {second} the next time, so no variant can be shown to do \
-         the same; give it arguments with which it always ends alike"
+         the same; use arguments with which it always ends in the same way"
     )]
     Unsteady {
         /// The command line.
@@ -54,8 +53,8 @@ pub enum OptimizeError {
     },
     /// The user's own test fails for the original.
     #[error(
-        "--check {command}: it {ending} for the original program{output}; correct it so that it \
-         succeeds (it finds the program to test in HEADSTART_PROGRAM)"
+        "--check {command}: it {ending} for the original program{output}; it must succeed (the \
+         program to test is in HEADSTART_PROGRAM)"
     )]
     Check {
         /// The command line.
@@ -75,10 +74,18 @@ pub enum OptimizeError {
         /// The next step.
         remedy: &'static str,
     },
+    /// A disk is full or broken.
+    #[error("{}: {source}; free some space there, or choose another folder", path.display())]
+    Disk {
+        /// The file or folder that could not be written or read.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The best variant could not be made a second time where it is to stay.
     #[error(
-        "{name} was verified and measured, but not again in {}: {reason}; nothing is left there, \
-         try another folder",
+        "{name} was verified and measured, but could not be verified again in {}: {reason}; \
+         nothing is left there; try another folder",
         folder.display()
     )]
     NotAgain {
@@ -108,6 +115,6 @@ pub(crate) fn ended(ending: Ending) -> String {
         Ending::Code(code) => format!("ended with exit code {code}"),
         Ending::Signal(signal) => format!("was killed by signal {signal}"),
         Ending::Ready => "was ready".to_owned(),
-        Ending::TimedOut => "was not finished in time".to_owned(),
+        Ending::TimedOut => "timed out".to_owned(),
     }
 }

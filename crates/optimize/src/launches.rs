@@ -42,7 +42,23 @@ impl Written {
     }
 }
 
+/// What glibc's loader and musl's say when they give up, with exit code 127.
+const LOADER_GIVES_UP: [&str; 4] = [
+    ": error while loading shared libraries: ",
+    ": symbol lookup error: ",
+    "Error loading shared library ",
+    "Error relocating ",
+];
+
 impl Observed {
+    /// What the loader said where it could not start the program.
+    pub(crate) fn loader_failure(&self) -> Option<String> {
+        let said = String::from_utf8_lossy(&self.stderr.bytes);
+        let gives_up = |line: &&str| LOADER_GIVES_UP.iter().any(|words| line.contains(words));
+        let line = said.lines().find(gives_up).map(str::to_owned);
+        line.filter(|_| self.ending == Ending::Code(127))
+    }
+
     /// The last lines that it wrote, to follow how it ended; empty where it wrote none.
     pub fn last_lines(&self) -> String {
         let last = |written: &Written| {
@@ -122,6 +138,6 @@ fn failed(source: std::io::Error) -> LaunchError {
     LaunchError::System {
         action: "a temporary file for the program's output",
         source,
-        remedy: "make room in the folder for temporary files, or name another in TMPDIR",
+        remedy: "free some space in the folder for temporary files, or choose another with TMPDIR",
     }
 }

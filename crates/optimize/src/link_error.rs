@@ -1,4 +1,3 @@
-use crate::Declined;
 use crate::proof::Changed;
 use image::ImageError;
 use image::apply::{ApplyError, Privilege, privilege};
@@ -36,8 +35,8 @@ pub enum LinkError {
     },
     /// The file grants privileges.
     #[error(
-        "{} is {what}: a changed copy would not have these privileges and should not; \
-         leave it as it is", path.display()
+        "{} is {what}: a changed copy would not have these privileges, and should not; leave it \
+         as it is", path.display()
     )]
     Privileged {
         /// The file.
@@ -54,7 +53,7 @@ pub enum LinkError {
         reason: String,
     },
     /// A file cannot be written.
-    #[error("{}: {source}; choose another place, or make room", path.display())]
+    #[error("{}: {source}; choose another folder, or free some space", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -74,12 +73,6 @@ impl LinkError {
 
     pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> LinkError + '_ {
         |source| LinkError::Io { path: path.to_owned(), source }
-    }
-}
-
-impl From<LinkError> for Declined {
-    fn from(error: LinkError) -> Declined {
-        Declined(error.to_string())
     }
 }
 

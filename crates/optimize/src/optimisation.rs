@@ -1,3 +1,4 @@
+use crate::NotBuilt;
 use std::path::{Path, PathBuf};
 
 /// A program that is to start faster.
@@ -21,8 +22,9 @@ pub trait Optimisation: Sync {
     /// program's own, and stays where it is.
     ///
     /// # Errors
-    /// It does not apply to this program, or would not be safe; nothing usable is written then.
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined>;
+    /// It does not apply to this program, would not be safe, or the disk is full; nothing usable is
+    /// written then.
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt>;
 }
 
 /// A changed program.
@@ -38,8 +40,24 @@ pub struct Built {
     pub stands_for: Vec<(PathBuf, PathBuf)>,
     /// Who shows that references bind to what they bound to.
     pub bindings: BindingProof,
+    /// What it was made of, so that it is stale when that is upgraded.
+    pub made_of: MadeOf,
+    /// It is right only in the folder that it was built in.
+    pub must_stay: bool,
     /// What a user should know, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// What a variant was made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MadeOf {
+    /// The program alone: it goes on with whatever libraries are there.
+    #[default]
+    Program,
+    /// The program and all its libraries: as copies, or as what its proof rests on.
+    Closure,
+    /// It is a bundle, with a manifest of its own, and looks at its files at each start.
+    Bundle,
 }
 
 /// Who shows that a variant's references bind to the same definitions as the original's.

@@ -17,7 +17,7 @@ pub(crate) use plan::Plan;
 use crate::draft::Draft;
 use crate::link_error::refuse_privileged;
 use crate::proof::{self, Changed, Launch};
-use crate::{Built, Declined, LinkError, Optimisation, Program, origin};
+use crate::{Built, LinkError, MadeOf, NotBuilt, Optimisation, Program, origin};
 use image::Edited;
 use image::apply;
 use image::elf::edit::Edit;
@@ -104,10 +104,10 @@ pub fn order_needed(
 
 fn nothing_to_gain(program: &Path, before: &Launch, strict: bool) -> LinkError {
     let libraries = before.graph.modules.len().saturating_sub(1);
-    let keeping = if strict { " that keeps constructors as they are" } else { "" };
+    let keeping = if strict { " that keeps the order of constructors" } else { "" };
     let reason = format!(
-        "no order of its {libraries} libraries{keeping} takes fewer probes than the {} it takes \
-         now",
+        "no order of its {libraries} libraries{keeping} needs fewer probes than the present one \
+         ({})",
         before.probes()
     );
     LinkError::NothingToGain { path: program.to_owned(), reason }
@@ -146,7 +146,11 @@ pub(crate) fn compare_order(
     pairs: &[usize],
 ) -> Result<Ordered, Changed> {
     if pairs != plan.order {
-        return Err(Changed("its libraries would be loaded in another order than planned".into()));
+        return Err(Changed(
+            "its libraries would be loaded in a different order than \
+             planned"
+                .into(),
+        ));
     }
     proof::versions_have_files(&after.graph)?;
     let old = constructors::of(&before.graph);
@@ -180,11 +184,18 @@ impl Optimisation for Order {
         true
     }
 
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
         let run = folder.join(program.path.file_name().unwrap_or_default());
         let counted = order_needed(&program.file, Target::New(&run), false)?;
-        let notes = counted.note().into_iter().collect();
-        Ok(Built { run, replaced: vec![program.file.clone()], notes, ..Built::default() })
+        let mut notes: Vec<String> = counted.note().into_iter().collect();
+        notes.push(
+            "The program is a copy, and its order was verified with the present libraries. \
+             Nothing is checked at start: after an upgrade of any of them, `headstart verify DIR` \
+             reports this; then make it again."
+                .to_owned(),
+        );
+        let (replaced, made_of) = (vec![program.file.clone()], MadeOf::Closure);
+        Ok(Built { run, replaced, made_of, notes, ..Built::default() })
     }
 }
 

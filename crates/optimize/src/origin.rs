@@ -8,13 +8,13 @@ use std::path::Path;
 /// Makes `edit` name the folders and libraries that it names now, wherever the new file will be.
 /// `folder`: what $ORIGIN stands for now. Gives whether anything had to change.
 pub fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
-    let folder = folder.display().to_string();
+    let folder = model::text::text(folder);
     let mut changed = false;
     for (tag, text) in [(spec::DT_RPATH, &image.rpath), (spec::DT_RUNPATH, &image.runpath)] {
         let Some(text) = text else { continue };
         let settled = replaced(text, &folder);
         if settled != *text {
-            let at = edit.add_string(settled.as_bytes());
+            let at = edit.add_name(&settled);
             edit.set_value(tag, at);
             changed = true;
         }
@@ -24,7 +24,7 @@ pub fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
     for (entry, name) in needs.zip(&image.needed) {
         let settled = replaced(name, &folder);
         if settled != *name {
-            entry.1 = edit.add_string(settled.as_bytes());
+            entry.1 = edit.add_name(&settled);
             changed = true;
         }
     }

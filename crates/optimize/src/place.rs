@@ -11,7 +11,9 @@
 
 use crate::search::attempt;
 use crate::verify::Verifier;
-use crate::{Built, Optimisation, OptimizeError, Outcome, Subject};
+use crate::{Built, Optimisation, OptimizeError, Outcome, Subject, left};
+use bundle::kept;
+use model::bundle::Kept;
 use model::optimization::{Manifest, OriginalFile};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -19,11 +21,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-const FILES: &str = "files";
-const MANIFEST: &str = "headstart.json";
+pub(crate) const FILES: &str = "files";
+pub(crate) const MANIFEST: &str = "headstart.json";
 const RUN: &str = "run";
-/// What gets that name at the end.
-const RUN_NEXT: &str = ".run";
 /// Has a link of that very name while it is tried: programs may go by it.
 const TRIED: &str = ".tried";
 
@@ -36,6 +36,8 @@ pub struct Place {
     /// What is in it is ours, and not to be kept.
     ours: bool,
     starts: Option<Starts>,
+    /// What it was made of.
+    kept: Kept,
 }
 
 /// How `run` starts the program.
@@ -60,7 +62,8 @@ impl Place {
         if entries.next().is_some() {
             return Err(wrong(&folder, "it is not empty", REMEDY));
         }
-        let mut place = Place { folder, made, ours: true, starts: None };
+        let kept = Kept::default();
+        let mut place = Place { folder, made, ours: true, starts: None, kept };
         // Better now than after minutes of measuring.
         let probe = tempfile::tempfile_in(&place.folder);
         probe.map_err(|error| wrong(&place.folder, &error.to_string(), REMEDY))?;
@@ -102,6 +105,10 @@ impl Place {
                 // Relative, so that the folder can be looked at from elsewhere.
                 let target = run.strip_prefix(&self.folder).unwrap_or(&run).to_owned();
                 self.starts = Some(Starts::Linked(target));
+                let kept = left::made_of(subject, &built, &self.folder);
+                self.kept = kept.map_err(|error| {
+                    wrong(&self.folder, &error.to_string(), "fix that and try again")
+                })?;
                 return Ok(built);
             }
             Outcome::Failed(reason) | Outcome::Declined(reason) | Outcome::NotTried(reason) => {
@@ -124,31 +131,49 @@ impl Place {
         Ok(tried.join(RUN))
     }
 
-    /// Keeps what was made to be started, described by `manifest`.
+    /// Keeps what was made to be started, described by `manifest`, whose `kept` is filled in here.
+    /// Whatever has come into the folder meanwhile is not replaced.
     ///
     /// # Errors
-    /// The files cannot be written, or nothing was made.
+    /// The files cannot be written, something is in their place, or nothing was made.
     pub fn leave(mut self, manifest: &Manifest) -> Result<PathBuf, OptimizeError> {
+        let run = self.folder.join(RUN);
         let failed = |error: io::Error| wrong(&self.folder, &error.to_string(), REMEDY);
-        let described = write(&self.folder.join(MANIFEST), 0o666, |file| {
-            serde_json::to_writer_pretty(&mut *file, manifest)?;
+        let _ = fs::remove_dir_all(self.folder.join(TRIED));
+        let manifest = self.described(manifest).map_err(failed)?;
+        write(&self.folder.join(MANIFEST), 0o666, |file| {
+            serde_json::to_writer_pretty(&mut *file, &manifest)?;
             file.write_all(b"\n")
-        });
-        described.map_err(failed)?;
-        let (run, next) = (self.folder.join(RUN), self.folder.join(RUN_NEXT));
-        match &self.starts {
-            Some(Starts::Linked(target)) => symlink(target, &next),
+        })
+        .map_err(failed)?;
+        let made = match &self.starts {
+            Some(Starts::Linked(target)) => symlink(target, &run),
             Some(Starts::Scripted(program)) => {
-                write(&next, 0o777, |file| file.write_all(&script(program)))
+                write(&run, 0o777, |file| file.write_all(&script(program)))
             }
             None => Err(io::Error::other("nothing was built in it")),
+        };
+        if let Err(error) = made {
+            // It is this one, as it could be written.
+            let _ = fs::remove_file(self.folder.join(MANIFEST));
+            return Err(failed(error));
         }
-        .map_err(failed)?;
-        let _ = fs::remove_dir_all(self.folder.join(TRIED));
-        fs::rename(&next, &run).map_err(failed)?;
         self.ours = false;
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok(run)
+    }
+
+    /// The manifest with all that is left.
+    fn described(&self, manifest: &Manifest) -> io::Result<Manifest> {
+        let of_bundle = self.kept.checked_at_start == Some(true);
+        let path = Path::new(RUN);
+        let run = match &self.starts {
+            Some(Starts::Linked(target)) => kept::link(path, target),
+            Some(Starts::Scripted(program)) => kept::program(path, &script(program)),
+            None => return Err(io::Error::other("nothing was built in it")),
+        };
+        let files = left::files(&self.folder, of_bundle, run)?;
+        Ok(Manifest { kept: Kept { files, ..self.kept.clone() }, ..manifest.clone() })
     }
 }
 
@@ -171,9 +196,7 @@ impl Drop for Place {
             return;
         }
         // What cannot be removed is only untidy: nothing of it is called run.
-        let _ = fs::remove_file(self.folder.join(RUN_NEXT));
         let _ = fs::remove_dir_all(self.folder.join(TRIED));
-        let _ = fs::remove_file(self.folder.join(MANIFEST));
         let _ = fs::remove_dir_all(self.folder.join(FILES));
         let Some(made) = &self.made else { return };
         for folder in self.folder.ancestors().take_while(|folder| folder.starts_with(made)) {
@@ -197,11 +220,9 @@ impl Optimisation for ThroughLink<'_> {
         self.optimisation.keeps_aslr()
     }
 
-    fn build(&self, program: &crate::Program, folder: &Path) -> Result<Built, crate::Declined> {
+    fn build(&self, program: &crate::Program, folder: &Path) -> Result<Built, crate::NotBuilt> {
         let mut built = self.optimisation.build(program, folder)?;
-        let failed =
-            |error: io::Error| crate::Declined(format!("its link cannot be made: {error}"));
-        symlink(&built.run, &self.link).map_err(failed)?;
+        symlink(&built.run, &self.link).map_err(crate::NotBuilt::io(&self.link))?;
         built.run = self.link.clone();
         Ok(built)
     }
@@ -218,13 +239,13 @@ pub fn original(subject: &Subject) -> OriginalFile {
     }
 }
 
-const REMEDY: &str = "name a new or an empty folder that you may write to with --out";
+const REMEDY: &str = "use --out with a new or an empty folder that you may write to";
 
 fn wrong(folder: &Path, problem: &str, remedy: &'static str) -> OptimizeError {
     OptimizeError::Folder { folder: folder.to_owned(), problem: problem.to_owned(), remedy }
 }
 
-/// Temporary file, fsync, rename.
+/// Temporary file, fsync, and a name that nothing has.
 fn write(
     path: &Path,
     mode: u32,
@@ -235,5 +256,5 @@ fn write(
     let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
     content(file.as_file_mut())?;
     file.as_file().sync_all()?;
-    file.persist(path).map(|_| ()).map_err(|error| error.error)
+    file.persist_noclobber(path).map(|_| ()).map_err(|error| error.error)
 }

@@ -4,6 +4,7 @@
 use image::elf::Loadable;
 use loader::{Binding, Environment, Graph, GraphError, Relocated};
 use std::collections::{HashMap, HashSet};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A program as the loader would have it.
@@ -19,7 +20,7 @@ pub struct Launch {
 /// A change that a rewritten program must not have: a defect of headstart, or of its knowledge
 /// of the loader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; nothing was written, and the program is best left as it is")]
+#[error("{0}; nothing was written, and the program should be left as it is")]
 pub struct Changed(pub String);
 
 impl Launch {
@@ -125,18 +126,21 @@ pub fn symbol_name(image: &Loadable, symbol: u32) -> String {
 /// # Errors
 /// The first name that no module is asked for by.
 pub fn versions_have_files(graph: &Graph) -> Result<(), Changed> {
+    let bytes_of = |name: &String| model::text::name(name).as_bytes().to_vec();
     let asked = graph.modules.iter().flat_map(|module| module.image.needed.iter());
-    let mut known: HashSet<Vec<u8>> = asked.map(|name| name.as_bytes().to_vec()).collect();
-    known.extend(graph.modules.iter().map(|m| m.path.display().to_string().into_bytes()));
+    let mut known: HashSet<Vec<u8>> = asked.map(bytes_of).collect();
+    known.extend(graph.modules.iter().map(|m| m.path.as_os_str().as_bytes().to_vec()));
     // The loader has its own name from the start.
     let interpreter = graph.modules.iter().find(|module| module.path == graph.interpreter);
-    known
-        .extend(interpreter.and_then(|module| module.image.soname.clone()).map(String::into_bytes));
+    known.extend(interpreter.and_then(|module| module.image.soname.clone()).as_ref().map(bytes_of));
     for module in &graph.modules {
         let mut files = module.image.versions().filter_map(|version| version.library.as_ref());
         if let Some(file) = files.find(|file| !known.contains(*file)) {
             let (path, file) = (module.path.display(), String::from_utf8_lossy(file));
-            let text = format!("{path} asks for versions of {file}, a name not asked for");
+            let text = format!(
+                "{path} requires versions from {file}, which is not among the \
+                 libraries it names"
+            );
             return Err(Changed(text));
         }
     }

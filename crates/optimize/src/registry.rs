@@ -2,8 +2,8 @@
 
 use crate::Optimisation;
 use crate::bundle::Bundle;
-use crate::exec::Exec;
-use crate::exec_order::ExecAndOrder;
+use crate::no_pie::NoPie;
+use crate::no_pie_order::NoPieAndOrder;
 use crate::order_needed::Order;
 use crate::relr::Relr;
 use crate::selfbind::SelfBindAndOrder;
@@ -14,8 +14,8 @@ pub fn all() -> Vec<&'static dyn Optimisation> {
         &Order,
         &SelfBindAndOrder,
         &Relr,
-        &Exec,
-        &ExecAndOrder,
+        &NoPie,
+        &NoPieAndOrder,
         &Bundle { fixed: false },
         &Bundle { fixed: true },
     ]

@@ -4,7 +4,7 @@
 //! the version GLIBC_ABI_DT_RELR of libc.so.6, so that an older loader refuses it with a reason
 //! instead of running it without its relocations.
 
-use crate::{Built, Declined, Optimisation, Program, copy};
+use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy};
 use image::Edited;
 use image::elf::Loadable;
 use image::elf::edit::Edit;
@@ -28,7 +28,7 @@ impl Optimisation for Relr {
         true
     }
 
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
         let image = copy::movable(program)?;
         let packed = pack(&image)?;
         copy::write(program, folder, &packed.edited, Vec::new())
@@ -85,25 +85,25 @@ fn applies(image: &Loadable) -> Result<(), Declined> {
     let declined = |reason: &str| Err(Declined(reason.to_owned()));
     if image.machine != "x86_64" {
         let machine = &image.machine;
-        return Err(Declined(format!("it is for {machine}; only x86_64 images are packed")));
+        return Err(Declined(format!("it is for {machine}; only x86_64 images are supported")));
     }
     if image.segment(spec::PT_DYNAMIC).is_none() {
         return declined("it is static: no loader reads its relocations");
     }
     if image.dynamic_value(spec::DT_RELR).is_some() {
-        return declined("its relative relocations are packed already (DT_RELR)");
+        return declined("its relative relocations are already packed (DT_RELR)");
     }
     let musl = |name: &String| name.contains("musl");
     if image.interpreter.as_ref().is_some_and(musl) || image.needed.iter().any(musl) {
         return declined(
-            "it is for musl, whose loader cannot be asked for packed relocations; link it with \
-             -z pack-relative-relocs instead",
+            "it is for musl, whose loader cannot be required to support packed relocations; link \
+             it with -z pack-relative-relocs instead",
         );
     }
     if !image.needed.iter().any(|needed| needed == LIBRARY) {
         return declined(
-            "it does not need libc.so.6, which is asked whether the loader can read packed \
-             relocations; link it with libc.so.6",
+            "it does not need libc.so.6, through which it could require a loader that reads \
+             packed relocations; link it with libc.so.6",
         );
     }
     Ok(())

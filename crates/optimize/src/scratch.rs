@@ -24,11 +24,11 @@ impl Scratch {
         let folder = tempfile::Builder::new().prefix("headstart-optimize-").tempdir_in(&place);
         let folder = folder.map_err(|error| {
             let problem = format!("variants cannot be built there: {error}");
-            wrong(problem, "make room, or name another folder in TMPDIR")
+            wrong(problem, "free some space, or choose another folder with TMPDIR")
         })?;
         if os::program::is_on_noexec(folder.path()) {
             let problem = "its file system is mounted with noexec, so no variant could be started";
-            return Err(wrong(problem.to_owned(), "name another folder in TMPDIR"));
+            return Err(wrong(problem.to_owned(), "choose another folder with TMPDIR"));
         }
         Ok(Scratch { folder, made: 0 })
     }
@@ -51,7 +51,7 @@ impl Scratch {
         fs::create_dir(&folder).map_err(|error| OptimizeError::Folder {
             folder: folder.clone(),
             problem: error.to_string(),
-            remedy: "make room, or name another folder in TMPDIR",
+            remedy: "free some space, or choose another folder with TMPDIR",
         })?;
         // As the loader and the kernel will name what is in it.
         Ok(folder.canonicalize().unwrap_or(folder))

@@ -2,7 +2,7 @@
 
 use crate::choice::DEFAULT;
 use crate::verify::{Flaw, Verifier};
-use crate::{Built, Optimisation, OptimizeError, Scratch, Subject};
+use crate::{Built, Declined, NotBuilt, Optimisation, OptimizeError, Scratch, Subject};
 use std::path::Path;
 
 /// Which optimisations the user wants.
@@ -23,7 +23,7 @@ pub enum Outcome {
     Verified(Built),
     /// It was built, and does something else: why.
     Failed(String),
-    /// It was not built: why.
+    /// It was not built, or nobody can tell what it does: why.
     Declined(String),
     /// It was not asked for: what would.
     NotTried(String),
@@ -98,7 +98,7 @@ impl Choice {
     fn forbids(&self, optimisation: &dyn Optimisation) -> Option<String> {
         let fixed = !optimisation.keeps_aslr() && !self.without_aslr;
         fixed.then(|| {
-            "every launch would have the same addresses, which helps attackers; admit it with \
+            "every launch would have the same addresses, which helps attackers; allow it with \
              --allow no-aslr"
                 .to_owned()
         })
@@ -145,16 +145,21 @@ pub(crate) fn attempt(
     step: &mut dyn FnMut(&'static str),
 ) -> Result<Outcome, OptimizeError> {
     stop_if_asked()?;
+    if let Some(reason) = verifier.cannot_compare() {
+        return Ok(Outcome::Declined(reason));
+    }
     step("building");
     let built = match optimisation.build(&subject.program, folder) {
         Ok(built) => built,
-        Err(declined) => return Ok(Outcome::Declined(declined.to_string())),
+        Err(NotBuilt::Declined(Declined(reason))) => return Ok(Outcome::Declined(reason)),
+        Err(NotBuilt::Disk { path, source }) => return Err(OptimizeError::Disk { path, source }),
     };
     stop_if_asked()?;
     step("verifying");
     match verifier.verify(optimisation, &built, folder) {
         Ok(()) => Ok(Outcome::Verified(built)),
         Err(Flaw::Wrong(reason)) => Ok(Outcome::Failed(reason)),
+        Err(Flaw::Unknown(reason)) => Ok(Outcome::Declined(reason)),
         Err(Flaw::Stop(error)) => Err(error),
     }
 }

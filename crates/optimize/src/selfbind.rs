@@ -12,13 +12,14 @@ mod library;
 mod outside;
 
 pub use convert::Converted;
+pub(crate) use copies::{MANIFEST as LIBRARIES, SCHEMA};
 pub use outside::Reason;
 
 use crate::draft::Draft;
 use crate::link_error::refuse_privileged;
 use crate::order_needed::{Plan, compare_order, finding, plan, rewrite};
 use crate::proof::{self, Changed, Launch};
-use crate::{Built, Declined, LinkError, Optimisation, Program, origin, relr};
+use crate::{Built, Declined, LinkError, MadeOf, NotBuilt, Optimisation, Program, origin, relr};
 use copies::Folder;
 use effects::Bindings;
 use finding::Asking;
@@ -81,7 +82,7 @@ pub fn library(image: &Loadable) -> Result<Library<'_>, Declined> {
     let converted = converted.map_err(declined)?;
     if converted.relative == 0 {
         return Err(Declined(format!(
-            "any of its {} references to symbols could be bound to another library's definition, \
+            "each of its {} references to symbols could be bound to another library's definition, \
              or waits for its first call; give a program that uses it instead",
             converted.symbolic
         )));
@@ -109,8 +110,8 @@ pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound,
     // The program alone finds the private copies, so it asks for all: no misses that count.
     let Some(plan) = plan::best(&before.graph, &before.bound, hits, asking, Vec::new(), false)
     else {
-        let reason = "it cannot ask for all its libraries itself without a change of which \
-                      definitions are found first";
+        let reason = "it cannot name all its libraries itself without changing which definitions \
+             are found first";
         return Err(LinkError::NothingToGain { path: file.to_owned(), reason: reason.to_owned() });
     };
     let folder = Folder::claim(folder, file.file_name().unwrap_or_default())?;
@@ -121,12 +122,13 @@ pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound,
         Failed::Link(error) => error,
     })?;
     draft.publish(&work.folder.program())?;
+    work.folder.write_manifest(&work.before.graph, &work.private().collect::<Vec<_>>())?;
     let run = work.folder.keep()?;
     Ok(SelfBound { run, ..counted })
 }
 
 fn other_machine(image: &Loadable) -> String {
-    format!("it is for {}; only relocations of x86_64 are known", image.machine)
+    format!("it is for {}; only relocations of x86_64 are supported", image.machine)
 }
 
 /// A private copy is found by its name, beside the others.
@@ -180,7 +182,6 @@ impl Work {
             private.par_iter().map(|&module| self.copy(module)).collect();
         let (draft, of_program) = self.draft(0, &self.folder.program())?;
         let converted = converted?.into_iter().chain([of_program]).sum();
-        self.folder.write_manifest(private.iter().map(|&m| &self.before.graph.modules[m]))?;
         Ok((draft, converted))
     }
 
@@ -269,15 +270,19 @@ impl Optimisation for SelfBindAndOrder {
         true
     }
 
-    fn build(&self, of: &Program, folder: &Path) -> Result<Built, Declined> {
+    fn build(&self, of: &Program, folder: &Path) -> Result<Built, NotBuilt> {
         let bound = program(&of.path, folder, &Choice::default())?;
         let replaced = bound.private.iter().cloned().chain([of.file.clone()]).collect();
         let mut notes: Vec<String> = bound.ordered.note().into_iter().collect();
         notes.push(format!(
-            "{} libraries are private copies: after an upgrade of any of them, do this again.",
+            "{} libraries are private copies, and nothing is checked at start: after an upgrade \
+             of any of them, the program still uses the copies. `headstart verify DIR` reports \
+             this; then make it again.",
             bound.private.len()
         ));
         let stands_for = bound.copies.into_iter().zip(bound.private).collect();
-        Ok(Built { run: bound.run, replaced, stands_for, notes, ..Built::default() })
+        let (made_of, must_stay) = (MadeOf::Closure, true);
+        let run = bound.run;
+        Ok(Built { run, replaced, stands_for, made_of, must_stay, notes, ..Built::default() })
     }
 }

@@ -51,7 +51,8 @@ impl Subject {
         terms: &Terms,
         launches: &mut Launches,
     ) -> Result<Subject, OptimizeError> {
-        let path = std::path::absolute(&command.program).unwrap_or(command.program.clone());
+        let path =
+            os::program::lasting_path(&command.program).unwrap_or_else(|_| command.program.clone());
         let file = path.canonicalize().unwrap_or_else(|_| path.clone());
         refuse_scripts(&file, &command)?;
         if let Some(what) = privilege(&file).map(Privilege::name) {
@@ -80,7 +81,7 @@ impl Subject {
         let mut command = self.command.clone();
         command.program = program.to_owned();
         if let Some(name) = command.argv.first_mut() {
-            *name = program.display().to_string();
+            *name = program.into();
         }
         command
     }
@@ -102,10 +103,7 @@ impl Subject {
 /// The user's test of one program.
 pub(crate) fn check_of(check: &Command, program: &Path, variant: &str) -> Command {
     let mut check = check.clone();
-    let set = [
-        ("HEADSTART_PROGRAM", program.display().to_string()),
-        ("HEADSTART_VARIANT", variant.to_owned()),
-    ];
+    let set = [("HEADSTART_PROGRAM", program.into()), ("HEADSTART_VARIANT", variant.into())];
     check.environment.extend(set.map(|(name, value)| (name.to_owned(), Some(value))));
     check
 }
@@ -122,11 +120,15 @@ fn successful(
             let timeout_s = terms.timeout.as_secs_f64();
             Err(LabError::TimedOut { command, timeout_s }.into())
         }
-        _ if terms.ignore_failure => Ok(observed),
+        _ if terms.ignore_failure && observed.loader_failure().is_none() => Ok(observed),
+        ending if observed.loader_failure().is_some() => {
+            let output = observed.last_lines() + "\nThe loader cannot start it.";
+            Err(LabError::Failed { command, ending, output }.into())
+        }
         ending => {
             let output = observed.last_lines()
-                + "\nIt has to work before it is optimised; to take this for success, give \
-                   --ignore-failure.";
+                + "\nIt must work before it can be optimized; to treat this as success, use \
+                     --ignore-failure.";
             Err(LabError::Failed { command, ending, output }.into())
         }
     }
@@ -151,7 +153,9 @@ fn environment_of(command: &Command) -> Environment {
     let own = Environment::own();
     let value = |name: &str, own: Option<String>| {
         let set = command.environment.iter().rev().find(|(set, _)| set == name);
-        set.map_or(own, |(_, value)| value.clone().filter(|value| !value.is_empty()))
+        set.map_or(own, |(_, value)| {
+            value.as_ref().map(model::text::text).filter(|value| !value.is_empty())
+        })
     };
     let bind_now = own.bind_now.then(String::new);
     Environment {

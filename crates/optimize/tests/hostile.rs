@@ -5,7 +5,7 @@
 use image::elf::Loadable;
 use image::elf::edit::Edit;
 use image::elf::spec;
-use optimize::{exec, relr};
+use optimize::{no_pie, relr};
 use proptest::prelude::*;
 use std::sync::OnceLock;
 
@@ -43,10 +43,10 @@ fn rewrite(bytes: &[u8]) {
         assert!(new.len() <= most && packed.edited.length() == new.len() as u64);
         // What was rewritten can be rewritten again, or declined.
         if let Ok(image) = Loadable::from_bytes("packed", new) {
-            let _ = exec::fix(&image, 0x20_0000_0000).map(|fixed| fixed.edited.to_bytes());
+            let _ = no_pie::fix(&image, 0x20_0000_0000).map(|fixed| fixed.edited.to_bytes());
         }
     }
-    if let Ok(fixed) = exec::fix(&image, exec::base(&image, 5)) {
+    if let Ok(fixed) = no_pie::fix(&image, no_pie::base(&image, 5)) {
         assert!(fixed.edited.to_bytes().len() <= most);
     }
     if let Ok(mut edit) = Edit::of(&image) {

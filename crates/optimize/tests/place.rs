@@ -23,6 +23,7 @@ fn manifest(variant: &str, subject: &Subject) -> Manifest {
         replaced: Vec::new(),
         notes: Vec::new(),
         undo: String::new(),
+        kept: Default::default(),
     }
 }
 
@@ -88,6 +89,35 @@ fn without_a_better_one_the_original_is_started_by_its_own_name() {
     assert_eq!(left, ["headstart.json", "run"]);
 }
 
+#[test]
+fn what_has_come_into_the_folder_meanwhile_stays() {
+    let Some(bench) = Bench::new() else { return };
+    let terms = terms();
+    let mut launches = Launches::new(Launcher::start().unwrap(), None).unwrap();
+    let subject = Subject::new(bench.command("program"), &terms, &mut launches).unwrap();
+    for name in ["run", "headstart.json"] {
+        for scripted in [false, true] {
+            let out = bench.path(&format!("meanwhile-{name}-{scripted}"));
+            let mut verifier = Verifier::new(&subject, &terms, &mut launches);
+            let mut place = Place::claim(&out).unwrap();
+            match scripted {
+                true => place.start_original(&subject),
+                false => {
+                    let made = bench.made("copy", copy);
+                    drop(place.build(&subject, &mut verifier, made, &mut |_| ()).unwrap());
+                }
+            }
+            fs::write(out.join(name), "mine").unwrap();
+            let said = place.leave(&manifest("copy", &subject)).unwrap_err().to_string();
+            assert!(said.contains("exists"), "{said}");
+            assert_eq!(fs::read_to_string(out.join(name)).unwrap(), "mine");
+            let left: Vec<_> =
+                fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
+            assert_eq!(left, [name], "{scripted}");
+        }
+    }
+}
+
 /// Right only where it is called `run`, as what is left will be.
 const CALLED_RUN: &str = "#include <stdio.h>\n#include <string.h>\n\
     int main(int argc, char **argv) { puts(strcmp(strrchr(argv[0], '/'), \"/run\") ? \
@@ -113,7 +143,10 @@ fn nothing_is_left_of_a_failure() {
         Ok(Built { run: bench.cc(folder, "run", source, &[]), ..Built::default() })
     };
     let said = left(bench, &bench.path("gone/with/it"), wrong).err().unwrap().to_string();
-    assert!(said.contains("not again in") && said.contains("gone/with/it"), "{said}");
+    assert!(
+        said.contains("could not be verified again in") && said.contains("gone/with/it"),
+        "{said}"
+    );
     assert!(!bench.path("gone").exists());
     // A folder that was there stays, and is empty.
     fs::create_dir(bench.path("there")).unwrap();

@@ -62,7 +62,7 @@ fn programs_that_fail() {
     bench.program(&folder, "hangs", "int main(void) { for (;;); }", &[]);
     let short = Terms { timeout: Duration::from_millis(300), ..terms() };
     let said = refused(bench, "hangs", &short).to_string();
-    assert!(said.contains("not finished after 0.3 s"), "{said}");
+    assert!(said.contains("did not finish within 0.3 s"), "{said}");
     // Now so, now otherwise.
     let source = format!(
         "#include <unistd.h>\nint main(void) {{ return unlink(\"{0}\") ? !symlink(\"x\", \"{0}\") : 0; }}",

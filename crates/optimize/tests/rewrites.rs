@@ -1,4 +1,4 @@
-//! `relr` and `exec` on programs of every compiler and linker, before the eyes of readelf, the
+//! `relr` and `no-pie` on programs of every compiler and linker, before the eyes of readelf, the
 //! real loader, and the tools that rewrite files after us.
 #![allow(clippy::unwrap_used)] // a test that cannot build its program fails
 
@@ -7,7 +7,7 @@ mod common;
 use common::{after_tools, open, output, silent, warnings, written};
 use image::elf::Loadable;
 use image::elf::spec;
-use optimize::{Optimisation, Program, exec, relr};
+use optimize::{Optimisation, Program, no_pie, relr};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -141,7 +141,7 @@ fn fixed_programs_run_as_before() {
     each(|built, name| {
         let image = open(&built.program);
         let base = 0x12_3460_0000;
-        let fixed = exec::fix(&image, base).unwrap();
+        let fixed = no_pie::fix(&image, base).unwrap();
         let bytes = fixed.edited.to_bytes();
         let new = Loadable::from_bytes("fixed", bytes.clone()).unwrap();
         assert!(new.fixed && new.entry == image.entry + base, "{name}");
@@ -159,7 +159,7 @@ fn a_packed_program_can_be_fixed() {
         let image = open(&built.program);
         let packed = relr::pack(&image).unwrap().edited.to_bytes();
         let image = Loadable::from_bytes("packed", packed).unwrap();
-        let fixed = exec::fix(&image, exec::base(&image, 12_345_678_901)).unwrap();
+        let fixed = no_pie::fix(&image, no_pie::base(&image, 12_345_678_901)).unwrap();
         check(built, &built.program, &fixed.edited.to_bytes(), name);
     });
 }
@@ -199,7 +199,7 @@ fn files_without_section_headers_are_rewritten() {
             assert_eq!(output(&built.program), SAID, "{linker}");
         }
         let image = open(&built.program);
-        let bytes = exec::fix(&image, 0x20_0000_0000).unwrap().edited.to_bytes();
+        let bytes = no_pie::fix(&image, 0x20_0000_0000).unwrap().edited.to_bytes();
         let fixed = built.folder.path().join("fixed");
         written(&fixed, &bytes);
         assert_eq!(warnings(&fixed), said, "{linker}");
@@ -212,7 +212,7 @@ fn a_copy_elsewhere_finds_the_libraries_of_the_original() {
     let Some(built) = built("clang-19", "lld", "-Wl,-z,lazy") else { return };
     let file = built.program.clone();
     let program = Program { path: built.folder.path().join("other-name"), file };
-    let optimisations: [&dyn Optimisation; 2] = [&relr::Relr, &exec::Exec];
+    let optimisations: [&dyn Optimisation; 2] = [&relr::Relr, &no_pie::NoPie];
     for optimisation in optimisations {
         let folder = tempfile::tempdir().unwrap();
         let made = optimisation.build(&program, folder.path()).unwrap();
@@ -236,7 +236,7 @@ fn a_copy_elsewhere_finds_what_is_asked_for_beside_the_original() {
                 int main(void) { return ask(); }";
     let flags = ["-pie", "-fPIE", "libasked.so", "-Wl,-rpath,$ORIGINS"];
     let file = testkit::compile(&cc, at, "program", main, &flags);
-    let optimisations: [&dyn Optimisation; 2] = [&relr::Relr, &exec::Exec];
+    let optimisations: [&dyn Optimisation; 2] = [&relr::Relr, &no_pie::NoPie];
     for optimisation in optimisations {
         let folder = tempfile::tempdir().unwrap();
         let program = Program { path: file.clone(), file: file.clone() };
@@ -256,8 +256,8 @@ fn privileged_programs_keep_random_addresses() {
     std::fs::set_permissions(&built.program, mode).unwrap();
     let program = Program { path: built.program.clone(), file: built.program.clone() };
     let folder = tempfile::tempdir().unwrap();
-    let refused = exec::Exec.build(&program, folder.path()).unwrap_err();
-    assert!(refused.0.contains("set-user-ID"), "{refused}");
+    let refused = no_pie::NoPie.build(&program, folder.path()).unwrap_err();
+    assert!(refused.to_string().contains("set-user-ID"), "{refused}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -270,12 +270,12 @@ fn what_follows_the_image_stays_where_it_is() {
         let end = bytes.len();
         bytes.extend(b"data behind the image");
         let image = Loadable::from_bytes("program", bytes.clone()).unwrap();
-        let packed = relr::pack(&image).unwrap().edited.to_bytes();
-        let fixed = exec::fix(&image, 0x20_0000_0000).unwrap().edited.to_bytes();
-        for new in [packed, fixed] {
-            assert_eq!(new[end..bytes.len()], bytes[end..]);
-            check(&built, &built.program, &new, linker);
-        }
+        // It would move the end of the file; a fixed program is as long as before.
+        let refused = relr::pack(&image).err().unwrap().to_string();
+        assert!(refused.contains("data at offset"), "{refused}");
+        let new = no_pie::fix(&image, 0x20_0000_0000).unwrap().edited.to_bytes();
+        assert!(new.len() == bytes.len() && new[end..] == bytes[end..]);
+        check(&built, &built.program, &new, linker);
     }
 }
 
@@ -297,7 +297,7 @@ fn exceptions_find_their_handlers_at_new_addresses() {
     assert!(done.success());
     let image = open(&program);
     let packed = relr::pack(&image).unwrap().edited.to_bytes();
-    let fixed = exec::fix(&image, 0x20_0000_0000).unwrap().edited.to_bytes();
+    let fixed = no_pie::fix(&image, 0x20_0000_0000).unwrap().edited.to_bytes();
     for (name, bytes) in [("packed", packed), ("fixed", fixed)] {
         let path = folder.path().join(name);
         written(&path, &bytes);
@@ -316,7 +316,8 @@ fn real_programs_say_the_same() {
         let image = open(&program);
         let folder = tempfile::tempdir().unwrap();
         let packed = relr::pack(&image).map(|packed| packed.edited.to_bytes());
-        let fixed = exec::fix(&image, exec::base(&image, 77)).map(|fixed| fixed.edited.to_bytes());
+        let fixed =
+            no_pie::fix(&image, no_pie::base(&image, 77)).map(|fixed| fixed.edited.to_bytes());
         // The name by which a program was started tells some where their files are.
         let run = |file: &Path| {
             use std::os::unix::process::CommandExt;
@@ -340,7 +341,7 @@ fn the_debugger_finds_functions_at_their_new_addresses() {
     let Some(gdb) = testkit::tool("gdb") else { return };
     let Some(built) = built("gcc", "bfd", "-Wl,-z,lazy") else { return };
     let image = open(&built.program);
-    let bytes = exec::fix(&image, 0x20_0000_0000).unwrap().edited.to_bytes();
+    let bytes = no_pie::fix(&image, 0x20_0000_0000).unwrap().edited.to_bytes();
     std::fs::remove_file(&built.program).unwrap();
     written(&built.program, &bytes);
     let words = ["-batch", "-ex", "info files", "-ex", "break main", "-ex", "run"];
@@ -348,6 +349,24 @@ fn the_debugger_finds_functions_at_their_new_addresses() {
     let text = String::from_utf8_lossy(&said.stdout);
     assert!(text.contains("Breakpoint 1, 0x00000020000"), "{text}");
     assert!(text.contains("is .text") && text.contains(".interp"), "{text}");
+}
+
+/// At most addresses such a program does not start: "unexpected memory mapping".
+#[test]
+fn a_program_with_a_sanitizer_is_not_fixed() {
+    let Some(cc) = testkit::tool("gcc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = "int number; int main(void) { return number++; }";
+    for (option, name) in [("thread", "ThreadSanitizer"), ("address", "AddressSanitizer")] {
+        let option = format!("-fsanitize={option}");
+        let image = open(&testkit::compile(&cc, folder.path(), name, source, &[&option]));
+        let reason = no_pie::fix(&image, 0x20_0000_0000).err().unwrap().0;
+        assert!(reason.contains(&format!("it is built with {name} ({option})")), "{reason}");
+        assert!(relr::pack(&image).is_ok());
+    }
+    let option = "-fsanitize=undefined";
+    let image = open(&testkit::compile(&cc, folder.path(), "undefined", source, &[option]));
+    assert!(no_pie::fix(&image, 0x20_0000_0000).is_ok());
 }
 
 #[test]
@@ -370,12 +389,12 @@ fn what_is_not_rewritten_says_why() {
     assert!(reason(&alone).contains("libc.so.6"));
     assert!(reason(&text).contains("static"));
     assert!(reason(&no_pie).contains("no relative relocations"));
-    let reason = |image: &Loadable| exec::fix(image, 0x20_0000_0000).err().unwrap().0;
+    let reason = |image: &Loadable| no_pie::fix(image, 0x20_0000_0000).err().unwrap().0;
     assert!(reason(&static_pie).contains("relocates itself"));
     assert!(reason(&no_pie).contains("already"));
     assert!(reason(&alone).contains("library"));
-    assert!(exec::fix(&plain, 0x20_0000_0001).err().unwrap().0.contains("multiple"));
-    assert!(exec::fix(&plain, 0xffff_ffff_ffff_f000).err().unwrap().0.contains("base"));
+    assert!(no_pie::fix(&plain, 0x20_0000_0001).err().unwrap().0.contains("multiple"));
+    assert!(no_pie::fix(&plain, 0xffff_ffff_ffff_f000).err().unwrap().0.contains("base"));
     if let Some(cc) = testkit::tool("musl-gcc") {
         let musl = open(&testkit::compile(&cc, folder.path(), "musl", source, &["-fPIE", "-pie"]));
         assert!(relr::pack(&musl).err().unwrap().0.contains("musl"));
@@ -387,11 +406,11 @@ fn bases_are_aligned_and_in_range() {
     let Some(built) = built("gcc", "bfd", "-Wl,-z,max-page-size=0x200000") else { return };
     let image = open(&built.program);
     for random in [0, 1, 12_345, u64::MAX / 3, u64::MAX] {
-        let base = exec::base(&image, random);
+        let base = no_pie::base(&image, random);
         assert_eq!(base % 0x20_0000, 0, "{base:#x}");
         assert!((0x10_0000_0000..0x5000_0020_0000).contains(&base), "{base:#x}");
     }
-    assert_ne!(exec::base(&image, 1), exec::base(&image, 2));
+    assert_ne!(no_pie::base(&image, 1), no_pie::base(&image, 2));
 }
 
 /// A library of a hundred megabytes, in memory only.

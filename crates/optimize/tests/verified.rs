@@ -135,7 +135,7 @@ fn one_that_hangs_is_ended() {
     let (mut outcomes, _) = bench.outcomes_of(bench.command("program"), &short, &made).unwrap();
     assert!(matches!(outcomes.pop(), Some(Outcome::Verified(_))), "the others are not held up");
     let said = failed(outcomes.remove(0));
-    assert!(said.contains("not finished in time"), "{said}");
+    assert!(said.contains("timed out"), "{said}");
     assert!(started.elapsed() < Duration::from_secs(15));
 }
 
@@ -167,7 +167,7 @@ fn what_it_replaces_is_not_mapped() {
         );
         Ok(built(bench, folder, &source))
     }));
-    assert!(said.contains("gave way to the original"), "{said}");
+    assert!(said.contains("started the original program instead"), "{said}");
 }
 
 #[test]
@@ -194,13 +194,14 @@ fn the_users_test_decides() {
 
 /// Process ids and addresses differ from launch to launch.
 #[test]
-fn output_that_differs_by_itself_is_not_compared() {
+fn numbers_that_differ_by_themselves_are_not_compared() {
     let Some(bench) = Bench::new() else { return };
     let source = "#include <stdio.h>\n#include <unistd.h>\n\
                   int main(void) { printf(\"%d %p\\n\", getpid(), main); fputs(\"x\", stderr); }";
     bench.program(&bench.path(""), "differs", source, &[]);
     let other: bench::Build = |bench, _, folder| {
-        let source = "#include <stdio.h>\nint main(void) { puts(\"1\"); fputs(\"y\", stderr); }";
+        let source =
+            "#include <stdio.h>\nint main(void) { puts(\"1 0x1\"); fputs(\"y\", stderr); }";
         Ok(built(bench, folder, source))
     };
     let made = [("copy", copy as bench::Build), ("other", other)];
@@ -209,7 +210,7 @@ fn output_that_differs_by_itself_is_not_compared() {
     let said = failed(outcomes.pop().unwrap());
     assert!(said.contains("stderr: 'y' instead of 'x'"), "{said}");
     assert!(matches!(outcomes.pop(), Some(Outcome::Verified(_))), "{outcomes:?}");
-    assert!(notes.len() == 1 && notes[0].contains("stdout"), "{notes:?}");
+    assert!(notes.is_empty(), "{notes:?}");
 }
 
 #[test]
@@ -244,7 +245,7 @@ fn the_environment_is_the_commands() {
     let error = bench.outcomes_of(command.clone(), &terms(), &made).err().unwrap();
     assert!(error.to_string().contains("libaside.so"), "{error}");
     let path = folder.display().to_string();
-    command.environment.push(("LD_LIBRARY_PATH".to_owned(), Some(path)));
+    command.environment.push(("LD_LIBRARY_PATH".to_owned(), Some(path.into())));
     let (outcomes, _) = bench.outcomes_of(command, &terms(), &made).unwrap();
     assert!(matches!(outcomes[0], Outcome::Verified(_)), "{outcomes:?}");
 }

@@ -199,8 +199,8 @@ fn privileges_are_not_lost_in_silence() {
     while enter().contains("Text file busy") {}
     for (mode, expected) in [
         (0o755, "ending: Ready"),
-        (0o4755, "which ptrace takes away; run as root"),
-        (0o2755, "which ptrace takes away; run as root"),
+        (0o4755, "which it loses under ptrace; run as root"),
+        (0o2755, "which it loses under ptrace; run as root"),
         (0o711, "may not be read"),
     ] {
         set_mode(&program, mode);

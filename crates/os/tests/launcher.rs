@@ -78,7 +78,7 @@ fn measures_to_a_file_of_a_program_that_becomes_a_daemon() {
     let until = Until::File(path.display().to_string());
     assert_eq!(sh(&script, until.clone()).ending, Ending::Ready);
     let error = launch_with(&["true"], &spec(until)).unwrap_err().to_string();
-    assert!(error.contains("exists already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn measures_to_an_open_port() {
     let port = listener.local_addr().unwrap().port();
     let spec = spec(Until::Port(port));
     let error = launch_with(&["true"], &spec).unwrap_err().to_string();
-    assert!(error.contains("already served"), "{error}");
+    assert!(error.contains("already answers"), "{error}");
     drop(listener);
     // A launcher that another test forks at this moment still holds a copy.
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {}

@@ -2,7 +2,7 @@
 
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
-use model::bundle::{BundleManifest, BundleVerification};
+use model::bundle::{BundleManifest, BundleVerification, Starts};
 
 /// Figures of a bundle that was made just now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,11 +25,12 @@ pub struct Figures {
 pub fn made(manifest: &BundleManifest, figures: &Figures, style: &Style) -> String {
     let merged = manifest.modules.iter().filter(|module| module.outside.is_none()).count() as u64;
     let adjusts = match (manifest.fixed, figures.moving) {
-        (true, _) => "adjusts no address (they are fixed: see headstart rerandomize)".to_owned(),
+        (true, _) => "adjusts no addresses (they are fixed: see headstart rerandomize)".to_owned(),
         (false, moving) => format!("adjusts {}", plural(moving, "address", "addresses")),
     };
     let sentence = format!(
-        "{} and {} as one file of {}; {} bound now, the loader still looks up {} and {adjusts}.",
+        "{} and {} are now one file of {}; {} bound beforehand; the loader still looks up {} and \
+         {adjusts}.",
         style.terminal(&manifest.program),
         plural(merged.saturating_sub(1), "library", "libraries"),
         model::figures::bytes(figures.bytes),
@@ -43,11 +44,15 @@ pub fn made(manifest: &BundleManifest, figures: &Figures, style: &Style) -> Stri
         let line = format!("outside: {} ({reason})", style.terminal(&module.path));
         view += &(style.wrap(&line, 9) + "\n");
     }
+    for warning in &manifest.warnings {
+        let line = format!("{} {}", style.paint(Tint::Doubt, "warning:"), style.terminal(warning));
+        view += &(style.wrap(&line, 9) + "\n");
+    }
     let mut notes = Vec::new();
     if figures.joined > 0 {
         notes.push(format!(
-            "One file can have 1,170 parts: constants of {} are mapped together with their code, \
-             executable.",
+            "One file can have only 1,170 segments: constants of {} are mapped together with \
+             their code, and are executable.",
             plural(figures.joined, "module", "modules")
         ));
     }
@@ -57,17 +62,67 @@ pub fn made(manifest: &BundleManifest, figures: &Figures, style: &Style) -> Stri
 /// The terminal view of a verification.
 pub fn verified(verification: &BundleVerification, style: &Style) -> String {
     let program = style.terminal(&verification.program);
-    if verification.current {
-        let good = style.paint(Tint::Good, "current");
-        let files = count(verification.files as u64);
-        return format!("{good}: all {files} files of {program} are those that were merged\n");
-    }
-    let stale = style.paint(Tint::Doubt, "stale");
-    let mut view = format!("{stale}: {program} is started in its original form\n");
+    let files = count(verification.files as u64);
+    let (tint, word, sentence) = match (verification.current, verification.starts) {
+        (true, Starts::Bundle | Starts::Unknown) => {
+            (Tint::Good, "current", format!("all {files} files of {program} are unchanged"))
+        }
+        (true, Starts::Copies) => (
+            Tint::Good,
+            "current",
+            format!("all {files} files of {program} are unchanged; nothing is checked at start"),
+        ),
+        (true, _) => (Tint::Good, "current", unused(verification, &program, style)),
+        (false, starts) => (Tint::Doubt, "stale", stale(verification, starts, &program, style)),
+    };
+    let (tint, word) = match verification.starts {
+        Starts::Unknown if !verification.current => (Tint::Bad, "changed"),
+        _ => (tint, word),
+    };
+    let head = format!("{}: {sentence}", style.paint(tint, word));
+    let mut view = style.wrap(&head, 0) + "\n";
     for change in &verification.changes {
         let line = format!("{}: {}", style.terminal(&change.path), style.terminal(&change.found));
         view += &(style.wrap(&line, 2) + "\n");
     }
-    let remedy = "Make the bundle again with headstart bundle.";
-    view + &style.paint(Tint::Remedy, remedy) + "\n"
+    if let Some(remedy) = &verification.remedy {
+        // A command has to be copied whole.
+        view += &(style.paint(Tint::Remedy, &style.terminal(remedy)) + "\n");
+    }
+    view
+}
+
+/// A bundle whose files are the same, and that takes itself for stale.
+fn unused(verification: &BundleVerification, program: &str, style: &Style) -> String {
+    if verification.starts == Starts::Original && verification.noticed.is_none() {
+        return format!("run starts {program} itself");
+    }
+    let files = count(verification.files as u64);
+    let noticed = style.terminal(verification.noticed.as_deref().unwrap_or_default());
+    format!(
+        "all {files} files of {program} have the same content, but run starts the original: \
+         {noticed} has changed since the bundle was made"
+    )
+}
+
+/// What is started where something has changed. The check at start does not read contents.
+fn stale(
+    verification: &BundleVerification,
+    starts: Starts,
+    program: &str,
+    style: &Style,
+) -> String {
+    match starts {
+        Starts::Original => format!("run starts the original {program}"),
+        Starts::Nothing => format!("run cannot start anything, because {program} is missing"),
+        Starts::Bundle => "run does not notice this, and still uses the merged code".to_owned(),
+        Starts::Copies => {
+            "run does not notice this, and still uses the copies in this folder".to_owned()
+        }
+        Starts::Unknown => {
+            let path = verification.changes.first().map(|change| change.path.as_str());
+            let path = style.terminal(path.unwrap_or_default());
+            format!("{path} is not as headstart left it, so what it starts is unknown")
+        }
+    }
 }

@@ -29,7 +29,7 @@ fn verdicts(results: &Results, style: &Style) -> String {
 
 fn times(results: &Results, style: &Style) -> String {
     let medians = results.variants.iter().map(|variant| variant.summary.median_us);
-    let unit = Unit::of(medians.fold(f64::INFINITY, f64::min), style);
+    let unit = Unit::asked(results.unit, medians.fold(f64::INFINITY, f64::min), style);
     let mut table = Table::new(vec![
         Column::left(format!("times in {}", unit.name())),
         Column::right("fastest").or_drop(1),
@@ -71,7 +71,9 @@ fn change(variant: &VariantResult, results: &Results, style: &Style) -> [Cell; 2
 
 /// A table of what the launches used; a dash where that is unavailable.
 fn usage(results: &Results, style: &Style) -> String {
-    let rows: Vec<_> = results.variants.iter().map(|variant| counters(variant, style)).collect();
+    let unit = results.unit;
+    let rows: Vec<_> =
+        results.variants.iter().map(|variant| counters(variant, unit, style)).collect();
     let Some(first) = rows.first() else { return String::new() };
     let heads = first.iter().zip([0, 1, 2, 3, 4]);
     let mut heads: Vec<Column> =
@@ -92,7 +94,8 @@ fn usage(results: &Results, style: &Style) -> String {
 /// Why there are dashes: each reason once.
 fn unavailable(results: &Results, style: &Style) -> String {
     let mut reasons: Vec<String> = Vec::new();
-    for counter in results.variants.iter().flat_map(|variant| counters(variant, style)) {
+    let unit = results.unit;
+    for counter in results.variants.iter().flat_map(|variant| counters(variant, unit, style)) {
         if let Reading::Unavailable { reason, remedy } = counter.reading {
             let remedy = if remedy.is_empty() { remedy } else { format!(" ({remedy})") };
             let text = format!("{} unavailable: {reason}{remedy}", counter.head);
@@ -121,7 +124,7 @@ fn manner(results: &Results, style: &Style) -> String {
     }
     if let Some(rounds) = results.effects.iter().map(|effect| effect.rounds).max() {
         let rounds = plural(rounds.into(), "round", "rounds");
-        let text = format!("{rounds}, each variant once a round, in random order");
+        let text = format!("{rounds}, each variant once per round, in random order");
         for line in lines(&text, style.width) {
             view += &(style.paint(Tint::Faint, &line) + "\n");
         }

@@ -2,7 +2,7 @@
 
 use crate::figure::{Unit, bytes, count, kib};
 use crate::style::Style;
-use model::{Reading, VariantResult};
+use model::{Reading, TimeUnit, VariantResult};
 
 /// One figure beside the times.
 pub(crate) struct Counter {
@@ -19,7 +19,11 @@ pub(crate) struct Counter {
 }
 
 /// Memory, CPU time, faults, reads: medians of the variant's launches.
-pub(crate) fn counters(variant: &VariantResult, style: &Style) -> Vec<Counter> {
+pub(crate) fn counters(
+    variant: &VariantResult,
+    unit: Option<TimeUnit>,
+    style: &Style,
+) -> Vec<Counter> {
     let counter = |label, kind, head, reading, remark: &str| Counter {
         label,
         kind,
@@ -28,7 +32,7 @@ pub(crate) fn counters(variant: &VariantResult, style: &Style) -> Vec<Counter> {
         remark: remark.to_owned(),
     };
     let shown = |reading: &Reading<u64>, show: fn(u64) -> String| reading.clone().map(show);
-    let cpu = Unit::of(variant.cpu_us, style).show(variant.cpu_us);
+    let cpu = Unit::asked(unit, variant.cpu_us, style).show(variant.cpu_us);
     let share = variant.cpu_us / variant.summary.median_us * 100.0;
     let share = if share.is_finite() {
         format!("user and kernel, {share:.0} % of the median")
@@ -40,7 +44,7 @@ pub(crate) fn counters(variant: &VariantResult, style: &Style) -> Vec<Counter> {
     let major = shown(&variant.major_faults, count);
     let read = shown(&variant.read_bytes, bytes);
     vec![
-        counter("memory", "", "memory", memory, "resident at its peak"),
+        counter("memory", "", "memory", memory, "peak resident set"),
         counter("CPU time", "", "CPU time", Reading::Value(cpu), &share),
         counter("faults", "minor", "minor faults", minor, "minor: served from memory"),
         counter("", "major", "major faults", major, "major: waited for storage"),

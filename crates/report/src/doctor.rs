@@ -8,8 +8,8 @@ use std::fmt::Write;
 
 /// Order of the sections, with the looks of their titles.
 const SECTIONS: [(CheckState, Tint, &str); 4] = [
-    (CheckState::Warning, Tint::Bad, "Warnings: results are noisier or poorer than they could be"),
-    (CheckState::Unknown, Tint::Doubt, "Unknown: could not be read"),
+    (CheckState::Warning, Tint::Bad, "Warnings: these make results noisier or incomplete"),
+    (CheckState::Unknown, Tint::Doubt, "Unknown: could not be checked"),
     (CheckState::Note, Tint::Strong, "Notes: worth knowing"),
     (CheckState::Good, Tint::Good, "Good"),
 ];
@@ -100,13 +100,13 @@ mod tests {
     #[test]
     fn warnings_come_first_and_commands_stand_alone() {
         insta::assert_snapshot!(view(&checks(), &plain(80)), @r"
-    Warnings: results are noisier or poorer than they could be
+    Warnings: these make results noisier or incomplete
       governor        powersave
                       -> a launch begins before its CPU has reached full speed,
                       which takes some time to do
         $ echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor
 
-    Unknown: could not be read
+    Unknown: could not be checked
       turbo           /sys/x: No such file
                       -> speed may vary
 

@@ -1,6 +1,7 @@
 //! Measured times and shares: four digits, as many launches support them.
 
 use crate::style::Style;
+use model::TimeUnit;
 pub use model::figures::{bytes, count, duration, kib, plural};
 
 /// A unit of time with the decimals that a figure in it gets.
@@ -14,12 +15,32 @@ pub struct Unit {
 impl Unit {
     /// The unit in which `us` microseconds read best, with four significant digits.
     pub fn of(us: f64, style: &Style) -> Unit {
-        let micro = if style.unicode { "µs" } else { "us" };
         // A figure that would round up to 1000 is 1 of the next unit.
-        let (scale, name) = match us {
-            us if us < 999.95 => (1.0, micro),
-            us if us < 999.95e3 => (1e3, "ms"),
-            _ => (1e6, "s"),
+        let unit = match us {
+            us if us < 999.95 => TimeUnit::Microsecond,
+            us if us < 999.95e3 => TimeUnit::Millisecond,
+            _ => TimeUnit::Second,
+        };
+        Unit::with(unit, us, style)
+    }
+
+    /// The unit that was asked for; else the one in which `us` microseconds read best.
+    pub fn asked(unit: Option<TimeUnit>, us: f64, style: &Style) -> Unit {
+        let Some(unit) = unit else { return Unit::of(us, style) };
+        let mut unit = Unit::with(unit, us, style);
+        // A larger unit than suits the figure takes more decimals for as many digits.
+        let zeros = -(us / unit.us).log10().ceil();
+        if us > 0.0 && zeros >= 0.0 {
+            unit.decimals += 1 + (zeros as usize).min(5);
+        }
+        unit
+    }
+
+    fn with(unit: TimeUnit, us: f64, style: &Style) -> Unit {
+        let (scale, name) = match unit {
+            TimeUnit::Microsecond => (1.0, if style.unicode { "µs" } else { "us" }),
+            TimeUnit::Millisecond => (1e3, "ms"),
+            TimeUnit::Second => (1e6, "s"),
         };
         let decimals = match us / scale {
             value if value < 9.9995 => 3,
@@ -91,6 +112,17 @@ mod tests {
     use super::*;
 
     const STYLE: Style = Style { colour: false, width: 80, unicode: true };
+
+    #[test]
+    fn a_unit_that_is_asked_for_keeps_the_digits() {
+        let style = Style { colour: false, width: 80, unicode: true };
+        let show = |unit, us| Unit::asked(Some(unit), us, &style).show(us);
+        assert_eq!(show(TimeUnit::Millisecond, 812.44), "0.8124 ms");
+        assert_eq!(show(TimeUnit::Second, 812.44), "0.0008124 s");
+        assert_eq!(show(TimeUnit::Microsecond, 1_234_567.0), "1,234,567 µs");
+        assert_eq!(show(TimeUnit::Second, 1_234_567.0), "1.235 s");
+        assert_eq!(Unit::asked(None, 812.44, &style).show(812.44), "812.4 µs");
+    }
 
     #[test]
     fn times_have_four_digits() {

@@ -28,13 +28,13 @@ pub struct FlagChange {
 
 /// Flags with a column of their own: its head, the flag, and what the flag says.
 const COLUMNS: [(&str, &str, &str); 8] = [
-    ("base", "dynamicbase", "loaded anywhere: ASLR"),
-    ("high", "highentropyva", "also above 4 GiB"),
-    ("large", "largeaddressaware", "addresses above 2 GiB"),
-    ("net", "swaprun:net", "copied from network drives first"),
-    ("cd", "swaprun:cd", "copied from removable drives first"),
-    ("nx", "nxcompat", "data is not executed"),
-    ("ts", "tsaware", "for terminal servers"),
+    ("base", "dynamicbase", "ASLR"),
+    ("high", "highentropyva", "ASLR above 4 GiB"),
+    ("large", "largeaddressaware", "uses addresses above 2 GiB"),
+    ("net", "swaprun:net", "copied before it runs from a network drive"),
+    ("cd", "swaprun:cd", "copied before it runs from a removable drive"),
+    ("nx", "nxcompat", "data cannot be executed"),
+    ("ts", "tsaware", "terminal-server aware"),
     ("nobind", "no-bind", "must not be bound"),
 ];
 
@@ -71,7 +71,7 @@ pub fn changes(files: &[FlagChange], written: Option<&str>, style: &Style) -> St
         let words: Vec<String> =
             set.chain(file.cleared.iter().map(|name| format!("{minus}{name}"))).collect();
         let cell = match words.is_empty() {
-            true => Cell::new(Tint::Faint, "as before"),
+            true => Cell::new(Tint::Faint, "unchanged"),
             false => Cell::new(Tint::Plain, words.join(" ")),
         };
         table.row(vec![Cell::new(Tint::Name, style.terminal(&file.file)), cell]);

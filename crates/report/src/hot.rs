@@ -48,7 +48,7 @@ pub fn view(hot: &Reading<Hot>, style: &Style, rows: Option<usize>) -> String {
 fn functions(page: &mut Page, hot: &Hot) {
     page.heading("Hot functions");
     let how = format!(
-        "{} of {}, {} a second of processor time; of each function its own code, without what it \
+        "{} from {}, {} per second of CPU time; a function's share excludes the functions that it \
          calls",
         plural(hot.samples, "sample", "samples"),
         plural(hot.launches.into(), "launch", "launches"),
@@ -96,12 +96,12 @@ fn instructions(page: &mut Page, hot: &Hot, hottest: &Hottest) {
     let place = hot.functions.iter().position(|function| same(&function));
     let title = match place {
         Some(0) | None => "Hottest",
-        Some(_) => "Hottest of those whose code can be read",
+        Some(_) => "Hottest function whose code can be read",
     };
     page.blank();
     page.wrapped("", Tint::Strong, &format!("{title}: {}", hottest.function));
     let how = format!(
-        "{} in {}; each is on the instruction that waits, often the one after the slow one",
+        "{} in {}; each is on the instruction that was next, often the one after the slow one",
         plural(samples, "sample", "samples"),
         hottest.module,
     );

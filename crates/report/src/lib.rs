@@ -20,6 +20,7 @@ pub mod load_table;
 pub mod measure;
 mod notes;
 pub mod optimize;
+pub mod published;
 pub mod realign;
 pub mod rebase;
 pub mod rewritten;

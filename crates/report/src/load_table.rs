@@ -9,9 +9,9 @@ use model::load_table::{LoadCell, LoadColumn, LoadRow, LoadTable};
 use model::{CacheState, Reading, Verdict};
 
 /// How the figures are to be read.
-const HOW: &str = "Times are those of the fastest launch. Improvements are on the first row, by the \
-                   median of launches in turn; \"none\": no difference that matters, \"unclear\": \
-                   more launches would tell.";
+const HOW: &str = "Times are those of the fastest launch. Improvements are relative to the first \
+     row, by the median of interleaved launches; \"none\": no relevant difference, \"unclear\": \
+     more launches are needed.";
 
 /// Two columns of the table for each place take about so many characters.
 const PLACE_WIDTH: usize = 24;
@@ -128,7 +128,7 @@ fn groups(table: &LoadTable) -> Vec<Vec<&LoadColumn>> {
     groups.into_iter().map(|(_, columns)| columns).collect()
 }
 
-fn state(cache: CacheState) -> &'static str {
+pub(crate) fn state(cache: CacheState) -> &'static str {
     match cache {
         CacheState::Warm => "warm",
         CacheState::ColdDropped | CacheState::ColdEvicted => "cold",
@@ -137,7 +137,7 @@ fn state(cache: CacheState) -> &'static str {
 
 fn about(row: &LoadRow) -> String {
     match &row.counterpart {
-        Some(name) if *name != row.name => format!("{}; \"{name}\" in the column", row.about),
+        Some(name) if *name != row.name => format!("{}; \"{name}\" in the article", row.about),
         _ => row.about.clone(),
     }
 }

@@ -6,7 +6,7 @@ use crate::histogram::histogram;
 use crate::notes::{cold, notes};
 use crate::style::{Style, Tint};
 use crate::text::{columns, lines, padding};
-use model::{Ending, Reading, Results, VariantResult};
+use model::{Ending, Reading, Results, TimeUnit, VariantResult};
 
 /// Columns of the labels, and of the figures after them.
 const LABEL: usize = 9;
@@ -23,14 +23,14 @@ pub fn measure_view(results: &Results, style: &Style) -> String {
     for variant in &results.variants {
         view += &headline(variant, style);
         view.push('\n');
-        view += &times(variant, results.rules.confidence, style);
+        view += &times(variant, results, style);
         view.push('\n');
-        let strip = strip(variant, style);
+        let strip = strip(variant, results.unit, style);
         if !strip.is_empty() {
             view += &strip;
             view.push('\n');
         }
-        view += &usage(variant, style);
+        view += &usage(variant, results.unit, style);
     }
     view + &note_lines(results, style)
 }
@@ -53,9 +53,10 @@ fn headline(variant: &VariantResult, style: &Style) -> String {
     format!("{}{gap}  {}\n", style.paint(Tint::Name, &command), style.paint(Tint::Faint, &launches))
 }
 
-fn times(variant: &VariantResult, confidence: f64, style: &Style) -> String {
+fn times(variant: &VariantResult, results: &Results, style: &Style) -> String {
+    let confidence = results.rules.confidence;
     let summary = &variant.summary;
-    let unit = Unit::of(summary.median_us, style);
+    let unit = Unit::asked(results.unit, summary.median_us, style);
     let median = unit.show(summary.median_us);
     if summary.runs == 1 {
         let remark = "a single launch: no spread, no interval";
@@ -67,7 +68,7 @@ fn times(variant: &VariantResult, confidence: f64, style: &Style) -> String {
     let interval = if stats::order_interval(&sorted, confidence).is_some() {
         format!("{range} ({confidence_text} interval)")
     } else {
-        format!("{range} (all; too few for a {confidence_text} interval)")
+        format!("{range} (all launches; too few for a {confidence_text} interval)")
     };
     let others = style.list(&[
         format!("p10 {}", unit.show(summary.p10_us)),
@@ -84,9 +85,9 @@ fn times(variant: &VariantResult, confidence: f64, style: &Style) -> String {
 }
 
 /// The shape of the launches between the ends of its scale; empty where all took the same time.
-fn strip(variant: &VariantResult, style: &Style) -> String {
+fn strip(variant: &VariantResult, unit: Option<TimeUnit>, style: &Style) -> String {
     let sorted = stats::ascending(&variant.times_us);
-    let unit = Unit::of(variant.summary.median_us, style);
+    let unit = Unit::asked(unit, variant.summary.median_us, style);
     let lead = if style.width < ROOMY { 2 } else { 2 + LABEL };
     // Both ends of the scale, the marks around the bars, and the slower launches.
     let ends = columns(&unit.show(variant.summary.max_us)) * 2 + 4 + ", 99 slower".len();
@@ -106,9 +107,9 @@ fn strip(variant: &VariantResult, style: &Style) -> String {
     format!("{lead} {edge}{bars}{edge} {to}{slower}\n")
 }
 
-fn usage(variant: &VariantResult, style: &Style) -> String {
+fn usage(variant: &VariantResult, unit: Option<TimeUnit>, style: &Style) -> String {
     let mut lines = String::new();
-    for Counter { label, kind, reading, remark, .. } in counters(variant, style) {
+    for Counter { label, kind, reading, remark, .. } in counters(variant, unit, style) {
         lines += &match reading {
             Reading::Value(figure) => line(label, Tint::Plain, &figure, &remark, style),
             Reading::Unavailable { reason, remedy } => {

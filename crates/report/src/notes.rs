@@ -36,7 +36,7 @@ fn ending(ending: Ending) -> Option<String> {
         Ending::Code(0) | Ending::Ready => None,
         Ending::Code(code) => Some(format!("with exit code {code}")),
         Ending::Signal(signal) => Some(format!("killed by signal {signal}{}", signal_name(signal))),
-        Ending::TimedOut => Some("not finished in time".to_owned()),
+        Ending::TimedOut => Some("timed out".to_owned()),
     }
 }
 
@@ -60,7 +60,10 @@ fn signal_name(signal: i32) -> &'static str {
 fn left_running(variant: &VariantResult) -> Option<String> {
     let (left, runs) = (variant.left_running, variant.summary.runs);
     (left > 0).then(|| {
-        format!("{left} of {runs} launches left processes running, which headstart ended; --until says when such a program is ready.")
+        format!(
+            "{left} of {runs} launches left processes running, which headstart ended; use \
+             --until to say when such a program is ready."
+        )
     })
 }
 
@@ -68,7 +71,8 @@ fn noise(variant: &VariantResult) -> Option<String> {
     let spread = variant.summary.spread;
     (spread > NOISY && variant.summary.runs >= 10).then(|| {
         format!(
-            "The launches differ by {}; headstart doctor says what makes this machine noisy.",
+            "The spread of the launch times is {}; headstart doctor shows what makes this machine \
+             noisy.",
             percent(spread)
         )
     })
@@ -77,7 +81,7 @@ fn noise(variant: &VariantResult) -> Option<String> {
 /// How the cache was emptied and what was left in it.
 pub fn cold(cold: &ColdSummary) -> String {
     let how = match cold.state {
-        CacheState::Warm => return "the page cache was left as it was".to_owned(),
+        CacheState::Warm => return "the page cache was not emptied".to_owned(),
         CacheState::ColdDropped => "the whole page cache was dropped",
         CacheState::ColdEvicted => "the files that the launch maps were evicted",
     };
@@ -87,5 +91,5 @@ pub fn cold(cold: &ColdSummary) -> String {
         Reading::Unavailable { reason, .. } => format!("an unknown number ({reason})"),
     };
     let (files, pages) = (count(cold.files.into()), count(cold.total_pages));
-    format!("{how}; of {pages} pages in {files} files {left} stayed resident")
+    format!("{how}; {left} of {pages} pages in {files} files stayed resident")
 }

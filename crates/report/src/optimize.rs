@@ -37,7 +37,7 @@ pub fn view(found: &Optimization, style: &Style) -> String {
 fn manner(found: &Optimization, style: &Style) -> String {
     let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
     let rounds = plural(u64::from(rounds.unwrap_or(0)), "round", "rounds");
-    let text = format!("{rounds}, each variant once a round, in random order");
+    let text = format!("{rounds}, each variant once per round, in random order");
     let line = |line: &String| style.paint(Tint::Faint, line) + "\n";
     crate::text::lines(&text, style.width).iter().map(line).collect()
 }
@@ -54,14 +54,14 @@ fn best(found: &Optimization, style: &Style) -> String {
     let measured = found.variants.iter().filter(|variant| variant.state == VariantState::Verified);
     let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
     let few = rounds.is_some_and(|rounds| rounds < rules.least_rounds);
-    let too_few = format!("{} rounds are the least that show a difference", rules.least_rounds);
+    let too_few = format!("at least {} rounds are needed to show a difference", rules.least_rounds);
     let why = match measured.count() {
         0 => "no other variant could be verified",
         _ if few => too_few.as_str(),
-        1 => "the other variant is not shown to be faster",
-        _ => "none of the others is shown to be faster",
+        1 => "the other variant is not measurably faster",
+        _ => "no variant is measurably faster",
     };
-    format!("{program} is best left as it is: {why}.")
+    format!("{program} should be left as it is: {why}.")
 }
 
 /// What the best, chosen by warm launches, does to cold ones.

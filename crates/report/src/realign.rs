@@ -49,25 +49,43 @@ pub fn table(rows: &[RealignRow], written: Option<&str>, style: &Style) -> Strin
         ]);
     }
     let notes = rows.iter().map(|row| (row.file.as_str(), row.notes.as_slice()));
-    table.render(style) + &sum(rows, style) + &rewritten::end(notes, written, style)
+    table.render(style)
+        + &sum(rows, written.is_none(), style)
+        + &rewritten::end(notes, written, style)
 }
 
 /// What came of all of them together.
-fn sum(rows: &[RealignRow], style: &Style) -> String {
+fn sum(rows: &[RealignRow], dry_run: bool, style: &Style) -> String {
     let mapped: u64 =
         rows.iter().map(|row| u64::from(row.off_page.0.saturating_sub(row.off_page.1))).sum();
+    let unmapped: u64 =
+        rows.iter().map(|row| u64::from(row.off_page.1.saturating_sub(row.off_page.0))).sum();
     let (before, now) =
         rows.iter().fold((0, 0), |(before, now), row| (before + row.bytes.0, now + row.bytes.1));
     let files = plural(rows.len() as u64, "file", "files");
-    let text = match mapped {
-        0 => format!("{files}: {} before, {} now.", bytes(before), bytes(now)),
-        mapped => format!(
-            "{files}: {} {} at a page of the file now, where Wine maps them instead of reading \
-             them into memory; {} before, {} now.",
-            count(mapped),
-            if mapped == 1 { "section begins" } else { "sections begin" },
-            bytes(before),
-            bytes(now)
+    let sizes = match (before == now, dry_run) {
+        (true, _) => format!("{}, unchanged", bytes(before)),
+        (false, true) => format!("{} before, {} afterwards", bytes(before), bytes(now)),
+        (false, false) => format!("{} before, {} now", bytes(before), bytes(now)),
+    };
+    let begin = |sections: u64| match (sections, dry_run) {
+        (1, true) => "1 section would begin".to_owned(),
+        (_, true) => format!("{} sections would begin", count(sections)),
+        (1, false) => "1 section begins".to_owned(),
+        (_, false) => format!("{} sections begin", count(sections)),
+    };
+    let then = if dry_run { "" } else { " now" };
+    let text = match (mapped, unmapped) {
+        (0, 0) => format!("{files}: {sizes}."),
+        (0, unmapped) => format!(
+            "{files}: {} off a page boundary of the file{then}, where Wine cannot map them; \
+             {sizes}.",
+            begin(unmapped)
+        ),
+        (mapped, _) => format!(
+            "{files}: {} at a page boundary of the file{then}, where Wine maps them instead of \
+             reading them into memory; {sizes}.",
+            begin(mapped)
         ),
     };
     format!("\n{}\n", style.wrap(&text, 0))

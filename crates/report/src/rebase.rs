@@ -1,6 +1,7 @@
 //! Views of a set of images that is laid out.
 
 use crate::figure::{count, plural};
+use crate::rewritten;
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use model::figures::bytes;
@@ -20,12 +21,12 @@ pub fn map(map: &RebaseMap, style: &Style) -> String {
     for image in images {
         table.row(row(image));
     }
-    format!("{}\n{}{}", table.render(style), sum(map, "would move", style), ends(map, style))
+    format!("{}\n{}{}", table.render(style), sum(map, true, style), ends(map, style))
 }
 
 /// What was done, in a sentence.
 pub fn done(map: &RebaseMap, style: &Style) -> String {
-    sum(map, "moved", style) + &ends(map, style)
+    sum(map, false, style) + &ends(map, style)
 }
 
 fn row(image: &RebasedImage) -> Vec<Cell> {
@@ -44,32 +45,53 @@ fn row(image: &RebasedImage) -> Vec<Cell> {
     ]
 }
 
-fn sum(map: &RebaseMap, verb: &str, style: &Style) -> String {
+fn sum(map: &RebaseMap, dry_run: bool, style: &Style) -> String {
     let moved: Vec<&RebasedImage> = map.images.iter().filter(|image| image.moves()).collect();
-    let refused = map.images.iter().filter(|image| image.refused.is_some()).count();
-    let stay = map.images.len() - moved.len() - refused;
+    let refused = map.images.iter().filter(|image| image.refused.is_some()).count() as u64;
+    let stay = map.images.len() as u64 - moved.len() as u64 - refused;
     let relocations = moved.iter().map(|image| image.relocations).sum();
-    let mut text = match moved.iter().map(|image| image.new_base).min() {
-        None => "Nothing has to move".to_owned(),
-        Some(lowest) => {
-            let ends = moved.iter().map(|image| image.new_base + image.slot_bytes);
-            format!(
-                "{} {verb} to {lowest:#x}–{:#x} ({})",
-                plural(moved.len() as u64, "image", "images"),
-                ends.max().unwrap_or(lowest),
-                plural(relocations, "relocation", "relocations"),
-            )
-        }
+    let refused_of = |images: u64| match (images, dry_run) {
+        (1, true) => "1 would be refused".to_owned(),
+        (images, true) => format!("{} would be refused", count(images)),
+        (1, false) => "1 is refused".to_owned(),
+        (images, false) => format!("{} are refused", count(images)),
     };
-    if stay > 0 && !moved.is_empty() {
-        text += &format!(
-            ", {} where {} before",
-            count(stay as u64),
-            if stay == 1 { "it was" } else { "they were" }
-        );
+    let Some(lowest) = moved.iter().map(|image| image.new_base).min() else {
+        let text = match (stay, refused) {
+            (_, 0) => "Nothing has to move.".to_owned(),
+            (0, 1) => "Nothing is moved: the image is refused.".to_owned(),
+            (0, refused) => format!("Nothing is moved: all {}.", refused_of(refused)),
+            (stay, refused) => {
+                let of = format!("{} of {} images", count(refused), count(stay + refused));
+                let verb = match (refused, dry_run) {
+                    (_, true) => "would be",
+                    (1, false) => "is",
+                    (_, false) => "are",
+                };
+                let stay = if stay == 1 { "the other stays" } else { "the others stay" };
+                format!("Nothing is moved: {of} {verb} refused, and {stay}.")
+            }
+        };
+        return style.wrap(&text, 0) + "\n";
+    };
+    let ends = moved.iter().map(|image| image.new_base + image.slot_bytes);
+    let mut text = format!(
+        "{} {} to {lowest:#x}–{:#x} ({})",
+        plural(moved.len() as u64, "image", "images"),
+        if dry_run { "would move" } else { "moved" },
+        ends.max().unwrap_or(lowest),
+        plural(relocations, "relocation", "relocations"),
+    );
+    if stay > 0 {
+        text += &match (stay, dry_run) {
+            (1, true) => ", 1 stays where it is".to_owned(),
+            (stay, true) => format!(", {} stay where they are", count(stay)),
+            (1, false) => ", 1 is where it was before".to_owned(),
+            (stay, false) => format!(", {} are where they were before", count(stay)),
+        };
     }
     if refused > 0 {
-        text += &format!(", {} refused", count(refused as u64));
+        text += &format!(", {}", refused_of(refused));
     }
     text += ".";
     let text = if style.unicode { text } else { text.replace('–', "-") };
@@ -78,16 +100,17 @@ fn sum(map: &RebaseMap, verb: &str, style: &Style) -> String {
 
 /// Those that are refused, those that stay for a reason, and the notes.
 fn ends(map: &RebaseMap, style: &Style) -> String {
-    let mut notes = Vec::new();
-    for image in &map.images {
-        if let Some(reason) = &image.refused {
-            notes.push(format!("{} is not rewritten: {reason}", image.file));
-        }
-    }
-    let stays = |image: &RebasedImage| {
-        image.stays.as_ref().map(|reason| format!("{} stays: {reason}", image.file))
+    let refused = |image: &RebasedImage| {
+        image.refused.iter().map(|reason| format!("not rewritten: {reason}")).collect()
     };
-    notes.extend(map.images.iter().filter_map(stays));
-    notes.extend(map.notes.iter().cloned());
+    let stays = |image: &RebasedImage| {
+        image.stays.iter().map(|reason| format!("stays: {reason}")).collect()
+    };
+    let told = |note: &dyn Fn(&RebasedImage) -> Vec<String>| {
+        let notes: Vec<(&str, Vec<String>)> =
+            map.images.iter().map(|image| (&*image.file, note(image))).collect();
+        rewritten::told(notes.iter().map(|(file, notes)| (*file, notes.as_slice())))
+    };
+    let notes = [told(&refused), told(&stays), map.notes.clone()].concat();
     style.notes(&notes)
 }

@@ -9,19 +9,24 @@ pub fn end<'a>(
     written: Option<&str>,
     style: &Style,
 ) -> String {
-    let told = by_note(files).into_iter().map(|(note, about)| match about.as_slice() {
-        [file, others @ ..] if !others.is_empty() => {
-            format!("{file} and {} more: {note}", count(others.len() as u64))
-        }
-        about => format!("{}: {note}", about.concat()),
-    });
-    let notes = style.notes(&told.collect::<Vec<_>>());
+    let notes = style.notes(&told(files));
     let gap = if notes.is_empty() { "" } else { "\n" };
     let end = match written {
         Some(written) => style.terminal(written),
         None => style.paint(Tint::Doubt, "Nothing was written: this was a dry run."),
     };
     format!("{gap}{notes}\n{end}\n")
+}
+
+/// Every note with the file that it is about, or the first of them and how many more there are.
+pub fn told<'a>(files: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<String> {
+    let told = by_note(files).into_iter().map(|(note, about)| match about.as_slice() {
+        [file, others @ ..] if !others.is_empty() => {
+            format!("{file} and {} more: {note}", count(others.len() as u64))
+        }
+        about => format!("{}: {note}", about.concat()),
+    });
+    told.collect()
 }
 
 /// Notes in the order of their first files, with all their files.

@@ -131,8 +131,8 @@ fn notes(scale: &Scale, style: &Style) -> String {
 fn notes_of(scale: &Scale) -> Vec<String> {
     let lower = lower_quantile(scale).map(|lower| {
         format!(
-            "Fitted is {}, the time that {:.0} % of a size's launches stay below: it varies less \
-             here than the median.",
+            "The fit uses {}, the time that {:.0} % of the launches at each size do not exceed: it \
+             varies less here than the median.",
             lower.name(),
             lower.part() * 100.0
         )

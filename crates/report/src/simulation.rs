@@ -15,11 +15,11 @@ pub fn view(simulation: &Simulation, style: &Style) -> String {
         style.paint(Tint::Name, &style.shorten(&simulation.program, style.width)) + "\n\n";
     let each = total.probes as f64 / total.lookups.max(1) as f64;
     let sentence = format!(
-        "{} mapped by {}, after {} tried in vain; {} adjusted; {} looked up in {} ({each:.1} each), {} wait until their \
-         first call.",
+        "{} mapped by {}, after {} to open a file; {} adjusted; {} looked up with {} ({each:.1} \
+         each), {} waiting until the first call.",
         plural(simulation.modules.len() as u64, "module", "modules"),
         simulation.interpreter,
-        plural(simulation.search.missed, "file", "files"),
+        plural(simulation.search.missed, "failed attempt", "failed attempts"),
         plural(total.relative, "address", "addresses"),
         plural(total.lookups, "symbol", "symbols"),
         plural(total.probes, "probe", "probes"),

@@ -17,10 +17,12 @@ pub fn padding(text: &str, width: usize) -> String {
 }
 
 /// The text with control characters escaped as in Rust, so that a name cannot steer the
-/// terminal.
+/// terminal, and with bytes that are not UTF-8 by number.
 pub fn printable(text: &str) -> String {
-    let escape = |c: char| {
-        if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
+    let escape = |c: char| match c {
+        c if c.is_control() => c.escape_default().to_string(),
+        c if model::text::is_byte(c) => format!("\\x{:02x}", u32::from(c) & 0xff),
+        c => c.to_string(),
     };
     text.chars().map(escape).collect()
 }
@@ -153,6 +155,13 @@ mod tests {
         assert_eq!(PLAIN.shorten("abc", 0), "…");
         assert_eq!(PLAIN.fitted("ls", 4), "ls  ");
         assert_eq!(PLAIN.fitted("日本語日本語日本語", 7), "日…語  ");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_shown_by_number() {
+        use std::os::unix::ffi::OsStrExt;
+        let name = model::text::text(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+        assert_eq!(printable(&name), r"caf\xe9");
     }
 
     #[test]

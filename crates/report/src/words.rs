@@ -1,4 +1,4 @@
-//! What can be said of an effect.
+//! Effects in words.
 
 use crate::figure::{factor, percent_decimals, plural, whole_percent};
 use crate::style::{Style, Tint};
@@ -9,7 +9,7 @@ const TIMES_SLOWER: f64 = 2.0;
 /// Down from this ratio it is "4.00 times as fast": beyond 75 % percentages crowd towards 100.
 const TIMES_FASTER: f64 = 0.25;
 
-/// What can be said of an effect, in one sentence.
+/// An effect in one sentence.
 pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
     let variant = style.paint(Tint::Name, &style.shorten(&effect.variant, 40));
     let baseline = style.paint(Tint::Name, &style.shorten(&effect.baseline, 40));
@@ -35,23 +35,25 @@ pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
             )
         }
         Verdict::Inconclusive => {
-            let doubt = style.paint(tint(effect.verdict), "inconclusive");
-            let why = inconclusive(effect, rules, style);
-            format!("{variant} against {baseline} is {doubt}: {why}")
+            let doubt = style.paint(tint(effect.verdict), "Inconclusive");
+            let (rounds, least) = (u64::from(effect.rounds), rules.least_rounds);
+            if effect.rounds < least {
+                let rounds = plural(rounds, "round is", "rounds are");
+                return format!(
+                    "{doubt}: {rounds} too few to compare {variant} with {baseline}; at least \
+                     {least} are needed."
+                );
+            }
+            let possible = possible(effect, style);
+            format!(
+                "{doubt}: {variant} is {possible} than {baseline}; more rounds (--runs or \
+                 --precision) could decide."
+            )
         }
     }
 }
 
-fn inconclusive(effect: &Effect, rules: &Rules, style: &Style) -> String {
-    if effect.rounds < rules.least_rounds {
-        let (rounds, least) = (u64::from(effect.rounds), rules.least_rounds);
-        let rounds = plural(rounds, "round is", "rounds are");
-        return format!("{rounds} too few to tell; {least} are the least.");
-    }
-    format!("{}; more launches or --precision 1% would tell.", possible(effect, style))
-}
-
-/// How an effect is told.
+/// How an effect is expressed.
 #[derive(Clone, Copy, PartialEq)]
 enum Scale {
     /// `3.40 times as long`.
@@ -240,14 +242,14 @@ mod tests {
                 1.0,
                 1.021,
                 Inconclusive,
-                "B against A is inconclusive: between 3.0 % faster and 2.1 % slower; more launches or --precision 1% would tell.",
+                "Inconclusive: B is between 3.0 % faster and 2.1 % slower than A; more rounds (--runs or --precision) could decide.",
             ),
             (
                 1.001,
                 1.008,
                 1.025,
                 Inconclusive,
-                "B against A is inconclusive: 0.1–2.5 % slower; more launches or --precision 1% would tell.",
+                "Inconclusive: B is 0.1–2.5 % slower than A; more rounds (--runs or --precision) could decide.",
             ),
         ] {
             assert_eq!(
@@ -256,7 +258,8 @@ mod tests {
             );
         }
         let few = Effect { rounds: 5, ..effect(0.5, 0.6, 0.7, Inconclusive) };
-        let wanted = "B against A is inconclusive: 5 rounds are too few to tell; 10 are the least.";
+        let wanted =
+            "Inconclusive: 5 rounds are too few to compare B with A; at least 10 are needed.";
         assert_eq!(sentence(&few, &Rules::default(), &STYLE), wanted);
     }
 

@@ -5,7 +5,8 @@ mod data;
 use data::{Made, run};
 use insta::assert_snapshot;
 use model::{Reading, Results};
-use report::export::{csv, hyperfine, json, markdown};
+use report::export::hyperfine::{self, Markup, markup};
+use report::export::{csv, json, markdown};
 use serde_json::Value;
 
 fn results() -> Results {
@@ -39,7 +40,7 @@ const THEIRS: &str = r#"{"command": "true", "mean": 0.00110, "stddev": 0.00027, 
 
 #[test]
 fn hyperfine_scripts_find_their_keys() {
-    let ours: Value = serde_json::from_str(&hyperfine(&results()).unwrap()).unwrap();
+    let ours: Value = serde_json::from_str(&hyperfine::json(&results()).unwrap()).unwrap();
     let theirs: Value = serde_json::from_str(THEIRS).unwrap();
     let kind = |value: &Value| match value {
         Value::Array(items) => format!("array of {}", items[0].is_number()),
@@ -86,7 +87,7 @@ fn troubles_keep_their_columns() {
     let read: Results = serde_json::from_str(&json(&results).unwrap()).unwrap();
     assert_eq!(read.variants[1].endings, results.variants[1].endings);
     assert_eq!(read.variants[1].peak_rss_kib, Reading::unavailable("gone", ""));
-    let ours: Value = serde_json::from_str(&hyperfine(&results).unwrap()).unwrap();
+    let ours: Value = serde_json::from_str(&hyperfine::json(&results).unwrap()).unwrap();
     assert_eq!(
         ours["results"][1]["exit_codes"],
         serde_json::json!([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2])
@@ -102,7 +103,7 @@ fn troubles_keep_their_columns() {
 fn hyperfine_without_samples() {
     let mut results = results();
     results.variants.iter_mut().for_each(|variant| variant.samples.clear());
-    let ours: Value = serde_json::from_str(&hyperfine(&results).unwrap()).unwrap();
+    let ours: Value = serde_json::from_str(&hyperfine::json(&results).unwrap()).unwrap();
     let entry = &ours["results"][0];
     assert!(entry.get("memory_usage_byte").is_none());
     assert_eq!(entry["exit_codes"], Value::Array(vec![Value::Null; 12]));
@@ -116,8 +117,27 @@ fn what_hyperfine_leaves_empty_stays_empty() {
         sample.launch.ending = model::Ending::Signal(9);
         sample.launch.peak_rss_kib = Reading::unavailable("gone", "");
     });
-    let ours: Value = serde_json::from_str(&hyperfine(&results).unwrap()).unwrap();
+    let ours: Value = serde_json::from_str(&hyperfine::json(&results).unwrap()).unwrap();
     let entry = &ours["results"][0];
     assert!(entry["stddev"].is_null() && entry["exit_codes"][0].is_null());
     assert!(entry.get("memory_usage_byte").is_none());
+}
+
+/// The columns of `hyperfine 1.20 --export-csv` and of its tables for documents.
+#[test]
+fn hyperfine_tables() {
+    let mut results = results();
+    results.variants[0].title = Some("a|b, {x}".to_owned());
+    results.variants[0].parameters.insert("x".to_owned(), "1,2".to_owned());
+    results.variants[0].unused.push("x".to_owned());
+    let table = hyperfine::csv(&results);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "command,mean,stddev,median,user,system,min,max,parameter_x");
+    assert!(lines[1].starts_with("\"a|b, {x}\",0.00"), "{table}");
+    assert!(lines[1].ends_with(",\"1,2\""), "{table}");
+    let all = [Markup::Markdown, Markup::Asciidoc, Markup::Orgmode];
+    let text: String = all.iter().map(|&language| markup(&results, language) + "\n").collect();
+    assert_snapshot!("hyperfine_tables", text);
+    results.unit = Some(model::TimeUnit::Second);
+    assert!(markup(&results, Markup::Markdown).contains("| Mean [s] | Min [s] |"));
 }

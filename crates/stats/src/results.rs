@@ -1,7 +1,8 @@
 use crate::counters::{endings, lower_median, median_of, reading};
 use crate::{effect, summarise};
 use model::{
-    ColdSummary, Effect, Experiment, RESULTS_SCHEMA, Reading, Results, Rules, Sample, VariantResult,
+    ColdSummary, Effect, Experiment, RESULTS_SCHEMA, Reading, Results, Rules, Sample, Variant,
+    VariantResult,
 };
 use std::collections::BTreeMap;
 
@@ -14,19 +15,21 @@ pub fn results(experiment: &Experiment, samples: &[Sample], rules: &Rules) -> Re
     let by_variant = by_variant(experiment, samples);
     let mut variants = Vec::new();
     for (variant, launches) in experiment.variants.iter().zip(&by_variant) {
-        let command = variant.command.line();
-        match variant_result(&variant.name, command, launches, experiment.schedule.seed) {
+        match variant_result(variant, launches, experiment.schedule.seed) {
             Some(result) => {
                 notes.extend(missing_counters(&result));
                 variants.push(result);
             }
-            None => notes.push(format!("{}: no launch was counted.", variant.name)),
+            None => notes.push(format!("{}: there was no counted launch.", variant.name)),
         }
     }
     let (effects, incomplete) = effects(experiment, &by_variant, rules);
     if incomplete > 0 {
         let rounds = if incomplete == 1 { "1 round" } else { &format!("{incomplete} rounds") };
-        notes.push(format!("{rounds} without a launch of every variant: left out of comparisons."));
+        notes.push(format!(
+            "{rounds} without a launch of every variant: excluded from \
+             comparisons."
+        ));
     }
     Results {
         schema: RESULTS_SCHEMA,
@@ -37,6 +40,7 @@ pub fn results(experiment: &Experiment, samples: &[Sample], rules: &Rules) -> Re
         variants,
         effects,
         notes,
+        unit: None,
     }
 }
 
@@ -58,18 +62,16 @@ fn by_variant(experiment: &Experiment, samples: &[Sample]) -> Vec<Vec<Sample>> {
     rounds.into_iter().map(|rounds| rounds.into_values().collect()).collect()
 }
 
-fn variant_result(
-    name: &str,
-    command: String,
-    launches: &[Sample],
-    seed: u64,
-) -> Option<VariantResult> {
+fn variant_result(variant: &Variant, launches: &[Sample], seed: u64) -> Option<VariantResult> {
     let times_us: Vec<f64> = launches.iter().map(|sample| sample.launch.total_us).collect();
     let launched = || launches.iter().map(|sample| &sample.launch);
     let left = launches.iter().filter(|sample| sample.launch.left_running > 0).count();
     Some(VariantResult {
-        name: name.to_owned(),
-        command,
+        name: variant.name.clone(),
+        command: variant.command.line(),
+        title: variant.title.clone(),
+        parameters: variant.parameters.clone(),
+        unused: variant.unused.clone(),
         summary: summarise(&times_us, seed)?,
         peak_rss_kib: reading(launched().map(|launch| &launch.peak_rss_kib)),
         minor_faults: reading(launched().map(|launch| &launch.minor_faults)),
@@ -115,7 +117,9 @@ fn missing_counters(result: &VariantResult) -> Vec<String> {
     let partly = counters.into_iter().map(|(name, get)| (name, known(get)));
     partly
         .filter(|&(_, known)| known > 0 && known < all)
-        .map(|(name, known)| format!("{}: {name} known of {known} of {all} launches.", result.name))
+        .map(|(name, known)| {
+            format!("{}: {name} known for {known} of {all} launches.", result.name)
+        })
         .collect()
 }
 

@@ -265,7 +265,7 @@ fn what_follows_no_law_is_unclear() {
         [(0, 100.0), (1, 100.0), (2, 100.0), (4, 900.0), (8, 900.0), (16, 900.0), (32, 900.0)];
     let found = fit(&timed(&step)).unwrap();
     assert_eq!(found.law, Law::Unclear, "{found:?}");
-    assert!(found.reason.unwrap().contains("away from the nearest law"));
+    assert!(found.reason.unwrap().contains("off the nearest law"));
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn too_little_is_refused() {
     let three = timed(&[(0, 1.0), (1, 2.0), (2, 3.0), (2, 3.1)]);
     let error = fit(&three).unwrap_err();
     assert_eq!(error, GrowthError::TooFewSizes { found: 3, needed: 4 });
-    assert!(error.to_string().contains("at least 4 different sizes, and there are 3"));
+    assert!(error.to_string().contains("at least 4 different sizes, but there are 3"));
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let points = timed(&[(0, 1.0), (1, 2.0), (2, bad), (3, 4.0)]);
         assert!(matches!(fit(&points), Err(GrowthError::NotPositive { n: 2, .. })), "{bad}");

@@ -8,12 +8,12 @@ use stats::results;
 
 fn experiment(names: &[&str]) -> Experiment {
     let command = |name: &str| Command {
-        argv: vec![name.to_owned(), "a b".to_owned()],
+        argv: vec![name.into(), "a b".into()],
         program: name.into(),
         directory: None,
         environment: Vec::new(),
     };
-    let variant = |name: &&str| Variant { name: (*name).to_owned(), command: command(name) };
+    let variant = |name: &&str| Variant::new((*name).to_owned(), command(name));
     Experiment {
         schema: 1,
         headstart: "0.1.0".to_owned(),
@@ -32,6 +32,8 @@ fn experiment(names: &[&str]) -> Experiment {
             rounds: 12,
             precision: None,
             budget_s: None,
+            least_rounds: None,
+            least_s: None,
         },
         request: Request {
             until: Until::Exit,
@@ -40,6 +42,7 @@ fn experiment(names: &[&str]) -> Experiment {
             realtime: false,
             timeout_s: 1.0,
             ignore_failure: false,
+            ignored_codes: Vec::new(),
             prepare: None,
         },
     }
@@ -83,7 +86,7 @@ fn warm_ups_are_dropped_and_complete_rounds_paired() {
     assert!((effect.ratio - 2.0).abs() < 1e-12);
     assert_eq!(
         found.notes,
-        ["1 round without a launch of every variant: left out of comparisons."]
+        ["1 round without a launch of every variant: excluded from comparisons."]
     );
 }
 
@@ -95,8 +98,8 @@ fn what_is_missing_is_said() {
     assert_eq!(found.variants.len(), 1);
     assert!(found.effects.is_empty());
     let notes = found.notes.join("\n");
-    assert!(notes.contains("a: peak memory known of 1 of 2 launches."), "{notes}");
-    assert!(notes.contains("b: no launch was counted."), "{notes}");
+    assert!(notes.contains("a: peak memory known for 1 of 2 launches."), "{notes}");
+    assert!(notes.contains("b: there was no counted launch."), "{notes}");
     let none = results(&experiment(&["a"]), &[], &Rules::default());
     assert!(none.variants.is_empty());
 }
@@ -120,7 +123,7 @@ fn endings_and_cold_checks_are_counted() {
     assert_eq!((cold.launches, cold.total_pages, cold.resident_pages.get()), (5, 900, Some(2)));
 }
 
-/// The keys that issue 2 promises to scripts.
+/// The keys that scripts may rely on (docs/formats.md).
 #[test]
 fn json_has_the_promised_keys() {
     let samples: Vec<Sample> =

@@ -27,8 +27,8 @@ pub enum WorkloadError {
     Pe(#[from] crate::pe::PeError),
     /// The folder to write to holds something.
     #[error(
-        "folder '{}' is not empty: it holds '{found}'; name a new folder, or empty this one \
-         yourself: nothing is ever overwritten",
+        "folder '{}' is not empty: it contains '{found}'; choose a new folder, or empty this one: \
+         nothing is ever overwritten",
         folder.display()
     )]
     NotEmpty {
@@ -57,8 +57,11 @@ impl WorkloadError {
     pub(crate) fn io(path: &Path, error: std::io::Error) -> WorkloadError {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let remedy = match error.kind() {
-            StorageFull | QuotaExceeded | FileTooLarge => "make room or choose another folder",
-            _ => "name a folder that you may write to",
+            StorageFull | QuotaExceeded | FileTooLarge => {
+                "free some space, or choose another \
+                 folder"
+            }
+            _ => "choose a folder that you may write to",
         };
         WorkloadError::Io { path: path.to_owned(), error, remedy }
     }

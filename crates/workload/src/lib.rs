@@ -82,8 +82,8 @@ pub fn source(workload: &Workload) -> Result<Files, WorkloadError> {
     };
     if format == Format::Pe {
         return Err(WorkloadError::unsupported(
-            "sources are written for ELF only",
-            "leave out --source, or use --format elf",
+            "source code can be generated for ELF only",
+            "omit --source, or use --format elf",
         ));
     }
     // What cannot be emitted is not written as a source either.

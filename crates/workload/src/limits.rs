@@ -32,7 +32,7 @@ pub(crate) fn image(
     }
     Err(WorkloadError::TooLarge {
         what: format!("{what} would take about {} MiB", bytes >> 20),
-        limit: "2 GiB an image".to_owned(),
+        limit: "2 GiB per image".to_owned(),
         option,
     })
 }

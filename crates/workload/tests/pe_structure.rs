@@ -209,7 +209,7 @@ fn what_no_image_can_be_is_refused() {
     moving.pe.dynamic_base = true;
     assert_eq!(error(&moving), PeError::DynamicBase);
     let missing = pe::pietrek::file(&base, 11).expect_err("ten libraries and a program");
-    assert!(missing.to_string().contains("file 11 of a workload that has 11 files"), "{missing}");
+    assert!(missing.to_string().contains("file 11 of a workload with 11 files"), "{missing}");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn what_no_dawson_can_be_is_refused() {
     assert!(pe::dawson::check(&largest).is_ok());
     for beyond in [dawson(u32::MAX, u32::MAX, u32::MAX), dawson(16, 50, 100_000)] {
         let error = pe::dawson::check(&beyond).expect_err("too large");
-        assert!(error.to_string().contains("a PE image ends at 2 GiB"), "{error}");
+        assert!(error.to_string().contains("a PE image has at most 2 GiB"), "{error}");
     }
     let asked = workload::Dawson { guard_entry_bytes: 6, ..dawson(1, 1, 1) };
     let error = pe::dawson::check(&asked).expect_err("an unknown entry");

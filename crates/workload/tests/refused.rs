@@ -75,7 +75,7 @@ fn a_folder_that_cannot_be_is_named() {
         let error = generate(&pietrek(1, 1, 1)).unwrap().write_to(&path).unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains(&*path.to_string_lossy()) && text.contains("name a folder"),
+            text.contains(&*path.to_string_lossy()) && text.contains("choose a folder"),
             "{text}"
         );
     }

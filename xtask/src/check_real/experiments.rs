@@ -38,7 +38,7 @@ fn pietrek(context: &Context, format: &str, mounted: &[Mounted]) -> Result<Vec<R
     let places: Vec<String> =
         mounted.iter().map(|mounted| mounted.place.display().to_string()).collect();
     let on = places.iter().flat_map(|place| ["--on", place.as_str()]);
-    let words = ["experiment", "pietrek", "--format", format, "--json", "--run", &folder];
+    let words = ["experiment", "pietrek", "--format", format, "--json", "--save", &folder];
     let arguments: Vec<&str> = words.into_iter().chain(on).collect();
     let start = Instant::now();
     let table: LoadTable = context.headstart.json(&arguments)?;
@@ -74,7 +74,7 @@ fn dawson(context: &Context, name: &str, options: &[&str]) -> Result<Row> {
     let run = context.scratch.join(format!("dawson-{}", options.len()));
     let folder = run.display().to_string();
     let start = Instant::now();
-    let words = ["experiment", "dawson", "--json", "--run", &folder];
+    let words = ["experiment", "dawson", "--json", "--save", &folder];
     let scale: Scale = context.headstart.json(&[&words, options].concat())?;
     let took_s = start.elapsed().as_secs_f64();
     let law = scale.fit.value().map(|fit| format!("{:?}", fit.law).to_lowercase());

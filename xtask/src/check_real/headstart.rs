@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use model::{Explanation, Results};
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// The built command, and where it may leave its runs.
 #[derive(Clone, Debug)]
@@ -61,11 +61,20 @@ impl Headstart {
     /// # Errors
     /// It cannot be run, or fails.
     pub fn run(&self, arguments: &[&str]) -> Result<String> {
-        let mut command = self.command(arguments);
-        let output = command.output().with_context(|| format!("{command:?} cannot be run"))?;
+        let output = self.output(arguments)?;
         let stderr = String::from_utf8_lossy(&output.stderr);
+        let command = self.command(arguments);
         ensure!(output.status.success(), "{command:?} failed, {}: {stderr}", output.status);
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs the command; how it ends and what it prints.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn output(&self, arguments: &[&str]) -> Result<Output> {
+        let mut command = self.command(arguments);
+        command.output().with_context(|| format!("{command:?} cannot be run"))
     }
 
     /// The same with an environment variable more.
@@ -115,6 +124,9 @@ mod tests {
         let variant = VariantResult {
             name: "true".to_owned(),
             command: "true".to_owned(),
+            title: None,
+            parameters: std::collections::BTreeMap::new(),
+            unused: Vec::new(),
             summary,
             peak_rss_kib: Reading::Value(1200),
             minor_faults: Reading::unavailable("no", ""),
@@ -138,6 +150,7 @@ mod tests {
             variants: vec![variant],
             effects: Vec::new(),
             notes: Vec::new(),
+            unit: None,
         }
     }
 

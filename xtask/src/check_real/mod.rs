@@ -1,6 +1,8 @@
 //! Checks of the built command on the real programs of this machine, against other tools. By
 //! hand only: they take minutes, and times depend on what else the machine does.
 
+mod alone;
+mod answers;
 mod build;
 pub mod bundle;
 mod experiments;
@@ -18,6 +20,7 @@ mod inspect;
 mod launcher;
 mod memory;
 mod optimize;
+mod own_start;
 mod pe;
 mod pe_files;
 mod programs;
@@ -117,6 +120,12 @@ const CHECKS: &[Check] = &[
         run: memory::check,
     },
     Check {
+        name: "own-start",
+        about: "headstart starts as fast as hyperfine, is small, and writes its files",
+        tools: &["hyperfine", "strip"],
+        run: own_start::check,
+    },
+    Check {
         name: "explain",
         about: "phases add up, and agree with untraced launches and with glibc",
         tools: &["inkscape", "clang-19", "emacs", "gdb", "setpriv"],
@@ -170,6 +179,12 @@ const CHECKS: &[Check] = &[
         about: "every program of /usr/bin and /usr/sbin does the same after optimize",
         tools: &[],
         run: optimize::check,
+    },
+    Check {
+        name: "alone",
+        about: "every program of /usr/bin and /usr/sbin answers the same after each ELF change",
+        tools: &[],
+        run: alone::check,
     },
     Check {
         name: "bundle",

@@ -1,4 +1,4 @@
-//! `headstart rebase`: every real PE file there and back, and its speed beside Cygwin's rebase and
+//! `headstart pe rebase`: every real PE file there and back, and its speed beside Cygwin's rebase and
 //! beside copying.
 //!
 //! The peer is not built here: `HEADSTART_PEER_REBASE` names a rebase of Cygwin that was built for

@@ -226,7 +226,8 @@ impl<'a> One<'_, 'a> {
         if let Some(version) = version.and_then(|(index, _)| self.member.image.version(index)) {
             name = format!("{name}@{}", String::from_utf8_lossy(&version.name));
         }
-        Err(BundleError::Unresolved { module: self.path(self.member.module), symbol: name })
+        let lazy = relocation.lazy && !self.member.image.bind_now;
+        Err(BundleError::Unresolved { module: self.path(self.member.module), symbol: name, lazy })
     }
 
     fn path(&self, module: usize) -> String {

@@ -97,8 +97,8 @@ fn unbound(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Declined
     };
     if let Some(import) = from.imports.iter().find(differs) {
         let reason = format!(
-            "the address table at {:#x} says something else than the lookup table, though it is \
-             not bound; build it again",
+            "the address table at {:#x} differs from the lookup table, although it is not bound; \
+             build it again",
             import.slot
         );
         return Err(Declined::refused(path, reason));
@@ -141,7 +141,7 @@ fn found(
         let time_stamp = member.pe().headers().time_stamp;
         if time_stamp == 0 {
             return Err(format!(
-                "{} has the time stamp 0, so that loaders would not notice another version of it",
+                "{} has the time stamp 0, so loaders would not notice a different version of it",
                 member.file_name()
             ));
         }

@@ -2,13 +2,13 @@
 
 use super::addresses::{self, Addresses, BoundDll, Left};
 use super::unbind::{STAMP, Writes, apply, unbind};
-use super::{directory, room};
+use super::{advice, directory, room};
 use crate::names::{key, text};
 use crate::tables::{self, FromDll};
 use crate::{Declined, Set};
 use image::ImageError;
 use image::pe::edit::Draft;
-use image::pe::{Directory, PAGE, Pe, spec};
+use image::pe::{Directory, Pe, spec};
 use std::collections::BTreeSet;
 
 /// Entries of the bound-import directory begin at multiples of this.
@@ -28,6 +28,8 @@ pub struct Bound {
     /// DLLs that were bound to, and whose preferred addresses overlap others': only one of them can
     /// be there.
     pub overlapping: Vec<String>,
+    /// Whether all of these but one can be moved by `rebase`.
+    pub can_be_moved: bool,
 }
 
 /// Binds image `importer` of a set; `draft` is a copy of it. A DLL is bound to where all imports
@@ -41,8 +43,9 @@ pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, 
     let path = set.member(importer).map(crate::Member::name).unwrap_or_default();
     let flags = draft.headers().dll_characteristics;
     if flags & spec::IMAGE_DLLCHARACTERISTICS_NO_BIND != 0 {
-        let reason = "it says that it must not be bound (NO_BIND); headstart flags can clear that";
-        return Err(Declined::refused(path, reason));
+        let reason = "it is marked as not to be bound (NO_BIND)";
+        let advice = set.member(importer).and_then(|member| advice::no_bind(member.pe()));
+        return Err(Declined::refused(path, with(reason, advice)));
     }
     let untouched = draft.clone();
     let before = unbind(draft, &path)?;
@@ -55,8 +58,8 @@ pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, 
     };
     apply(draft, &path, &writes)?;
     draft.set_directory(spec::BOUND_IMPORT, place).map_err(|_| {
-        let reason = "its data directory ends in front of the entry for bound imports; \
-                      build it with another linker";
+        let reason = "its data directory has no entry for bound imports; build it with a \
+             different linker";
         Declined::refused(path.as_str(), reason)
     })?;
     prove(draft, &original, &path)?;
@@ -99,11 +102,14 @@ fn plan(
     }
     let delayed_left = delayed.iter().map(|dll| dll.imports.len() as u64).sum();
     let overlapping = overlapping(set, &images);
-    let bound = Bound { dlls, left, delayed_left, was_bound: false, overlapping };
+    let can_be_moved = advice::can_be_moved(set, &overlapping);
+    let names = overlapping.iter().filter_map(|&image| Some(set.member(image)?.file_name()));
+    let overlapping = names.collect();
+    let bound = Bound { dlls, left, delayed_left, was_bound: false, overlapping, can_be_moved };
     if bound.dlls.is_empty() {
         return Ok((bound, None));
     }
-    let (place, bytes) = placed(&file, path, &entries)?;
+    let (place, bytes) = placed(&file, path, &entries, (set, importer))?;
     writes.push((place.rva as usize, bytes));
     Ok((bound, Some((place, writes))))
 }
@@ -120,8 +126,8 @@ fn check(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Decli
         let name = text(from.from.name);
         if from.from.lookups == 0 {
             return refuse(format!(
-                "it has no lookup table for {name}, so that it could not be unbound and a changed \
-                 DLL would break it; build it with a linker that writes one"
+                "it has no lookup table for {name}, so it could not be unbound, and a changed DLL \
+                 would break it; build it with a linker that writes one"
             ));
         }
         let chain = file.at(from.from.descriptor).and_then(|rest| rest.get(8..12));
@@ -130,8 +136,8 @@ fn check(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Decli
         }
         if !names.insert(key(from.from.name)) {
             return refuse(format!(
-                "it imports from {name} in two places, and loaders would look at only one of them \
-                 where {name} has changed; link it with one import library for {name}"
+                "it imports from {name} in two places, and loaders would check only one of them \
+                 if {name} has changed; link it with one import library for {name}"
             ));
         }
     }
@@ -169,6 +175,7 @@ fn placed(
     file: &Pe<'_>,
     path: &str,
     entries: &[directory::Entry],
+    (set, importer): (&Set<'_>, usize),
 ) -> Result<(Directory, Vec<u8>), Declined> {
     let bytes = directory::bytes(entries);
     let bytes = bytes.ok_or_else(|| Declined::refused(path, "it imports from too many DLLs"))?;
@@ -176,29 +183,26 @@ fn placed(
     let start = room.start.next_multiple_of(ALIGNMENT);
     let free = room.end.saturating_sub(start);
     if bytes.len() > free {
-        let remedy = match start.saturating_add(bytes.len()) <= PAGE as usize {
-            true => "headstart realign --file-alignment 4096 makes room",
-            false => "it imports from too many DLLs to be bound",
-        };
         let reason = format!(
-            "there is no room in its headers: bound imports take {} bytes, and {free} are free \
-             behind the section table; {remedy}",
+            "there is not enough room in its headers: bound imports need {} bytes, but {free} are \
+             free after the section table",
             bytes.len()
         );
-        return Err(Declined::refused(path, reason));
+        let advice = advice::room(set, importer, path, bytes.len());
+        return Err(Declined::refused(path, with(&reason, advice)));
     }
     let present = file.bytes().get(room).unwrap_or(&[1]);
     if present.iter().any(|&byte| byte != 0) {
-        let reason = "the room behind its section table, where bound imports are kept, holds \
-                      something already; it is left as it is";
+        let reason = "the space after its section table, where bound imports are stored, is \
+             already in use; it is left as it is";
         return Err(Declined::refused(path, reason));
     }
     let (rva, size) = (start as u32, bytes.len() as u32);
     Ok((Directory { rva, size }, bytes))
 }
 
-/// Names of the images whose preferred addresses overlap those of another.
-fn overlapping(set: &Set<'_>, images: &BTreeSet<usize>) -> Vec<String> {
+/// The images whose preferred addresses overlap those of another.
+fn overlapping(set: &Set<'_>, images: &BTreeSet<usize>) -> Vec<usize> {
     let mut ranges: Vec<(u64, u64, usize)> = images
         .iter()
         .filter_map(|&image| {
@@ -220,8 +224,12 @@ fn overlapping(set: &Set<'_>, images: &BTreeSet<usize>) -> Vec<String> {
             widest = Some((end, image));
         }
     }
-    let names = overlapping.into_iter().filter_map(|image| Some(set.member(image)?.file_name()));
-    names.collect()
+    overlapping.into_iter().collect()
+}
+
+/// A reason, and what to do about it, if anything is known.
+fn with(reason: &str, advice: Option<&str>) -> String {
+    advice.map_or(reason.to_owned(), |advice| format!("{reason}; {advice}"))
 }
 
 /// The bound image imports the same, and unbinding it gives back every byte.
@@ -232,8 +240,8 @@ fn prove(bound: &Draft, original: &Draft, path: &str) -> Result<(), Declined> {
     let mut restored = bound.clone();
     unbind(&mut restored, path)?;
     if restored.bytes() != original.bytes() {
-        let reason = "its import tables overlap, so that binding could not be taken back; \
-                      build it with another linker";
+        let reason = "its import tables overlap, so binding could not be undone; build it with a \
+             different linker";
         return Err(Declined::refused(path, reason));
     }
     Ok(())

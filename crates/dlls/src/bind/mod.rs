@@ -4,6 +4,7 @@
 //! 2002); `IMAGE_BOUND_IMPORT_DESCRIPTOR` of `winnt.h`.
 
 mod addresses;
+mod advice;
 mod binding;
 mod directory;
 mod room;

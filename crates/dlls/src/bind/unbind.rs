@@ -48,8 +48,8 @@ pub fn unbind(draft: &mut Draft, path: &str) -> Result<Unbound, Declined> {
         if from.lookups == 0 {
             let name = crate::names::text(from.name);
             let reason = format!(
-                "its imports from {name} are bound, and it has no lookup table that says what they \
-                 were; build or copy it again"
+                "its imports from {name} are bound, but it has no lookup table from which to \
+                 restore them; build or copy it again"
             );
             return Err(Declined::refused(path, reason));
         }

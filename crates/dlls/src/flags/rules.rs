@@ -13,13 +13,13 @@ pub(super) fn possible(file: &Pe<'_>, flag: Flag, on: bool) -> Result<(), String
     match (flag, on) {
         (Flag::DynamicBase, true) => can_move(file),
         (Flag::HighEntropyVa, true) if !file.headers().wide => {
-            Err("highentropyva is for 64-bit images, and it has 32 bits (PE32)".to_owned())
+            Err("highentropyva is for 64-bit images, but this is a 32-bit one (PE32)".to_owned())
         }
         (Flag::DynamicBase, false) if is_arm(file.headers()) => {
-            Err("Windows loads no image for ARM without dynamicbase".to_owned())
+            Err("Windows does not load ARM images without dynamicbase".to_owned())
         }
         (Flag::LargeAddressAware, false) if is_arm64(file.headers()) => {
-            Err("Windows runs no program for ARM64 without largeaddressaware".to_owned())
+            Err("Windows does not run ARM64 programs without largeaddressaware".to_owned())
         }
         _ => Ok(()),
     }
@@ -32,8 +32,8 @@ fn can_move(file: &Pe<'_>) -> Result<(), String> {
     // Code of 32 bits has absolute addresses.
     if stripped || (none && has_code(headers) && !headers.wide) {
         return Err(
-            "dynamicbase needs relocations, and they were removed, so that it works at its \
-                    preferred base only; link it with /fixed:no (GNU ld: --dynamicbase)"
+            "dynamicbase needs relocations, but they were removed, so it works only at its \
+             preferred base; link it with /fixed:no (GNU ld: --dynamicbase)"
                 .to_owned(),
         );
     }
@@ -55,36 +55,37 @@ pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<String
     let all = [
         (
             was_set(Flag::DynamicBase) && !has_table && has_code(headers),
-            "it has no relocation table: dynamicbase is right only if it holds no absolute address",
+            "it has no relocation table: dynamicbase is correct only if it contains no absolute \
+             addresses",
         ),
-        (entropy && !has(Flag::DynamicBase), "highentropyva does nothing without dynamicbase"),
+        (entropy && !has(Flag::DynamicBase), "highentropyva has no effect without dynamicbase"),
         (
             entropy && is_program && !has(Flag::LargeAddressAware),
-            "highentropyva does nothing in a program without largeaddressaware",
+            "highentropyva has no effect in a program without largeaddressaware",
         ),
         (
             touched(Flag::LargeAddressAware) && !is_program,
-            "largeaddressaware is heeded in programs only, not in DLLs and drivers",
+            "largeaddressaware has an effect in programs only, not in DLLs and drivers",
         ),
         (
             was_set(Flag::LargeAddressAware) && is_program && !headers.wide,
-            "its code, and that of its DLLs, now meets addresses above 2 GiB; test that it copes",
+            "its code and that of its DLLs can now get addresses above 2 GiB; test that this works",
         ),
         (
             was_cleared(Flag::LargeAddressAware) && is_program && headers.wide,
-            "the whole process now has to fit into 2 GiB of addresses",
+            "the whole process must now fit into 2 GiB of addresses",
         ),
         (
             touched(Flag::TsAware) && !is_program,
-            "tsaware is heeded in programs only, not in DLLs and drivers",
+            "tsaware has an effect in programs only, not in DLLs and drivers",
         ),
         (
             touched(Flag::NxCompat) && headers.wide,
-            "nxcompat changes nothing for 64-bit programs, which never execute data",
+            "nxcompat has no effect on 64-bit programs, which never execute data",
         ),
         (
             was_cleared(Flag::DynamicBase) && has(Flag::GuardCf),
-            "Windows heeds Control Flow Guard (guard:cf) only together with dynamicbase",
+            "Windows uses Control Flow Guard (guard:cf) only together with dynamicbase",
         ),
         (
             (was_cleared(Flag::DynamicBase) || was_cleared(Flag::NxCompat))
@@ -93,11 +94,11 @@ pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<String
         ),
         (
             was_set(Flag::NoBind) && file.directory(spec::BOUND_IMPORT).is_some(),
-            "it is bound already; headstart unbind takes that back",
+            "it is already bound; headstart pe unbind undoes that",
         ),
         (
             was_set(Flag::DynamicBase) && file.directory(spec::BOUND_IMPORT).is_some(),
-            "it is bound, which helps only where its DLLs are at their preferred bases",
+            "it is bound, which helps only if its DLLs are at their preferred bases",
         ),
     ];
     all.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.to_owned()).collect()

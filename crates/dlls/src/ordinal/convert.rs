@@ -1,6 +1,7 @@
 //! Names in lookup tables replaced by ordinals.
 
-use crate::names::text;
+use crate::elsewhere::{Exclusions, Why};
+use crate::names::{key, text};
 use crate::tables::{self, FromDll};
 use crate::{Declined, Set, Unresolved};
 use image::pe::Pe;
@@ -29,27 +30,38 @@ pub struct Converted {
     /// Imports by name from DLLs that are not named, by the DLL's name as written: they stay, as
     /// those may be replaced by other versions.
     pub outside: BTreeMap<String, u64>,
+    /// Imports by name from DLLs that are named, but of which another copy may be loaded, by the
+    /// DLL's name as written: they stay, with the reason.
+    pub excluded: BTreeMap<String, (u64, Why)>,
     /// Imports by name that stay, as `DLL!name` with the reason.
     pub left: Vec<String>,
 }
 
-/// Converts the imports of image `importer` of a set, those from DLLs named in it; `draft` is a
-/// copy of the image. Names stay exported, so that `GetProcAddress` finds them.
+/// Converts the imports of image `importer` of a set, those from DLLs named in it that `exclusions`
+/// does not rule out; `draft` is a copy of the image. Names stay exported, so that `GetProcAddress`
+/// finds them.
 ///
 /// # Errors
 /// It is bound, or its import tables are damaged, or overlap. The draft is of no use then.
-pub fn convert(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Converted, Declined> {
+pub fn convert(
+    draft: &mut Draft,
+    set: &Set<'_>,
+    importer: usize,
+    exclusions: &Exclusions,
+) -> Result<Converted, Declined> {
     let mut converted = Converted::default();
     let Some(member) = set.member(importer) else { return Ok(converted) };
     let (path, file) = (member.name(), member.pe());
     let tables = tables::read(&path, file)?;
     if tables.iter().any(|dll| !dll.from.delayed && dll.from.time_stamp != 0) {
-        let reason = "it is bound; headstart unbind it first, and bind it again afterwards";
+        let reason = "it is bound; undo that with headstart pe unbind first, and bind it again \
+             afterwards";
         return Err(Declined::refused(path, reason));
     }
     let mut wanted: BTreeMap<u32, Wanted> = BTreeMap::new();
     for from in &tables {
-        plan(set, importer, from, &mut wanted, &mut converted);
+        let why = exclusions.why(&key(from.from.name));
+        plan(set, importer, from, why, &mut wanted, &mut converted);
     }
     let ordinals = converted.decide(wanted);
     for from in &tables {
@@ -79,6 +91,7 @@ fn plan(
     set: &Set<'_>,
     importer: usize,
     from: &FromDll<'_>,
+    excluded: Option<Why>,
     wanted: &mut BTreeMap<u32, Wanted>,
     converted: &mut Converted,
 ) {
@@ -92,6 +105,11 @@ fn plan(
             (None, By::Ordinal(_)) => Wanted::Nothing,
             (None, By::Name { .. }) => {
                 *converted.outside.entry(text(from.from.name)).or_default() += 1;
+                Wanted::Nothing
+            }
+            (Some(_), By::Name { .. }) if let Some(why) = excluded => {
+                let kept = converted.excluded.entry(text(from.from.name));
+                kept.or_insert((0, why)).0 += 1;
                 Wanted::Nothing
             }
             (Some(dll), By::Name { name, .. }) => match function(set, dll, from, import, name) {
@@ -174,7 +192,7 @@ fn write(
     }
     if file.pointer(import.slot) != file.pointer(import.lookup) {
         let reason = format!(
-            "the address table at {:#x} says something else than the lookup table; build it again",
+            "the address table at {:#x} differs from the lookup table; build it again",
             import.slot
         );
         return Err(Declined::refused(path, reason));

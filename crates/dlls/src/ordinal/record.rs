@@ -1,11 +1,14 @@
 //! What has to stay as it is for imports by ordinal to mean what they did by name.
 
 use super::Converted;
-use crate::names::text;
-use crate::{Declined, Member, Set};
+use crate::names::{key_of_file, text};
+use crate::{Declined, Member, Set, tables};
+use image::pe::imports::By;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 /// Name of the file that the record is kept in, beside the images.
 pub const RECORD: &str = "headstart-ordinals.json";
@@ -17,13 +20,13 @@ pub(super) const SCHEMA: u32 = 1;
 pub struct Record {
     /// Version of the record.
     pub schema: u32,
-    /// Images whose imports were converted.
+    /// Images that import by ordinal.
     pub importers: Vec<Importer>,
     /// DLLs that they import from.
     pub dlls: Vec<Dll>,
 }
 
-/// An image whose imports were converted.
+/// An image that imports by ordinal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Importer {
     /// Its file, beside the record.
@@ -32,7 +35,7 @@ pub struct Importer {
     pub imports: Vec<Imports>,
 }
 
-/// What is imported from one DLL by ordinal, instead of by name.
+/// What is imported from one DLL by ordinal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Imports {
     /// The DLL's file, beside the record.
@@ -55,24 +58,35 @@ pub struct Dll {
 }
 
 impl Record {
-    /// The record of what was converted: images by their numbers in the set.
+    /// The record of all imports by ordinal of the images `converted`, by their numbers in the set,
+    /// from DLLs of the set: those that were converted, and those that were by ordinal before. What
+    /// these mean is what the records in `before` say, else what the DLL exports now. Those without
+    /// a name are left out.
     ///
     /// # Errors
-    /// A DLL's exports cannot be read.
-    pub fn of(set: &Set<'_>, converted: &[(usize, Converted)]) -> Result<Record, Declined> {
+    /// A DLL's exports or an image's imports cannot be read.
+    pub fn of(
+        set: &Set<'_>,
+        converted: &[(usize, Converted)],
+        before: &[Record],
+    ) -> Result<Record, Declined> {
         let file = |image: usize| set.member(image).map(Member::file_name).unwrap_or_default();
         let mut used = BTreeSet::new();
         let mut importers = Vec::new();
+        let mut names = HashMap::new();
         for (importer, converted) in converted {
-            let mut by_dll: BTreeMap<usize, BTreeSet<(u16, String)>> = BTreeMap::new();
+            let mut by_dll: ByDll = BTreeMap::new();
             for function in &converted.functions {
-                used.insert(function.dll);
                 let functions = by_dll.entry(function.dll).or_default();
                 functions.insert((function.ordinal, text(&function.name)));
+            }
+            if converted.by_ordinal_before > 0 {
+                add_old(set, *importer, before, &mut names, &mut by_dll)?;
             }
             if by_dll.is_empty() {
                 continue;
             }
+            used.extend(by_dll.keys().copied());
             let imports = by_dll.into_iter().map(|(dll, functions)| Imports {
                 dll: file(dll),
                 functions: functions.into_iter().collect(),
@@ -84,6 +98,36 @@ impl Record {
         Ok(Record { schema: SCHEMA, importers, dlls: dlls? })
     }
 
+    /// What records say of these files, by their names; `None` where they say nothing.
+    pub fn carried(before: &[Record], files: &[PathBuf]) -> Option<Record> {
+        let keys: BTreeSet<Vec<u8>> = files.iter().map(|file| key_of_file(file)).collect();
+        let key = |file: &str| key_of_file(Path::new(file));
+        let all = before.iter().flat_map(|record| &record.importers);
+        let importers: Vec<Importer> =
+            all.filter(|importer| keys.contains(&key(&importer.file))).cloned().collect();
+        let used: BTreeSet<Vec<u8>> = importers
+            .iter()
+            .flat_map(|importer| importer.imports.iter().map(|imports| key(&imports.dll)))
+            .collect();
+        let mut dlls: BTreeMap<Vec<u8>, Dll> = BTreeMap::new();
+        for dll in before.iter().flat_map(|record| &record.dlls) {
+            if used.contains(&key(&dll.file)) {
+                dlls.entry(key(&dll.file)).or_insert_with(|| dll.clone());
+            }
+        }
+        let dlls = dlls.into_values().collect();
+        (!importers.is_empty()).then_some(Record { schema: SCHEMA, importers, dlls })
+    }
+
+    /// What one importer means by an ordinal of a DLL.
+    fn meant(&self, importer: &str, dll: &str, ordinal: u16) -> Vec<String> {
+        let same = |a: &str, b: &str| key_of_file(Path::new(a)) == key_of_file(Path::new(b));
+        let importers = self.importers.iter().filter(|one| same(&one.file, importer));
+        let imports = importers.flat_map(|one| &one.imports).filter(|one| same(&one.dll, dll));
+        let functions = imports.flat_map(|one| &one.functions);
+        functions.filter(|(by, _)| *by == ordinal).map(|(_, name)| name.clone()).collect()
+    }
+
     /// As a line of JSON.
     ///
     /// # Errors
@@ -92,6 +136,45 @@ impl Record {
         let json = serde_json::to_string(self);
         Ok(json.map_err(|error| Declined::refused(path, error.to_string()))? + "\n")
     }
+}
+
+type ByDll = BTreeMap<usize, BTreeSet<(u16, String)>>;
+
+/// Adds what an image imported by ordinal before.
+fn add_old(
+    set: &Set<'_>,
+    importer: usize,
+    before: &[Record],
+    exported: &mut HashMap<usize, Names>,
+    by_dll: &mut ByDll,
+) -> Result<(), Declined> {
+    let Some(member) = set.member(importer) else { return Ok(()) };
+    for from in tables::read(&member.name(), member.pe())? {
+        let dll = set.dll(importer, from.from.name).ok().filter(|&dll| dll < set.named());
+        let Some((dll, exporter)) = dll.and_then(|dll| Some((dll, set.member(dll)?))) else {
+            continue;
+        };
+        for import in &from.imports {
+            let By::Ordinal(ordinal) = import.by else { continue };
+            let (file, name) = (member.file_name(), exporter.file_name());
+            let old = before.iter().flat_map(|record| record.meant(&file, &name, ordinal));
+            let mut meant: Vec<String> = old.collect();
+            if meant.is_empty() {
+                let names = match exported.entry(dll) {
+                    Entry::Occupied(names) => names.into_mut(),
+                    Entry::Vacant(empty) => empty.insert(Names::of(exporter)?),
+                };
+                let from = (ordinal, String::new());
+                let first = names.0.range(from..).next().filter(|(by, _)| *by == ordinal);
+                meant.extend(first.map(|(_, name)| name.clone()));
+            }
+            if !meant.is_empty() {
+                let functions = by_dll.entry(dll).or_default();
+                functions.extend(meant.into_iter().map(|name| (ordinal, name)));
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Dll {

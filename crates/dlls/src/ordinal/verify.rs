@@ -1,10 +1,12 @@
 //! Whether ordinals still mean the functions that they did when imports were converted.
 
 use super::record::{Dll, Importer, Imports, Names, RECORD, Record, SCHEMA};
-use crate::names::{is_plain, key};
+use crate::elsewhere::Exclusions;
+use crate::names::{is_plain, key, key_of_file};
 use crate::{Declined, Member, tables};
 use image::pe::PeFile;
 use image::pe::imports::By;
+use model::figures::plural;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,18 +19,29 @@ const LONGEST_BYTES: u64 = 1 << 30;
 pub struct Verification {
     /// Version of this.
     pub schema: u32,
-    /// Whether every import by ordinal still gets the function that it was converted from.
+    /// Whether every import by ordinal gets the function that it was converted from, provided that
+    /// the DLLs in the folder are those that are loaded.
     pub current: bool,
+    /// Files that were looked at.
+    pub files: u64,
+    /// What is wrong first, if anything is.
+    pub reason: Option<String>,
     /// Images whose imports were converted.
     pub importers: u64,
     /// DLLs that they import from.
     pub dlls: u64,
     /// Imports that were checked.
     pub functions: u64,
+    /// Imports by ordinal from DLLs in the folder that the record does not list: whether they mean
+    /// the same as before is not known.
+    pub unrecorded: u64,
     /// DLLs whose exports changed in ways that do not matter to the imports.
     pub changed: Vec<String>,
     /// What is wrong.
     pub mismatches: Vec<Mismatch>,
+    /// Something is wrong that only the files from before the conversion can mend, not older DLLs.
+    #[serde(skip)]
+    pub needs_originals: bool,
 }
 
 /// Something that is not as it was recorded.
@@ -49,18 +62,26 @@ pub struct Mismatch {
 /// # Errors
 /// There is no such record, it is damaged, or a newer headstart wrote it.
 pub fn verify(folder: &Path) -> Result<Verification, Declined> {
-    let record = read(&folder.join(RECORD))?;
+    let record = Record::read(&folder.join(RECORD))?;
     let mut found = Verification {
         schema: SCHEMA,
         current: true,
+        files: files(&record),
+        reason: None,
         importers: record.importers.len() as u64,
         dlls: record.dlls.len() as u64,
         functions: 0,
+        unrecorded: 0,
         changed: Vec::new(),
         mismatches: Vec::new(),
+        needs_originals: false,
     };
+    let present = listing(folder);
     let mut names = Vec::new();
     for dll in &record.dlls {
+        if let Some(reason) = twin(&present, &dll.file) {
+            found.wrong(None, &dll.file, None, reason);
+        }
         match exported(folder, dll) {
             Ok(exported) => {
                 if exported.sha256() != dll.exports_sha256 {
@@ -72,13 +93,21 @@ pub fn verify(folder: &Path) -> Result<Verification, Declined> {
         }
     }
     for importer in &record.importers {
-        match imported(folder, importer) {
+        match imported(folder, &importer.file) {
             Ok(present) => found.compare(importer, &present, &names),
             Err(reason) => found.wrong(None, &importer.file, None, reason),
         }
     }
+    found.unrecorded = unrecorded(folder, &present, &record);
     found.current = found.mismatches.is_empty();
+    found.reason = found.mismatches.first().map(|mismatch| mismatch.reason.clone());
     Ok(found)
+}
+
+fn files(record: &Record) -> u64 {
+    let importers = record.importers.iter().map(|importer| &importer.file);
+    let all: BTreeSet<&String> = importers.chain(record.dlls.iter().map(|dll| &dll.file)).collect();
+    all.len() as u64
 }
 
 impl Verification {
@@ -107,18 +136,30 @@ impl Verification {
             let names = dlls.iter().find(|(file, _)| file == dll);
             let Some((_, names)) = names else { continue };
             let ordinals = names.ordinals();
-            for (ordinal, name) in functions {
-                // Built anew since, it imports something else.
-                if !present.contains(&(key(dll.as_bytes()), *ordinal)) {
-                    continue;
-                }
-                self.functions += 1;
+            let key = key(dll.as_bytes());
+            // Built anew since, it imports something else.
+            let still = functions.iter().filter(|(by, _)| present.contains(&(key.clone(), *by)));
+            let still: Vec<&(u16, String)> = still.collect();
+            self.functions += still.len() as u64;
+            if let Some(why) = Exclusions::default().why(&key).filter(|_| !still.is_empty()) {
+                let (file, functions) =
+                    (&importer.file, plural(still.len() as u64, "function", "functions"));
+                let reason = format!(
+                    "{file} imports {functions} by ordinal from {dll}, whose ordinals differ from \
+                     version to version: {}",
+                    why.words()
+                );
+                self.needs_originals = true;
+                self.wrong(Some(file), dll, None, reason);
+                continue;
+            }
+            for (ordinal, name) in still {
                 if names.0.contains(&(*ordinal, name.clone())) {
                     continue;
                 }
                 let now = match ordinals.get(name.as_str()) {
-                    Some(now) => format!("{name} has the ordinal {now} there now"),
-                    None => format!("{name} is not exported there any more"),
+                    Some(now) => format!("{name} now has ordinal {now} there"),
+                    None => format!("{name} is no longer exported there"),
                 };
                 let file = &importer.file;
                 let reason =
@@ -127,6 +168,33 @@ impl Verification {
             }
         }
     }
+}
+
+impl Record {
+    /// Reads one from a file.
+    ///
+    /// # Errors
+    /// It cannot be read, is damaged or somebody else's, or a newer headstart wrote it.
+    pub fn read(path: &Path) -> Result<Record, Declined> {
+        read(path)
+    }
+}
+
+/// How many imports by ordinal, of files in the folder from others there, the record does not list.
+fn unrecorded(folder: &Path, present: &[String], record: &Record) -> u64 {
+    let keys: BTreeSet<Vec<u8>> = present.iter().map(|file| key_of_file(Path::new(file))).collect();
+    let of = |file: &String| {
+        let listed = record.importers.iter().filter(|importer| {
+            key_of_file(Path::new(&importer.file)) == key_of_file(Path::new(file))
+        });
+        let listed: BTreeSet<(Vec<u8>, u16)> = listed
+            .flat_map(|importer| &importer.imports)
+            .flat_map(|from| from.functions.iter().map(|(by, _)| (key(from.dll.as_bytes()), *by)))
+            .collect();
+        let found = imported(folder, file).unwrap_or_default();
+        found.iter().filter(|one| keys.contains(&one.0) && !listed.contains(one)).count() as u64
+    };
+    present.iter().filter(|file| folder.join(file).is_file()).map(of).sum()
 }
 
 fn read(path: &Path) -> Result<Record, Declined> {
@@ -138,18 +206,39 @@ fn read(path: &Path) -> Result<Record, Declined> {
     }
     let text = std::fs::read_to_string(path).map_err(unread)?;
     let record: Record = serde_json::from_str(&text).map_err(|error| {
-        refuse(format!("it is no record of ordinals ({error}); convert the set again"))
+        refuse(format!("it is not a record of ordinals ({error}); convert the set again"))
     })?;
     if record.schema != SCHEMA {
         let schema = record.schema;
-        return Err(refuse(format!("it is of version {schema}, for another headstart")));
+        return Err(refuse(format!(
+            "it has schema {schema}, which is for a different version of \
+             headstart"
+        )));
     }
     let files = record.dlls.iter().map(|dll| &dll.file);
     let mut files = files.chain(record.importers.iter().map(|importer| &importer.file));
     match files.find(|file| !is_plain(file)) {
-        Some(file) => Err(refuse(format!("it names {file:?}, which is no file beside it"))),
+        Some(file) => Err(refuse(format!("it lists {file:?}, which is not a file next to it"))),
         None => Ok(record),
     }
+}
+
+/// Names of the files in a folder.
+fn listing(folder: &Path) -> Vec<String> {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// Says so where another file has the same name to loaders, which do not regard case.
+fn twin(present: &[String], file: &str) -> Option<String> {
+    let same = |other: &&String| {
+        *other != file && key_of_file(Path::new(other)) == key_of_file(Path::new(file))
+    };
+    let other = present.iter().find(same)?;
+    Some(format!(
+        "to a loader, {file} and {other} have the same name, and it loads only one of \
+         them"
+    ))
 }
 
 /// The file of that name, opened; a sentence where it cannot be.
@@ -164,14 +253,14 @@ fn open(folder: &Path, file: &str) -> Result<PeFile, String> {
 fn exported(folder: &Path, dll: &Dll) -> Result<Names, String> {
     let file = open(folder, &dll.file)?;
     if file.headers().machine != dll.machine {
-        return Err(format!("{} is for another machine now", dll.file));
+        return Err(format!("{} is now for a different machine", dll.file));
     }
     Names::of(&Member::new(file.path(), file.pe())).map_err(|error| error.to_string())
 }
 
 /// What an image imports by ordinal: keys of DLLs, and ordinals.
-fn imported(folder: &Path, importer: &Importer) -> Result<BTreeSet<(Vec<u8>, u16)>, String> {
-    let file = open(folder, &importer.file)?;
+fn imported(folder: &Path, importer: &str) -> Result<BTreeSet<(Vec<u8>, u16)>, String> {
+    let file = open(folder, importer)?;
     let tables = tables::read(file.name(), &file.pe()).map_err(|error| error.to_string())?;
     let ordinals = tables.iter().flat_map(|from| {
         from.imports.iter().filter_map(|import| match import.by {

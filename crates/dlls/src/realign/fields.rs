@@ -45,7 +45,7 @@ fn pointers(draft: &Draft, layout: &Layout) -> Result<Vec<(usize, u32)>, String>
             None => {
                 let (what, start) = (field.what, field.data.start);
                 return Err(format!(
-                    "its {what} at offset {start:#x} lie across sections; it is damaged"
+                    "its {what} at offset {start:#x} cross sections; the file is damaged"
                 ));
             }
         }

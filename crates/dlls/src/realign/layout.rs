@@ -34,8 +34,8 @@ impl Layout {
             let section = headers.sections.get(index).ok_or("its section table is damaged")?;
             if span.start < end {
                 return Err(format!(
-                    "section {} lies over others, or the headers, in the file; it was made by a \
-                     packer, or is damaged",
+                    "section {} overlaps other sections or the headers in the file; the file is \
+                     packed, or damaged",
                     name(section)
                 ));
             }
@@ -53,7 +53,10 @@ impl Layout {
         });
         match new.end() {
             0..=0xffff_ffff => Ok(Layout { pieces: new.pieces }),
-            more => Err(format!("it would have {more} bytes; a PE file has less than 4 GiB")),
+            more => Err(format!(
+                "it would have {more} bytes; a PE file must be smaller than 4 \
+                 GiB"
+            )),
         }
     }
 
@@ -85,8 +88,12 @@ impl Layout {
     pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, String> {
         let length = self.length() as usize;
         let mut new = Vec::new();
-        new.try_reserve_exact(length)
-            .map_err(|_| format!("there is no memory for the {length} bytes it would have"))?;
+        new.try_reserve_exact(length).map_err(|_| {
+            format!(
+                "there is not enough memory for the {length} bytes it would \
+                 have"
+            )
+        })?;
         for piece in &self.pieces {
             new.resize(piece.to as usize, 0);
             let from = piece.from.start as usize..(piece.from.start + piece.kept) as usize;
@@ -144,8 +151,8 @@ impl Builder<'_> {
         let (end, length) = (u64::from(headers.header_bytes), self.bytes.len() as u64);
         if end < table_end || end > length {
             return Err(format!(
-                "its headers are said to end at {end:#x} (SizeOfHeaders), but the section table \
-                 ends at {table_end:#x}, and the file at {length:#x}"
+                "SizeOfHeaders says that its headers end at {end:#x}, but the section table ends \
+                 at {table_end:#x}, and the file at {length:#x}"
             ));
         }
         let unit = unit(headers.file_alignment, end);
@@ -154,8 +161,8 @@ impl Builder<'_> {
         let first = headers.sections.iter().map(|section| section.rva).min();
         if first.is_some_and(|first| bytes > first.into()) {
             return Err(format!(
-                "its headers would take {bytes:#x} bytes, and the first section begins at {:#x} in \
-                 memory; choose a smaller alignment, or link it again",
+                "its headers would need {bytes:#x} bytes, but the first section begins at {:#x} \
+                 in memory; choose a smaller alignment, or link it again",
                 first.unwrap_or_default()
             ));
         }
@@ -186,8 +193,8 @@ impl Builder<'_> {
         // Without a size in memory, the one in the file counts.
         if section.memory_bytes == 0 && pages(bytes) != pages(old) {
             return Err(format!(
-                "section {} has no size in memory (VirtualSize) but that in the file, which would \
-                 be another one",
+                "section {} has no VirtualSize, so its size in memory is that in the file, which \
+                 would change",
                 name(section)
             ));
         }

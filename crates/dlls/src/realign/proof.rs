@@ -15,9 +15,7 @@ pub(super) fn same_memory(old: &Pe<'_>, new: &Pe<'_>) -> Result<(), String> {
     if same {
         return Ok(());
     }
-    Err("its memory would not be the same afterwards; it is laid out in a way that headstart does \
-         not know"
-        .to_owned())
+    Err("its contents in memory would change; headstart does not support this layout".to_owned())
 }
 
 /// A section's memory without the zeros at its end, which need no place in the file.

@@ -19,7 +19,7 @@ const LIMIT_BYTES: u64 = 1 << 30;
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// The system refused.
-    #[error("{}: {source}; name a file that can be read, or a new one", path.display())]
+    #[error("{}: {source}; give a file that can be read, or a new one", path.display())]
     Io {
         /// The database.
         path: PathBuf,
@@ -28,8 +28,8 @@ pub enum DatabaseError {
     },
     /// It is not what was written.
     #[error(
-        "{} is damaged, or no database of rebase: {found}; restore it, or name a new one (its \
-         images will then be placed anew)", path.display()
+        "{} is damaged, or is not a database of pe rebase: {found}; restore it, or give a new one \
+         (the images then get new bases)", path.display()
     )]
     Damaged {
         /// The database.
@@ -39,7 +39,7 @@ pub enum DatabaseError {
     },
     /// A path cannot be written down.
     #[error(
-        "{} has a name that is not UTF-8, by which a database could know it; rename it",
+        "{} has a name that is not UTF-8, which the database cannot store; rename it",
         .0.display()
     )]
     Name(PathBuf),
@@ -164,7 +164,11 @@ fn parse(text: &[u8]) -> Result<BTreeMap<String, Entry>, String> {
     }
     let version: Version = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     if version.schema != SCHEMA {
-        return Err(format!("its schema is {}, and this version knows {SCHEMA}", version.schema));
+        return Err(format!(
+            "it has schema {}, but this version of headstart reads schema \
+             {SCHEMA}",
+            version.schema
+        ));
     }
     let content: Content = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     let mut space = Space::default();
@@ -172,10 +176,10 @@ fn parse(text: &[u8]) -> Result<BTreeMap<String, Entry>, String> {
         let range = entry.range();
         let whole = entry.base.is_multiple_of(SLOT) && entry.slot_bytes.is_multiple_of(SLOT);
         if !whole || range.is_empty() || range.end > END {
-            return Err(format!("the place of {name} is not one"));
+            return Err(format!("the address range of {name} is not valid"));
         }
         if !space.is_free(&range) {
-            return Err(format!("the place of {name} is another image's too"));
+            return Err(format!("the address range of {name} overlaps that of another image"));
         }
         space.take(range);
     }
@@ -233,12 +237,15 @@ mod tests {
         let cases = [
             ("".to_owned(), "EOF"),
             ("{}".to_owned(), "schema"),
-            (r#"{"schema":2,"images":[]}"#.to_owned(), "its schema is 2"),
+            (r#"{"schema":2,"images":[]}"#.to_owned(), "it has schema 2"),
             (r#"{"schema":1,"images":{"a":{}}}"#.to_owned(), "missing field"),
-            (format!(r#"{{"schema":1,"images":{{"a":{place},"b":{place}}}}}"#), "another image's"),
+            (
+                format!(r#"{{"schema":1,"images":{{"a":{place},"b":{place}}}}}"#),
+                "that of another image",
+            ),
             (
                 format!(r#"{{"schema":1,"images":{{"a":{}}}}}"#, place.replace("0x10000", "0x1")),
-                "the place of a is not one",
+                "the address range of a is not valid",
             ),
             (
                 format!(r#"{{"schema":1,"images":{{"a":{}}}}}"#, place.replace("0x10000", "7")),
@@ -246,7 +253,7 @@ mod tests {
             ),
             (
                 format!(r#"{{"schema":1,"images":{{"a":{}}}}}"#, place.replace("65536", "0")),
-                "the place of a is not one",
+                "the address range of a is not valid",
             ),
         ];
         for (text, expected) in cases {

@@ -11,8 +11,8 @@ pub const SLOT: u64 = 0x1_0000;
 pub enum LayoutError {
     /// There is no room left.
     #[error(
-        "the set is too large: there is no room left for {name} ({bytes} bytes) in {from:#x} to \
-         {to:#x}; rebase fewer files, or choose another --base"
+        "the set is too large: there is no room left for {name} ({bytes} bytes) between {from:#x} \
+         and {to:#x}; rebase fewer files, or choose a different --base"
     )]
     Full {
         /// The first image that there is no room for.
@@ -24,8 +24,21 @@ pub enum LayoutError {
         /// The end of that.
         to: u64,
     },
+    /// The base is above all that an image can have.
+    #[error(
+        "{name} has 32-bit addresses and must be below {end:#x}, but --base is {base:#x}; choose \
+         a lower --base, or rebase such images separately"
+    )]
+    Above {
+        /// The image.
+        name: String,
+        /// Where it was to be.
+        base: u64,
+        /// The end of the addresses that it can have.
+        end: u64,
+    },
     /// The base is between slots.
-    #[error("the base {0:#x} is not a multiple of 64 KiB (0x10000), which images are mapped at")]
+    #[error("the base {0:#x} is not a multiple of 64 KiB (0x10000), as bases must be")]
     Unaligned(u64),
 }
 

@@ -5,7 +5,8 @@ use super::ground::{Counts, Ground};
 use super::layout::SLOT;
 use super::problem::Problem;
 use super::stamp;
-use crate::{Declined, bind, signature};
+use crate::signature::{self, Signatures};
+use crate::{Declined, bind};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Headers, Pe, relocations, spec};
 
@@ -40,6 +41,8 @@ pub struct Examined {
     pub program: bool,
     /// `IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE`: Windows moves it, whatever its base.
     pub dynamic_base: bool,
+    /// It is for ARM, for which Windows loads nothing without that flag.
+    pub arm: bool,
     /// Relocations, those that change nothing left out.
     pub relocations: u64,
     /// Why it cannot be moved, if so.
@@ -59,6 +62,8 @@ pub struct Rebased {
     pub relocations: u64,
     /// Its imports were bound, and are not any more.
     pub unbound: bool,
+    /// Signatures that it lost.
+    pub stripped: Signatures,
     /// Its `TimeDateStamp` now.
     pub time_stamp: u32,
 }
@@ -74,6 +79,10 @@ pub fn glance(headers: &Headers) -> Examined {
         address_end: if headers.wide { WIDE_END } else { NARROW_END },
         program: headers.characteristics & spec::IMAGE_FILE_DLL == 0,
         dynamic_base: flag(spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE),
+        arm: matches!(
+            headers.machine,
+            spec::IMAGE_FILE_MACHINE_ARMNT | spec::IMAGE_FILE_MACHINE_ARM64
+        ),
         relocations: 0,
         obstacle: stripped.then_some(Problem::Stripped { base: headers.base }),
     }
@@ -83,7 +92,8 @@ pub fn glance(headers: &Headers) -> Examined {
 pub fn examine(path: &str, pe: &Pe<'_>, options: Options) -> Examined {
     let mut examined = Examined { obstacle: None, ..glance(pe.headers()) };
     match look_ahead(path, pe, options) {
-        Ok(counts) => {
+        Ok((counts, signed)) => {
+            examined.obstacle = signed;
             examined.relocations = counts.total();
             if counts.narrow.is_some() {
                 examined.address_end = NARROW_END;
@@ -94,19 +104,34 @@ pub fn examine(path: &str, pe: &Pe<'_>, options: Options) -> Examined {
     examined
 }
 
-/// What would be found once the image is fit to be moved.
-fn look_ahead(path: &str, pe: &Pe<'_>, options: Options) -> Result<Counts, Problem> {
+/// What would be found once the image is fit to be moved, and the signature that must not be broken.
+fn look_ahead(
+    path: &str,
+    pe: &Pe<'_>,
+    options: Options,
+) -> Result<(Counts, Option<Problem>), Problem> {
     let headers = pe.headers();
-    let integrity = spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY;
-    let changes = is_bound(pe)
-        || pe.certificate_range().is_some()
-        || headers.dll_characteristics & integrity != 0;
-    if changes && headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED == 0 {
-        let mut draft = Draft::of(pe);
-        prepare(&mut draft, path, options)?;
-        return Ok(look(&draft.pe())?.counts);
+    let signatures = Signatures::of(pe);
+    let settle = |strip| signature::settle(&mut Draft::of(pe), path, strip).err().map(signed);
+    if signatures.enforced {
+        return Ok((look(pe)?.counts, settle(options.strip_signature)));
     }
-    Ok(look(pe)?.counts)
+    let changes = is_bound(pe) || signatures.any();
+    if changes && headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED == 0 {
+        // What stands in the way besides a signature is said rather.
+        let mut draft = Draft::of(pe);
+        prepare(&mut draft, path, Options { strip_signature: true, ..options })?;
+        let counts = look(&draft.pe())?.counts;
+        return Ok((counts, if options.strip_signature { None } else { settle(false) }));
+    }
+    Ok((look(pe)?.counts, None))
+}
+
+fn signed(declined: Declined) -> Problem {
+    match declined {
+        Declined::Refused { reason, .. } => Problem::Signed(reason),
+        Declined::Unreadable(error) => Problem::Unprepared(error.to_string()),
+    }
 }
 
 /// Whether addresses of other images are in this one.
@@ -115,13 +140,17 @@ fn is_bound(pe: &Pe<'_>) -> bool {
     pe.directory(spec::BOUND_IMPORT).is_some() || pe.imported().flatten().any(stamped)
 }
 
-/// Takes away what would be wrong in a moved image. Whether it was bound.
-fn prepare(draft: &mut Draft, path: &str, options: Options) -> Result<bool, Problem> {
-    let unprepared = |declined| match declined {
+fn unprepared(declined: Declined) -> Problem {
+    match declined {
         Declined::Refused { reason, .. } => Problem::Unprepared(reason),
         Declined::Unreadable(error) => Problem::Unprepared(error.to_string()),
-    };
-    signature::settle(draft, path, options.strip_signature).map_err(unprepared)?;
+    }
+}
+
+/// Takes away what would be wrong in a moved image. Whether it was bound, and what it was signed
+/// with.
+fn prepare(draft: &mut Draft, path: &str, options: Options) -> Result<(bool, Signatures), Problem> {
+    let stripped = signature::settle(draft, path, options.strip_signature).map_err(unprepared)?;
     let bound = is_bound(&draft.pe());
     if bound {
         bind::unbind(draft, path).map_err(unprepared)?;
@@ -130,11 +159,11 @@ fn prepare(draft: &mut Draft, path: &str, options: Options) -> Result<bool, Prob
             now.sections == before.sections && now.base == before.base
         });
         if !same {
-            let reason = "its import tables are where its headers are; the file is damaged";
+            let reason = "its import tables overlap its headers; the file is damaged";
             return Err(Problem::Unprepared(reason.to_owned()));
         }
     }
-    Ok(bound)
+    Ok((bound, stripped))
 }
 
 /// Bytes from an image's base to its end.
@@ -174,10 +203,10 @@ impl Found {
             Some(end) if headers.wide && end <= WIDE_END => {}
             Some(end) if !headers.wide && end <= NARROW_END => {}
             _ if headers.wide => return refuse("addresses end at 128 TiB"),
-            _ => return refuse("it is PE32, and has to be below 4 GiB"),
+            _ => return refuse("it is a PE32 image, which must be below 4 GiB"),
         }
         if !base.is_multiple_of(SLOT) {
-            return refuse("bases are multiples of 64 KiB");
+            return refuse("bases must be multiples of 64 KiB");
         }
         if let Some(rva) = self.counts.narrow
             && headers.wide
@@ -219,10 +248,11 @@ pub fn rebase(
         new_base,
         relocations: 0,
         unbound: false,
+        stripped: Signatures::default(),
         time_stamp: old.time_stamp,
     };
     if new_base != old.base {
-        done.unbound = prepare(&mut draft, path, options).map_err(refused)?;
+        (done.unbound, done.stripped) = prepare(&mut draft, path, options).map_err(refused)?;
         let found = look(&draft.pe()).map_err(refused)?;
         found.check_base(&old, new_base).map_err(refused)?;
         done.relocations = found.counts.total();

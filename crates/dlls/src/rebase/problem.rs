@@ -6,8 +6,8 @@ use image::pe::relocations::TableDamage;
 pub enum Problem {
     /// `IMAGE_FILE_RELOCS_STRIPPED`.
     #[error(
-        "its relocations were stripped, so it can only be at {base:#x}; link it again without \
-         /FIXED or --disable-reloc-section"
+        "its relocations were stripped, so it cannot be moved from {base:#x}; link it again \
+         without /FIXED or --disable-reloc-section"
     )]
     Stripped {
         /// Where it stays.
@@ -18,7 +18,7 @@ pub enum Problem {
     Table(#[from] TableDamage),
     /// A type that the machine does not have, or that is not known here.
     #[error(
-        "the relocation at {rva:#x} is of type {kind}{}, which is not known here", named(.name)
+        "the relocation at {rva:#x} has type {kind}{}, which is not supported", named(.name)
     )]
     Type {
         /// Address of what it changes.
@@ -30,8 +30,8 @@ pub enum Problem {
     },
     /// What a relocation changes is zero-filled memory, or nothing.
     #[error(
-        "the relocation at {rva:#x} changes bytes that are not in the file; the loader could \
-         relocate them, but no file can hold the result"
+        "the relocation at {rva:#x} changes bytes that are not stored in the file; a loader can \
+         relocate them, but the file cannot"
     )]
     NotInFile {
         /// Address of what it changes.
@@ -47,8 +47,8 @@ pub enum Problem {
     },
     /// Two relocations change the same bytes.
     #[error(
-        "two relocations change the bytes at {rva:#x}, so that the address there is wrong wherever \
-         the image is moved to"
+        "two relocations change the bytes at {rva:#x}, so the address there would be wrong at any \
+         other base"
     )]
     Twice {
         /// Address of the second.
@@ -56,15 +56,15 @@ pub enum Problem {
     },
     /// The bytes to be changed are in memory more than once.
     #[error(
-        "the bytes that the relocation at {rva:#x} changes are also elsewhere in the image, where \
-         they would change too; the file is packed, or damaged"
+        "the bytes that the relocation at {rva:#x} changes are also mapped elsewhere in the \
+         image, and would change there too; the file is packed, or damaged"
     )]
     Shared {
         /// Address of what it changes.
         rva: u32,
     },
     /// MOV32 does not point at a pair of instructions.
-    #[error("the {name} relocation at {rva:#x} is not at a pair of MOVW and MOVT")]
+    #[error("the {name} relocation at {rva:#x} is not on a pair of MOVW and MOVT instructions")]
     NotMov {
         /// Address of the first instruction.
         rva: u32,
@@ -73,8 +73,8 @@ pub enum Problem {
     },
     /// Half addresses need whole slots.
     #[error(
-        "it has a relocation of half an address ({name} at {rva:#x}), and the distance is not a \
-         multiple of 64 KiB: choose bases that are"
+        "it has a relocation of half an address ({name} at {rva:#x}), so the distance must be a \
+         multiple of 64 KiB: choose such a base"
     )]
     Unaligned {
         /// Address of what it changes.
@@ -84,8 +84,8 @@ pub enum Problem {
     },
     /// 32-bit addresses in PE32+.
     #[error(
-        "it has addresses of 32 bits (one at {rva:#x}), so that it must be below 4 GiB, and cannot \
-         be at {base:#x}"
+        "it has 32-bit addresses (one at {rva:#x}), so it must be below 4 GiB and cannot be at \
+         {base:#x}"
     )]
     Narrow {
         /// Address of one of them.
@@ -95,8 +95,8 @@ pub enum Problem {
     },
     /// A table's address would not be relocated.
     #[error(
-        "{field} of the {table}, at {rva:#x}, is an address without a relocation; it would be wrong \
-         anywhere else"
+        "{field} of the {table}, at {rva:#x}, is an address without a relocation; it would be \
+         wrong at any other base"
     )]
     Uncovered {
         /// Where the address is.
@@ -112,6 +112,9 @@ pub enum Problem {
     /// It is signed or bound in a way that cannot be taken back.
     #[error("{0}")]
     Unprepared(String),
+    /// It is signed. It can be at the place that it has, and must not be moved.
+    #[error("{0}")]
+    Signed(String),
     /// A table's place is outside of the file.
     #[error("{0}; the file is damaged: build or copy it again")]
     Outside(String),
@@ -124,7 +127,7 @@ pub enum Problem {
         reason: &'static str,
     },
     /// Larger than any loader maps.
-    #[error("it takes {bytes} bytes of memory, more than 2 GiB, which no loader maps")]
+    #[error("it needs {bytes} bytes of memory, more than the 2 GiB that loaders can map")]
     Large {
         /// Bytes from its base to its end.
         bytes: u64,

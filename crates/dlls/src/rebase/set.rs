@@ -216,6 +216,13 @@ fn take(candidate: &Candidate, base: u64, space: &mut Space) -> Option<Place> {
 }
 
 fn find(candidate: &Candidate, space: &mut Space, policy: Policy) -> Result<Place, LayoutError> {
+    if let Policy::From(base) = policy
+        && base >= candidate.address_end
+        && candidate.is_narrow()
+    {
+        let (name, end) = (candidate.name.clone(), candidate.address_end);
+        return Err(LayoutError::Above { name, base, end });
+    }
     // What was recorded has become too small, or is somebody else's now.
     let slot_bytes = slot_bytes(candidate.memory_bytes);
     let (bands, downwards) = policy.bands(candidate);

@@ -1,7 +1,11 @@
 //! What can be done better, and by which command.
 
+use super::remedy::{self, obstacle, to_moving, to_realigning};
+use super::{collisions, twins};
+use crate::names::{key, key_of_file};
 use model::figures::{bytes, count, plural};
 use model::{Collisions, GuardFacts, PeFacts, PeKind, SetFinding, StampTwins};
+use std::path::Path;
 
 /// All findings, what keeps images from working first, then what costs most.
 pub(super) fn all(
@@ -16,7 +20,7 @@ pub(super) fn all(
         moved(files, collisions),
         hints(files),
         alignment(files),
-        same_stamps(twins),
+        same_stamps(files, twins),
         stale_bindings(files),
         run_from_swap(files),
         checksums(files),
@@ -45,8 +49,8 @@ fn images(number: usize) -> String {
 
 fn problems(files: &[PeFacts]) -> Option<SetFinding> {
     let paths = those(files, |file| !file.problems.is_empty());
-    let cause = format!("{} against the format", are(paths.len()));
-    let remedy = "build or copy them again; headstart inspect FILE says what is wrong";
+    let cause = format!("{} malformed", are(paths.len()));
+    let remedy = "build or copy them again; headstart inspect FILE shows what is wrong";
     (!paths.is_empty()).then(|| finding("problems", cause, Vec::new(), paths, remedy))
 }
 
@@ -56,8 +60,8 @@ fn immovable(collisions: &Collisions) -> Option<SetFinding> {
     let evidence = vec![
         "their preferred base is taken, and without relocations they cannot be moved".to_owned(),
     ];
-    let remedy = "link them again without /FIXED (GNU ld: with --enable-reloc-section), or at \
-                  a base that is free";
+    let remedy = "link them again without /FIXED (GNU ld: with --enable-reloc-section), or at a \
+         free base";
     (!paths.is_empty()).then(|| finding("immovable", cause, evidence, paths, remedy))
 }
 
@@ -74,17 +78,20 @@ fn guard(files: &[PeFacts]) -> Option<SetFinding> {
     let kind = if largest.kind == PeKind::Program { "a program" } else { "a DLL" };
     let evidence = vec![
         format!(
-            "{} is {kind} with {} entries: on Windows 10 before 1903 about {:.1} times the work \
-             of {} at each start, which grew with the square (an estimate)",
+            "{} is {kind} with {} entries: at each start, Windows 10 before 1903 does about {:.1} \
+             times the work of {} entries, because it grows with the square (an estimate)",
             largest.path,
             count(guard.functions),
             guard.quadratic_cost(),
             count(GuardFacts::MANY)
         ),
-        "programs were hit at each start; newer versions of Windows, and Wine, are not".to_owned(),
+        "this affects programs, at each start; newer versions of Windows, and Wine, are not \
+         affected"
+            .to_owned(),
     ];
-    let cause = format!("{} a very large table of Control Flow Guard", has(paths.len()));
-    let remedy = "link without /GUARD:CF what is only for tests, or into several programs";
+    let cause = format!("{} a very large Control Flow Guard table", has(paths.len()));
+    let remedy = "link programs that are only for tests without /GUARD:CF, or split them into \
+         several";
     Some(finding("guard", cause, evidence, paths, remedy))
 }
 
@@ -94,22 +101,53 @@ fn moved(files: &[PeFacts], collisions: &Collisions) -> Option<SetFinding> {
         return None;
     }
     let mut evidence = vec![format!(
-        "moving them applies {} relocations on {}, which each process then has for itself",
+        "moving them applies {} relocations on {}, which are then private to each process",
         count(collisions.relocations),
         plural(collisions.pages, "page", "pages")
     )];
     let aslr = files.iter().filter(|file| file.flags.dynamic_base).count();
     if aslr > 0 {
         evidence.push(format!(
-            "{} DYNAMICBASE: Windows moves these once at every boot, for all processes; Wine and \
+            "{} DYNAMICBASE: Windows moves these once per boot, for all processes; Wine and \
              Cygwin's fork use the preferred base",
             has(aslr)
         ));
     }
     let cause =
         format!("{} of {} collide with others", count(paths.len() as u64), images(files.len()));
-    let remedy = "headstart rebase --auto --out DIR FILE…";
-    Some(finding("collisions", cause, evidence, paths, remedy))
+    Some(finding("collisions", cause, evidence, paths, &rebase(files, collisions)))
+}
+
+/// What `rebase` can do about collisions: of images at one place, all but one have to be movable.
+fn rebase(files: &[PeFacts], collisions: &Collisions) -> String {
+    let stays = |file: &&PeFacts| file.kind != PeKind::Library || to_moving(file).is_some();
+    let staying: Vec<PeFacts> = files.iter().filter(stays).cloned().collect();
+    let left: Vec<String> =
+        collisions::find(&staying).moved.into_iter().map(|moved| moved.path).collect();
+    let command = "headstart pe rebase --auto --out DIR FILE…";
+    let all = "give each a base of its own when linking";
+    let never = |file: &PeFacts| to_moving(file) == Some(remedy::Obstacle::Never);
+    let signed = files.iter().filter(|file| left.contains(&file.path) && !never(file)).count();
+    match (left.len(), signed) {
+        (0, _) => command.to_owned(),
+        (left, 0) if left == collisions.moved.len() => all.to_owned(),
+        (left, _) if left == collisions.moved.len() => {
+            format!("{all}; or {command} with --strip-signature, which moves {}", of(signed))
+        }
+        (left, 0) => format!("{command}; {} colliding, and cannot be moved", stay(left)),
+        (left, _) => {
+            let moves = of(signed);
+            format!("{command}; {} colliding: --strip-signature moves {moves}", stay(left))
+        }
+    }
+}
+
+fn of(number: usize) -> String {
+    plural(number as u64, "signed image", "signed images")
+}
+
+fn stay(number: usize) -> String {
+    plural(number as u64, "image stays", "images stay")
 }
 
 fn has(number: usize) -> String {
@@ -123,9 +161,9 @@ fn hints(files: &[PeFacts]) -> Option<SetFinding> {
     let paths = those(files, |file| file.wrong_hints.is_some_and(|wrong| wrong > 0));
     let cause = format!("{} of {} import hints are wrong", count(wrong), count(checked));
     let evidence =
-        vec!["the loader searches each of these names among all that the DLL exports".to_owned()];
-    let remedy = "headstart hints --out DIR FILE…";
-    (wrong > 0).then(|| finding("wrong-hints", cause, evidence, paths, remedy))
+        vec!["for each of these, the loader searches all names that the DLL exports".to_owned()];
+    let remedy = remedy::command(files, &paths, "headstart pe hints --out DIR FILE…", obstacle);
+    (wrong > 0).then(|| finding("wrong-hints", cause, evidence, paths, &remedy))
 }
 
 /// Bytes of sections whose place in the file keeps Wine from mapping them.
@@ -139,30 +177,34 @@ fn alignment(files: &[PeFacts]) -> Option<SetFinding> {
     let cause = format!("{} sections that Wine cannot map", has(paths.len()));
     let evidence = vec![format!(
         "Wine reads {} of sections into the memory of each process instead of mapping them; \
-         Windows maps them all the same",
+         Windows maps them anyway",
         bytes(total)
     )];
-    let remedy = "headstart realign --file-alignment 4096 --out DIR FILE…";
+    let command = "headstart pe realign --file-alignment 4096 --out DIR FILE…";
+    let remedy = &remedy::command(files, &paths, command, to_realigning);
     (!paths.is_empty()).then(|| finding("file-alignment", cause, evidence, paths, remedy))
 }
 
-fn same_stamps(twins: &[StampTwins]) -> Option<SetFinding> {
+fn same_stamps(files: &[PeFacts], twins: &[StampTwins]) -> Option<SetFinding> {
+    let twins = twins::but_copies(files, twins);
     let largest = twins.first()?;
     let calls: u64 = twins.iter().map(|group| group.extra_system_calls).sum();
     let paths: Vec<String> = twins.iter().flat_map(|group| group.files.clone()).collect();
     let cause = format!("{} share TimeDateStamp and CheckSum with others", images(paths.len()));
     let evidence = vec![
         format!(
-            "the largest group: {} with the time stamp {:#x} and the checksum {:#x}",
+            "the largest group: {} with time stamp {:#x} and checksum {:#x}",
             images(largest.files.len()),
             largest.time_stamp,
             largest.checksum
         ),
         format!("Wine compares each pair that is loaded: {} system calls if all are", count(calls)),
     ];
-    let remedy = "headstart rebase --auto --checksum --out DIR FILE… (an image that moves gets \
-                  stamps of its own); or link each with its own time stamp or hash";
-    Some(finding("same-stamps", cause, evidence, paths, remedy))
+    // Every image gets its right checksum, and those that move another time stamp too.
+    let command = "headstart pe rebase --auto --checksum --out DIR FILE…";
+    let command = remedy::command(files, &paths, command, to_moving);
+    let remedy = format!("{command}; or link each with its own time stamp or hash");
+    Some(finding("same-stamps", cause, evidence, paths, &remedy))
 }
 
 fn stale_bindings(files: &[PeFacts]) -> Option<SetFinding> {
@@ -177,8 +219,25 @@ fn stale_bindings(files: &[PeFacts]) -> Option<SetFinding> {
             dlls => format!("the imports of {} DLLs are", count(dlls as u64)),
         }
     )];
-    let remedy = "headstart bind --out DIR EXE DLL… (or headstart unbind)";
-    (!paths.is_empty()).then(|| finding("stale-bindings", cause, evidence, paths, remedy))
+    let unbind = remedy::command(files, &paths, "headstart pe unbind --out DIR FILE…", obstacle);
+    let fit = |file: &PeFacts| obstacle(file).is_none() && !file.flags.no_bind;
+    let remedy = match files.iter().filter(|file| paths.contains(&file.path)).all(|file| {
+        let stale = || file.bound.iter().filter(|dll| dll.valid == Some(false));
+        fit(file) && stale().all(|dll| stays_where_it_wants(files, file, &dll.name))
+    }) {
+        true => format!("headstart pe bind --out DIR EXE DLL…; or {unbind}"),
+        false => unbind,
+    };
+    (!paths.is_empty()).then(|| finding("stale-bindings", cause, evidence, paths, &remedy))
+}
+
+/// Whether a DLL is among the files, and loaders leave it at its preferred base.
+fn stays_where_it_wants(files: &[PeFacts], importer: &PeFacts, dll: &str) -> bool {
+    let key = key(dll.as_bytes());
+    files.iter().any(|file| {
+        let same = key_of_file(Path::new(&file.path)) == key && file.machine == importer.machine;
+        same && !file.flags.dynamic_base
+    })
 }
 
 fn are(number: usize) -> String {
@@ -189,14 +248,15 @@ fn are(number: usize) -> String {
 fn run_from_swap(files: &[PeFacts]) -> Option<SetFinding> {
     let paths = those(files, |file| file.flags.swap_run_net || file.flags.swap_run_removable);
     let cause =
-        format!("{} copied whole when started from other media (SWAPRUN)", are(paths.len()));
+        format!("{} copied completely when started from other media (SWAPRUN)", are(paths.len()));
     let evidence = vec![
-        "from the network or removable media, Windows reads all of the file before it starts"
+        "from the network or removable media, Windows reads the whole file before it starts it"
             .to_owned(),
     ];
-    let remedy = "headstart flags --clear swaprun:net,swaprun:cd --out DIR FILE…, where the medium \
-                  stays connected";
-    (!paths.is_empty()).then(|| finding("run-from-swap", cause, evidence, paths, remedy))
+    let command = "headstart pe flags --clear swaprun:net,swaprun:cd --out DIR FILE…";
+    let command = remedy::command(files, &paths, command, obstacle);
+    let remedy = format!("if the medium stays connected: {command}");
+    (!paths.is_empty()).then(|| finding("run-from-swap", cause, evidence, paths, &remedy))
 }
 
 fn checksums(files: &[PeFacts]) -> Option<SetFinding> {
@@ -204,10 +264,16 @@ fn checksums(files: &[PeFacts]) -> Option<SetFinding> {
         file.checksum.stored != 0 && file.checksum.stored != file.checksum.computed
     };
     let paths = those(files, wrong);
-    let cause = format!("{} changed after their checksum was made", images(paths.len()));
+    let cause = format!(
+        "{} changed after {} made",
+        images(paths.len()),
+        if paths.len() == 1 { "its checksum was" } else { "their checksums were" }
+    );
     let evidence = vec![
         "Windows refuses such files as drivers and as DLLs that are loaded at boot".to_owned(),
     ];
-    let remedy = "find out what has changed them; every rewriting verb's --checksum makes it right";
+    // A change of the checksum alone breaks no signature.
+    let remedy = "find out what has changed them; headstart pe unbind --checksum --out DIR FILE… \
+         corrects it (and undoes binding)";
     (!paths.is_empty()).then(|| finding("checksums", cause, evidence, paths, remedy))
 }

@@ -3,6 +3,7 @@
 mod collisions;
 mod findings;
 mod references;
+mod remedy;
 mod twins;
 
 pub use references::look_up;

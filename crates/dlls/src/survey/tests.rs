@@ -1,5 +1,5 @@
 use super::*;
-use model::{Checksum, GuardFacts, PeFacts, PeKind};
+use model::{Checksum, GuardFacts, PeFacts, PeKind, StrongNameFacts};
 
 /// A DLL that the reader has read: the facts of a committed one, changed.
 fn dll(path: &str, base: u64) -> PeFacts {
@@ -65,6 +65,9 @@ fn wine_compares_images_of_one_stamp_and_one_checksum() {
     assert!(survey(files.clone()).twins.is_empty());
     files.iter_mut().take(4).for_each(|file| file.time_stamp = 7);
     files[3].checksum = Checksum { stored: 1, computed: 2 };
+    // Copies of one file are not each other's fault.
+    assert!(!ids(&survey(files.clone())).contains(&"same-stamps"));
+    files[0].checksum.computed = 9;
     let set = survey(files);
     assert_eq!(set.twins.len(), 1);
     assert_eq!((set.twins[0].files.len(), set.twins[0].extra_system_calls), (3, 6));
@@ -103,4 +106,91 @@ fn sections_that_wine_reads_are_counted() {
         section.offset = 4096;
     }
     assert!(!ids(&survey(set.files)).contains(&"file-alignment"));
+}
+
+fn remedy(set: &PeSet, id: &str) -> String {
+    let finding = set.findings.iter().find(|finding| finding.id == id);
+    finding.unwrap_or_else(|| panic!("no {id}: {:?}", ids(set))).remedy.clone()
+}
+
+/// What headstart would refuse is not advised, and what it could do in part is said in part.
+#[test]
+fn no_advice_is_given_that_cannot_work() {
+    let signed = |file: PeFacts| PeFacts { certificates: 1, ..file };
+    let named = |file: PeFacts| PeFacts { strong_name: Some(StrongNameFacts::Signed), ..file };
+    let fixed = |mut file: PeFacts| {
+        file.flags.relocations_stripped = true;
+        file
+    };
+    let plain = |file: PeFacts| file;
+    let enforced = |mut file: PeFacts| {
+        file.flags.force_integrity = true;
+        file
+    };
+    type Change<'a> = &'a dyn Fn(PeFacts) -> PeFacts;
+    let rebase = "headstart pe rebase --auto --out DIR FILE…";
+    let own = "give each a base of its own when linking";
+    let cases: [(&str, [Change<'_>; 3], String); 7] = [
+        ("all can move", [&plain, &plain, &plain], rebase.to_owned()),
+        ("one may stay", [&signed, &plain, &plain], rebase.to_owned()),
+        (
+            "two stay",
+            [&signed, &named, &plain],
+            format!("{rebase}; 1 image stays colliding: --strip-signature moves 1 signed image"),
+        ),
+        (
+            "all are signed",
+            [&signed, &named, &signed],
+            format!("{own}; or {rebase} with --strip-signature, which moves 2 signed images"),
+        ),
+        ("none can", [&fixed, &enforced, &fixed], own.to_owned()),
+        (
+            "two cannot",
+            [&fixed, &fixed, &plain],
+            format!("{rebase}; 1 image stays colliding, and cannot be moved"),
+        ),
+        (
+            "the second is loaded only signed",
+            [&plain, &enforced, &enforced],
+            format!("{rebase}; 1 image stays colliding, and cannot be moved"),
+        ),
+    ];
+    for (case, changes, expected) in cases {
+        let files = changes.iter().zip(["a", "b", "c"]);
+        let files = files.map(|(change, name)| change(dll(name, 0x1000_0000))).collect();
+        assert_eq!(remedy(&survey(files), "collisions"), expected, "{case}");
+    }
+    let realign = |file: PeFacts| remedy(&survey(vec![file]), "file-alignment");
+    let command = "headstart pe realign --file-alignment 4096 --out DIR FILE…";
+    let file = || dll("a", 0x1000_0000);
+    assert_eq!(realign(file()), command);
+    assert_eq!(
+        realign(signed(file())),
+        format!(
+            "{command}, but 1 image is signed: change such images before they are signed, or add \
+             --strip-signature"
+        )
+    );
+    assert!(realign(PeFacts { overlay_bytes: 9, ..file() }).contains("add --keep-overlay"));
+    let never = "build them again: headstart cannot change them";
+    assert_eq!(realign(enforced(file())), never);
+    assert_eq!(realign(PeFacts { section_alignment: 512, ..file() }), never);
+}
+
+#[test]
+fn binding_anew_is_advised_only_where_it_would_hold() {
+    let bound = |name: &str| model::BoundDll {
+        name: name.to_owned(),
+        time_stamp: 1,
+        forwarders: Vec::new(),
+        valid: Some(false),
+    };
+    let stale = |moved: bool| {
+        let mut files = vec![program("p.exe", 0x40_0000), dll("d.dll", 0x1000_0000)];
+        files[0].bound = vec![bound("D.DLL")];
+        files[1].flags.dynamic_base = moved;
+        remedy(&survey(files), "stale-bindings")
+    };
+    assert!(stale(false).starts_with("headstart pe bind"));
+    assert_eq!(stale(true), "headstart pe unbind --out DIR FILE…");
 }

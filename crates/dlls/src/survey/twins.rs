@@ -7,6 +7,21 @@
 use model::{PeFacts, PeKind, StampTwins};
 use std::collections::BTreeMap;
 
+/// Groups without those that are copies of one file: nothing tells these apart, and rarely is more
+/// than one of them loaded.
+pub(super) fn but_copies(files: &[PeFacts], twins: &[StampTwins]) -> Vec<StampTwins> {
+    let of = |path: &String| {
+        let file = files.iter().find(|file| file.path == *path)?;
+        Some((file.file_bytes, file.checksum.computed))
+    };
+    let differ = |group: &&StampTwins| {
+        let mut contents = group.files.iter().map(of);
+        let first = contents.next();
+        contents.any(|content| Some(content) != first)
+    };
+    twins.iter().filter(differ).cloned().collect()
+}
+
 /// Groups of two images or more, the largest first.
 pub(super) fn find(files: &[PeFacts]) -> Vec<StampTwins> {
     let mut groups: BTreeMap<(&str, u32, u32), Vec<String>> = BTreeMap::new();

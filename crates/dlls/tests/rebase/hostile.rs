@@ -73,12 +73,12 @@ fn blocks_of_odd_sizes_are_damage() {
 fn unknown_types_are_refused_by_number_and_name() {
     for kind in [5, 6, 7, 8, 9, 11, 12, 13, 14, 15] {
         let table = block(DATA, &[entry(DIR64, 0), entry(kind, 16)]);
-        refuses(&wide(table), &format!("at 0x1010 is of type {kind}, which is not known"));
+        refuses(&wide(table), &format!("at 0x1010 has type {kind}, which is not supported"));
     }
     let riscv = Emitted::new(0x5064, true, block(DATA, &[entry(5, 16), 0]));
-    refuses(&riscv, "is of type 5 (RISCV_HIGH20), which is not known");
+    refuses(&riscv, "has type 5 (RISCV_HIGH20), which is not supported");
     let ia64 = Emitted::new(0x200, true, block(DATA, &[entry(9, 16), 0]));
-    refuses(&ia64, "is of type 9 (IA64_IMM64), which is not known");
+    refuses(&ia64, "has type 9 (IA64_IMM64), which is not supported");
 }
 
 #[test]
@@ -96,10 +96,10 @@ fn a_target_that_straddles_pages_or_sections_is_moved() {
 #[test]
 fn a_target_that_is_not_in_the_file_is_refused() {
     let beyond_the_file = block(MORE + 0x1000, &[entry(DIR64, 0xffc), 0]);
-    refuses(&wide(beyond_the_file), "at 0x4ffc changes bytes that are not in the file");
+    refuses(&wide(beyond_the_file), "at 0x4ffc changes bytes that are not stored in the file");
     for page in [BSS, 0x7_0000, 0xffff_f000] {
         let table = block(page, &[entry(DIR64, 8), 0]);
-        refuses(&wide(table), "changes bytes that are not in the file");
+        refuses(&wide(table), "changes bytes that are not stored in the file");
     }
     moves(&wide(block(BSS, &[entry(ABSOLUTE, 8), 0])));
 }
@@ -133,14 +133,14 @@ fn bytes_of_two_sections_are_not_relocated() {
     let offset = loader::read(&file, sections + 20, 4) as u32;
     put32(&mut file, sections + 40 + 20, offset);
     let error = rebase("it", file, ELSEWHERE, Options::default()).unwrap_err().to_string();
-    assert!(error.contains("also elsewhere in the image"), "{error}");
+    assert!(error.contains("also mapped elsewhere in the image"), "{error}");
 }
 
 #[test]
 fn stripped_images_stay() {
     let mut image = wide(Vec::new());
     image.characteristics |= 1;
-    refuses(&image, "its relocations were stripped, so it can only be at 0x180000000");
+    refuses(&image, "its relocations were stripped, so it cannot be moved from 0x180000000");
     let same = rebase("it", image.bytes(), image.base, Options::default()).unwrap();
     assert!(same.bytes == image.bytes(), "where it is, it may be");
 }
@@ -180,9 +180,7 @@ fn narrow_addresses_in_wide_images_stay_below_4_gib() {
     let file = image.bytes();
     let examined = examine("it", &Pe::parse("it", &file).unwrap(), Options::default());
     assert_eq!(examined.address_end, 1 << 32);
-    assert!(
-        reason(&image, ELSEWHERE).contains("must be below 4 GiB, and cannot be at 0x200000000")
-    );
+    assert!(reason(&image, ELSEWHERE).contains("must be below 4 GiB and cannot be at 0x200000000"));
     rebase("it", file, 0x7000_0000, Options::default()).unwrap();
 }
 
@@ -200,7 +198,7 @@ fn halves_need_whole_distances() {
 #[test]
 fn mov32_is_at_a_pair_of_instructions() {
     let arm = Emitted::new(ARMNT, false, block(DATA, &[entry(THUMB_MOV32, 8), 0]));
-    refuses(&arm, "the THUMB_MOV32 relocation at 0x1008 is not at a pair of MOVW and MOVT");
+    refuses(&arm, "the THUMB_MOV32 relocation at 0x1008 is not on a pair of MOVW and MOVT");
 }
 
 #[test]
@@ -269,7 +267,7 @@ fn sections_near_4_gib_take_no_memory_here() {
     let examined = examine("it", &Pe::parse("it", &file).unwrap(), Options::default());
     assert_eq!(examined.memory_bytes, u64::from(BSS) + 0xffff_ff00);
     let error = rebase("it", file, ELSEWHERE, Options::default()).unwrap_err().to_string();
-    assert!(error.contains("takes 4294987520 bytes of memory, more than 2 GiB"), "{error}");
+    assert!(error.contains("needs 4294987520 bytes of memory, more than the 2 GiB"), "{error}");
 }
 
 #[test]
@@ -287,7 +285,7 @@ fn signed_images_are_refused_unless_the_signature_may_go() {
     assert!(Pe::parse("it", &moved.bytes).unwrap().certificate_range().is_none());
     let trailing = [file, vec![0; 64]].concat();
     let error = rebase("it", trailing, ELSEWHERE, strip).unwrap_err().to_string();
-    assert!(error.contains("not the last thing in the file"), "{error}");
+    assert!(error.contains("not at the end of the file"), "{error}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let waits = plural(major, "page fault waits", "page faults wait");
     let cause = match read {
         0 => format!("{waits} for storage"),
+        read if major == 0 => format!("the launch reads {} from storage", bytes(read)),
         read => format!("the launch reads {} from storage, and {waits} for it", bytes(read)),
     };
     let by_bytes = top(context.modules(), 3, |module| module.read_bytes.get().map(|n| n as f64));
@@ -23,6 +24,13 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         .into_iter()
         .map(|(module, n)| format!("{}: {}", base_name(&module.path), bytes(n as u64)))
         .collect();
+    let modules: u64 = context.modules().iter().filter_map(|m| m.read_bytes.get()).sum();
+    let known = context.modules().iter().any(|module| module.read_bytes.get().is_some());
+    let data = known && modules * 2 < read;
+    if data {
+        let rest = bytes(read.saturating_sub(modules));
+        evidence.push(format!("{rest} of files that are no programs or libraries"));
+    }
     if evidence.is_empty() {
         let by_faults = top(context.modules(), 3, |m| m.major_faults.get().map(|n| n as f64));
         evidence.extend(by_faults.into_iter().map(|(module, n)| {
@@ -35,11 +43,20 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cause,
         evidence,
         cost_us: Reading::unavailable(
-            "the records count reads, not the time they take",
+            "the records count reads but do not time them",
             "compare headstart measure with headstart measure --cold",
         ),
-        remedy: "Keep the files in memory, or make them smaller: -Wl,-z,pack-relative-relocs for \
+        phase: None,
+        part_of: None,
+        remedy: match data {
+            true => {
+                "Most of it is data: read less of it at the start, or read it when it is needed."
+            }
+            false => {
+                "Keep the files in memory, or make them smaller: -Wl,-z,pack-relative-relocs for \
                  relocation tables, separate debug information, fewer libraries."
-            .to_owned(),
+            }
+        }
+        .to_owned(),
     })
 }

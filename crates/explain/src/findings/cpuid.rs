@@ -1,12 +1,16 @@
 use super::Context;
+use super::shares::cpuid_phase;
 use crate::names::base_name;
 use model::figures::{count, duration};
-use model::{Finding, Reading};
+use model::{CpuidTax, Finding, Phase, Reading};
 
 /// CPUID instructions that a hypervisor answers.
-pub(super) fn find(context: &Context) -> Option<Finding> {
-    let tax = context.explanation.cpuid.value()?;
-    let cost = tax.count as f64 * tax.each_us;
+pub(super) fn find(context: &Context) -> Vec<Finding> {
+    let Some(tax) = context.explanation.cpuid.value() else { return Vec::new() };
+    context.shares.cpuid.iter().filter_map(|(phase, us)| told(context, tax, *phase, *us)).collect()
+}
+
+fn told(context: &Context, tax: &CpuidTax, phase: Phase, cost: f64) -> Option<Finding> {
     if !context.worth(cost) {
         return None;
     }
@@ -14,27 +18,32 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         Some(name) => format!(", each answered by the hypervisor ({name})"),
         None => String::new(),
     };
+    let images: Vec<&(String, u64)> =
+        tax.by_image.iter().filter(|(path, _)| cpuid_phase(path) == phase).collect();
+    let instructions: u64 = images.iter().map(|(_, n)| n).sum();
     let mut evidence =
-        vec![format!("{} × {} on this machine", count(tax.count), duration(tax.each_us))];
-    evidence.extend(tax.by_image.iter().take(3).map(|(path, n)| {
+        vec![format!("{} × {} on this machine", count(instructions), duration(tax.each_us))];
+    evidence.extend(images.iter().take(3).map(|(path, n)| {
         let image = base_name(path);
         format!("{image}: {}", count(*n))
     }));
-    let images = tax.by_image.len();
-    let fewer = if images > 1 { "Start fewer processes: each pays it again. " } else { "" };
+    let several = context.explanation.processes.len() > 1;
+    let fewer = if several { "Start fewer processes: each one pays this cost. " } else { "" };
     Some(Finding {
         id: "cpuid".to_owned(),
         cause: format!(
             "{}: start-up code executes {} CPUID instructions{guest}",
             context.of_launch(cost),
-            count(tax.count)
+            count(instructions)
         ),
         evidence,
         cost_us: Reading::Value(cost),
+        phase: Some(phase),
+        part_of: None,
         remedy: format!(
-            "{fewer}The program cannot make them cheaper: glibc asks for the processor's features \
-             and caches in static programs too. musl asks nothing; a host without \
-             virtualisation answers in a fraction of a microsecond."
+            "{fewer}The program cannot make them cheaper: glibc queries the processor's features \
+             and caches in static programs too. musl does not; without virtualization, CPUID \
+             takes a fraction of a microsecond."
         ),
     })
 }

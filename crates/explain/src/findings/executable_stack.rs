@@ -11,9 +11,11 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let modules = plural(found.len() as u64, "module asks", "modules ask");
     Some(Finding {
         id: "executable-stack".to_owned(),
-        cause: format!("{modules} for an executable stack (a safety matter)"),
+        cause: format!("{modules} for an executable stack (a security risk)"),
         evidence: vec![names(found.iter().map(|module| module.path.as_str()))],
-        cost_us: Reading::unavailable("it costs safety rather than time", ""),
-        remedy: "Link with -Wl,-z,noexecstack; assembler sources need .note.GNU-stack.".to_owned(),
+        cost_us: Reading::unavailable("it costs security rather than time", ""),
+        phase: None,
+        part_of: None,
+        remedy: "Link with -Wl,-z,noexecstack; assembly sources need .note.GNU-stack.".to_owned(),
     })
 }

@@ -1,18 +1,34 @@
 use super::Context;
-use crate::files::calls_in;
-use model::figures::{count, plural};
-use model::{FileWork, Finding, FolderWork, Reading};
+use crate::files::{groups, weight_of};
+use model::figures::{count, duration, plural};
+use model::{FileWork, Finding, FolderGroup, FolderWork, Phase, Reading};
 
 /// From this number of calls it is told even where its time is unknown.
 const MANY: u64 = 200;
 /// Fewer calls are no storm, however short the launch.
 const FEW: u64 = 16;
 
-/// Many failed look-ups, stat calls and listings, and the folders behind them.
-pub(super) fn find(context: &Context) -> Option<Finding> {
-    let work = context.explanation.files.value()?;
-    let calls = work.failed + work.stats + work.scans;
-    let cost = cost(context, work);
+/// Common parents told by name.
+const GROUPS: usize = 4;
+
+/// Many failed look-ups, stat calls and listings, by phase, and the folders behind them. Those
+/// of the loader, while it maps libraries, are told as its search.
+pub(super) fn find(context: &Context) -> Vec<Finding> {
+    let Some(work) = context.explanation.files.value() else { return Vec::new() };
+    let phases = context.found.calls.iter().filter(|(phase, _)| **phase != Phase::Map);
+    phases.filter_map(|(phase, calls)| told(context, work, *phase, calls)).collect()
+}
+
+fn told(
+    context: &Context,
+    work: &FileWork,
+    phase: Phase,
+    folders: &[FolderWork],
+) -> Option<Finding> {
+    let sum = |figure: fn(&FolderWork) -> u64| folders.iter().map(figure).sum::<u64>();
+    let (failed, stats, scans) = (sum(|f| f.failed), sum(|f| f.stats), sum(|f| f.scans));
+    let calls = failed + stats + scans;
+    let cost = cost(context, work, phase);
     let told = match cost.get() {
         Some(us) => calls >= FEW && context.worth(us),
         None => calls >= MANY,
@@ -21,55 +37,75 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         return None;
     }
     let share = match cost.get() {
-        Some(us) => format!("{}: ", context.of_launch(us)),
+        Some(us) => format!("{}: ", context.of_launch_in(us, phase)),
         None => String::new(),
     };
-    let mut busiest: Vec<&FolderWork> =
-        work.folders.iter().filter(|folder| calls_in(folder) > folder.opens).collect();
-    busiest.sort_by_key(|folder| std::cmp::Reverse(calls_in(folder) - folder.opens));
+    let counts = counts(failed, stats, scans);
+    let opens = plural(sum(|folder| folder.opens), "file", "files");
     Some(Finding {
         id: "file-storms".to_owned(),
-        cause: format!("{share}{}", what(work)),
-        evidence: busiest.into_iter().take(4).map(folder).collect(),
+        cause: format!("{share}{counts}, to open {opens}"),
+        evidence: evidence(work, folders),
         cost_us: cost,
-        remedy: "Look where the busiest folders come from (strace -k -e trace=file names the \
-                 callers): shorten search paths, put the folder that has the files first, look a \
-                 file up once and keep the answer, and read a folder once instead of asking for \
-                 each name."
+        phase: Some(phase),
+        part_of: None,
+        remedy: "Find the callers for the busiest folders (strace -k -e trace=file): shorten \
+             search paths, put the folder that has the files first, look up each file once and \
+             remember the result, and list a folder once instead of trying each name."
             .to_owned(),
     })
 }
 
-fn what(work: &FileWork) -> String {
-    let failed = plural(work.failed, "failed look-up", "failed look-ups");
-    let stats = plural(work.stats, "stat call", "stat calls");
-    let scans = plural(work.scans, "read", "reads");
-    let (folders, opens) = (work.folders.len() as u64, count(work.opens));
-    let folders = plural(folders, "folder", "folders");
-    format!("{failed}, {stats} and {scans} of listings in {folders}, to open {opens} files")
+/// Common parents, costliest first, with what the calls below each take.
+fn evidence(work: &FileWork, folders: &[FolderWork]) -> Vec<String> {
+    let mut groups = groups(folders);
+    groups.retain(|group| weight_of(group) > 0);
+    let rest = groups.split_off(groups.len().min(GROUPS));
+    let mut lines: Vec<String> = groups.iter().map(|group| line(work, group)).collect();
+    if !rest.is_empty() {
+        let calls: u64 = rest.iter().map(weight_of).sum();
+        let folders: u64 = rest.iter().map(|group| group.folders).sum();
+        let folders = plural(folders, "other folder", "other folders");
+        lines.push(format!("{} in {folders}", plural(calls, "call", "calls")));
+    }
+    lines
 }
 
-fn folder(work: &FolderWork) -> String {
+fn line(work: &FileWork, group: &FolderGroup) -> String {
+    let counts = counts(group.failed, group.stats, group.scans);
+    let took = match work.failed_us.get() {
+        Some(us) if group.failed > 0 && work.failed > 0 => {
+            format!(" ({})", duration(us * group.failed as f64 / work.failed as f64))
+        }
+        _ => String::new(),
+    };
+    // The time stands behind what it is of.
+    let counts = match counts.split_once(", ") {
+        Some((failed, others)) if group.failed > 0 => format!("{failed}{took}, {others}"),
+        _ => format!("{counts}{took}"),
+    };
+    match group.folders {
+        1 => format!("{}: {counts}", group.folder),
+        folders => format!("{}/…: {counts} in {} folders", group.folder, count(folders)),
+    }
+}
+
+/// `214 failed look-ups, 3 stats`: what there is none of is left out.
+fn counts(failed: u64, stats: u64, scans: u64) -> String {
     let counts = [
-        (work.failed, "failed", "failed"),
-        (work.stats, "stat", "stats"),
-        (work.scans, "listing", "listings"),
-        (work.opens, "opened", "opened"),
+        (failed, "failed look-up", "failed look-ups"),
+        (stats, "stat", "stats"),
+        (scans, "listing read", "listings read"),
     ];
-    let counts: Vec<String> = counts
-        .into_iter()
-        .filter(|(n, ..)| *n > 0)
-        .map(|(n, one, many)| plural(n, one, many))
-        .collect();
-    format!("{}: {}", work.folder, counts.join(", "))
+    let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
+    counts.map(|(n, one, many)| plural(n, one, many)).collect::<Vec<_>>().join(", ")
 }
 
 /// What repeating the calls takes.
-fn cost(context: &Context, work: &FileWork) -> Reading<f64> {
-    let scans = context.inputs.replay.value().and_then(|times| times.scans_us.get());
+fn cost(context: &Context, work: &FileWork, phase: Phase) -> Reading<f64> {
     match (&work.failed_us, &work.stats_us) {
-        (Reading::Value(failed), Reading::Value(stats)) => {
-            Reading::Value(failed + stats + scans.unwrap_or(0.0))
+        (Reading::Value(_), Reading::Value(_)) => {
+            Reading::Value(context.shares.look_ups.get(&phase).copied().unwrap_or(0.0))
         }
         (missing @ Reading::Unavailable { .. }, _) | (_, missing) => missing.clone(),
     }

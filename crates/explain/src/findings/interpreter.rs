@@ -1,5 +1,4 @@
-use super::Context;
-use crate::files::calls_in;
+use super::{Context, own_code};
 use crate::names::base_name;
 use model::figures::count;
 use model::{Finding, Phase, ProcessReport, Reading};
@@ -11,11 +10,11 @@ const SHARE: f64 = 0.2;
 const INTERPRETERS: [(&str, &str); 6] = [
     (
         "python",
-        "python3 -X importtime lists what each import takes; -I ignores the user's settings and \
-         -S the site folders, where the script needs no installed packages.",
+        "python3 -X importtime lists the time of each import. If the script needs no installed \
+         packages, -I ignores the user's settings and -S the site folders.",
     ),
-    ("perl", "Load modules on demand (require inside the function), and shorten @INC."),
-    ("ruby", "--disable=gems where no gem is needed; load on demand (autoload)."),
+    ("perl", "Load modules on demand (require inside a function), and shorten @INC."),
+    ("ruby", "Use --disable=gems if no gem is needed; load on demand (autoload)."),
     (
         "node",
         "Bundle the modules into one file, and keep compiled code (module.enableCompileCache).",
@@ -27,7 +26,13 @@ const INTERPRETERS: [(&str, &str); 6] = [
 /// The launched program is an interpreter that finds, loads and runs its own files.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let (process, remedy) = applies(context)?;
-    let cost = main_us(process);
+    // Of what is nobody else's, the interpreter's part.
+    let all: f64 = context.found.mains.values().sum();
+    let part = context.found.mains.get(&process.path).filter(|_| all > 0.0);
+    let cost = context.shares.own * part.map_or(1.0, |us| us / all);
+    if !context.worth(cost) {
+        return None;
+    }
     let name = base_name(&process.path);
     let mut evidence = Vec::new();
     if let Some(work) = context.explanation.files.value() {
@@ -38,19 +43,15 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
             count(work.stats),
             count(work.scans)
         ));
-        evidence.extend(
-            work.folders
-                .iter()
-                .filter(|folder| calls_in(folder) >= 10)
-                .take(2)
-                .map(|folder| format!("{}: {} calls", folder.folder, count(calls_in(folder)))),
-        );
     }
+    evidence.extend(own_code::left_out(context));
     Some(Finding {
         id: "interpreter".to_owned(),
         cause: format!("{}: {name} starts up and runs its script", context.of_launch(cost)),
         evidence,
         cost_us: Reading::Value(cost),
+        phase: Some(Phase::Main),
+        part_of: None,
         remedy: remedy.to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-use super::Context;
+use super::{Context, stale_bundle};
 use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, ProcessReport, Reading};
@@ -12,6 +12,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         .processes
         .iter()
         .filter(|p| p.started_us < program.started_us && !std::ptr::eq(*p, program))
+        .filter(|p| !stale_bundle::is_one(context, p))
         .collect();
     if before.is_empty() || !context.worth(cost) {
         return None;
@@ -30,6 +31,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cause: format!("{}: {images} before {name} starts", context.of_launch(cost)),
         evidence,
         cost_us: Reading::Value(cost),
+        phase: None,
+        part_of: None,
         remedy: remedy(&before, program),
     })
 }
@@ -62,7 +65,7 @@ fn remedy(before: &[&ProcessReport], program: &ProcessReport) -> String {
         builtins.iter().filter(|(name, _)| ran(name)).map(|(_, with)| *with).collect();
     let shell = match replace.is_empty() {
         true => String::new(),
-        false => format!(" In the script, let the shell itself do it: {}.", replace.join(", ")),
+        false => format!(" In the script, use the shell's own features: {}.", replace.join(", ")),
     };
-    format!("Start {} directly where what the launcher sets up is known.{shell}", program.path)
+    format!("Start {} directly if you know what the launcher sets up.{shell}", program.path)
 }

@@ -13,9 +13,14 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let libraries = plural(found.len() as u64, "library has", "libraries have");
     Some(Finding {
         id: "old-hash".to_owned(),
-        cause: format!("{libraries} DT_HASH only: failed look-ups in it compare symbol names"),
+        cause: format!(
+            "{libraries} DT_HASH only, with which failed look-ups have to compare \
+             symbol names"
+        ),
         evidence: vec![names(found.iter().map(|module| module.path.as_str()))],
-        cost_us: Reading::unavailable("part of relocating, not measured by itself", ""),
+        cost_us: Reading::unavailable("part of relocation, not measured separately", ""),
+        phase: None,
+        part_of: None,
         remedy: "Link with -Wl,--hash-style=gnu.".to_owned(),
     })
 }

@@ -1,44 +1,84 @@
-use super::{Context, top, total};
+use super::shares::{elsewhere, faults_in};
+use super::{Context, total};
 use crate::names::base_name;
 use model::figures::{count, plural};
-use model::{Finding, Reading};
+use model::{Finding, Phase, Reading};
+use std::collections::BTreeMap;
 
-/// Pages that the kernel maps at first touch.
-pub(super) fn find(context: &Context) -> Option<Finding> {
+/// Less than this share of a phase's faults is not told.
+const SHARE: u64 = 20;
+
+/// Pages that the kernel maps at first touch, by phase.
+pub(super) fn find(context: &Context) -> Vec<Finding> {
+    if context.found.faults.is_empty() {
+        return unplaced(context).into_iter().collect();
+    }
+    let costs = context.shares.faults.iter().filter(|(_, us)| context.worth(**us));
+    costs.filter_map(|(phase, us)| told(context, *phase, *us)).collect()
+}
+
+fn told(context: &Context, phase: Phase, cost: f64) -> Option<Finding> {
+    let faults = context.found.faults.get(&phase)?;
+    let mut evidence = vec![price(context, faults_in(&context.found, phase))?];
+    let mut places: BTreeMap<&str, u64> = BTreeMap::new();
+    let counted = faults.files.iter().filter(|(key, _)| !elsewhere(&context.found, phase, key));
+    for ((_, path), count) in counted {
+        *places.entry(path).or_default() += count;
+    }
+    let mut places: Vec<(&str, u64)> = places.into_iter().collect();
+    places.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    if faults.anonymous > 0 {
+        let count = count(faults.anonymous);
+        evidence.push(format!("{count} on anonymous memory (stack, heap)"));
+    }
+    let worth = places.into_iter().filter(|(_, count)| count * SHARE >= faults.minor).take(3);
+    evidence.extend(worth.map(|(path, n)| format!("{}: {}", name(context, path), count(n))));
+    if phase == Phase::Relocate {
+        evidence.extend(copied(context));
+    }
+    Some(finding(context.of_launch_in(cost, phase), evidence, (cost, Some(phase))))
+}
+
+/// Data files by their path, modules by their name.
+fn name<'a>(context: &Context, path: &'a str) -> &'a str {
+    match context.found.other_faults.iter().any(|(other, _)| other == path) {
+        true => path,
+        false => base_name(path),
+    }
+}
+
+/// Where only their number is known they may lie in any phase.
+fn unplaced(context: &Context) -> Option<Finding> {
     let minor = context.explanation.faults.minor.get()?;
-    let each = context.inputs.minor_fault_us.get()?;
-    let cost = minor as f64 * each;
+    let cost = minor as f64 * context.inputs.minor_fault_us.get()?;
     if !context.worth(cost) {
         return None;
     }
-    let modules = context.modules();
-    let mut evidence = vec![format!("{} × {each:.2} µs, measured on this machine", count(minor))];
-    if let Some(anonymous) = context.explanation.faults.anonymous.get() {
-        evidence.push(format!("{} on memory of no file (stack, heap)", count(anonymous)));
-    }
-    let busiest = top(modules, 3, |module| module.minor_faults.get().map(|n| n as f64));
-    evidence.extend(busiest.into_iter().map(|(module, n)| {
-        let name = base_name(&module.path);
-        format!("{name}: {}", count(n as u64))
-    }));
-    let files = context.other_faults.iter().take(3).filter(|(_, n)| n * 20 >= minor);
-    evidence.extend(files.map(|(path, n)| format!("{path}: {}", count(*n))));
-    let pages = total(modules, |facts| facts.relocated_pages);
-    if pages > 0 {
-        let pages = plural(pages, "page", "pages");
-        evidence.push(format!("relocations write to {pages}, which copies each"));
-    }
-    Some(Finding {
+    let evidence = price(context, minor).into_iter().chain(copied(context)).collect();
+    Some(finding(format!("{}, in all phases", context.of_launch(cost)), evidence, (cost, None)))
+}
+
+fn price(context: &Context, faults: u64) -> Option<String> {
+    let each = context.inputs.minor_fault_us.get()?;
+    Some(format!("{} × {each:.2} µs, measured on this machine", count(faults)))
+}
+
+fn copied(context: &Context) -> Option<String> {
+    let pages = total(&context.modules_at_start(), |facts| facts.relocated_pages);
+    let size = plural(pages, "page", "pages");
+    (pages > 0).then(|| format!("relocations write to {size}, each of which is copied"))
+}
+
+fn finding(share: String, evidence: Vec<String>, (cost, phase): (f64, Option<Phase>)) -> Finding {
+    Finding {
         id: "page-faults".to_owned(),
-        cause: format!(
-            "{}, part of the phases: the kernel serves {} without reading",
-            context.of_launch(cost),
-            plural(minor, "page fault", "page faults")
-        ),
+        cause: format!("{share}: the kernel maps pages at their first access"),
         evidence,
         cost_us: Reading::Value(cost),
+        phase,
+        part_of: None,
         remedy: "Touch fewer pages: fewer relocations in data, less memory allocated and \
-                 initialised before it is needed."
+                 initialized before it is needed."
             .to_owned(),
-    })
+    }
 }

@@ -1,23 +1,39 @@
+use super::libraries::is_loader;
 use super::{Context, sum, top, total};
 use crate::names::base_name;
 use model::figures::{bytes, duration, plural};
 use model::{ElfFacts, Finding, ModuleReport, Phase, Reading};
+use std::collections::BTreeSet;
 
 /// The loader writes addresses into the modules and looks symbols up.
 pub(super) fn find(context: &Context) -> Option<Finding> {
-    let modules = context.modules();
+    let cost = *context.shares.wholes.get(&Phase::Relocate)?;
+    let modules = &context.modules_at_start();
     let measured = sum(modules, |module| module.relocate_us.get());
-    let cost = measured.unwrap_or_else(|| context.phase(Phase::Relocate));
-    if !context.worth(cost) {
-        return None;
-    }
     Some(Finding {
         id: "relocations".to_owned(),
-        cause: cause(context, cost),
-        evidence: evidence(modules),
+        cause: cause(context, modules, cost),
+        evidence: evidence(modules).into_iter().chain(unknown(context, modules)).collect(),
         cost_us: Reading::Value(cost),
+        phase: Some(Phase::Relocate),
+        part_of: None,
         remedy: remedy(modules, measured.is_some()),
     })
+}
+
+/// The program needs libraries, but no record names them.
+fn unknown(context: &Context, modules: &[ModuleReport]) -> Option<String> {
+    let needs = |m: &ModuleReport| m.facts.value().is_some_and(|facts| !facts.needed.is_empty());
+    let program = modules.iter().find(|module| module.path == module.program)?;
+    let named = modules.iter().any(|module| module.path != module.program && !is_loader(module));
+    let why = match &context.inputs.loader_logs {
+        Reading::Unavailable { reason, .. } => format!(": {reason}"),
+        Reading::Value(_) => {
+            ": it wrote no loader log, and its page faults could not be followed".to_owned()
+        }
+    };
+    (needs(program) && !named)
+        .then(|| format!("its libraries are not counted, as no record names them{why}"))
 }
 
 /// Look-ups that happen while loading: all of them with BIND_NOW, otherwise not those that the
@@ -27,16 +43,21 @@ fn eager(facts: &ElfFacts) -> u64 {
     facts.symbolic_relocations.saturating_sub(lazy)
 }
 
-fn cause(context: &Context, cost: f64) -> String {
-    let modules = context.modules();
-    let files = plural(context.libraries().len() as u64, "library", "libraries");
+fn cause(context: &Context, modules: &[ModuleReport], cost: f64) -> String {
+    let loaded = modules.iter().filter(|module| module.path != module.program);
+    let loaded: BTreeSet<&str> = loaded.map(|module| module.path.as_str()).collect();
+    let files = plural(loaded.len() as u64, "library", "libraries");
     let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
+    let place = match loaded.len() {
+        0 => "the program".to_owned(),
+        _ => format!("the program and {files}"),
+    };
     let work = if symbols + relative == 0 {
-        format!("the loader relocates the program and {files}")
+        format!("the loader relocates {place}")
     } else {
         let symbols = plural(symbols, "symbol reference", "symbol references");
         let relative = plural(relative, "address", "addresses");
-        format!("the loader binds {symbols} and adjusts {relative} in the program and {files}")
+        format!("the loader binds {symbols} and adjusts {relative} in {place}")
     };
     format!("{}: {work}", context.of_launch(cost))
 }
@@ -62,7 +83,7 @@ fn evidence(modules: &[ModuleReport]) -> Vec<String> {
     if pages > 0 {
         let size = bytes(pages * 4096);
         let pages = plural(pages, "page", "pages");
-        lines.push(format!("written to {pages} ({size}), which each process has for itself"));
+        lines.push(format!("written to {pages} ({size}), which are then private to each process"));
     }
     if modules.iter().any(|module| module.relocate_us.get().is_some()) {
         lines.extend(bind_now(modules));
@@ -94,14 +115,14 @@ fn remedy(modules: &[ModuleReport], lazy: bool) -> String {
     let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
     let mut parts = vec![
         "In libraries you build: export less (-fvisibility=hidden, a version script) and bind \
-         inside (-Wl,-Bsymbolic-functions, -fno-semantic-interposition); link fewer libraries, \
-         or merge those that are always loaded together."
+         internally (-Wl,-Bsymbolic-functions, -fno-semantic-interposition); link fewer \
+         libraries, or merge those that are always loaded together."
             .to_owned(),
     ];
     let late = total(modules, |facts| if facts.bind_now { facts.plt_relocations } else { 0 });
     if lazy && late * 10 > symbols {
         parts.push(
-            "-Wl,-z,lazy binds functions at their first call instead, at the price of full RELRO."
+            "-Wl,-z,lazy binds functions at their first call instead, but gives up full RELRO."
                 .to_owned(),
         );
     }
@@ -110,7 +131,7 @@ fn remedy(modules: &[ModuleReport], lazy: bool) -> String {
     if relative > symbols && table > 1 << 20 {
         parts.push(format!(
             "-Wl,-z,pack-relative-relocs shrinks the {} of relocation tables that a cold launch \
-             reads; a warm one hardly gains.",
+             reads; a warm launch hardly benefits.",
             bytes(table)
         ));
     }

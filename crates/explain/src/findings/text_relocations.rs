@@ -1,6 +1,6 @@
 use super::{Context, names};
 use model::figures::plural;
-use model::{Finding, Reading};
+use model::{Finding, Phase, Reading};
 
 /// Relocations in code: every process gets its own copy of the pages.
 pub(super) fn find(context: &Context) -> Option<Finding> {
@@ -16,9 +16,11 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         evidence: vec![names(found.iter().map(|module| module.path.as_str()))],
         cost_us: match times.is_empty() {
             true => Reading::unavailable("the relocation time of these modules is unknown", ""),
-            false => Reading::Value(times.iter().sum()),
+            false => Reading::Value(context.shares.text_relocations),
         },
-        remedy: "Compile with -fPIC; linking with -Wl,-z,text shows the objects that are not."
+        phase: Some(Phase::Relocate),
+        part_of: None,
+        remedy: "Compile with -fPIC; linking with -Wl,-z,text reports the objects that were not."
             .to_owned(),
     })
 }

@@ -1,23 +1,126 @@
 //! The files behind the paths that launches name.
 
 use crate::inputs::Inputs;
-use model::ElfFacts;
+use model::{ElfFacts, text};
 use rayon::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Finds the real path of every path in the records, and the facts of every image there.
 pub(super) fn resolve(inputs: &mut Inputs) {
+    simulate(inputs);
     for path in inputs.paths() {
-        if let Ok(real) = std::fs::canonicalize(&path) {
-            inputs.real_paths.insert(path, real.to_string_lossy().into_owned());
+        if let Some(real) = real(&path) {
+            inputs.real_paths.insert(path, real);
         }
     }
+    launched(inputs);
     let mut files: Vec<&String> = inputs.real_paths.values().collect();
     files.sort();
     files.dedup();
     inputs.facts = files.par_iter().map(|path| (path.to_string(), facts(path))).collect();
+    inputs.bundles = files
+        .par_iter()
+        .filter_map(|path| {
+            Some((path.to_string(), image::elf::merged(Path::new(&text::name(path))).ok()??))
+        })
+        .collect();
+}
+
+/// The real path of a file, or of a program by its bare name.
+fn real(path: &str) -> Option<String> {
+    let found = match path.contains('/') {
+        true => PathBuf::from(text::name(path)),
+        false => os::program::resolve(&[text::name(path)]).ok()?.program,
+    };
+    Some(text::text(std::fs::canonicalize(found).ok()?))
+}
+
+/// The launched program's file is known, whatever its `argv[0]` would find.
+fn launched(inputs: &mut Inputs) {
+    let program = text::text(&inputs.command.program);
+    let real = inputs.real_paths.get(&program).cloned();
+    let name = inputs.command.argv.first().map(text::text);
+    if let (Some(real), Some(name)) = (real, name) {
+        inputs.real_paths.insert(name, real);
+    }
+}
+
+/// Where no record names the program's modules, its file does, as the loader would read it.
+fn simulate(inputs: &mut Inputs) {
+    let logged = inputs.loader_logs.value().into_iter().flatten().any(|log| !log.lines.is_empty());
+    if logged || faults_name_modules(inputs) {
+        return;
+    }
+    // A static program, or one that another loader loads, has no more modules that we know of.
+    let graph = loader::load(&inputs.command.program, &environment(inputs));
+    let modules = graph.into_iter().flat_map(|graph| {
+        let loader = std::iter::once(graph.interpreter);
+        graph.modules.into_iter().skip(1).map(|module| module.path).chain(loader)
+    });
+    inputs.simulated = modules.map(text::text).collect();
+}
+
+/// Whether the record of page faults names any library. Of a set-user-ID program an ordinary user
+/// sees none.
+fn faults_name_modules(inputs: &Inputs) -> bool {
+    let program = text::text(&inputs.command.program);
+    let program = real(&program).unwrap_or(program);
+    let mappings = inputs.page_faults.value().into_iter().flat_map(|record| &record.mappings);
+    let mut files = mappings.filter(|m| m.executable && m.path.starts_with('/'));
+    files.any(|m| !m.path.starts_with("//") && m.path != program)
+}
+
+/// What the environment of the launch tells the loader.
+fn environment(inputs: &Inputs) -> loader::Environment {
+    let mut environment = loader::Environment::own();
+    for (name, value) in &inputs.command.environment {
+        let value = value.as_ref().map(|value| value.to_string_lossy().into_owned());
+        match name.as_str() {
+            "LD_LIBRARY_PATH" => environment.library_path = value,
+            "LD_PRELOAD" => environment.preload = value,
+            _ => {}
+        }
+    }
+    environment
 }
 
 fn facts(path: &str) -> Result<ElfFacts, String> {
-    image::elf::facts(Path::new(path)).map_err(|error| error.to_string())
+    image::elf::facts(Path::new(&text::name(path))).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Command, Mapping, PageFaults, Reading};
+
+    #[test]
+    fn a_record_without_libraries_names_none() {
+        let argv = vec!["p".into()];
+        let program = PathBuf::from("/none/p");
+        let command = Command { argv, program, directory: None, environment: Vec::new() };
+        let mut inputs = Inputs::nothing(command, "a test");
+        assert!(!faults_name_modules(&inputs));
+        let mapping = |path: &str| Mapping {
+            pid: 1,
+            at_us: 1.0,
+            start: 4096,
+            bytes: 4096,
+            file_offset: 0,
+            executable: true,
+            path: path.to_owned(),
+        };
+        for (path, named) in [("/none/p", false), ("//anon", false), ("/lib/l.so", true)] {
+            inputs.page_faults = Reading::Value(PageFaults {
+                total_us: 1.0,
+                pid: 1,
+                source: "a test".to_owned(),
+                mappings: vec![mapping(path)],
+                faults: Vec::new(),
+                read_bytes_by_file: Reading::unavailable("", ""),
+                read_bytes: Reading::unavailable("", ""),
+                lost: 0,
+            });
+            assert_eq!(faults_name_modules(&inputs), named, "{path}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ impl Recorder<'_> {
                 return Err(LaunchError::Interrupted.into());
             }
             match reading(os::samples::record(self.command, &self.options)) {
-                Reading::Value(launch) => sampled.add(&launch, self.ready_us),
+                Reading::Value(launch) => sampled.add(&launch, self.cut.map(|cut| cut.at_us)),
                 Reading::Unavailable { reason, remedy } => {
                     return Ok(Reading::unavailable(reason, remedy));
                 }

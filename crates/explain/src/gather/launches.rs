@@ -1,10 +1,11 @@
 //! Untraced launches and those that give the phases, in turns.
 
+use super::cut::Cut;
 use super::{Recorder, reading};
 use crate::inputs::Inputs;
 use crate::time::median;
 use lab::{LabError, Launching};
-use model::{Reading, Sample, Schedule};
+use model::{Launch, Reading, Sample, Schedule, Until};
 use os::LaunchError;
 use std::time::Duration;
 
@@ -17,7 +18,15 @@ const SLOWER_US: f64 = 20_000.0;
 /// The schedule of the untraced launches beside `traces` traced ones.
 pub fn schedule(traces: u32) -> Schedule {
     let rounds = UNTRACED * (traces + 1);
-    Schedule { seed: 0, warm_up_rounds: 1, rounds, precision: None, budget_s: None }
+    Schedule {
+        seed: 0,
+        warm_up_rounds: 1,
+        rounds,
+        precision: None,
+        budget_s: None,
+        least_rounds: None,
+        least_s: None,
+    }
 }
 
 impl Recorder<'_> {
@@ -25,14 +34,14 @@ impl Recorder<'_> {
     pub(super) fn untraced_and_phases(
         &mut self,
         traces: u32,
-        until_exit: bool,
+        until: &Until,
         launching: &mut dyn Launching,
         inputs: &mut Inputs,
     ) -> Result<Vec<Sample>, LabError> {
         let mut untraced = Untraced { samples: vec![sample(-1, launching)?] };
         untraced.launch(UNTRACED, launching)?;
-        if !until_exit {
-            self.end_when_ready(&untraced);
+        if *until != Until::Exit {
+            self.end_when_ready(&untraced, *until == Until::Entry);
         }
         let permitted = reading(os::trace::permitted());
         let mut found = Vec::new();
@@ -54,15 +63,16 @@ impl Recorder<'_> {
             inputs.phase_traces = Reading::Value(found);
         }
         inputs.untraced_us = untraced.times();
+        inputs.untraced_cpu_us = untraced.figure(|launch| launch.user_us + launch.system_us);
         Ok(untraced.samples)
     }
 
     /// A program that does not end by itself is explained up to the moment when it is ready
     /// untraced; traced launches are ended a little later.
-    fn end_when_ready(&mut self, untraced: &Untraced) {
+    fn end_when_ready(&mut self, untraced: &Untraced, entry: bool) {
         let Some(ready_us) = median(&untraced.times()) else { return };
         let limit = Duration::from_secs_f64((ready_us * SLOWER + SLOWER_US) / 1e6);
-        self.ready_us = Some(ready_us);
+        self.cut = Some(Cut { at_us: ready_us, entry });
         self.request.timeout = self.request.timeout.min(limit);
         self.options.timeout = self.request.timeout;
     }
@@ -87,8 +97,13 @@ impl Untraced {
     }
 
     fn times(&self) -> Vec<f64> {
+        self.figure(|launch| launch.total_us)
+    }
+
+    /// A figure of each launch but the warm-up.
+    fn figure(&self, figure: fn(&Launch) -> f64) -> Vec<f64> {
         let counted = self.samples.iter().filter(|sample| !sample.is_warm_up());
-        counted.map(|sample| sample.launch.total_us).collect()
+        counted.map(|sample| figure(&sample.launch)).collect()
     }
 }
 

@@ -3,11 +3,13 @@
 //! Each record is taken in launches of its own, so that one does not disturb another. Untraced
 //! launches are made in turns with those that give the phases; both are pinned alike.
 
+mod callers;
 mod cut;
 mod files;
 mod hot;
 mod launches;
 mod replay;
+mod waits;
 
 pub use launches::schedule;
 
@@ -45,7 +47,7 @@ pub struct Step {
 /// Launches with the loader's log; the one with the median time is used.
 const LOADER_LOGS: u32 = 3;
 /// Steps besides the phase launches.
-const OTHER_STEPS: u32 = 6;
+const OTHER_STEPS: u32 = 7;
 
 /// Everything that a series of launches records, taken step by step.
 struct Recorder<'a> {
@@ -53,7 +55,7 @@ struct Recorder<'a> {
     request: TraceRequest,
     options: Options,
     /// Where the launch is to be explained up to a moment before its end.
-    ready_us: Option<f64>,
+    cut: Option<cut::Cut>,
     progress: &'a mut dyn FnMut(Step),
     step: Step,
 }
@@ -85,17 +87,20 @@ pub fn gather(
         command: &variant.command,
         request,
         options,
-        ready_us: None,
+        cut: None,
         progress,
         step: Step { done: 0, of: traces + OTHER_STEPS + u32::from(hot), what: "" },
     };
     let mut inputs = Inputs::nothing(variant.command.clone(), "it was not recorded");
-    let until_exit = experiment.request.until == Until::Exit;
-    let samples = recorder.untraced_and_phases(traces, until_exit, launching, &mut inputs)?;
+    let until = &experiment.request.until;
+    inputs.until_ready = *until != Until::Exit;
+    let samples = recorder.untraced_and_phases(traces, until, launching, &mut inputs)?;
     if hot {
         recorder.next("sampling the functions", launching)?;
         inputs.hot = Some(recorder.hot(launching)?);
     }
+    recorder.next("recording waits", launching)?;
+    inputs.wait_trace = recorder.waits(hot);
     recorder.records(launching, &mut inputs)?;
     Ok((inputs, samples))
 }
@@ -114,7 +119,7 @@ impl Recorder<'_> {
 
     /// Everything that one launch each records, and what needs no launch.
     fn records(&mut self, launching: &dyn Launching, inputs: &mut Inputs) -> Result<(), LabError> {
-        self.next("recording calls on the file system", launching)?;
+        self.next("recording file-system calls", launching)?;
         inputs.file_trace = self.traced(|request| request.record_files = true);
         self.next("counting CPUID instructions", launching)?;
         self.cpuid(inputs);
@@ -122,7 +127,7 @@ impl Recorder<'_> {
         inputs.loader_logs = self.loader_logs(launching)?;
         self.next("recording page faults", launching)?;
         self.faults(inputs);
-        self.next("repeating calls on the file system", launching)?;
+        self.next("repeating file-system calls", launching)?;
         inputs.replay = replay::times(&inputs.file_trace);
         self.next("reading image files", launching)?;
         files::resolve(inputs);
@@ -137,8 +142,8 @@ impl Recorder<'_> {
         let mut request = self.request.clone();
         change(&mut request);
         let traced = reading(os::trace::trace(self.command, &request)).map(|launch| launch.trace);
-        match self.ready_us {
-            Some(at_us) => traced.map(|trace| cut::trace(trace, at_us)),
+        match self.cut {
+            Some(at) => traced.map(|trace| cut::trace(trace, at)),
             None => traced,
         }
     }
@@ -146,7 +151,7 @@ impl Recorder<'_> {
     fn cpuid(&self, inputs: &mut Inputs) {
         inputs.hypervisor = os::host::hypervisor();
         if inputs.hypervisor.is_none() {
-            let reason = "this is no virtual machine: CPUID costs next to nothing";
+            let reason = "this is not a virtual machine: CPUID costs next to nothing";
             inputs.cpuid_trace = Reading::unavailable(reason, "");
             inputs.cpuid_each_us = Reading::unavailable(reason, "");
             return;
@@ -168,8 +173,8 @@ impl Recorder<'_> {
                 return Err(LaunchError::Interrupted.into());
             }
             let log = os::loader_log::record(self.command, "files,reloc,libs", &self.options);
-            match (log, self.ready_us) {
-                (Ok(log), Some(at_us)) => logs.push(cut::log(log, at_us)),
+            match (log, self.cut) {
+                (Ok(log), Some(at)) => logs.push(cut::log(log, at)),
                 (Ok(log), None) => logs.push(log),
                 (Err(error), _) => return Ok(reading(Err(error))),
             }
@@ -179,9 +184,9 @@ impl Recorder<'_> {
 
     fn faults(&self, inputs: &mut Inputs) {
         inputs.page_faults = reading(os::faults::record(self.command, &self.options));
-        if let Some(at_us) = self.ready_us {
+        if let Some(at) = self.cut {
             let faults = std::mem::replace(&mut inputs.page_faults, Reading::unavailable("", ""));
-            inputs.page_faults = faults.map(|faults| cut::faults(faults, at_us));
+            inputs.page_faults = faults.map(|faults| cut::faults(faults, at));
         }
         if inputs.page_faults.value().is_none() {
             inputs.fault_totals = reading(os::faults::totals(self.command, &self.options));

@@ -6,7 +6,7 @@ use iced_x86::{
 };
 use model::HotInstruction;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// No function that a compiler makes is larger.
 const LARGEST: u64 = 1 << 20;
@@ -16,7 +16,8 @@ const AROUND: usize = 32;
 /// The instructions of `code` with the samples on each; `None` for other processors' code and
 /// where the file cannot be read.
 pub(super) fn instructions(code: &Code, debug_folder: &Path) -> Option<Vec<HotInstruction>> {
-    let path = Path::new(&code.path);
+    let path = PathBuf::from(model::text::name(&code.path));
+    let path = path.as_path();
     let bits = match image::elf::facts(path).ok()?.machine.as_str() {
         "x86_64" | "x32" => 64,
         "i386" => 32,
@@ -92,7 +93,8 @@ impl Targets {
         // Code of one image keeps its distances in the file; what does not is not found as code.
         let offset = |target: &u64| target.wrapping_sub(code.address).wrapping_add(code.offset);
         let offsets: Vec<u64> = targets.iter().map(offset).collect();
-        let placed = image::functions(Path::new(&code.path), debug_folder, &offsets);
+        let placed =
+            image::functions(Path::new(&model::text::name(&code.path)), debug_folder, &offsets);
         let named =
             targets.iter().zip(placed.unwrap_or_default()).filter_map(|(&target, placed)| {
                 let function = placed.filter(|placed| placed.address == target)?.function?;

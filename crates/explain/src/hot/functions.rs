@@ -51,7 +51,8 @@ impl Functions {
         let mut problems = Vec::new();
         for (path, samples) in &tally.files {
             let offsets: Vec<u64> = samples.keys().copied().collect();
-            let placed = image::functions(Path::new(path), debug_folder, &offsets);
+            let placed =
+                image::functions(Path::new(&model::text::name(path)), debug_folder, &offsets);
             let placed = placed.unwrap_or_else(|error| {
                 problems.push(format!("its functions have no names: {error}"));
                 vec![None; offsets.len()]

@@ -14,6 +14,7 @@ mod tests;
 use functions::{Found, Functions};
 use model::figures::plural;
 use model::{Hot, HotFunction, Hottest, LaunchSamples, Reading};
+pub(crate) use names::demangled;
 use os::samples::KernelSymbols;
 use place::Tally;
 use std::path::Path;
@@ -75,7 +76,7 @@ impl Sampled {
         let mut notes = Vec::new();
         if self.samples() < FEW {
             let samples = plural(self.samples(), "sample", "samples");
-            notes.push(format!("{samples} only: the program uses little processor time"));
+            notes.push(format!("only {samples}: the program uses little CPU time"));
         }
         if !self.with_kernel {
             let remedy = "sudo sysctl kernel.perf_event_paranoid=1, or run headstart as root";
@@ -96,7 +97,7 @@ impl Sampled {
 
 /// The first of `found` whose code can be read, instruction by instruction.
 fn hottest(found: &[Found], debug_folder: &Path) -> Reading<Hottest> {
-    let mut reason = "no sample fell on a function whose bounds are known";
+    let mut reason = "no sample was in a function whose bounds are known";
     for function in found {
         let Some(code) = &function.code else { continue };
         match disassembly::instructions(code, debug_folder) {

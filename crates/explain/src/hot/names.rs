@@ -1,6 +1,6 @@
 /// A function's name as its programmer wrote it: Rust (v0 and legacy, without the hash) and C++
 /// (Itanium C++ ABI, 5.1); other names as they stand.
-pub(super) fn demangled(name: &str) -> String {
+pub(crate) fn demangled(name: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return format!("{rust:#}");
     }

@@ -92,7 +92,7 @@ fn what_cannot_be_named_keeps_its_share_and_says_why() {
     assert!(hot.functions.iter().all(|f| f.function == "[no symbols]" && f.samples == 1));
     assert!(hot.functions.iter().all(|f| f.kernel == (f.module == "[kernel]")));
     let notes = hot.notes.join("\n");
-    for words in ["3 samples only", "hidden; do", "2 records were lost", "/no/such/file"] {
+    for words in ["only 3 samples", "hidden; do", "2 records were lost", "/no/such/file"] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
     assert!(hot.hottest.reason().is_some());
@@ -117,6 +117,6 @@ fn code_of_other_processors_is_named_but_not_disassembled() {
 fn nothing_sampled_is_said() {
     let hot = Sampled::default().finish(&hidden(), Path::new(NOWHERE));
     assert!(hot.functions.is_empty() && hot.samples == 0);
-    assert!(hot.notes[0].contains("0 samples only"));
+    assert!(hot.notes[0].contains("only 0 samples"));
     assert!(hot.hottest.reason().is_some());
 }

@@ -103,12 +103,12 @@ impl Builder {
             }
             Line::Init { path } => self.init(path, at),
             Line::Program { path } => {
-                path.clone_into(&mut self.run.program);
+                self.program_is(path);
                 self.init(path, at);
             }
             Line::Transfer { path } => {
                 self.close(at, false);
-                path.clone_into(&mut self.run.program);
+                self.program_is(path);
                 self.run.main.get_or_insert(at);
             }
             Line::Opened { path } => self.opened(path, at),
@@ -193,6 +193,18 @@ impl Builder {
         });
         self.by_path.insert(path.to_owned(), module);
         module
+    }
+
+    /// The program by another name: a bundle calls itself by its original's before it starts.
+    fn program_is(&mut self, path: &str) {
+        let own = self.run.modules.iter().position(|module| module.name == self.run.program);
+        let known = self.known(path);
+        match own {
+            Some(module) if known.is_none_or(|known| known == module) => {
+                self.by_path.insert(path.to_owned(), module);
+            }
+            _ => path.clone_into(&mut self.run.program),
+        }
     }
 
     fn init(&mut self, path: &str, at: i64) {

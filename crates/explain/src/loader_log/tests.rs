@@ -130,3 +130,34 @@ fn a_dlopen_inside_an_initialiser_interrupts_it() {
     assert!(run.modules.iter().all(|module| module.name != "/none.so"));
     assert_eq!(run.finalising, Some(20_000));
 }
+
+#[test]
+fn a_program_that_changes_its_name_before_it_starts_is_one_module() {
+    // A bundle takes its original's name.
+    let text = [
+        "file=libc.so.6 [0];  needed by fast/run [0]",
+        "find library=libc.so.6 [0]; searching",
+        "  trying file=/lib/libc.so.6",
+        "file=libc.so.6 [0];  generating link map",
+        "dynamic: 0x1  base: 0x1   size: 0x1",
+        "relocation processing: /lib/libc.so.6",
+        "relocation processing: fast/run",
+        "calling init: /lib/libc.so.6",
+        "initialize program: /usr/bin/git",
+        "transferring control: /usr/bin/git",
+        "calling fini:  [0]",
+    ];
+    let lines = text.iter().enumerate().map(|(i, text)| model::LoaderLine {
+        pid: 7,
+        at_us: i as f64,
+        text: (*text).to_owned(),
+    });
+    let log = LoaderLog { total_us: 30.0, pid: 7, lines: lines.collect() };
+    let runs = runs(&log);
+    let [run] = &runs[..] else { panic!("{} runs", runs.len()) };
+    assert_eq!(run.program, "fast/run");
+    let names: Vec<&str> = run.modules.iter().map(|module| module.name.as_str()).collect();
+    assert_eq!(names, ["libc.so.6", "fast/run"]);
+    assert!(run.modules[1].init.is_some() && run.modules[1].path.is_none());
+    assert_eq!(run.finalising, Some(10_000));
+}

@@ -157,6 +157,13 @@ fn reports(
         let path = inputs.program(&life.image.path);
         times.entry((path.clone(), path)).or_default();
     }
+    let launched = inputs.program(&model::text::text(&inputs.command.program));
+    if times.is_empty() && is_image(&launched) {
+        times.insert((launched.clone(), launched.clone()), None);
+    }
+    for path in &inputs.simulated {
+        times.entry((launched.clone(), inputs.real(path).to_owned())).or_default();
+    }
     let mut reports: Vec<ModuleReport> =
         times.into_iter().map(|(key, times)| report(inputs, lives, key, times, faults)).collect();
     attribute_reads(inputs, &mut reports);
@@ -205,8 +212,13 @@ fn report(
         facts: match inputs.facts.get(&path) {
             Some(Ok(facts)) => Reading::Value(facts.clone()),
             Some(Err(reason)) => Reading::unavailable(reason, ""),
+            None if !path.contains('/') => Reading::unavailable(
+                "the loader's log has only its name, and there is no such program in PATH",
+                "start it by its path",
+            ),
             None => Reading::unavailable("the file was not read", ""),
         },
+        merged: inputs.bundles.get(&path).into_iter().flatten().cloned().collect(),
         path,
         program,
     }
@@ -215,14 +227,18 @@ fn report(
 /// Failed attempts to open a module: from the log, otherwise from failed opens of that name.
 fn misses(inputs: &Inputs, times: Option<&Times>, by_kernel: bool, path: &str) -> Reading<u64> {
     if by_kernel {
-        return Reading::unavailable("the kernel opens it, nothing searches", "");
+        return Reading::unavailable("the kernel opens it without a search", "");
     }
     if let Some(misses) = times.and_then(|times| times.misses) {
         return Reading::Value(misses);
     }
     match inputs.failed_opens() {
         Some(failed) => Reading::Value(failed.get(base_name(path)).copied().unwrap_or(0)),
-        None => Reading::unavailable("neither the loader's searches nor its opens were seen", ""),
+        None => Reading::unavailable(
+            "neither the loader's searches nor its open calls were \
+             seen",
+            "",
+        ),
     }
 }
 
@@ -234,8 +250,8 @@ fn why_no_times(inputs: &Inputs, lives: &[Life], program: &str) -> Reading<f64> 
     let life = lives.iter().find(|life| inputs.program(&life.image.path) == program);
     match life.map(|life| loader_kind(life.image.loader.as_deref())).as_deref() {
         Some("static") => Reading::unavailable("a static program has no loader", ""),
-        Some("musl") => Reading::unavailable("musl's loader cannot log what it does", ""),
-        _ => Reading::unavailable("the loader's log does not name it", ""),
+        Some("musl") => Reading::unavailable("musl's loader has no log", ""),
+        _ => Reading::unavailable("it is not in the loader's log", ""),
     }
 }
 

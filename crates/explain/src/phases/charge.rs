@@ -30,19 +30,46 @@ struct Claim {
 /// image of its own is charged to the image it was forked from, as main.
 pub(crate) fn charge(trace: &PhaseTrace, lives: &[Life]) -> Charges {
     let total = ns(trace.total_us).max(0);
-    let claims = claims(trace, lives, total);
     let mut charges = Charges { total, phases: BTreeMap::new(), lives: vec![0; lives.len()] };
+    for segment in segments(trace, lives) {
+        let length = segment.to - segment.from;
+        *charges.phases.entry(segment.phase).or_default() += length;
+        if let Some(life) = charges.lives.get_mut(segment.life) {
+            *life += length;
+        }
+    }
+    let told: i64 = charges.phases.values().sum();
+    if told < total {
+        *charges.phases.entry(Phase::Unattributed).or_default() += total - told;
+    }
+    charges
+}
+
+/// A span of the launch, and what it is charged to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Segment {
+    pub from: i64,
+    pub to: i64,
+    /// Index into the lives.
+    pub life: usize,
+    pub phase: Phase,
+}
+
+/// The launch in order of time, cut where another image or another phase is charged.
+pub(crate) fn segments(trace: &PhaseTrace, lives: &[Life]) -> Vec<Segment> {
+    let claims = claims(trace, lives, ns(trace.total_us).max(0));
     let mut events: Vec<(i64, bool, usize)> = Vec::new();
     for (index, claim) in claims.iter().enumerate().filter(|(_, claim)| claim.from < claim.to) {
         events.push((claim.from, true, index));
         events.push((claim.to, false, index));
     }
     events.sort_unstable();
+    let mut segments = Vec::new();
     let mut alive: BTreeSet<(i64, usize)> = BTreeSet::new();
     let mut now = 0;
     for (at, begins, index) in events {
         if let Some(&(_, current)) = alive.last() {
-            charges.add(&claims[current], lives, now, at);
+            claims[current].cut(lives, now, at, &mut segments);
         }
         now = at;
         let key = (claims[index].from, index);
@@ -52,29 +79,35 @@ pub(crate) fn charge(trace: &PhaseTrace, lives: &[Life]) -> Charges {
             alive.remove(&key)
         };
     }
-    let told: i64 = charges.phases.values().sum();
-    if told < total {
-        *charges.phases.entry(Phase::Unattributed).or_default() += total - told;
-    }
-    charges
+    segments
 }
 
-impl Charges {
-    fn add(&mut self, claim: &Claim, lives: &[Life], from: i64, to: i64) {
+/// The phase that is charged at an instant.
+pub(crate) fn phase_at(segments: &[Segment], at: i64) -> Phase {
+    let next = segments.partition_point(|segment| segment.to <= at);
+    let found = segments.get(next).filter(|segment| segment.from <= at);
+    found.map_or(Phase::Unattributed, |segment| segment.phase)
+}
+
+impl Claim {
+    /// What this claim is charged between two instants.
+    fn cut(&self, lives: &[Life], from: i64, to: i64, segments: &mut Vec<Segment>) {
         if from >= to {
             return;
         }
-        self.lives[claim.life] += to - from;
-        if claim.copy {
-            *self.phases.entry(Phase::Main).or_default() += to - from;
+        let life = self.life;
+        if self.copy {
+            segments.push(Segment { from, to, life, phase: Phase::Main });
             return;
         }
-        let stretches = &lives[claim.life].stretches;
+        let stretches = &lives[life].stretches;
         let first = stretches.partition_point(|stretch| stretch.to <= from);
         let within = stretches.iter().skip(first).take_while(|stretch| stretch.from < to);
         for Stretch { phase, from: start, to: end } in within {
-            let shared = (*end).min(to) - (*start).max(from);
-            *self.phases.entry(*phase).or_default() += shared;
+            let (from, to) = ((*start).max(from), (*end).min(to));
+            if from < to {
+                segments.push(Segment { from, to, life, phase: *phase });
+            }
         }
     }
 }

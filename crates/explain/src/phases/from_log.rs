@@ -51,6 +51,10 @@ pub(crate) fn trace_from_log(log: &LoaderLog) -> PhaseTrace {
     }
 }
 
+/// The note on an image whose log does not show its end.
+const CUT_SHORT: &str = "the log does not show when it ended: what it did after its last line is \
+                         charged to the program that started it";
+
 fn image(run: &Run) -> TracedImage {
     let points = [
         (MarkKind::ExecDone, Some(run.first)),
@@ -63,11 +67,28 @@ fn image(run: &Run) -> TracedImage {
         .into_iter()
         .filter_map(|(kind, at)| at.map(|at| Mark { kind, at_us: us(at) }))
         .collect();
+    // Some programs close their standard error before they end, and with it the log.
+    let unseen = run.main.is_some() && run.finalising.is_none();
+    let notes = if unseen { vec![CUT_SHORT.to_owned()] } else { Vec::new() };
     TracedImage {
         path: run.program.clone(),
         argv: vec![run.program.clone()],
         loader: Some(run.loader().unwrap_or("/lib/ld-linux.so").to_owned()),
         marks,
-        notes: Vec::new(),
+        notes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_is_closed_before_the_end_is_said() {
+        let run = |finalising| Run { main: Some(10), finalising, ..Run::default() };
+        assert_eq!(image(&run(None)).notes, [CUT_SHORT]);
+        assert!(image(&run(Some(20))).notes.is_empty());
+        // One that never came to main has a note of its own.
+        assert!(image(&Run::default()).notes.is_empty());
     }
 }

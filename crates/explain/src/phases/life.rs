@@ -161,6 +161,9 @@ fn phase_of(stage: i8, loader: &str) -> Phase {
     }
 }
 
+/// The note on an image whose end shows no mark.
+pub(crate) const END_UNSEEN: &str = "its end was not seen: tear-down by the kernel counts as main";
+
 /// The phase of the time between two neighbouring known points, and a note where a missing
 /// mark makes it less exact than it could be.
 ///
@@ -179,8 +182,8 @@ fn between(from: i8, to: i8, loader: &str) -> (Phase, Option<String>) {
     }
     if from >= ENTRY {
         let note = match (from, to) {
-            (ENTRY, _) => Some("main was not seen: the program's own initialisers count as main"),
-            (_, ENDED) => Some("its end was not seen: tear-down by the kernel counts as main"),
+            (ENTRY, _) => Some("main was not seen: the program's own initializers count as main"),
+            (_, ENDED) => Some(END_UNSEEN),
             _ => None,
         };
         return (Phase::Main, note.map(str::to_owned));

@@ -8,9 +8,9 @@ mod charge;
 mod from_log;
 mod life;
 
-pub(crate) use charge::{Charges, charge};
+pub(crate) use charge::{Charges, Segment, charge, phase_at, segments};
 pub(crate) use from_log::trace_from_log;
-pub(crate) use life::{Life, lives};
+pub(crate) use life::{END_UNSEEN, Life, lives};
 
 use crate::time::us;
 use model::{Phase, PhaseTime};

@@ -2,20 +2,17 @@
 
 use crate::exit::Usage;
 use anyhow::Result;
-use model::{Command, Variant};
+use model::Command;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// The one command that is launched.
 #[derive(Debug, clap::Args)]
 pub struct CommandArgs {
     /// The program and its arguments
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "CMD",
-        required = true
-    )]
-    command: Vec<String>,
+    #[arg(trailing_var_arg = true, value_name = "CMD", required = true)]
+    command: Vec<OsString>,
 }
 
 impl CommandArgs {
@@ -27,141 +24,94 @@ impl CommandArgs {
 
 /// The command of `measure` and `explain`: words as they stand. A single word with spaces that is
 /// no file is split as a shell would.
-pub fn one_command(words: &[String]) -> Result<Command> {
-    if let Some(option) = words.first().filter(|word| word.starts_with('-')) {
+pub fn one_command<Word: AsRef<OsStr>>(words: &[Word]) -> Result<Command> {
+    let words: Vec<OsString> = words.iter().map(|word| word.as_ref().to_owned()).collect();
+    if let Some(option) = words.first().filter(|word| word.as_bytes().starts_with(b"-")) {
+        let option = option.to_string_lossy();
         return Err(Usage(format!(
             "there is no option '{option}' (see --help); \
              if it is the program's name, write: ./{option}"
         ))
         .into());
     }
-    match words {
-        [line] if line.contains(char::is_whitespace) && !Path::new(line).exists() => {
-            from_line(line)
-        }
-        words => from_words(words.to_vec()),
+    match words.as_slice() {
+        [line] if is_line(line) => from_line(line).and_then(|command| without_shell(line, command)),
+        _ => from_words(words),
     }
 }
 
-/// The commands of `compare`, each one line of shell words, with their names: those given, else
-/// the programs' names where these differ, else letters.
-pub fn named(lines: &[String], names: &[String]) -> Result<Vec<Variant>> {
-    if names.len() > lines.len() {
-        let (names, lines) = (names.len(), lines.len());
-        return Err(Usage(format!("there are {names} names for {lines} commands")).into());
-    }
-    let mut commands = Vec::new();
-    for line in lines {
-        let is_path = Path::new(line).is_file();
-        commands.push(if is_path { from_words(vec![line.clone()])? } else { from_line(line)? });
-    }
-    let defaults = default_names(&commands);
-    let variants: Vec<Variant> = commands
-        .into_iter()
-        .zip(defaults)
-        .enumerate()
-        .map(|(index, (command, default))| Variant {
-            name: names.get(index).cloned().unwrap_or(default),
-            command,
-        })
-        .collect();
-    for (index, variant) in variants.iter().enumerate() {
-        if variants[..index].iter().any(|earlier| earlier.name == variant.name) {
-            return Err(Usage(format!("two commands are named '{}'", variant.name)).into());
-        }
-    }
-    Ok(variants)
+/// Whether the word is a line of several words: one with spaces that is no file.
+pub fn is_line(word: &OsStr) -> bool {
+    let has_space =
+        word.as_bytes().utf8_chunks().any(|chunk| chunk.valid().contains(char::is_whitespace));
+    has_space && !Path::new(word).exists()
 }
 
-fn default_names(commands: &[Command]) -> Vec<String> {
-    let base = |command: &Command| {
-        let name = Path::new(&command.argv[0]).file_name();
-        name.map_or_else(|| command.argv[0].clone(), |name| name.to_string_lossy().into_owned())
-    };
-    let names: Vec<String> = commands.iter().map(base).collect();
-    let mut distinct = names.clone();
-    distinct.sort();
-    distinct.dedup();
-    if distinct.len() == names.len() {
-        return names;
-    }
-    (0..names.len()).map(letter).collect()
-}
-
-/// A … Z, then variant 27 and so on.
-fn letter(index: usize) -> String {
-    match u8::try_from(index) {
-        Ok(index @ 0..26) => char::from(b'A' + index).to_string(),
-        _ => format!("variant {}", index + 1),
-    }
-}
-
-/// One line of shell words. There is no shell: `NAME=value` words in front set variables, and
-/// everything else is passed on as it stands.
-fn from_line(line: &str) -> Result<Command> {
-    let Some(words) = shlex::split(line) else {
+/// One line of shell words, none of which is left to a shell: `NAME=value` words in front set
+/// variables, and everything else is passed on as it stands.
+pub fn from_line(line: &OsStr) -> Result<Command> {
+    let Some(words) = shlex::bytes::split(line.as_bytes()) else {
+        let line = line.to_string_lossy();
         return Err(Usage(format!("a quotation mark is missing in: {line}")).into());
     };
-    let unquoted = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"];
-    if let Some(word) = words.iter().find(|word| unquoted.contains(&word.as_str())) {
-        let quoted = shlex::try_quote(line).unwrap_or_default();
-        return Err(Usage(format!(
-            "'{word}' needs a shell, and programs are launched without one; \
-             if it is meant, write: sh -c {quoted}"
-        ))
-        .into());
-    }
-    from_words(words)
+    from_words(words.into_iter().map(OsString::from_vec).collect())
 }
 
-fn from_words(words: Vec<String>) -> Result<Command> {
-    let is_assignment = |word: &&String| {
-        let name = word.split_once('=').map_or("", |(name, _)| name);
-        let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        !name.is_empty() && name.chars().all(letters) && !name.starts_with(|c: char| c.is_numeric())
-    };
-    let assignments = words.iter().take_while(is_assignment).count();
-    let argv = &words[assignments..];
+/// The command, where the line has no word that only a shell understands.
+fn without_shell(line: &OsStr, command: Command) -> Result<Command> {
+    let operators = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"];
+    let is_word = |operator: &&&str| command.argv.iter().any(|word| word == **operator);
+    let Some(word) = operators.iter().find(is_word) else { return Ok(command) };
+    let line = line.to_string_lossy();
+    let quoted = shlex::try_quote(&line).unwrap_or_default();
+    Err(Usage(format!(
+        "'{word}' needs a shell, and this program is launched without one; \
+         if it is meant, write: sh -c {quoted}"
+    ))
+    .into())
+}
+
+/// A program and its arguments, behind the variables that are set for it.
+pub fn from_words(words: Vec<OsString>) -> Result<Command> {
+    let environment: Vec<_> = words.iter().map_while(|word| assignment(word)).collect();
+    let argv = &words[environment.len()..];
     if argv.is_empty() {
         return Err(Usage("a command is empty; name a program".to_owned()).into());
     }
     let mut command = os::program::resolve(argv)?;
-    command.environment = words[..assignments]
-        .iter()
-        .filter_map(|word| word.split_once('='))
-        .map(|(name, value)| (name.to_owned(), Some(value.to_owned())))
-        .collect();
+    command.environment = environment;
     Ok(command)
+}
+
+/// `NAME=value`, as a shell would take it for a variable.
+pub fn assignment(word: &OsStr) -> Option<(String, Option<OsString>)> {
+    let bytes = word.as_bytes();
+    let (name, value) = bytes.split_at(bytes.iter().position(|&byte| byte == b'=')?);
+    let letters = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    if !name.iter().all(letters) || name.first()?.is_ascii_digit() {
+        return None;
+    }
+    let name = String::from_utf8(name.to_vec()).ok()?;
+    Some((name, Some(OsStr::from_bytes(&value[1..]).to_owned())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(words: &[&str]) -> Vec<String> {
-        words.iter().map(|word| (*word).to_owned()).collect()
+    fn words(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
     }
 
     #[test]
     fn lines_are_split_and_variables_set() {
         let command = one_command(&words(&["A=1 B_2='x y' sh -c 'exit 0'"])).unwrap();
         assert_eq!(command.argv, ["sh", "-c", "exit 0"]);
-        let pair = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
+        let pair = |name: &str, value: &str| (name.to_owned(), Some(value.into()));
         assert_eq!(command.environment, [pair("A", "1"), pair("B_2", "x y")]);
         let command = one_command(&words(&["sh", "-c", "a b", "C=d"])).unwrap();
         assert_eq!(command.argv, ["sh", "-c", "a b", "C=d"]);
         assert!(command.environment.is_empty());
-    }
-
-    #[test]
-    fn names_are_given_or_found() {
-        let named_as = |lines: &[&str], names: &[&str]| -> Vec<String> {
-            let variants = named(&words(lines), &words(names)).unwrap();
-            variants.into_iter().map(|variant| variant.name).collect()
-        };
-        assert_eq!(named_as(&["sh -c :", "/bin/ls"], &[]), ["sh", "ls"]);
-        assert_eq!(named_as(&["sh -c :", "sh"], &[]), ["A", "B"]);
-        assert_eq!(named_as(&["sh -c :", "sh"], &["old"]), ["old", "B"]);
     }
 
     #[test]
@@ -172,16 +122,17 @@ mod tests {
 
     #[test]
     fn mistakes_are_usage_errors() {
-        for (lines, names) in [
-            (vec!["sh -c 'x"], vec![]),
-            (vec!["ls | sort"], vec![]),
-            (vec![""], vec![]),
-            (vec!["A=1"], vec![]),
-            (vec!["sh", "ls"], vec!["a", "a"]),
-            (vec!["sh"], vec!["a", "b"]),
-        ] {
-            let error = named(&words(&lines), &words(&names)).unwrap_err();
-            assert!(error.is::<Usage>(), "{lines:?}: {error}");
+        for line in ["sh -c 'x", "ls | sort", "A=1 B=2", "ls > f"] {
+            let error = one_command(&words(&[line])).unwrap_err();
+            assert!(error.is::<Usage>(), "{line:?}: {error}");
         }
+    }
+
+    #[test]
+    fn words_need_not_be_utf8() {
+        let line = OsStr::from_bytes(b"A=\xff sh -c 'exit \xe9'");
+        let command = one_command(&[line.to_owned()]).unwrap();
+        assert_eq!(command.argv[2], OsStr::from_bytes(b"exit \xe9"));
+        assert_eq!(command.environment[0].1.as_deref(), Some(OsStr::from_bytes(b"\xff")));
     }
 }

@@ -1,7 +1,10 @@
 //! How launches are made, and how many.
 
-use super::{one_command, values};
+use super::around::AroundArgs;
+use super::values::{self, Ignored};
+use crate::exit::Usage;
 use crate::runs;
+use anyhow::Result;
 use clap::Args;
 use model::{CacheState, Request, Schedule, Until};
 use std::path::PathBuf;
@@ -22,16 +25,16 @@ pub struct ScheduleArgs {
     /// Launches of each command [default: 30]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// Launch until the result is known this precisely, such as 1%
+    /// Launch until the result is known to this precision, such as 1%
     #[arg(long, value_name = "X%", value_parser = values::fraction)]
     pub precision: Option<f64>,
     /// Stop after this time [default: 60s with --precision, else none]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub budget: Option<Duration>,
-    /// Launches before the counted ones [default: 2, with --cold 0]
-    #[arg(long, value_name = "N")]
+    /// Uncounted launches at the beginning [default: 2, with --cold 0]
+    #[arg(short, long, value_name = "N")]
     pub warmup: Option<u32>,
-    /// Seed of the random order; a run with the same seed has the same order
+    /// Seed of the random order; the same seed gives the same order
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -45,6 +48,8 @@ impl ScheduleArgs {
             rounds: ROUNDS,
             precision: None,
             budget_s: None,
+            least_rounds: None,
+            least_s: None,
         };
         self.change(&mut schedule);
         schedule
@@ -76,13 +81,14 @@ pub struct LaunchArgs {
     /// End a launch that takes longer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = values::seconds)]
     pub timeout: Duration,
-    /// Count launches that fail like others
-    #[arg(short, long)]
-    pub ignore_failure: bool,
+    /// Count launches that fail like others: all, or those with these exit codes (-i=1,2)
+    #[arg(short, long, value_name = "CODES", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "all-non-zero", value_parser = values::ignored)]
+    pub ignore_failure: Option<Ignored>,
     /// Pin launches to this CPU [default: the quietest]
     #[arg(long, value_name = "N", conflicts_with = "no_pin")]
     pub cpu: Option<u32>,
-    /// Leave it to the scheduler where launches run
+    /// Let the scheduler choose the CPU
     #[arg(long)]
     pub no_pin: bool,
 }
@@ -97,9 +103,65 @@ impl LaunchArgs {
             cpu: if self.no_pin { None } else { self.cpu.or_else(quiet) },
             realtime: false,
             timeout_s: self.timeout.as_secs_f64(),
-            ignore_failure: self.ignore_failure,
+            ignore_failure: matches!(self.ignore_failure, Some(Ignored::All)),
+            ignored_codes: match &self.ignore_failure {
+                Some(Ignored::Codes(codes)) => codes.clone(),
+                _ => Vec::new(),
+            },
             prepare: None,
         }
+    }
+
+    /// Whether all failures are ignored, for verbs that cannot tell one from another.
+    pub fn ignores_all(&self) -> Result<bool> {
+        match &self.ignore_failure {
+            None => Ok(false),
+            Some(Ignored::All) => Ok(true),
+            Some(Ignored::Codes(_)) => {
+                let text = "single exit codes can be ignored by measure, compare, explain and \
+                            scale; here give --ignore-failure without codes";
+                Err(Usage(text.to_owned()).into())
+            }
+        }
+    }
+}
+
+/// How many launches at least and at most, as hyperfine has it.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "How often")]
+pub struct BoundsArgs {
+    /// Minimum number of launches of each command
+    #[arg(short, long, value_name = "N", conflicts_with = "runs")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    min_runs: Option<u32>,
+    /// Maximum number of launches of each command
+    #[arg(short = 'M', long, value_name = "N", conflicts_with = "runs")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    max_runs: Option<u32>,
+    /// Continue until the launches of each command have taken this long in total
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
+    #[arg(conflicts_with = "precision")]
+    min_benchmarking_time: Option<Duration>,
+}
+
+impl BoundsArgs {
+    /// Applies the bounds to a schedule that has the usual number of rounds.
+    fn apply(&self, schedule: &mut Schedule, runs: Option<u32>) -> Result<()> {
+        let (least, most) = (self.min_runs.unwrap_or(1), self.max_runs.unwrap_or(u32::MAX));
+        if least > most {
+            let text = format!("--min-runs {least} is more than --max-runs {most}");
+            return Err(Usage(text).into());
+        }
+        schedule.rounds = schedule.rounds.clamp(least, most);
+        if schedule.precision.is_some() {
+            schedule.least_rounds = self.min_runs;
+        }
+        if let (Some(time), None) = (self.min_benchmarking_time, runs) {
+            schedule.least_rounds = Some(self.min_runs.unwrap_or(schedule.rounds));
+            schedule.least_s = Some(time.as_secs_f64());
+            schedule.rounds = self.max_runs.unwrap_or(ROUNDS_FOR_PRECISION);
+        }
+        Ok(())
     }
 }
 
@@ -112,35 +174,58 @@ pub struct MeasuredArgs {
     /// Start cold: empty the page cache before each launch
     #[arg(long)]
     pub cold: bool,
-    /// Run this command, untimed, before each round
-    #[arg(long, value_name = "CMD")]
-    pub prepare: Option<String>,
     /// Real-time priority and locked memory (needs permission)
     #[arg(long)]
     pub realtime: bool,
-    /// Let the programs write to the terminal instead of /dev/null
-    #[arg(long)]
-    pub show_output: bool,
+    #[command(flatten)]
+    pub bounds: BoundsArgs,
+    #[command(flatten)]
+    pub around: AroundArgs,
+    #[command(flatten)]
+    pub kept: KeptArgs,
+}
+
+/// Where a run is kept.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct KeptArgs {
     /// Keep the run in this new folder [default: a folder below ~/.cache/headstart]
     #[arg(long, value_name = "DIR")]
-    pub run: Option<PathBuf>,
-    /// Go on with the run in this folder; it knows its commands and how to launch them
+    pub save: Option<PathBuf>,
+    /// Continue the run in this folder, which holds its commands and how to launch them
     #[arg(long, value_name = "DIR")]
-    #[arg(conflicts_with_all = ["run", "until", "timeout", "ignore_failure", "cpu", "no_pin"])]
-    #[arg(conflicts_with_all = ["cold", "prepare", "realtime", "seed", "warmup"])]
+    #[arg(conflicts_with_all = ["save", "until", "timeout", "ignore_failure", "cpu", "no_pin"])]
+    #[arg(conflicts_with_all = ["cold", "realtime", "seed", "warmup", "min_runs", "max_runs"])]
+    #[arg(conflicts_with_all = ["min_benchmarking_time", "setup", "prepare", "conclude", "cleanup"])]
+    #[arg(conflicts_with_all = ["input", "output"])]
     pub resume: Option<PathBuf>,
+    #[command(flatten)]
+    old: OldRun,
+}
+
+/// `--run`, which `--save` has replaced.
+#[derive(Debug, Args)]
+pub struct OldRun {
+    /// The name before --save.
+    #[arg(long = "run", hide = true, value_name = "DIR", value_parser = values::renamed)]
+    _run: Option<PathBuf>,
 }
 
 impl MeasuredArgs {
+    /// The schedule of a new run.
+    pub fn schedule(&self, often: &ScheduleArgs) -> Result<Schedule> {
+        let mut schedule = often.schedule(self.cold);
+        self.bounds.apply(&mut schedule, often.runs)?;
+        Ok(schedule)
+    }
+
     /// The request of a new run.
-    pub fn request(&self) -> anyhow::Result<Request> {
-        let prepare = self.prepare.as_ref().map(|line| one_command(std::slice::from_ref(line)));
-        Ok(Request {
+    pub fn request(&self) -> Request {
+        Request {
             // Whether all of it or the launch's own files: decided when that is tried.
             cache: if self.cold { CacheState::ColdEvicted } else { CacheState::Warm },
             realtime: self.realtime,
-            prepare: prepare.transpose()?,
             ..self.launch.request()
-        })
+        }
     }
 }

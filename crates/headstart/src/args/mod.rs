@@ -1,16 +1,23 @@
 //! What the user typed, turned into plain data at once.
 
+mod around;
 mod commands;
+mod exports;
 mod format;
 mod launching;
+mod lines;
 mod output;
+mod parameters;
 mod rewriting;
+mod shell;
 mod values;
 mod workload;
 
-pub use commands::{CommandArgs, named, one_command};
+pub use commands::{CommandArgs, is_line, one_command};
+pub use exports::Look;
 pub use format::FormatArg;
-pub use launching::{LaunchArgs, MeasuredArgs, ScheduleArgs};
+pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};
+pub use lines::{LineArgs, variants, words};
 pub use output::OutputArgs;
 pub use rewriting::{DllArgs, RewriteArgs};
 pub use values::{fraction, seconds};

@@ -1,6 +1,9 @@
 //! What is printed and where else it goes.
 
+use super::exports::{ExportArgs, LookArgs};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgGroup, Args};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Formats of results.
@@ -17,19 +20,20 @@ pub struct OutputArgs {
     /// Print a Markdown table
     #[arg(long, group = "format")]
     pub markdown: bool,
-    /// Print Pietrek's lines too: the fastest launch in ticks of the clock
+    /// Add the lines of Pietrek's LoadTimer: the fastest launch in clock ticks
     #[arg(long)]
     pub ticks: bool,
     /// Write the results to a file too: FILE.json, FILE.csv or FILE.md
-    #[arg(long, value_name = "FILE", value_parser = exportable)]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(exportable))]
     pub export: Vec<PathBuf>,
-    /// Write the JSON that hyperfine --export-json writes, for scripts made for it
-    #[arg(long, value_name = "FILE")]
-    pub export_hyperfine: Option<PathBuf>,
+    #[command(flatten)]
+    pub look: LookArgs,
+    #[command(flatten)]
+    pub exports: ExportArgs,
 }
 
-fn exportable(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
+fn exportable(name: OsString) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("json" | "csv" | "md") => Ok(path),
         _ => Err("the name's ending says the format: .json, .csv or .md".to_owned()),

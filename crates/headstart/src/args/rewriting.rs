@@ -1,7 +1,8 @@
 //! What to rewrite, and where to.
 
-use clap::{ArgGroup, Args};
-use std::path::PathBuf;
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use dlls::ordinal::{RECORD, Record};
+use std::path::{Path, PathBuf};
 
 /// A file, and what becomes of it.
 #[derive(Debug, Args)]
@@ -12,11 +13,11 @@ pub struct RewriteArgs {
     /// Write the result to a new file
     #[arg(long, value_name = "PATH", group = "target")]
     pub out: Option<PathBuf>,
-    /// Replace the file itself: one of your own, outside of packages' folders; FILE.headstart-undo
-    /// keeps what was there before
+    /// Replace the file itself, if it is yours and not in a folder of packages; FILE.headstart-undo
+    /// keeps the original
     #[arg(long, group = "target")]
     pub in_place: bool,
-    /// Restore what --in-place has replaced
+    /// Restore what --in-place replaced
     #[arg(long, group = "target")]
     pub undo: bool,
     /// Print one JSON object
@@ -28,29 +29,87 @@ pub struct RewriteArgs {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("dll_target").required(true).multiple(true))]
 pub struct DllArgs {
-    /// Programs and DLLs, by path
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Write the results into this folder, under the same names; it is made where it is missing
+    #[command(flatten)]
+    pub files: DllFiles,
+    /// Write the results into this folder under the same names; created if missing
     #[arg(long, value_name = "DIR", group = "dll_target")]
     pub out: Option<PathBuf>,
-    /// Replace the files themselves: your own, outside of packages' folders;
-    /// FILE.headstart-undo keeps what was there before
+    /// Replace the files themselves, if they are yours and not in folders of packages;
+    /// FILE.headstart-undo keeps each original
     #[arg(long, group = "dll_target", conflicts_with = "out")]
     pub in_place: bool,
-    /// Restore what --in-place has replaced
+    /// Restore what --in-place replaced
     #[arg(long, group = "dll_target", conflicts_with_all = ["out", "in_place", "dry_run"])]
     pub undo: bool,
-    /// Only say what would be done
+    /// Only show what would be done
     #[arg(long, group = "dll_target")]
     pub dry_run: bool,
-    /// Rewrite signed files too, without their signature, which would be wrong
+    /// Rewrite signed files too, without their signatures, which would be wrong: Authenticode's is
+    /// removed, and that of a .NET assembly's strong name cleared
     #[arg(long)]
     pub strip_signature: bool,
-    /// Make CheckSum right also where it was 0 or wrong
+    /// Also correct a CheckSum that was 0 or wrong
     #[arg(long)]
     pub checksum: bool,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+/// The files that are named, but for headstart's own among them, which `*` matches too.
+#[derive(Debug)]
+pub struct DllFiles(Vec<PathBuf>);
+
+#[derive(Debug, Args)]
+struct Named {
+    /// Programs and DLLs, by path
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+impl std::ops::Deref for DllFiles {
+    type Target = [PathBuf];
+
+    fn deref(&self) -> &[PathBuf] {
+        &self.0
+    }
+}
+
+impl DllFiles {
+    fn of(named: Named) -> DllFiles {
+        let mut files = named.files;
+        // Where there is nothing else, what it is will be said.
+        if !files.iter().all(|file| is_own(file)) {
+            files.retain(|file| !is_own(file));
+        }
+        DllFiles(files)
+    }
+}
+
+/// Whether headstart has put the file beside a set.
+fn is_own(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default();
+    name.as_encoded_bytes().ends_with(image::apply::UNDO.as_bytes())
+        || name == RECORD && Record::read(file).is_ok()
+}
+
+impl Args for DllFiles {
+    fn augment_args(command: Command) -> Command {
+        Named::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Named::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for DllFiles {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Named::from_arg_matches(matches).map(DllFiles::of)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = DllFiles::from_arg_matches(matches)?;
+        Ok(())
+    }
 }

@@ -32,6 +32,30 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
+/// Failures that do not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// All of them.
+    All,
+    /// Those with these exit codes.
+    Codes(Vec<i32>),
+}
+
+/// `all-non-zero`, or exit codes: `1,2`.
+pub fn ignored(text: &str) -> Result<Ignored, String> {
+    if matches!(text, "" | "all-non-zero") {
+        return Ok(Ignored::All);
+    }
+    let codes = text.split(',').map(|code| code.trim().parse());
+    let codes: Result<Vec<i32>, _> = codes.collect();
+    codes.map(Ignored::Codes).map_err(|_| "write exit codes such as 1,2".to_owned())
+}
+
+/// `--run DIR`: what it is called now.
+pub fn renamed(_: &str) -> Result<std::path::PathBuf, String> {
+    Err("'--run' is now '--save'".to_owned())
+}
+
 /// `exit`, `entry`, `output:REGEX`, `port:N`, `file:PATH`.
 pub fn until(text: &str) -> Result<Until, String> {
     let forms = "write exit, entry, output:REGEX, port:NUMBER or file:PATH";
@@ -40,7 +64,7 @@ pub fn until(text: &str) -> Result<Until, String> {
         ("exit", "") => Ok(Until::Exit),
         ("entry", "") => Ok(Until::Entry),
         ("output" | "port" | "file", "") => Err(forms.to_owned()),
-        ("output", pattern) => match regex::bytes::Regex::new(pattern) {
+        ("output", pattern) => match os::launcher::pattern(pattern) {
             Ok(_) => Ok(Until::Output(pattern.to_owned())),
             Err(error) => Err(error.to_string()),
         },

@@ -22,11 +22,11 @@ pub struct PietrekSize {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How often")]
 pub struct SweepArgs {
-    /// Rounds at most; each launches every size once
+    /// Maximum number of rounds; each launches every size once
     #[arg(short, long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(i64::from(lab::sweep::LEAST_ROUNDS)..))]
     pub runs: Option<u32>,
-    /// Stop after this time; sizes that take too long for it are left out [default: 50s]
+    /// Stop after this time; sizes that would take too long are left out [default: 50s]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub budget: Option<Duration>,
     /// Seed of the random order

@@ -1,4 +1,4 @@
-//! `headstart bind`: addresses of imported functions written beforehand.
+//! `headstart pe bind`: addresses of imported functions written beforehand.
 
 use super::dll_set;
 use super::dlls::undo;
@@ -14,12 +14,12 @@ use std::process::ExitCode;
 
 /// Bind Windows programs and DLLs to the DLLs beside them, as BIND did
 ///
-/// The addresses that imported functions have where every DLL is at its preferred base are
-/// written into the files, with the time stamps of the DLLs. A loader that finds the same DLLs
-/// there has no import to look up; one that does not binds anew, so that a changed DLL breaks
-/// nothing. Windows moves DLLs with DYNAMICBASE (ASLR) elsewhere, and Wine ignores bound imports:
-/// headstart hints is what helps there. Run headstart rebase first where preferred bases
-/// collide. DLLs are looked for among the files, in each file's own folder, and in those of --search.
+/// Writes the addresses of imported functions, and the time stamps of the DLLs they were taken
+/// from, into the files. If a loader finds the same DLLs at their preferred bases, it has no import
+/// to look up; otherwise it binds as usual, so a changed DLL breaks nothing. Windows moves DLLs
+/// with DYNAMICBASE (ASLR), and Wine ignores bound imports: there, headstart pe hints helps
+/// instead. If preferred bases collide, run headstart pe rebase first. DLLs are looked up among the
+/// files, in each file's own folder, and in those of --search.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -35,14 +35,18 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return undo(target);
     }
-    let files = dll_set::rewrite(target, search, &bind, |_, files| any(files))?;
+    let files = dll_set::rewrite(target, search, &bind, |_, files, batch| {
+        any(files)?;
+        dll_set::carry(target, batch)
+    })?;
     let heads = ["bound", "of imports", "DLLs", "of DLLs"];
     each_dll::tell(
         target,
+        &files,
         || each_dll::json(target, &files, object),
         |place, style| {
             let rows = dll_set::rows(&files, figures, notes);
-            report::dll_set::table(&heads, &rows, &sentence(&files), place, style)
+            report::dll_set::table(&heads, &rows, &sentence(&files, target.dry_run), place, style)
         },
     )
 }
@@ -77,22 +81,26 @@ fn figures(file: &File) -> [u64; 4] {
     [bound, bound + left, dlls, dlls + others]
 }
 
-fn sentence(files: &[File]) -> String {
+fn sentence(files: &[File], dry_run: bool) -> String {
     let sum = |index: usize| -> u64 { files.iter().map(|file| figures(file)[index]).sum() };
     let bound = files.iter().filter(|file| figures(file)[0] > 0).count() as u64;
     let moved = files.iter().filter_map(|file| file.done.as_ref().ok());
     let moved = moved.flat_map(|done| &done.dlls).any(|dll| dll.moved);
+    let (verb, have) = match (dry_run, bound) {
+        (true, _) => ("would be", "would have"),
+        (false, 1) => ("is", "have"),
+        (false, _) => ("are", "have"),
+    };
     let mut text = format!(
-        "{} of {} bound: {} of {} imports have their address.",
+        "{} of {} {verb} bound: {} of {} imports {have} their address.",
         count(bound),
-        plural(files.len() as u64, "file is", "files are"),
+        plural(files.len() as u64, "file", "files"),
         count(sum(0)),
         count(sum(1))
     );
     if moved {
-        text += " WARNING: Windows moves DLLs with DYNAMICBASE (ASLR), and binds anew at every \
-                 start: binding to them gains nothing. headstart hints does; headstart flags clears \
-                 DYNAMICBASE.";
+        text += " WARNING: Windows moves DLLs with DYNAMICBASE (ASLR) and binds to them again at \
+             every start, so binding to them gains nothing.";
     }
     text
 }
@@ -111,7 +119,7 @@ fn notes(file: &File) -> Vec<String> {
     let missing = done.left.iter().filter(|left| !left.at_hand);
     let missing: Vec<String> = missing.map(|left| left.name.clone()).collect();
     if !missing.is_empty() {
-        notes.push(format!("not at hand, and not bound to: {}", dll_set::few(&missing)));
+        notes.push(format!("not found, and not bound to: {}", dll_set::few(&missing)));
     }
     let unfit = done.left.iter().filter(|left| left.at_hand);
     notes.extend(unfit.map(|left| format!("not bound to {}: {}", left.name, left.reason)));
@@ -123,15 +131,16 @@ fn notes(file: &File) -> Vec<String> {
         ));
     }
     if !done.overlapping.is_empty() {
+        let cure = if done.can_be_moved { "; headstart pe rebase fixes that" } else { "" };
         notes.push(format!(
-            "preferred addresses overlap, so that loaders move all but one of them and bind anew: \
-             {}; headstart rebase cures that",
+            "preferred addresses overlap, so loaders move all but one of these DLLs and bind \
+             again: {}{cure}",
             dll_set::few(&done.overlapping)
         ));
     }
     if done.delayed_left > 0 {
         notes.push(format!(
-            "{} are bound at their first call, as before",
+            "{} bound at the first call, as before",
             plural(done.delayed_left, "delayed import", "delayed imports")
         ));
     }

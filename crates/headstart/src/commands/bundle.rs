@@ -2,30 +2,31 @@
 
 use crate::exit::FileError;
 use crate::output;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use bundle::Options;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Merge a program and the libraries that are loaded with it into one file that starts faster
+/// Merge a program and its libraries into one file that starts faster
 ///
-/// DIR/run is the merged file; the program itself is not touched. At every start DIR/run looks
-/// whether the program and its libraries are still those that were merged, and starts the
-/// original if they are not: make the bundle on the machine on which it is to run.
+/// The merged file is DIR/run; the program itself is not changed. At each start, DIR/run checks
+/// whether the program and its libraries have changed since, and if so starts the original. A
+/// bundle is for the machine on which it was made.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A program, by path or along PATH
-    program: String,
-    /// Folder for the bundle, made if need be; a bundle that is there is replaced
+    /// The program: a path, or a name to look up in PATH
+    program: OsString,
+    /// Folder for the bundle; created if missing, and a bundle in it is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// At fixed addresses, chosen by chance now: faster still, but the same at every start (no
-    /// address-space layout randomisation)
+    /// Load at fixed addresses, chosen at random now: faster still, but without address-space
+    /// layout randomization (ASLR)
     #[arg(long)]
     fixed: bool,
-    /// Leave a library outside: a name such as libfoo, a path, or a folder; may be repeated
+    /// Do not merge this library: a name such as libfoo, a path, or a folder; may be repeated
     #[arg(long, value_name = "LIBRARY")]
-    outside: Vec<String>,
+    outside: Vec<OsString>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -34,9 +35,11 @@ pub struct Arguments {
 /// Makes the bundle and says what it is.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let command = os::program::resolve(std::slice::from_ref(&arguments.program))?;
-    let program = std::path::absolute(&command.program)?;
+    let program = os::program::lasting_path(&command.program)
+        .with_context(|| format!("{}: its folder cannot be found", command.program.display()))?;
     let folder = std::path::absolute(&arguments.out)?;
-    let options = Options { fixed: arguments.fixed, outside: arguments.outside.clone() };
+    let outside = arguments.outside.iter().map(model::text::text).collect();
+    let options = Options { fixed: arguments.fixed, outside };
     let made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
     output::print(&if arguments.json {
         report::export::json(&made.manifest)?

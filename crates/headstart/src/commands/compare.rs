@@ -1,26 +1,29 @@
 //! `headstart compare`: which of several commands starts faster.
 
-use crate::args::{MeasuredArgs, OutputArgs, ScheduleArgs, fraction, named};
-use crate::{exit, run};
+use crate::args::{LineArgs, MeasuredArgs, OutputArgs, ScheduleArgs, fraction, variants};
+use crate::run::Asked;
+use crate::{exit, output, run};
 use anyhow::Result;
+use clap::{Args, Command, FromArgMatches};
 use model::{Results, Verdict};
 use os::launcher::Launcher;
+use report::Style;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Compare how fast commands start
 ///
-/// Each command is one argument, such as 'git --version'; the first is what the others are
-/// compared with. They are launched in turns, in a random order that changes every round, so
-/// that whatever else the machine does meets them all alike. A difference is called one only
-/// where the 99 % interval of the ratio says so.
+/// Each command is one argument, such as 'git --version'. The first one, or that of --reference,
+/// is what the others are compared with; a single command is measured. Commands are launched in
+/// turns, in a random order that changes every round, so that other load on the machine affects
+/// all of them alike. One is called faster only where the 99 % interval of the ratio says so.
+///
+/// Options of hyperfine are accepted; docs/hyperfine.md lists what differs.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Commands; words in front such as NAME=value set variables
-    #[arg(required_unless_present = "resume", num_args = 2.., value_name = "CMD")]
-    pub commands: Vec<String>,
-    /// Name of a command in the output; once for each, in their order
-    #[arg(short, long = "name", value_name = "NAME")]
-    pub names: Vec<String>,
+    #[arg(required_unless_present = "resume", num_args = 1.., value_name = "CMD")]
+    pub commands: Vec<OsString>,
     /// Exit with code 1 if a command is this much slower than the first, such as 5%
     #[arg(long, value_name = "X%", value_parser = fraction)]
     pub fail_if_slower: Option<f64>,
@@ -29,21 +32,46 @@ pub struct Arguments {
     #[command(flatten)]
     pub launching: MeasuredArgs,
     #[command(flatten)]
+    pub lines: LineArgs,
+    #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// The command line, read as one of `compare` though another verb was typed.
+pub fn typed_as(verb: &'static str) -> Arguments {
+    let command = Arguments::augment_args(Command::new(verb).bin_name(format!("headstart {verb}")));
+    let words = std::env::args_os().skip(1);
+    let matches = command.get_matches_from(words);
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// Launches the commands in turns and prints their times and differences.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launcher = Launcher::start()?;
+    let Arguments { schedule, launching, output: wanted, .. } = arguments;
     let variants = match arguments.commands.as_slice() {
         [] => None,
-        lines => Some(named(lines, &arguments.names)?),
+        lines => {
+            let lines = variants(lines, &arguments.lines, &launching.around)?;
+            output::say(&lines.notes, wanted.look.look());
+            Some(lines.variants)
+        }
     };
-    let finished = run::run(launcher, variants, &arguments.schedule, &arguments.launching)?;
-    finished.print(&arguments.output, report::compare_view)?;
+    let finished = run::run(launcher, variants, Asked { schedule, launching, output: wanted })?;
+    finished.print(wanted, view)?;
     let too_slow = arguments.fail_if_slower.is_some_and(|limit| too_slow(&finished.results, limit));
     finished.conclude(if too_slow { exit::NO } else { 0 })
+}
+
+/// One command is measured, several are compared.
+pub fn view(results: &Results, style: &Style) -> String {
+    let several = results.variants.len() > 1;
+    if several {
+        report::compare_view(results, style)
+    } else {
+        report::measure_view(results, style)
+    }
 }
 
 /// Says which commands are slower than the limit allows: only where a difference is proved.

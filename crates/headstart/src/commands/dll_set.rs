@@ -1,12 +1,15 @@
 //! PE files rewritten as a set: what becomes of one depends on the others.
 
-use super::dlls::{Target, declines, targets};
+use super::beside;
+use super::dlls::{Target, declines, make_folder, targets};
 use super::each_dll::{Rewritten, each, settled};
 use crate::args::DllArgs;
 use anyhow::Result;
+use dlls::signature::Signatures;
 use dlls::{Declined, Files, Set};
 use image::apply::Batch;
 use image::pe::edit::Draft;
+use model::figures::plural;
 use report::dll_set::SetRow;
 use std::path::PathBuf;
 
@@ -23,12 +26,14 @@ pub fn rewrite<T: Send>(
     arguments: &DllArgs,
     search: &[PathBuf],
     rewrite: &Rewrite<'_, T>,
-    before: impl FnOnce(&Set<'_>, &mut Vec<File<T>>) -> Result<()>,
+    before: impl FnOnce(&Set<'_>, &mut Vec<File<T>>, &Batch) -> Result<()>,
 ) -> Result<Vec<File<T>>> {
     let files = Files::open(&arguments.files, search).map_err(declines)?;
     let set = files.set();
     set.unambiguous().map_err(declines)?;
-    let batch = Batch::default();
+    // Removed again last, where nothing was written to it.
+    let mut folder = None;
+    let batch = Batch::for_files(arguments.files.len() + 1);
     let numbered: Vec<(usize, Target<'_>)> = targets(arguments)?.into_iter().enumerate().collect();
     let one = |(index, target): &(usize, Target<'_>), write: bool| {
         let Some(member) = set.member(*index) else { anyhow::bail!("no image {index}") };
@@ -37,7 +42,7 @@ pub fn rewrite<T: Send>(
             settled(arguments, member.pe(), &member.name(), &|draft| rewrite(draft, &set, *index));
         let (new, stripped, done) = match thought {
             Ok((new, stripped, done)) => (Some(new), stripped, Ok(done)),
-            Err(declined) => (None, false, Err(declined)),
+            Err(declined) => (None, Signatures::default(), Err(declined)),
         };
         let new = new.as_deref().unwrap_or(original);
         let written = if write { target.write_in(&batch, original, new)? } else { None };
@@ -46,24 +51,45 @@ pub fn rewrite<T: Send>(
     };
     // The files' new bytes are not kept from the first pass: a set may be larger than memory.
     let mut planned = each(&numbered, "checking", |target| one(target, false))?;
-    before(&set, &mut planned)?;
+    if !arguments.dry_run {
+        folder = Some(make_folder(arguments)?);
+    }
+    before(&set, &mut planned, &batch)?;
     if arguments.dry_run {
         return Ok(planned);
     }
     let written = each(&numbered, "writing", |target| one(target, true))?;
     batch.finish()?;
+    drop(folder);
     Ok(written)
 }
 
-/// Stops where a file would be left as it is.
-pub fn all_or_none<T>(files: &mut Vec<File<T>>) -> Result<()> {
-    match files.iter().position(|file| file.done.is_err()) {
-        None => Ok(()),
-        Some(index) => match files.swap_remove(index).done {
-            Err(declined) => Err(declines(declined)),
-            Ok(_) => Ok(()),
-        },
+/// Takes the record of imports by ordinal along to another folder.
+pub fn carry(arguments: &DllArgs, batch: &Batch) -> Result<()> {
+    if let Some((place, text)) = beside::carried(arguments)? {
+        batch.write_first(&place, text.as_bytes(), 0o644)?;
     }
+    Ok(())
+}
+
+/// Stops where a file would be left as it is: with the first such file's reason, and how many more
+/// there are.
+pub fn all_or_none<T>(files: &mut Vec<File<T>>) -> Result<()> {
+    let refused = files.iter().filter(|file| file.done.is_err()).count() as u64;
+    let Some(index) = files.iter().position(|file| file.done.is_err()) else { return Ok(()) };
+    let Err(mut declined) = files.swap_remove(index).done else { return Ok(()) };
+    if let Declined::Refused { reason, .. } = &mut declined
+        && !files.is_empty()
+    {
+        *reason += &match refused {
+            1 => ". Nothing was written, including the other files".to_owned(),
+            more => format!(
+                ". Nothing was written; {} refused too",
+                plural(more - 1, "other file is", "other files are")
+            ),
+        };
+    }
+    Err(declines(declined))
 }
 
 /// Rows of the table of a set.

@@ -1,12 +1,14 @@
 //! What all commands share that rewrite PE files: where the results go, writing them, taking them
 //! back.
 
+use super::beside;
 use crate::args::DllArgs;
-use crate::exit::{Declines, Usage};
+use crate::exit::{Declines, NotAll, Unusable, Usage};
 use crate::output;
 use anyhow::Result;
 use image::Edited;
 use image::apply::{self, Batch};
+use model::figures::plural;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -34,7 +36,7 @@ pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
     let present = arguments.out.iter().filter_map(|folder| folder.read_dir().ok()).flatten();
     let present: HashSet<OsString> = present.flatten().map(|entry| entry.file_name()).collect();
     let mut names: HashMap<OsString, &Path> = HashMap::new();
-    for file in &arguments.files {
+    for file in arguments.files.iter() {
         if arguments.in_place {
             apply::may_be_replaced_beside(file, &writers)?;
         }
@@ -46,7 +48,16 @@ pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
             None => file.canonicalize().unwrap_or_else(|_| file.clone()),
         };
         if let Some(other) = names.insert(key.into_os_string(), file) {
-            let (other, file) = (other.display(), file.display());
+            let same = |file: &Path| file.canonicalize().unwrap_or_else(|_| file.to_owned());
+            let (is_same, other, file) =
+                (same(other) == same(file), other.display(), file.display());
+            if is_same {
+                return Err(Usage(match other.to_string() == file.to_string() {
+                    true => format!("{file} is named twice; name it once"),
+                    false => format!("{other} and {file} are the same file; name it once"),
+                })
+                .into());
+            }
             return Err(Usage(format!(
                 "{other} and {file} would be the same file; write them to different folders"
             ))
@@ -57,14 +68,40 @@ pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
         }
         targets.push(Target { file, out });
     }
-    if let Some(folder) = arguments.out.as_ref().filter(|_| !arguments.dry_run) {
+    Ok(targets)
+}
+
+/// Makes the folder that results go to, once it is known that there are any.
+pub fn make_folder(arguments: &DllArgs) -> Result<NewFolders> {
+    match &arguments.out {
+        Some(folder) => NewFolders::make(folder),
+        None => Ok(NewFolders(Vec::new())),
+    }
+}
+
+/// Folders that were made for results, innermost first: those that nothing was written to go with
+/// this value.
+pub struct NewFolders(Vec<PathBuf>);
+
+impl NewFolders {
+    /// Makes the folder and what is missing above it.
+    pub fn make(folder: &Path) -> Result<NewFolders> {
+        let new = folder.ancestors().take_while(|folder| !folder.exists());
+        let new = NewFolders(new.map(Path::to_owned).collect());
         std::fs::create_dir_all(folder).map_err(|source| crate::exit::FileError {
             path: folder.display().to_string(),
             source,
-            remedy: "name a folder that can be written to",
+            remedy: "choose a folder that can be written to",
         })?;
+        Ok(new)
     }
-    Ok(targets)
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        // One with something in it stays.
+        self.0.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
+    }
 }
 
 impl Target<'_> {
@@ -81,7 +118,7 @@ impl Target<'_> {
             None if original == new => Ok(None),
             None => {
                 let edited = Edited::of(original, new);
-                apply::in_place_beside(self.file, &edited, batch.writers())?;
+                batch.replace(self.file, &edited)?;
                 Ok(Some(self.file.to_owned()))
             }
         }
@@ -96,6 +133,14 @@ pub fn declines(declined: dlls::Declined) -> anyhow::Error {
     }
 }
 
+/// A record of imports by ordinal that cannot be used, as an error with its exit code.
+pub fn unusable(declined: dlls::Declined) -> anyhow::Error {
+    match declined {
+        dlls::Declined::Unreadable(error) => error.into(),
+        dlls::Declined::Refused { path, reason } => Unusable { path, reason }.into(),
+    }
+}
+
 /// Restores files that were rewritten in place. Those of a set that had not to be changed have
 /// nothing to be restored, and are passed over where others have.
 pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
@@ -105,15 +150,49 @@ pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
     };
     let mut files: Vec<&PathBuf> = arguments.files.iter().filter(rewritten).collect();
     if files.is_empty() {
-        files = arguments.files.iter().collect();
+        // Any of them says that there is nothing to be restored.
+        files = arguments.files.iter().take(1).collect();
     }
     let writers = apply::Writers::default();
-    files.par_iter().try_for_each(|file| apply::undo_beside(file, &writers))?;
+    let undone: Vec<_> =
+        files.par_iter().map(|file| (*file, apply::undo_beside(file, &writers))).collect();
+    let mut failed: Vec<apply::ApplyError> = Vec::new();
+    let mut restored: Vec<&PathBuf> = Vec::new();
+    for (file, undone) in undone {
+        match undone {
+            Ok(()) => restored.push(file),
+            Err(error) => failed.push(error),
+        }
+    }
+    tell_restored(arguments, &restored)?;
+    beside::forget(arguments)?;
+    not_restored(failed, restored.len())
+}
+
+fn not_restored(mut failed: Vec<apply::ApplyError>, restored: usize) -> Result<ExitCode> {
+    match (failed.len(), restored) {
+        (0, _) => Ok(ExitCode::SUCCESS),
+        (1, 0) => Err(failed.swap_remove(0).into()),
+        (more, _) => {
+            let reasons: Vec<String> = failed.iter().map(apply::ApplyError::reason).collect();
+            let not = plural(more as u64, "file was not restored", "files were not restored");
+            let done = plural(restored as u64, "other file was", "other files were");
+            let reasons = reasons.join("\n  ");
+            Err(NotAll(format!("{not}; {done} restored\n  {reasons}")).into())
+        }
+    }
+}
+
+fn tell_restored(arguments: &DllArgs, files: &[&PathBuf]) -> Result<()> {
+    if files.is_empty() && !arguments.json {
+        return Ok(());
+    }
     output::print(&if arguments.json {
-        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": files }))?
+        report::export::json(
+            &serde_json::json!({ "schema": SCHEMA, "restored": files.iter().map(model::text::text).collect::<Vec<_>>() }),
+        )?
     } else {
         let lines = files.iter();
         lines.map(|file| format!("{} is as it was before\n", file.display())).collect()
-    })?;
-    Ok(ExitCode::SUCCESS)
+    })
 }

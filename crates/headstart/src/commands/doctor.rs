@@ -4,7 +4,7 @@ use crate::output;
 use model::CheckState;
 use std::process::ExitCode;
 
-/// Say what on this machine makes measurements noisy or features unavailable
+/// Show what makes measurements on this machine noisy, or features unavailable
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Print one JSON array of checks {id, state, found, effect, remedy}

@@ -1,14 +1,17 @@
 //! PE files rewritten one by one: all are thought out before the first is written.
 
-use super::dlls::{SCHEMA, Target, declines, targets};
+use super::dll_set::{File, all_or_none, carry};
+use super::dlls::{SCHEMA, Target, make_folder, targets};
 use crate::args::DllArgs;
 use crate::output;
 use crate::progress::Counter;
 use anyhow::Result;
-use dlls::{Declined, signature};
+use dlls::Declined;
+use dlls::signature::{self, Signatures};
 use image::apply::Batch;
 use image::pe::edit::{Draft, KeepChecksum};
-use image::pe::{Pe, PeFile, spec};
+use image::pe::{Pe, PeFile};
+use model::figures::{count, plural};
 use rayon::prelude::*;
 use report::Style;
 use serde::Serialize;
@@ -24,10 +27,18 @@ pub struct Rewritten<T> {
     pub written: Option<PathBuf>,
     /// Whether the new version differs.
     pub changed: bool,
-    /// Whether its signature was removed.
-    pub stripped: bool,
+    /// Signatures that it lost.
+    pub stripped: Signatures,
     /// What was done.
     pub done: T,
+}
+
+impl<T> File<T> {
+    /// The same of a file that was not declined.
+    fn settled(self) -> Option<Rewritten<T>> {
+        let Rewritten { file, written, changed, stripped, done } = self;
+        Some(Rewritten { file, written, changed, stripped, done: done.ok()? })
+    }
 }
 
 impl<T> Rewritten<T> {
@@ -38,8 +49,7 @@ impl<T> Rewritten<T> {
 
     /// What is noted of files whatever is done to them.
     pub fn notes(&self) -> Vec<String> {
-        let note = "its signature was removed".to_owned();
-        self.stripped.then_some(note).into_iter().collect()
+        self.stripped.removed().map(str::to_owned).into_iter().collect()
     }
 
     /// The file's JSON object: what a verb has to say of it, with what all of them say.
@@ -48,7 +58,8 @@ impl<T> Rewritten<T> {
         object["file"] = self.name().into();
         object["written"] = self.written.as_ref().map(|path| path.display().to_string()).into();
         object["changed"] = self.changed.into();
-        object["signature_removed"] = self.stripped.into();
+        object["signature_removed"] = self.stripped.authenticode.into();
+        object["strong_name_removed"] = self.stripped.strong_name.into();
         object["notes"] = notes.into();
         Ok(object)
     }
@@ -61,47 +72,63 @@ pub fn rewrite<T: Send>(
     rewrite: impl Fn(&mut Draft, &str) -> Result<T, Declined> + Sync,
 ) -> Result<Vec<Rewritten<T>>> {
     let targets = targets(arguments)?;
-    let batch = Batch::default();
-    let one = |target: &Target<'_>, write: bool| -> Result<Rewritten<T>> {
+    // Removed again last, where nothing was written to it.
+    let mut folder = None;
+    let batch = Batch::for_files(targets.len() + 1);
+    let one = |target: &Target<'_>, write: bool| -> Result<File<T>> {
         let file = PeFile::open(target.file)?;
-        let pe = file.pe();
-        let (new, stripped, done) =
-            settled(arguments, &pe, file.name(), &|draft| rewrite(draft, file.name()))
-                .map_err(declines)?;
+        let (pe, path) = (file.pe(), target.file.to_owned());
+        let (new, stripped, done) = match settled(arguments, &pe, file.name(), &|draft| {
+            rewrite(draft, file.name())
+        }) {
+            Ok(settled) => settled,
+            Err(declined) => {
+                let stripped = Signatures::default();
+                let done = Err(declined);
+                return Ok(Rewritten { file: path, written: None, changed: false, stripped, done });
+            }
+        };
         let changed = pe.bytes() != new;
         let written = if write { target.write_in(&batch, pe.bytes(), &new)? } else { None };
-        Ok(Rewritten { file: target.file.to_owned(), written, changed, stripped, done })
+        Ok(Rewritten { file: path, written, changed, stripped, done: Ok(done) })
     };
     // The files' new bytes are not kept from the first pass: a set may be larger than memory.
-    let planned = each(&targets, "checking", |target| one(target, false))?;
-    if arguments.dry_run {
-        return Ok(planned);
+    let mut files = each(&targets, "checking", |target| one(target, false))?;
+    all_or_none(&mut files)?;
+    if !arguments.dry_run {
+        folder = Some(make_folder(arguments)?);
+        carry(arguments, &batch)?;
+        files = each(&targets, "writing", |target| one(target, true))?;
+        all_or_none(&mut files)?;
+        batch.finish()?;
     }
-    let written = each(&targets, "writing", |target| one(target, true))?;
-    batch.finish()?;
-    Ok(written)
+    drop(folder);
+    Ok(files.into_iter().filter_map(Rewritten::settled).collect())
 }
 
-/// The new bytes of one image, whether it lost its signature, and what was done. An image that
-/// stays the same keeps its signature.
+/// The new bytes of one image, the signatures that it lost, and what was done. An image that stays
+/// the same keeps them.
 pub fn settled<T>(
     arguments: &DllArgs,
     file: &Pe<'_>,
     path: &str,
     rewrite: &dyn Fn(&mut Draft) -> Result<T, Declined>,
-) -> Result<(Vec<u8>, bool, T), Declined> {
+) -> Result<(Vec<u8>, Signatures, T), Declined> {
     let keep = if arguments.checksum { KeepChecksum::Compute } else { KeepChecksum::AsItWas };
     let mut draft = Draft::of(file);
-    let integrity = spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY;
-    let guarded = file.headers().dll_characteristics & integrity != 0;
-    if guarded || file.certificate_range().is_some() {
+    if Signatures::of(file).any() {
         let mut trial = draft.clone();
         if let Ok(done) = rewrite(&mut trial) {
             let new = trial.finish(keep);
-            if new == file.bytes() {
-                return Ok((new, false, done));
+            if signature::is_kept(file, &new) {
+                return Ok((new, Signatures::default(), done));
             }
         }
+        // What stands in the way besides the signature is said rather: without it the advice to
+        // remove the signature would lead nowhere.
+        let mut trial = draft.clone();
+        signature::settle(&mut trial, path, true)?;
+        rewrite(&mut trial)?;
     }
     let stripped = signature::settle(&mut draft, path, arguments.strip_signature)?;
     let done = rewrite(&mut draft)?;
@@ -109,15 +136,17 @@ pub fn settled<T>(
 }
 
 /// Prints what was done: as JSON, or a view that says where the results are.
-pub fn tell(
+pub fn tell<T>(
     arguments: &DllArgs,
+    files: &[Rewritten<T>],
     json: impl FnOnce() -> Result<Value>,
     view: impl FnOnce(Option<&str>, &Style) -> String,
 ) -> Result<ExitCode> {
     output::print(&if arguments.json {
         report::export::json(&json()?)?
     } else {
-        view(place(arguments).as_deref(), &output::style())
+        let written = files.iter().filter(|file| file.written.is_some()).count();
+        view(place(arguments, written, files.len()).as_deref(), &output::style())
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -132,13 +161,24 @@ pub fn json<T>(
     Ok(json!({ "schema": SCHEMA, "dry_run": arguments.dry_run, "files": files }))
 }
 
-/// Where the results are, in words; `None` for a dry run.
-pub fn place(arguments: &DllArgs) -> Option<String> {
-    match &arguments.out {
-        _ if arguments.dry_run => None,
-        Some(folder) => Some(format!("Written to {}", output::quoted(folder))),
-        None => Some("Replaced (--undo restores them)".to_owned()),
+/// Where the results are, in words, and how many of the files they are; `None` for a dry run.
+pub fn place(arguments: &DllArgs, written: usize, files: usize) -> Option<String> {
+    if arguments.dry_run {
+        return None;
     }
+    let of = plural(files as u64, "file", "files");
+    let written = count(written as u64);
+    Some(match (&arguments.out, &*written) {
+        (Some(_), "0") => "Nothing was written".to_owned(),
+        (Some(folder), _) if written == count(files as u64) => {
+            format!("Written to {}", output::quoted(folder))
+        }
+        (Some(folder), _) => format!("Written to {}: {written} of {of}", output::quoted(folder)),
+        (None, "0") => "Nothing was changed".to_owned(),
+        (None, "1") if files == 1 => "Replaced (--undo restores it)".to_owned(),
+        (None, "1") => format!("1 of {of} was replaced (--undo restores it)"),
+        (None, _) => format!("{written} of {of} were replaced (--undo restores them)"),
+    })
 }
 
 /// Does something with every one, in parallel, and says how far it is.

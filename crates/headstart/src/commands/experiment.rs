@@ -7,10 +7,9 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Make a published experiment again on this machine
+/// Reproduce a published experiment on this machine
 ///
-/// One command generates the workload, measures it, and leaves the tables and graphs in a run
-/// folder.
+/// One command generates the workload, measures it, and leaves tables and graphs in a run folder.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]

@@ -12,13 +12,13 @@ use std::process::ExitCode;
 
 /// Explain where the time of a launch goes, and what would help
 ///
-/// The program is launched some twenty times: untraced, traced for its phases, and once for
-/// each further record, so that no record disturbs another.
+/// The program is launched about twenty times: untraced, traced for its phases, and once for each
+/// further record, so that no record disturbs another.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     launched: CommandArgs,
-    /// Traced launches that give the phases; the most typical one is shown
+    /// Traced launches for the phases; the most typical one is shown
     #[arg(short, long, value_name = "N", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -30,9 +30,9 @@ pub struct Arguments {
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Sample which functions take the processor time, and show the hottest one's instructions
+    /// Sample which functions take processor time, and show the instructions of the hottest
     ///
-    /// Short programs are launched more often, until there are some 1000 samples or 5 s have
+    /// Short programs are launched repeatedly until there are about 1000 samples or 5 s have
     /// passed.
     #[arg(long, help_heading = "Output")]
     hot: bool,
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 fn experiment(arguments: &Arguments) -> Result<Experiment> {
     let command = arguments.launched.command()?;
-    let variant = Variant { name: command.argv[0].clone(), command };
+    let variant = Variant::new(command.name(), command);
     let request = arguments.launching.request();
     Ok(runs::experiment(vec![variant], explain::schedule(arguments.runs), request))
 }

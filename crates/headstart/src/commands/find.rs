@@ -81,7 +81,7 @@ fn fitting(pattern: &Path) -> Option<Vec<Found>> {
     let paths = match glob::glob_with(text, options) {
         Ok(paths) => paths,
         Err(error) => {
-            let message = format!("no file has this name, and as a pattern it is wrong: {error}");
+            let message = format!("there is no such file, and it is not a valid pattern: {error}");
             return Some(vec![Found::failed(pattern, Error::other(message), true)]);
         }
     };
@@ -103,7 +103,7 @@ fn fitting(pattern: &Path) -> Option<Vec<Found>> {
         }
     }
     if found.is_empty() {
-        let message = "no file has this name or fits it as a pattern";
+        let message = "there is no such file, and no file matches it as a pattern";
         found.push(Found::failed(pattern, Error::new(ErrorKind::NotFound, message), true));
     }
     Some(found)

@@ -1,4 +1,4 @@
-//! `headstart flags`: what PE images ask of the loader, shown and changed.
+//! `headstart pe flags`: what PE images ask of the loader, shown and changed.
 
 use super::dlls::{SCHEMA, undo};
 use super::each_dll::{self, Rewritten};
@@ -14,10 +14,10 @@ use std::process::ExitCode;
 
 /// Show, set or clear flags of Windows programs and DLLs: ASLR, large addresses, SWAPRUN, …
 ///
-/// Without --set and --clear the flags are shown. Names are those of Microsoft's linker:
+/// Without --set and --clear, the flags are shown. Names are those of Microsoft's linker:
 /// dynamicbase, highentropyva, largeaddressaware, swaprun:net, swaprun:cd, nxcompat, tsaware,
-/// no-bind. A change that an image could not be loaded with is refused, one that does nothing is
-/// noted. CheckSum stays right where it was right.
+/// no-bind. A change with which an image could not be loaded is refused; one without effect is
+/// noted. A right CheckSum stays right.
 #[derive(Debug, clap::Args)]
 #[command(mut_group("dll_target", |group| group.required(false)))]
 pub struct Arguments {
@@ -35,16 +35,21 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { target, set, clear } = arguments;
     if let Some(flag) = set.iter().find(|flag| clear.contains(flag)) {
-        return Err(Usage(format!("{} is to be set and cleared", flag.name())).into());
+        return Err(Usage(format!("{} cannot be both set and cleared", flag.name())).into());
     }
     let somewhere = target.out.is_some() || target.in_place || target.dry_run;
     match (set.is_empty() && clear.is_empty(), somewhere) {
         _ if target.undo => undo(target),
         (true, false) => show(target),
         (false, true) => change(target, &Change { set: set.clone(), clear: clear.clone() }),
-        (true, true) => Err(Usage("say which flags: --set or --clear".to_owned()).into()),
+        (true, true) => Err(Usage(
+            "add --set or --clear with the flags to \
+             change"
+                .to_owned(),
+        )
+        .into()),
         (false, false) => {
-            let ways = "say where to: --out DIR for new files, --in-place, or --dry-run";
+            let ways = "add --out DIR for new files, --in-place, or --dry-run";
             Err(Usage(ways.to_owned()).into())
         }
     }
@@ -53,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// Flags of every file that can be read; the others are told of on stderr.
 fn show(target: &DllArgs) -> Result<ExitCode> {
     let (mut rows, mut errors) = (Vec::new(), Vec::new());
-    for file in &target.files {
+    for file in target.files.iter() {
         match PeFile::open(file) {
             Ok(open) => rows.push((file.display().to_string(), flags::of(open.headers()))),
             Err(error) => errors.push(error),
@@ -80,6 +85,7 @@ fn change(target: &DllArgs, asked: &Change) -> Result<ExitCode> {
     let files = each_dll::rewrite(target, |draft, path| flags::change(draft, path, asked))?;
     each_dll::tell(
         target,
+        &files,
         || each_dll::json(target, &files, object),
         |place, style| {
             let changes: Vec<FlagChange> = files.iter().map(row).collect();

@@ -106,7 +106,7 @@ struct ShapeArgs {
 fn kinds() -> impl TypedValueParser<Value = Kind> {
     let values = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.about()));
     PossibleValuesParser::new(values).try_map(|name| {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no such form")
+        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no such shape")
     })
 }
 
@@ -231,8 +231,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn json(common: &CommonArgs, written: &Written, counts: Counts) -> Result<String> {
     let value = serde_json::json!({
         "schema": SCHEMA,
-        "folder": common.out,
-        "program": written.program,
+        "folder": model::text::text(&common.out),
+        "program": model::text::text(&written.program),
         "source": common.source,
         "files": written.files,
         "bytes": written.bytes,
@@ -296,9 +296,9 @@ impl ImageArgs {
     fn check(&self, lazy: bool, guard: bool) -> Result<()> {
         let wrong = match self.format() {
             Format::Elf if self.pe != PeArgs::default() || guard => {
-                "options for PE need --format pe"
+                "these options are for PE images: add --format pe"
             }
-            Format::Pe if lazy => "--lazy is for ELF: PE imports are bound at start",
+            Format::Pe if lazy => "--lazy is for ELF: PE imports are always bound at start",
             _ => return Ok(()),
         };
         Err(Usage(wrong.to_owned()).into())

@@ -1,24 +1,25 @@
-//! `headstart hints`: hints of imports made right.
+//! `headstart pe hints`: hints of imports made right.
 
 use super::dll_set;
 use super::dlls::undo;
 use super::each_dll;
 use crate::args::DllArgs;
 use anyhow::Result;
+use dlls::elsewhere::Exclusions;
 use dlls::hints::{Repaired, repair};
 use model::figures::{count, plural};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Repair the import hints of Windows programs and DLLs: imports are found without a search
+/// Repair the import hints of Windows programs and DLLs, so that imports are found without a search
 ///
-/// An import by name carries a hint: where among the DLL's names it was when the image was linked.
-/// A loader looks there first, and searches all names where the hint is wrong. Some linkers
-/// write 0 for all of them, and hints are wrong once a DLL has changed. Right ones survive ASLR, and
-/// a wrong one costs no more than it does today. DLLs are looked for among the files, in each file's
-/// own folder, and in those of --search; those of Windows are rightly not there, as each version
-/// has them at other positions.
+/// An import by name carries a hint: the position of the name in the DLL's table at link time. A
+/// loader looks there first, and searches all names only if the hint is wrong. Some linkers write 0
+/// for all hints, and hints become wrong when a DLL changes. A right hint works with ASLR; a wrong
+/// one costs only the search. DLLs are looked up among the files, in each file's own folder, and in
+/// those of --search. DLLs of Windows need not be there: each version has its names at other
+/// positions.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -34,14 +35,18 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return undo(target);
     }
-    let files = dll_set::rewrite(target, search, &repair, |_, files| dll_set::all_or_none(files))?;
-    let heads = ["repaired", "right before", "left", "unknown"];
+    let files = dll_set::rewrite(target, search, &repair, |_, files, batch| {
+        dll_set::all_or_none(files)?;
+        dll_set::carry(target, batch)
+    })?;
+    let heads = ["repaired", "already correct", "left", "unknown"];
     each_dll::tell(
         target,
+        &files,
         || each_dll::json(target, &files, object),
         |place, style| {
             let rows = dll_set::rows(&files, figures, notes);
-            report::dll_set::table(&heads, &rows, &sentence(&files), place, style)
+            report::dll_set::table(&heads, &rows, &sentence(&files, target.dry_run), place, style)
         },
     )
 }
@@ -54,19 +59,47 @@ fn figures(file: &File) -> [u64; 4] {
     [done.repaired, done.right_before, left, done.unknown.values().sum()]
 }
 
-fn sentence(files: &[File]) -> String {
+fn sentence(files: &[File], dry_run: bool) -> String {
     let sum = |index: usize| -> u64 { files.iter().map(|file| figures(file)[index]).sum() };
-    let (repaired, right) = (sum(0), sum(1));
+    let [repaired, right, left, unknown] = [sum(0), sum(1), sum(2), sum(3)];
+    let all = files;
     let files = plural(files.len() as u64, "file", "files");
-    match (repaired, right) {
-        (0, 0) => format!("{files}: no hint could be checked: name the DLLs too, or --search DIR."),
-        (0, _) => format!("{files}: all {} hints that could be checked are right.", count(right)),
+    let checked = repaired + right;
+    // DLLs of systems are of another version everywhere.
+    let name = |name: &String| Exclusions::default().why(&dlls::names::key(name.as_bytes()));
+    let unknown_dlls = all.iter().filter_map(|file| file.done.as_ref().ok());
+    let of_others =
+        unknown_dlls.flat_map(|done| done.unknown.keys()).all(|dll| name(dll).is_some());
+    match (repaired, right, left) {
+        (0, 0, 0) if unknown == 0 => format!("{files}: nothing is imported by name."),
+        (0, 0, 0) => {
+            let text = format!("{files}: no hint could be checked: no imported DLL can be found");
+            let advice = "; give those that you ship too, or their folder with --search";
+            if of_others { text + "." } else { text + advice + "." }
+        }
+        (0, 0, left) => format!("{files}: {} could not be corrected.", hints(left)),
+        (0, _, 0) => format!("{files}: all {} that could be checked are correct.", hints(right)),
+        (0, _, left) => format!(
+            "{files}: {} that could be checked are correct, {} could not be corrected.",
+            hints(right),
+            count(left)
+        ),
         _ => format!(
-            "{files}: {} of {} hints that could be checked were wrong, and are right now.",
+            "{files}: {} of {} that could be checked {}.",
             count(repaired),
-            count(repaired + right)
+            hints(checked),
+            match (repaired, dry_run) {
+                (1, true) => "is wrong, and would be corrected",
+                (_, true) => "are wrong, and would be corrected",
+                (1, false) => "was wrong and is now correct",
+                (_, false) => "were wrong and are now correct",
+            }
         ),
     }
+}
+
+fn hints(number: u64) -> String {
+    plural(number, "hint", "hints")
 }
 
 fn notes(file: &File) -> Vec<String> {
@@ -74,26 +107,27 @@ fn notes(file: &File) -> Vec<String> {
     let mut notes = file.notes();
     if !done.unknown.is_empty() {
         let names: Vec<String> = done.unknown.keys().cloned().collect();
-        notes.push(format!("not at hand: {}", dll_set::few(&names)));
+        notes.push(format!("not found: {}", dll_set::few(&names)));
     }
     if !done.missing.is_empty() {
         notes.push(format!("no such export: {}", dll_set::few(&done.missing)));
     }
     if done.shared > 0 {
         notes.push(format!(
-            "{} left: imports from several DLLs share one record of hint and name",
+            "{} left: imports from several DLLs share one entry of hint and name",
             plural(done.shared, "hint", "hints")
         ));
     }
     if done.beyond > 0 {
         notes.push(format!(
-            "{} left: the position is above 65535, which a hint cannot say",
+            "{} left: the index is above 65535, which a hint cannot hold",
             plural(done.beyond, "hint", "hints")
         ));
     }
     if done.only_by_hint > 0 {
         notes.push(format!(
-            "{} found only by the hint: the DLL's names are not in order, and no search finds them",
+            "{} found only through the hint: the DLL's names are not sorted, so a search does not \
+             find them",
             plural(done.only_by_hint, "name is", "names are")
         ));
     }

@@ -15,9 +15,9 @@ use std::process::ExitCode;
 
 /// Tell what files are: ELF, PE, Cygwin, .NET, scripts, archives …, by a short look
 ///
-/// Of each file 4 KiB are read, and 64 KiB at most where its imports lie elsewhere; it is never
-/// mapped, so that looking does not change what is in memory. What 64 KiB do not tell is reported
-/// as not known. Pipes, sockets and devices are named without opening them.
+/// Reads 4 KiB of each file, or up to 64 KiB if its imports are farther in. Files are never mapped,
+/// so that looking does not change what is in memory. Anything not found within 64 KiB is reported
+/// as unknown. Pipes, sockets and devices are named without opening them.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Files; in folders, all that is below them (symbolic links there are not followed). A name
@@ -29,15 +29,15 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Exit code 1 unless every file is this; may be given several times, for all of it at once
+    /// Exit with code 1 unless every file is this; repeat it to require several things
     ///
-    /// A kind (elf, pe, script, archive, text, …), what an image is for (program, executable,
-    /// pie, static, static_pie, library, loader, object, core), a subsystem (console, gui, native,
-    /// efi_application, …) or what it runs on (cygwin, msys, dotnet)
+    /// A kind (elf, pe, script, archive, text, …), a role (program, executable, pie, static,
+    /// static_pie, library, loader, object, core), a subsystem (console, gui, native,
+    /// efi_application, …) or a runtime (cygwin, msys, dotnet)
     #[arg(long, value_name = "KIND", value_parser = Question::parser(), hide_possible_values = true)]
     is: Vec<Question>,
 
-    /// Print nothing but errors, for the exit code of --is
+    /// Print nothing but errors; the exit code answers --is
     #[arg(short, long, requires = "is", conflicts_with = "json")]
     quiet: bool,
 }
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let unreadable = files.iter().filter(|file| file.kind == FileKind::Unreadable);
     let unreadable: Vec<&Identity> = unreadable.collect();
     for file in &unreadable {
-        let remedy = "check the path and that you may read it";
+        let remedy = "check the path and its permissions";
         eprintln!("headstart: {}: {}; {remedy}", file.path, file.detail);
     }
     let good = unreadable.is_empty() && are_all(&files, &arguments.is);

@@ -6,6 +6,7 @@ use anyhow::Result;
 use lab::JobsRequest;
 use model::Until;
 use os::launcher::{GRACE, LaunchSpec, Launcher};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Launches by each launcher and block unless `--runs` says otherwise.
@@ -14,7 +15,7 @@ const LAUNCHES: u32 = 100;
 /// What to launch, and how often.
 pub struct Jobs<'a> {
     /// The program and its arguments.
-    pub words: &'a [String],
+    pub words: &'a [OsString],
     /// Launchers at once.
     pub count: u32,
     /// Launches by each launcher and block.
@@ -37,7 +38,7 @@ pub fn run(jobs: &Jobs<'_>) -> Result<ExitCode> {
         command: &command,
         launches: jobs.launches.unwrap_or(LAUNCHES),
         spec: LaunchSpec { until: Until::Exit, timeout, grace: GRACE },
-        ignore_failure: jobs.launching.ignore_failure,
+        ignore_failure: jobs.launching.ignores_all()?,
     };
     let line = progress::Line::new();
     let (one, several) = lab::throughput(&request, &mut launchers, &mut |done, of| {

@@ -1,40 +1,54 @@
 //! `headstart measure`: how long a launch takes.
 
-use crate::args::{MeasuredArgs, OutputArgs, ScheduleArgs, one_command};
+use super::compare;
+use crate::args::{LineArgs, MeasuredArgs, OutputArgs, ScheduleArgs, is_line, one_command, words};
+use crate::run::Asked;
 use crate::{commands::jobs, run};
 use anyhow::Result;
 use model::Variant;
 use os::launcher::Launcher;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Measure how long a program takes to start
 ///
-/// The program is launched again and again by a small process of its own, without a shell, on
-/// one quiet CPU. Every launch is kept as it is made: Ctrl-C prints what there is, --resume goes
-/// on.
+/// A small, pinned launcher starts the program again and again, without a shell, and times each
+/// launch. Each launch is recorded as soon as it is made: after Ctrl-C the results so far are
+/// printed, and --resume continues.
+///
+/// The command is the program and its arguments. Where the first word is a whole command line in
+/// quotation marks, every word is one, and they are compared as by 'headstart compare'.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The program and its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, value_name = "CMD")]
     #[arg(required_unless_present = "resume")]
-    pub command: Vec<String>,
+    pub command: Vec<OsString>,
     #[command(flatten)]
     pub schedule: ScheduleArgs,
     /// Measure throughput: this many launchers at once, against one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1024))]
     #[arg(help_heading = "How often")]
-    #[arg(conflicts_with_all = ["precision", "budget", "warmup", "seed", "until", "cold", "prepare"])]
-    #[arg(conflicts_with_all = ["realtime", "cpu", "show_output", "run", "resume", "csv", "markdown"])]
-    #[arg(conflicts_with_all = ["ticks", "export", "export_hyperfine"])]
+    #[arg(conflicts_with_all = ["precision", "budget", "warmup", "seed", "until", "cold"])]
+    #[arg(conflicts_with_all = ["min_runs", "max_runs", "min_benchmarking_time"])]
+    #[arg(conflicts_with_all = ["setup", "prepare", "conclude", "cleanup", "input", "output"])]
+    #[arg(conflicts_with_all = ["realtime", "cpu", "show_output", "save", "resume", "csv"])]
+    #[arg(conflicts_with_all = ["markdown", "ticks", "export", "export_json", "export_csv"])]
+    #[arg(conflicts_with_all = ["export_markdown", "export_asciidoc", "export_orgmode"])]
     pub jobs: Option<u32>,
     #[command(flatten)]
     pub launching: MeasuredArgs,
+    #[command(flatten)]
+    pub lines: LineArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
 /// Launches the program and prints its times.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.has_lines() {
+        return compare::run(&compare::typed_as("measure"));
+    }
     os::interrupt::install();
     if let Some(count) = arguments.jobs {
         return jobs::run(&jobs::Jobs {
@@ -48,17 +62,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let launcher = Launcher::start()?;
     let variants = match arguments.command.as_slice() {
         [] => None,
-        words => {
-            let command = one_command(words)?;
-            Some(vec![Variant { name: command.argv[0].clone(), command }])
-        }
+        typed => Some(vec![arguments.variant(typed)?]),
     };
-    let finished = run::run(launcher, variants, &arguments.schedule, &arguments.launching)?;
-    finished.print(&arguments.output, |results, style| {
-        // A resumed run may be a comparison.
-        let several = results.variants.len() > 1;
-        let view = if several { report::compare_view } else { report::measure_view };
-        view(results, style)
-    })?;
+    let Arguments { schedule, launching, output, .. } = arguments;
+    let finished = run::run(launcher, variants, Asked { schedule, launching, output })?;
+    finished.print(output, compare::view)?;
     finished.conclude(0)
+}
+
+impl Arguments {
+    /// Whether the words are command lines rather than one command.
+    fn has_lines(&self) -> bool {
+        let first = self.command.first();
+        let lines = first.is_some_and(|word| is_line(word)) || self.lines.is_given();
+        lines && first.is_some() && self.jobs.is_none()
+    }
+
+    fn variant(&self, typed: &[OsString]) -> Result<Variant> {
+        let command = one_command(typed)?;
+        words(Variant::new(command.name(), command), &self.lines, &self.launching.around)
+    }
 }

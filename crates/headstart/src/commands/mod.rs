@@ -1,5 +1,6 @@
 //! One file for each verb; `jobs` is a way to measure.
 
+mod beside;
 pub mod bind;
 pub mod bundle;
 pub mod compare;
@@ -7,7 +8,7 @@ mod dll_set;
 mod dlls;
 pub mod doctor;
 mod each_dll;
-pub mod exec;
+
 pub mod experiment;
 pub mod explain;
 mod find;
@@ -18,6 +19,7 @@ pub mod identify;
 pub mod inspect;
 mod jobs;
 pub mod measure;
+pub mod no_pie;
 pub mod optimize;
 pub mod order_needed;
 pub mod ordinal;
@@ -30,5 +32,6 @@ mod rewriting;
 pub mod scale;
 pub mod selfbind;
 pub mod simulate;
+pub mod survey;
 pub mod unbind;
 pub mod verify;

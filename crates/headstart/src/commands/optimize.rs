@@ -10,20 +10,22 @@ use crate::exit::{self, Usage};
 use crate::{output, progress};
 use anyhow::Result;
 use measured::{Asked, Measured};
+use model::bundle::Kept;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, Optimization, VariantState};
 use model::{Request, Until};
 use optimize::search::{Choice, trials};
 use optimize::{Launches, Optimisation, Place, Scratch, Subject, Terms, Trial, Verifier};
 use os::launcher::Launcher;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Make a program start faster: try what applies, verify it, measure it, leave the best
+/// Make a program start faster: try everything that applies, verify, measure, leave the best
 ///
-/// Every variant is a private copy; the program itself is never changed. A variant is offered
-/// only where it binds the same symbols to the same definitions, ends with the same status and
-/// writes the same as the original: CMD is launched many times, so give it arguments with which
-/// it ends by itself and does no harm.
+/// Every variant is a private copy; the program itself is not changed. A variant is accepted only
+/// if it binds the same symbols to the same definitions, ends with the same status and writes the
+/// same output as the original. CMD is launched many times: give it arguments with which it ends by
+/// itself and does no harm.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -31,20 +33,20 @@ pub struct Arguments {
     /// Leave the best variant in this new folder; DIR/run starts it
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Admit variants with a weakness: no-aslr, the same addresses at every launch
+    /// Allow variants with a weakness: no-aslr has the same addresses at every launch
     #[arg(long, value_name = "WHAT", value_enum)]
     allow: Vec<Allow>,
-    /// Try these variants alone
+    /// Try only these variants
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
     /// Do not try these variants
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     skip: Vec<String>,
-    /// Your own test: a command that ends with exit code 0 where the program named in
-    /// HEADSTART_PROGRAM is right; HEADSTART_VARIANT names the variant
+    /// Your own test: a command that exits with 0 if the program named in HEADSTART_PROGRAM works;
+    /// HEADSTART_VARIANT names the variant
     #[arg(long, value_name = "CMD")]
-    check: Option<String>,
-    /// Measure cold launches too: with an emptied page cache
+    check: Option<OsString>,
+    /// Also measure cold launches, with an empty page cache
     #[arg(long)]
     cold: bool,
     #[command(flatten)]
@@ -220,6 +222,7 @@ fn leave(
         replaced: replaced.iter().map(|path| path.display().to_string()).collect(),
         notes: built.map(|built| built.notes).unwrap_or_default(),
         undo: format!("remove this folder ({}); the original is unchanged", folder.display()),
+        kept: Kept::default(),
     };
     place.leave(&manifest)?;
     found.out = Some(folder.display().to_string());
@@ -241,7 +244,7 @@ impl Arguments {
         let check = self.check.as_ref().map(|line| one_command(std::slice::from_ref(line)));
         Ok(Terms {
             timeout: self.launching.timeout,
-            ignore_failure: self.launching.ignore_failure,
+            ignore_failure: self.launching.ignores_all()?,
             cpu: request.cpu,
             check: check.transpose()?,
         })

@@ -1,4 +1,4 @@
-//! `headstart order-needed`: a program that asks for its libraries in a better order.
+//! `headstart elf order-needed`: a program that asks for its libraries in a better order.
 
 use super::{reordered, rewriting};
 use crate::args::RewriteArgs;
@@ -9,16 +9,16 @@ use optimize::order_needed::{Ordered, Target, order_needed};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Make a program ask for its libraries in the order in which symbols are found soonest
+/// List a program's libraries in the order in which symbols are found soonest
 ///
-/// The copy names all libraries that the program comes to need, those first that answer many
-/// look-ups. Libraries that export a common name keep their order, so that every reference binds
-/// as before: the copy is simulated and compared before it gets its name.
+/// The copy lists all libraries that are loaded with the program, those that answer the most
+/// look-ups first. Libraries that export the same name keep their order, so that every reference
+/// binds as before; the copy is simulated and compared before it is written.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: RewriteArgs,
-    /// Keep the order in which libraries are initialised
+    /// Keep the order in which libraries are initialized
     #[arg(long)]
     strict_init: bool,
 }
@@ -49,7 +49,7 @@ fn json(file: &Path, written: &Path, undo: Option<&Path>, ordered: &Ordered) -> 
         "modules": ordered.modules,
         "asked_before": ordered.asked_before,
         "asked_after": ordered.asked_after,
-        "by_path": ordered.by_path,
+        "by_path": ordered.by_path.iter().map(model::text::text).collect::<Vec<_>>(),
         "kept_pairs": ordered.pairs,
         "lookups": ordered.lookups,
     });
@@ -59,7 +59,7 @@ fn json(file: &Path, written: &Path, undo: Option<&Path>, ordered: &Ordered) -> 
 fn text(written: &Path, undo: Option<&Path>, ordered: &Ordered) -> String {
     let count = |value: usize| figures::count(value as u64);
     let mut text = format!(
-        "{}: asks for {} libraries itself, {} before{}\n",
+        "{}: names {} libraries itself, {} before{}\n",
         output::quoted(written),
         count(ordered.asked_after),
         count(ordered.asked_before),

@@ -1,30 +1,40 @@
-//! `headstart ordinal`: imports by name made imports by ordinal.
+//! `headstart pe ordinal`: imports by name made imports by ordinal.
 
+use super::beside;
 use super::dll_set;
 use super::dlls::{declines, undo};
 use super::each_dll;
 use crate::args::DllArgs;
-use crate::exit::{FileError, Usage};
+use crate::exit::Usage;
 use anyhow::Result;
 use dlls::Set;
+use dlls::elsewhere::{Exclusions, Why};
 use dlls::ordinal::{Converted, RECORD, Record, convert};
-use model::figures::{count, plural};
+use image::apply::Batch;
+use image::pe::edit::Draft;
+use model::figures::plural;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Import by ordinal instead of by name, among Windows programs and DLLs that are shipped together
 ///
-/// An ordinal is a place in the DLL's table: nothing is compared or searched. Only imports from
-/// DLLs among the FILEs are converted, never those from Windows' own, whose ordinals differ from
-/// version to version. A DLL of the set that is built anew may number its exports otherwise, and
-/// its importers would call the wrong functions: headstart-ordinals.json beside the results keeps what
-/// the ordinals meant, and headstart verify DIR says whether they still do. Names stay exported, so
-/// that GetProcAddress finds them.
+/// An ordinal is a position in the DLL's table, so nothing is compared or searched. Only imports
+/// from DLLs among the FILEs are converted. Imports from DLLs of Windows and Wine stay by name, and
+/// so do those from redistributable runtimes (Visual C++, GCC, DirectX, …), even if a copy is among
+/// the FILEs: another copy may be loaded, whose ordinals differ. If a DLL is rebuilt, its ordinals
+/// may change, and importers would call the wrong functions: headstart-ordinals.json beside the
+/// results records what the ordinals meant, and headstart verify DIR checks whether they still do.
+/// Names stay exported, so that GetProcAddress finds them.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: DllArgs,
+    /// Import from this DLL by name as before: a file name, or a pattern with *, ? and […] (may be
+    /// repeated)
+    #[arg(long, value_name = "NAME", conflicts_with = "undo")]
+    exclude: Vec<String>,
 }
 
 /// Converts them, or takes that back.
@@ -32,42 +42,68 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let target = &arguments.target;
     let record = record_place(target)?;
     if target.undo {
-        let undone = undo(target)?;
-        return remove(&record).map(|()| undone);
+        return undo(target);
     }
     if !target.dry_run && record.symlink_metadata().is_ok() {
-        return Err(Usage(format!(
-            "{} exists already: convert the original files, to another folder; what a run left that \
-             was not finished is taken back with --undo, or removed",
-            record.display()
-        ))
-        .into());
+        return Err(
+            Usage(format!("{} already exists: {}", record.display(), remedy(&record))).into()
+        );
     }
-    let mut kept = false;
+    let exclusions = Exclusions::new(&arguments.exclude).map_err(Usage)?;
+    let rewrite = |draft: &mut Draft, set: &Set<'_>, index| convert(draft, set, index, &exclusions);
+    let (mut kept, mut unmatched) = (false, Vec::new());
     // The record comes first: files without it are what nobody could check.
-    let files = dll_set::rewrite(target, &[], &convert, |set, files| {
+    let files = dll_set::rewrite(target, &[], &rewrite, |set, files, batch| {
         dll_set::all_or_none(files)?;
-        kept = keep(set, files, (!target.dry_run).then_some(&record))?;
+        unmatched = exclusions.without_match(&imported(set));
+        kept = keep(set, files, &target.files, batch, (!target.dry_run).then_some(&record))?;
         Ok(())
     })?;
     let kept = kept.then(|| record.display().to_string());
     each_dll::tell(
         target,
+        &files,
         || {
             let mut json = each_dll::json(target, &files, object)?;
             json["record"] = kept.clone().into();
+            json["exclude_without_match"] = unmatched.clone().into();
             Ok(json)
         },
         |place, style| {
-            let heads = ["converted", "by ordinal before", "from outside", "left"];
+            let heads = ["converted", "already by ordinal", "outside the set", "excluded", "left"];
             let rows = dll_set::rows(&files, figures, notes);
-            let sentence = sentence(&files, kept.as_deref());
+            let mut sentence = sentence(&files, target, kept.as_deref());
+            for pattern in &unmatched {
+                sentence += &format!(" --exclude '{pattern}' fits no DLL that is imported from.");
+            }
             report::dll_set::table(&heads, &rows, &sentence, place, style)
         },
     )
 }
 
 type File = dll_set::File<Converted>;
+
+/// The DLLs that images of a set import from.
+fn imported(set: &Set<'_>) -> BTreeSet<Vec<u8>> {
+    let named = set.members().iter().take(set.named());
+    let tables = named.filter_map(|member| dlls::tables::read(&member.name(), member.pe()).ok());
+    tables.flatten().map(|from| dlls::names::key(from.from.name)).collect()
+}
+
+/// What to do about a record, or another file of its name, where one is to be written.
+fn remedy(record: &Path) -> &'static str {
+    let folder = record.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match dlls::ordinal::verify(folder.unwrap_or(Path::new("."))) {
+        Err(_) => "it is no record that this headstart can read; move it elsewhere first",
+        Ok(found) if found.functions == 0 => {
+            "none of the imports that it lists is left; remove it, and run this again"
+        }
+        Ok(_) => {
+            "files beside it are already converted; --undo restores those of --in-place, and \
+             --out to another folder converts the rest"
+        }
+    }
+}
 
 /// Where the record is: beside the results, which have to be in one folder.
 fn record_place(target: &DllArgs) -> Result<PathBuf> {
@@ -88,50 +124,67 @@ fn record_place(target: &DllArgs) -> Result<PathBuf> {
 }
 
 /// Writes the record, if there is anything to be kept; whether there is.
-fn keep(set: &Set<'_>, files: &[File], place: Option<&PathBuf>) -> Result<bool> {
+fn keep(
+    set: &Set<'_>,
+    files: &[File],
+    named: &[PathBuf],
+    batch: &Batch,
+    place: Option<&PathBuf>,
+) -> Result<bool> {
     let converted: Vec<(usize, Converted)> = files
         .iter()
         .enumerate()
         .filter_map(|(index, file)| Some((index, file.done.as_ref().ok()?.clone())))
         .collect();
-    let record = Record::of(set, &converted).map_err(declines)?;
+    let before = beside::records(named)?;
+    let any = converted.iter().any(|(_, converted)| !converted.functions.is_empty());
+    if !any && Record::carried(&before, named).is_none() {
+        return Ok(false);
+    }
+    let record = Record::of(set, &converted, &before).map_err(declines)?;
     let Some(place) = place.filter(|_| !record.importers.is_empty()) else { return Ok(false) };
     let text = record.to_json(&place.display().to_string()).map_err(declines)?;
-    image::apply::write_new(place, std::iter::once(text.as_bytes()), 0o644)?;
+    batch.write_first(place, text.as_bytes(), 0o644)?;
     Ok(true)
 }
 
-/// Removes the record of a set that is as it was.
-fn remove(record: &Path) -> Result<()> {
-    match std::fs::remove_file(record) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(FileError {
-            path: record.display().to_string(),
-            source: error,
-            remedy: "the files are restored; remove it by hand",
-        }
-        .into()),
-        _ => Ok(()),
-    }
-}
-
-fn figures(file: &File) -> [u64; 4] {
-    let Ok(done) = &file.done else { return [0; 4] };
+fn figures(file: &File) -> [u64; 5] {
+    let Ok(done) = &file.done else { return [0; 5] };
     let converted = done.functions.len() as u64;
     let (outside, left) = (done.outside.values().sum(), done.left.len() as u64);
-    [converted, done.by_ordinal_before, outside, left]
+    let excluded = done.excluded.values().map(|(imports, _)| imports).sum();
+    [converted, done.by_ordinal_before, outside, excluded, left]
 }
 
-fn sentence(files: &[File], record: Option<&str>) -> String {
-    let converted: u64 = files.iter().map(|file| figures(file)[0]).sum();
-    let text = format!(
-        "{}: {} imports are by ordinal now.",
-        plural(files.len() as u64, "file", "files"),
-        count(converted)
-    );
+fn sentence(files: &[File], target: &DllArgs, record: Option<&str>) -> String {
+    let sum = |index: usize| -> u64 { files.iter().map(|file| figures(file)[index]).sum() };
+    let (converted, excluded) = (sum(0), sum(3));
+    let (imports, files) =
+        (plural(converted, "import", "imports"), plural(files.len() as u64, "file", "files"));
+    if let (0, Some(record)) = (converted, record) {
+        return format!(
+            "{files}: nothing to convert. {record} stores what their imports by ordinal mean."
+        );
+    }
+    let text = match (converted, target.dry_run) {
+        (0, _) if excluded > 0 => {
+            return format!(
+                "{files}: nothing to convert: all imports by name from DLLs in this set are from \
+                 DLLs of which another copy may be loaded."
+            );
+        }
+        (0, _) => {
+            return format!("{files}: nothing to convert: no import by name leads to one of them.");
+        }
+        (1, true) => format!("{files}: 1 import would be by ordinal."),
+        (_, true) => format!("{files}: {imports} would be by ordinal."),
+        (1, false) => format!("{files}: 1 import is now by ordinal."),
+        (_, false) => format!("{files}: {imports} are now by ordinal."),
+    };
     match record {
         Some(record) => format!(
-            "{text} What the ordinals mean is kept in {record}: ship these files together only, \
-             and let headstart verify look at them after every change."
+            "{text} {record} stores what the ordinals mean: ship these files only together, and \
+             run headstart verify DIR after every change."
         ),
         None => text,
     }
@@ -140,17 +193,29 @@ fn sentence(files: &[File], record: Option<&str>) -> String {
 fn notes(file: &File) -> Vec<String> {
     let Ok(done) = &file.done else { return Vec::new() };
     let mut notes = file.notes();
+    let mut by_reason: BTreeMap<Why, Vec<String>> = BTreeMap::new();
+    for (dll, (_, why)) in &done.excluded {
+        by_reason.entry(*why).or_default().push(dll.clone());
+    }
+    notes.extend(by_reason.into_iter().map(|(why, dlls)| {
+        format!("imports from {} stay by name: {}", dll_set::few(&dlls), why.words())
+    }));
     if !done.left.is_empty() {
-        notes.push(format!("by name as before: {}", dll_set::few(&done.left)));
+        notes.push(format!("still by name: {}", dll_set::few(&done.left)));
     }
     notes
 }
 
 fn object(file: &File) -> Result<Value> {
-    let [converted, before, outside, _] = figures(file);
-    let left = file.done.as_ref().map(|done| done.left.clone()).unwrap_or_default();
+    let [converted, before, outside, ..] = figures(file);
+    let done = file.done.as_ref().ok();
+    let left = done.map(|done| done.left.clone()).unwrap_or_default();
+    let excluded = done.into_iter().flat_map(|done| &done.excluded);
+    let excluded: BTreeMap<&str, u64> =
+        excluded.map(|(dll, (imports, _))| (dll.as_str(), *imports)).collect();
     let own = json!({
-        "converted": converted, "by_ordinal_before": before, "outside": outside, "left": left
+        "converted": converted, "by_ordinal_before": before, "outside": outside,
+        "excluded": excluded, "left": left
     });
     file.object(own, notes(file))
 }

@@ -1,4 +1,4 @@
-//! `headstart realign`: where in their files PE images keep the data of their sections.
+//! `headstart pe realign`: where in their files PE images keep the data of their sections.
 
 use super::dlls::undo;
 use super::each_dll::{self, Rewritten};
@@ -9,17 +9,17 @@ use model::figures;
 use report::realign::RealignRow;
 use std::process::ExitCode;
 
-/// Move the sections of Windows programs and DLLs to whole pages of their files
+/// Align the sections of Windows programs and DLLs to pages in their files
 ///
-/// Linkers pack sections at multiples of 512 bytes (FileAlignment). Wine maps a section from the
-/// file only where it begins at a page there, and otherwise reads it: every process has a copy of
-/// its own. Memory stays the same to the last byte, and everything that holds a place in the file
-/// is changed along. --file-alignment 512 packs them again.
+/// Linkers pack sections at multiples of 512 bytes (FileAlignment). Wine maps a section only if it
+/// begins at a page of the file; otherwise it reads it, and every process has its own copy. The
+/// contents in memory do not change, and all file offsets are adjusted. --file-alignment 512 packs
+/// the sections again.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: DllArgs,
-    /// Unit of places in the file: a power of two from 512 to 65536
+    /// Alignment of sections in the file: a power of two from 512 to 65536
     #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = alignment)]
     file_alignment: u32,
     /// Also move what was appended to an image, such as the archive of an installer. A program
@@ -31,7 +31,7 @@ pub struct Arguments {
 fn alignment(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(bytes @ 512..=65536) if u32::is_power_of_two(bytes) => Ok(bytes),
-        _ => Err("it has to be 512, 1024, 2048, 4096, … or 65536".to_owned()),
+        _ => Err("it must be 512, 1024, 2048, 4096, … or 65536".to_owned()),
     }
 }
 
@@ -45,6 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let files = each_dll::rewrite(target, |draft, path| realign(draft, path, &options))?;
     each_dll::tell(
         target,
+        &files,
         || each_dll::json(target, &files, |file| file.object(&file.done, notes(file))),
         |place, style| {
             let rows: Vec<RealignRow> = files.iter().map(row).collect();
@@ -68,7 +69,7 @@ fn row(file: &Rewritten<Realigned>) -> RealignRow {
 fn notes(file: &Rewritten<Realigned>) -> Vec<String> {
     let overlay = (file.done.overlay_bytes > 0).then(|| {
         let bytes = figures::bytes(file.done.overlay_bytes);
-        format!("{bytes} behind the image moved with its end; try whether the program finds them")
+        format!("{bytes} after the image moved with its end; test whether the program finds them")
     });
     file.notes().into_iter().chain(overlay).collect()
 }

@@ -1,4 +1,4 @@
-//! `headstart rebase`: a set of DLLs at bases of their own.
+//! `headstart pe rebase`: a set of DLLs at bases of their own.
 
 mod at_once;
 mod members;
@@ -18,12 +18,12 @@ use remember::Memory;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Give DLLs preferred bases of their own, so that none has to be relocated when it is loaded
+/// Give DLLs preferred bases that do not collide, so that none is relocated when it is loaded
 ///
-/// A DLL whose preferred base is taken is relocated by the loader, in every process: pages with
-/// addresses are read, changed and private. It helps where bases are honoured: Cygwin and MSYS2
-/// (whose fork fails on collisions), Wine, and Windows for DLLs without DYNAMICBASE. Programs and
-/// images without relocations stay, and the others keep clear of them.
+/// If the preferred base of a DLL is taken, the loader relocates it in every process: pages with
+/// addresses are read, changed and private. This helps where preferred bases are honored: Cygwin
+/// and MSYS2 (where fork fails on collisions), Wine, and Windows for DLLs without DYNAMICBASE.
+/// Programs and images without relocations stay where they are, and the others avoid them.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("policy").multiple(false))]
 pub struct Arguments {
@@ -99,8 +99,10 @@ fn step_by_step(arguments: &Arguments, memory: &Memory) -> Result<Vec<Member>> {
     members::lay_out(&mut members, memory, arguments)?;
     // That files can be written is found out before the first one is.
     let targets = dlls::targets(&arguments.target)?;
-    if !arguments.target.dry_run {
-        write::all(&mut members, &targets, arguments.options())?;
+    let any = members.iter().any(|member| member.image.refused.is_none());
+    if !arguments.target.dry_run && any {
+        let _folder = dlls::make_folder(&arguments.target)?;
+        write::all(&mut members, &targets, arguments)?;
     }
     Ok(members)
 }
@@ -124,7 +126,9 @@ fn tell(members: &[Member], arguments: &Arguments) -> Result<ExitCode> {
         let Declines { path, reason } = declines;
         return Err(Declines { path: path.clone(), reason: reason.clone() }.into());
     } else {
-        let place = each_dll::place(&arguments.target).map(|place| place + "\n");
+        let written = members.iter().filter(|member| member.image.written.is_some()).count();
+        let place = each_dll::place(&arguments.target, written, members.len());
+        let place = place.map(|place| place + "\n");
         report::rebase::done(&map, &output::style()) + &place.unwrap_or_default()
     })?;
     Ok(if refused.is_some() { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })

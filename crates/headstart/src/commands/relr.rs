@@ -1,4 +1,4 @@
-//! `headstart relr`: relative relocations packed.
+//! `headstart elf relr`: relative relocations packed.
 
 use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
@@ -9,10 +9,11 @@ use optimize::{Declined, relr};
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Pack a program's or library's relative relocations: fewer bytes to read at start
+/// Pack the relative relocations of a program or library: fewer bytes to read at start
 ///
-/// Each takes 24 bytes, and about a bit when packed (DT_RELR). The result needs glibc 2.36 or
-/// newer, and says so to older ones. Everything else is as before: addresses, symbols, ASLR.
+/// A relocation takes 24 bytes, and about one bit when packed (DT_RELR). The result needs glibc
+/// 2.36 or newer; older versions refuse it with a message. Addresses, symbols and ASLR do not
+/// change.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use model::figures;
+use model::text::text as text_of;
 use optimize::order_needed::Ordered;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -13,14 +14,15 @@ const SCHEMA: u32 = 1;
 pub fn json(file: &Path, written: &Path, ordered: &Ordered, more: Value) -> Result<String> {
     let mut all = more;
     all["schema"] = SCHEMA.into();
-    all["file"] = json!(file);
-    all["written"] = json!(written);
+    all["file"] = json!(text_of(file));
+    all["written"] = json!(text_of(written));
     all["probes_before"] = ordered.probes_before.into();
     all["probes_after"] = ordered.probes_after.into();
     all["bindings"] = ordered.bindings.into();
     all["bindings_changed"] = 0.into();
     all["constructors"] = ordered.constructors.into();
-    all["constructors_moved"] = json!(ordered.constructors_moved);
+    all["constructors_moved"] =
+        json!(ordered.constructors_moved.iter().map(text_of).collect::<Vec<_>>());
     Ok(report::export::json(&all)?)
 }
 

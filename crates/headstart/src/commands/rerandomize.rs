@@ -6,14 +6,14 @@ use bundle::Rerandomized;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Give a bundle at fixed addresses a new base, chosen by chance
+/// Give a bundle at fixed addresses a new base address, chosen at random
 ///
-/// For once a day or at every boot, as a bundle made with --fixed has the same addresses at every
-/// start. It can be started meanwhile, with the old base or the new one. A spare of the file is
-/// kept beside it, so that the next time takes milliseconds.
+/// A bundle made with --fixed has the same addresses at every start; run this daily or at each
+/// boot. The bundle can be started at any time meanwhile. A spare copy is kept beside it, so that
+/// the next change takes milliseconds.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Folder that headstart bundle --fixed, or optimize, has made
+    /// Folder made by headstart bundle --fixed or headstart optimize
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

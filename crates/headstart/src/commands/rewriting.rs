@@ -7,6 +7,7 @@ use anyhow::Result;
 use image::Edited;
 use image::apply;
 use image::elf::Loadable;
+use model::text::text;
 use optimize::Declined;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -42,7 +43,7 @@ pub fn run(
     let (target, undo) = match &arguments.out {
         Some(out) => {
             let mode = file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
-            apply::write_new(out, rewritten.edited.pieces(), mode)?;
+            apply::write_new_edited(out, &rewritten.edited, file, mode)?;
             (out.clone(), None)
         }
         None => (file.clone(), Some(apply::in_place(file, &rewritten.edited)?)),
@@ -50,9 +51,9 @@ pub fn run(
     output::print(&if arguments.json {
         let mut json = rewritten.json;
         json["schema"] = SCHEMA.into();
-        json["file"] = file.display().to_string().into();
-        json["written"] = target.display().to_string().into();
-        json["undo"] = undo.map(|undo| undo.display().to_string()).into();
+        json["file"] = text(file).into();
+        json["written"] = text(&target).into();
+        json["undo"] = undo.map(text).into();
         json["notes"] = rewritten.notes.into();
         report::export::json(&json)?
     } else {
@@ -70,7 +71,7 @@ pub fn undo(arguments: &RewriteArgs) -> Result<ExitCode> {
     apply::undo(file)?;
     let path = file.display();
     output::print(&if arguments.json {
-        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": file }))?
+        report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": text(file) }))?
     } else {
         format!("{path} is as it was before\n")
     })?;

@@ -8,11 +8,11 @@ mod subject;
 mod timed;
 mod workloads;
 
-pub use output::{draw, print};
+pub use output::{draw, keep, print, printed};
 pub use session::{Session, plan, schedule};
 pub use workloads::FILE_ALIGNMENT;
 
-use crate::args::{LaunchArgs, SweepArgs};
+use crate::args::{LaunchArgs, OldRun, SweepArgs};
 use crate::exit::{self, Usage};
 use anyhow::Result;
 use model::Until;
@@ -25,15 +25,9 @@ use subject::{Counted, SubjectArgs};
 /// Find out how start-up time grows with a size, and by which law
 ///
 /// All sizes are launched in turns, in a random order that changes every round. What grows is a
-/// generated workload, a list of ready programs, or a command of your own in which n in braces
-/// stands where the size goes:
-///
-///   headstart scale shape dense --n 0,64,128,256
-///   headstart scale --program 64=./a --program 128=./b ...
-///   headstart scale --n 0..1000:8 -- ./prog --size ...
-// clap makes a line break of the letter n in braces, so the help has to describe it.
+/// generated workload, a list of ready programs, or your own command, in which @N@ is replaced by
+/// the size.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub struct Arguments {
     #[command(flatten)]
     subject: SubjectArgs,
@@ -46,12 +40,14 @@ pub struct Arguments {
     launching: LaunchArgs,
     /// Keep the run, and what is generated, in this new folder
     #[arg(long, value_name = "DIR", help_heading = "How to launch")]
-    run: Option<PathBuf>,
+    save: Option<PathBuf>,
+    #[command(flatten)]
+    old: OldRun,
     /// Go on with the run in this folder; it knows its sizes and how to launch them
     #[arg(long, value_name = "DIR", help_heading = "How to launch")]
     #[arg(conflicts_with_all = ["workload", "command", "programs", "n", "no_zero", "count"])]
     #[arg(conflicts_with_all = ["dlls", "functions", "globals", "sources", "classes"])]
-    #[arg(conflicts_with_all = ["seed", "run", "until", "timeout", "ignore_failure"])]
+    #[arg(conflicts_with_all = ["seed", "save", "until", "timeout", "ignore_failure"])]
     #[arg(conflicts_with_all = ["cpu", "no_pin"])]
     resume: Option<PathBuf>,
     /// Print one JSON object
@@ -88,7 +84,7 @@ fn begin(arguments: &Arguments) -> Result<Session> {
     }
     let plan = plan(subject, unit, sizes, arguments.sweep.budget);
     let schedule = schedule(arguments.sweep.seed, arguments.sweep.runs);
-    let run = arguments.run.as_deref();
+    let run = arguments.save.as_deref();
     Session::begin(plan, schedule, request, run, run.is_some())
 }
 

@@ -1,4 +1,4 @@
-//! `headstart selfbind`: references of images to their own symbols, without a look-up.
+//! `headstart elf selfbind`: references of images to their own symbols, without a look-up.
 
 use super::reordered;
 use super::rewriting::{self, Rewritten};
@@ -8,28 +8,30 @@ use crate::output;
 use anyhow::Result;
 use image::elf::Loadable;
 use model::figures;
+use model::text::text as text_of;
 use optimize::Declined;
 use optimize::selfbind::{self, Choice, Library, Reason, SelfBound};
 use serde_json::json;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Bind references of a program and its libraries to their own symbols, without look-ups
+/// Bind the references of a program and its libraries to their own symbols, without look-ups
 ///
-/// For a program --out is a new or empty folder: private copies of its libraries in lib/, which
-/// the program in bin/ asks for in the best order, and run, a link to it. The folder must stay
-/// where it is. For a library --out is a new file, in which only those references are changed
-/// that no program could bind elsewhere.
+/// For a program, --out is a new or empty folder with private copies of its libraries in lib/, the
+/// program in bin/, which lists them in the best order, and run, a link to it. The folder must stay
+/// where it is. For a library, --out is a new file, in which only those references are changed that
+/// no program can bind elsewhere.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: RewriteArgs,
-    /// Make no private copy of this library; may be repeated
+    /// Do not copy this library; may be repeated
     #[arg(long, value_name = "NAME")]
-    outside: Vec<String>,
-    /// Make a private copy of this library although it asks for its own path; may be repeated
+    outside: Vec<OsString>,
+    /// Copy this library although it asks for its own path; may be repeated
     #[arg(long, value_name = "NAME")]
-    private: Vec<String>,
+    private: Vec<OsString>,
 }
 
 /// Writes the copies and says what changed.
@@ -43,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let text = "a program is written with copies of its libraries: name a folder with --out";
         return Err(Usage(text.to_owned()).into());
     };
-    let choice = Choice { outside: arguments.outside.clone(), private: arguments.private.clone() };
+    let choice = Choice { outside: names(&arguments.outside), private: names(&arguments.private) };
     let bound = selfbind::program(file, out, &choice)?;
     output::print(&if arguments.target.json {
         json(file, out, &bound)?
@@ -51,6 +53,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         program(out, &bound)
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn names(given: &[OsString]) -> Vec<String> {
+    given.iter().map(text_of).collect()
 }
 
 fn library(image: &Loadable) -> Result<Rewritten<'_>, Declined> {
@@ -67,15 +73,16 @@ fn library(image: &Loadable) -> Result<Rewritten<'_>, Declined> {
 fn json(file: &Path, out: &Path, bound: &SelfBound) -> Result<String> {
     let outside = bound.outside.iter();
     let outside: Vec<_> =
-        outside.map(|(path, why)| json!({ "path": path, "reason": why.text() })).collect();
+        outside.map(|(path, why)| json!({ "path": text_of(path), "reason": why.text() })).collect();
     let own = json!({
-        "private": bound.private,
+        "private": bound.private.iter().map(text_of).collect::<Vec<_>>(),
         "outside": outside,
         "symbolic_before": bound.converted.symbolic,
         "relative": bound.converted.relative,
         "dropped": bound.converted.dropped,
         "lookups_before": bound.lookups_before,
         "lookups_after": bound.lookups_after,
+        "checked_at_start": false,
     });
     reordered::json(file, &out.join("run"), &bound.ordered, own)
 }
@@ -99,7 +106,12 @@ fn program(out: &Path, bound: &SelfBound) -> String {
     if let Some(note) = bound.ordered.note() {
         text += &format!("{note}\n");
     }
-    text + "After an upgrade of a library do this again: lib/ has copies (libraries.json).\n"
+    text + &format!(
+        "Nothing is checked at start: after an upgrade of the program or one of these libraries\n\
+         {} goes on using the copies. Then headstart verify {} says so; do this again.\n",
+        output::quoted(&run),
+        output::quoted(out),
+    )
 }
 
 /// Libraries without a copy, a line each.

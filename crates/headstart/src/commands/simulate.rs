@@ -4,24 +4,25 @@ use crate::output;
 use anyhow::Result;
 use loader::{Environment, Graph, Relocated};
 use model::simulation::{BoundReference, SIMULATION_SCHEMA, SimulatedModule, Simulation};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Say what the loader would do with a program: modules, look-ups, bindings, order of initialisation
+/// Show what the loader would do with a program: modules, look-ups, bindings, initialization order
 ///
-/// The program is not started: its files are read as glibc's loader would, with the present
-/// LD_LIBRARY_PATH and LD_PRELOAD. What it opens itself later (dlopen) is not part of it.
+/// The program is not started: its files are read as glibc's loader would read them, with the
+/// current LD_LIBRARY_PATH and LD_PRELOAD. What it loads later with dlopen is not included.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A program, by path or along PATH
-    program: String,
-    /// Look up at start what waits until its first call, as with LD_BIND_NOW=1
+    /// The program: a path, or a name to look up in PATH
+    program: OsString,
+    /// Bind at start what is usually bound at the first call, as with LD_BIND_NOW=1
     #[arg(long)]
     bind_now: bool,
-    /// Print what every reference binds to, a line each: object symbol@version → definer
+    /// Print what each reference binds to, one per line: object symbol@version → definer
     #[arg(long, help_heading = "Output")]
     bindings: bool,
-    /// Print the order in which modules are initialised, a line each
+    /// Print the order in which modules are initialized, one per line
     #[arg(long, help_heading = "Output", conflicts_with_all = ["bindings", "json"])]
     order: bool,
     /// Print one JSON object

@@ -1,4 +1,4 @@
-//! `headstart unbind`: bound imports taken back.
+//! `headstart pe unbind`: bound imports taken back.
 
 use super::dll_set;
 use super::dlls::undo;
@@ -9,11 +9,11 @@ use dlls::bind::{Unbound, unbind};
 use model::figures::{count, plural};
 use std::process::ExitCode;
 
-/// Take binding back: imports of Windows programs and DLLs are looked up when they are loaded
+/// Undo binding: imports of Windows programs and DLLs are looked up again at load time
 ///
-/// The address table is restored from the lookup table, and the bound-import directory goes. What
-/// headstart bind has bound has every byte of before again; images that other tools have bound,
-/// in the form before Windows NT 4 too, are unbound as well.
+/// The address table is restored from the lookup table, and the bound-import directory is removed.
+/// What headstart pe bind has bound is restored byte for byte; images bound by other tools, also in
+/// the format before Windows NT 4, are unbound as well.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -29,31 +29,47 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let files = each_dll::rewrite(target, unbind)?;
     each_dll::tell(
         target,
+        &files,
         || each_dll::json(target, &files, |file| file.object(&file.done, notes(file))),
         |place, style| {
             let figures = |file: &Rewritten<Unbound>| [file.done.imports, file.done.dlls];
             let rows = dll_set::rows(&files, figures, notes);
-            report::dll_set::table(&["imports", "DLLs"], &rows, &sentence(&files), place, style)
+            report::dll_set::table(
+                &["imports", "DLLs"],
+                &rows,
+                &sentence(&files, target.dry_run),
+                place,
+                style,
+            )
         },
     )
 }
 
-fn sentence(files: &[Rewritten<Unbound>]) -> String {
+fn sentence(files: &[Rewritten<Unbound>], dry_run: bool) -> String {
     let imports: u64 = files.iter().map(|file| file.done.imports).sum();
     let unbound = files.iter().filter(|file| file.done.dlls > 0 || file.done.directory).count();
-    format!(
-        "{} of {} bound: {} imports are looked up again.",
-        count(unbound as u64),
-        plural(files.len() as u64, "file was", "files were"),
-        count(imports)
-    )
+    let of = plural(files.len() as u64, "file", "files");
+    let unbound_of = format!("{} of {of}", count(unbound as u64));
+    let verb = match (dry_run, imports) {
+        (true, _) => "would be",
+        (false, 1) => "is",
+        (false, _) => "are",
+    };
+    let imports_of = format!("{} {verb}", plural(imports, "import", "imports"));
+    match (unbound, dry_run) {
+        (0, _) => format!("{of}: nothing to undo, no import is bound."),
+        (1, false) => format!("1 of {of} was bound: {imports_of} looked up again."),
+        (_, false) => format!("{unbound_of} were bound: {imports_of} looked up again."),
+        (1, true) => format!("1 of {of} is bound: {imports_of} looked up again."),
+        (_, true) => format!("{unbound_of} are bound: {imports_of} looked up again."),
+    }
 }
 
 fn notes(file: &Rewritten<Unbound>) -> Vec<String> {
     let mut notes = file.notes();
     if file.done.delayed_left > 0 {
         notes.push(format!(
-            "{} with bound addresses, which are in a table of their own: left",
+            "{} with bound addresses in a separate table: left as they are",
             plural(file.done.delayed_left, "delayed DLL", "delayed DLLs")
         ));
     }

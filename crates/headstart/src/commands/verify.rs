@@ -8,18 +8,19 @@ use report::style::Tint;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check whether a bundle, or DLLs imported by ordinal, still fit together
+/// Check whether what headstart made is still right: bundles, optimized programs, sets of DLLs
 ///
-/// Of a bundle every file is read and compared by its content, and the loader's search is
-/// simulated again. Exits with 1 where something has changed: the bundle starts the original then,
-/// until it is made again.
+/// What was made is read, and everything that it was made of, and compared by content; the loader's
+/// search is simulated again. Exits with 1 where something has changed, and says what is started
+/// now: a bundle starts the original where it notices the change, copies go on as they are.
 ///
-/// Of a set that headstart ordinal has converted, every import is held against what the DLLs export
-/// now. Exits with 1 where an ordinal means another function, or a file is missing: such a set
-/// must not be shipped.
+/// Of a set that headstart pe ordinal has converted, every import is held against what the DLLs in
+/// the folder export now. Exits with 1 where an ordinal means another function, a file is missing, or
+/// another copy of a DLL may be loaded (a runtime that many products bring): such a set must not be
+/// shipped. Whether a program elsewhere loads DLLs of these names from another folder is not known.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Folder that headstart bundle, optimize or ordinal has made
+    /// Folder that headstart bundle, optimize, elf selfbind or pe ordinal has made
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Print one JSON object
@@ -32,7 +33,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.folder.join(RECORD).exists() {
         return ordinals(arguments);
     }
-    let verification = bundle::verify(&arguments.folder)?;
+    let folder = std::path::absolute(&arguments.folder)?;
+    let verification = optimize::left::verify(&folder)?;
     output::print(&if arguments.json {
         report::export::json(&verification)?
     } else {
@@ -46,7 +48,7 @@ fn code(current: bool) -> ExitCode {
 }
 
 fn ordinals(arguments: &Arguments) -> Result<ExitCode> {
-    let found = dlls::ordinal::verify(&arguments.folder).map_err(super::dlls::declines)?;
+    let found = dlls::ordinal::verify(&arguments.folder).map_err(super::dlls::unusable)?;
     output::print(&if arguments.json { report::export::json(&found)? } else { view(&found) })?;
     Ok(code(found.current))
 }
@@ -57,14 +59,37 @@ fn view(found: &Verification) -> String {
         let good = style.paint(Tint::Good, "current");
         let functions = model::figures::plural(found.functions, "import", "imports");
         let dlls = model::figures::plural(found.dlls, "DLL", "DLLs");
-        let verb = if found.functions == 1 { "means what it" } else { "mean what they" };
-        return style.wrap(&format!("{good}: {functions} by ordinal of {dlls} {verb} did"), 0)
-            + "\n";
+        let text = match found.functions {
+            0 => format!("{good}: none of the converted imports is left"),
+            1 => {
+                format!(
+                    "{good}: {functions} by ordinal from {dlls} in this folder still means \
+                     the same"
+                )
+            }
+            _ => format!(
+                "{good}: {functions} by ordinal from {dlls} in this folder still mean the same"
+            ),
+        };
+        return style.wrap(&(text + &unrecorded(found)), 0) + "\n";
     }
     let mut view = style.paint(Tint::Bad, "stale") + ": do not ship this folder\n";
     for mismatch in &found.mismatches {
         view += &format!("  {}\n", style.wrap(&style.terminal(&mismatch.reason), 2));
     }
-    let remedy = "Convert the new files again with headstart ordinal, or put the old DLLs back.";
-    view + &style.paint(Tint::Remedy, remedy) + "\n"
+    let old = if found.needs_originals { "" } else { ", or put the old DLLs back" };
+    let remedy = format!(
+        "Convert the original programs and DLLs again with headstart pe ordinal, to a new folder{old}."
+    );
+    view + &style.paint(Tint::Remedy, &style.wrap(&remedy, 0)) + "\n"
+}
+
+/// What is not known of imports that the record does not list.
+fn unrecorded(found: &Verification) -> String {
+    let imports = model::figures::plural(found.unrecorded, "other import", "other imports");
+    match found.unrecorded {
+        0 => String::new(),
+        1 => format!(". {imports} by ordinal is not recorded, so it was not checked"),
+        _ => format!(". {imports} by ordinal are not recorded, so they were not checked"),
+    }
 }

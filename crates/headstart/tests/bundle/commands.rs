@@ -55,9 +55,11 @@ fn json_of_both() {
         assert_eq!(module["outside"].is_string(), !merged, "{module}");
     }
     let verified = json(&["verify", "--json", &out]);
-    let files = modules.len();
+    // The bundle and symbols.gdb are looked at too.
+    let files = modules.len() + 2;
     let wanted = serde_json::json!({
-        "schema": 1, "program": program, "current": true, "files": files, "changes": []
+        "schema": 1, "program": program, "current": true, "files": files, "reason": null,
+        "starts": "bundle", "noticed": null, "remedy": null, "changes": []
     });
     assert_eq!(verified, wanted);
     assert_eq!(
@@ -97,7 +99,7 @@ fn a_folder_without_a_bundle() {
     for verb in ["verify", "rerandomize"] {
         let output = run(&[verb, text]);
         assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
-        assert!(stderr(&output).contains("is no folder that headstart bundle has made"));
+        assert!(stderr(&output).contains("has no bundle that headstart has made"));
         fs::write(folder.path().join("headstart.json"), "{\"schema\": 1}").unwrap();
         assert_eq!(run(&[verb, text]).status.code(), Some(6));
         fs::remove_file(folder.path().join("headstart.json")).unwrap();

@@ -1,7 +1,7 @@
 //! Whatever changes after a bundle was made, it does what the original does.
 
 use crate::common::stderr;
-use crate::stage::{KINDS, LIBRARIES, Stage, outcome};
+use crate::stage::{KINDS, LIBRARIES, Stage, headstart, outcome};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -74,8 +74,39 @@ impl Case {
             if (maps.stdout == b"merged\n") != self.merged {
                 return Some(format!("{} ({kind}): merged: {}", self.name, !self.merged));
             }
+            if let Some(fault) = self.told(&stage, kind) {
+                return Some(format!("{} ({kind}): {fault}", self.name));
+            }
         }
         None
+    }
+}
+
+impl Case {
+    /// What is wrong with what `verify` says is started.
+    fn told(&self, stage: &Stage, kind: &str) -> Option<String> {
+        let root = stage.folder.path().to_str().unwrap();
+        let environment = || self.environment.iter().map(|(name, v)| (*name, v.replace('@', root)));
+        let out = stage.text(kind);
+        let json = headstart(&["verify", "--json", &out]).envs(environment()).output().unwrap();
+        let found = serde_json::from_slice::<serde_json::Value>(&json.stdout);
+        let Ok(found) = found else { return Some(format!("verify fails: {}", stderr(&json))) };
+        let current = found["current"] == true;
+        let code = json.status.code();
+        // A program that is gone is not there to be compared with.
+        let starts = match (self.merged, stage.path("program").exists()) {
+            (true, _) => "bundle",
+            (false, true) => "original",
+            (false, false) => "nothing",
+        };
+        let right = found["starts"] == starts
+            && found["noticed"].is_null() == self.merged
+            && found["reason"].is_null() == current
+            && code == Some(i32::from(!current));
+        let text = headstart(&["verify", &out]).envs(environment()).output().unwrap();
+        let text = String::from_utf8_lossy(&text.stdout).replace('\n', " ");
+        let says_original = text.contains("original") && !text.contains("does not notice");
+        (!right || says_original == self.merged).then(|| format!("verify says: {found}\n{text}"))
     }
 }
 

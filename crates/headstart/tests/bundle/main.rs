@@ -4,14 +4,19 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod arguments;
 mod commands;
 mod guard;
+mod handles;
+mod harm;
 mod killed;
 mod namespace;
+mod payload;
 mod place;
 mod rare;
 mod refused;
 mod rerandomized;
+mod sanitizers;
 mod stage;
 mod survival;
 mod verified;

@@ -25,9 +25,16 @@ install -m644 "$work/v1.so" $lib/$name.0
 ln -s $name.0 $lib/$name
 install -m755 "$work/program" /usr/bin/headstart-test
 upgrade() { cp "$1" "$2.dpkg-new"; mv "$2.dpkg-new" "$2"; }
+overwrite="dd if=$work/v2.so of=$lib/$name.0 conv=notrunc,fsync status=none"
 show() {
     for one in /usr/bin/headstart-test "$work/mnt/out/run" "$work/mnt/fixed/run"; do
         SHOW_MAPS=1 "$one" 2>&1 || echo "status $?"
+    done
+}
+told() {
+    for one in out fixed; do
+        "$headstart" verify --json "$work/mnt/$one" | tr -d '\n'; echo
+        "$headstart" verify "$work/mnt/$one" | tr '\n' ' '; echo
     done
 }
 "#;
@@ -58,7 +65,7 @@ int main(void) {
 /// whether bundles go on to run as themselves.
 struct Scene(&'static str, &'static str, &'static str, &'static str, bool);
 
-const SCENES: [Scene; 17] = [
+const SCENES: [Scene; 20] = [
     Scene("nothing", "ldconfig", "", "v1", true),
     Scene("the cache made again", "ldconfig", "ldconfig", "v1", true),
     Scene("another package", "ldconfig", "touch $lib/libother.so.1; ldconfig", "v1", true),
@@ -74,6 +81,16 @@ const SCENES: [Scene; 17] = [
         "another file behind the link",
         "ldconfig",
         "cp $work/v2.so $lib/$name.1; ln -sfn $name.1 $lib/$name; ldconfig",
+        "v2",
+        false,
+    ),
+    // What the start-up check does not see: it goes on with the former code, and verify says so.
+    Scene("overwritten in its place", "ldconfig", "$overwrite", "v2", true),
+    Scene("mounted over", "ldconfig", "mount --bind $work/v2.so $lib/$name.0", "v2", true),
+    Scene(
+        "overwritten, then another package",
+        "ldconfig",
+        "$overwrite; touch $lib/libother.so.1; ldconfig",
         "v2",
         false,
     ),
@@ -148,6 +165,27 @@ const SCENES: [Scene; 17] = [
     ),
 ];
 
+/// What is wrong with what `verify` says: a line of JSON and one of words for each bundle.
+fn fault_of_verify(told: &str, merged: bool, changed: bool) -> Option<String> {
+    let lines: Vec<&str> = told.lines().collect();
+    let [_, _, _, _] = lines.as_slice() else { return Some(format!("verify: {told}")) };
+    for pair in lines.chunks(2) {
+        let found: serde_json::Value = serde_json::from_str(pair[0]).unwrap_or_default();
+        let starts = if merged { "bundle" } else { "original" };
+        let words = pair[1];
+        let says_original = words.contains("original") && !words.contains("does not notice");
+        let notices = !(words.contains("does not notice this, and still uses the merged code"));
+        let right = (found["starts"] == starts || (!merged && found["starts"] == "nothing"))
+            && (!changed || found["current"] == false)
+            && (says_original != merged || found["starts"] == "nothing")
+            && notices != (merged && changed);
+        if !right {
+            return Some(format!("verify: {found}\n{words}"));
+        }
+    }
+    None
+}
+
 struct Work {
     folder: TempDir,
     unshare: PathBuf,
@@ -177,7 +215,7 @@ impl Work {
         &self,
         Scene(name, before, after, says, merged): &Scene,
     ) -> Result<Option<String>, ()> {
-        let script = format!("{PREPARE}{before}\n{BUNDLE}{after}\nshow");
+        let script = format!("{PREPARE}{before}\n{BUNDLE}{after}\nshow\necho ==\ntold");
         let mut command = command(&self.unshare);
         command.args(["-m", "sh", "-c", &script, "sh"]);
         command.arg(self.folder.path()).arg(env!("CARGO_BIN_EXE_headstart"));
@@ -187,18 +225,27 @@ impl Work {
         }
         let said = format!("{name}:\n{}{}", stdout(&output), stderr(&output));
         let text = stdout(&output);
-        let Some((first, then)) = text.split_once("==\n") else { return Ok(Some(said)) };
+        let parts: Vec<&str> = text.split("==\n").collect();
+        let &[first, then, told] = parts.as_slice() else { return Ok(Some(said)) };
         let state = |merged: bool| if merged { "merged" } else { "apart" };
         let right_first = first == "v1 apart\nv1 merged\nv1 merged\n";
-        let right = if says.is_empty() {
-            // All three end alike.
-            let lines: Vec<&str> = then.lines().collect();
-            let part = lines.len() / 3;
-            part > 0 && lines[..part] == lines[part..2 * part] && lines[..part] == lines[2 * part..]
-        } else {
-            let own = state(*merged);
-            then == format!("{says} apart\n{says} {own}\n{says} {own}\n")
-        };
+        let changed = !says.is_empty() && *says != "v1";
+        let said = said + &fault_of_verify(told, *merged, changed).unwrap_or_default();
+        let right = fault_of_verify(told, *merged, changed).is_none();
+        let right = right
+            && if says.is_empty() {
+                // All three end alike.
+                let lines: Vec<&str> = then.lines().collect();
+                let part = lines.len() / 3;
+                part > 0
+                    && lines[..part] == lines[part..2 * part]
+                    && lines[..part] == lines[2 * part..]
+            } else {
+                let own = state(*merged);
+                // Where the change is not seen, what was merged runs on.
+                let own_says = if *merged { "v1" } else { says };
+                then == format!("{says} apart\n{own_says} {own}\n{own_says} {own}\n")
+            };
         Ok((!right_first || !right).then_some(said))
     }
 }

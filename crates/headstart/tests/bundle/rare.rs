@@ -88,7 +88,7 @@ fn crowd(place: &Place, count: usize) -> PathBuf {
 fn more_segments_than_kernels_take() {
     let Some(place) = Place::new() else { return };
     let said = place.same(&crowd(&place, 300));
-    assert!(said.contains("One file can have 1,170 parts"), "{said}");
+    assert!(said.contains("One file can have only 1,170 segments"), "{said}");
     let done = command(&place.path("out/run")).output().unwrap();
     assert_eq!(done.stdout, b"300\n");
 }

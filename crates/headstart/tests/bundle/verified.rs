@@ -1,8 +1,10 @@
 //! `headstart verify` after changes.
 
-use crate::common::stdout;
-use crate::stage::{KINDS, Stage, run};
+use crate::common::{stderr, stdout};
+use crate::stage::{FIXED, KINDS, OUT, Stage, run};
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Command;
 
 /// The changes that are told of `library`, and that the words name them.
@@ -75,4 +77,201 @@ fn a_need_that_is_added_and_one_that_is_gone() {
     patch(&["--add-needed", "libm.so.6"]);
     assert_eq!(changes(&stage, "libtwo.so.1", "SHA-256"), ["changed"]);
     assert_eq!(changes(&stage, "libm.so.6", "the program needs libm.so.6 now"), ["added"]);
+}
+
+/// `verify` says no, of this file of the folder, and nothing of what is started.
+fn not_as_made(stage: &Stage, kind: &str, file: &str, what: &str) {
+    let (out, path) = (stage.text(kind), stage.text(&format!("{kind}/{file}")));
+    let output = run(&["verify", "--json", &out]);
+    assert_eq!(output.status.code(), Some(1), "{what}: {}{}", stdout(&output), stderr(&output));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["current"], false, "{what}");
+    let reason = found["reason"].as_str().unwrap();
+    assert!(reason.starts_with(&format!("{path}: ")), "{what}: {reason}");
+    assert_eq!(found["starts"], if file == "run" { "unknown" } else { "bundle" }, "{what}");
+    let text = stdout(&run(&["verify", &out])).replace("\n  ", " ");
+    assert!(text.contains(&path), "{what}: {text}");
+    assert!(!text.contains("starts the original") && !text.contains("current"), "{what}: {text}");
+}
+
+fn is_current(stage: &Stage, kind: &str) {
+    let output = run(&["verify", &stage.text(kind)]);
+    assert!(output.status.success(), "{kind}: {}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn what_was_made_is_looked_at_too() {
+    let Some(stage) = Stage::bundled() else { return };
+    for kind in KINDS {
+        let file = stage.path(kind).join("run");
+        let kept = stage.path("kept");
+        let whole = fs::read(&file).unwrap();
+        fs::rename(&file, &kept).unwrap();
+        not_as_made(&stage, kind, "run", "missing");
+        let mode = fs::Permissions::from_mode(0o755);
+        let with = |bytes: &[u8], what: &str| {
+            fs::write(&file, bytes).unwrap();
+            fs::set_permissions(&file, mode.clone()).unwrap();
+            not_as_made(&stage, kind, "run", what);
+            fs::remove_file(&file).unwrap();
+        };
+        for length in [0, 1, 4096, whole.len() / 2, whole.len() - 1] {
+            with(&whole[..length], &format!("truncated to {length}"));
+        }
+        with(&[&whole[..], b"x"].concat(), "longer");
+        for at in (0..whole.len()).step_by(whole.len() / 23).chain([whole.len() - 1]) {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1;
+            with(&flipped, &format!("a bit flipped at {at}"));
+        }
+        with(&fs::read(stage.path("program")).unwrap(), "the program in its place");
+        with(b"#!/bin/sh\n", "a script in its place");
+        symlink(&kept, &file).unwrap();
+        not_as_made(&stage, kind, "run", "a link to it");
+        fs::remove_file(&file).unwrap();
+        fs::create_dir(&file).unwrap();
+        not_as_made(&stage, kind, "run", "a folder");
+        fs::remove_dir(&file).unwrap();
+        fs::rename(&kept, &file).unwrap();
+        is_current(&stage, kind);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        not_as_made(&stage, kind, "run", "not executable");
+        fs::set_permissions(&file, mode.clone()).unwrap();
+        is_current(&stage, kind);
+    }
+}
+
+#[test]
+fn the_spare_is_looked_at_too_and_is_used_only_as_it_was_left() {
+    let Some(stage) = Stage::bundled() else { return };
+    let rerandomize = || assert!(run(&["rerandomize", &stage.text(FIXED)]).status.success());
+    let spare = stage.path(FIXED).join(".spare");
+    for _ in 0..3 {
+        rerandomize();
+        is_current(&stage, FIXED);
+        let whole = fs::read(&spare).unwrap();
+        let text = whole.windows(6).position(|word| word == b"two-v1").unwrap();
+        let mut flipped = whole.clone();
+        flipped[text] ^= 1;
+        for bytes in [&whole[..whole.len() - 1], &flipped[..], b"mine"] {
+            fs::write(&spare, bytes).unwrap();
+            not_as_made(&stage, FIXED, ".spare", "the spare");
+        }
+        fs::write(&spare, &flipped).unwrap();
+        // What would be wrong is made anew from what is right.
+        rerandomize();
+        is_current(&stage, FIXED);
+        let said = stdout(&stage.start("made/fixed/run").output().unwrap());
+        assert_eq!(said, "program v1: one-v1 two-v1/three-v1 three-v1\n");
+    }
+}
+
+/// Whatever is in the manifest, the answer is a sentence, and nothing outside is touched.
+#[test]
+fn a_manifest_is_not_trusted() {
+    let Some(stage) = Stage::bundled() else { return };
+    let path = stage.path(OUT).join("headstart.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let with = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut changed = manifest.clone();
+        change(&mut changed);
+        fs::write(&path, changed.to_string()).unwrap();
+        let answer = run(&["verify", "--json", &stage.text(OUT)]);
+        let said = stdout(&answer) + &stderr(&answer);
+        assert!(matches!(answer.status.code(), Some(1 | 6)), "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+        // Nor is a bundle replaced for it, but where it still tells what run is.
+        let made = run(&["rerandomize", &stage.text(OUT)]);
+        assert!(matches!(made.status.code(), Some(1 | 2 | 6)), "{}", stderr(&made));
+        said
+    };
+    let said = with(&|manifest| manifest["schema"] = 7.into());
+    assert!(said.contains("layout 7") && said.contains("make it again"), "{said}");
+    let said = with(&|manifest| drop(manifest.as_object_mut().unwrap().remove("schema")));
+    assert!(said.contains("no schema number"), "{said}");
+    let said = with(&|manifest| drop(manifest.as_object_mut().unwrap().remove("product")));
+    assert!(said.contains("did not record its content"), "{said}");
+    for name in
+        ["", "relative", "../../etc/passwd", "\0", "/dev/zero", "/proc/self/mem", "/dev/tty"]
+    {
+        with(&|manifest| manifest["program"] = name.into());
+        with(&|manifest| manifest["modules"][1]["path"] = name.into());
+    }
+    let most = serde_json::json!(u64::MAX);
+    for key in ["bytes", "inode", "piece_bytes"] {
+        for value in [0.into(), most.clone()] {
+            if key != "inode" {
+                with(&|manifest| manifest["product"][key] = value.clone());
+            }
+        }
+    }
+    with(&|manifest| manifest["product"]["sha256"] = serde_json::json!([]));
+    with(&|manifest| manifest["product"]["sha256"] = serde_json::json!(["x", "y"]));
+    with(&|manifest| manifest["modules"] = serde_json::json!([{}]));
+    for length in [0, 1, text.len() / 3, text.len() - 3] {
+        fs::write(&path, &text[..length]).unwrap();
+        assert_eq!(run(&["verify", &stage.text(OUT)]).status.code(), Some(6), "{length}");
+    }
+    fs::write(&path, "[".repeat(1 << 20)).unwrap();
+    assert_eq!(run(&["verify", &stage.text(OUT)]).status.code(), Some(6));
+    fs::remove_file(&path).unwrap();
+    let pipe = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+    let _ = Command::new("mkfifo").arg(pipe.to_str().unwrap()).status();
+    assert_eq!(run(&["verify", &stage.text(OUT)]).status.code(), Some(6));
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, &text).unwrap();
+    is_current(&stage, OUT);
+}
+
+#[test]
+fn a_folder_that_was_moved_or_copied_and_one_that_cannot_be_written() {
+    let Some(stage) = Stage::bundled() else { return };
+    for kind in KINDS {
+        let (from, to) = (stage.path(kind), stage.path("moved"));
+        fs::rename(&from, &to).unwrap();
+        is_current(&stage, "moved");
+        fs::rename(&to, &from).unwrap();
+        let copied = Command::new("cp").arg("-r").arg(&from).arg(&to).status().unwrap();
+        assert!(copied.success());
+        is_current(&stage, "moved");
+        if kind == FIXED {
+            assert!(run(&["rerandomize", &stage.text("moved")]).status.success());
+            is_current(&stage, "moved");
+        }
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o555)).unwrap();
+        is_current(&stage, "moved");
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).unwrap();
+        as_another_user(&stage, &to);
+        fs::remove_dir_all(&to).unwrap();
+    }
+}
+
+/// Somebody else may look, if the files may be read, and is told where one may not.
+fn as_another_user(stage: &Stage, folder: &Path) {
+    let Some(setpriv) = testkit::tool("setpriv") else { return };
+    fs::set_permissions(stage.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let verify = || {
+        let mut nobody = crate::stage::command(&setpriv);
+        nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        nobody.arg(env!("CARGO_BIN_EXE_headstart")).args(["verify", "--json"]).arg(folder);
+        nobody.output().unwrap()
+    };
+    let output = verify();
+    if stderr(&output).starts_with("setpriv") {
+        return testkit::skip(
+            "another user can only be taken on by root, and must reach headstart",
+        );
+    }
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    fs::set_permissions(folder.join("run"), fs::Permissions::from_mode(0o700)).unwrap();
+    let output = verify();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(found["changes"][0]["what"], "unreadable", "{found}");
+    assert!(found["reason"].as_str().unwrap().contains("Permission denied"), "{found}");
+    fs::set_permissions(folder.join("headstart.json"), fs::Permissions::from_mode(0o600)).unwrap();
+    let output = verify();
+    assert_eq!(output.status.code(), Some(6));
+    assert!(stderr(&output).contains("headstart.json: Permission denied"), "{}", stderr(&output));
 }

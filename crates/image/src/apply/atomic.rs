@@ -1,7 +1,8 @@
 //! A file appears whole, or not at all: it has no name until it is on the disk.
 
 use super::ApplyError;
-use super::allowed::Writers;
+use super::content::Content;
+use crate::Edited;
 use rustix::fs::{AtFlags, CWD, RenameFlags};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// Size of the writes.
 const BUFFER: usize = 1 << 20;
@@ -28,53 +29,35 @@ pub fn write_new<'a>(
     if path.symlink_metadata().is_ok() {
         return Err(ApplyError::Exists(path.to_owned()));
     }
-    let batch = Batch::default();
-    batch.write_new(path, pieces, mode)?;
-    batch.finish()
+    Unnamed::write(path, pieces, mode)?.name(path)?;
+    sync_folder(path)
 }
 
-/// New files of one set, by several threads: each has its name only when it is on the disk, and
-/// the names are put there together.
-#[derive(Debug, Default)]
-pub struct Batch {
-    /// A file in each folder that has new names.
-    files: Mutex<BTreeMap<PathBuf, PathBuf>>,
-    writers: Writers,
+/// Writes a rewritten image as a new file. What has not changed is read from the file `original`,
+/// where the image is from that: it takes little memory, and holes stay holes.
+///
+/// # Errors
+/// As [`write_new`].
+pub fn write_new_edited(
+    path: &Path,
+    edited: &Edited<'_>,
+    original: &Path,
+    mode: u32,
+) -> Result<(), ApplyError> {
+    if path.symlink_metadata().is_ok() {
+        return Err(ApplyError::Exists(path.to_owned()));
+    }
+    let content = Content::of(edited, original);
+    Unnamed::made(path, mode, |file| content.write(file))?.name(path)?;
+    sync_folder(path)
 }
 
-impl Batch {
-    /// Writes a new file with these permissions; its name may be lost until [`Batch::finish`],
-    /// should the machine stop.
-    ///
-    /// # Errors
-    /// As [`write_new`].
-    pub fn write_new<'a>(
-        &self,
-        path: &Path,
-        pieces: impl Iterator<Item = &'a [u8]>,
-        mode: u32,
-    ) -> Result<(), ApplyError> {
-        Unnamed::write(path, pieces, mode)?.name(path)?;
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if !files.contains_key(folder(path)) {
-            files.insert(folder(path).to_owned(), path.to_owned());
-        }
-        Ok(())
-    }
-
-    /// Which files are being written to by others, looked up once for all of the set.
-    pub fn writers(&self) -> &Writers {
-        &self.writers
-    }
-
-    /// Makes sure that all names are on the disk.
-    ///
-    /// # Errors
-    /// The system refuses.
-    pub fn finish(self) -> Result<(), ApplyError> {
-        let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
-        files.values().try_for_each(|file| sync_folder(file))
-    }
+/// Writes a rewritten image into an empty file, as [`write_new_edited`] does.
+///
+/// # Errors
+/// What the system says.
+pub fn write_into(file: &File, edited: &Edited<'_>, original: &Path) -> std::io::Result<()> {
+    Content::of(edited, original).write(file)
 }
 
 /// Makes sure that the names of these files are on the disk: once for each folder.
@@ -123,22 +106,41 @@ impl Unnamed {
         Ok(new)
     }
 
+    /// A file that is to be at `path`, written by `write` and on the disk.
+    pub(super) fn made(
+        path: &Path,
+        mode: u32,
+        write: impl FnOnce(&File) -> std::io::Result<()>,
+    ) -> Result<Unnamed, ApplyError> {
+        let new = Unnamed::filled(path, mode, write)?;
+        new.file.sync_all().map_err(ApplyError::io(path, "writing it"))?;
+        Ok(new)
+    }
+
     /// A file that is to be at `path`, written.
     pub(super) fn unsynced<'a>(
         path: &Path,
         pieces: impl Iterator<Item = &'a [u8]>,
         mode: u32,
     ) -> Result<Unnamed, ApplyError> {
+        Unnamed::filled(path, mode, |file| write_all(file, pieces))
+    }
+
+    fn filled(
+        path: &Path,
+        mode: u32,
+        write: impl FnOnce(&File) -> std::io::Result<()>,
+    ) -> Result<Unnamed, ApplyError> {
         let new =
             Unnamed::create(path, mode).map_err(ApplyError::io(path, "writing its folder"))?;
-        let write = || {
-            write_all(&new.file, pieces)?;
+        let fill = || {
+            write(&new.file)?;
             if new.file.metadata()?.permissions().mode() & 0o7777 != mode {
                 new.file.set_permissions(Permissions::from_mode(mode))?;
             }
             Ok(())
         };
-        write().map_err(ApplyError::io(path, "writing it"))?;
+        fill().map_err(ApplyError::io(path, "writing it"))?;
         Ok(new)
     }
 
@@ -209,6 +211,49 @@ impl Unnamed {
         std::fs::rename(&hidden, path).map_err(failed)?;
         self.hidden = None;
         Ok(())
+    }
+
+    /// Closes it: it has a hidden name beside `path` then.
+    pub(super) fn park(mut self, path: &Path) -> Result<Parked, ApplyError> {
+        let failed = ApplyError::io(path, "writing it");
+        if let Some(hidden) = self.hidden.take() {
+            return Ok(Parked(hidden));
+        }
+        let hidden = hidden(path, "new");
+        // Left by a run that was killed.
+        match std::fs::remove_file(&hidden) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        self.link(&hidden).map_err(|error| failed(error.into()))?;
+        Ok(Parked(hidden))
+    }
+}
+
+/// A file on the disk that is not open, by its hidden name. It goes with this value.
+#[derive(Debug)]
+pub(super) struct Parked(PathBuf);
+
+impl Drop for Parked {
+    fn drop(&mut self) {
+        // It is not there any more where it got its name.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+impl Parked {
+    /// As [`Unnamed::name`].
+    pub(super) fn name(self, path: &Path) -> Result<(), ApplyError> {
+        match rustix::fs::renameat_with(CWD, &self.0, CWD, path, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(()),
+            Err(Errno::EXIST) => Err(ApplyError::Exists(path.to_owned())),
+            Err(error) => Err(ApplyError::io(path, "giving it its name")(error.into())),
+        }
+    }
+
+    /// As [`Unnamed::replace`].
+    pub(super) fn replace(self, path: &Path) -> Result<(), ApplyError> {
+        std::fs::rename(&self.0, path).map_err(ApplyError::io(path, "replacing it"))
     }
 }
 

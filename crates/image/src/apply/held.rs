@@ -2,7 +2,9 @@
 //! nobody sees any of them, and where one cannot be made there is none.
 
 use super::ApplyError;
+use super::allowed::Writers;
 use super::atomic::{Unnamed, sync_folders};
+use super::batch::take_back;
 use rayon::prelude::*;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
@@ -53,14 +55,21 @@ impl Held {
     /// Puts all files on the disk, and then gives all of them their names.
     ///
     /// # Errors
-    /// There is one of that name, or the system refuses. Files that have their names already keep
-    /// them then; each is whole.
+    /// There is one of that name, or the system refuses. Names that were given are taken back.
     pub fn name_all(self) -> Result<(), ApplyError> {
         let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
         sync(&files)?;
         let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
-        files.into_par_iter().try_for_each(|(path, file)| file.name(&path))?;
-        sync_folders(paths.iter().map(PathBuf::as_path))
+        let named: Mutex<Vec<PathBuf>> = Mutex::default();
+        let name = |(path, file): (PathBuf, Unnamed)| {
+            file.name(&path)?;
+            named.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+            Ok(())
+        };
+        let done = files.into_par_iter().try_for_each(name);
+        let done = done.and_then(|()| sync_folders(paths.iter().map(PathBuf::as_path)));
+        let named = named.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.map_err(|error| take_back(error, &named, Vec::new(), &Writers::default()))
     }
 }
 

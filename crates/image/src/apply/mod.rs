@@ -2,17 +2,22 @@
 
 mod allowed;
 mod atomic;
+mod batch;
+mod content;
+mod disk;
 mod held;
 mod undo;
 
 pub use allowed::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
-pub use atomic::{Batch, write_new, write_over};
+pub use atomic::{write_into, write_new, write_new_edited, write_over};
+pub use batch::Batch;
+pub use disk::{is_of_disk, is_without_room};
 pub use held::Held;
 pub use undo::{UNDO, in_place, in_place_beside, undo, undo_beside, undo_file};
 
 use std::path::{Path, PathBuf};
 
-/// Why a file was not written. It is as it was then.
+/// Why a file was not written. It is as it was then, but for the variants that say otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// The system refused.
@@ -36,9 +41,56 @@ pub enum ApplyError {
         /// Why, and what to do instead.
         reason: String,
     },
+    /// Files of a set were replaced before it failed, and could not be restored.
+    #[error(
+        "{reason}; {} replaced before that, and could not be restored yet: {}; make room if \
+             the disk is full, then run the same command with --undo",
+        were(replaced),
+        list(replaced)
+    )]
+    Partly {
+        /// What failed.
+        reason: String,
+        /// The files that are replaced, with their undo files beside them.
+        replaced: Vec<PathBuf>,
+    },
+    /// New files of a set could not be removed after it failed.
+    #[error(
+        "{reason}; {} written before that, and could not be removed: {}",
+        were(files),
+        list(files)
+    )]
+    LeftNew {
+        /// What failed.
+        reason: String,
+        /// The new files.
+        files: Vec<PathBuf>,
+    },
+}
+
+fn were(files: &[PathBuf]) -> String {
+    match files.len() {
+        1 => "1 file was".to_owned(),
+        more => format!("{more} files were"),
+    }
+}
+
+fn list(files: &[PathBuf]) -> String {
+    files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 impl ApplyError {
+    /// What went wrong, without what became of the file.
+    pub fn reason(&self) -> String {
+        match self {
+            ApplyError::Io { path, doing, source } => {
+                format!("{}: {doing}: {source}", path.display())
+            }
+            ApplyError::Refused { path, reason } => format!("{}: {reason}", path.display()),
+            other => other.to_string(),
+        }
+    }
+
     fn refused(path: &Path, reason: impl Into<String>) -> ApplyError {
         ApplyError::Refused { path: path.to_owned(), reason: reason.into() }
     }

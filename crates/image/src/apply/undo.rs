@@ -7,6 +7,8 @@
 use super::ApplyError;
 use super::allowed::{self, Writers};
 use super::atomic::{Unnamed, sync_folder};
+use super::batch::Waiting;
+use super::content::Content;
 use crate::Edited;
 use sha2::{Digest, Sha256};
 use std::fs::{File, FileTimes, Metadata};
@@ -61,33 +63,94 @@ pub fn in_place_beside(
     edited: &Edited<'_>,
     writers: &Writers,
 ) -> Result<PathBuf, ApplyError> {
-    let (real, data) = allowed::file(path, writers)?;
-    let old = hash(std::iter::once(edited.original()));
-    if hash_of(&real)? != old {
-        return Err(ApplyError::refused(&real, "it has changed meanwhile; try again"));
+    let prepared = Prepared::of(path, edited, writers, |_, file| Ok(Waiting::Open(file)))?;
+    let (real, undo) = (prepared.real.clone(), prepared.undo.clone());
+    prepared.replace()?;
+    sync_folder(&real)?;
+    Ok(undo)
+}
+
+/// The rewritten version of a file, on the disk without a name, and its undo file. That goes with
+/// this value where the file has not been replaced.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    real: PathBuf,
+    undo: PathBuf,
+    new: Option<Waiting>,
+    replaced: bool,
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if !self.replaced {
+            // An undo file of the original is harmless.
+            let _ = std::fs::remove_file(&self.undo);
+        }
     }
-    let undo = undo_file(&real);
-    make_way(&real, &undo, &old)?;
+}
+
+impl Prepared {
+    /// Writes both; `wait` says how the new version waits.
+    pub(super) fn of(
+        path: &Path,
+        edited: &Edited<'_>,
+        writers: &Writers,
+        wait: impl FnOnce(&Path, Unnamed) -> Result<Waiting, ApplyError>,
+    ) -> Result<Prepared, ApplyError> {
+        let (real, data) = allowed::file(path, writers)?;
+        let content = Content::of(edited, &real);
+        let undo = undo_file(&real);
+        let bytes = before(&real, &data, edited, &content)?.to_bytes(&undo)?;
+        Unnamed::write(&undo, std::iter::once(bytes.as_slice()), 0o600)?.name(&undo)?;
+        let mut prepared = Prepared { real, undo, new: None, replaced: false };
+        let real = &prepared.real;
+        sync_folder(&prepared.undo)?;
+        let new = Unnamed::made(real, data.mode() & 0o7777, |file| content.write(file))?;
+        keep_attributes(real, &new.file, &data)?;
+        prepared.new = Some(wait(real, new)?);
+        Ok(prepared)
+    }
+
+    /// The file itself, links followed.
+    pub(super) fn real(&self) -> &Path {
+        &self.real
+    }
+
+    /// Puts the new version in its place.
+    pub(super) fn replace(mut self) -> Result<(), ApplyError> {
+        if let Some(new) = self.new.take() {
+            new.replace(&self.real)?;
+            self.replaced = true;
+        }
+        Ok(())
+    }
+}
+
+/// What is in the file before it is replaced.
+fn before(
+    real: &Path,
+    data: &Metadata,
+    edited: &Edited<'_>,
+    content: &Content<'_>,
+) -> Result<Before, ApplyError> {
+    let old = hash_of(real)?;
+    // The very file that is mapped has the same bytes.
+    if !content.has_source() && hash(std::iter::once(edited.original())) != old {
+        return Err(ApplyError::refused(real, "it has changed meanwhile; try again"));
+    }
+    make_way(real, &undo_file(real), &old)?;
     let replaced = edited.differences().into_iter().filter_map(|range| {
         let bytes = edited.original().get(range.start as usize..range.end as usize)?;
         Some((range.start, bytes.to_vec()))
     });
-    let before = Before {
+    Ok(Before {
         length: edited.original().len() as u64,
         mode: data.mode() & 0o7777,
-        modified: data.modified().map_err(ApplyError::io(&real, "looking at it"))?,
+        modified: data.modified().map_err(ApplyError::io(real, "looking at it"))?,
         old,
-        new: hash(edited.pieces()),
+        new: hash_all(content, real)?,
         replaced: replaced.collect(),
-    };
-    let bytes = before.to_bytes(&undo)?;
-    Unnamed::write(&undo, std::iter::once(bytes.as_slice()), 0o600)?.name(&undo)?;
-    let written = sync_folder(&undo).and_then(|()| replace(&real, edited, &data));
-    if written.is_err() {
-        // The error is what matters; an undo file of the original is harmless.
-        let _ = std::fs::remove_file(&undo);
-    }
-    written.map(|()| undo)
+    })
 }
 
 /// Removes an undo file that a run left which was killed before it replaced anything.
@@ -102,13 +165,6 @@ fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), ApplyError> {
         return Err(ApplyError::refused(real, reason));
     }
     std::fs::remove_file(undo).map_err(ApplyError::io(undo, "removing it"))
-}
-
-fn replace(real: &Path, edited: &Edited<'_>, data: &Metadata) -> Result<(), ApplyError> {
-    let new = Unnamed::write(real, edited.pieces(), data.mode() & 0o7777)?;
-    keep_attributes(real, &new.file, data)?;
-    new.replace(real)?;
-    sync_folder(real)
 }
 
 /// Group and extended attributes, access lists among them, stay the same.
@@ -133,7 +189,8 @@ fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), Apply
     new.sync_all().map_err(failed)
 }
 
-/// Restores a file that [`in_place`] has rewritten: its bytes, mode and time of modification.
+/// Restores a file that [`in_place`] has rewritten: its bytes, mode and time of modification. One
+/// that is the original already only loses its undo file.
 ///
 /// # Errors
 /// There is no undo file, the file is not what was written, or the system refuses; both are as
@@ -149,22 +206,34 @@ pub fn undo(path: &Path) -> Result<(), ApplyError> {
 pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), ApplyError> {
     let (real, data) = allowed::file(path, writers)?;
     let undo = undo_file(&real);
-    let before = Before::read(&undo)?;
-    let bytes = std::fs::read(&real).map_err(ApplyError::io(&real, "reading it"))?;
-    let present = hash(std::iter::once(bytes.as_slice()));
-    if present == before.old {
-        let reason = format!("it is the original already; {} can go", undo.display());
+    if undo.symlink_metadata().is_err() {
+        let reason = format!(
+            "it has no undo file ({}): headstart has not replaced it, or it is restored already",
+            undo.display()
+        );
         return Err(ApplyError::refused(&real, reason));
+    }
+    let before = Before::read(&undo)?;
+    let failed = |error: crate::ImageError| ApplyError::refused(&real, error.to_string());
+    let mapped = crate::file::map(&real).map_err(failed)?;
+    let bytes = mapped.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+    let present = hash_of(&real)?;
+    if present == before.old {
+        // A run was killed before it replaced the file, or somebody has put the original back.
+        std::fs::remove_file(&undo).map_err(ApplyError::io(&undo, "removing it"))?;
+        return sync_folder(&real);
     }
     let changed = "it is not what was written here: somebody has changed it since";
     if present != before.new {
         return Err(ApplyError::refused(&real, changed));
     }
-    let restored = before.restore(&bytes).ok_or_else(|| damaged(&undo))?;
-    if hash(restored.pieces()) != before.old {
+    let identity = Some((data.dev(), data.ino()));
+    let restored = before.restore(bytes, identity).ok_or_else(|| damaged(&undo))?;
+    let content = Content::of(&restored, &real);
+    if hash_all(&content, &real)? != before.old {
         return Err(damaged(&undo));
     }
-    let new = Unnamed::write(&real, restored.pieces(), before.mode)?;
+    let new = Unnamed::made(&real, before.mode, |file| content.write(file))?;
     keep_attributes(&real, &new.file, &data)?;
     let times = FileTimes::new().set_modified(before.modified);
     new.file.set_times(times).map_err(ApplyError::io(&real, "setting its time"))?;
@@ -228,8 +297,8 @@ impl Before {
     }
 
     /// The original, out of what was written.
-    fn restore<'a>(&self, written: &'a [u8]) -> Option<Edited<'a>> {
-        Edited::restored(written, self.length, &self.replaced)
+    fn restore<'a>(&self, written: &'a [u8], identity: Option<(u64, u64)>) -> Option<Edited<'a>> {
+        Edited::restored(written, self.length, &self.replaced, identity)
     }
 }
 
@@ -243,6 +312,13 @@ fn hash<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Hash {
     let mut hash = Sha256::new();
     pieces.for_each(|piece| hash.update(piece));
     hash.finalize().into()
+}
+
+fn hash_all(content: &Content<'_>, path: &Path) -> Result<Hash, ApplyError> {
+    let mut hash = Sha256::new();
+    let read = content.read(&mut |bytes| hash.update(bytes));
+    read.map_err(ApplyError::io(path, "reading it"))?;
+    Ok(hash.finalize().into())
 }
 
 fn hash_of(path: &Path) -> Result<Hash, ApplyError> {

@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-type Endian = LittleEndian;
+pub(super) type Endian = LittleEndian;
 const ENDIAN: Endian = LittleEndian;
 
 /// The tables of one image. Whatever the file says, reading them neither fails nor panics: what

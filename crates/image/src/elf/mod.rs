@@ -2,6 +2,7 @@
 //! there are none as a loader does, through PT_DYNAMIC.
 
 mod build_id;
+mod bundle;
 mod counts;
 mod dynamic;
 pub mod edit;
@@ -13,21 +14,26 @@ mod layout;
 pub mod loadable;
 mod machine;
 mod pages;
+mod payload;
 mod read;
 mod relocation_types;
 mod relocations;
+mod sanitizer;
 mod scan;
 pub mod spec;
 mod symbols;
 
 pub(crate) use build_id::read as build_id;
+pub use bundle::merged;
 pub(crate) use functions::placed;
 pub(crate) use imports::{next, versions as table_of_versions};
 pub use loadable::Loadable;
 pub(crate) use machine::name as machine_name;
+pub use payload::{Payload, PayloadPlace, trailing_data};
 pub(crate) use read::Elf;
 pub use relocation_types::Class;
 pub(crate) use relocation_types::classes;
+pub use sanitizer::{Sanitizer, instrumented, sanitizer};
 
 /// A file of the machines that a simulated loader is for.
 pub(crate) type Elf64<'a> = Elf<'a, elf::FileHeader64<LittleEndian>>;

@@ -15,16 +15,16 @@ const MAGIC: [(&[u8], &str); 19] = [
     (b"\x1f\x9d", "compressed by compress"),
     (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
     (b"Rar!\x1a\x07", "RAR"),
-    (b"MSCF\0\0\0\0", "cabinet of Windows"),
+    (b"MSCF\0\0\0\0", "Windows cabinet"),
     (b"\xed\xab\xee\xdb", "RPM package"),
     (b"070701", "cpio"),
     (b"070702", "cpio"),
     (b"070707", "cpio"),
-    (b"JM\x01\0PK\x03\x04", "module of Java (jmod)"),
+    (b"JM\x01\0PK\x03\x04", "Java module (jmod)"),
     (b"hsqs", "squashfs file system"),
     (b"xar!", "xar"),
-    (b"ITSF\x03\0\0\0", "compiled help of Windows"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "compound file of Windows (msi, doc)"),
+    (b"ITSF\x03\0\0\0", "compiled Windows help"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Windows compound file (msi, doc)"),
 ];
 /// Bytes of the magic number and of a member's header in an ar archive.
 const AR_MAGIC: usize = 8;
@@ -56,7 +56,7 @@ fn ar(start: &[u8]) -> Option<&'static str> {
     } else if first.is_empty() {
         "ar archive"
     } else if second_index(start, first) {
-        "static or import library of Windows"
+        "Windows static or import library"
     } else if [&b"/ "[..], b"/SYM64/", b"__.SYMDEF"].iter().any(|name| first.starts_with(name)) {
         "static library"
     } else {
@@ -134,7 +134,7 @@ mod tests {
             (ar(&[member("/", 3), member("a.o/", 2)]), "static library"),
             (ar(&[member("/SYM64/", 8)]), "static library"),
             (ar(&[member("__.SYMDEF", 8)]), "static library"),
-            (ar(&[member("/", 3), member("/", 3)]), "static or import library of Windows"),
+            (ar(&[member("/", 3), member("/", 3)]), "Windows static or import library"),
             (ar(&[member("debian-binary", 4)]), "Debian package"),
             (b"!<thin>\n/".to_vec(), "thin static library"),
         ];

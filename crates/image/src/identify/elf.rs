@@ -35,7 +35,7 @@ pub(super) fn identify(source: &mut Source) -> Identity {
         Ok(What::DebugInformation) => {
             identity.detail = "debug information of an image".to_owned();
         }
-        Ok(What::Undefined) => identity.detail = "image of no known type".to_owned(),
+        Ok(What::Undefined) => identity.detail = "image of unknown type".to_owned(),
         Err(missing) => identity.unknown = Some(unknown(missing)),
     }
     identity.detail = detail(&identity, header.big);
@@ -44,10 +44,10 @@ pub(super) fn identify(source: &mut Source) -> Identity {
 
 fn unknown(missing: Missing) -> String {
     let place = match missing {
-        Missing::End => "outside of the file; it is cut short",
+        Missing::End => "outside the file, which is cut short",
         Missing::Budget => "beyond 64 KiB",
     };
-    format!("what the image is for, which its headers say {place}")
+    format!("whether it is a program or a library: the headers that say so are {place}")
 }
 
 fn detail(identity: &Identity, big: bool) -> String {

@@ -37,7 +37,7 @@ fn java(start: &[u8]) -> Identity {
         45..=48 => format!("1.{}", major - 44),
         _ => format!("{}", major - 44),
     };
-    let detail = format!("class of Java {version}");
+    let detail = format!("Java {version} class");
     Identity { kind: FileKind::JavaClass, detail, ..Identity::default() }
 }
 
@@ -95,11 +95,11 @@ mod tests {
     #[test]
     fn java_and_several_processors_are_told_apart() {
         let class = identify(&words(&[0xcafe_babe, 65])).unwrap();
-        assert_eq!((class.kind, &*class.detail), (FileKind::JavaClass, "class of Java 21"));
+        assert_eq!((class.kind, &*class.detail), (FileKind::JavaClass, "Java 21 class"));
         let preview = identify(&words(&[0xcafe_babe, 0xffff_003d])).unwrap();
-        assert_eq!(preview.detail, "class of Java 17");
+        assert_eq!(preview.detail, "Java 17 class");
         let old = identify(&words(&[0xcafe_babe, 0x3_002d])).unwrap();
-        assert_eq!(old.detail, "class of Java 1.1");
+        assert_eq!(old.detail, "Java 1.1 class");
         let entries = [[0x0100_0007, 3, 4096, 9, 12], [0x0100_000c, 0, 16384, 9, 14]].concat();
         let fat = identify(&words(&[&[0xcafe_babe, 2][..], &entries].concat())).unwrap();
         assert_eq!((fat.kind, fat.machine.as_deref()), (FileKind::MachO, Some("x86_64, aarch64")));

@@ -17,9 +17,9 @@ const MAGIC: [(&[u8], &str); 16] = [
     (b"wOF2", "web font"),
     (b"\xde\x12\x04\x95", "gettext translations"),
     (b"\x95\x04\x12\xde", "gettext translations"),
-    (b"Microsoft C/C++ MSF 7.00\r\n", "debug information of Windows (PDB)"),
-    (b"BSJB", "debug information of .NET (portable PDB)"),
-    (b"RIFF", "sound or film (RIFF)"),
+    (b"Microsoft C/C++ MSF 7.00\r\n", "Windows debug information (PDB)"),
+    (b"BSJB", ".NET debug information (portable PDB)"),
+    (b"RIFF", "audio or video (RIFF)"),
     (b"\0\0\x01\0", "Windows icon"),
     (b"\x1bLua", "Lua byte code"),
 ];

@@ -35,7 +35,7 @@ pub(super) fn identify(source: &mut Source, at: u64) -> Identity {
             return Identity { detail: "cut short within its headers".to_owned(), ..found };
         }
         Err(Unread::Budget) => {
-            let unknown = Some("all else: the headers are longer than 64 KiB".to_owned());
+            let unknown = Some("everything else: the headers are longer than 64 KiB".to_owned());
             return Identity { detail: "image".to_owned(), unknown, ..found };
         }
     };
@@ -66,7 +66,7 @@ fn runtime(
         Ok(Some((runtime, name))) => (runtime, format!("{} ({name})", word(runtime))),
         imported => {
             if let Err(unread) = imported {
-                identity.unknown = Some(unknown("whether it is of Cygwin or MSYS", unread));
+                identity.unknown = Some(unknown("whether it is a Cygwin or MSYS program", unread));
             }
             // A library that cannot say its name is not the runtime: that one is well-formed.
             match imports::own_name(source, headers) {
@@ -84,7 +84,7 @@ fn runtime(
 
 fn unknown(what: &str, unread: Unread) -> String {
     match unread {
-        Unread::Outside => format!("{what}: the imports lie outside of the file; it is damaged"),
+        Unread::Outside => format!("{what}: the imports are outside the file, which is damaged"),
         Unread::Budget => format!("{what}: imports not read: beyond 64 KiB"),
     }
 }
@@ -101,9 +101,9 @@ fn word(runtime: Runtime) -> &'static str {
 fn wine(start: &[u8]) -> Option<&'static str> {
     let mark = start.get(0x40..)?;
     if mark.starts_with(b"Wine builtin DLL\0") {
-        Some("Wine's own")
+        Some("part of Wine")
     } else if mark.starts_with(b"Wine placeholder DLL\0") {
-        Some("stand-in for Wine's own")
+        Some("Wine placeholder")
     } else {
         None
     }
@@ -127,8 +127,8 @@ fn what(identity: &Identity) -> &'static str {
         Some(Subsystem::WindowsCe) => "Windows CE program",
         Some(Subsystem::Xbox) => "Xbox program",
         Some(Subsystem::BootApplication) => "boot application",
-        Some(Subsystem::XboxCodeCatalog) => "Xbox code catalogue",
-        None => "program of no known subsystem",
+        Some(Subsystem::XboxCodeCatalog) => "Xbox code catalog",
+        None => "program for an unknown subsystem",
     }
 }
 

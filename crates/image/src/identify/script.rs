@@ -27,9 +27,9 @@ pub(super) fn identify(start: &[u8]) -> Identity {
     let line = String::from_utf8_lossy(line);
     let (interpreter, mut detail) = reader(line.trim_matches([' ', '\t']));
     if has_mark {
-        detail += "; the kernel does not run it: a byte order mark stands before #!";
+        detail += "; the kernel cannot run it: there is a byte order mark before #!";
     } else if returns {
-        detail += "; its first line ends in CR LF, which Linux does not take";
+        detail += "; its first line ends in CR LF, which Linux does not accept";
     }
     Identity { kind: FileKind::Script, detail, interpreter, ..Identity::default() }
 }

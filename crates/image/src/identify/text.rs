@@ -30,7 +30,7 @@ fn encoding(start: &[u8], whole: bool) -> Option<&'static str> {
         Ok(_) => Some("UTF-8"),
         // The last character may be cut by the end of what was read.
         Err(error) if error.error_len().is_none() && !whole => Some("UTF-8"),
-        Err(_) => Some("of another character set"),
+        Err(_) => Some("in another character set"),
     }
 }
 
@@ -47,9 +47,9 @@ mod tests {
     fn encodings() {
         assert_eq!(encoding(b"a\tb\r\n\x1b[1m", true), Some("ASCII"));
         assert_eq!(encoding("grün".as_bytes(), true), Some("UTF-8"));
-        assert_eq!(encoding(b"gr\xfcn", true), Some("of another character set"));
+        assert_eq!(encoding(b"gr\xfcn", true), Some("in another character set"));
         assert_eq!(encoding(b"gr\xc3", false), Some("UTF-8"));
-        assert_eq!(encoding(b"gr\xc3", true), Some("of another character set"));
+        assert_eq!(encoding(b"gr\xc3", true), Some("in another character set"));
         assert_eq!(encoding(b"gr\x81\x02", true), None);
         assert_eq!(encoding(b"a\0b", true), None);
         assert_eq!(encoding(b"\xff\xfea\0", true), Some("UTF-16, little-endian"));

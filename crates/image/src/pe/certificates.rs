@@ -35,7 +35,8 @@ pub(super) fn count(file: &Pe<'_>, notes: &mut Notes) -> u64 {
         let length = length as usize;
         if length < HEADER || length > rest.len() {
             notes.problem(format!("a certificate at offset {:#x} has a wrong length", range.start));
-            break;
+            // It is one all the same, and a change of the file would break it.
+            return certificates.max(1);
         }
         certificates += 1;
         rest = rest.get(length.next_multiple_of(ALIGNMENT)..).unwrap_or(&[]);

@@ -1,10 +1,11 @@
 use super::read::Pe;
 use super::{
-    PeError, bound, certificates, counts, debug, kind, layout, load_config, relocations, spec, tls,
+    PeError, StrongNameState, bound, certificates, counts, debug, kind, layout, load_config,
+    relocations, spec, tls,
 };
 use crate::ImageError;
 use crate::notes::Notes;
-use model::{Checksum, PeFacts};
+use model::{Checksum, PeFacts, StrongNameFacts};
 use object::pe;
 use std::path::Path;
 
@@ -69,6 +70,12 @@ pub fn facts_of(path: &str, bytes: &[u8]) -> Result<PeFacts, PeError> {
         debug: debug::read(file, notes),
         exception_functions: exception_functions(file),
         certificates: certificates::count(file, notes),
+        strong_name: file.strong_name().map(|name| match name.state {
+            StrongNameState::Signed => StrongNameFacts::Signed,
+            StrongNameState::Public => StrongNameFacts::PublicSigned,
+            StrongNameState::Delayed => StrongNameFacts::DelaySigned,
+        }),
+        overlay_bytes: file.appended_bytes(),
         clr: file.directory(spec::COM_DESCRIPTOR).is_some(),
         problems: std::mem::replace(notes, Notes::new(0)).into_problems(),
     })

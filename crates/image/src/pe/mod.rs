@@ -4,6 +4,7 @@
 //! (learn.microsoft.com/windows/win32/debug/pe-format), and `winnt.h`.
 
 mod addresses;
+mod appended;
 pub mod bound;
 mod certificates;
 pub mod checksum;
@@ -25,6 +26,7 @@ mod places;
 mod read;
 pub mod relocations;
 pub mod spec;
+mod strong_name;
 mod tls;
 
 pub use addresses::AddressField;
@@ -37,3 +39,4 @@ pub use load_config::LoadConfig;
 pub use offsets::OffsetField;
 pub use places::Places;
 pub use read::{PAGE, Pe, SECTOR};
+pub use strong_name::{State as StrongNameState, StrongName};

@@ -61,7 +61,7 @@ fn a_program_of_cygwin_behind_megabytes() {
             assert_eq!((object.kind, object.role), (FileKind::Coff, Some(Role::Object)));
             assert_eq!(object.machine, found.machine);
             let imports = identify(&folder.path().join("a.lib")).unwrap();
-            assert_eq!(imports.detail, "static or import library of Windows");
+            assert_eq!(imports.detail, "Windows static or import library");
         }
     }
 }

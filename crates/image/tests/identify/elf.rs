@@ -20,7 +20,7 @@ fn types_of_files() {
     assert_eq!((with_type(2).role, with_type(3).role), (Some(Role::Executable), Some(Role::Pie)));
     let odd = with_type(77);
     assert_eq!((odd.kind, odd.role), (FileKind::Elf, None));
-    assert!(odd.detail.starts_with("image of no known type, "), "{}", odd.detail);
+    assert!(odd.detail.starts_with("image of unknown type, "), "{}", odd.detail);
     let mut damaged = pie();
     damaged[4] = 9;
     assert_eq!(identify_bytes(&damaged).detail, "damaged, or cut short within its header");

@@ -87,7 +87,7 @@ fn places_that_no_file_has_are_no_failure_to_read() {
     std::fs::write(&path, bytes).unwrap();
     let found = image::identify::identify(&path).unwrap();
     assert_eq!((found.kind, found.role), (FileKind::Elf, None));
-    assert!(found.unknown.is_some_and(|unknown| unknown.contains("outside of the file")));
+    assert!(found.unknown.is_some_and(|unknown| unknown.contains("outside the file")));
 }
 
 #[test]

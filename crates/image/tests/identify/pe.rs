@@ -24,7 +24,7 @@ fn programs_libraries_and_drivers() {
         (2, "GUI program, x86_64"),
         (10, "EFI application, x86_64"),
         (12, "EFI runtime driver, x86_64"),
-        (99, "program of no known subsystem, x86_64"),
+        (99, "program for an unknown subsystem, x86_64"),
     ] {
         pe.subsystem = subsystem;
         assert_eq!(seen(&pe).detail, detail);
@@ -94,12 +94,12 @@ fn imports_that_lie_elsewhere_are_not_denied() {
         let mut pe = Pe::new(AMD64);
         pe.directories[1] = (address, 40);
         let unknown = seen(&pe).unknown.unwrap_or_default();
-        assert!(unknown.contains("outside of the file"), "{address:#x}: {unknown}");
+        assert!(unknown.contains("outside the file"), "{address:#x}: {unknown}");
     }
     let mut pe = Pe::new(AMD64);
     pe.directory(1, &[[1, 0, 0, u32::MAX, 1].map(u32::to_le_bytes).concat(), vec![0; 20]].concat());
     let unknown = seen(&pe).unknown.unwrap_or_default();
-    assert!(unknown.contains("outside of the file"), "{unknown}");
+    assert!(unknown.contains("outside the file"), "{unknown}");
 }
 
 /// Imports two gigabytes behind the headers: what is read is what is needed.

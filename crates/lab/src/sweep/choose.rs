@@ -43,13 +43,12 @@ pub fn choose<E>(sizes: &[u64], budget_s: f64, trying: &mut dyn Trying<E>) -> Re
         let Some(took_s) = attempt(&command, limit_s, trying)? else {
             let why = if limit_s > 0.0 {
                 let limit = figures::duration(limit_s * 1e6);
-                format!("a launch at {n} takes longer than {limit}")
+                format!("a launch at n = {n} takes longer than {limit}")
             } else {
-                format!("no time is left to try {n}")
+                format!("no time is left to try n = {n}")
             };
-            let why = format!(
-                "{why}, and {LEAST_ROUNDS} rounds of all sizes have to fit into {budget_s} s"
-            );
+            let why =
+                format!("{why}, and {LEAST_ROUNDS} rounds of all sizes must fit into {budget_s} s");
             chosen.notes.push(left_out(&sizes[index..], &why));
             break;
         };
@@ -92,7 +91,7 @@ mod tests {
             match n {
                 13 => Err("thirteen".to_owned()),
                 n => Ok(Command {
-                    argv: vec![n.to_string()],
+                    argv: vec![n.to_string().into()],
                     program: "/p".into(),
                     directory: None,
                     environment: Vec::new(),
@@ -101,7 +100,7 @@ mod tests {
         }
 
         fn attempt(&mut self, command: &Command, limit: Duration) -> Result<Option<f64>, String> {
-            let n = command.argv[0].parse::<u64>().unwrap();
+            let n = command.name().parse::<u64>().unwrap();
             let took = n as f64 * 0.001 * if self.tried.contains(&n) { 1.0 } else { 10.0 };
             self.tried.push(n);
             self.now_s += took.min(limit.as_secs_f64());

@@ -51,7 +51,7 @@ pub fn count_all<E>(
             None => {
                 let left = figures::duration(left_s.max(0.0) * 1e6);
                 let why = format!(
-                    "a counted launch was not over in the {left} that were left of {budget_s} s"
+                    "a counted launch did not finish in the {left} that remained of {budget_s} s"
                 );
                 return Ok((Stop::Budget, Some(left_out(&missing[index..], &why))));
             }
@@ -100,13 +100,13 @@ mod tests {
     impl Counting<String> for Clock {
         fn make(&mut self, n: u64) -> Result<Command, String> {
             self.made.push(n);
-            let argv = vec![n.to_string()];
+            let argv = vec![n.to_string().into()];
             let program = "/p".into();
             Ok(Command { argv, program, directory: None, environment: Vec::new() })
         }
 
         fn count(&mut self, command: &Command, limit: Duration) -> Result<Option<u64>, String> {
-            let n: u64 = command.argv[0].parse().map_err(|_| "no number".to_owned())?;
+            let n: u64 = command.name().parse().map_err(|_| "no number".to_owned())?;
             self.now_s += (n as f64).min(limit.as_secs_f64());
             self.launches += 1;
             Ok((n as f64 <= limit.as_secs_f64()).then_some(n * n + self.launches % 2))

@@ -21,5 +21,5 @@ pub use times::{LEAST_ROUNDS, WARM_UP_ROUNDS, launch_all};
 fn left_out(sizes: &[u64], why: &str) -> String {
     let list: Vec<String> = sizes.iter().map(u64::to_string).collect();
     let are = if list.len() == 1 { "is" } else { "are" };
-    format!("n = {} {are} left out: {why}; give more time with --budget.", list.join(", "))
+    format!("n = {} {are} left out: {why}; allow more time with --budget.", list.join(", "))
 }

@@ -65,14 +65,17 @@ impl Plan {
             problem,
             remedy: remedy.to_owned(),
         };
-        let remedy = "name the folder of a sweep; other runs go on with measure or compare";
+        let remedy = "give the folder of a sweep; resume other runs with measure or compare";
         let bytes = fs::read(&path).map_err(|error| failed(error.to_string(), remedy))?;
         let plan: Plan = serde_json::from_slice(&bytes)
-            .map_err(|error| failed(error.to_string(), "begin a new sweep"))?;
+            .map_err(|error| failed(error.to_string(), "start a new sweep"))?;
         if plan.schema != PLAN_SCHEMA {
-            let found =
-                format!("it has layout {}, this headstart reads {PLAN_SCHEMA}", plan.schema);
-            return Err(failed(found, "use the headstart that wrote it"));
+            let found = format!(
+                "it has schema {}, but this version of headstart reads schema \
+                     {PLAN_SCHEMA}",
+                plan.schema
+            );
+            return Err(failed(found, "use the version of headstart that wrote it"));
         }
         Ok(plan)
     }
@@ -85,7 +88,7 @@ impl Plan {
         let bytes = serde_json::to_vec_pretty(self).map_err(|error| LabError::Folder {
             path: folder.path().join(PLAN),
             problem: error.to_string(),
-            remedy: "begin a new sweep".to_owned(),
+            remedy: "start a new sweep".to_owned(),
         })?;
         folder.write(PLAN, &bytes)
     }

@@ -6,12 +6,12 @@ const MOST_SIZES: usize = 1000;
 pub enum SizesError {
     /// Neither a number nor a range.
     #[error(
-        "'{0}' is no size; write numbers and ranges separated by commas: 0,64,128 or 0..1024:8 \
-         (8 equal steps) or 16..1024*2 (each twice the one before)"
+        "'{0}' is not a size; write numbers and ranges separated by commas: 0,64,128 or 0..1024:8 \
+         (8 equal steps) or 16..1024*2 (each twice the previous one)"
     )]
     Word(String),
     /// A range that goes nowhere.
-    #[error("'{range}' holds nothing: {why}")]
+    #[error("'{range}' is empty: {why}")]
     Range {
         /// As it was written.
         range: String,
@@ -55,7 +55,7 @@ fn range(word: &str, first: u64, rest: &str, sizes: &mut Vec<u64>) -> Result<(),
     if let Some((last, factor)) = rest.split_once('*') {
         let last = upwards(number(last, word)?)?;
         let factor = factor.trim().parse::<f64>().ok().filter(|f| f.is_finite() && *f >= 1.01);
-        let factor = factor.ok_or_else(|| wrong("the factor after * is 1.01 or more"))?;
+        let factor = factor.ok_or_else(|| wrong("the factor after * must be 1.01 or more"))?;
         return geometric(word, first.max(1), last, factor).map(|list| {
             sizes.extend((first == 0).then_some(0));
             sizes.extend(list);
@@ -64,7 +64,7 @@ fn range(word: &str, first: u64, rest: &str, sizes: &mut Vec<u64>) -> Result<(),
     let (last, steps) = rest.split_once(':').ok_or_else(|| SizesError::Word(word.to_owned()))?;
     let (last, steps) = (upwards(number(last, word)?)?, number(steps, word)?);
     match steps {
-        0 => Err(wrong("the number of steps after : is 1 or more")),
+        0 => Err(wrong("the number of steps after : must be 1 or more")),
         _ if steps >= MOST_SIZES as u64 => Err(SizesError::TooMany(word.to_owned())),
         _ => {
             let at = |step: u64| first + scaled(last - first, step, steps);
@@ -122,11 +122,11 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (text, part) in [
-            ("", "is no size"),
-            ("1,,2", "is no size"),
-            ("-1", "'-1' is no size"),
-            ("1.5", "is no size"),
-            ("0..8", "is no size"),
+            ("", "is not a size"),
+            ("1,,2", "is not a size"),
+            ("-1", "'-1' is not a size"),
+            ("1.5", "is not a size"),
+            ("0..8", "is not a size"),
             ("8..0:4", "smaller first"),
             ("8..8*2", "smaller first"),
             ("0..8:0", "1 or more"),
@@ -134,7 +134,7 @@ mod tests {
             ("1..8*x", "1.01 or more"),
             ("0..99999:99999", "larger steps"),
             ("1..18446744073709551615*1.01", "larger steps"),
-            ("99999999999999999999", "is no size"),
+            ("99999999999999999999", "is not a size"),
         ] {
             let error = parse_sizes(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

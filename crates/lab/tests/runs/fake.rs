@@ -8,7 +8,7 @@ use model::{
 
 pub fn experiment(variants: usize, rounds: u32) -> Experiment {
     let command = |number: usize| Command {
-        argv: vec![format!("program-{number}")],
+        argv: vec![format!("program-{number}").into()],
         program: format!("/program-{number}").into(),
         directory: None,
         environment: Vec::new(),
@@ -25,9 +25,17 @@ pub fn experiment(variants: usize, rounds: u32) -> Experiment {
             libc: None,
         },
         variants: (0..variants)
-            .map(|number| Variant { name: number.to_string(), command: command(number) })
+            .map(|number| Variant::new(number.to_string(), command(number)))
             .collect(),
-        schedule: Schedule { seed: 42, warm_up_rounds: 2, rounds, precision: None, budget_s: None },
+        schedule: Schedule {
+            seed: 42,
+            warm_up_rounds: 2,
+            rounds,
+            precision: None,
+            budget_s: None,
+            least_rounds: None,
+            least_s: None,
+        },
         request: Request {
             until: Until::Exit,
             cache: CacheState::Warm,
@@ -35,6 +43,7 @@ pub fn experiment(variants: usize, rounds: u32) -> Experiment {
             realtime: false,
             timeout_s: 1.0,
             ignore_failure: false,
+            ignored_codes: Vec::new(),
             prepare: None,
         },
     }
@@ -53,7 +62,8 @@ pub struct Fake {
     /// How long a launch really takes.
     pub pause: std::time::Duration,
     pub launched: Vec<usize>,
-    pub prepared: Vec<usize>,
+    pub prepared: Vec<(usize, i32)>,
+    pub concluded: Vec<usize>,
     pub chilled: Vec<usize>,
 }
 
@@ -67,6 +77,7 @@ impl Fake {
             pause: std::time::Duration::ZERO,
             launched: Vec::new(),
             prepared: Vec::new(),
+            concluded: Vec::new(),
             chilled: Vec::new(),
         }
     }
@@ -78,8 +89,13 @@ impl Fake {
 }
 
 impl Launching for Fake {
-    fn prepare_round(&mut self) -> Result<(), LabError> {
-        self.prepared.push(self.next);
+    fn prepare(&mut self, variant: usize, round: i32) -> Result<(), LabError> {
+        self.prepared.push((variant, round));
+        Ok(())
+    }
+
+    fn conclude(&mut self, variant: usize) -> Result<(), LabError> {
+        self.concluded.push(variant);
         Ok(())
     }
 

@@ -51,7 +51,7 @@ fn a_damaged_line_is_named_and_nothing_is_changed() {
         ("{\"round\":1", "line 4 is not a launch"),
         ("\u{0}\u{0}\u{0}", "line 4 is not a launch"),
         ("\nnonsense", "line 5 is not a launch"),
-        (stranger.as_str(), "variant 9 of a run with 2"),
+        (stranger.as_str(), "it is for variant 9, but the run has 2 variants"),
     ];
     for (damage, expected) in cases {
         let mut damaged = lines.clone();
@@ -74,7 +74,13 @@ fn an_existing_run_is_never_overwritten() {
     let path = finished(folder.path());
     let before = fs::read(launches(&path)).unwrap();
     let text = RunFolder::create(&path, &experiment(2, 1)).err().unwrap().to_string();
-    assert!(text.contains("already holds a run") && text.contains("--resume"), "{text}");
+    assert!(text.contains("already contains a run"), "{text}");
+    assert!(text.contains("headstart compare --resume"), "{text}");
+    // An explanation is made in one go: nothing resumes it.
+    fs::write(path.join("explanation.json"), "{}").unwrap();
+    let text = RunFolder::create(&path, &experiment(2, 1)).err().unwrap().to_string();
+    assert!(text.contains("--save") && !text.contains("--resume"), "{text}");
+    fs::remove_file(path.join("explanation.json")).unwrap();
     fs::remove_file(path.join("experiment.json")).unwrap();
     assert!(RunFolder::create(&path, &experiment(2, 1)).is_err(), "launches without description");
     assert_eq!(fs::read(launches(&path)).unwrap(), before);
@@ -106,7 +112,7 @@ fn what_is_no_run_is_refused_with_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let missing = RunFolder::read(folder.path()).err().unwrap().to_string();
     assert!(
-        missing.contains("experiment.json") && missing.contains("name the folder"),
+        missing.contains("experiment.json") && missing.contains("give the folder"),
         "{missing}"
     );
     let description = folder.path().join("experiment.json");
@@ -119,10 +125,10 @@ fn what_is_no_run_is_refused_with_its_path() {
     other.schema += 1;
     fs::write(&description, serde_json::to_vec(&other).unwrap()).unwrap();
     let text = RunFolder::resume(folder.path()).err().unwrap().to_string();
-    assert!(text.contains("use the headstart that wrote it"), "{text}");
+    assert!(text.contains("use the version of headstart that wrote it"), "{text}");
     let below_a_file = description.join("run");
     let text = RunFolder::create(&below_a_file, &other).err().unwrap().to_string();
-    assert!(text.contains("experiment.json/run") && text.contains("--run"), "{text}");
+    assert!(text.contains("experiment.json/run") && text.contains("--save"), "{text}");
 }
 
 #[test]

@@ -37,11 +37,14 @@ fn the_seed_alone_decides_the_order() {
 }
 
 #[test]
-fn preparation_comes_before_rounds_and_the_cold_cache_before_launches() {
+fn preparation_comes_before_every_launch_and_conclusion_after_it() {
     let mut fake = Fake::new(scattered);
     let mut done = Vec::new();
     go_on(&experiment(3, 5), &mut done, &mut fake, &mut Vec::new()).unwrap();
-    assert_eq!(fake.prepared, [0, 3, 6, 9, 12, 15, 18]);
+    let prepared: Vec<_> = done.iter().map(|s| (s.variant as usize, s.round)).collect();
+    assert_eq!(fake.prepared, prepared);
+    assert_eq!((fake.prepared.len(), fake.prepared[0].1), (21, -2));
+    assert_eq!(fake.concluded, fake.launched);
     assert_eq!(fake.chilled, fake.launched);
     assert!(done.iter().all(|sample| sample.cold.is_some()));
 }
@@ -89,4 +92,20 @@ fn a_failure_keeps_what_was_measured() {
     assert!(error.to_string().contains("exit code 3"), "{error}");
     assert_eq!(kept, whole(&experiment(3, 5), scattered).0[..10]);
     assert_eq!(done, kept);
+}
+
+#[test]
+fn a_run_may_ask_for_a_least_time_and_a_least_number_of_rounds() {
+    let rounds = |least_s: f64, least_rounds: u32, most: u32| {
+        let mut asked = experiment(2, most);
+        asked.schedule.least_s = Some(least_s);
+        asked.schedule.least_rounds = Some(least_rounds);
+        // Launches of 0.1 s.
+        let (done, stop) = whole(&asked, |_| 100_000.0);
+        assert_eq!(stop, Stop::Rounds);
+        done.iter().filter(|sample| sample.round >= 0 && sample.variant == 0).count()
+    };
+    assert_eq!(rounds(0.95, 1, 1000), 10, "the time decides");
+    assert_eq!(rounds(0.95, 25, 1000), 25, "the least number of rounds decides");
+    assert_eq!(rounds(0.95, 1, 4), 4, "the most rounds decide");
 }

@@ -130,7 +130,7 @@ impl Planning<'_> {
     fn words(&self, module: usize) -> Vec<String> {
         match &self.asking[module] {
             Asking::Named(words) => words.clone(),
-            Asking::ByPath(path) => vec![path.display().to_string()],
+            Asking::ByPath(path) => vec![model::text::text(path)],
             Asking::Stays => Vec::new(),
         }
     }

@@ -5,6 +5,8 @@ use super::plan::Plan;
 use image::elf::edit::{Edit, EditError};
 use image::elf::spec;
 use loader::{Graph, origin};
+use model::text;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Makes `edit`, of the program, ask for its libraries as planned. `folder`: what $ORIGIN in the
@@ -18,13 +20,13 @@ pub fn ask_for(
     plan: &Plan,
     folder: Option<&Path>,
 ) -> Result<(), EditError> {
-    let folder = folder.map(|folder| folder.display().to_string());
+    let folder = folder.map(text::text);
     let settled = |word: &String| match &folder {
         Some(folder) => origin::replaced(word, folder),
         None => word.clone(),
     };
     let words: Vec<String> = plan.words.iter().flatten().map(settled).collect();
-    let needs = words.iter().map(|word| (spec::DT_NEEDED, edit.add_string(word.as_bytes())));
+    let needs = words.iter().map(|word| (spec::DT_NEEDED, edit.add_name(word)));
     let mut entries: Vec<(u64, u64)> = needs.collect();
     entries.extend(edit.dynamic().iter().filter(|entry| entry.0 != spec::DT_NEEDED));
     edit.set_dynamic(entries);
@@ -43,7 +45,9 @@ fn rename(edit: &mut Edit<'_>, graph: &Graph, module: usize, path: &str) -> Resu
     names.dedup();
     let versions = graph.modules[0].image.versions();
     let files: Vec<_> = versions.filter_map(|version| version.library.as_deref()).collect();
-    for name in names.iter().filter(|name| files.contains(&name.as_bytes())) {
+    let path = text::name(path);
+    let names = names.iter().map(|name| text::name(name));
+    for name in names.filter(|name| files.contains(&name.as_bytes())) {
         edit.rename_version_file(name.as_bytes(), path.as_bytes())?;
     }
     Ok(())

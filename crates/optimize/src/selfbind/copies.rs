@@ -8,23 +8,27 @@
 //! ```
 
 use crate::LinkError;
+use bundle::{BundleError, kept, sources};
+use image::apply;
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
-use loader::Module;
 use loader::origin::replaced;
+use loader::{Graph, Module};
+use model::bundle::Kept;
+use model::text::{name as name_of, text};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 const RUN: &str = "run";
 const PROGRAM: &str = "bin";
 const LIBRARIES: &str = "lib";
-const MANIFEST: &str = "libraries.json";
+pub(crate) const MANIFEST: &str = "libraries.json";
 /// Version of the shape of the manifest.
-const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 /// The folder, which is emptied again with this value unless it is kept.
 pub struct Folder {
@@ -62,36 +66,61 @@ impl Folder {
     /// Where the copy of a module is.
     pub fn copy_of(&self, module: &Module) -> PathBuf {
         let name = module.image.soname.clone().unwrap_or_default();
-        self.path.join(LIBRARIES).join(name)
+        self.path.join(LIBRARIES).join(name_of(&name))
     }
 
     /// Makes the program look for its libraries here before anywhere else that it names, but
     /// behind LD_LIBRARY_PATH where it does so now. `origin`: its present folder.
     pub fn search_first(&self, edit: &mut Edit<'_>, program: &Loadable, origin: &Path) {
-        let own = self.path.join(LIBRARIES).display().to_string();
+        let own = text(self.path.join(LIBRARIES));
         let old = program.rpath.as_ref().filter(|_| program.runpath.is_none());
         let (tag, rest) = match (old, &program.runpath) {
             (Some(rpath), _) => (spec::DT_RPATH, Some(rpath)),
             (None, runpath) => (spec::DT_RUNPATH, runpath.as_ref()),
         };
-        let rest = rest.map(|rest| replaced(rest, &origin.display().to_string()));
+        let rest = rest.map(|rest| replaced(rest, &text(origin)));
         let all = own + &rest.map_or(String::new(), |rest| format!(":{rest}"));
-        let at = edit.add_string(all.as_bytes());
+        let at = edit.add_name(&all);
         edit.set_value(tag, at);
     }
 
-    /// Says which files were copied, and what tells whether they are still the same.
+    /// Says what was written, of which files, and which of them were copied (`copied`, by index).
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn write_manifest<'a>(
-        &self,
-        modules: impl Iterator<Item = &'a Module>,
-    ) -> Result<(), LinkError> {
-        let libraries: Vec<Value> = modules.map(|module| self.entry(module)).collect();
-        let manifest = json!({ "schema": SCHEMA, "libraries": libraries });
+    /// It cannot be written, or one of the files cannot be read.
+    pub fn write_manifest(&self, graph: &Graph, copied: &[usize]) -> Result<(), LinkError> {
         let path = self.path.join(MANIFEST);
-        fs::write(&path, format!("{manifest:#}\n")).map_err(LinkError::io(&path))
+        let failed = LinkError::io(&path);
+        let unread = |error| match error {
+            BundleError::Io { path, source } => LinkError::Io { path, source },
+            error => failed(io::Error::other(error.to_string())),
+        };
+        let mut files = Vec::new();
+        for part in [PROGRAM, LIBRARIES] {
+            files.extend(kept::below(&self.path, Path::new(part)).map_err(&failed)?);
+        }
+        files.push(kept::link(Path::new(RUN), &self.target()));
+        let kept = Kept {
+            files,
+            modules: sources::of_graph(graph).map_err(unread)?,
+            stays_in: Some(text(&self.path)),
+            checked_at_start: Some(false),
+        };
+        let mut manifest = serde_json::to_value(kept).map_err(|error| failed(error.into()))?;
+        let program = graph.modules.first().map(|module| &module.path);
+        let program = program.and_then(|path| std::path::absolute(path).ok());
+        let libraries = copied.iter().filter_map(|&module| graph.modules.get(module));
+        manifest["schema"] = SCHEMA.into();
+        manifest["headstart"] = env!("CARGO_PKG_VERSION").into();
+        manifest["program"] = program.map(text).into();
+        manifest["libraries"] = libraries.map(|module| self.entry(module)).collect();
+        apply::write_new(&path, std::iter::once(format!("{manifest:#}\n").as_bytes()), 0o644)?;
+        Ok(())
+    }
+
+    /// What `run` leads to.
+    fn target(&self) -> PathBuf {
+        Path::new(PROGRAM).join(&self.program)
     }
 
     fn entry(&self, module: &Module) -> Value {
@@ -99,8 +128,8 @@ impl Folder {
         let changed = data.as_ref().map(|data| (data.mtime(), data.mtime_nsec()));
         let copy = self.copy_of(module);
         json!({
-            "copy": copy.strip_prefix(&self.path).unwrap_or(&copy),
-            "original": module.path,
+            "copy": text(copy.strip_prefix(&self.path).unwrap_or(&copy)),
+            "original": text(&module.path),
             "bytes": module.image.bytes().len(),
             "modified_ns": changed.map(|(s, ns)| s.saturating_mul(1_000_000_000) + ns),
             "build_id": build_id(&module.image),
@@ -113,7 +142,7 @@ impl Folder {
     /// The link cannot be made.
     pub fn keep(mut self) -> Result<PathBuf, LinkError> {
         let run = self.path.join(RUN);
-        symlink(Path::new(PROGRAM).join(&self.program), &run).map_err(LinkError::io(&run))?;
+        symlink(self.target(), &run).map_err(LinkError::io(&run))?;
         self.kept = true;
         Ok(self.program())
     }

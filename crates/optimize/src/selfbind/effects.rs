@@ -81,7 +81,7 @@ fn differs(before: &Launch, module: usize, offset: u64) -> Changed {
     let symbol = image.relocations().find(|relocation| relocation.offset == offset);
     let name = symbol.map_or(String::new(), |found| proof::symbol_name(image, found.symbol));
     let path = before.graph.modules[module].path.display();
-    Changed(format!("address {offset:#x} of {path} ({name}) would get another value"))
+    Changed(format!("address {offset:#x} of {path} ({name}) would get a different value"))
 }
 
 fn word(image: &Loadable, address: u64) -> Option<u64> {

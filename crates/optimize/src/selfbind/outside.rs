@@ -17,6 +17,8 @@ pub enum Reason {
     NotKnownByName,
     /// It opens libraries, along a DT_RPATH of those that led to it.
     SearchesForOthers,
+    /// It has data that is not part of its program, which it may read from its own file.
+    CarriesData,
     /// The user said so.
     AsAsked,
 }
@@ -27,9 +29,10 @@ impl Reason {
         match self {
             Reason::PartOfLibc => "part of libc",
             Reason::AsksWhereItIs => "asks for its own path (dladdr)",
-            Reason::NotKnownByName => "not known by its DT_SONAME alone",
+            Reason::NotKnownByName => "needed under names other than its DT_SONAME",
             Reason::SearchesForOthers => "opens libraries along the DT_RPATH of others",
-            Reason::AsAsked => "as asked",
+            Reason::CarriesData => "carries data of its own behind or between its sections",
+            Reason::AsAsked => "as requested",
         }
     }
 }
@@ -40,7 +43,7 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
     let users = names_asked(graph);
     let each = graph.modules.iter().enumerate().map(|(index, module)| {
         let image = &module.image;
-        let file = module.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let file = module.path.file_name().map(model::text::text);
         let is = |names: &[String]| {
             names
                 .iter()
@@ -56,6 +59,8 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
             Some(Reason::NotKnownByName)
         } else if !is(wanted) && finding::imports(image, &[b"dladdr", b"dladdr1"]) {
             Some(Reason::AsksWhereItIs)
+        } else if image::elf::trailing_data(image).is_some() {
+            Some(Reason::CarriesData)
         } else {
             None
         }

@@ -51,7 +51,7 @@ fn lost(original: Protection, variant: Protection, keeps_aslr: bool) -> Option<&
         return Some("it has memory that can be written and executed, unlike the original");
     }
     let weaker = rank(variant.relro) < rank(original.relro);
-    weaker.then_some("less of it is made read-only after relocation (RELRO) than of the original")
+    weaker.then_some("less of it becomes read-only after relocation (RELRO) than of the original")
 }
 
 #[cfg(test)]

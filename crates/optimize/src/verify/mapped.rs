@@ -3,7 +3,7 @@
 
 use super::{Flaw, wrong};
 use crate::Built;
-use model::{Command, Mapping, PageFaults};
+use model::{Command, Mapping, PageFaults, text};
 use os::LaunchError;
 use os::attend::Options;
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,7 @@ pub(super) fn none(
     let mapped = match of_kernel(command, options)? {
         Some(faults) => {
             if gave_way(&faults, original) {
-                return Err(wrong("it gave way to the original program, which it started instead"));
+                return Err(wrong("it started the original program instead"));
             }
             files(&faults)
         }
@@ -76,7 +76,7 @@ fn files(faults: &PageFaults) -> Vec<PathBuf> {
         } else if *left >= 0
             && let Some(file) = mapping.file()
         {
-            files.push(PathBuf::from(file));
+            files.push(PathBuf::from(text::name(file)));
         }
     }
     files
@@ -87,7 +87,10 @@ fn gave_way(faults: &PageFaults, original: &Path) -> bool {
     let own = faults.mappings.iter().filter(|mapping| mapping.pid == faults.pid);
     let mut later = own.skip_while(|mapping| !is_execve(mapping)).skip(1);
     let again = later.by_ref().any(is_execve);
-    again && later.any(|mapping| mapping.file().is_some_and(|file| Path::new(file) == original))
+    again
+        && later.any(|mapping| {
+            mapping.file().is_some_and(|file| text::name(file) == *original.as_os_str())
+        })
 }
 
 #[cfg(test)]
@@ -147,7 +150,7 @@ mod tests {
             library.display()
         );
         let program = testkit::compile(&cc, folder.path(), "program", &source, &["-ldl"]);
-        let command = os::program::resolve(&[program.display().to_string()]).unwrap();
+        let command = os::program::resolve(&[program]).unwrap();
         let found = of_loader(&command, &Options::default()).unwrap();
         assert!(found.contains(&library), "{found:?}");
         assert!(found.iter().any(|path| path.ends_with("libc.so.6")), "{found:?}");

@@ -14,6 +14,7 @@ mod copies;
 mod hardening;
 mod log;
 mod mapped;
+mod output;
 mod references;
 mod structure;
 
@@ -33,6 +34,8 @@ use std::time::Duration;
 pub enum Flaw {
     /// The variant is wrong: a sentence, to follow its name and a colon.
     Wrong(String),
+    /// It cannot be told whether the variant is right: a sentence, to follow its name and a colon.
+    Unknown(String),
     /// Nothing can be verified any more.
     Stop(OptimizeError),
 }
@@ -71,7 +74,7 @@ impl<'a> Verifier<'a> {
         let slowest_us = subject.observed.iter().map(|o| o.total_us).fold(0.0, f64::max);
         let patience = Duration::try_from_secs_f64(slowest_us / 1e6 * SLOWER + SLOWER_S);
         Verifier {
-            expected: Expected::new(&subject.observed),
+            expected: Expected::new(&subject.observed, terms.check.is_some()),
             references: references::references(&subject.graph, &copies::file),
             patience: patience.unwrap_or(Duration::MAX).min(terms.timeout),
             subject,
@@ -83,6 +86,11 @@ impl<'a> Verifier<'a> {
     /// What could not be compared, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         self.expected.notes()
+    }
+
+    /// Why no variant can be shown to do what the original does, where that is so.
+    pub(crate) fn cannot_compare(&self) -> Option<String> {
+        self.expected.cannot_compare()
     }
 
     /// Verifies what `optimisation` built in `folder`.

@@ -85,7 +85,7 @@ pub(super) fn compare(original: &References, variant: &References) -> Result<(),
     let gone = |bound: &&Bound| !within(bound) && !found.contains_key(&key(bound));
     match original.bound.iter().find(gone) {
         Some(Bound { object, symbol, .. }) => {
-            Err(wrong(format!("{} does not refer to {symbol} any more", object.display())))
+            Err(wrong(format!("{} no longer refers to {symbol}", object.display())))
         }
         None => Ok(()),
     }
@@ -97,7 +97,7 @@ fn same(bound: &Bound, wanted: &[&Bound]) -> Result<(), Flaw> {
     if wanted.is_empty() {
         let Bound { object, symbol, .. } = bound;
         let object = object.display();
-        return Err(wrong(format!("{object} refers to {symbol}, which the original does not")));
+        return Err(wrong(format!("{object} refers to {symbol}, unlike the original")));
     }
     let for_that = wanted.iter().any(|wanted| wanted.purpose == bound.purpose);
     let alike = |wanted: &&Bound| !for_that || wanted.purpose == bound.purpose;
@@ -150,7 +150,7 @@ mod tests {
         let all = |bound: &[Bound]| References { modules: Vec::new(), bound: bound.to_vec() };
         match compare(&all(original), &all(variant)) {
             Ok(()) => None,
-            Err(Flaw::Wrong(reason)) => Some(reason),
+            Err(Flaw::Wrong(reason) | Flaw::Unknown(reason)) => Some(reason),
             Err(Flaw::Stop(error)) => panic!("{error}"),
         }
     }
@@ -186,6 +186,6 @@ mod tests {
         // A call that became an address.
         assert_eq!(with(1, bound("/a", "f@V", Value, Some("/b"))), "");
         let gone = reason(&original, &original[..2]).unwrap();
-        assert!(gone.contains("does not refer to"), "{gone}");
+        assert!(gone.contains("no longer refers to"), "{gone}");
     }
 }

@@ -76,17 +76,17 @@ fn loads(segments: &[Segment], file_bytes: u64) -> Result<(), String> {
         let at = segment.address;
         if let Some(before) = before {
             if at < before.address {
-                return Err(format!("the segment at {at:#x} is not in order"));
+                return Err(format!("the segment at {at:#x} is out of order"));
             }
             if at < before.end() {
-                return Err(format!("the segment at {at:#x} overlaps the one before"));
+                return Err(format!("the segment at {at:#x} overlaps the previous one"));
             }
         }
         if segment.file_size > segment.memory_size {
             return Err(format!("the segment at {at:#x} is smaller in memory than in the file"));
         }
         if segment.offset.checked_add(segment.file_size).is_none_or(|end| end > file_bytes) {
-            return Err(format!("the segment at {at:#x} is not all in the file"));
+            return Err(format!("the segment at {at:#x} extends past the end of the file"));
         }
         if segment.offset % PAGE != at % PAGE {
             return Err(format!("the segment at {at:#x} cannot be mapped from its offset"));
@@ -95,7 +95,7 @@ fn loads(segments: &[Segment], file_bytes: u64) -> Result<(), String> {
     }
     match before {
         Some(_) => Ok(()),
-        None => Err("nothing of it is loaded".to_owned()),
+        None => Err("it has no segment to load".to_owned()),
     }
 }
 
@@ -120,13 +120,13 @@ mod tests {
         let (one, two) = (load(0, 0, 0x800), load(0x1000, 0x1000, 0x10));
         assert_eq!(loads(&[one, two], 0x1010), Ok(()));
         for (segments, bytes, reason) in [
-            (vec![two, one], 0x1010, "not in order"),
+            (vec![two, one], 0x1010, "out of order"),
             (vec![load(0, 0, 0x1001), two], 0x1010, "overlaps"),
-            (vec![one, two], 0x100f, "not all in the file"),
-            (vec![load(u64::MAX, 0xfff, 1)], 0x100f, "not all in the file"),
+            (vec![one, two], 0x100f, "past the end of the file"),
+            (vec![load(u64::MAX, 0xfff, 1)], 0x100f, "past the end of the file"),
             (vec![load(0x10, 0, 0x10)], 0x1010, "cannot be mapped"),
             (vec![Segment { memory_size: 1, ..one }], 0x1010, "smaller in memory"),
-            (vec![], 0x1010, "nothing of it"),
+            (vec![], 0x1010, "it has no segment"),
         ] {
             let found = loads(&segments, bytes).unwrap_err();
             assert!(found.contains(reason), "{found}");

@@ -4,8 +4,8 @@
 use model::Command;
 use optimize::search::{Choice, trials};
 use optimize::{
-    Built, Declined, Launches, Optimisation, OptimizeError, Outcome, Program, Scratch, Subject,
-    Terms, Verifier,
+    Built, Declined, Launches, NotBuilt, Optimisation, OptimizeError, Outcome, Program, Scratch,
+    Subject, Terms, Verifier,
 };
 use os::launcher::Launcher;
 use std::fs;
@@ -32,8 +32,8 @@ impl Optimisation for Made {
         self.keeps_aslr
     }
 
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
-        (self.build)(self.bench, program, folder)
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
+        Ok((self.build)(self.bench, program, folder)?)
     }
 }
 

@@ -23,8 +23,8 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 pub enum DropError {
     /// Only root may.
     #[error(
-        "dropping the page cache needs root (writing {DROP_CACHES}: {0}); run headstart as root, \
-         or without it: then only the launch's own files are evicted"
+        "dropping the page cache needs root (writing {DROP_CACHES}: {0}); run headstart as root; \
+         otherwise only the files of the launch are evicted"
     )]
     NotPermitted(io::Error),
     /// The kernel has no such switch, or a container hides it.

@@ -38,7 +38,7 @@ pub enum CountError {
     )]
     NoValgrind,
     /// Valgrind ran and left no count.
-    #[error("valgrind left no count of {command}{said}; see whether it runs by hand: {by_hand}")]
+    #[error("valgrind gave no count for {command}{said}; try it by hand: {by_hand}")]
     NoCount {
         /// The program's command line.
         command: String,

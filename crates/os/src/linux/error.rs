@@ -13,7 +13,7 @@ pub enum LaunchError {
     #[error("'{0}' does not exist; check the path")]
     NoSuchFile(PathBuf),
     /// The path is a folder.
-    #[error("'{0}' is a folder; name the program inside it")]
+    #[error("'{0}' is a folder; give the path of a program in it")]
     IsDirectory(PathBuf),
     /// The file may not be executed.
     #[error("'{0}' is not executable; make it so with: chmod +x '{0}'")]
@@ -39,10 +39,13 @@ pub enum LaunchError {
         remedy: String,
     },
     /// An argument holds a NUL byte.
-    #[error("an argument of '{0}' holds a NUL byte, which no program can receive; remove it")]
+    #[error(
+        "an argument of '{0}' contains a NUL byte, which cannot be passed to a program; \
+     remove it"
+    )]
     NulByte(String),
     /// Arguments and environment are more than the kernel passes on.
-    #[error("'{program}' could not be started: {found}; hand long lists over in a file")]
+    #[error("'{program}' could not be started: {found}; pass long lists in a file")]
     TooLong {
         /// The program.
         program: PathBuf,
@@ -51,13 +54,14 @@ pub enum LaunchError {
     },
     /// Somebody has the program open for writing.
     #[error(
-        "'{0}' is still open for writing in some process; try again when it is finished \
-         (fuser -v '{0}' shows which one)"
+        "'{0}' is still open for writing in another process; try again when that is done (fuser \
+         -v '{0}' shows the process)"
     )]
     Busy(PathBuf),
     /// The working directory cannot be entered.
     #[error(
-        "the working directory '{directory}' cannot be entered: {source}; create it or name another"
+        "the working directory '{directory}' cannot be entered: {source}; create it or choose \
+         another"
     )]
     Directory {
         /// The folder.
@@ -162,11 +166,11 @@ impl LaunchError {
 /// What helps against errors of clone and execve that have nothing to do with the program.
 fn next_step(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
-        Some(libc::EAGAIN) => "; there are too many processes: look at ulimit -u",
+        Some(libc::EAGAIN) => "; there are too many processes: check ulimit -u",
         Some(libc::ENOMEM) => "; free some memory",
         Some(libc::EMFILE | libc::ENFILE) => "; raise the limit on open files: ulimit -n",
-        Some(libc::ELOOP) => "; its links or '#!' interpreters go in circles",
-        Some(libc::EPERM) => "; look for a security module's refusal: dmesg",
-        _ => "; start it by hand to see more",
+        Some(libc::ELOOP) => "; its links or '#!' interpreters form a loop",
+        Some(libc::EPERM) => "; check whether a security module refused it: dmesg",
+        _ => "; start it by hand for details",
     }
 }

@@ -24,3 +24,17 @@ pub fn install() {
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
+
+extern "C" fn do_nothing(_: libc::c_int) {}
+
+/// A file that outgrows `ulimit -f` becomes an error of the write, which names the file, instead of
+/// SIGXFSZ and a sudden end that leaves temporary files behind. Programs that are launched get the
+/// default back: a handler does not survive execve.
+pub fn survive_file_size_limit() {
+    // SAFETY: the handler does nothing; a zeroed sigaction is a valid one without flags.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = do_nothing as extern "C" fn(libc::c_int) as usize;
+        libc::sigaction(libc::SIGXFSZ, &action, std::ptr::null_mut());
+    }
+}

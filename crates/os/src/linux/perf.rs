@@ -48,7 +48,7 @@ pub fn refusal(error: &io::Error) -> String {
              containers do; allow it there (docker run --cap-add PERFMON) or run outside"
         ),
         (Some(libc::ENOSYS) | None, _) | (_, None) => {
-            "this kernel has no perf events, or a container hides them; run outside of it".into()
+            "this kernel has no perf events, or a container hides them; run outside it".into()
         }
         _ => format!("perf_event_open failed: {error}"),
     }

@@ -8,21 +8,24 @@ pub use refused::{explain_exec_failure, is_on_noexec};
 
 use super::error::LaunchError;
 use model::Command;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Resolves `argv[0]` along PATH and checks what can be checked before a launch.
-pub fn resolve(argv: &[String]) -> Result<Command, LaunchError> {
-    let name = argv.first().map_or("", String::as_str);
+pub fn resolve<Word: AsRef<OsStr>>(argv: &[Word]) -> Result<Command, LaunchError> {
+    let argv: Vec<OsString> = argv.iter().map(|word| word.as_ref().to_owned()).collect();
+    let name = argv.first().map_or(OsStr::new(""), OsString::as_os_str);
     let program = find(name)?;
     check(&program)?;
-    Ok(Command { argv: argv.to_vec(), program, directory: None, environment: Vec::new() })
+    Ok(Command { argv, program, directory: None, environment: Vec::new() })
 }
 
 /// The path of `name`: itself where it holds a slash, else the first executable along PATH.
-fn find(name: &str) -> Result<PathBuf, LaunchError> {
-    if name.contains('/') {
+fn find(name: &OsStr) -> Result<PathBuf, LaunchError> {
+    if name.as_bytes().contains(&b'/') {
         return Ok(PathBuf::from(name));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -39,7 +42,7 @@ fn find(name: &str) -> Result<PathBuf, LaunchError> {
     }
     Err(match not_executable {
         Some(candidate) => LaunchError::NotExecutable(candidate),
-        None => LaunchError::NotFound(name.to_owned()),
+        None => LaunchError::NotFound(name.to_string_lossy().into_owned()),
     })
 }
 
@@ -58,6 +61,25 @@ fn check(program: &Path) -> Result<(), LaunchError> {
         return Err(LaunchError::NotExecutable(program.to_owned()));
     }
     Ok(())
+}
+
+/// The path by which a program is still found when the working folder is another one or is gone:
+/// absolute, without `..`, and not one of the names below `/proc` and `/dev` that mean another file
+/// to every process. Symbolic links in it stay otherwise, as programs go by their own names.
+///
+/// # Errors
+/// The working folder or a folder of the path cannot be found.
+pub fn lasting_path(program: &Path) -> std::io::Result<PathBuf> {
+    let path = std::path::absolute(program)?;
+    if path.starts_with("/proc") || path.starts_with("/dev") {
+        return path.canonicalize();
+    }
+    let climbs = path.components().any(|part| part == std::path::Component::ParentDir);
+    match (climbs, path.parent(), path.file_name()) {
+        (true, Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
+        (true, ..) => path.canonicalize(),
+        (false, ..) => Ok(path),
+    }
 }
 
 #[cfg(test)]

@@ -8,14 +8,14 @@ use std::path::PathBuf;
 pub enum WineError {
     /// Wine is not installed, or not for 64-bit programs.
     #[error(
-        "Windows programs need Wine, and there is no program wine64 in any folder of PATH, nor in \
-         {0}; install it with: apt-get install wine64"
+        "Windows programs need Wine, but wine64 is neither in PATH nor in {0}; install it with: \
+         apt-get install wine64"
     )]
     NotFound(String),
     /// A part of Wine is not where its loader is.
     #[error(
-        "'{loader}' comes without {missing} (looked in {folders}); install all of Wine with: \
-         apt-get install --reinstall wine64 libwine"
+        "'{loader}' lacks {missing} (looked in {folders}); install all of Wine with: apt-get \
+         install --reinstall wine64 libwine"
     )]
     Incomplete {
         /// `wine64`.
@@ -34,7 +34,7 @@ pub enum WineError {
         source: io::Error,
     },
     /// Wine's server or the first program did not do what they should.
-    #[error("Wine could not be made ready: {found}; try it by hand: {by_hand}")]
+    #[error("Wine could not be prepared: {found}; try it by hand: {by_hand}")]
     NotReady {
         /// What happened.
         found: String,
@@ -43,8 +43,8 @@ pub enum WineError {
     },
     /// Wine's server ended before the launches did.
     #[error(
-        "somebody has ended Wine's server during the launches, whose times mean nothing \
-             then; launch again"
+        "Wine's server was ended by someone else during the launches, so their times are \
+         meaningless; try again"
     )]
     ServerGone,
     /// Something could not be launched.

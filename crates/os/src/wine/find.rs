@@ -78,7 +78,7 @@ fn version(loader: &Path) -> Result<String, WineError> {
     let text = String::from_utf8_lossy(&output.stdout);
     match text.split_whitespace().next() {
         Some(version) if output.status.success() => Ok(version.to_owned()),
-        _ => Err(failed("it does not tell its version".to_owned())),
+        _ => Err(failed("it does not report its version".to_owned())),
     }
 }
 
@@ -105,10 +105,10 @@ mod tests {
         let loader = folder.path().join("wine64");
         std::fs::write(&loader, "#!/bin/sh\nexec wine \"$@\"\n").unwrap();
         std::fs::set_permissions(&loader, PermissionsExt::from_mode(0o755)).unwrap();
-        assert!(find().contains("no program wine64"), "a script is not the loader");
+        assert!(find().contains("wine64 is neither in PATH"), "a script is not the loader");
         std::fs::write(&loader, b"\x7fELF").unwrap();
-        assert!(find().contains("without its wineserver"), "{}", find());
+        assert!(find().contains("lacks its wineserver"), "{}", find());
         std::fs::write(folder.path().join("wineserver"), b"\x7fELF").unwrap();
-        assert!(find().contains("without its own libraries"), "{}", find());
+        assert!(find().contains("lacks its own libraries"), "{}", find());
     }
 }

@@ -193,7 +193,7 @@ fn launch_first(plan: &Plan) -> Result<(), String> {
     match wait_until(FIRST_LIMIT, &first, || None::<()>) {
         Err(Stopped::Ended(0)) => Ok(()),
         Err(why) => Err(format!("the first program {why}")),
-        Ok(()) => Err("the first program is not known to have ended".to_owned()),
+        Ok(()) => Err("the first program's exit was not seen".to_owned()),
     }
 }
 

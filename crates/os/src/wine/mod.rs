@@ -15,6 +15,7 @@ pub use find::Installation;
 
 use keeper::{Keeper, Plan};
 use model::Command;
+use std::ffi::OsString;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -39,15 +40,15 @@ impl Wine {
         let installation = Installation::find()?;
         let prefix = prefix::make(&installation.libraries)?;
         let environment = environment(prefix.path());
-        let command = |program: &Path, words: &[String]| Command {
-            argv: [&[program.display().to_string()], words].concat(),
+        let command = |program: &Path, words: &[OsString]| Command {
+            argv: [&[program.into()], words].concat(),
             program: program.to_owned(),
             directory: None,
             environment: environment.clone(),
         };
-        let first = installation.libraries.join(FIRST).display().to_string();
+        let first = installation.libraries.join(FIRST).into_os_string();
         let plan = Plan {
-            server: command(&installation.server, &["-f".to_owned(), "-p".to_owned()]),
+            server: command(&installation.server, &["-f".into(), "-p".into()]),
             first: command(&installation.loader, &[first]),
             prefix: prefix.path().to_owned(),
             cpu,
@@ -59,7 +60,7 @@ impl Wine {
     /// What launches the PE file `program`.
     pub fn command(&self, program: &Path) -> Command {
         Command {
-            argv: vec!["wine64".to_owned(), program.display().to_string()],
+            argv: vec!["wine64".into(), program.into()],
             program: self.installation.loader.clone(),
             directory: None,
             environment: environment(self.prefix.path()),
@@ -83,13 +84,13 @@ impl Wine {
 
 /// Variables of Wine's programs: no messages, nobody asked to install anything, no window, and
 /// nothing that leads to another Wine.
-fn environment(prefix: &Path) -> Vec<(String, Option<String>)> {
+fn environment(prefix: &Path) -> Vec<(String, Option<OsString>)> {
     const SET: [(&str, &str); 2] =
         [("WINEDEBUG", "-all"), ("WINEDLLOVERRIDES", "mscoree=;mshtml=;winedbg.exe=d")];
     const REMOVED: [&str; 5] = ["DISPLAY", "WINEARCH", "WINEDLLPATH", "WINELOADER", "WINESERVER"];
-    let set = SET.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
+    let set = SET.map(|(name, value)| (name.to_owned(), Some(value.into())));
     let removed = REMOVED.map(|name| (name.to_owned(), None));
-    let prefix = ("WINEPREFIX".to_owned(), Some(prefix.display().to_string()));
+    let prefix = ("WINEPREFIX".to_owned(), Some(prefix.as_os_str().to_owned()));
     [prefix].into_iter().chain(set).chain(removed).collect()
 }
 

@@ -77,7 +77,7 @@ fn programs_see_our_prefix_and_no_display() {
     let found = environment(Path::new("/p"));
     let value = |name: &str| {
         let found = found.iter().find(|(other, _)| other == name);
-        found.map(|(_, value)| value.as_deref())
+        found.map(|(_, value)| value.as_deref().and_then(std::ffi::OsStr::to_str))
     };
     assert_eq!(value("WINEPREFIX"), Some(Some("/p")));
     assert_eq!(value("WINEDEBUG"), Some(Some("-all")));

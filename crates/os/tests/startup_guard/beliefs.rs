@@ -29,44 +29,101 @@ fn a_bundle_is_the_original_by_every_name() {
             assert_eq!(launched.stdout.matches("argument ").count(), 3);
             assert_eq!(launched.line("in a row"), "1");
             let comm = &original[original.rfind('/').unwrap() + 1..];
-            // The kernel's copy, where there is room: slashes before a path change nothing.
-            let filled = |text: &str| format!("{text:/>width$}", width = own.len());
-            let fits = [&original, comm].into_iter().find(|text| text.len() <= own.len());
-            let seen = fits.map_or(own.to_owned(), filled);
-            assert_eq!(launched.line("command line"), format!("{seen} report one  3"));
+            // What ps shows, and where titles are written.
+            let line = format!("{original} report one  3");
+            assert_eq!(launched.line("command line"), line);
+            assert_eq!(launched.line("environment"), "HOME=/");
+            let room = format!("{} {}", line.len() + 1, line.len() + 1 + "HOME=/".len() + 1);
+            assert_eq!(launched.line("room"), room);
+            assert_eq!(launched.line("title"), "program: master process");
             assert_eq!(launched.line("comm"), &comm[..comm.len().min(15)]);
         }
     }
 }
 
+/// Starts what follows with a kernel that refuses PR_SET_MM.
+const REFUSING: &str = r#"
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 157, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 35, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 22),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof code / sizeof *code, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter))
+        return 99;
+    return execv(words[1], words + 2);
+}
+"#;
+
+/// As it was before the kernel could be told: the name, where there is room.
 #[test]
-fn the_command_line_shows_the_originals_name_where_it_has_room() {
-    let Some((bench, _)) = installed() else { return };
-    std::fs::create_dir(bench.path("x")).unwrap();
-    symlink("../run", bench.path("x/run")).unwrap();
-    let folder = tempfile::Builder::new().prefix("s").rand_bytes(3).tempdir_in("/tmp").unwrap();
-    let short = folder.path().join("run");
-    symlink(bench.path("run"), &short).unwrap();
-    let (short, long) = (short.to_str().unwrap(), bench.path("run"));
+fn where_the_kernel_cannot_be_told_the_command_line_has_the_name_if_there_is_room() {
+    let (Some((bench, _)), Some(cc)) = (installed(), testkit::tool("cc")) else { return };
+    let refusing = testkit::compile(&cc, &bench.path(""), "refusing", REFUSING, &[]);
+    let long = bench.path("run");
     let long = long.to_str().unwrap();
     let folder = format!("/{}/", "f".repeat(long.len()));
-    let seen = |base: &str, own: &str| {
-        let tables = Tables { original: format!("{folder}{base}").into(), ..bench.tables() };
+    let seen = |original: String, own: &str| {
+        let tables = Tables { original: original.clone().into(), ..bench.tables() };
         bench.install(&tables);
-        let mut command = Command::new(own);
-        let arguments = ["report", "2", "", "four"];
-        let launched = launch(command.args(arguments).env_clear().current_dir(bench.path("")));
+        let mut command = Command::new(&refusing);
+        command.args([long, own, "report", "2", "", "four"]).env_clear();
+        let launched = launch(&mut command);
         assert!(launched.is_bundle(), "{launched:?}");
-        assert_eq!(launched.line("argv0"), format!("{folder}{base}"));
+        assert_eq!(launched.line("argv0"), original);
         assert_eq!(launched.line("in a row"), "1");
         let line = launched.line("command line");
         line.strip_suffix(" report 2  four").unwrap().to_owned()
     };
-    assert_eq!(seen("name", "./run"), "/name");
-    assert_eq!(seen("inner", "x/run"), "inner");
-    assert_eq!(seen("longer", "x/run"), "x/run");
-    for own in [short, long] {
-        assert_eq!(seen("inkscape", own), format!("{:/>width$}", "inkscape", width = own.len()));
+    assert_eq!(seen(format!("{folder}name"), "./run"), "/name");
+    assert_eq!(seen(format!("{folder}inner"), "x/run"), "inner");
+    assert_eq!(seen(format!("{folder}longer"), "x/run"), "x/run");
+    assert_eq!(seen("/p".to_owned(), "./run"), "////p");
+}
+
+#[test]
+fn the_kernel_knows_of_the_memory_what_it_knew() {
+    for bench in [Bench::new(), Bench::fixed()].into_iter().flatten() {
+        bench.install(&bench.tables());
+        // Under another name nothing is told.
+        let untold = launch(named(&mut bench.command(&["memory"]), "other"));
+        let told = launch(&mut bench.command(&["memory"]));
+        assert!(told.is_bundle(), "{told:?}");
+        for name in ["code", "heap", "grows"] {
+            assert_eq!(told.line(name), untold.line(name), "{name}");
+        }
+        assert_eq!((told.line("heap"), told.line("grows")), ("1", "1"));
+    }
+}
+
+/// AT_EXECFN was in the bundle's own memory, which is read-only.
+#[test]
+fn every_text_can_be_written_to() {
+    let Some((bench, _)) = installed() else { return };
+    let many: Vec<String> = (0..300).map(|number| format!("{number}").repeat(20)).collect();
+    for original in ["/p".to_owned(), "/q".repeat(2000)] {
+        bench.install(&Tables { original: original.into(), ..bench.tables() });
+        for own in [bench.path("run").to_str().unwrap(), "./run", "other"] {
+            for variables in [0, 1, 1000] {
+                let mut command = bench.command(&["report"]);
+                let variables = (0..variables).map(|number| (format!("V{number}"), "value"));
+                command.args(&many).env_clear().envs(variables);
+                let launched = launch(named(&mut command, own));
+                assert!(launched.is_bundle(), "{launched:?}");
+                assert_eq!(launched.line("title"), "program: master process");
+            }
+        }
     }
 }
 
@@ -145,8 +202,9 @@ fn system_calls_when_nothing_changed() {
     let command = command.arg("-o").arg(&log).arg(bench.path("run")).env_clear();
     assert!(launch(command).is_bundle());
     let log = std::fs::read_to_string(log).unwrap();
-    // Eight records, one protection, the process's name; neither copies nor allocations.
+    // Eight records, the process's name, its command line, one protection; no allocations.
     let guard = log.lines().skip_while(|line| !line.starts_with("newfstatat(AT_FDCWD"));
-    let names: Vec<&str> = guard.take(10).filter_map(|line| line.split('(').next()).collect();
-    assert_eq!(names, [["newfstatat"; 8].as_slice(), &["prctl", "mprotect"]].concat());
+    let names: Vec<&str> = guard.take(12).filter_map(|line| line.split('(').next()).collect();
+    let rest = ["prctl", "brk", "prctl", "mprotect"];
+    assert_eq!(names, [["newfstatat"; 8].as_slice(), &rest].concat());
 }

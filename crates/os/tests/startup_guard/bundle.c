@@ -60,6 +60,63 @@ static struct timespec begun, ended;
 __attribute__((used)) static void begin(void) { clock_gettime(CLOCK_MONOTONIC, &begun); }
 __attribute__((used)) static void end(void) { clock_gettime(CLOCK_MONOTONIC, &ended); }
 
+extern char **environ;
+
+/* Text of a file of /proc, with its ends as spaces. */
+static void show(const char *what, const char *path)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(path, "r");
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    while (length && !text[length - 1])
+        length--;
+    for (size_t i = 0; i < length; i++)
+        text[i] = text[i] ? text[i] : ' ';
+    printf("%s %.*s\n", what, (int)length, text);
+}
+
+/* Writes a title over the arguments and the environment, as servers do, as far as they stand one
+   behind the other. */
+static void title(int argc, char **argv)
+{
+    char *end = argv[0];
+    for (int i = 0; i < argc; i++)
+        end = argv[i] == end ? end + strlen(end) + 1 : end;
+    size_t arguments = end - argv[0];
+    for (int i = 0; environ[i]; i++)
+        end = environ[i] == end ? end + strlen(end) + 1 : end;
+    size_t room = end - argv[0];
+    show("environment", "/proc/self/environ");
+    char *file = (char *)getauxval(AT_EXECFN);
+    printf("room %zu %zu\n", arguments, room);
+    memset(argv[0], 0, room);
+    snprintf(argv[0], room, "program: master process");
+    show("title", "/proc/self/cmdline");
+    memset(argv[0], '-', room - 1);
+    memset(file, '-', strlen(file));
+}
+
+/* What the kernel knows of the memory, addresses as distances from the guard. */
+static int memory(char **argv)
+{
+    char line[4096], *at = line;
+    long fields[53] = {0};
+    FILE *file = fopen("/proc/self/stat", "r");
+    fgets(line, sizeof line, file);
+    fclose(file);
+    at = strrchr(line, ')') + 2;
+    for (int i = 3; i < 53; i++, at = strchr(at, ' ') ? strchr(at, ' ') + 1 : at)
+        fields[i] = strtol(at, 0, 10);
+    long base = (long)guard, stack = (long)(argv - 1);
+    printf("bundle\ncode %ld %ld data %ld %ld stack %ld\n", fields[26] - base, fields[27] - base,
+           fields[45] - base, fields[46] - base, fields[28] - stack);
+    char *first = sbrk(0);
+    printf("heap %d\n", first == (char *)fields[47] || first > (char *)fields[47]);
+    printf("grows %d\n", sbrk(1 << 20) == first && sbrk(0) == first + (1 << 20) && !brk(first));
+    return 0;
+}
+
 /* What the process is, line by line. */
 static int report(int argc, char **argv)
 {
@@ -80,15 +137,14 @@ static int report(int argc, char **argv)
     int next = dup(0);
     close(next);
     printf("open files %d\n", next);
-    char line[512];
+    static char line[1 << 16];
     file = fopen("/proc/self/cmdline", "r");
     size_t length = fread(line, 1, sizeof line - 1, file);
     fclose(file);
     for (size_t i = 0; i < length; i++)
         line[i] = line[i] ? line[i] : ' ';
     printf("command line %.*s\n", (int)length, line);
-    /* Programs write titles there. */
-    memset(argv[0], '-', strlen(argv[0]));
+    title(argc, argv);
     file = fopen("/proc/self/maps", "r");
     while (fgets(line, sizeof line, file)) {
         uintptr_t from, to;
@@ -233,6 +289,8 @@ int main(int argc, char **argv)
         return where();
     if (!strcmp(command, "passed"))
         return passed(argv[2]);
+    if (!strcmp(command, "memory"))
+        return memory(argv);
     if (!strcmp(command, "overflow"))
         return overflow(argv);
     return report(argc, argv);

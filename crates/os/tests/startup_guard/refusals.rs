@@ -24,7 +24,7 @@ fn the_original_gets_arguments_and_environment() {
     assert!(launched.is_original(), "{launched:?}");
     assert_eq!(launched.line("argv0"), bench.path("original").to_str().unwrap());
     assert_eq!(launched.stdout.matches("argument ").count(), 3);
-    assert_eq!((launched.line("entries"), launched.line("counter")), ("2", "a"));
+    assert_eq!((launched.line("entries"), launched.line("counter")), ("1", "-"));
     assert_eq!(launched.stderr, "");
 }
 
@@ -117,22 +117,64 @@ fn an_original_that_only_starts_the_bundle_again() {
         bench.write("script", &format!("#!/bin/sh\n{script}\n"));
         bench.place_executable("script", "original");
         let launched = bench.launch();
-        let text = "and the original program only starts the bundle again: ";
+        let text = "has started the bundle again 500 times: ";
         assert!(launched.refusal().contains(text), "{launched:?}");
     }
 }
 
+/// A program as make, which starts itself by the path of its stale bundle: it was taken for a loop
+/// at the 27th.
 #[test]
-fn the_counter_counts() {
+fn a_program_may_start_the_bundle_again_as_often_as_it_likes() {
+    let (Some(bench), Some(cc)) = (stale(), testkit::tool("cc")) else { return };
+    let source = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n#include <sys/wait.h>\n\
+        int main(int count, char **words) { int left = atoi(words[1]); char next[20]; int code;\n\
+        if (!left) return puts(getenv(\"HEADSTART_STALE\") ? \"counted\" : \"ended\") < 0;\n\
+        sprintf(next, \"%d\", left - 1);\n\
+        if (left % 2 || !fork()) return execl(words[2], \"run\", next, words[2], (char *)0);\n\
+        wait(&code); return code != 0; }";
+    testkit::compile(&cc, &bench.path(""), "original", source, &["-w"]);
+    let launched = launch(&mut bench.command(&["600", bench.path("run").to_str().unwrap()]));
+    assert_eq!((launched.stdout.as_str(), launched.status.code()), ("ended\n", Some(0)));
+    // A script in between that ends by itself.
+    bench.write(
+        "script",
+        "#!/bin/sh\n[ $1 = 0 ] && echo $HEADSTART_STALE && exit\n./run $(($1 - 1))\n",
+    );
+    bench.place_executable("script", "original");
+    let launched = launch(&mut bench.command(&["100"]));
+    assert_eq!((launched.stdout.as_str(), launched.status.code()), ("101\n", Some(0)));
+}
+
+#[test]
+fn starts_of_a_script_are_counted() {
     let Some(bench) = stale() else { return };
     let with = |value: &str| launch(bench.command(&[]).env("HEADSTART_STALE", value));
-    assert_eq!(with("a").line("counter"), "b");
-    assert_eq!(with("y").line("counter"), "z");
-    assert_eq!(with("a").line("entries"), "2");
-    for value in ["z", "", "A", "{"] {
-        assert!(with(value).refusal().contains("only starts the bundle again"), "{value}");
+    // A program is not counted.
+    assert_eq!((with("007").line("counter"), with("999").line("counter")), ("007", "999"));
+    bench.write("script", "#!/bin/sh\necho counter $HEADSTART_STALE\n");
+    bench.place_executable("script", "original");
+    assert_eq!(launch(&mut bench.command(&[])).line("counter"), "001");
+    for (before, after) in [("001", "002"), ("009", "010"), ("199", "200"), ("499", "500")] {
+        assert_eq!(with(before).line("counter"), after);
+    }
+    assert!(with("500").refusal().contains("started the bundle again 500 times"));
+    // What is no script, program or bundle is the kernel's business.
+    bench.write("script", "x");
+    bench.place_executable("script", "original");
+    assert!(with("001").refusal().contains("cannot be started (error 8)"));
+}
+
+#[test]
+fn the_original_can_be_forbidden() {
+    let Some(bench) = stale() else { return };
+    let with = |value: &str| launch(bench.command(&[]).env("HEADSTART_STALE", value));
+    for value in ["never", "", "01", "0001", "00x", "-01"] {
+        let launched = with(value);
+        let text = "WANTED is not what it was when the bundle was made, and HEADSTART_STALE is set";
+        assert!(launched.refusal().contains(text), "{value} {launched:?}");
     }
     // Nobody else minds it.
     let mut command = bench.command(&[]);
-    assert!(launch(command.env("HEADSTART_STALE", "z").env("WANTED", "yes")).is_bundle());
+    assert!(launch(command.env("HEADSTART_STALE", "never").env("WANTED", "yes")).is_bundle());
 }

@@ -6,7 +6,7 @@ use os::startup_guard::{Record, Tables};
 use std::process::Command;
 
 const LAUNCHES: usize = 201;
-/// Of issue 4: when nothing has changed, with a handful of records.
+/// The most that the guard may cost when nothing has changed, with a handful of records.
 const BAR_NS: u64 = 15_000;
 
 /// Least and median time of the guard, from its own launches.

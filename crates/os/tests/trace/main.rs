@@ -10,3 +10,4 @@ mod permission;
 mod processes;
 mod signals;
 mod support;
+mod waits;

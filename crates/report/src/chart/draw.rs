@@ -117,11 +117,11 @@ fn frame(scale: &Scale, kind: Chart, x: &Axis, y: &Axis) -> String {
     let (_, name) = unit_of(scale);
     let (how, hint) = match kind {
         Chart::Plain => ("", ""),
-        Chart::Root => (", square-root scale", "a straight line is n²"),
+        Chart::Root => (", square-root scale", "a straight line means n²"),
         Chart::Logarithmic if scale.points.iter().any(|p| p.n == 0) => {
-            (", logarithmic scale", "a straight line is a power of n; n = 0 is left out")
+            (", logarithmic scale", "a straight line means a power of n; n = 0 is omitted")
         }
-        Chart::Logarithmic => (", logarithmic scale", "a straight line is a power of n"),
+        Chart::Logarithmic => (", logarithmic scale", "a straight line means a power of n"),
     };
     drawn += &text(LEFT, TOP - 12.0, Anchor::Start, "hs-name", &format!("{name}{how}"));
     drawn += &text(RIGHT, TOP - 12.0, Anchor::End, "", hint);

@@ -1,7 +1,7 @@
 use super::figures::{bytes, count, duration, plural, why};
 use super::page::Page;
 use crate::style::Tint;
-use model::{CpuidTax, Explanation, FileWork, Reading};
+use model::{CpuidTax, Explanation, FileWork, Reading, Waits};
 
 /// Page faults, file-system work and CPUID, a line each.
 pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
@@ -9,6 +9,9 @@ pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
     let faults = faults(explanation);
     labelled(page, "Page faults", faults);
     labelled(page, "Files", explanation.files.clone().map(|work| files(&work)));
+    if let Some(us) = explanation.untraced_cpu_us.get() {
+        labelled(page, "CPU time", Reading::Value(cpu_time(us, &explanation.waits)));
+    }
     labelled(page, "CPUID", explanation.cpuid.clone().map(|tax| cpuid(&tax)));
 }
 
@@ -62,6 +65,16 @@ fn files(work: &FileWork) -> String {
         timed(work.stats, "stat", "stats", &work.stats_us),
         plural(work.scans, "listing read", "listings read")
     )
+}
+
+fn cpu_time(us: f64, waits: &Reading<Waits>) -> String {
+    let cpu = format!("{} untraced", duration(us));
+    match waits.value() {
+        Some(waits) if waits.total_us > 0.0 => {
+            format!("{cpu}; waiting takes {}", duration(waits.total_us))
+        }
+        _ => cpu,
+    }
 }
 
 fn cpuid(tax: &CpuidTax) -> String {

@@ -2,7 +2,7 @@ use super::page::Page;
 use crate::style::Tint;
 use model::{Explanation, Finding, Phase};
 
-/// Findings, costliest first: cause, evidence, remedy.
+/// Findings, costliest first, each with those that are part of it.
 pub(super) fn list(page: &mut Page, explanation: &Explanation) {
     if explanation.findings.is_empty() {
         let told = explanation.phases.iter().any(|time| time.phase != Phase::Unattributed);
@@ -11,21 +11,31 @@ pub(super) fn list(page: &mut Page, explanation: &Explanation) {
         return;
     }
     page.heading("What costs time");
-    for (index, finding) in explanation.findings.iter().enumerate() {
+    let findings = &explanation.findings;
+    let whole = |part: &Finding| {
+        let of = part.part_of.as_ref()?;
+        findings.iter().find(|finding| finding.id == *of && finding.part_of.is_none())
+    };
+    for (index, finding) in findings.iter().filter(|f| whole(f).is_none()).enumerate() {
         if index > 0 {
             page.blank();
         }
-        entry(page, index + 1, finding);
+        entry(page, &format!("{:>3}  ", index + 1), finding);
+        let is_part = |part: &&Finding| whole(part).is_some_and(|of| std::ptr::eq(of, finding));
+        for part in findings.iter().filter(is_part) {
+            entry(page, "     of it  ", part);
+        }
     }
 }
 
-fn entry(page: &mut Page, number: usize, finding: &Finding) {
-    let lead = format!("{number:>3}  ");
-    page.wrapped(&lead, Tint::Strong, &format!("{} [{}]", finding.cause, finding.id));
-    let dot = format!("       {} ", page.pick("·", "-"));
+/// Cause, evidence and remedy; the lead stands before the cause.
+fn entry(page: &mut Page, lead: &str, finding: &Finding) {
+    let within = " ".repeat(lead.len());
+    page.wrapped(lead, Tint::Strong, &format!("{} [{}]", finding.cause, finding.id));
+    let dot = format!("{within}  {} ", page.pick("·", "-"));
     for line in &finding.evidence {
         page.wrapped(&dot, Tint::Plain, line);
     }
-    let arrow = format!("     {} ", page.pick("→", "=>"));
+    let arrow = format!("{within}{} ", page.pick("→", "=>"));
     page.wrapped(&arrow, Tint::Remedy, &finding.remedy);
 }

@@ -1,4 +1,4 @@
-use super::figures::{add, count_or_dash, duration_or_dash};
+use super::figures::{add, count_or_dash, duration_or_dash, plural};
 use super::page::Page;
 use crate::style::Tint;
 use crate::text::printable;
@@ -77,7 +77,7 @@ fn rows(modules: &[ModuleReport]) -> Vec<Row> {
     for module in modules {
         let entry = by_path.entry(&module.path).or_insert_with(|| {
             order.push(&module.path);
-            Row { name: base_name(&module.path), ..Row::default() }
+            Row { name: name(module), ..Row::default() }
         });
         entry.add(&Row {
             name: String::new(),
@@ -99,6 +99,15 @@ fn rows(modules: &[ModuleReport]) -> Vec<Row> {
 
 fn base_name(path: &str) -> String {
     printable(path.rsplit('/').next().unwrap_or(path))
+}
+
+/// The file's name, and for a bundle what is in it.
+fn name(module: &ModuleReport) -> String {
+    let file = base_name(&module.path);
+    match module.merged.len() {
+        0 => file,
+        merged => format!("{file} + {}", plural(merged as u64, "library", "libraries")),
+    }
 }
 
 fn sum(rows: &[Row], name: String) -> Row {

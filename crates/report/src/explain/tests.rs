@@ -1,7 +1,7 @@
 //! Golden views of recorded launches, and what holds for every view.
 
 use super::*;
-use model::{FaultTotals, Phase, PhaseTime, Reading};
+use model::{FaultTotals, Finding, Phase, PhaseTime, Reading, Waits};
 
 const FIXTURES: [&str; 5] = ["inkscape", "soffice", "python", "static", "musl"];
 
@@ -45,6 +45,31 @@ fn golden_views() {
     insta::assert_snapshot!("nothing", view(&nothing(), &PLAIN, SOME));
     let ascii = Style { unicode: false, width: 72, ..PLAIN };
     insta::assert_snapshot!("soffice_ascii", view(&fixture("soffice"), &ascii, Some(4)));
+}
+
+#[test]
+fn parts_stand_below_their_whole_and_what_has_none_for_itself() {
+    let mut explanation = fixture("musl");
+    let finding = |id: &str, cost_us, phase, part_of: Option<&str>| Finding {
+        id: id.to_owned(),
+        cause: format!("{cost_us} µs: the cause of {id}"),
+        evidence: vec!["a figure".to_owned(), "a figure ".repeat(12)],
+        cost_us: Reading::Value(cost_us),
+        phase: Some(phase),
+        part_of: part_of.map(str::to_owned),
+        remedy: "what to do ".repeat(9),
+    };
+    explanation.findings = vec![
+        finding("relocations", 90.0, Phase::Relocate, None),
+        finding("page-faults", 70.0, Phase::Main, None),
+        finding("page-faults", 60.0, Phase::Relocate, Some("relocations")),
+        finding("waits", 5.0, Phase::Relocate, Some("relocations")),
+        finding("waits", 4.0, Phase::Exit, Some("exit")),
+    ];
+    explanation.untraced_cpu_us = Reading::Value(1234.0);
+    explanation.waits = Reading::Value(Waits { total_us: 9.0, calls: Vec::new() });
+    explanation.modules[0].merged = vec!["libz.so.1".to_owned()];
+    insta::assert_snapshot!("parts", view(&explanation, &PLAIN, SOME));
 }
 
 #[test]
@@ -116,7 +141,7 @@ fn a_command_that_runs_again_and_again_is_one_row() {
 #[test]
 fn names_cannot_move_the_cursor() {
     let mut explanation = fixture("musl");
-    explanation.command.argv.push("\u{1b}[2J".to_owned());
+    explanation.command.argv.push("\u{1b}[2J".into());
     explanation.modules[0].path = "/tmp/\u{1b}]0;x\u{7}".to_owned();
     explanation.findings[0].evidence.push("\u{1b}[1A".to_owned());
     explanation.processes[0].notes.push("\r\n\u{9b}5A".to_owned());

@@ -7,7 +7,7 @@ use model::{Effect, Results, VariantResult};
 pub fn markdown(results: &Results) -> String {
     let style = Style { colour: false, width: usize::MAX, unicode: true };
     let medians = results.variants.iter().map(|variant| variant.summary.median_us);
-    let unit = Unit::of(medians.fold(f64::INFINITY, f64::min), &style);
+    let unit = Unit::asked(results.unit, medians.fold(f64::INFINITY, f64::min), &style);
     let name = unit.name();
     let compared = results.variants.len() > 1;
     let mut text =

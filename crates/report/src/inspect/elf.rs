@@ -45,13 +45,13 @@ fn relocations(block: &mut Block, image: &ElfFacts) {
     }
     let mut summary = count(all);
     if image.link_time_relocations == all {
-        summary.push_str(", all for the linker");
+        summary.push_str(", all for the linker only");
     } else {
         let pages = image.relocated_pages;
         let _ = write!(summary, " on {}", plural(pages, "page", "pages"));
         if image.link_time_relocations > 0 {
             let left_over = count(image.link_time_relocations);
-            let _ = write!(summary, ", {left_over} of them only for the linker");
+            let _ = write!(summary, ", {left_over} of them for the linker only");
         }
     }
     let _ = write!(summary, ", tables of {}", bytes(image.relocation_table_bytes));
@@ -79,9 +79,9 @@ fn relocations(block: &mut Block, image: &ElfFacts) {
 fn symbols(block: &mut Block, image: &ElfFacts) {
     let hash = match image.hash_style {
         HashStyle::None => "no hash table",
-        HashStyle::Sysv => "old hash table only",
+        HashStyle::Sysv => "System V hash table only",
         HashStyle::Gnu => "GNU hash table",
-        HashStyle::Both => "old and GNU hash tables",
+        HashStyle::Both => "System V and GNU hash tables",
     };
     let (imports, exports) = (count(image.imports), count(image.exports));
     block.row("symbols", &format!("{imports} imported, {exports} exported, {hash}"));
@@ -109,8 +109,8 @@ fn symbols(block: &mut Block, image: &ElfFacts) {
     parts.extend(further.iter().filter(|(set, _)| *set).map(|(_, name)| *name));
     block.row("binding", &parts.join(", "));
     let (first, last) = (image.initialisers, image.finalisers);
-    let first = plural(first, "initialiser", "initialisers");
-    block.row("functions", &format!("{first}, {}", plural(last, "finaliser", "finalisers")));
+    let first = plural(first, "initializer", "initializers");
+    block.row("functions", &format!("{first}, {}", plural(last, "finalizer", "finalizers")));
 }
 
 fn layout(block: &mut Block, image: &ElfFacts) {

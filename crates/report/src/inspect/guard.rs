@@ -10,8 +10,8 @@ const FLAGS: [(u32, &str); 13] = [
     (0x200, "writes checked"),
     (0x400, "function table"),
     (0x800, "no security cookie"),
-    (0x1000, "delay-loaded table protected"),
-    (0x2000, "that table in its own section"),
+    (0x1000, "delay-load IAT protected"),
+    (0x2000, "delay-load IAT in its own section"),
     (0x4000, "export suppression"),
     (0x8000, "export suppression enabled"),
     (0x1_0000, "long-jump table"),
@@ -36,12 +36,12 @@ pub(super) fn rows(block: &mut Block, image: &PeFacts) {
     block.row("Guard CF", &tables.join(", "));
     if guard.functions > 0 {
         let size = 4 + u64::from(guard.stride);
-        let order = if guard.sorted { "in order" } else { "NOT IN ORDER" };
+        let order = if guard.sorted { "sorted" } else { "NOT SORTED" };
         let bitmap = bytes(guard.bitmap_bytes);
         block.row("", &format!("entries of {size} bytes, {order}, {bitmap} of the bitmap"));
     }
     if guard.outside_code > 0 {
-        block.row("", &format!("{} ENTRIES OUTSIDE OF CODE", count(guard.outside_code)));
+        block.row("", &format!("{} ENTRIES OUTSIDE CODE", count(guard.outside_code)));
     }
     let words = FLAGS.iter().filter(|(flag, _)| guard.flags & flag != 0);
     let words: Vec<&str> = words.map(|(_, word)| *word).collect();
@@ -53,14 +53,14 @@ pub(super) fn rows(block: &mut Block, image: &PeFacts) {
 
 fn cost(block: &mut Block, kind: PeKind, guard: &GuardFacts) {
     let who = match kind {
-        PeKind::Program => "this is a program, and hit at each start",
-        _ => "programs were hit, a DLL less",
+        PeKind::Program => "programs pay this at every start",
+        _ => "this affected programs, and DLLs less",
     };
     block.row(
         "",
         &format!(
-            "ESTIMATE: on Windows 10 before 1903 about {:.1} times the work of {} entries, as it \
-             grew with the square; {who}",
+            "ESTIMATE: Windows 10 before 1903 does about {:.1} times the work of {} entries, \
+             because it grows with the square; {who}",
             guard.quadratic_cost(),
             count(GuardFacts::MANY),
         ),

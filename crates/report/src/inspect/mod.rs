@@ -53,7 +53,7 @@ fn list(images: &[ImageFacts]) -> String {
     let damaged = images.iter().filter(|image| !image.problems().is_empty()).count() as u64;
     let _ = write!(text, "{} files", count(images.len() as u64));
     if damaged > 0 {
-        let _ = write!(text, ", {} with problems (name them alone to see them)", count(damaged));
+        let _ = write!(text, ", {} with problems (inspect them alone for details)", count(damaged));
     }
     text.push('\n');
     text

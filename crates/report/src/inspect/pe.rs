@@ -3,7 +3,7 @@
 use super::{Block, INDENT, WIDTH, end_of};
 use crate::text::printable;
 use model::figures::{bytes, count, plural};
-use model::{ImportedDll, PeFacts, PeKind};
+use model::{ImportedDll, PeFacts, PeKind, StrongNameFacts};
 use std::fmt::Write;
 
 /// Width of a count in front of what is counted, as of relocations.
@@ -48,8 +48,8 @@ fn head(block: &mut Block, image: &PeFacts) {
     let (stored, computed) = (image.checksum.stored, image.checksum.computed);
     let checksum = match stored {
         0 => "none".to_owned(),
-        stored if stored == computed => format!("right ({stored:#x})"),
-        stored => format!("WRONG: {stored:#x}, and {computed:#x} would be right"),
+        stored if stored == computed => format!("correct ({stored:#x})"),
+        stored => format!("WRONG: {stored:#x}, should be {computed:#x}"),
     };
     block.row("checksum", &checksum);
 }
@@ -69,7 +69,7 @@ fn flags(image: &PeFacts) -> String {
         (flags.no_bind, "no binding"),
         (flags.app_container, "app container"),
         (flags.wdm_driver, "WDM driver"),
-        (flags.terminal_server_aware, "terminal servers"),
+        (flags.terminal_server_aware, "terminal-server aware"),
         (flags.swap_run_net, "SWAPRUN:NET"),
         (flags.swap_run_removable, "SWAPRUN:CD"),
         (flags.relocations_stripped, "CANNOT BE MOVED"),
@@ -102,7 +102,10 @@ fn sections(block: &mut Block, image: &PeFacts) {
     let unmapped = image.unmapped_sections().count();
     if unmapped > 0 {
         let alignment = image.file_alignment;
-        let text = format!("FileAlignment {alignment}: Wine reads {unmapped} of them, not mapped");
+        let text = format!(
+            "FileAlignment {alignment}: Wine reads {unmapped} of them instead of \
+             mapping them"
+        );
         block.row("", &text);
     }
 }
@@ -114,11 +117,11 @@ fn relocations(block: &mut Block, image: &PeFacts) {
     }
     let pages = plural(image.relocated_pages, "page", "pages");
     let table = bytes(image.relocation_table_bytes);
-    block.row("relocations", &format!("{} on {pages}, a table of {table}", count(all)));
+    block.row("relocations", &format!("{} on {pages}, table of {table}", count(all)));
     let mut by_type: Vec<_> = image.relocations.iter().collect();
     by_type.sort_by_key(|&(_, &count)| std::cmp::Reverse(count));
     for (name, number) in by_type {
-        let note = if name == "ABSOLUTE" { " (only fill blocks)" } else { "" };
+        let note = if name == "ABSOLUTE" { " (padding)" } else { "" };
         counted(block, *number, &format!("{name}{note}"));
     }
 }
@@ -145,7 +148,7 @@ fn imports(block: &mut Block, image: &PeFacts) {
         let _ = write!(text, ", {} by ordinal", count(image.imports_by_ordinal));
     }
     if image.delay_imports > 0 {
-        let _ = write!(text, ", {} at the first call", count(image.delay_imports));
+        let _ = write!(text, ", {} delayed", count(image.delay_imports));
     }
     block.row("imports", &text);
     for dll in &image.imported {
@@ -175,13 +178,13 @@ fn hints(image: &PeFacts) -> String {
     let (checked, wrong) = (image.hints_checked, image.wrong_hints.unwrap_or(0));
     let known = match (checked, wrong) {
         (0, _) if unknown == 0 => return "none needed".to_owned(),
-        (0, _) => return "unknown: none of these DLLs is at hand".to_owned(),
-        (checked, 0) => format!("{} right", count(checked)),
+        (0, _) => return "unknown: none of these DLLs was found".to_owned(),
+        (checked, 0) => format!("{} correct", count(checked)),
         (checked, wrong) => format!("{} of {} wrong", count(wrong), count(checked)),
     };
     match unknown {
         0 => known,
-        unknown => format!("{known}, {} unknown: their DLLs are not at hand", count(unknown)),
+        unknown => format!("{known}, {} unknown: their DLLs were not found", count(unknown)),
     }
 }
 
@@ -192,7 +195,7 @@ fn exports(block: &mut Block, image: &PeFacts) {
     let names = plural(image.export_names, "name", "names");
     let mut text = format!("{} with {names}", count(image.exports));
     for (number, what) in
-        [(image.ordinals_only, "by ordinal alone"), (image.forwarders, "forwarded")]
+        [(image.ordinals_only, "by ordinal only"), (image.forwarders, "forwarded")]
     {
         if number > 0 {
             let _ = write!(text, ", {} {what}", count(number));
@@ -209,7 +212,7 @@ fn bound(block: &mut Block, image: &PeFacts) {
         let state = match dll.valid {
             Some(true) => "valid",
             Some(false) => "OUT OF DATE",
-            None => "not at hand",
+            None => "not found",
         };
         let forwarders = match dll.forwarders.len() {
             0 => String::new(),
@@ -225,11 +228,11 @@ fn others(block: &mut Block, image: &PeFacts) {
     if let Some(tls) = &image.tls {
         let callbacks = plural(tls.callbacks, "callback", "callbacks");
         let size = bytes(tls.template_bytes + tls.zero_bytes);
-        block.row("TLS", &format!("{size} for each thread, {callbacks}"));
+        block.row("TLS", &format!("{size} per thread, {callbacks}"));
     }
     if image.exception_functions > 0 {
         let functions = plural(image.exception_functions, "function", "functions");
-        block.row("exceptions", &format!("a table of {functions}"));
+        block.row("exceptions", &format!("table of {functions}"));
     }
     for entry in &image.debug {
         if let Some(pdb) = &entry.pdb {
@@ -243,7 +246,18 @@ fn others(block: &mut Block, image: &PeFacts) {
     block.names("debug", &kinds);
     if image.certificates > 0 {
         let number = plural(image.certificates, "certificate", "certificates");
-        block.row("signed", &format!("{number} (not checked)"));
+        block.row("signed", &format!("Authenticode, {number} (not checked)"));
+    }
+    if let Some(strong_name) = image.strong_name {
+        let state = match strong_name {
+            StrongNameFacts::Signed => "signed (not checked)",
+            StrongNameFacts::PublicSigned => "public-signed: the signature is all zero",
+            StrongNameFacts::DelaySigned => "delay-signed: not signed yet",
+        };
+        block.row("strong name", state);
+    }
+    if image.overlay_bytes > 0 {
+        block.row("overlay", &format!("{} appended to the image", bytes(image.overlay_bytes)));
     }
 }
 

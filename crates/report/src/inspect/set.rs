@@ -4,14 +4,14 @@ use super::{end_of, pe};
 use crate::style::{Style, Tint};
 use crate::text::{columns, lines, printable};
 use model::figures::{bytes, count, plural};
-use model::{Collision, PeFacts, PeSet, SetFinding};
+use model::{Collision, PeFacts, PeSet, SetFinding, StrongNameFacts};
 use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Files named below a finding; the rest is counted.
 const NAMED: usize = 5;
 /// Columns of the table in front of a file's name.
-const COLUMNS: usize = 56;
+const COLUMNS: usize = 57;
 
 /// The set as text in a style's width; ends in a line break.
 pub fn set(set: &PeSet, style: Style) -> String {
@@ -22,7 +22,7 @@ pub fn set(set: &PeSet, style: Style) -> String {
     table(&mut text, set, style);
     summary(&mut text, set);
     if set.findings.is_empty() {
-        text += "\nNothing stands in each other's way.\n";
+        text += "\nNo problems found.\n";
     }
     for (index, finding) in set.findings.iter().enumerate() {
         text.push('\n');
@@ -34,7 +34,7 @@ pub fn set(set: &PeSet, style: Style) -> String {
 fn table(text: &mut String, set: &PeSet, style: Style) {
     let _ = writeln!(
         text,
-        "{:>14} {:>9} {:>9} {:>7} {:>5} {:<6} file",
+        "{:>14} {:>9} {:>9} {:>7} {:>5} {:<7} file",
         "base", "size", "relocs", "hints !", "align", "flags"
     );
     let moved: HashSet<&str> = set.collisions.moved.iter().map(|moved| &*moved.path).collect();
@@ -44,7 +44,7 @@ fn table(text: &mut String, set: &PeSet, style: Style) {
         let base = if moved { style.paint(Tint::Bad, &base) } else { base };
         let _ = writeln!(
             text,
-            "{base} {:>9} {:>9} {:>7} {:>5} {:<6} {}",
+            "{base} {:>9} {:>9} {:>7} {:>5} {:<7} {}",
             bytes(file.size_of_image.into()),
             count(file.relocation_count()),
             pe::wrong_hints(file),
@@ -74,6 +74,9 @@ fn letters(file: &PeFacts, moved: bool) -> String {
         (swap, 'S'),
         (bound && valid, 'b'),
         (bound && !valid, 'B'),
+        (file.certificates > 0, 'C'),
+        (file.strong_name == Some(StrongNameFacts::Signed), 'D'),
+        (file.overlay_bytes > 0, 'O'),
     ];
     all.iter().filter(|(holds, _)| *holds).map(|(_, letter)| letter).collect()
 }
@@ -89,7 +92,8 @@ fn summary(text: &mut String, set: &PeSet) {
         count(relocations)
     );
     *text += "M moved by a collision  A ASLR  H high-entropy ASLR  G Guard CF  N NX  S SWAPRUN\n\
-              b bound  B bound, not known to be valid  hints !: wrong ones, ? where unknown\n";
+              b bound  B bound, not known to be valid  hints !: wrong hints, ? if unknown\n\
+              C signed (Authenticode)  D signed (.NET strong name)  O overlay: appended data\n";
 }
 
 fn entry(text: &mut String, number: usize, finding: &SetFinding, set: &PeSet, style: Style) {

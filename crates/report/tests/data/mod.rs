@@ -70,14 +70,14 @@ fn random(seed: u64) -> f64 {
 }
 
 fn experiment(made: &[Made], rounds: u32) -> Experiment {
-    let variant = |made: &Made| Variant {
-        name: made.name.to_owned(),
-        command: Command {
-            argv: made.argv.iter().map(|word| (*word).to_owned()).collect(),
+    let variant = |made: &Made| {
+        let command = Command {
+            argv: made.argv.iter().map(Into::into).collect(),
             program: made.argv[0].into(),
             directory: None,
             environment: Vec::new(),
-        },
+        };
+        Variant::new(made.name.to_owned(), command)
     };
     Experiment {
         schema: 1,
@@ -91,7 +91,15 @@ fn experiment(made: &[Made], rounds: u32) -> Experiment {
             libc: None,
         },
         variants: made.iter().map(variant).collect(),
-        schedule: Schedule { seed: 1, warm_up_rounds: 1, rounds, precision: None, budget_s: None },
+        schedule: Schedule {
+            seed: 1,
+            warm_up_rounds: 1,
+            rounds,
+            precision: None,
+            budget_s: None,
+            least_rounds: None,
+            least_s: None,
+        },
         request: Request {
             until: Until::Exit,
             cache: CacheState::Warm,
@@ -99,6 +107,7 @@ fn experiment(made: &[Made], rounds: u32) -> Experiment {
             realtime: false,
             timeout_s: 60.0,
             ignore_failure: true,
+            ignored_codes: Vec::new(),
             prepare: None,
         },
     }

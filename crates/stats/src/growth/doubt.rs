@@ -16,8 +16,8 @@ pub(super) fn reason(nearest: &Curve, data: &Data) -> String {
             part * 100.0
         ),
         None => format!(
-            "the points lie {:.0} % away from the nearest law on average; more sizes and more \
-             launches would tell noise from a change of the law on the way",
+            "the points are {:.0} % off the nearest law on average; more sizes and more launches \
+             would tell noise from a law that changes along the way",
             nearest.deviation(data) * 100.0
         ),
     }

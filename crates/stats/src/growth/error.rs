@@ -4,7 +4,8 @@
 pub enum GrowthError {
     /// A curve through so few sizes would fit anything.
     #[error(
-        "a growth law needs at least {needed} different sizes, and there are {found}; add sizes, best with n = 0 and each twice the one before"
+        "a growth law needs at least {needed} different sizes, but there are {found}; add sizes, \
+         ideally n = 0 and then each twice the previous one"
     )]
     TooFewSizes {
         /// Different sizes there are.

@@ -20,7 +20,7 @@ pub(super) fn select(data: &Data) -> Result<Curve, String> {
     match (simplest, supported.first()) {
         (Some((_, curve)), _) => Ok(curve.clone()),
         (None, Some((_, nearest))) => Err(doubt::reason(nearest, data)),
-        (None, None) => Err("no law gives values above zero at these sizes".to_owned()),
+        (None, None) => Err("no law has only positive values at these sizes".to_owned()),
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn pietrek(pietrek: &Pietrek) -> Result<Files, WorkloadError> {
     refuse_arch(pietrek.arch)?;
     if pietrek.by == By::Ordinal {
         return Err(WorkloadError::unsupported(
-            "ELF has no ordinals: its imports are always by name",
+            "ELF has no ordinals: imports are always by name",
             "use --by name, or --format pe",
         ));
     }
@@ -70,8 +70,8 @@ fn refuse_arch(arch: Arch) -> Result<(), WorkloadError> {
     match arch {
         Arch::X86_64 => Ok(()),
         Arch::I686 => Err(WorkloadError::unsupported(
-            "ELF images are made for x86_64 only",
-            "leave out --arch, or use --format pe",
+            "ELF images can be generated for x86_64 only",
+            "omit --arch, or use --format pe",
         )),
     }
 }

@@ -3,8 +3,8 @@
 pub enum PeError {
     /// Ordinals and hints are 16 bits wide.
     #[error(
-        "{file}: {functions} functions, but ordinals and hints of a PE library end at {limit}; \
-         ask for fewer functions and more libraries"
+        "{file}: {functions} functions, but ordinals and hints of a DLL end at {limit}; use fewer \
+         functions and more libraries"
     )]
     Functions {
         /// The library.
@@ -16,7 +16,8 @@ pub enum PeError {
     },
     /// Addresses within an image are signed 32-bit distances.
     #[error(
-        "{file} would take {} bytes, but a PE image ends at 2 GiB ({limit} bytes); ask for less",
+        "{file} would have {} bytes, but a PE image has at most 2 GiB ({limit} bytes); use a \
+         smaller workload",
         at_least(*bytes)
     )]
     Image {
@@ -30,8 +31,8 @@ pub enum PeError {
     },
     /// Bases that do not overlap need room for all libraries at once.
     #[error(
-        "{file} would end at address {end:#x}, but the libraries of a process have room up to \
-         {limit:#x}; ask for fewer libraries, or for default bases"
+        "{file} would end at address {end:#x}, but the libraries of a process must end below \
+         {limit:#x}; use fewer libraries, or default bases"
     )]
     AddressSpace {
         /// The last library.
@@ -42,19 +43,19 @@ pub enum PeError {
         limit: u64,
     },
     /// `FileAlignment` is a power of two that divides the section alignment of 4096.
-    #[error("a file alignment of {found}, which is none of 512, 1024, 2048 and 4096; take one")]
+    #[error("the file alignment is {found}; use 512, 1024, 2048 or 4096")]
     FileAlignment {
         /// The value asked for.
         found: u32,
     },
     /// Images that the loader places where it likes do not collide.
     #[error(
-        "default bases are there to collide, and with DYNAMIC_BASE the loader places every \
-         library elsewhere; take chosen bases, or leave DYNAMIC_BASE off"
+        "default bases are meant to collide, but with DYNAMIC_BASE the loader ignores them; use \
+         chosen bases, or leave DYNAMIC_BASE off"
     )]
     DynamicBase,
     /// An entry is an address, and at most one byte of flags is defined.
-    #[error("{file}: Guard CF entries of {found} bytes; take 4, or 5 with a byte of flags")]
+    #[error("{file}: Guard CF entries of {found} bytes; use 4, or 5 to include a byte of flags")]
     GuardEntry {
         /// The program.
         file: String,
@@ -62,7 +63,7 @@ pub enum PeError {
         found: u32,
     },
     /// The workload has fewer files.
-    #[error("file {index} of a workload that has {count} files; count from 0")]
+    #[error("file {index} of a workload with {count} files; indexes start at 0")]
     NoSuchFile {
         /// The index asked for.
         index: u32,

@@ -53,7 +53,7 @@ pub(crate) fn pietrek(asked: &Pietrek) -> Result<Files, WorkloadError> {
 pub(crate) fn dawson(asked: &Dawson) -> Result<Files, WorkloadError> {
     if asked.arch != Arch::X86_64 {
         return Err(WorkloadError::unsupported(
-            "Dawson's program as a PE image is for x86_64: a Guard CF table is",
+            "Dawson's program as a PE image is for x86_64 only, because its Guard CF table is",
             "use --arch x86_64",
         ));
     }

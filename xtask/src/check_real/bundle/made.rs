@@ -127,8 +127,8 @@ pub fn run(words: &[&str]) -> Result<bool> {
 impl Made {
     /// The command with these arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let program = self.program.display().to_string();
-        let argv = std::iter::once(program).chain(arguments.iter().map(|word| (*word).to_owned()));
+        let program = self.program.clone().into_os_string();
+        let argv = std::iter::once(program).chain(arguments.iter().map(Into::into));
         let environment = vec![(crate::cargo::SET_BY_CARGO.to_owned(), None)];
         Command {
             argv: argv.collect(),

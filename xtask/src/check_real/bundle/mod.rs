@@ -52,7 +52,7 @@ const CLANG: Measured = Measured {
 const CHROMIUM: Measured = Measured {
     name: "/usr/lib/chromium/chromium",
     arguments: &["--version"],
-    loader: &[("bundle --fixed", 0.08), ("bundle", 0.42), ("exec + order", 0.50)],
+    loader: &[("bundle --fixed", 0.08), ("bundle", 0.42), ("no-pie + order", 0.50)],
     wall: &[("bundle --fixed", 0.20)],
 };
 /// Bars on `clang -c` of a small file.

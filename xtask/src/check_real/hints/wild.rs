@@ -4,6 +4,7 @@
 use super::super::pe_files::{self, Set as Package};
 use super::super::report::Row;
 use anyhow::Result;
+use dlls::elsewhere::Exclusions;
 use dlls::{Declined, Files, Set, bind, hints, ordinal, tables};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile};
@@ -132,7 +133,7 @@ fn one(set: &Set<'_>, index: usize) -> Counts {
         Ok(_) => {}
         Err(declined) => counts.decline(&path, &declined),
     }
-    match rewritten(file, |draft| ordinal::convert(draft, set, index)) {
+    match rewritten(file, |draft| ordinal::convert(draft, set, index, &Exclusions::none())) {
         Ok((new, done)) => {
             counts.converted = done.functions.len() as u64;
             if leads(set, index, file)

@@ -1,20 +1,22 @@
 //! Programs do after `optimize` what they did before: every program of /usr/bin and /usr/sbin
 //! that answers `--version` or `--help`, started from the folder that was left.
 
-mod same;
 mod table;
 
+pub use table::{Kinds, kind, kinds};
+
 use super::Context;
+use super::answers::{self, Names};
 use super::headstart::Headstart;
 use super::report::Report;
 use super::simulate::programs;
+use crate::cargo::SET_BY_CARGO;
 use anyhow::Result;
 use model::optimization::Optimization;
 use model::{Command, Ending};
 use optimize::{Launches, Observed};
 use os::launcher::Launcher;
 use rayon::prelude::*;
-use same::Names;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -89,7 +91,7 @@ impl Trial<'_> {
         for question in QUESTIONS {
             let mut ask = || self.ask(&mut launches, (self.path, self.path), question, PATIENCE);
             let (one, two) = (ask()?, ask()?);
-            if one.ending == Ending::Code(0) && same::exactly(&one, &two) {
+            if one.ending == Ending::Code(0) && answers::exactly(&one, &two) {
                 answers.push((question, one));
             }
         }
@@ -125,7 +127,7 @@ impl Trial<'_> {
             let mut steady = true;
             for _ in 0..ORIGINALS {
                 let again = self.ask(launches, (self.path, self.path), question, MORE_PATIENCE)?;
-                steady &= same::exactly(before, &again);
+                steady &= answers::exactly(before, &again);
             }
             if steady {
                 let called = if named == run { "as run" } else { "by its own name" };
@@ -144,10 +146,11 @@ impl Trial<'_> {
         patience: Duration,
     ) -> Result<Observed> {
         let command = Command {
-            argv: vec![named.display().to_string(), question.to_owned()],
+            argv: vec![named.into(), question.into()],
             program: program.to_owned(),
             directory: Some(self.headstart.scratch.clone()),
-            environment: Vec::new(),
+            // With it a bundle is stale, and the original would answer.
+            environment: vec![(SET_BY_CARGO.to_owned(), None)],
         };
         Ok(launches.observe(&command, patience)?)
     }

@@ -12,7 +12,7 @@ const NAMED: usize = 3;
 const LONGEST: usize = 100;
 
 /// A reason's kind, and the programs that have it.
-type Kinds = BTreeMap<String, Vec<String>>;
+pub type Kinds = BTreeMap<String, Vec<String>>;
 
 pub fn rows(outcomes: &[(PathBuf, Outcome)]) -> Vec<Row> {
     let (mut tried, mut optimised, mut silent) = (0, 0, 0);
@@ -96,7 +96,7 @@ impl Variants {
 }
 
 /// A row for each kind, the most frequent first.
-fn kinds(what: &str, kinds: Kinds) -> Vec<Row> {
+pub fn kinds(what: &str, kinds: Kinds) -> Vec<Row> {
     let mut kinds: Vec<(String, Vec<String>)> = kinds.into_iter().collect();
     kinds.sort_by_key(|(_, programs)| std::cmp::Reverse(programs.len()));
     let row = |(kind, programs): (String, Vec<String>)| {
@@ -107,7 +107,7 @@ fn kinds(what: &str, kinds: Kinds) -> Vec<Row> {
 }
 
 /// A reason without what is of this program alone: names, numbers, what it wrote.
-fn kind(reason: &str, path: &Path) -> String {
+pub fn kind(reason: &str, path: &Path) -> String {
     let reason = reason.replace(&path.display().to_string(), "it");
     let mut said = String::new();
     for word in reason.lines().next().unwrap_or_default().split(' ') {

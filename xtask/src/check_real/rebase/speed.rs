@@ -56,7 +56,7 @@ fn rounds(context: &Context, folder: &Path, peer: Option<&Path>) -> Result<Times
     let mut times = Times::default();
     for round in 0..ROUNDS {
         let mut headstart = Command::new(&context.headstart.program);
-        headstart.args(["rebase", "--auto", "--out"]).arg(&out).args(files(&set)?);
+        headstart.args(["pe", "rebase", "--auto", "--out"]).arg(&out).args(files(&set)?);
         times.headstart.push(timed(&mut headstart)?);
         std::fs::remove_dir_all(&out)?;
         times.copy.push(timed(Command::new("cp").arg("-r").args([&set, &copy]))?);

@@ -5,6 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use model::{Command, Ending, Until};
 use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
 use os::wine::Wine;
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -23,7 +24,7 @@ pub struct Run {
 pub fn command(wine: &Wine, folder: &Path, words: &[&str]) -> Command {
     let (program, arguments) = words.split_first().unwrap_or((&"", &[]));
     let mut command = wine.command(&folder.join(program));
-    command.argv.extend(arguments.iter().map(|word| (*word).to_owned()));
+    command.argv.extend(arguments.iter().map(OsString::from));
     command.directory = Some(folder.to_owned());
     command
 }

@@ -6,7 +6,7 @@ use super::super::{Context, pe_files};
 use super::launches;
 use super::memory::Waiting;
 use super::mingw;
-use super::sets::{REALIGN, REBASE, Step, Variant, variants};
+use super::sets::{ORDINAL, REALIGN, REBASE, Step, Variant, variants};
 use anyhow::{Context as _, Result};
 use model::Ending;
 use os::wine::Wine;
@@ -52,9 +52,37 @@ pub fn rows(context: &Context, wine: &Wine) -> Result<Vec<Row>> {
             good,
         ));
     }
+    rows.push(by_ordinal(context, wine, &files)?);
     rows.extend(times(context, wine, &sets, &words)?);
     rows.extend(memories(wine, &sets, &words)?);
     Ok(rows)
+}
+
+/// Every DLL, the Visual C++ runtime beside Qt among them, loads by itself if it did before.
+fn by_ordinal(context: &Context, wine: &Wine, files: &[PathBuf]) -> Result<Row> {
+    let folder = context.scratch.join("qt-ordinal");
+    let ways: [(&str, &[Step]); 2] = [("as shipped", &[]), ("by ordinal", &[ORDINAL])];
+    let sets = variants(context, &folder, files, &ways, &[])?;
+    let [shipped, converted] = sets.as_slice() else { anyhow::bail!("two sets") };
+    let mut others = Vec::new();
+    let mut loaded = 0;
+    for set in &sets {
+        mingw(&set.folder, LOADER, SOURCE, &[])?;
+    }
+    for name in files.iter().filter_map(|file| file.file_name()?.to_str()) {
+        let loads = |set: &Variant| {
+            let run = launches::run(context, wine, &set.folder, &[LOADER, name]);
+            run.map(|run| run.stdout.contains("failed: 0"))
+        };
+        let before = loads(shipped)?;
+        loaded += u32::from(before);
+        if loads(converted)? != before {
+            others.push(name);
+        }
+    }
+    let value = format!("{loaded} of {} load; otherwise by ordinal: {others:?}", files.len());
+    let good = others.is_empty() && loaded > 0;
+    Ok(Row::bar("DLLs beside Qt one by one, by ordinal", value, "the same", good))
 }
 
 fn dlls(bin: &Path) -> Result<Vec<PathBuf>> {

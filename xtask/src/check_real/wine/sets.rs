@@ -15,13 +15,13 @@ pub struct Variant {
 /// A verb with its options.
 pub type Step = &'static [&'static str];
 
-pub const REBASE: Step = &["rebase", "--auto"];
-pub const REBASE_PROGRAMS: Step = &["rebase", "--auto", "--programs"];
-pub const REALIGN: Step = &["realign"];
-pub const HINTS: Step = &["hints"];
-pub const BIND: Step = &["bind"];
-pub const UNBIND: Step = &["unbind"];
-pub const ORDINAL: Step = &["ordinal"];
+pub const REBASE: Step = &["pe", "rebase", "--auto"];
+pub const REBASE_PROGRAMS: Step = &["pe", "rebase", "--auto", "--programs"];
+pub const REALIGN: Step = &["pe", "realign"];
+pub const HINTS: Step = &["pe", "hints"];
+pub const BIND: Step = &["pe", "bind"];
+pub const UNBIND: Step = &["pe", "unbind"];
+pub const ORDINAL: Step = &["pe", "ordinal"];
 
 /// Rewrites `files` by each of `ways` into folders below `folder`.
 ///

@@ -101,7 +101,10 @@ fn a_set_too_large_is_refused_by_name() {
         (0..1000).map(|n| dll(&format!("{n}.dll"), 0x1000_0000, 2 * MIB)).collect();
     let error = lay_out(&thousand, &[], Policy::Auto).unwrap_err().to_string();
     // 1 GiB, and then 496 MiB.
-    assert!(error.contains("no room left for 760.dll (2097152 bytes) in 0x11000000"), "{error}");
+    assert!(
+        error.contains("no room left for 760.dll (2097152 bytes) between 0x11000000"),
+        "{error}"
+    );
     let error = lay_out(&thousand, &[], Policy::From(0xf000_0000)).unwrap_err().to_string();
     assert!(error.contains("no room left for 128.dll"), "{error}");
     let huge = [dll("huge", 0x1_8000_0000, u64::MAX - 5)];

@@ -1,6 +1,6 @@
 //! Dawson's question: is it linear?
 
-use crate::args::{FormatArg, LaunchArgs, SweepArgs};
+use crate::args::{FormatArg, LaunchArgs, OldRun, SweepArgs};
 use crate::commands::scale::{self, Session};
 use crate::exit::Usage;
 use crate::output;
@@ -8,7 +8,9 @@ use anyhow::Result;
 use lab::sweep::Subject;
 use model::Until;
 use model::growth::{Scale, Unit};
+use model::published::PublishedGrowth;
 use os::launcher::Launcher;
+use report::published;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use workload::{Dawson, Workload};
@@ -43,7 +45,9 @@ pub struct Arguments {
     launching: LaunchArgs,
     /// Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
-    run: Option<PathBuf>,
+    save: Option<PathBuf>,
+    #[command(flatten)]
+    old: OldRun,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -84,12 +88,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let schedule = scale::schedule(arguments.sweep.seed, arguments.sweep.runs);
     let request = arguments.launching.request();
     // Half a gigabyte that can be generated again in a second is not kept.
-    let session = Session::begin(plan, schedule, request, arguments.run.as_deref(), false)?;
+    let session = Session::begin(plan, schedule, request, arguments.save.as_deref(), false)?;
     scale::sweep(session, launcher, |session, scale| {
         if let Some(folder) = &session.folder {
             keep(scale, folder.path())?;
         }
-        scale::print(session, scale, arguments.json)?;
+        print(session, scale, arguments.json)?;
         match &session.folder {
             Some(folder) if !arguments.json => {
                 output::print(&format!("\n{}", output::left_in(folder.path())))
@@ -99,7 +103,21 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     })
 }
 
+/// What was measured, and the published figures beside it.
+fn print(session: &Session, scale: &Scale, json: bool) -> Result<()> {
+    let dawson = PublishedGrowth::dawson();
+    if json {
+        scale::keep(session, scale)?;
+        let mut value = serde_json::to_value(scale::printed(session, scale))?;
+        value["published"] = serde_json::to_value(dawson)?;
+        return output::print(&report::export::json(&value)?);
+    }
+    scale::print(session, scale, json)?;
+    output::print(&format!("\n{}", published::growth(scale, &dawson, &output::style())))
+}
+
 fn keep(scale: &Scale, folder: &Path) -> Result<()> {
     scale::draw(scale, folder)?;
-    output::write_file(&folder.join(TABLE), &report::scale::markdown(scale))
+    let published = published::growth_markdown(scale, &PublishedGrowth::dawson());
+    output::write_file(&folder.join(TABLE), &(report::scale::markdown(scale) + &published))
 }

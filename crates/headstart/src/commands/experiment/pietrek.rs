@@ -7,7 +7,7 @@ mod launches;
 mod places;
 mod table;
 
-use crate::args::{FormatArg, PietrekSize};
+use crate::args::{FormatArg, OldRun, PietrekSize};
 use crate::exit::Usage;
 use crate::runner::Runner;
 use crate::{exit, output, runs};
@@ -16,9 +16,10 @@ use forms::Form;
 use lab::Stop;
 use model::CacheState;
 use model::load_table::LoadTable;
+use model::published::PublishedLoads;
 use os::launcher::Launcher;
 use places::Place;
-use report::load_table;
+use report::{load_table, published};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,14 +28,11 @@ use workload::Pietrek;
 /// Seconds for everything, half for warm launches and half for cold ones.
 const BUDGET_S: f64 = 120.0;
 
-const UNPUBLISHED: &str = "The column's own figures (its Figure 2) are not part of headstart; \
-                           --beside FILE puts them, or those of another machine, into the table.";
-
 /// What to know about the figures of PE.
 const OF_WINE: [&str; 3] = [
     "These are times of Wine's loader, not of Windows': they show what work its loader saves.",
     "All launches are warm: Wine's server stays between them and keeps its files in memory.",
-    "Bound rows need `bind`, which this version does not have; Wine ignores bound imports.",
+    "No row is bound, as Wine ignores bound imports.",
 ];
 
 /// How much do relocation and binding matter to the time a program takes to load?
@@ -58,7 +56,7 @@ pub struct Arguments {
     on: Vec<PathBuf>,
     /// Only write the workloads to this new folder, such as for an image that is mounted read-only
     /// and named with --on later
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["on", "run", "json", "beside"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["on", "save", "json", "beside"])]
     generate: Option<PathBuf>,
     #[command(flatten)]
     size: PietrekSize,
@@ -84,7 +82,9 @@ pub struct Arguments {
     beside: Option<PathBuf>,
     /// Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
-    run: Option<PathBuf>,
+    save: Option<PathBuf>,
+    #[command(flatten)]
+    old: OldRun,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -136,7 +136,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let beside = arguments.beside.as_deref().map(|file| beside::read(file, &forms)).transpose()?;
     let cpu = arguments.cpu.unwrap_or_else(os::host::quiet_cpu);
     let runner = Runner::of(arguments.format.into(), Some(cpu))?;
-    let folder = runs::claim(arguments.run.as_deref(), Path::new("pietrek"))?;
+    let folder = runs::claim(arguments.save.as_deref(), Path::new("pietrek"))?;
     let places = places::all(&arguments.on, &folder, &base, &forms)?;
     let setting = Setting { arguments, forms: &forms, runner, cpu, folder: &folder };
     let mut table = table::empty(&base, &setting);
@@ -147,10 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             break;
         }
     }
-    match beside {
-        Some(column) => table.columns.push(column),
-        None => table.notes.push(UNPUBLISHED.to_owned()),
-    }
+    table.columns.extend(beside);
     if let Runner::Wine(_) = setting.runner {
         table.notes.extend(OF_WINE.map(str::to_owned));
     }
@@ -190,8 +187,9 @@ fn one_state(
 
 fn keep(table: &LoadTable, folder: &Path) -> Result<()> {
     let write = |name: &str, text: &str| output::write_file(&folder.join(name), text);
-    write("pietrek.json", &report::export::json(table)?)?;
-    write("table.md", &load_table::markdown(table))?;
+    write("pietrek.json", &object(table)?)?;
+    let published = published::loads_markdown(table, &PublishedLoads::pietrek());
+    write("table.md", &(load_table::markdown(table) + &published))?;
     write("table.csv", &load_table::csv(table))?;
     for (name, drawn) in load_table::charts(table) {
         write(&format!("{name}.svg"), &drawn)?;
@@ -199,10 +197,19 @@ fn keep(table: &LoadTable, folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The table, with the published figures beside it.
+fn object(table: &LoadTable) -> Result<String> {
+    let mut value = serde_json::to_value(table)?;
+    value["published"] = serde_json::to_value(PublishedLoads::pietrek())?;
+    Ok(report::export::json(&value)?)
+}
+
 fn print(table: &LoadTable, folder: &Path, json: bool) -> Result<()> {
     if json {
-        return output::print(&report::export::json(table)?);
+        return output::print(&object(table)?);
     }
-    let view = load_table::view(table, &output::style());
-    output::print(&format!("{view}\n{}", output::left_in(folder)))
+    let style = output::style();
+    let view = load_table::view(table, &style);
+    let published = published::loads(table, &PublishedLoads::pietrek(), &style);
+    output::print(&format!("{view}\n{published}\n{}", output::left_in(folder)))
 }

@@ -39,7 +39,7 @@ impl Question {
     /// Reads the words.
     pub fn parser() -> impl TypedValueParser<Value = Question> {
         PossibleValuesParser::new(Question::all().map(Question::word)).try_map(|word| {
-            Question::all().find(|question| question.word() == word).ok_or("is no kind")
+            Question::all().find(|question| question.word() == word).ok_or("is not a known kind")
         })
     }
 

@@ -4,7 +4,7 @@ use super::measured::Measured;
 use model::optimization::{VariantFigures, VariantReport, VariantState};
 use model::{Results, Verdict};
 use optimize::choice::DEFAULT;
-use optimize::{Outcome, Subject, Trial};
+use optimize::{MadeOf, Outcome, Subject, Trial};
 
 /// The original, then the others in the order in which they were tried.
 pub fn variants(subject: &Subject, trials: &[Trial], measured: &Measured) -> Vec<VariantReport> {
@@ -17,6 +17,7 @@ pub fn variants(subject: &Subject, trials: &[Trial], measured: &Measured) -> Vec
         reason: None,
         warm: figures(&measured.warm, DEFAULT),
         cold: measured.cold.as_ref().map(|cold| figures(cold, DEFAULT)),
+        checked_at_start: None,
         notes: Vec::new(),
     };
     let tried = trials.iter().map(|trial| variant(trial, measured));
@@ -42,6 +43,7 @@ fn variant(trial: &Trial, measured: &Measured) -> VariantReport {
         // One that failed while it was measured has no figures either.
         warm: if verified { figures(&measured.warm, name) } else { VariantFigures::default() },
         cold: cold.map(|cold| figures(cold, name)),
+        checked_at_start: trial.verified().map(|built| built.made_of == MadeOf::Bundle),
         notes,
     }
 }

@@ -1,9 +1,9 @@
 //! Launches of the original and of all verified variants, in turns.
 
 use crate::args::ScheduleArgs;
-use crate::{run, runs};
+use crate::{progress, run, runs};
 use anyhow::Result;
-use lab::{LabError, Output, Stop};
+use lab::{LabError, Stop};
 use model::{CacheState, Ending, Experiment, Request, Results, Rules, Variant};
 use optimize::choice::DEFAULT;
 use optimize::{Outcome, Subject, Trial};
@@ -65,7 +65,7 @@ fn series(
         let experiment = runs::experiment(variants, asked.schedule.schedule(cold), request);
         let (mut samples, mut notes) = (Vec::new(), Vec::new());
         let kept = (&mut None, &mut notes);
-        match run::launches(launcher, &experiment, &mut samples, kept, Output::Discard) {
+        match run::launches(launcher, &experiment, &mut samples, kept, &progress::Line::new()) {
             Ok(Stop::Interrupted) => return Err(LaunchError::Interrupted.into()),
             Ok(_) => {
                 let mut results = stats::results(&experiment, &samples, &Rules::default());
@@ -86,10 +86,10 @@ fn series(
 }
 
 fn variants(subject: &Subject, trials: &[Trial]) -> Vec<Variant> {
-    let original = Variant { name: DEFAULT.to_owned(), command: subject.command.clone() };
+    let original = Variant::new(DEFAULT.to_owned(), subject.command.clone());
     let verified = trials.iter().filter_map(|trial| {
         let command = subject.command_for(&trial.verified()?.run);
-        Some(Variant { name: trial.name().to_owned(), command })
+        Some(Variant::new(trial.name().to_owned(), command))
     });
     [original].into_iter().chain(verified).collect()
 }

@@ -32,9 +32,9 @@ impl Optimisation for Compiled {
         self.keeps_aslr
     }
 
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, optimize::NotBuilt> {
         if self.source.is_empty() {
-            return Err(Declined("there is nothing to do".to_owned()));
+            return Err(Declined("there is nothing to do".to_owned()).into());
         }
         Ok(Built {
             run: testkit::compile(&self.cc, folder, "fast", &self.source, &[]),

@@ -7,6 +7,7 @@ use super::Arguments;
 use super::members::{self, Member};
 use super::read::read;
 use super::remember::Memory;
+use crate::commands::beside;
 use crate::commands::dlls::{self, Target};
 use crate::progress::Counter;
 use ::dlls::rebase::{self, Options};
@@ -46,8 +47,14 @@ pub fn all(arguments: &Arguments, memory: &Memory) -> Result<Option<Vec<Member>>
         return Ok(None);
     }
     let targets = dlls::targets(target)?;
+    let _folder = dlls::make_folder(target)?;
+    let record = beside::carried(target)?;
+    if let Some((place, text)) = record {
+        held.write(&place, text.as_bytes(), 0o644)?;
+    }
     match write(&mut members, &targets, arguments.options(), &held) {
         Ok(()) => held.name_all()?,
+        // It may be that nothing is written to the folder after all.
         Err(Stop::Unexpected) => return Ok(None),
         Err(Stop::Failed(error)) => return Err(error),
     }
@@ -120,6 +127,8 @@ fn one(
     }
     image.written = Some(out.display().to_string());
     image.unbound = done.unbound;
+    image.signature_removed = done.stripped.authenticode;
+    image.strong_name_removed = done.stripped.strong_name;
     member.time_stamp = done.time_stamp;
     *buffer = done.bytes;
     Ok(())

@@ -3,13 +3,16 @@
 use super::read::read;
 use super::remember::Memory;
 use super::{Arguments, usage};
+use crate::commands::dll_set::few;
 use ::dlls::rebase::{self, Candidate, Examined, Place, Policy, Problem, Recorded, Role};
+use ::dlls::signature::Signatures;
 use anyhow::Result;
 use image::ImageError;
 use image::pe::{Pe, PeFile};
 use model::figures;
 use model::rebase::RebasedImage;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -59,6 +62,8 @@ impl Member {
             slot_bytes: 0,
             relocations: examined.relocations,
             unbound: false,
+            signature_removed: false,
+            strong_name_removed: false,
             written: None,
             stays,
             refused,
@@ -89,22 +94,49 @@ fn standing(
     let policy = arguments.policy();
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     if policy == Policy::Cygwin && rebase::is_cygwin_runtime(&name) {
-        return (Some("it has its own place, which Cygwin keeps free".to_owned()), None);
+        return (Some("it has a place of its own, which Cygwin reserves".to_owned()), None);
     }
     if examined.program && !arguments.programs {
-        return (Some("it is a program, which is loaded first (see --programs)".to_owned()), None);
+        let reason = match examined.obstacle {
+            None => "it is a program, which is loaded first (--programs moves it too)",
+            Some(_) => "it is a program, which is loaded first",
+        };
+        return (Some(reason.to_owned()), None);
     }
     match (&examined.obstacle, policy) {
         (None, _) => (None, None),
         (Some(problem @ Problem::Stripped { .. }), Policy::Auto | Policy::Cygwin) => {
             (Some(problem.to_string()), None)
         }
+        // It may be that it need not be moved.
+        (Some(Problem::Signed(_)), _) => (None, None),
         (Some(problem), _) => (None, Some(problem.to_string())),
     }
 }
 
-/// Finds a place for each.
+/// Finds a place for each. Signed images that would have to be moved are refused; the others keep
+/// clear of them then.
 pub fn lay_out(members: &mut [Member], memory: &Memory, arguments: &Arguments) -> Result<()> {
+    loop {
+        lay_out_once(members, memory, arguments)?;
+        let mut again = false;
+        for Member { image, examined, .. } in members.iter_mut() {
+            if let Some(problem @ Problem::Signed(_)) = &examined.obstacle
+                && image.moves()
+                && image.refused.is_none()
+            {
+                image.refused = Some(problem.to_string());
+                image.new_base = image.old_base;
+                again = true;
+            }
+        }
+        if !again {
+            return Ok(());
+        }
+    }
+}
+
+fn lay_out_once(members: &mut [Member], memory: &Memory, arguments: &Arguments) -> Result<()> {
     let candidates: Vec<Candidate> = members
         .iter()
         .enumerate()
@@ -132,20 +164,30 @@ pub fn notes(members: &[Member]) -> Vec<String> {
     let mut notes = Vec::new();
     let moved = || members.iter().filter(|member| member.image.moves());
     let aslr = moved().filter(|member| member.examined.dynamic_base).count() as u64;
+    // Windows loads no image for ARM without the flag.
+    let needed = |member: &Member| member.examined.dynamic_base && member.examined.arm;
     if aslr > 0 {
+        let advice = match moved().any(needed) {
+            true => "",
+            false => {
+                "; `headstart pe flags --clear dynamicbase` on the moved files makes it use the \
+                 base"
+            }
+        };
         notes.push(format!(
-            "{} DYNAMICBASE: Windows puts such DLLs elsewhere, whatever their base (Wine does \
-             not); `headstart flags --clear dynamicbase` makes it heed the base",
+            "{} DYNAMICBASE: Windows loads such DLLs elsewhere, whatever their base (Wine does \
+             not){advice}",
             figures::plural(aslr, "image has", "images have")
         ));
     }
     let unbound = moved().filter(|member| member.image.unbound).count() as u64;
     if unbound > 0 {
         notes.push(format!(
-            "{} bound; `headstart bind` binds them again",
+            "{} bound; `headstart pe bind` binds images again to the DLLs that it finds",
             figures::plural(unbound, "image is no longer", "images are no longer")
         ));
     }
+    notes.extend(signatures(members));
     let high = |member: &&Member| {
         let end = member.image.new_base.saturating_add(member.image.slot_bytes);
         member.examined.address_end == 1 << 32 && end > 1 << 31
@@ -159,9 +201,25 @@ pub fn notes(members: &[Member]) -> Vec<String> {
     }
     for member in members.iter().filter(|member| member.collides && !member.examined.program) {
         notes.push(format!(
-            "{} is at {:#x}, where another image that stays is too",
+            "{} is at {:#x}, as is another image that stays",
             member.image.file, member.image.new_base
         ));
     }
     notes
+}
+
+/// What is told of images that lost signatures, the same text once.
+fn signatures(members: &[Member]) -> Vec<String> {
+    let mut told: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for image in members.iter().map(|member| &member.image) {
+        let removed = Signatures {
+            authenticode: image.signature_removed,
+            strong_name: image.strong_name_removed,
+            enforced: false,
+        };
+        if let Some(note) = removed.removed() {
+            told.entry(note).or_default().push(image.file.clone());
+        }
+    }
+    told.into_iter().map(|(note, files)| format!("{}: {note}", few(&files))).collect()
 }

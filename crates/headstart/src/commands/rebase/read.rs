@@ -25,6 +25,6 @@ pub fn read(path: &Path, length: Option<u64>, buffer: &mut Vec<u8>) -> Result<u3
     read().map_err(|source| FileError {
         path: path.display().to_string(),
         source,
-        remedy: "name a file that can be read, and that nobody changes meanwhile",
+        remedy: "give a file that can be read, and that is not being changed",
     })
 }

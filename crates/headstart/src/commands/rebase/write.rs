@@ -1,7 +1,9 @@
 //! The set rewritten, by as many threads as there are processors.
 
+use super::Arguments;
 use super::members::Member;
 use super::read::read;
+use crate::commands::dll_set::carry;
 use crate::commands::dlls::{Target, declines};
 use crate::progress::Counter;
 use ::dlls::rebase::{Options, rebase};
@@ -10,8 +12,10 @@ use image::apply::Batch;
 use rayon::prelude::*;
 
 /// Rewrites all images that are not refused.
-pub fn all(members: &mut [Member], targets: &[Target<'_>], options: Options) -> Result<()> {
-    let batch = Batch::default();
+pub fn all(members: &mut [Member], targets: &[Target<'_>], arguments: &Arguments) -> Result<()> {
+    let options = arguments.options();
+    let batch = Batch::for_files(targets.len() + 1);
+    carry(&arguments.target, &batch)?;
     let counter = Counter::new("writing", members.len());
     members
         .par_iter_mut()
@@ -48,6 +52,8 @@ fn one(
     };
     image.written = written.map(|path| path.display().to_string());
     image.unbound = done.unbound;
+    image.signature_removed = done.stripped.authenticode;
+    image.strong_name_removed = done.stripped.strong_name;
     member.time_stamp = done.time_stamp;
     *buffer = done.bytes;
     Ok(())

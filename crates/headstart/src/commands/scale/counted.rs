@@ -69,7 +69,7 @@ impl Counting<anyhow::Error> for Counter<'_> {
             Ending::Code(0) => {}
             _ if request.ignore_failure => {}
             ending => {
-                let output = "\nTo count it all the same, give --ignore-failure.".to_owned();
+                let output = "\nTo count it anyway, use --ignore-failure.".to_owned();
                 return Err(LabError::Failed { command: command.line(), ending, output }.into());
             }
         }

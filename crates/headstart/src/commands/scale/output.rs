@@ -23,20 +23,31 @@ pub fn draw(scale: &Scale, folder: &Path) -> Result<()> {
 
 /// Keeps the result in the run folder and prints it.
 pub fn print(session: &Session, scale: &Scale, json: bool) -> Result<()> {
-    if let Some(folder) = &session.folder {
-        folder.write("scale.json", report::export::json(scale)?.as_bytes())?;
-    }
+    keep(session, scale)?;
     output::print(&if json {
-        let run = session.folder.as_ref().map(|folder| folder.path().display().to_string());
-        report::export::json(&Printed { scale, run })?
+        report::export::json(&printed(session, scale))?
     } else {
         report::scale::view(scale, &output::style())
     })
 }
 
+/// Keeps the result in the run folder, if there is one.
+pub fn keep(session: &Session, scale: &Scale) -> Result<()> {
+    if let Some(folder) = &session.folder {
+        folder.write("scale.json", report::export::json(scale)?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// What `--json` prints.
+pub fn printed<'a>(session: &Session, scale: &'a Scale) -> Printed<'a> {
+    let run = session.folder.as_ref().map(|folder| folder.path().display().to_string());
+    Printed { scale, run }
+}
+
 /// `scale.json` of the run folder, and where that is.
 #[derive(Serialize)]
-struct Printed<'a> {
+pub struct Printed<'a> {
     #[serde(flatten)]
     scale: &'a Scale,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,7 @@ impl Place {
             return command;
         }
         let Subject::Workload { kind, varied, fixed, format } = subject else {
-            anyhow::bail!("sweep.json names no program for n = {n}; begin a new sweep");
+            anyhow::bail!("sweep.json has no program for n = {n}; start a new sweep");
         };
         let mut parameters = fixed.clone();
         parameters.push((varied.clone(), n));

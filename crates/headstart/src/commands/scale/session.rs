@@ -40,6 +40,8 @@ pub fn schedule(seed: Option<u64>, rounds: Option<u32>) -> Schedule {
         rounds: rounds.unwrap_or(ROUNDS),
         precision: None,
         budget_s: None,
+        least_rounds: None,
+        least_s: None,
     }
 }
 

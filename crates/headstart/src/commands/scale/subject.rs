@@ -10,7 +10,9 @@ use model::{Command, Format};
 use stats::growth::LEAST_SIZES;
 
 /// What stands for the size in a command.
-const PLACE: &str = "{n}";
+const PLACE: &str = "@N@";
+/// What stood for it before, which clap's help cannot print.
+const OLD_PLACE: &str = "{n}";
 /// A list of sizes, ascending, each once.
 #[derive(Clone, Debug)]
 pub struct Sizes(Vec<u64>);
@@ -47,7 +49,7 @@ pub struct SubjectArgs {
     /// pietrek, dawson
     #[arg(value_name = "WORKLOAD")]
     workload: Vec<String>,
-    /// A command of your own; the letter n in braces stands where the size goes
+    /// Your own command, in which @N@ is replaced by the size
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["workload", "programs"])]
     command: Vec<String>,
     /// A ready program and its size; once for each size
@@ -92,7 +94,7 @@ impl SubjectArgs {
         } else {
             return usage(
                 "name what is to grow: a workload such as 'shape dense', or after --n SIZES -- a \
-                 command with {n} in it, or --program N=CMD for each size"
+                 command with @N@ in it, or --program N=CMD for each size"
                     .to_owned(),
             );
         };
@@ -123,7 +125,8 @@ impl SubjectArgs {
     fn of_command(&self) -> Result<(Subject, Vec<u64>)> {
         self.no_parameters()?;
         let line = self.command.join(" ");
-        if !self.command.iter().any(|word| word.contains(PLACE)) {
+        let has = |word: &String| word.contains(PLACE) || word.contains(OLD_PLACE);
+        if !self.command.iter().any(has) {
             return usage(format!(
                 "the command has no {PLACE} in it, so it is the same at every size: {line}; write \
                  {PLACE} where the size goes, such as: -- ./prog --size {PLACE}"
@@ -220,7 +223,8 @@ fn list(sizes: &[u64]) -> String {
 pub fn command(subject: &Subject, n: u64) -> Option<Result<Command>> {
     match subject {
         Subject::Command(words) => {
-            let put = |word: &String| word.replace(PLACE, &n.to_string());
+            let size = n.to_string();
+            let put = |word: &String| word.replace(PLACE, &size).replace(OLD_PLACE, &size);
             Some(one_command(&words.iter().map(put).collect::<Vec<_>>()))
         }
         Subject::Programs(programs) => {

@@ -21,7 +21,7 @@ pub fn run(session: &mut Session, launcher: Launcher) -> Result<Stop> {
         };
         session.plan.chosen = chosen.variants.iter().map(|(n, _)| *n).collect();
         session.plan.notes = chosen.notes;
-        let variant = |(n, command)| Variant { name: variant_name(n), command };
+        let variant = |(n, command)| Variant::new(variant_name(n), command);
         session.experiment.variants = chosen.variants.into_iter().map(variant).collect();
     } else {
         // What was generated may have been moved or removed since.
@@ -90,11 +90,10 @@ impl Trying<anyhow::Error> for Trials<'_> {
     fn attempt(&mut self, command: &Command, limit: Duration) -> Result<Option<f64>> {
         let session = self.session;
         let timeout_s = session.experiment.request.timeout_s;
-        let variant = Variant { name: String::new(), command: command.clone() };
+        let variant = Variant::new(String::new(), command.clone());
         let mut only = Experiment { variants: vec![variant], ..session.experiment.clone() };
         only.request.timeout_s = timeout_s.min(limit.as_secs_f64());
         let mut bench = Bench::new(&only, Launcher::start()?, Output::Discard, None)?;
-        bench.prepare_round()?;
         let began = Instant::now();
         let mut launched = bench.launch(0);
         if let Err(error) = &launched

@@ -50,10 +50,10 @@ pub fn noun<'a>(kind: &str, parameter: &'a str) -> &'a str {
         ("shape symbols", _) => "symbols",
         ("shape search-path", _) => "folders searched",
         (_, "n" | "dlls") => "libraries",
-        ("pietrek", "functions") => "functions a library",
-        ("dawson", "functions") => "functions a class",
-        (_, "globals") => "globals a function",
-        (_, "classes") => "classes a source file",
+        ("pietrek", "functions") => "functions per library",
+        ("dawson", "functions") => "functions per class",
+        (_, "globals") => "globals per function",
+        (_, "classes") => "classes per source file",
         (_, "sources") => "source files",
         (_, other) => other,
     }
@@ -67,7 +67,7 @@ pub fn files(kind: &str, format: Format, parameters: &[(String, u64)]) -> Result
     let mut values = Vec::new();
     for (name, value) in parameters {
         let value = u32::try_from(*value)
-            .map_err(|_| Usage(format!("{name} = {value} is beyond any file format")))?;
+            .map_err(|_| Usage(format!("{name} = {value} is too large for any file format")))?;
         values.push((name.as_str(), value));
     }
     Ok(workload::generate(&workload(kind, format, &values)?)?)
@@ -109,7 +109,7 @@ fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Worklo
         }
         other => match shape(other) {
             Some(_) if format != workload::Format::Elf => {
-                return Err(Usage(format!("{other} is made of ELF images only")).into());
+                return Err(Usage(format!("{other} can be generated as ELF images only")).into());
             }
             Some(kind) => Workload::Shape(Shape { kind, n: value("n", 0) }),
             None => return Err(Usage(format!("there is no workload '{other}'")).into()),

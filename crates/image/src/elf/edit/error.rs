@@ -1,3 +1,5 @@
+use crate::elf::Payload;
+
 /// Why an image is not rewritten. The file's name is the caller's to add.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
@@ -12,6 +14,12 @@ pub enum EditError {
     /// Sound, but of a kind that is not rewritten.
     #[error("{0}")]
     Unsupported(&'static str),
+    /// It has data that is not part of its program, which the change would move.
+    #[error(
+        "it has {0}; a program may read such data from its own file, and the change would move it \
+         or the file's end: the file is left as it is"
+    )]
+    CarriesData(Payload),
     /// An address that is not in the file.
     #[error("address {address:#x} is not in the file: {what} cannot be written there")]
     NotInFile {

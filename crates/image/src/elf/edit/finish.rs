@@ -5,7 +5,7 @@ use super::places::{Places, Table};
 use super::program_table::{self, Room};
 use super::{DYNAMIC_SIZE, Edit, EditError, dynamic_header, needs, sections};
 use crate::Edited;
-use crate::elf::spec;
+use crate::elf::{spec, trailing_data};
 use std::ops::Range;
 
 /// Name of the section of DT_RELR, as linkers call it.
@@ -44,7 +44,20 @@ impl<'a> Edit<'a> {
         sections::settle(&mut self.headers, &before, added, &mut self.bytes)?;
         let outside = || EditError::outside("the headers");
         self.headers.write(&mut self.bytes).ok_or_else(outside)?;
-        Ok(Edited { bytes: self.bytes, new_segment })
+        self.keep_payload()?;
+        Ok(Edited { bytes: self.bytes, new_segment, identity: self.image.identity() })
+    }
+
+    /// Data beside the program is found by its offset, from the file's end, or from the end of the
+    /// section headers: all three stay, or nothing is changed.
+    fn keep_payload(&self) -> Result<(), EditError> {
+        let same = self.bytes.length() == self.image.bytes().len() as u64
+            && self.headers.sections_at == self.image.section_headers_offset()
+            && self.headers.sections.len() == self.image.sections().len();
+        match trailing_data(self.image).filter(|_| !same) {
+            Some(payload) => Err(EditError::CarriesData(payload)),
+            None => Ok(()),
+        }
     }
 
     /// Puts a table somewhere, and moves its section there. Gives its new address.

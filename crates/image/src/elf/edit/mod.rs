@@ -25,6 +25,7 @@ use crate::overlay::Overlay;
 use headers::{Headers, Program};
 use needs::{Asked, Need};
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use strings::Strings;
 
 /// Size of an entry of the dynamic table (Elf64_Dyn).
@@ -104,6 +105,11 @@ impl<'a> Edit<'a> {
     /// missing.
     pub fn add_string(&mut self, text: &[u8]) -> u64 {
         self.strings.add(text)
+    }
+
+    /// As [`Edit::add_string`], of a name that stands in text as [`Loadable`] gives it.
+    pub fn add_name(&mut self, name: &str) -> u64 {
+        self.add_string(model::text::name(name).as_bytes())
     }
 
     /// The word at an address; `None` where the file has none.

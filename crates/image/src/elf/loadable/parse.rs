@@ -3,10 +3,13 @@ use super::{Bytes, ENDIAN, Endian, Loadable, Segment, Tables, versions};
 use crate::ImageError;
 use crate::elf::{self, Elf64};
 use crate::notes::{Notes, entries, entry};
+use model::text;
 use object::elf::{self as spec, DynamicTag, FileHeader64};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{LittleEndian, U32};
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 
 pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
     let all = bytes.all();
@@ -27,10 +30,10 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
     let file = &elf::Elf::parse(header, ENDIAN, all, None, notes);
     let tables = tables(file, notes);
     let strings = all.get(tables.strings.clone()).unwrap_or(&[]);
-    let text = |at: u64| {
+    let string = |at: u64| {
         let rest = usize::try_from(at).ok().and_then(|at| strings.get(at..)).unwrap_or(&[]);
         let name = rest.split(|&byte| byte == 0).next().unwrap_or(&[]);
-        String::from_utf8_lossy(name).into_owned()
+        text::text(OsStr::from_bytes(name))
     };
     let dynamic = &file.dynamic;
     let flag = |bit: u64| dynamic.flag(spec::DT_FLAGS, bit);
@@ -39,10 +42,10 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
     let interpreter = interpreter(file, notes);
     let loadable = Loadable {
         machine: elf::machine_name(header.e_machine(ENDIAN), 64),
-        soname: dynamic.get(spec::DT_SONAME).map(text),
-        needed: dynamic.all(spec::DT_NEEDED).map(text).collect(),
-        rpath: dynamic.get(spec::DT_RPATH).map(text),
-        runpath: dynamic.get(spec::DT_RUNPATH).map(text),
+        soname: dynamic.get(spec::DT_SONAME).map(string),
+        needed: dynamic.all(spec::DT_NEEDED).map(string).collect(),
+        rpath: dynamic.get(spec::DT_RPATH).map(string),
+        runpath: dynamic.get(spec::DT_RUNPATH).map(string),
         symbolic: dynamic.has(spec::DT_SYMBOLIC) || flag(spec::DF_SYMBOLIC.0),
         bind_now: dynamic.has(spec::DT_BIND_NOW)
             || flag(spec::DF_BIND_NOW.0)
@@ -94,7 +97,7 @@ fn interpreter(file: &Elf64<'_>, notes: &mut Notes) -> Option<String> {
     let (offset, size) = (segment.p_offset(ENDIAN), segment.p_filesz(ENDIAN));
     let bytes = file.at_offset(offset, size, "PT_INTERP", notes);
     let name = bytes.split(|&byte| byte == 0).next()?;
-    Some(String::from_utf8_lossy(name).into_owned())
+    Some(text::text(OsStr::from_bytes(name)))
 }
 
 fn tables(file: &Elf64<'_>, notes: &mut Notes) -> Tables {

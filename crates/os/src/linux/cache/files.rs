@@ -6,7 +6,7 @@ use crate::linux::launcher::dev_null;
 use crate::linux::program::resolve;
 use crate::linux::trace::{TraceRequest, trace};
 use crate::linux::{faults, loader_log};
-use model::{Command, FileOperation, PageFaults};
+use model::{Command, FileOperation, PageFaults, text};
 use std::collections::BTreeSet;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub fn mapped_files(command: &Command, options: &Options) -> Result<MappedFiles,
             paths.extend(opened);
         }
         Err(error @ LaunchError::NotPermitted { .. }) => {
-            source.push_str(&format!("; files that it only reads are missing: {error}"));
+            source.push_str(&format!("; files that are only read are missing: {error}"));
         }
         Err(error) => return Err(error),
     }
@@ -49,13 +49,16 @@ pub fn mapped_files(command: &Command, options: &Options) -> Result<MappedFiles,
 }
 
 fn from_mappings(faults: &PageFaults) -> (String, Vec<PathBuf>) {
-    let mapped = faults.mappings.iter().filter_map(|mapping| mapping.file().map(PathBuf::from));
+    let mapped = faults
+        .mappings
+        .iter()
+        .filter_map(|mapping| mapping.file().map(|path| PathBuf::from(text::name(path))));
     let read = faults.read_bytes_by_file.value().into_iter().flatten();
     let caveat = match faults.lost {
         0 => String::new(),
         lost => format!(" ({lost} records were lost, so files may be missing)"),
     };
-    let paths = mapped.chain(read.map(|(path, _)| PathBuf::from(path))).collect();
+    let paths = mapped.chain(read.map(|(path, _)| PathBuf::from(text::name(path)))).collect();
     (format!("files mapped by a launch (perf){caveat}"), paths)
 }
 
@@ -66,11 +69,11 @@ fn from_loader_log(
     let log = loader_log::record(command, "files", options)?;
     let named = log.lines.iter().filter_map(|line| {
         if let Some(library) = line.text.strip_prefix("calling init: ") {
-            return Some(PathBuf::from(library));
+            return Some(PathBuf::from(text::name(library)));
         }
         // The loader names programs as they were called.
         let name = line.text.strip_prefix("initialize program: ")?;
-        resolve(&[name.to_owned()]).ok().map(|command| command.program)
+        resolve(&[text::name(name)]).ok().map(|command| command.program)
     });
     let source = "libraries of a launch (LD_DEBUG, as perf events are refused)".to_owned();
     Ok((source, named.collect()))
@@ -90,7 +93,7 @@ fn opened(command: &Command, options: &Options) -> Result<Vec<PathBuf>, LaunchEr
         matches!(call.operation, FileOperation::Open | FileOperation::Execute) && call.error == 0
     });
     let paths = executed.flatten().chain(calls.map(|call| &call.path));
-    Ok(paths.map(PathBuf::from).collect())
+    Ok(paths.map(|path| PathBuf::from(text::name(path))).collect())
 }
 
 /// The program and those of `paths` that are regular files now, each once, whatever links lead

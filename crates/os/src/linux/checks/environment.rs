@@ -33,7 +33,7 @@ fn judge_variables(is_set: &dyn Fn(&str) -> bool) -> Outcome {
     }
     Outcome::warning(
         format!("{} set", set.join(", ")),
-        "launches inherit it, so programs load and bind differently from a clean environment",
+        "launches inherit it, so programs load and bind differently than in a clean environment",
     )
     .remedy(format!("unset {}", set.join(" ")))
 }
@@ -48,7 +48,7 @@ pub(super) fn tools() -> Check {
         .filter(|(name, _)| !present(name))
         .map(|(name, purpose)| format!("{name} ({purpose})"))
         .collect();
-    const EFFECT: &str = "measuring and explaining need no other program";
+    const EFFECT: &str = "measuring and explaining need no other tools";
     let outcome = if missing.is_empty() {
         Outcome::good("cc, readelf and hyperfine are present", EFFECT)
     } else {

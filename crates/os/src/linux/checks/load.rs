@@ -8,7 +8,8 @@ use std::fs;
 use std::time::Duration;
 
 const SAMPLE: Duration = Duration::from_millis(200);
-const NOISY: &str = "other programs take CPU time, caches and memory bandwidth from launches";
+const NOISY: &str = "other programs compete with launches for CPU time, caches and memory \
+     bandwidth";
 
 /// Other processes and other virtual machines, from one sample.
 pub(super) fn activity() -> [Check; 2] {
@@ -19,7 +20,7 @@ pub(super) fn activity() -> [Check; 2] {
         Err(error) => {
             let unknown =
                 |effect| Outcome::unknown(format!("/proc/stat: {}", words(&error)), effect);
-            (unknown(NOISY), unknown("other virtual machines may take CPU time"))
+            (unknown(NOISY), unknown("the host may give CPU time to other virtual machines"))
         }
         Ok(found) => (
             neighbours(found.others, cpus, &busiest(&before, &processes())),
@@ -45,9 +46,13 @@ fn neighbours(busy: f64, cpus: f64, busiest: &[String]) -> Outcome {
 fn steal(share: f64) -> Outcome {
     let found = format!("{:.1} % of the time", share * 100.0);
     if share >= 0.02 {
-        Outcome::warning(found, "the host gives CPU time to other virtual machines: launches vary")
+        Outcome::warning(
+            found,
+            "the host gives CPU time to other virtual machines, so launch \
+             times vary",
+        )
     } else {
-        Outcome::good(found, "the host gives this machine the CPU time that it asks for")
+        Outcome::good(found, "the host gives this machine all the CPU time that it needs")
     }
 }
 
@@ -96,7 +101,7 @@ pub(super) fn load() -> Check {
         Err(error) => Outcome::unknown(format!("/proc/loadavg: {}", words(&error)), NOISY),
         Ok(load) if load > cpus => Outcome::warning(
             format!("{load:.1} processes ready to run, {cpus} CPUs"),
-            "launches wait for a CPU; results vary with what else runs",
+            "launches have to wait for a CPU, so results depend on what else is running",
         ),
         Ok(load) => {
             let found = format!("{load:.1} processes ready to run, {cpus} CPUs");
@@ -108,7 +113,7 @@ pub(super) fn load() -> Check {
 
 /// Free memory, pressure and swap.
 pub(super) fn memory() -> Check {
-    const EFFECT: &str = "files of a warm launch may be evicted between launches";
+    const EFFECT: &str = "files may be evicted between warm launches";
     let info = match read("/proc/meminfo") {
         Ok(info) => info,
         Err(reason) => return Outcome::unknown(reason, EFFECT).named("memory"),
@@ -137,9 +142,9 @@ pub(super) fn memory() -> Check {
     let outcome = if short {
         Outcome::warning(found, EFFECT).remedy("ps -eo rss,pid,comm --sort=-rss | head")
     } else if swapped > 0.0 {
-        Outcome::note(found, "parts of programs that were swapped out are read back when used")
+        Outcome::note(found, "swapped-out parts of programs are read back when they are used")
     } else {
-        Outcome::good(found, "what a launch read once stays in memory")
+        Outcome::good(found, "files stay in memory once a launch has read them")
     };
     outcome.named("memory")
 }

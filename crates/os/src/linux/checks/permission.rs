@@ -24,11 +24,11 @@ pub(super) fn perf_events() -> Check {
         }
         Ok(Scope::User) => Outcome::good(
             format!("permitted in user mode ({level})"),
-            "page faults are recorded by address, save the few inside system calls",
+            "page faults are recorded by address, except for the few inside system calls",
         ),
         Err(error) => Outcome::warning(
             format!("refused ({level}: {})", words(&error)),
-            "page faults are known as totals only, not by library",
+            "page faults are known only in total, not per library",
         )
         .remedy("sudo sysctl kernel.perf_event_paranoid=2"),
     };
@@ -41,7 +41,7 @@ pub(super) fn reads_by_file() -> Check {
         Ok(()) => Outcome::good("tracepoints are permitted", "bytes read are known for every file"),
         Err(error) => Outcome::note(
             format!("tracepoints are not permitted ({})", words(&error)),
-            "bytes read are known in all, not by file; as root they are",
+            "bytes read are known only in total; as root, they are known per file",
         ),
     };
     outcome.named("tracefs")
@@ -55,13 +55,10 @@ pub(super) fn ptrace() -> Check {
         |value| format!("kernel.yama.ptrace_scope is {value}"),
     );
     let outcome = match trace_a_child() {
-        Ok(()) => Outcome::good(
-            format!("works ({scope})"),
-            "phases are taken at the exact points that a launch passes",
-        ),
+        Ok(()) => Outcome::good(format!("works ({scope})"), "phases are measured exactly"),
         Err(error) => Outcome::warning(
             format!("refused ({scope}): {error}"),
-            "phases come from the loader's log, without entry, main and exit",
+            "phases are estimated from the loader's log; entry, main and exit are missing",
         )
         .remedy("sudo sysctl kernel.yama.ptrace_scope=1"),
     };
@@ -76,7 +73,7 @@ fn trace_a_child() -> Result<(), LaunchError> {
         source,
         remedy: "mount /proc",
     })?;
-    let command = program::resolve(&[own.display().to_string()])?;
+    let command = program::resolve(&[own])?;
     let null = std::fs::File::options().read(true).write(true).open("/dev/null");
     let null = null.map_err(|_| failed("opening /dev/null"))?;
     let mut setup = Setup::with_stdio([null.as_raw_fd(); 3]);
@@ -112,7 +109,7 @@ pub(super) fn realtime() -> Check {
             "--realtime does not work; launches may be interrupted by other programs",
         )
         .remedy("sudo prlimit --pid $$ --rtprio=99"),
-        Err(_) => Outcome::unknown("the attempt failed", "--realtime may not work"),
+        Err(_) => Outcome::unknown("the check failed", "--realtime may not work"),
     };
     outcome.named("realtime")
 }

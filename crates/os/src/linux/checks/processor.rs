@@ -19,7 +19,7 @@ pub(super) fn governor() -> Check {
     let found = governors.into_iter().collect::<Vec<_>>().join(", ");
     let outcome = match found.as_str() {
         "" => unseen_frequency("no CPU has a frequency governor"),
-        "performance" => Outcome::good(found, "CPUs run at full speed from the first instruction"),
+        "performance" => Outcome::good(found, "CPUs run at full speed from the start"),
         _ => Outcome::warning(found, "a launch begins before its CPU has reached full speed")
             .remedy(format!("echo performance | sudo tee {CPUS}/cpu*/cpufreq/scaling_governor")),
     };
@@ -36,10 +36,10 @@ pub(super) fn turbo() -> Check {
         _ => return unseen_frequency("no turbo switch is visible").named("turbo"),
     };
     let outcome = if on {
-        Outcome::note("on", "speed depends on temperature and on what other cores do")
+        Outcome::note("on", "speed depends on the temperature and on the load of other cores")
             .remedy(format!("echo {off_value} | sudo tee {path}"))
     } else {
-        Outcome::good("off", "speed does not depend on temperature or other cores")
+        Outcome::good("off", "speed does not depend on temperature or on other cores")
     };
     outcome.named("turbo")
 }
@@ -61,8 +61,8 @@ pub(super) fn virtualisation() -> Check {
         (None, _) => Outcome::good("no hypervisor", "CPUID and page tables run at full speed"),
         (Some(name), Some(us)) if us >= 1.0 => Outcome::note(
             format!("{name}; a CPUID instruction takes {us:.1} µs"),
-            "each CPUID leaves the virtual machine, and the loader executes dozens in every \
-             launch: explain counts them; bare metal does not pay this",
+            "each CPUID exits to the hypervisor, and the loader executes dozens in every launch \
+             (explain counts them); bare metal does not have this cost",
         ),
         (Some(name), Some(us)) => Outcome::note(
             format!("{name}; a CPUID instruction takes {us:.2} µs"),
@@ -70,7 +70,7 @@ pub(super) fn virtualisation() -> Check {
         ),
         (Some(name), None) => Outcome::note(name, "page faults cost more than on bare metal"),
     };
-    outcome.named("virtualisation")
+    outcome.named("virtualization")
 }
 
 /// What reading the launch clock costs.
@@ -85,9 +85,13 @@ pub(super) fn clock() -> Check {
         .unwrap_or_else(|_| "unknown source".to_owned());
     let found = format!("{source}; reading it takes {ns:.0} ns");
     let outcome = if ns < 500.0 {
-        Outcome::good(found, "time stamps cost nothing that matters")
+        Outcome::good(found, "the cost of time stamps is negligible")
     } else {
-        Outcome::warning(found, "the clock needs a system call; short phases appear longer")
+        Outcome::warning(
+            found,
+            "reading the clock needs a system call, so short phases appear \
+             longer",
+        )
     };
     outcome.named("clock")
 }

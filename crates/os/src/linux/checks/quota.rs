@@ -18,12 +18,12 @@ pub(super) fn quota() -> Check {
             match quotas.min_by(f64::total_cmp) {
                 Some(cpus) if cpus < allowed_cpus().len() as f64 => Outcome::warning(
                     format!("a control group allows {cpus:.2} CPUs"),
-                    "launches are stopped for up to 100 ms once the quota is used up; \
-                     run outside of the container or raise its quota",
+                    "launches are stopped for up to 100 ms once the quota is used up; run outside \
+                     the container, or raise its quota",
                 ),
                 Some(cpus) => Outcome::good(
                     format!("a control group allows {cpus:.2} CPUs"),
-                    "the quota is no less than the CPUs that may be used",
+                    "the quota covers all CPUs that may be used",
                 ),
                 None => Outcome::good("no quota", "launches are not stopped by a control group"),
             }

@@ -32,15 +32,19 @@ pub(super) fn read_ahead() -> Check {
     let odd = known.iter().find(|(_, kib)| *kib != USUAL_KIB);
     let outcome = match odd {
         _ if known.is_empty() => Outcome::unknown(
-            "no device under / tells its read-ahead",
+            "no device under / reports its read-ahead",
             "cold launches depend on how much is read around each fault",
         ),
-        None => Outcome::good(words.join(", "), "cold launches read ahead as on most machines"),
+        None => Outcome::good(
+            words.join(", "),
+            "cold launches read ahead as much as on most \
+             machines",
+        ),
         Some(((major, minor), kib)) => Outcome::note(
             words.join(", "),
             format!(
                 "a cold page fault may read {kib} KiB around the page; most machines read \
-                 {USUAL_KIB} KiB, so cold figures do not carry over to them"
+                 {USUAL_KIB} KiB, so cold figures do not apply to them"
             ),
         )
         .remedy(format!(
@@ -66,8 +70,8 @@ pub(super) fn drop_caches() -> Check {
         Ok(_) => Outcome::good("permitted", "--cold can drop the whole page cache"),
         Err(error) => Outcome::note(
             format!("not permitted ({})", words(&error)),
-            "--cold evicts the launch's own files instead, and cannot check those of other \
-             users; as root it can do both",
+            "--cold evicts only the files of the launch, and cannot check files of other users; \
+             as root it can do both",
         ),
     };
     outcome.named("drop-caches")
@@ -90,7 +94,7 @@ fn describe(kind: &str) -> Outcome {
         }
         "overlay" => Outcome::note(
             found,
-            "files may lie on several layers; eviction and reads concern the layer below",
+            "files are on several layers; eviction and reads affect the layer below",
         ),
         "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "ceph" | "afs" => Outcome::warning(
             found,

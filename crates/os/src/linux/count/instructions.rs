@@ -6,8 +6,11 @@ use crate::linux::attend::{Options, attend, on_own_thread};
 use crate::linux::launcher::Unwatched;
 use crate::linux::program;
 use model::{Command, Ending, Reading};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
+use std::iter;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// Ending of the files that hold counts, one for each process.
@@ -25,8 +28,7 @@ const LOG: &str = "log";
 /// [`CountError::NoValgrind`], [`CountError::NoCount`] with what valgrind said, or what any
 /// launch meets.
 pub fn instructions(command: &Command, options: &Options) -> Result<Counted, CountError> {
-    let valgrind =
-        program::resolve(&["valgrind".to_owned()]).map_err(|_| CountError::NoValgrind)?.program;
+    let valgrind = program::resolve(&["valgrind"]).map_err(|_| CountError::NoValgrind)?.program;
     let folder = tempfile::Builder::new()
         .prefix("headstart-count-")
         .tempdir()
@@ -37,7 +39,7 @@ pub fn instructions(command: &Command, options: &Options) -> Result<Counted, Cou
     let count = match sum(folder.path()).map_err(|source| files(folder.path(), source))? {
         Some(count) => Reading::Value(count),
         None if ending == Ending::TimedOut => {
-            Reading::unavailable("it was not finished in time", "give it more time")
+            Reading::unavailable("it timed out", "allow it more time")
         }
         None => {
             let said = said(folder.path());
@@ -52,20 +54,32 @@ pub fn instructions(command: &Command, options: &Options) -> Result<Counted, Cou
 }
 
 fn under_valgrind(command: &Command, valgrind: std::path::PathBuf, folder: &Path) -> Command {
-    // Valgrind expands %p to the process id.
-    let folder = folder.display().to_string().replace('%', "%%");
-    let mut argv = vec!["valgrind".to_owned()];
+    let folder = escaped(folder);
+    let into = |option: &str, ending: &str| {
+        let mut word = OsString::from(option);
+        word.push(&folder);
+        word.push(format!("/%p.{ending}"));
+        word
+    };
+    let mut argv: Vec<OsString> = vec!["valgrind".into()];
     argv.extend(
-        ["-q", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no"].map(str::to_owned),
+        ["-q", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no"].map(OsString::from),
     );
-    argv.extend(["--trace-children=yes", "--vgdb=no"].map(str::to_owned));
-    argv.push(format!("--cachegrind-out-file={folder}/%p.{COUNTS}"));
-    argv.push(format!("--log-file={folder}/%p.{LOG}"));
-    argv.push("--".to_owned());
-    argv.push(command.program.display().to_string());
+    argv.extend(["--trace-children=yes", "--vgdb=no"].map(OsString::from));
+    argv.push(into("--cachegrind-out-file=", COUNTS));
+    argv.push(into("--log-file=", LOG));
+    argv.push("--".into());
+    argv.push(command.program.clone().into());
     argv.extend(command.argv.iter().skip(1).cloned());
     let (directory, environment) = (command.directory.clone(), command.environment.clone());
     Command { argv, program: valgrind, directory, environment }
+}
+
+/// Valgrind expands %p to the process id, and writes %% as one.
+fn escaped(folder: &Path) -> OsString {
+    let bytes = folder.as_os_str().as_bytes();
+    let doubled = |&byte: &u8| iter::repeat_n(byte, if byte == b'%' { 2 } else { 1 });
+    OsString::from_vec(bytes.iter().flat_map(doubled).collect())
 }
 
 /// The sum over the processes; `None` where no process left a count.

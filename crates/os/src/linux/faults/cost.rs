@@ -29,7 +29,7 @@ fn one_pass() -> Result<f64, LaunchError> {
     unsafe {
         let address = libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0);
         if address == libc::MAP_FAILED {
-            return Err(LaunchError::system("trying out a page fault", "free some memory"));
+            return Err(LaunchError::system("measuring a page fault", "free some memory"));
         }
         // Huge pages would take one fault for many.
         libc::madvise(address, bytes, libc::MADV_NOHUGEPAGE);

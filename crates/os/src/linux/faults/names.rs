@@ -50,7 +50,7 @@ fn describe(device: u64, inode: u64) -> String {
     if major == 0
         && let Some(name) = block_device(inode)
     {
-        return format!("(file system's own blocks on {name})");
+        return format!("(file system metadata on {name})");
     }
     format!("(file without a known name: inode {inode} on device {major}:{minor})")
 }
@@ -109,5 +109,5 @@ fn by_handle(mounts: &[(u64, String)], device: u64, inode: u64) -> Option<String
     let file = unsafe { OwnedFd::from_raw_fd(fd) };
     let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
     let same = fs::metadata(&path).is_ok_and(|data| data.ino() == inode);
-    same.then(|| path.display().to_string())
+    same.then(|| model::text::text(path))
 }

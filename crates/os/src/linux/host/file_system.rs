@@ -8,8 +8,13 @@ use std::path::Path;
 pub fn file_system(folder: &Path) -> io::Result<String> {
     let folder = folder.canonicalize()?;
     let mounts = std::fs::read_to_string("/proc/self/mountinfo")?;
-    kind_of(&mounts, &folder.to_string_lossy())
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the folder is on no known mount"))
+    kind_of(&mounts, &folder.to_string_lossy()).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            "the folder is not on a known \
+             mount",
+        )
+    })
 }
 
 /// File-system type of the mount that holds `folder`: the longest mount point, the last one of

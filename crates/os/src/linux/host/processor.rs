@@ -13,7 +13,7 @@ pub fn hypervisor() -> Option<String> {
         "TCGTCGTCGTCG" => "QEMU (emulated processor)".to_owned(),
         "bhyve bhyve" => "bhyve".to_owned(),
         "ACRNACRNACRN" => "ACRN".to_owned(),
-        "" => "a hypervisor without a name".to_owned(),
+        "" => "an unnamed hypervisor".to_owned(),
         other => format!("a hypervisor named '{other}'"),
     })
 }

@@ -119,15 +119,15 @@ fn in_words(child: &Child, obstacle: Obstacle) -> LaunchError {
     let program = program.map_or_else(|| "this program".to_owned(), |path| format!("'{path}'"));
     let reason = match obstacle {
         Obstacle::Privileges => format!(
-            "{program} has privileges of its own (set-user-ID, set-group-ID or capabilities), \
-             which ptrace takes away; run as root, or measure --until exit"
+            "{program} is set-user-ID, set-group-ID or has capabilities, which it loses under \
+             ptrace; run as root, or measure with --until exit"
         ),
         Obstacle::Unreadable => format!(
-            "the memory of {program} may not be read, as its file may not; run as root, or \
-             measure --until exit"
+            "the memory of {program} may not be read, because its file is not readable; run as \
+             root, or measure with --until exit"
         ),
         Obstacle::Refused(error) => {
-            format!("{program}: {error}; run as root, or measure --until exit")
+            format!("{program}: {error}; run as root, or measure with --until exit")
         }
     };
     LaunchError::NotPermitted { mechanism: "measuring to the entry point", reason }

@@ -12,11 +12,30 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// The path that is timed with the least in it: clone, execve, waitid.
+/// The path that is timed with the least in it: clone, execve, waitid. What the program leaves
+/// running is ended.
 pub fn until_exit(
     prepared: &Prepared,
     stdio: [libc::c_int; 3],
     spec: &LaunchSpec,
+) -> Result<Once, LaunchError> {
+    launched(prepared, stdio, spec, end_everything)
+}
+
+/// The same, but what the program leaves running goes on until the launcher itself ends.
+pub fn and_leave(
+    prepared: &Prepared,
+    stdio: [libc::c_int; 3],
+    spec: &LaunchSpec,
+) -> Result<Once, LaunchError> {
+    launched(prepared, stdio, spec, || 0)
+}
+
+fn launched(
+    prepared: &Prepared,
+    stdio: [libc::c_int; 3],
+    spec: &LaunchSpec,
+    tidy: impl FnOnce() -> u32,
 ) -> Result<Once, LaunchError> {
     let alarm = Alarm::set(spec.timeout);
     let child = spawn(prepared, Setup::with_stdio(stdio))?;
@@ -37,7 +56,7 @@ pub fn until_exit(
     drop(alarm);
     let Some((ending, usage)) = waited else { return Err(LaunchError::LauncherGone) };
     let ending = if timed_out { Ending::TimedOut } else { ending };
-    let left_running = end_everything();
+    let left_running = tidy();
     let total_us = ended.us_since(child.started);
     let launch = usage::launch(total_us, ending, &usage, floor_kib, left_running);
     Ok(Once { pid: child.pid as u32, ticks: child.started.ticks(), launch })

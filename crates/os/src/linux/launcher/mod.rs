@@ -14,6 +14,7 @@ mod entry;
 mod exit;
 pub(crate) mod guard;
 pub(crate) mod leave;
+mod pattern;
 mod peak;
 mod ready;
 mod schedule;
@@ -35,6 +36,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use wire::{Reply, Request};
 
+pub use pattern::pattern;
 pub(crate) use source::{Source, Unwatched};
 
 /// How the launcher process runs.
@@ -171,6 +173,16 @@ impl Launcher {
         self.once_watched(slot, spec, &mut Unwatched)
     }
 
+    /// Runs a prepared command for what it does. What it leaves running, such as a server, goes on
+    /// until this launcher is dropped.
+    pub fn aside(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Once, LaunchError> {
+        let request = Request::Aside { slot: slot.0, spec: spec.clone() };
+        match self.ask(&request, &[], Some(limit(spec)))? {
+            Reply::LaunchedOnce(once) => Ok(*once),
+            _ => Err(LaunchError::LauncherGone),
+        }
+    }
+
     /// [`Launcher::once`], draining `source` meanwhile.
     pub(crate) fn once_watched(
         &mut self,
@@ -218,9 +230,9 @@ impl Launcher {
     ) -> Result<Reply, LaunchError> {
         wire::send(&self.stream, request, fds).map_err(|source| match source.raw_os_error() {
             Some(libc::EBADF) => LaunchError::System {
-                action: "the program's stdin, stdout and stderr could not be handed over",
+                action: "stdin, stdout and stderr could not be passed to the program",
                 source,
-                remedy: "open them: none may be closed",
+                remedy: "none of the three may be closed",
             },
             _ => LaunchError::LauncherGone,
         })?;

@@ -42,16 +42,19 @@ pub fn measure(
 
 fn untraceable(why: &str) -> Reading<u64> {
     Reading::unavailable(
-        format!("smaller than the launcher, whose peak it inherits, and not traceable: {why}"),
+        format!(
+            "smaller than the launcher, whose peak it inherits, and it could not be traced: \
+             {why}"
+        ),
         "allow ptrace (headstart doctor)",
     )
 }
 
 fn peak_at_exit(child: &Child, alarm: &Alarm) -> Result<u64, &'static str> {
-    const UNSEEN: &str = "it was not seen to exit";
+    const UNSEEN: &str = "its exit was not seen";
     let Some(Next::Stopped(_)) = tracee::next(child, alarm) else { return Err(UNSEEN) };
     if Image::of(child.pid).is_some_and(|image| image.lost_privileges(child.pid)) {
-        return Err("ptrace takes its privileges away");
+        return Err("it would lose its privileges under ptrace");
     }
     if ptrace::set_options_to(child.pid, OPTIONS).is_err() {
         return Err(UNSEEN);

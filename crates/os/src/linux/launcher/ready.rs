@@ -126,11 +126,13 @@ impl Condition {
         };
         match &condition {
             Condition::Port(port) if answers(*port) => Err(LaunchError::AlreadyReady(format!(
-                "port {port} is already served before the launch; stop that server (ss -ltnp shows it) or choose another port"
+                "port {port} already answers before the launch; stop that server (ss -ltnp shows \
+                 it) or choose another port"
             ))),
             Condition::File(path) if Path::new(path).exists() => {
                 Err(LaunchError::AlreadyReady(format!(
-                    "'{path}' exists already before the launch; remove it, or let --prepare remove it before each round"
+                    "'{path}' already exists before the launch; remove it, or let --prepare \
+                     remove it before each launch"
                 )))
             }
             _ => Ok(condition),
@@ -138,14 +140,17 @@ impl Condition {
     }
 
     fn output(pattern: &str) -> Result<Self, LaunchError> {
-        let pattern = Regex::new(pattern).map_err(|error| {
+        let pattern = super::pattern::pattern(pattern).map_err(|error| {
             LaunchError::AlreadyReady(format!("--until output: {error}; correct the expression"))
         })?;
         let mut ends = [0; 2];
         // SAFETY: `ends` has room for the two descriptors, which are ours afterwards.
         let (read_end, write_end) = unsafe {
             if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) < 0 {
-                return Err(LaunchError::system("no pipe for the output", "raise ulimit -n"));
+                return Err(LaunchError::system(
+                    "creating a pipe for the output",
+                    "raise ulimit -n",
+                ));
             }
             libc::fcntl(ends[0], libc::F_SETFL, libc::O_NONBLOCK);
             (File::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))

@@ -12,9 +12,9 @@ const PRIORITY: libc::c_int = 50;
 pub fn apply(configuration: Configuration) -> Result<(), LaunchError> {
     if let Some(cpu) = configuration.cpu {
         host::pin(&[cpu]).map_err(|source| LaunchError::System {
-            action: "launches could not be pinned to the CPU asked for",
+            action: "launches could not be pinned to the requested CPU",
             source,
-            remedy: "choose one of the CPUs that nproc and taskset -p $$ show, or give --no-pin",
+            remedy: "choose a CPU that taskset -cp $$ lists, or use --no-pin",
         })?;
     }
     if configuration.realtime {
@@ -31,9 +31,9 @@ pub fn apply(configuration: Configuration) -> Result<(), LaunchError> {
 fn stand_back() -> Result<(), LaunchError> {
     set_policy(libc::SCHED_BATCH | libc::SCHED_RESET_ON_FORK, 0).map_err(|source| {
         LaunchError::System {
-            action: "the launcher could not stand back behind its programs",
+            action: "the launcher's scheduling policy could not be set",
             source,
-            remedy: "give --no-pin",
+            remedy: "use --no-pin",
         }
     })
 }

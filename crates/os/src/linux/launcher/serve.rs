@@ -85,6 +85,9 @@ impl Server {
             Request::Once { slot, spec } => {
                 self.once(slot, &spec).map(|once| Reply::LaunchedOnce(Box::new(once)))
             }
+            Request::Aside { slot, spec } => {
+                self.aside(slot, &spec).map(|once| Reply::LaunchedOnce(Box::new(once)))
+            }
             Request::LaunchMany { slot, spec, count } => {
                 self.launch_many(slot, &spec, count).map(Reply::LaunchedMany)
             }
@@ -130,6 +133,11 @@ impl Server {
     fn once(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
         let (slot, stdio) = self.slot(slot)?;
         exit::until_exit(&slot.prepared, stdio, spec)
+    }
+
+    fn aside(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
+        let (slot, stdio) = self.slot(slot)?;
+        exit::and_leave(&slot.prepared, stdio, spec)
     }
 
     fn launch(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Launch, LaunchError> {

@@ -55,7 +55,7 @@ fn read_bytes(blocks: u64) -> Reading<u64> {
         return Reading::Value(blocks * 512);
     }
     Reading::unavailable(
-        "this kernel keeps no I/O accounts",
+        "this kernel has no I/O accounting",
         "use a kernel built with CONFIG_TASK_IO_ACCOUNTING",
     )
 }
@@ -69,7 +69,7 @@ pub fn running(total_us: f64) -> Launch {
     let unreadable = |what: &str| {
         Reading::unavailable(
             format!("{what} of the running program could not be read"),
-            "run as the program's user or as root",
+            "run as the user of the program, or as root",
         )
     };
     Launch {

@@ -37,6 +37,13 @@ pub enum Request {
         /// How.
         spec: LaunchSpec,
     },
+    /// Run a kept command, and leave running what it leaves running.
+    Aside {
+        /// Which, in order of preparation.
+        slot: usize,
+        /// How.
+        spec: LaunchSpec,
+    },
     /// Launch a kept command several times.
     LaunchMany {
         /// Which, in order of preparation.

@@ -31,7 +31,10 @@ pub(super) struct Datagram<'a> {
 /// The sending end, for the child, and the receiving end. Both close on execve.
 pub(super) fn pair() -> Result<(OwnedFd, Datagrams), LaunchError> {
     let failed = |_| {
-        LaunchError::system("making the loader log's socket", "raise the limit: ulimit -n 4096")
+        LaunchError::system(
+            "creating the socket for the loader's log",
+            "raise the limit: ulimit -n 4096",
+        )
     };
     let mut fds: [RawFd; 2] = [-1; 2];
     let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;

@@ -5,6 +5,8 @@
 
 use super::datagrams::Datagram;
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 /// One line with the time of its first message.
 pub(super) struct Line {
@@ -65,7 +67,7 @@ fn clean(text: &[u8]) -> String {
 }
 
 fn clean_end(text: &[u8]) -> String {
-    String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
+    model::text::text(OsStr::from_bytes(text.trim_ascii_end()))
 }
 
 #[cfg(test)]

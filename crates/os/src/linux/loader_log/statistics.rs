@@ -55,7 +55,7 @@ pub fn statistics(
     options: &Options,
 ) -> Result<Reading<Statistics>, LaunchError> {
     let Some(cycles_per_us) = cycles_per_us() else {
-        let reason = "the rate of this processor's cycle counter is not known";
+        let reason = "the frequency of this processor's cycle counter is unknown";
         return Ok(Reading::unavailable(reason, ""));
     };
     let mut launches = Vec::new();
@@ -63,8 +63,8 @@ pub fn statistics(
         launches.push(parse(&record(command, "statistics", options)?.lines));
     }
     if launches.iter().all(Vec::is_empty) {
-        let reason = "no glibc loader reported: the program is static, uses another C library, \
-                      or is set-user-id";
+        let reason = "no glibc loader reported: the program is static, uses another C library, or \
+             is set-user-ID";
         return Ok(Reading::unavailable(reason, ""));
     }
     let factor = factor(&launches, cycles_per_us);

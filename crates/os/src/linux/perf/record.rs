@@ -3,6 +3,9 @@
 //! Every event here samples IDENTIFIER, IP, TID, TIME and ADDR (tracepoints also RAW) and appends
 //! TID, TIME and IDENTIFIER to the other records (`sample_id_all`).
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 const LOST: u32 = 2;
 const COMM: u32 = 3;
 const FORK: u32 = 7;
@@ -99,7 +102,7 @@ fn mapped(mut fields: Fields<'_>, at_ns: u64) -> Option<Record> {
         device,
         inode,
         executable: protection & libc::PROT_EXEC as u32 != 0,
-        path: String::from_utf8_lossy(name).into_owned(),
+        path: model::text::text(OsStr::from_bytes(name)),
     })
 }
 

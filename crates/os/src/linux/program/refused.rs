@@ -54,17 +54,17 @@ fn refused(program: &Path) -> LaunchError {
         remedy: remedy.to_owned(),
     };
     if let Some(folder) = closed_folder(program) {
-        let found = format!("the folder '{}' does not let you in", folder.display());
+        let found = format!("the folder '{}' may not be entered", folder.display());
         return refused(found, "run as its owner or as root");
     }
     let Ok(data) = fs::metadata(program) else {
-        return refused("it cannot be looked at".to_owned(), "run as its owner or as root");
+        return refused("its status cannot be read".to_owned(), "run as its owner or as root");
     };
     if data.is_dir() {
         return LaunchError::IsDirectory(program.to_owned());
     }
     if !data.is_file() {
-        return refused("it is no regular file".to_owned(), "name a program");
+        return refused("it is not a regular file".to_owned(), "give the path of a program");
     }
     if is_on_noexec(program) {
         let found = "its file system is mounted with noexec".to_owned();
@@ -120,11 +120,11 @@ fn wrong_format(program: &Path) -> LaunchError {
     let head = head(program);
     let inspect = || format!("check it with: headstart inspect '{}'", program.display());
     let (found, remedy) = if fs::metadata(program).is_ok_and(|data| data.len() == 0) {
-        ("the file is empty".to_owned(), "name a program".to_owned())
+        ("the file is empty".to_owned(), "give the path of a program".to_owned())
     } else if let Some(machine) = elf_machine(&head) {
         let own = own_machine();
         if Some(machine) == own {
-            let found = format!("it is an ELF file for {machine}, but damaged or no program");
+            let found = format!("it is an ELF file for {machine}, but damaged or not a program");
             (found, inspect())
         } else {
             let found =
@@ -142,7 +142,7 @@ fn wrong_format(program: &Path) -> LaunchError {
             format!("name its interpreter, for example: sh '{}'", program.display()),
         )
     } else {
-        ("its format is unknown".to_owned(), "name a program of this machine".to_owned())
+        ("its format is unknown".to_owned(), "give a program built for this machine".to_owned())
     };
     LaunchError::WrongFormat { program: program.to_owned(), found, remedy }
 }

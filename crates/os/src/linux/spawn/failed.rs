@@ -37,11 +37,11 @@ pub(super) fn explain(prepared: &Prepared, failure: Failure) -> LaunchError {
         }
         Step::Stdio => system(
             "the program's stdin, stdout and stderr could not be connected",
-            "open them: none may be closed",
+            "none of the three may be closed",
         ),
         Step::Cpu => system(
-            "the program could not be pinned to the CPU asked for",
-            "choose one of the CPUs that nproc and taskset -p $$ show, or give --no-pin",
+            "the program could not be pinned to the requested CPU",
+            "choose a CPU that taskset -cp $$ lists, or use --no-pin",
         ),
         Step::Trace => LaunchError::NotPermitted {
             mechanism: "ptrace",
@@ -53,7 +53,7 @@ pub(super) fn explain(prepared: &Prepared, failure: Failure) -> LaunchError {
         },
         Step::Lifetime | Step::Mask => system(
             "the program's process could not be set up",
-            "run the command again, outside of a container",
+            "run the command again, outside a container",
         ),
     }
 }
@@ -62,13 +62,13 @@ fn too_long(prepared: &Prepared) -> LaunchError {
     let (total_bytes, longest_bytes) = prepared.sizes();
     let found = if longest_bytes > LONGEST_STRING_BYTES {
         format!(
-            "one argument or variable takes {longest_bytes} bytes, the kernel passes on at most \
+            "one argument or variable has {longest_bytes} bytes, but the kernel allows at most \
              {LONGEST_STRING_BYTES}"
         )
     } else {
         format!(
-            "its arguments and environment take {total_bytes} bytes, more than the kernel passes \
-             on (getconf ARG_MAX)"
+            "its arguments and environment have {total_bytes} bytes, more than the kernel allows \
+             (getconf ARG_MAX)"
         )
     };
     LaunchError::TooLong { program: prepared.located(), found }

@@ -10,6 +10,7 @@ core::arch::global_asm!(
     include_str!("guard.s"),
     include_str!("records.s"),
     include_str!("names.s"),
+    include_str!("memory.s"),
     include_str!("tell.s"),
     include_str!("stale.s"),
     include_str!("start.s"),

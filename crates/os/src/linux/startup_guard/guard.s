@@ -78,7 +78,7 @@ headstart_startup_guard_begin:
 .Ltext_origin:      .asciz "$ORIGIN"
 .Ltext_origin_braced: .asciz "${ORIGIN}"
 .Ltext_counter:     .asciz "HEADSTART_STALE="
-.Ltext_counter_one: .asciz "HEADSTART_STALE=a"
+.Ltext_counter_one: .asciz "HEADSTART_STALE=001"
 .Ltext_headstart:   .asciz "headstart: "
 .Ltext_colon:       .asciz ": "
 .Ltext_changed:     .asciz " is not what it was when the bundle was made"
@@ -89,7 +89,8 @@ headstart_startup_guard_begin:
 .Ltext_refused:     .asciz ", and the original program cannot be started (error "
 .Ltext_refused_end: .asciz "): mend it, or make the bundle again\n"
 .Ltext_itself:      .asciz ", and the bundle itself stands in the original program's place: put the original back and make the bundle elsewhere\n"
-.Ltext_loop:        .asciz ", and the original program only starts the bundle again: put the original back, or make the bundle again\n"
+.Ltext_loop:        .asciz ", and what is in the original program's place has started the bundle again 500 times: put the original back, or make the bundle again\n"
+.Ltext_forbidden:   .asciz ", and HEADSTART_STALE is set to something that is no number, which forbids to start the original program: unset it, or make the bundle again\n"
 
 .balign 16
 .Lcode:

@@ -13,17 +13,20 @@
 //! In order: the environment, the files, the names for the loader, what the process believes
 //! (`argv[0]`, AT_EXECFN, the process's name), protection of constants. An original that cannot
 //! be started, or that is the bundle itself, ends the process with a line on standard error and
-//! exit status 127. A start of the original counts in the variable `HEADSTART_STALE` of the
-//! environment, so that an original which only starts the bundle again (a script, say) ends too.
+//! exit status 127. Starts of an original that is a script or another bundle, and may only start
+//! the bundle again, count in the variable `HEADSTART_STALE` of the environment; after 500 the
+//! process ends in the same way. Any other value forbids starting the original.
 
 mod blob;
 mod folders;
+mod read;
 mod record;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use blob::{Blob, Function, build};
+pub use read::{Difference, Looks};
 pub use record::{Expected, Identity, Record};
 
 use std::ffi::{OsStr, OsString};
@@ -190,13 +193,16 @@ pub struct Symbols {
 #[non_exhaustive]
 pub enum BuildError {
     /// A path that would depend on the working directory.
-    #[error("the start-up guard needs absolute paths, not '{0}'; give the path from the root")]
+    #[error("the start-up guard needs absolute paths, not '{0}'; use an absolute path")]
     Relative(PathBuf),
     /// A text that no file or variable can have.
-    #[error("the start-up guard cannot hold {0:?}, which is empty or has a NUL byte; rename it")]
+    #[error(
+        "the start-up guard cannot store {0:?}, which is empty or contains a NUL byte; rename \
+     it"
+    )]
     Text(OsString),
     /// A name with a folder, or of a variable with an equals sign.
-    #[error("the start-up guard needs a plain name, not {0:?}; leave out '/' and '='")]
+    #[error("the start-up guard needs a simple name, not {0:?}, without '/' and '='")]
     Name(OsString),
     /// Two slots for one function.
     #[error("the start-up guard has two slots for {0}; give one")]

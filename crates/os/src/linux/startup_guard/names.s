@@ -65,6 +65,26 @@
 # The dynamic table that the loader has used, as the program headers tell: rsi, which says where it
 # was at first. patchelf moves it. Changes rax, rcx, rdi, r8 and r9.
 .Lpresent_dynamic:
+    call .Lprogram_headers
+    mov r8, rdi
+.Lnext_of_headers:
+    sub rcx, 1
+    jb .Lreturn
+    mov eax, [rdi]
+    cmp eax, HEADER_OF_HEADERS
+    jne .Lnot_of_headers
+    mov r9, r8                  # what is added to all addresses
+    sub r9, [rdi + HEADER_ADDRESS]
+.Lnot_of_headers:
+    add rdi, HEADER_LENGTH
+    cmp eax, HEADER_OF_DYNAMIC
+    jne .Lnext_of_headers
+    mov rsi, [rdi + HEADER_ADDRESS - HEADER_LENGTH]
+    add rsi, r9
+    ret
+
+# The program headers that the kernel has mapped: rdi, and their number: rcx. Changes rax and r8.
+.Lprogram_headers:
     mov r8, r14
 .Lskip_variables:
     mov rax, [r8]
@@ -82,21 +102,6 @@
     cmove rcx, [r8 - 8]
     test rax, rax
     jnz .Lfind_headers
-    mov r8, rdi
-.Lnext_of_headers:
-    sub rcx, 1
-    jb .Lreturn
-    mov eax, [rdi]
-    cmp eax, HEADER_OF_HEADERS
-    jne .Lnot_of_headers
-    mov r9, r8                  # what is added to all addresses
-    sub r9, [rdi + HEADER_ADDRESS]
-.Lnot_of_headers:
-    add rdi, HEADER_LENGTH
-    cmp eax, HEADER_OF_DYNAMIC
-    jne .Lnext_of_headers
-    mov rsi, [rdi + HEADER_ADDRESS - HEADER_LENGTH]
-    add rsi, r9
     ret
 
 # The value of DT_DEBUG in the dynamic table at rsi: rax, or 0. Changes rcx too.

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// 8-byte words of the first table. A list is its offset and, in the next word, its count.
-mod word {
+pub(super) mod word {
     pub const ORIGINAL: usize = 0;
     pub const ORIGINAL_LENGTH: usize = 1;
     pub const ORIGINAL_BASE: usize = 2;

@@ -41,6 +41,14 @@ pub fn stack_pointer(registers: &Registers) -> u64 {
     registers.rsp
 }
 
+/// Registers by their DWARF number (psABI 3.6.2); the last is the next instruction's address.
+pub fn dwarf_registers(r: &Registers) -> [u64; 17] {
+    [
+        r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12,
+        r.r13, r.r14, r.r15, r.rip,
+    ]
+}
+
 /// First argument of a function, at its first instruction (psABI 3.2.3).
 pub fn first_argument(tid: Tid) -> io::Result<u64> {
     Ok(ptrace::registers(tid)?.rdi)

@@ -5,6 +5,7 @@ use super::images::{self, Image};
 use super::loader;
 use super::ptrace::{self, Tid};
 use super::session::Session;
+use model::text;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,12 @@ impl Session<'_> {
         bias: u64,
         loader_base: u64,
     ) {
-        let path = PathBuf::from(ptrace::proc_link(tid, "exe").unwrap_or_default());
+        let path = PathBuf::from(text::name(&ptrace::proc_link(tid, "exe").unwrap_or_default()));
         self.plant_cpuids(tid, process, &path, bias);
         if let Some(interpreter) = &program.elf.interpreter {
             self.plant_cpuids(tid, process, Path::new(interpreter), loader_base);
-            let note = "CPUID instructions of libraries that are opened while others initialise \
-                        are not counted";
+            let note = "CPUID instructions of libraries opened by other libraries' initializers \
+                 are not counted";
             self.note(process, note.to_owned());
         }
     }
@@ -41,13 +42,13 @@ impl Session<'_> {
         });
         // The program has no path here, the kernel's own module no file.
         for module in modules.iter().filter(|module| module.path.starts_with('/')) {
-            self.plant_cpuids(tid, process, Path::new(&module.path), module.bias);
+            self.plant_cpuids(tid, process, Path::new(&text::name(&module.path)), module.bias);
         }
     }
 
     fn plant_cpuids(&mut self, tid: Tid, process: usize, path: &Path, bias: u64) {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let name = path.to_string_lossy().into_owned();
+        let name = text::text(&path);
         let sites = match images::cpuid_sites(&path) {
             Ok(sites) => sites,
             Err(error) => {
@@ -57,7 +58,10 @@ impl Session<'_> {
         };
         if sites.unverified > 0 {
             let count = sites.unverified;
-            let note = format!("'{name}': {count} places may be CPUID instructions, not counted");
+            let note = format!(
+                "'{name}': {count} places that may be CPUID instructions are not \
+                 counted"
+            );
             self.note(process, note);
         }
         let known = self.cpuids.iter().position(|(other, _)| *other == name);

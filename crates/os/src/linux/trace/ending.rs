@@ -15,7 +15,7 @@ impl Session<'_> {
             ptrace::wait_any().map_err(|source| LaunchError::System {
                 action: "waiting for processes that the program left running",
                 source,
-                remedy: "look for them with: ps -ef",
+                remedy: "find them with: ps -ef",
             })?
         {
             if libc::WIFSTOPPED(status) {
@@ -45,6 +45,6 @@ impl Session<'_> {
             Reading::unavailable("CPUID instructions were not counted in this launch", "")
         };
         let trace = PhaseTrace { total_us, processes, stops: self.stops, cpuids, file_calls };
-        TracedLaunch { trace, ending, left_running }
+        TracedLaunch { trace, threads: self.threads, waits: self.waits, ending, left_running }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Classic BPF over `struct seccomp_data` (seccomp(2)): nr at 0, arch at 4, args from 16.
 
-use super::arch;
+use super::{arch, waits};
 use libc::sock_filter;
 
 /// Why a filter stopped a tracee: the value that PTRACE_GETEVENTMSG gives.
@@ -17,13 +17,16 @@ pub enum Reason {
     MapLibrary = 3,
     /// A call on the file system.
     File = 4,
+    /// A call that may wait.
+    Wait = 5,
 }
 
 impl Reason {
     /// The reason behind an event message.
     pub fn from_message(message: u64) -> Option<Self> {
-        use Reason::{Execute, File, MapLibrary, ThreadPointer};
-        [ThreadPointer, Execute, MapLibrary, File].into_iter().find(|&r| r as u64 == message)
+        use Reason::{Execute, File, MapLibrary, ThreadPointer, Wait};
+        let all = [ThreadPointer, Execute, MapLibrary, File, Wait];
+        all.into_iter().find(|&reason| reason as u64 == message)
     }
 }
 
@@ -36,6 +39,8 @@ pub struct Wanted {
     pub map_library: bool,
     /// Stop at calls on the file system.
     pub files: bool,
+    /// Stop at calls that may wait; not together with `files`.
+    pub waits: bool,
 }
 
 /// System calls on the file system that take a path; getdents64 stands for its folder.
@@ -81,6 +86,11 @@ pub fn build(wanted: &Wanted) -> Vec<sock_filter> {
             rule(&mut code, call, &file_call(call));
         }
     }
+    if wanted.waits {
+        for call in waits::CALLS {
+            rule(&mut code, call.number, &wait_call(call.number));
+        }
+    }
     code.push(ret(ALLOW));
     code
 }
@@ -116,6 +126,28 @@ fn file_call(call: i64) -> Vec<sock_filter> {
         _ => return vec![stop(Reason::File)],
     };
     vec![load(flags), jump(libc::BPF_JSET, libc::AT_EMPTY_PATH as u32, 1, 0), stop(Reason::File)]
+}
+
+/// futex that wakes others does not wait itself, and fcntl waits for locks only.
+fn wait_call(call: i64) -> Vec<sock_filter> {
+    const FUTEX_COMMAND: u32 = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as u32;
+    let wait = stop(Reason::Wait);
+    match call {
+        libc::SYS_futex => vec![
+            load(low(1)),
+            statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, FUTEX_COMMAND),
+            jump(libc::BPF_JEQ, libc::FUTEX_WAKE as u32, 2, 0),
+            jump(libc::BPF_JEQ, libc::FUTEX_WAKE_OP as u32, 1, 0),
+            wait,
+        ],
+        libc::SYS_fcntl => vec![
+            load(low(1)),
+            jump(libc::BPF_JEQ, libc::F_SETLKW as u32, 1, 0),
+            jump(libc::BPF_JEQ, libc::F_OFD_SETLKW as u32, 0, 1),
+            wait,
+        ],
+        _ => vec![wait],
+    }
 }
 
 /// Appends "if the call is `nr`: `body`, otherwise allow".

@@ -117,7 +117,7 @@ impl Session<'_> {
         match exit {
             Some(address) => self.plant(tid, address, Purpose::Exit),
             None => {
-                let note = "no exit could be located: no C library among its modules";
+                let note = "exit could not be located: none of its modules is a C library";
                 self.note(process, note.to_owned());
             }
         }
@@ -137,7 +137,7 @@ impl Session<'_> {
         let Some(module) = loader::find_module(tid, state, Some) else { return };
         // The list names libraries only.
         let path = loader::mapped_file(tid, module.dynamic).unwrap_or_default();
-        match images::image(Path::new(&path)) {
+        match images::image(Path::new(&model::text::name(&path))) {
             Ok(program) => {
                 let entry = module.bias.wrapping_add(program.elf.entry);
                 if let Some(executed) = self.executed(process) {
@@ -147,7 +147,7 @@ impl Session<'_> {
                 self.plant(tid, entry, Purpose::Entry);
             }
             Err(error) => {
-                self.note(process, format!("no main could be located: '{path}': {error}"));
+                self.note(process, format!("main could not be located: '{path}': {error}"));
             }
         }
     }
@@ -170,13 +170,13 @@ impl Session<'_> {
                 Loader::None => "stripped static program",
                 _ => "its start code calls no known C library",
             };
-            self.note(process, format!("no main could be located: {kind}"));
+            self.note(process, format!("main could not be located: {kind}"));
         }
         if matches!(known.loader, Loader::None) {
             match program.exit {
                 Some(exit) => self.plant(tid, known.bias.wrapping_add(exit), Purpose::Exit),
                 None => {
-                    let note = "no exit could be located: static program without that symbol";
+                    let note = "exit could not be located: static program without that symbol";
                     self.note(process, note.to_owned());
                 }
             }
@@ -223,7 +223,7 @@ impl Session<'_> {
                 if let Some(known) = self.executed(process) {
                     known.mapped_us = None;
                 }
-                let note = "the end of mapping is not marked: a musl program begun by another";
+                let note = "the end of mapping is not marked: a musl program started by another";
                 self.note(process, note.to_owned());
             }
             _ => {}

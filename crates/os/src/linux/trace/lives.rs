@@ -4,7 +4,7 @@ use super::arch;
 use super::breakpoints::Space;
 use super::ptrace::{self, Resume, Tid};
 use super::session::{Process, Session, Task};
-use model::{MarkKind, TracedProcess};
+use model::{MarkKind, ThreadLife, TracedProcess};
 use std::io;
 
 impl Session<'_> {
@@ -22,7 +22,7 @@ impl Session<'_> {
         } else {
             self.add_process(child, Some(parent), at_us)
         };
-        let mut task = Task::new(process, shared);
+        let mut task = Task::new(process, shared, at_us);
         let mut copied = Vec::new();
         if flags & libc::CLONE_VM as u64 == 0 {
             copied = self.spaces.get(shared).map(Space::originals).unwrap_or_default();
@@ -57,7 +57,9 @@ impl Session<'_> {
             return Ok(Resume::Continue(0));
         };
         let process = task.process;
-        self.tasks.retain(|_, other| other.process != process);
+        let others: Vec<Tid> =
+            self.tasks.iter().filter(|(_, t)| t.process == process).map(|(id, _)| *id).collect();
+        others.into_iter().for_each(|other| self.end_thread(other, at_us));
         if let Some(process) = self.processes.get_mut(process) {
             process.threads = 1;
             // The end of the leading thread for the sake of execve was not the process's.
@@ -82,19 +84,37 @@ impl Session<'_> {
         let Some(process) = self.tasks.get(&tid).map(|task| task.process) else {
             return Ok(Resume::Continue(0));
         };
+        self.on_waited(tid, at_us);
         let Some(state) = self.processes.get_mut(process) else { return Ok(Resume::Continue(0)) };
         let only_thread =
             state.threads > 1 && arch::syscall_number(&ptrace::registers(tid)?) == libc::SYS_exit;
         if !only_thread && !state.exiting {
             state.exiting = true;
             self.mark(process, MarkKind::Exiting, at_us);
+        } else if only_thread && let Some(task) = self.tasks.get_mut(&tid) {
+            // The end of a leading thread is reported after that of the last one.
+            task.gone_us = Some(at_us);
         }
         Ok(Resume::Continue(0))
     }
 
-    pub fn on_end(&mut self, tid: Tid, at_us: f64) {
+    /// A thread is gone: its life is over, and its wait with it.
+    fn end_thread(&mut self, tid: Tid, at_us: f64) {
+        self.on_waited(tid, at_us);
         let Some(task) = self.tasks.remove(&tid) else { return };
-        if let Some(process) = self.processes.get_mut(task.process) {
+        let Some(process) = self.processes.get(task.process) else { return };
+        self.threads.push(ThreadLife {
+            pid: process.record.pid,
+            thread: tid.unsigned_abs(),
+            started_us: task.started_us,
+            ended_us: task.gone_us.unwrap_or(at_us),
+        });
+    }
+
+    pub fn on_end(&mut self, tid: Tid, at_us: f64) {
+        let Some(process) = self.tasks.get(&tid).map(|task| task.process) else { return };
+        self.end_thread(tid, at_us);
+        if let Some(process) = self.processes.get_mut(process) {
             process.threads = process.threads.saturating_sub(1);
             process.record.ended_us = at_us;
         }

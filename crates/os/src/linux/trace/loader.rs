@@ -114,7 +114,7 @@ pub fn find_libc(tid: Tid, state: u64) -> Option<(Arc<Image>, u64)> {
         if !(name.starts_with("libc.so") || name.starts_with("libc-2")) {
             return None;
         }
-        let image = images::image(Path::new(&module.path)).ok()?;
+        let image = images::image(Path::new(&model::text::name(&module.path))).ok()?;
         image.exit.is_some().then_some((image, module.bias))
     })
 }

@@ -102,7 +102,7 @@ impl Session<'_> {
         let loader = match &program.elf.interpreter {
             _ if through_loader => Loader::of(&program, bias),
             None => Loader::None,
-            Some(path) => images::image(Path::new(path))
+            Some(path) => images::image(Path::new(&model::text::name(path)))
                 .map_or(Loader::Unknown, |image| Loader::of(&image, stack.loader_base)),
         };
         self.describe(process, stack.argv, &program, &loader, through_loader);
@@ -140,11 +140,15 @@ impl Session<'_> {
             image.loader = program.elf.interpreter.clone();
         }
         let notes = [
-            (program.set_id, "its set-user-id or set-group-id bit has no effect while traced"),
-            (through_loader, "started through its loader by hand, which is the executed file"),
+            (
+                program.set_id,
+                "its set-user-ID or set-group-ID bit has no effect while it is \
+                 traced",
+            ),
+            (through_loader, "started by running its loader directly, which is the executed file"),
             (
                 matches!(loader, Loader::Unknown),
-                "neither glibc's nor musl's loader: mapping and relocation are not marked",
+                "its loader is neither glibc's nor musl's: mapping and relocation are not marked",
             ),
         ];
         for (_, note) in notes.into_iter().filter(|(applies, _)| *applies) {

@@ -22,13 +22,15 @@ mod session;
 mod start;
 mod symbols;
 pub(in crate::linux) mod tracer;
+mod waits;
 
 pub use permitted::permitted;
+pub use waits::{CodeMapping, RecordedWait, WaitStack, accounted};
 
 use super::LaunchError;
 use super::launcher::GRACE;
 use super::spawn::{Prepared, Setup};
-use model::{Command, Ending, PhaseTrace};
+use model::{Command, Ending, PhaseTrace, ThreadLife};
 use std::os::fd::RawFd;
 use std::time::Duration;
 use tracer::{Limits, Tracer};
@@ -41,6 +43,11 @@ pub struct TraceRequest {
     /// Count CPUID instructions up to `main` in every process of the launch. Each is a stop.
     /// Libraries opened with dlopen before `main` are left out.
     pub count_cpuid: bool,
+    /// Record the calls in which threads wait; not together with `record_files`. Two more stops
+    /// for each call that may wait.
+    pub record_waits: bool,
+    /// Keep the stacks of long waits, so that their callers can be found.
+    pub keep_stacks: bool,
     /// The launch is ended after this time: by SIGTERM, and after [`GRACE`] by SIGKILL.
     pub timeout: Duration,
     /// CPU for tracer and tracees, which makes stops several times cheaper; `None` leaves them
@@ -58,6 +65,8 @@ impl TraceRequest {
         TraceRequest {
             record_files: false,
             count_cpuid: false,
+            record_waits: false,
+            keep_stacks: false,
             timeout: Duration::from_secs(60),
             cpu: u32::try_from(cpu).ok(),
             stdio,
@@ -70,6 +79,10 @@ impl TraceRequest {
 pub struct TracedLaunch {
     /// What was recorded.
     pub trace: PhaseTrace,
+    /// Every thread of every process; the waits are among these.
+    pub threads: Vec<ThreadLife>,
+    /// Where threads waited, in order of the end of each wait; only when that was asked for.
+    pub waits: Vec<RecordedWait>,
     /// How the launched process ended.
     pub ending: Ending,
     /// Processes that it left running; they have been ended.
@@ -108,6 +121,7 @@ fn follow(
         own_exec: prepared.program_address(),
         map_library,
         files: request.record_files,
+        waits: request.record_waits && !request.record_files,
     });
     let setup = Setup { filter: &filter, ..Setup::with_stdio(request.stdio) };
     let child = tracer.start(prepared, setup)?;

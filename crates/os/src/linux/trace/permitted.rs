@@ -25,7 +25,7 @@ pub fn permitted() -> Result<(), LaunchError> {
         unsafe { be_probed() };
     }
     if pid < 0 {
-        return Err(LaunchError::system("starting a process", "look at: ulimit -u"));
+        return Err(LaunchError::system("starting a process", "check: ulimit -u"));
     }
     let status = wait(pid);
     let outcome = if libc::WIFSTOPPED(status) {
@@ -95,7 +95,7 @@ fn ptrace_refused(error: &io::Error) -> LaunchError {
     let scope = std::fs::read_to_string(YAMA).unwrap_or_default();
     let reason = match scope.trim() {
         "2" => format!("{YAMA} is 2: run as root, or as root: echo 1 > {YAMA}"),
-        "3" => format!("{YAMA} is 3, which only a reboot with another setting changes"),
+        "3" => format!("{YAMA} is 3, which only a reboot with a different setting can change"),
         _ => format!("{error}; {}", remedy_in_container()),
     };
     not_permitted("ptrace", &reason)
@@ -103,7 +103,7 @@ fn ptrace_refused(error: &io::Error) -> LaunchError {
 
 fn remedy_in_container() -> String {
     "in a container, start it with --cap-add=SYS_PTRACE --security-opt seccomp=unconfined; \
-     under another tracer (strace, gdb), run without it"
+     under another tracer (strace, gdb), run headstart without it"
         .to_owned()
 }
 

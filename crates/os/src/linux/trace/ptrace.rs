@@ -3,6 +3,9 @@
 //! Every call is made by the thread that started the tracee: ptrace answers no other.
 
 use super::arch;
+use model::text::text;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::{io, ptr};
 
@@ -189,7 +192,7 @@ pub fn read_string(tid: Tid, address: u64) -> Option<String> {
         match part.iter().position(|&byte| byte == 0) {
             Some(end) => {
                 bytes.extend_from_slice(&part[..end]);
-                return Some(String::from_utf8_lossy(&bytes).into_owned());
+                return Some(text(OsStr::from_bytes(&bytes)));
             }
             None => bytes.extend_from_slice(part),
         }
@@ -219,7 +222,7 @@ pub fn set_code_word(tid: Tid, address: u64, word: u64) -> io::Result<()> {
 /// A link of `/proc/TID/`, such as `exe`, `cwd` or `fd/3`.
 pub fn proc_link(tid: Tid, name: &str) -> Option<String> {
     let target = std::fs::read_link(format!("/proc/{tid}/{name}")).ok()?;
-    Some(target.to_string_lossy().into_owned())
+    Some(text(target))
 }
 
 /// A path of `/proc/TID/` for opening.

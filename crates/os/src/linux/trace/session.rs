@@ -5,11 +5,12 @@ use super::files::{self, Pending};
 use super::filter::Reason;
 use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
+use super::waits::{RecordedWait, Waiting};
 use super::{TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{Ending, FileCall, TracedProcess};
+use model::{Ending, FileCall, ThreadLife, TracedProcess};
 use std::collections::HashMap;
 use std::io;
 
@@ -28,6 +29,10 @@ pub(super) struct Task {
     /// It executes the one instruction at this address from which a breakpoint was lifted.
     pub stepping: Option<u64>,
     pub call: Option<Pending>,
+    pub waiting: Waiting,
+    pub started_us: f64,
+    /// The leading thread has ended before others of its process.
+    pub gone_us: Option<f64>,
     pub exec_called: Option<f64>,
 }
 
@@ -72,6 +77,8 @@ pub(super) struct Session<'a> {
     pub spaces: Vec<Space>,
     pub cpuids: Vec<(String, u64)>,
     pub file_calls: Vec<FileCall>,
+    pub waits: Vec<RecordedWait>,
+    pub threads: Vec<ThreadLife>,
     pub stops: u32,
 }
 
@@ -90,11 +97,13 @@ impl<'a> Session<'a> {
             spaces: Vec::new(),
             cpuids: Vec::new(),
             file_calls: Vec::new(),
+            waits: Vec::new(),
+            threads: Vec::new(),
             stops: 0,
         };
         let process = session.add_process(child.pid, None, 0.0);
         session.spaces.push(Space::new(process));
-        let mut task = Task::new(process, 0);
+        let mut task = Task::new(process, 0, 0.0);
         task.exec_called = Some(child.exec_called.us_since(child.started));
         session.tasks.insert(child.pid, task);
         session
@@ -185,7 +194,7 @@ impl<'a> Session<'a> {
             libc::PTRACE_EVENT_SECCOMP => self.on_filtered_call(tid, at_us),
             PTRACE_EVENT_STOP if is_stop_signal(signal) => Ok(Resume::Listen),
             PTRACE_EVENT_STOP => Ok(Resume::Continue(0)),
-            _ if signal == SYSCALL_STOP => self.on_answer(tid),
+            _ if signal == SYSCALL_STOP => self.on_answer(tid, at_us),
             _ if signal == libc::SIGTRAP && stepped.is_some() => Ok(Resume::Continue(0)),
             _ if signal == libc::SIGTRAP && !self.is_begun() => {
                 ptrace::set_options(tid).and_then(|()| self.on_exec(tid, at_us))
@@ -223,6 +232,7 @@ impl<'a> Session<'a> {
                     task.exec_called = Some(at_us);
                 }
             }
+            Some(Reason::Wait) => return self.on_wait(tid, at_us),
             Some(Reason::File) | None => {}
         }
         let is_file_call = matches!(reason, Some(Reason::File | Reason::Execute));
@@ -237,7 +247,8 @@ impl<'a> Session<'a> {
         Ok(resume)
     }
 
-    fn on_answer(&mut self, tid: Tid) -> io::Result<Resume> {
+    fn on_answer(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        self.on_waited(tid, at_us);
         let Some(task) = self.tasks.get_mut(&tid) else { return Ok(Resume::Continue(0)) };
         let process = task.process;
         if let Some(call) = task.call.take()
@@ -256,8 +267,18 @@ impl<'a> Session<'a> {
 }
 
 impl Task {
-    pub fn new(process: usize, space: usize) -> Self {
-        Task { process, space, born: None, stepping: None, call: None, exec_called: None }
+    pub fn new(process: usize, space: usize, started_us: f64) -> Self {
+        Task {
+            process,
+            space,
+            born: None,
+            stepping: None,
+            call: None,
+            waiting: Waiting::default(),
+            started_us,
+            gone_us: None,
+            exec_called: None,
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! What the kernel hands to a new image on its stack (psABI 3.4.1, "Initial Stack").
 
 use super::ptrace::{self, Tid};
+use model::text::text;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 const AT_BASE: u64 = 7;
 const AT_ENTRY: u64 = 9;
@@ -39,7 +42,7 @@ pub fn read(tid: Tid, stack_pointer: u64) -> Option<StartStack> {
     let mut argv = Vec::with_capacity(layout.arguments.len());
     for _ in &layout.arguments {
         let Some(end) = rest.iter().position(|&byte| byte == 0) else { break };
-        argv.push(String::from_utf8_lossy(&rest[..end]).into_owned());
+        argv.push(text(OsStr::from_bytes(&rest[..end])));
         rest = &rest[end + 1..];
     }
     Some(StartStack {

@@ -89,7 +89,7 @@ fn pin(cpu: Option<u32>) -> Result<(), LaunchError> {
     cpu.map_or(Ok(()), |cpu| host::pin(&[cpu])).map_err(|source| LaunchError::System {
         action: "running the tracer on one CPU",
         source,
-        remedy: "choose a CPU that taskset -p $$ lists",
+        remedy: "choose a CPU that taskset -cp $$ lists",
     })
 }
 

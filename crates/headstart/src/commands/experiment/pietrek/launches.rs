@@ -1,8 +1,8 @@
 use super::Setting;
 use super::places::Place;
-use crate::{run, runs};
+use crate::{progress, run, runs};
 use anyhow::Result;
-use lab::{Output, RunFolder, Stop};
+use lab::{RunFolder, Stop};
 use model::{CacheState, Experiment, Request, Sample, Schedule, Until, Variant};
 use os::launcher::Launcher;
 use std::time::Instant;
@@ -34,7 +34,7 @@ pub fn all(
         for form in *forms {
             let mut command = runner.command(&place.program(form))?;
             command.environment.extend(form.environment.iter().cloned());
-            variants.push(Variant { name: format!("{}: {}", place.name, form.name), command });
+            variants.push(Variant::new(format!("{}: {}", place.name, form.name), command));
         }
     }
     let warm = state == CacheState::Warm;
@@ -44,6 +44,8 @@ pub fn all(
         rounds: arguments.runs.unwrap_or(if warm { WARM_ROUNDS } else { COLD_ROUNDS }),
         precision: None,
         budget_s: Some(arguments.share_s()),
+        least_rounds: None,
+        least_s: None,
     };
     let request = Request {
         until: Until::Exit,
@@ -52,6 +54,7 @@ pub fn all(
         realtime: false,
         timeout_s: TIMEOUT_S,
         ignore_failure: false,
+        ignored_codes: Vec::new(),
         prepare: None,
     };
     let experiment = runs::experiment(variants, schedule, request);
@@ -62,7 +65,7 @@ pub fn all(
     let mut left = experiment.clone();
     let stop = loop {
         let where_to = (&mut kept, &mut notes);
-        match run::launches(launcher, &left, &mut samples, where_to, Output::Discard) {
+        match run::launches(launcher, &left, &mut samples, where_to, &progress::Line::new()) {
             // What was launched before is worth a table.
             Err(error) if error.is_interrupt() => break Stop::Interrupted,
             Err(error) if failures.go_on(&error, samples.len()) => launcher = Launcher::start()?,

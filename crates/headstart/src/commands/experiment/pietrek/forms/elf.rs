@@ -13,13 +13,13 @@ pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
     let functions = u32::try_from(imports).unwrap_or(u32::MAX);
     let lazy = form(
         "lazy",
-        Some("bound"),
+        None,
         "imports are bound at their first call, of which there is none".to_owned(),
         Pietrek { lazy: true, ..plain() },
     )?;
     let eager = Form {
         folder: lazy.folder.clone(),
-        environment: vec![("LD_BIND_NOW".to_owned(), Some("1".to_owned()))],
+        environment: vec![("LD_BIND_NOW".to_owned(), Some("1".into()))],
         ..form(
             "lazy, bound eagerly",
             None,
@@ -45,7 +45,7 @@ pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
         eager,
         form(
             "neither",
-            Some("based and bound"),
+            Some("bound"),
             "no relocations, nothing bound".to_owned(),
             Pietrek { lazy: true, ..bare },
         )?,

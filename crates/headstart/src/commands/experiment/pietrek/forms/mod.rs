@@ -4,6 +4,7 @@ mod elf;
 mod pe;
 
 use anyhow::Result;
+use std::ffi::OsString;
 use workload::{Files, Format, Pietrek, Workload};
 
 /// A form of the workload: what one row of the table launches.
@@ -15,7 +16,7 @@ pub struct Form {
     pub about: String,
     /// What the column calls that which it corresponds to.
     pub counterpart: Option<&'static str>,
-    pub environment: Vec<(String, Option<String>)>,
+    pub environment: Vec<(String, Option<OsString>)>,
     pub files: Files,
 }
 

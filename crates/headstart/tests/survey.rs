@@ -1,4 +1,4 @@
-//! `headstart inspect --set` beside the commands that its findings name: each cures what it is named
+//! `headstart pe survey` beside the commands that its findings name: each cures what it is named
 //! for.
 #![allow(clippy::unwrap_used)] // a test that cannot read its input fails
 
@@ -17,7 +17,7 @@ fn headstart(words: &[&str], files: &[PathBuf]) -> Vec<u8> {
 }
 
 fn set(files: &[PathBuf]) -> Value {
-    serde_json::from_slice(&headstart(&["inspect", "--set", "--json"], files)).unwrap()
+    serde_json::from_slice(&headstart(&["pe", "survey", "--json"], files)).unwrap()
 }
 
 fn findings(set: &Value) -> Vec<String> {
@@ -69,11 +69,12 @@ fn every_remedy_cures_its_finding() {
     assert_eq!(findings(&before), all);
     assert_eq!(before["twins"][0]["extra_system_calls"], 6);
 
-    let moved = rewritten(&["rebase", "--auto", "--checksum"], &files, &folder.path().join("1"));
+    let moved =
+        rewritten(&["pe", "rebase", "--auto", "--checksum"], &files, &folder.path().join("1"));
     assert_eq!(findings(&set(&moved)), ["wrong-hints", "file-alignment"]);
-    let hinted = rewritten(&["hints"], &moved, &folder.path().join("2"));
+    let hinted = rewritten(&["pe", "hints"], &moved, &folder.path().join("2"));
     assert_eq!(findings(&set(&hinted)), ["file-alignment"]);
-    let words = ["realign", "--file-alignment", "4096"];
+    let words = ["pe", "realign", "--file-alignment", "4096"];
     let aligned = rewritten(&words, &hinted, &folder.path().join("3"));
     let after = set(&aligned);
     assert_eq!(findings(&after), Vec::<String>::new());
@@ -87,11 +88,11 @@ fn every_remedy_cures_its_finding() {
 fn bindings_are_valid_until_a_dll_changes() {
     let folder = tempfile::tempdir().unwrap();
     let files = workload(folder.path());
-    let moved = rewritten(&["rebase", "--auto"], &files, &folder.path().join("1"));
+    let moved = rewritten(&["pe", "rebase", "--auto"], &files, &folder.path().join("1"));
     // There is room for the table of bound imports then.
-    let words = ["realign", "--file-alignment", "4096"];
+    let words = ["pe", "realign", "--file-alignment", "4096"];
     let aligned = rewritten(&words, &moved, &folder.path().join("2"));
-    let bound = rewritten(&["bind"], &aligned, &folder.path().join("3"));
+    let bound = rewritten(&["pe", "bind"], &aligned, &folder.path().join("3"));
     let states = |files: &[PathBuf]| -> Vec<Value> {
         let set = set(files);
         let program = set["files"].as_array().unwrap().iter().find(|f| f["kind"] == "program");

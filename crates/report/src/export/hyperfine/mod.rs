@@ -1,16 +1,49 @@
+//! The formats of hyperfine 1.20, so that scripts made for it go on working.
+//!
+//! Means and standard deviations exist here only, because those scripts need them: headstart itself
+//! draws no conclusion from a mean.
+
+mod markup;
+
+use super::csv::quoted;
+pub use markup::{Markup, markup};
 use model::{Ending, Launch, Results, Sample, VariantResult};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// The JSON of `hyperfine --export-json` (1.15 to 1.20), so that scripts made for it go on working.
-///
-/// Times are in seconds. `mean` and `stddev` exist here only, because those scripts need them:
-/// headstart itself draws no conclusion from a mean.
+/// The JSON of `hyperfine --export-json` (1.15 to 1.20). Times are in seconds.
 ///
 /// # Errors
 /// Where the text cannot be written, which plain figures and strings do not cause.
-pub fn hyperfine(results: &Results) -> Result<String, serde_json::Error> {
+pub fn json(results: &Results) -> Result<String, serde_json::Error> {
     let results = results.variants.iter().map(entry).collect();
     Ok(serde_json::to_string_pretty(&File { results })? + "\n")
+}
+
+/// The table of `hyperfine --export-csv`. Times are in seconds.
+pub fn csv(results: &Results) -> String {
+    let entries: Vec<Entry<'_>> = results.variants.iter().map(entry).collect();
+    let mut head: Vec<String> =
+        ["command", "mean", "stddev", "median", "user", "system", "min", "max"]
+            .map(str::to_owned)
+            .to_vec();
+    let parameters = entries.first().map(|entry| entry.parameters.keys());
+    head.extend(parameters.into_iter().flatten().map(|name| quoted(&format!("parameter_{name}"))));
+    let row = |entry: &Entry<'_>| {
+        let mut fields = vec![quoted(entry.command)];
+        let deviation = entry.stddev.unwrap_or(0.0);
+        let times = [entry.mean, deviation, entry.median, entry.user, entry.system];
+        let times = times.into_iter().chain([entry.min, entry.max]);
+        fields.extend(times.map(|time| time.to_string()));
+        fields.extend(entry.parameters.values().map(|value| quoted(value)));
+        fields.join(",") + "\n"
+    };
+    head.join(",") + "\n" + &entries.iter().map(row).collect::<String>()
+}
+
+/// The mean time of a variant, by which `--sort mean-time` sorts.
+pub fn mean_us(variant: &VariantResult) -> f64 {
+    mean(&variant.times_us)
 }
 
 #[derive(Serialize)]
@@ -35,6 +68,8 @@ struct Entry<'a> {
     memory_usage_byte: Option<Vec<u64>>,
     /// One a launch: `null` where it did not end by itself or is not known.
     exit_codes: Vec<Option<i32>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    parameters: &'a BTreeMap<String, String>,
 }
 
 fn entry(variant: &VariantResult) -> Entry<'_> {
@@ -48,7 +83,7 @@ fn entry(variant: &VariantResult) -> Entry<'_> {
     };
     let codes = launches().map(|launch| exit_code(launch.ending)).chain(std::iter::repeat(None));
     Entry {
-        command: &variant.command,
+        command: title(variant),
         mean: mean(&times),
         stddev: deviation(&times),
         median: seconds(variant.summary.median_us),
@@ -59,7 +94,13 @@ fn entry(variant: &VariantResult) -> Entry<'_> {
         memory_usage_byte: memory(variant),
         exit_codes: codes.take(times.len()).collect(),
         times,
+        parameters: &variant.parameters,
     }
+}
+
+/// What hyperfine calls it: the name that was given, else the line as it was typed.
+fn title(variant: &VariantResult) -> &str {
+    variant.title.as_deref().unwrap_or(&variant.command)
 }
 
 /// Bytes at the peak of every launch.

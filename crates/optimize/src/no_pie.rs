@@ -3,13 +3,13 @@
 //!
 //! It costs address-space layout randomisation of the program itself; libraries keep theirs.
 
-use crate::{Built, Declined, Optimisation, Program, copy};
+use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy};
 use image::Edited;
 use image::apply::{self, Privilege};
-use image::elf::Loadable;
 use image::elf::edit::{Edit, EditError};
 use image::elf::loadable::Relocation;
 use image::elf::spec;
+use image::elf::{Loadable, instrumented};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -36,18 +36,18 @@ const KEPT: [u32; 11] = [
 ];
 
 /// The program at a fixed address, its base random for every copy.
-pub struct Exec;
+pub struct NoPie;
 
-impl Optimisation for Exec {
+impl Optimisation for NoPie {
     fn name(&self) -> &'static str {
-        "exec"
+        "no-pie"
     }
 
     fn keeps_aslr(&self) -> bool {
         false
     }
 
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, Declined> {
+    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
         refuse_privileged(apply::privilege(&program.file))?;
         let image = copy::movable(program)?;
         let random = random().map_err(|error| Declined(format!("/dev/urandom: {error}")))?;
@@ -93,7 +93,7 @@ pub fn random() -> std::io::Result<u64> {
 pub fn refuse_privileged(privilege: Option<Privilege>) -> Result<(), Declined> {
     privilege.map_or(Ok(()), |privilege| {
         let name = privilege.name();
-        Err(Declined(format!("it is {name}: random addresses protect it, and stay")))
+        Err(Declined(format!("it is {name}: it needs the protection of random addresses")))
     })
 }
 
@@ -148,10 +148,10 @@ fn applies(image: &Loadable) -> Result<(), Declined> {
     let declined = |reason: &str| Err(Declined(reason.to_owned()));
     if image.machine != "x86_64" {
         let machine = &image.machine;
-        return Err(Declined(format!("it is for {machine}; only x86_64 programs are fixed")));
+        return Err(Declined(format!("it is for {machine}; only x86_64 programs are supported")));
     }
     if image.fixed {
-        return declined("its addresses are fixed already (ET_EXEC)");
+        return declined("its addresses are already fixed (ET_EXEC)");
     }
     if image.interpreter.is_none() {
         let relocates_itself = image.program && image.segment(spec::PT_DYNAMIC).is_some();
@@ -167,6 +167,12 @@ fn applies(image: &Loadable) -> Result<(), Declined> {
     let flags = image.dynamic_value(spec::DT_FLAGS).unwrap_or(0);
     if image.dynamic_value(spec::DT_TEXTREL).is_some() || flags & spec::DF_TEXTREL != 0 {
         return declined("its code is relocated (DT_TEXTREL); compile it with -fPIE");
+    }
+    if let Some(sanitizer) = instrumented(image) {
+        return Err(Declined(format!(
+            "it is built with {sanitizer}, which keeps most addresses for itself; take a build \
+             without it"
+        )));
     }
     Ok(())
 }
@@ -197,10 +203,12 @@ impl Fixing<'_> {
         for relocation in self.image.relocations().filter(|relocation| !relocation.lazy) {
             if relocation.kind == spec::R_X86_64_RELATIVE {
                 let word = self.distance.wrapping_add(relocation.addend as u64);
-                edit.write_word(relocation.offset, word).map_err(|_| Declined(format!(
-                    "the relocation of address {:#x} is not in the file and cannot be applied there",
-                    relocation.offset
-                )))?;
+                edit.write_word(relocation.offset, word).map_err(|_| {
+                    Declined(format!(
+                        "the relocation at address {:#x} changes bytes that are not in the file",
+                        relocation.offset
+                    ))
+                })?;
                 self.applied += 1;
             } else {
                 self.kept.push(self.moved(&relocation)?);
@@ -214,7 +222,8 @@ impl Fixing<'_> {
         for address in self.image.packed_addresses() {
             let outside = || {
                 Declined(format!(
-                    "the packed relocation of address {address:#x} is not in the file"
+                    "the packed relocation at address {address:#x} changes bytes that are not in \
+                     the file"
                 ))
             };
             let word = edit.word(address).ok_or_else(outside)?;
@@ -255,7 +264,7 @@ impl Fixing<'_> {
     fn moved(&self, relocation: &Relocation) -> Result<Relocation, Declined> {
         if !KEPT.contains(&relocation.kind) {
             return Err(Declined(format!(
-                "it has a relocation of type {} at address {:#x}, which is not known here",
+                "it has a relocation of type {} at address {:#x}, which is not supported",
                 relocation.kind, relocation.offset
             )));
         }

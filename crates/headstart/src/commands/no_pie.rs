@@ -1,4 +1,4 @@
-//! `headstart exec`: a program at a fixed address.
+//! `headstart elf no-pie`: a program at a fixed address.
 
 use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
@@ -6,23 +6,22 @@ use anyhow::{Context, Result};
 use image::apply;
 use image::elf::Loadable;
 use model::figures;
-use optimize::{Declined, exec};
+use optimize::{Declined, no_pie};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Put a position-independent program at a fixed address: no relative relocations at start
 ///
-/// What the loader would add to every pointer is in the file, and pages of pointers stay shared
-/// with the file. It costs address-space layout randomisation of the program (libraries keep
-/// theirs); the address is chosen at random once, so that no two machines have the same. Programs
-/// with setuid, setgid or capabilities are refused.
+/// Pointers in the file are final, so the loader does not change them and their pages stay shared
+/// with the file. The cost: the program itself has no address-space layout randomization (its
+/// libraries keep theirs). The address is chosen at random once. Programs with setuid, setgid or
+/// capabilities are refused.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: RewriteArgs,
-    /// Address of the program's first byte, a multiple of its segments' alignment; at random
-    /// unless given
+    /// Address of the first byte, a multiple of the alignment of its segments [default: random]
     #[arg(long, value_name = "HEX", value_parser = address)]
     base: Option<u64>,
 }
@@ -35,7 +34,7 @@ fn address(text: &str) -> Result<u64, String> {
 
 /// Fixes, writes and tells.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let random = exec::random().context("/dev/urandom gives no random address")?;
+    let random = no_pie::random().context("/dev/urandom gives no random address")?;
     let file = &arguments.target.file;
     rewriting::run(&arguments.target, |image| fixed(file, image, arguments.base, random))
 }
@@ -46,10 +45,10 @@ fn fixed<'a>(
     base: Option<u64>,
     random: u64,
 ) -> Result<Rewritten<'a>, Declined> {
-    exec::refuse_privileged(apply::privilege(file))?;
-    let fixed = exec::fix(image, base.unwrap_or_else(|| exec::base(image, random)))?;
+    no_pie::refuse_privileged(apply::privilege(file))?;
+    let fixed = no_pie::fix(image, base.unwrap_or_else(|| no_pie::base(image, random)))?;
     let done = format!(
-        "Fixed at {:#x}: {} relocations applied, {} left; the program has no ASLR of its own now",
+        "Fixed at {:#x}: {} relocations applied, {} left; the program itself no longer has ASLR",
         fixed.base,
         figures::count(fixed.applied),
         figures::count(fixed.left),

@@ -1,0 +1,143 @@
+//! Symbols that a bundle gives from another module than the loader did, where they are asked for
+//! by the handle of a merged library (`dlsym`).
+//!
+//! All merged libraries have one handle, the bundle's, by which the first definition is found. A
+//! name that only one module defines is the same by every handle, so those that several define
+//! are looked for, and of these the ones whose name stands as a text in a module that calls
+//! dlsym. Whether it does ask for them, and by such a handle, nobody can tell from the file.
+
+use crate::members;
+use image::elf::Loadable;
+use image::elf::loadable::{Binding, Symbol, SymbolKind, Visibility};
+use image::elf::spec;
+use loader::Graph;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Functions that take a handle and a name.
+const ASK: [&[u8]; 2] = [b"dlsym", b"dlvsym"];
+/// Symbols that a warning names.
+const NAMED: usize = 5;
+/// Warnings of one bundle.
+const MOST: usize = 10;
+
+/// Sentences about them, one for each two modules; none where there is nothing to say.
+pub(crate) fn warnings(graph: &Graph, merged: impl Fn(usize) -> bool) -> Vec<String> {
+    let members: Vec<usize> = (0..graph.modules.len()).filter(|&index| merged(index)).collect();
+    let image = |index: usize| graph.modules.get(index).map(|module| &module.image);
+    let askers: Vec<usize> =
+        members.iter().copied().filter(|&index| image(index).is_some_and(asks)).collect();
+    if askers.is_empty() {
+        return Vec::new();
+    }
+    let twice = defined_twice(graph, &members);
+    // By the module that defines it first, and another; who asks.
+    let mut pairs: BTreeMap<(usize, usize), Asked<'_>> = BTreeMap::new();
+    for &asker in &askers {
+        for name in image(asker).into_iter().flat_map(texts) {
+            let Some((first, others)) = twice.get(name) else { continue };
+            for &other in others {
+                let pair = pairs.entry((*first, other)).or_default();
+                pair.names.insert(name);
+                pair.askers.insert(asker);
+            }
+        }
+    }
+    let mut said: Vec<String> = pairs.iter().take(MOST).map(|pair| sentence(graph, pair)).collect();
+    if pairs.len() > MOST {
+        let more = pairs.len() - MOST;
+        said.push(format!("The same holds for {more} more pairs of modules."));
+    }
+    said
+}
+
+/// Names that two modules define, and the modules that may ask for them.
+#[derive(Default)]
+struct Asked<'a> {
+    names: BTreeSet<&'a [u8]>,
+    askers: BTreeSet<usize>,
+}
+
+/// Whether it calls one of the functions.
+fn asks(image: &Loadable) -> bool {
+    let mut symbols = (1..image.symbol_count()).filter_map(|index| image.symbol(index));
+    symbols.any(|symbol| !symbol.defined && ASK.contains(&symbol.name))
+}
+
+/// Names that several of these modules define, with the first, which the bundle gives, and the
+/// others but for the program, which has no handle of its own.
+fn defined_twice<'a>(
+    graph: &'a Graph,
+    members: &[usize],
+) -> HashMap<&'a [u8], (usize, Vec<usize>)> {
+    let mut definers: HashMap<&[u8], (usize, Vec<usize>)> = HashMap::new();
+    for &index in members {
+        let Some(module) = graph.modules.get(index) else { continue };
+        let symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));
+        for symbol in symbols.filter(is_found) {
+            let (first, others) =
+                definers.entry(symbol.name).or_insert_with(|| (index, Vec::new()));
+            if *first != index && others.last() != Some(&index) {
+                others.push(index);
+            }
+        }
+    }
+    definers.retain(|_, (_, others)| !others.is_empty());
+    definers
+}
+
+/// Whether others find it.
+fn is_found(symbol: &Symbol<'_>) -> bool {
+    let seen = symbol.visibility != Visibility::Hidden;
+    let bound = matches!(symbol.binding, Binding::Global | Binding::Weak);
+    symbol.defined && seen && bound && symbol.kind != SymbolKind::Other && !symbol.name.is_empty()
+}
+
+/// Texts among its constants, each with its end and behind the end of another one. The names of
+/// its symbols are none of them.
+fn texts(image: &Loadable) -> impl Iterator<Item = &[u8]> {
+    let names = image.dynamic_value(spec::DT_STRTAB);
+    let loaded = || image.segments().iter().filter(|segment| segment.loads());
+    let constant = |flags: u32| flags & (spec::PF_X | spec::PF_W) == 0;
+    // Some linkers leave constants with the code.
+    let apart = loaded().filter(|segment| constant(segment.flags)).count() > 1;
+    let parts = loaded().filter(move |part| !apart || part.flags & spec::PF_X == 0);
+    let length = image.dynamic_value(spec::DT_STRSZ).unwrap_or(0) as usize;
+    parts.flat_map(move |part| {
+        let bytes = image.segment_bytes(part);
+        let within = names.filter(|&names| part.holds(names));
+        let at = within.map_or(bytes.len(), |names| (names - part.address) as usize);
+        let (before, behind) = bytes.split_at(at.min(bytes.len()));
+        let behind = behind.get(length..).unwrap_or(&[]);
+        [before, behind].into_iter().flat_map(|bytes| bytes.split(|&byte| byte == 0))
+    })
+}
+
+fn sentence(graph: &Graph, ((first, other), asked): (&(usize, usize), &Asked<'_>)) -> String {
+    let Asked { names, askers } = asked;
+    let file = |index: &usize| {
+        graph.modules.get(*index).map_or(String::new(), |module| members::file_name(&module.path))
+    };
+    let quoted = names.iter().take(NAMED);
+    let mut quoted: Vec<String> =
+        quoted.map(|name| format!("'{}'", String::from_utf8_lossy(name))).collect();
+    if names.len() > NAMED {
+        quoted.push(format!("{} more", names.len() - NAMED));
+    }
+    let quoted = listed(&quoted);
+    let askers = listed(&askers.iter().map(file).collect::<Vec<_>>());
+    let (first, other) = (file(first), file(other));
+    format!(
+        "{first} and {other} both define {quoted}, named in {askers}, where dlsym is called: if \
+         that asks for it by the handle of {other}, it gets what {first} defines. To be sure, keep \
+         the library apart: --outside {other}"
+    )
+}
+
+/// `a, b and c`.
+fn listed(items: &[String]) -> String {
+    match items.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

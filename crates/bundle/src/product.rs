@@ -1,0 +1,176 @@
+//! A file that headstart made: what is in it, so that it can be told from any other.
+//!
+//! It is hashed in pieces, by several threads; a new base changes some of them only.
+
+use model::bundle::BundleProduct;
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use std::fs::{File, Metadata};
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+/// Size of the pieces.
+const PIECE: u64 = 256 << 10;
+
+/// Reads a file, which must be a regular one and no link.
+pub(crate) fn of(path: &Path) -> io::Result<BundleProduct> {
+    let (file, data) = regular(path)?;
+    let sha256 = (0..pieces(data.len())).into_par_iter().map(|index| hash(&file, index));
+    described(&data, sha256.collect::<io::Result<_>>()?)
+}
+
+/// The same for a file with the content of `base` but for these ranges; only they are read.
+pub(crate) fn changed(
+    path: &Path,
+    base: &BundleProduct,
+    ranges: &[Range<u64>],
+) -> io::Result<BundleProduct> {
+    let (file, data) = regular(path)?;
+    if base.piece_bytes != PIECE || base.bytes != data.len() {
+        return of(path);
+    }
+    let pieces: std::collections::BTreeSet<u64> = ranges
+        .iter()
+        .flat_map(|range| range.start / PIECE..range.end.div_ceil(PIECE))
+        .filter(|piece| *piece < pieces(data.len()))
+        .collect();
+    let pieces: Vec<u64> = pieces.into_iter().collect();
+    let hashes: Vec<String> =
+        pieces.par_iter().map(|&index| hash(&file, index)).collect::<io::Result<_>>()?;
+    let mut sha256 = base.sha256.clone();
+    for (&piece, hash) in pieces.iter().zip(hashes) {
+        if let Some(slot) = sha256.get_mut(piece as usize) {
+            *slot = hash;
+        }
+    }
+    described(&data, sha256)
+}
+
+/// Whether both have the same content.
+pub(crate) fn same(one: &BundleProduct, other: &BundleProduct) -> bool {
+    (one.bytes, one.piece_bytes, &one.sha256) == (other.bytes, other.piece_bytes, &other.sha256)
+}
+
+/// Whether the file is this one, by what stat(2) says or else by its content.
+pub(crate) fn is(path: &Path, product: &BundleProduct) -> bool {
+    let Ok(data) = path.symlink_metadata() else { return false };
+    if !data.is_file() || data.len() != product.bytes {
+        return false;
+    }
+    let untouched = (data.ino(), modified(&data)) == (product.inode, Some(product.modified_ns));
+    untouched || of(path).is_ok_and(|now| same(&now, product))
+}
+
+/// How the file now differs from the one that was made; `None` where it does not.
+pub(crate) fn difference(now: &BundleProduct, made: &BundleProduct) -> Option<String> {
+    if now.bytes != made.bytes {
+        let (now, made) = (now.bytes, made.bytes);
+        return Some(format!("it has {now} bytes, and {made} were written"));
+    }
+    if now.piece_bytes != made.piece_bytes || now.sha256.len() != made.sha256.len() {
+        return Some("another version of headstart made it".to_owned());
+    }
+    let piece = now.sha256.iter().zip(&made.sha256).position(|(now, made)| now != made);
+    if let Some(piece) = piece {
+        let first = piece as u64 * PIECE;
+        let last = (first + PIECE).min(now.bytes);
+        return Some(format!("its content is another one, first in bytes {first} to {last}"));
+    }
+    (made.executable && !now.executable)
+        .then(|| "it cannot be executed any more; mend that with chmod +x".to_owned())
+}
+
+fn described(data: &Metadata, sha256: Vec<String>) -> io::Result<BundleProduct> {
+    let modified_ns = modified(data).ok_or_else(|| io::Error::other("its time is out of range"))?;
+    Ok(BundleProduct {
+        bytes: data.len(),
+        executable: data.mode() & 0o100 != 0,
+        inode: data.ino(),
+        modified_ns,
+        piece_bytes: PIECE,
+        sha256,
+    })
+}
+
+fn regular(path: &Path) -> io::Result<(File, Metadata)> {
+    let data = path.symlink_metadata()?;
+    if !data.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let file = File::open(path)?;
+    let data = file.metadata()?;
+    Ok((file, data))
+}
+
+fn modified(data: &Metadata) -> Option<i64> {
+    data.mtime().checked_mul(1_000_000_000)?.checked_add(data.mtime_nsec())
+}
+
+fn pieces(bytes: u64) -> u64 {
+    bytes.div_ceil(PIECE)
+}
+
+fn hash(file: &File, index: u64) -> io::Result<String> {
+    let mut buffer = vec![0; PIECE as usize];
+    let mut filled = 0;
+    loop {
+        let room = buffer.get_mut(filled..).unwrap_or(&mut []);
+        match file.read_at(room, index * PIECE + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let digest = Sha256::digest(buffer.get(..filled).unwrap_or(&[]));
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+
+    fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn what_is_changed_is_hashed_anew_and_nothing_else() {
+        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7] {
+            let mut bytes = vec![7; length as usize];
+            let made = file(&bytes);
+            let before = of(made.path()).unwrap();
+            assert_eq!(before.sha256.len() as u64, length.div_ceil(PIECE));
+            let Some(last) = bytes.last_mut() else { continue };
+            *last = 8;
+            std::fs::write(made.path(), &bytes).unwrap();
+            let after = of(made.path()).unwrap();
+            assert!(!same(&before, &after) && difference(&after, &before).is_some());
+            let range = length - 1..length;
+            assert!(same(&changed(made.path(), &before, &[range]).unwrap(), &after));
+            assert!(same(&changed(made.path(), &before, &[]).unwrap(), &before));
+        }
+    }
+
+    #[test]
+    fn a_file_is_told_from_others() {
+        let made = file(b"made by headstart");
+        let product = of(made.path()).unwrap();
+        assert!(is(made.path(), &product));
+        assert!(is(file(b"made by headstart").path(), &product));
+        assert!(!is(file(b"made by somebody!").path(), &product));
+        assert!(!is(file(b"").path(), &product));
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is(folder.path(), &product) && of(folder.path()).is_err());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(made.path(), &link).unwrap();
+        assert!(!is(&link, &product) && of(&link).is_err());
+        assert!(!is(Path::new("/dev/zero"), &product) && of(Path::new("/dev/zero")).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! The files that something was made of, and what has become of them.
+
+use crate::content::Content;
+use crate::error::BundleError;
+use crate::members;
+use loader::{Environment, Graph};
+use model::bundle::{BundleChange, BundledModule, ChangeKind};
+use model::text::{name, text};
+use rayon::prelude::*;
+use std::io;
+use std::path::Path;
+
+/// The program and its libraries as they are now.
+///
+/// # Errors
+/// One of them cannot be read.
+pub fn of_graph(graph: &Graph) -> Result<Vec<BundledModule>, BundleError> {
+    let contents = Content::of_modules(graph)?;
+    let modules = graph.modules.iter().zip(contents).enumerate();
+    let modules = modules.map(|(index, (module, content))| BundledModule {
+        path: text(&module.path),
+        name: (index > 0).then(|| members::name_of(module)),
+        build_id: module.image.build_id.clone(),
+        bytes: content.bytes,
+        sha256: content.sha256,
+        offset: None,
+        outside: None,
+    });
+    Ok(modules.collect())
+}
+
+/// What has changed: contents, and, where `search` is set, what the loader would load.
+pub fn changes(program: &str, modules: &[BundledModule], search: bool) -> Vec<BundleChange> {
+    let mut changes: Vec<BundleChange> = modules.par_iter().filter_map(content).collect();
+    if search && changes.iter().all(|change| change.path != program) {
+        changes.extend(closure(program, modules));
+    }
+    changes
+}
+
+fn change(path: &str, what: ChangeKind, found: String) -> BundleChange {
+    BundleChange { path: path.to_owned(), what, found }
+}
+
+fn content(module: &BundledModule) -> Option<BundleChange> {
+    match Content::read(Path::new(&name(&module.path))) {
+        Ok(now) if now.sha256 == module.sha256 => None,
+        Ok(Content { bytes, sha256 }) => {
+            let was = format!("{} bytes, SHA-256 {:.16}…", module.bytes, module.sha256);
+            let found = format!("{bytes} bytes, SHA-256 {sha256:.16}…; was {was}");
+            Some(change(&module.path, ChangeKind::Changed, found))
+        }
+        Err(error) => Some(change(&module.path, unread(&error), error.to_string())),
+    }
+}
+
+/// What an error of reading means.
+pub(crate) fn unread(error: &io::Error) -> ChangeKind {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ChangeKind::Missing,
+        _ => ChangeKind::Unreadable,
+    }
+}
+
+/// What the loader would load now, held against what it loaded then.
+fn closure(program: &str, modules: &[BundledModule]) -> Vec<BundleChange> {
+    let graph = match loader::load(Path::new(&name(program)), &Environment::own()) {
+        Ok(graph) => graph,
+        Err(error) => return vec![change(program, ChangeKind::Replaced, error.to_string())],
+    };
+    let now = graph.modules.iter().skip(1);
+    // Two libraries can have one name.
+    let mut now: Vec<(String, String)> =
+        now.map(|module| (members::name_of(module), text(&module.path))).collect();
+    let mut other = Vec::new();
+    for module in modules {
+        let Some(needed) = &module.name else { continue };
+        match now.iter().position(|one| one.0 == *needed && one.1 == module.path) {
+            Some(same) => drop(now.remove(same)),
+            None => other.push((needed, &module.path)),
+        }
+    }
+    let mut changes = Vec::new();
+    for (needed, then) in other {
+        match now.iter().position(|one| one.0 == *needed) {
+            Some(at) => changes.push(change(
+                then,
+                ChangeKind::Replaced,
+                format!("the loader takes {} for {needed} now", now.remove(at).1),
+            )),
+            None => changes.push(change(
+                then,
+                ChangeKind::Unneeded,
+                "the program does not need it any more".to_owned(),
+            )),
+        }
+    }
+    let added = now.into_iter().map(|(needed, path)| {
+        change(&path, ChangeKind::Added, format!("the program needs {needed} now"))
+    });
+    changes.extend(added);
+    changes
+}

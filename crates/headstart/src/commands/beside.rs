@@ -1,0 +1,72 @@
+//! The record of imports by ordinal beside a set: carried along with the files that it tells of,
+//! and removed with the last of them that is restored.
+
+use super::dlls::{declines, unusable};
+use crate::args::DllArgs;
+use crate::exit::FileError;
+use crate::output;
+use anyhow::Result;
+use dlls::ordinal::{RECORD, Record};
+use model::figures::plural;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The folders of files.
+fn folders(files: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let folder = |file: &PathBuf| match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    files.iter().map(folder).collect()
+}
+
+/// The records beside the files.
+pub fn records(files: &[PathBuf]) -> Result<Vec<Record>> {
+    let places = folders(files).into_iter().map(|folder| folder.join(RECORD));
+    let present = places.filter(|place| place.symlink_metadata().is_ok());
+    present.map(|place| Record::read(&place).map_err(unusable)).collect()
+}
+
+/// Where results go to another folder: the record that goes there, and its text.
+pub fn carried(arguments: &DllArgs) -> Result<Option<(PathBuf, String)>> {
+    let Some(out) = arguments.out.as_ref().filter(|_| !arguments.dry_run) else { return Ok(None) };
+    let Some(record) = Record::carried(&records(&arguments.files)?, &arguments.files) else {
+        return Ok(None);
+    };
+    let place = out.join(RECORD);
+    if place.symlink_metadata().is_ok() {
+        return Err(image::apply::ApplyError::Exists(place).into());
+    }
+    let text = record.to_json(&place.display().to_string()).map_err(declines)?;
+    Ok(Some((place, text)))
+}
+
+/// Removes the records beside files that were restored. One stays where a file of its set still
+/// imports by ordinal what it tells of, and a file that is no record stays too.
+pub fn forget(arguments: &DllArgs) -> Result<()> {
+    for folder in folders(&arguments.files) {
+        let record = folder.join(RECORD);
+        let Ok(found) = dlls::ordinal::verify(&folder) else { continue };
+        if found.functions > 0 {
+            stays(arguments, &record, found.functions)?;
+            continue;
+        }
+        std::fs::remove_file(&record).map_err(|source| FileError {
+            path: record.display().to_string(),
+            source,
+            remedy: "the files are restored; remove it by hand",
+        })?;
+    }
+    Ok(())
+}
+
+fn stays(arguments: &DllArgs, record: &Path, functions: u64) -> Result<()> {
+    if arguments.json {
+        return Ok(());
+    }
+    output::print(&format!(
+        "{} stays: other files beside it import {} by ordinal\n",
+        output::quoted(record),
+        plural(functions, "function", "functions")
+    ))
+}

@@ -1,0 +1,87 @@
+//! Command lines that work as they stand, for `--help`. A test runs each block in an empty folder.
+
+/// Command lines of `headstart --help`, and what they do.
+pub const FIRST: [(&str, &str); 4] = [
+    ("measure git --version", "how long git takes to start"),
+    ("compare 'git --version' 'python3 --version'", "which of the two starts faster"),
+    ("explain git --version", "where the time goes"),
+    ("optimize --out git-fast -- git --version", "leaves the fastest verified form in git-fast/"),
+];
+
+/// The lines of a verb, in the order in which they are to be typed.
+pub fn of(verb: &str) -> &'static [&'static str] {
+    match verb {
+        "measure" => &[
+            "headstart measure git --version",
+            "headstart measure --until output:ready sh -c 'echo ready; sleep 10'",
+            "headstart measure --save kept -r 20 git --version",
+            "headstart measure --resume kept -r 40",
+        ],
+        "compare" => &[
+            "headstart compare 'git --version' 'python3 --version'",
+            "headstart compare 'python3 -c 1' 'python3 -S -c 1' -n all -n no-site -r 20",
+            "headstart compare -L code 0,1 'sh -c \"exit {code}\"' -i --export-markdown table.md",
+        ],
+        "explain" => &["headstart explain git --version"],
+        "optimize" => {
+            &["headstart optimize --out git-fast -- git --version", "git-fast/run --version"]
+        }
+        "bundle" => &["headstart bundle git --out git-bundle", "git-bundle/run --version"],
+        "verify" => &["headstart bundle git --out git-bundle", "headstart verify git-bundle"],
+        "rerandomize" => {
+            &["headstart bundle --fixed git --out git-bundle", "headstart rerandomize git-bundle"]
+        }
+        "inspect" => &["headstart inspect /usr/bin/git", "headstart inspect --json /usr/bin/git"],
+        "identify" => &["headstart identify /usr/bin/git", "headstart identify /usr/bin/*git*"],
+        "simulate" => &["headstart simulate git", "headstart simulate --bindings git"],
+        "selfbind" => &[
+            "headstart elf selfbind --out git-selfbound /usr/bin/git",
+            "git-selfbound/run --version",
+        ],
+        "order-needed" => {
+            &["headstart elf order-needed --out ./git /usr/bin/git", "./git --version"]
+        }
+        "no-pie" => &["headstart elf no-pie --out ./git /usr/bin/git", "./git --version"],
+        "relr" => &["headstart elf relr --out ./git /usr/bin/git", "./git --version"],
+        "rebase" => &[PE, "headstart pe rebase --out rebased dlls/*.dll"],
+        "bind" => &[
+            PE,
+            "headstart pe rebase --out rebased dlls/*.dll dlls/*.exe",
+            "headstart pe bind --out bound rebased/*",
+        ],
+        "unbind" => &[
+            PE,
+            "headstart pe bind --out bound dlls/*.dll dlls/*.exe",
+            "headstart pe unbind --out unbound bound/*",
+        ],
+        "hints" => &[
+            "headstart generate pietrek --format pe --hints zero --out dlls",
+            "headstart pe hints --out mended dlls/*.exe dlls/*.dll",
+        ],
+        "ordinal" => {
+            &[PE, "headstart pe ordinal --out by-ordinal dlls/*", "headstart verify by-ordinal"]
+        }
+        "realign" => &[PE, "headstart pe realign --out aligned dlls/*.dll"],
+        "flags" => &[
+            PE,
+            "headstart pe flags dlls/*.exe",
+            "headstart pe flags --set nxcompat --out set dlls/*.exe",
+        ],
+        "survey" => &[PE, "headstart pe survey dlls"],
+        "generate" => {
+            &["headstart generate pietrek --dlls 3 --out small", "small/LoadTimeTest --call"]
+        }
+        "scale" => &[
+            "headstart scale shape dense --n 0,16,32,64 --runs 5",
+            "headstart scale --n 1,10,20,30 --runs 5 -- sleep 0.0@N@",
+        ],
+        "experiment" => {
+            &["headstart experiment pietrek --dlls 2 --functions 10 --runs 10 --warm-only"]
+        }
+        "doctor" => &["headstart doctor"],
+        _ => &[],
+    }
+}
+
+/// Something for the PE verbs to work on.
+const PE: &str = "headstart generate pietrek --format pe --out dlls";

@@ -1,0 +1,264 @@
+//! Every verb of the command line, in the groups that `--help` shows. The arguments of a verb are
+//! built only when it is the one that was typed: the start of headstart itself is part of the product.
+
+use crate::commands;
+use crate::examples;
+use crate::exit::{self, Usage};
+use anyhow::Result;
+use clap::{ArgMatches, Args, Command};
+use std::ffi::OsStr;
+use std::process::ExitCode;
+
+/// A heading of `--help`. A group with a `word` is typed: `headstart pe rebase`.
+pub struct Group {
+    /// The heading.
+    pub heading: &'static str,
+    /// The word that is typed in front of its verbs, and what the word stands for.
+    pub word: Option<(&'static str, &'static str)>,
+    /// Its verbs, in the order in which they are shown.
+    pub verbs: &'static [Verb],
+}
+
+/// One verb.
+pub struct Verb {
+    /// What is typed.
+    pub name: &'static str,
+    /// What it answers or does, in a line.
+    pub about: &'static str,
+    arguments: fn(Command) -> Command,
+    run: fn(&ArgMatches) -> Result<ExitCode>,
+}
+
+/// A verb whose arguments are `commands::$file::$arguments`.
+macro_rules! verb {
+    ($name:literal, $file:ident, $about:literal) => {
+        Verb {
+            name: $name,
+            about: $about,
+            arguments: <commands::$file::Arguments as Args>::augment_args,
+            run: |matches| {
+                let arguments = clap::FromArgMatches::from_arg_matches(matches);
+                commands::$file::run(&arguments.unwrap_or_else(|error: clap::Error| error.exit()))
+            },
+        }
+    };
+}
+
+/// All groups.
+pub const GROUPS: &[Group] = &[
+    Group {
+        heading: "The loop",
+        word: None,
+        verbs: &[
+            verb!("measure", measure, "how long a launch takes"),
+            verb!("compare", compare, "whether one command starts faster than another"),
+            verb!("explain", explain, "where the time of a launch goes, and what would help"),
+            verb!(
+                "optimize",
+                optimize,
+                "try everything that applies, verify, measure, leave the best"
+            ),
+        ],
+    },
+    Group {
+        heading: "One file",
+        word: None,
+        verbs: &[
+            verb!("bundle", bundle, "merge a program and its libraries into one file"),
+            verb!("verify", verify, "check whether what headstart made is still right"),
+            verb!("rerandomize", rerandomize, "give a bundle at fixed addresses new ones"),
+        ],
+    },
+    Group {
+        heading: "Look",
+        word: None,
+        verbs: &[
+            verb!("inspect", inspect, "static facts of ELF and PE files"),
+            verb!("identify", identify, "what a file is, without disturbing the page cache"),
+            verb!("simulate", simulate, "what the loader would do with a program, counted"),
+        ],
+    },
+    Group {
+        heading: "One change to an ELF file",
+        word: Some(("elf", "Change one property of an ELF program or library")),
+        verbs: &[
+            verb!("selfbind", selfbind, "bind libraries to their own symbols, without look-ups"),
+            verb!("order-needed", order_needed, "list libraries so that symbols are found sooner"),
+            verb!("no-pie", no_pie, "put a program at a fixed address: no relative relocations"),
+            verb!("relr", relr, "pack relative relocations"),
+        ],
+    },
+    Group {
+        heading: "One change to PE files",
+        word: Some(("pe", "Change one property of Windows programs and DLLs")),
+        verbs: &[
+            verb!("rebase", rebase, "give DLLs preferred bases that do not collide"),
+            verb!("bind", bind, "write the addresses of imports into files, as BIND did"),
+            verb!("unbind", unbind, "undo binding"),
+            verb!("hints", hints, "repair import hints"),
+            verb!("ordinal", ordinal, "import by ordinal within a set of DLLs"),
+            verb!("realign", realign, "align sections so that Wine can map them"),
+            verb!("flags", flags, "show, set or clear flags such as ASLR"),
+            verb!("survey", survey, "what a set of DLLs does to each other"),
+        ],
+    },
+    Group {
+        heading: "Laboratory",
+        word: None,
+        verbs: &[
+            verb!("generate", generate, "make a synthetic program of any size"),
+            verb!("scale", scale, "how start-up time grows with a size, and by which law"),
+            verb!("experiment", experiment, "reproduce a published experiment"),
+            verb!("doctor", doctor, "what makes measurements on this machine noisy"),
+        ],
+    },
+];
+
+/// Names that verbs had before they stood in groups, and what is typed now.
+const OLD_NAMES: [(&str, &str); 11] = [
+    ("selfbind", "elf selfbind"),
+    ("order-needed", "elf order-needed"),
+    ("exec", "elf no-pie"),
+    ("relr", "elf relr"),
+    ("rebase", "pe rebase"),
+    ("bind", "pe bind"),
+    ("unbind", "pe unbind"),
+    ("hints", "pe hints"),
+    ("ordinal", "pe ordinal"),
+    ("realign", "pe realign"),
+    ("flags", "pe flags"),
+];
+
+/// The command line as far as it is needed to parse one that begins with `first`: its group or
+/// verb, or everything where that is none.
+pub fn command(first: Option<&OsStr>) -> Command {
+    let known = |name: &str| first == Some(OsStr::new(name));
+    let is_typed = GROUPS.iter().any(|group| match group.word {
+        Some((word, _)) => known(word),
+        None => group.verbs.iter().any(|verb| known(verb.name)),
+    });
+    build(|name| !is_typed || known(name))
+}
+
+/// The command line with the groups and verbs whose names are `wanted`.
+fn build(wanted: impl Fn(&str) -> bool) -> Command {
+    let mut command = Command::new("headstart")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(
+            "Finds out where a program's start-up time goes, makes it start faster, and proves it.",
+        )
+        .help_template("{about}\n\n{usage-heading} {usage}{after-help}\n{options}")
+        .override_usage("headstart [elf|pe] COMMAND [OPTIONS] …")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .max_term_width(100);
+    for group in GROUPS {
+        let verbs = group.verbs.iter();
+        command = match group.word {
+            None => command.subcommands(verbs.filter(|verb| wanted(verb.name)).map(Verb::command)),
+            Some((word, _)) if !wanted(word) => command,
+            Some((word, about)) => command.subcommand(
+                Command::new(word)
+                    .about(about)
+                    .subcommand_required(true)
+                    .arg_required_else_help(true)
+                    .disable_help_subcommand(true)
+                    .subcommands(verbs.map(Verb::command)),
+            ),
+        };
+    }
+    let old = OLD_NAMES.iter().filter(|(name, _)| wanted(name));
+    command.subcommands(old.map(|(name, _)| old_name(name)))
+}
+
+/// The command line with what `--help` prints, which no other run needs.
+pub fn documented() -> Command {
+    let mut command = build(|_| true).after_help(overview());
+    for group in GROUPS {
+        for verb in group.verbs {
+            let with_examples = |command: Command| command.after_help(block(verb.name));
+            command = match group.word {
+                None => command.mut_subcommand(verb.name, with_examples),
+                Some((word, _)) => command
+                    .mut_subcommand(word, |group| group.mut_subcommand(verb.name, with_examples)),
+            };
+        }
+    }
+    command
+}
+
+/// The examples of a verb.
+fn block(verb: &str) -> String {
+    let bold = anstyle::Style::new().bold();
+    let lines = examples::of(verb).iter().map(|line| format!("\n  {line}"));
+    format!("{bold}Examples:{bold:#}{}", lines.collect::<String>())
+}
+
+impl Verb {
+    fn command(&self) -> Command {
+        Command::new(self.name).about(self.about).defer(self.arguments)
+    }
+}
+
+/// A verb that only says what it is called now.
+fn old_name(name: &'static str) -> Command {
+    Command::new(name)
+        .hide(true)
+        .disable_help_flag(true)
+        .arg(clap::Arg::new("rest").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true))
+}
+
+/// Runs the verb that was typed.
+pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
+    let Some((name, rest)) = matches.subcommand() else {
+        return Err(Usage("name a command; headstart --help lists them".to_owned()).into());
+    };
+    if let Some((old, new)) = OLD_NAMES.iter().find(|(old, _)| *old == name) {
+        return Err(Usage(format!("'headstart {old}' is now 'headstart {new}'")).into());
+    }
+    let (verbs, name, rest) = match group(name) {
+        Some(group) => match rest.subcommand() {
+            Some((name, rest)) => (group.verbs.iter().collect(), name, rest),
+            None => return Err(Usage(format!("name a command of '{name}'")).into()),
+        },
+        None => (without_word(), name, rest),
+    };
+    match verbs.iter().find(|verb| verb.name == name) {
+        Some(verb) => (verb.run)(rest),
+        None => Err(Usage(format!("there is no command '{name}'; see headstart --help")).into()),
+    }
+}
+
+fn group(word: &str) -> Option<&'static Group> {
+    GROUPS.iter().find(|group| group.word.is_some_and(|(name, _)| name == word))
+}
+
+fn without_word() -> Vec<&'static Verb> {
+    GROUPS.iter().filter(|group| group.word.is_none()).flat_map(|group| group.verbs).collect()
+}
+
+/// The groups, examples and exit codes, as `--help` shows them.
+fn overview() -> String {
+    let bold = anstyle::Style::new().bold();
+    let heading = |text: &str| format!("\n{bold}{text}:{bold:#}\n");
+    let mut text = String::new();
+    for group in GROUPS {
+        text += &heading(group.heading);
+        for verb in group.verbs {
+            let name = match group.word {
+                Some((word, _)) => format!("{word} {}", verb.name),
+                None => verb.name.to_owned(),
+            };
+            text += &format!("  {name:<18}{}\n", verb.about);
+        }
+    }
+    text += &heading("Examples");
+    for (line, about) in examples::FIRST {
+        text += &format!("  headstart {line}\n      {about}\n");
+    }
+    text += &heading("Exit codes");
+    text += exit::TABLE;
+    text += "\n";
+    text += &heading("Options");
+    text.trim().to_owned()
+}

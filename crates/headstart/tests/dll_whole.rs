@@ -1,0 +1,136 @@
+//! Sets of PE files are written whole, or not at all, and restored as far as can be.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{run, stderr, stdout};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A generated set: a program, and so many DLLs at one base.
+fn set(folder: &Path, dlls: u32) -> Vec<PathBuf> {
+    let count = dlls.to_string();
+    let words = ["generate", "pietrek", "--format", "pe", "--functions", "20", "--globals", "3"];
+    let out = folder.to_str().unwrap();
+    assert!(run(&[&words[..], &["--dlls", &count, "--out", out]].concat()).status.success());
+    files(folder)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn bytes(files: &[PathBuf]) -> Vec<Vec<u8>> {
+    files.iter().map(|file| fs::read(file).unwrap()).collect()
+}
+
+fn words<'a>(first: &[&'a str], files: &'a [PathBuf]) -> Vec<&'a str> {
+    let files = files.iter().map(|file| file.to_str().unwrap());
+    std::iter::once("pe").chain(first.iter().copied()).chain(files).collect()
+}
+
+/// A small file system, which is gone with this value.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    fn of(bytes: u64) -> Option<Small> {
+        let small = Small(tempfile::tempdir().unwrap());
+        let option = format!("size={bytes}");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &option, "tmpfs"]).arg(small.0.path());
+        mount.output().is_ok_and(|output| output.status.success()).then_some(small)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn on_a_full_disk_a_set_is_written_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = set(&folder.path().join("set"), 8);
+    let total: u64 =
+        made.iter().map(|file| fs::metadata(file).unwrap().len().next_multiple_of(4096)).sum();
+    let mut failed = 0;
+    for verb in ["rebase", "hints", "bind", "ordinal", "realign", "flags"] {
+        let verb_words: &[&str] =
+            if verb == "flags" { &["flags", "--set", "tsaware"] } else { &[verb] };
+        for room in [20 << 10, 60 << 10, 4 * total / 5] {
+            let Some(small) = Small::of(room) else {
+                return testkit::skip("only root can mount a small file system");
+            };
+            let out = small.0.path().join("out");
+            let output =
+                run(&words(&[verb_words, &["--out", out.to_str().unwrap()]].concat(), &made));
+            if !output.status.success() {
+                failed += 1;
+                let said = stderr(&output);
+                assert!(said.contains("No space left"), "{verb} {room}: {said}");
+                assert!(!out.exists(), "{verb} {room}: {:?}", files(&out));
+            }
+        }
+        for room in (1..10).map(|tenths| total + 8192 + total * tenths / 10) {
+            let Some(small) = Small::of(room) else { return };
+            for file in &made {
+                fs::copy(file, small.0.path().join(file.file_name().unwrap())).unwrap();
+            }
+            let (own, old) = (files(small.0.path()), bytes(&files(small.0.path())));
+            let output = run(&words(&[verb_words, &["--in-place"]].concat(), &own));
+            if !output.status.success() {
+                failed += 1;
+                let said = stderr(&output);
+                assert!(said.contains("No space left"), "{verb} {room}: {said}");
+                assert!(said.contains("nothing was changed"), "{verb} {room}: {said}");
+                assert_eq!(files(small.0.path()), own, "{verb} {room}");
+                assert!(bytes(&own) == old, "{verb} {room}");
+            }
+        }
+    }
+    assert!(failed > 20, "{failed}");
+}
+
+#[test]
+fn one_odd_file_does_not_keep_the_others_from_being_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let made: Vec<PathBuf> = set(folder.path(), 6).into_iter().take(6).collect();
+    let old = bytes(&made);
+    let rewrite = || assert!(run(&words(&["rebase", "--in-place"], &made)).status.success());
+    rewrite();
+    // The original is back already: its undo file goes.
+    fs::write(&made[2], &old[2]).unwrap();
+    let undone = run(&words(&["rebase", "--undo"], &made));
+    assert_eq!(undone.status.code(), Some(0), "{}", stderr(&undone));
+    assert!(bytes(&made) == old);
+    assert_eq!(files(folder.path()).len(), 7, "no undo file is left");
+    // Somebody's own version stays, and is named.
+    rewrite();
+    fs::write(&made[3], b"another").unwrap();
+    let undone = run(&words(&["rebase", "--undo"], &made));
+    let said = stderr(&undone);
+    assert_eq!(undone.status.code(), Some(6), "{said}");
+    assert!(said.contains("1 file was not restored; 5 other files were restored"), "{said}");
+    assert!(said.contains("LoadTimeDLL_4.dll: it is not what was written here"), "{said}");
+    assert!(!said.contains("nothing was changed"), "{said}");
+    assert_eq!(stdout(&undone).lines().count(), 5);
+    assert_eq!(fs::read(&made[3]).unwrap(), b"another");
+    let others = |all: Vec<Vec<u8>>| [&all[..3], &all[4..]].concat();
+    assert!(others(bytes(&made)) == others(old));
+}
+
+#[test]
+fn a_file_that_was_never_rewritten_has_nothing_to_undo() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = set(folder.path(), 1);
+    let undone = run(&words(&["hints", "--undo"], &made[..1]));
+    let said = stderr(&undone);
+    assert_eq!(undone.status.code(), Some(6), "{said}");
+    assert!(said.contains("headstart has not replaced it"), "{said}");
+    assert!(!said.contains("os error"), "{said}");
+}

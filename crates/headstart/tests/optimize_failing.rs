@@ -1,0 +1,85 @@
+//! `headstart optimize` of programs that fail, or write something else each time: what cannot be
+//! shown to be right never wins.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{json, run, stderr};
+use serde_json::Value;
+use std::path::Path;
+
+fn built(folder: &Path, name: &str, main: &str) -> Option<String> {
+    let head = "#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n\
+        const char *words[] = {\"heads\", \"tails\", \"edge\", \"hand\"};\n\
+        static const char *word(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);\n\
+        return words[(t.tv_nsec >> 8) % 4]; }\n int main(void) { (void)word;";
+    let cc = testkit::tool("cc")?;
+    let path = testkit::compile(&cc, folder, name, &format!("{head}{main} }}"), &["-w"]);
+    Some(path.to_str().unwrap().to_owned())
+}
+
+/// States of the variants that keep ASLR, by `--only relr,bundle`.
+fn found(program: &str, options: &[&str]) -> Value {
+    let words = ["optimize", "--json", "--runs", "10", "--only", "relr,bundle"];
+    json(&[&words[..], options, &["--", program]].concat())
+}
+
+fn states(found: &Value) -> Vec<&str> {
+    let variants = found["variants"].as_array().unwrap().iter();
+    let others = variants.filter(|variant| variant["name"] != "default");
+    others.map(|variant| variant["state"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn output_that_cannot_be_compared_lets_nothing_win() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = "fprintf(stderr, \"%s %s %s %s\\n\", word(), word(), word(), word()); return 1;";
+    let Some(program) = built(folder.path(), "coin", body) else { return };
+    let uncompared = found(&program, &["-i"]);
+    assert_eq!(uncompared["best"], "default", "{uncompared:#}");
+    assert_eq!(states(&uncompared), ["declined", "declined"], "{uncompared:#}");
+    let reason = uncompared["variants"][1]["reason"].as_str().unwrap();
+    assert!(reason.contains("stderr") && reason.contains("--check"), "{reason}");
+    let notes = uncompared["notes"].to_string();
+    assert!(notes.contains("none is offered"), "{notes}");
+    let check = "sh -c '$HEADSTART_PROGRAM; test $? = 1'";
+    let tested = found(&program, &["-i", "--check", check]);
+    assert_eq!(states(&tested), ["verified", "verified"], "{tested:#}");
+}
+
+#[test]
+fn programs_that_fail_in_the_same_way_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let bodies = [
+        ("quiet", "return 1;"),
+        ("process", "printf(\"process %d at %p\\n\", getpid(), (void *)&words); return 2;"),
+        ("killed", "puts(\"before\"); fflush(stdout); raise(11); return 0;"),
+    ];
+    for (name, body) in bodies {
+        let Some(program) = built(folder.path(), name, body) else { return };
+        let found = found(&program, &["-i"]);
+        assert_eq!(states(&found), ["verified", "verified"], "{name}: {found:#}");
+        let refused = run(&["optimize", "--runs", "3", "--", &program]);
+        assert_eq!(refused.status.code(), Some(4), "{name}: {}", stderr(&refused));
+    }
+}
+
+#[test]
+fn what_the_loader_cannot_start_is_refused_with_i_too() {
+    let folder = tempfile::tempdir().unwrap();
+    // The symbol is looked for at its first call, which no static look finds missing.
+    let Some(cc) = testkit::tool("cc") else { return };
+    let library = |source: &str| {
+        let flags = ["-shared", "-fPIC", "-Wl,-soname,libl.so"];
+        testkit::compile(&cc, folder.path(), "libl.so", source, &flags);
+    };
+    library("int nowhere(void) { return 0; }");
+    let source = "int nowhere(void); int main(void) { return nowhere(); }";
+    let flags = ["-L.", "-ll", "-Wl,-z,lazy,--no-as-needed,-rpath,$ORIGIN"];
+    let program = testkit::compile(&cc, folder.path(), "lacking", source, &flags);
+    library("int elsewhere(void) { return 0; }");
+    let refused = run(&["optimize", "-i", "--runs", "3", "--", program.to_str().unwrap()]);
+    let said = stderr(&refused);
+    assert_eq!(refused.status.code(), Some(4), "{said}");
+    assert!(said.contains("symbol lookup error") && said.contains("loader cannot"), "{said}");
+}

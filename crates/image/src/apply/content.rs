@@ -1,0 +1,140 @@
+//! The bytes of a rewritten file, with as much memory as has changed: the rest comes from the
+//! original file in chunks, and what is not on the disk there (a hole) is not in the new file.
+
+use crate::Edited;
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+/// Bytes at a time. The page cache keeps what one call writes in large pieces, from which programs
+/// start faster.
+const CHUNK: u64 = 8 << 20;
+
+/// A rewritten image and the file that its unchanged bytes are read from.
+pub(super) struct Content<'a> {
+    edited: &'a Edited<'a>,
+    /// None where it was made from bytes in memory, or the file is another one now.
+    source: Option<File>,
+}
+
+impl<'a> Content<'a> {
+    /// `original`: the path that the image was read from.
+    pub(super) fn of(edited: &'a Edited<'a>, original: &Path) -> Content<'a> {
+        let source = File::open(original).ok().filter(|file| {
+            let found = file.metadata().ok();
+            let same = |data: &std::fs::Metadata| Some((data.dev(), data.ino())) == edited.identity;
+            let length = edited.original().len() as u64;
+            found.is_some_and(|data| same(&data) && data.len() == length)
+        });
+        Content { edited, source }
+    }
+
+    /// Whether the file at the path is the one that the image was read from.
+    pub(super) fn has_source(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// Writes it into an empty file.
+    pub(super) fn write(&self, out: &File) -> io::Result<()> {
+        out.set_len(self.edited.length())?;
+        self.each(&mut |offset, bytes| out.write_all_at(bytes, offset))
+    }
+
+    /// Gives `take` all bytes in order, those of holes too.
+    pub(super) fn read(&self, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        let zeros = vec![0; CHUNK as usize];
+        let mut at = 0;
+        let fill = |at: &mut u64, end: u64, take: &mut dyn FnMut(&[u8])| {
+            while *at < end {
+                let size = (end - *at).min(CHUNK);
+                take(&zeros[..size as usize]);
+                *at += size;
+            }
+        };
+        self.each(&mut |offset, bytes| {
+            fill(&mut at, offset, take);
+            take(bytes);
+            at += bytes.len() as u64;
+            Ok(())
+        })?;
+        fill(&mut at, self.edited.length(), take);
+        Ok(())
+    }
+
+    /// Pieces in order, with their offsets, without holes.
+    fn each(&self, take: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
+        let Some(source) = &self.source else {
+            let mut at = 0;
+            return self.edited.pieces().try_for_each(|piece| {
+                let offset = at;
+                at += piece.len() as u64;
+                take(offset, piece)
+            });
+        };
+        let mut buffer = Vec::new();
+        for range in self.ranges(source)? {
+            let mut at = range.start;
+            while at < range.end {
+                let size = (range.end - at).min(CHUNK);
+                buffer.clear();
+                buffer.resize(size as usize, 0);
+                let kept = self.kept().saturating_sub(at).min(size);
+                source.read_exact_at(&mut buffer[..kept as usize], at)?;
+                self.edited.bytes.put_changes(at, &mut buffer);
+                take(at, &buffer)?;
+                at += size;
+            }
+        }
+        Ok(())
+    }
+
+    /// How much of the original is in the new file.
+    fn kept(&self) -> u64 {
+        self.edited.length().min(self.edited.original().len() as u64)
+    }
+
+    /// Where the new file has bytes: where the original has, and where something was changed.
+    fn ranges(&self, source: &File) -> io::Result<Vec<Range<u64>>> {
+        let mut ranges = data(source, self.kept())?;
+        let changed = self.edited.bytes.changed();
+        ranges.extend(changed.map(|(offset, bytes)| offset..offset + bytes.len() as u64));
+        ranges.sort_unstable_by_key(|range| range.start);
+        let mut merged: Vec<Range<u64>> = Vec::new();
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        Ok(merged)
+    }
+}
+
+/// Where the first `length` bytes of a file are on the disk (lseek(2), SEEK_DATA).
+fn data(file: &File, length: u64) -> io::Result<Vec<Range<u64>>> {
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    while at < length {
+        let start = match rustix::fs::seek(file, SeekFrom::Data(at)) {
+            Ok(start) => start,
+            // Nothing but a hole up to the end.
+            Err(Errno::NXIO) => break,
+            // The file system does not tell.
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => {
+                return Ok(std::iter::once(0..length).collect());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if start >= length {
+            break;
+        }
+        let end = rustix::fs::seek(file, SeekFrom::Hole(start))?.min(length);
+        ranges.push(start..end);
+        at = end;
+    }
+    Ok(ranges)
+}

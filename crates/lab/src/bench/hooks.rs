@@ -1,0 +1,94 @@
+//! Commands that are run, untimed, around launches.
+
+use super::quoted_end;
+use crate::LabError;
+use model::{Command, Ending, Experiment, Hooks, OutputTo, Until};
+use os::launcher::{GRACE, LaunchSpec, Launcher};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::time::Duration;
+
+/// A launcher for them alone: a server that one of them starts lives on beside the launches, and
+/// ends with this value.
+pub struct Around {
+    launcher: Launcher,
+    /// What the latest one wrote.
+    output: File,
+}
+
+impl Around {
+    /// `None` where nothing is run around the launches.
+    pub fn of(experiment: &Experiment) -> Result<Option<Around>, LabError> {
+        let plain = experiment.variants.iter().all(|variant| variant.hooks.is_empty());
+        if plain && experiment.request.prepare.is_none() {
+            return Ok(None);
+        }
+        let failed = |source| {
+            let path = std::env::temp_dir();
+            LabError::Stream { option: "a temporary file in", path, source }
+        };
+        let output = tempfile::tempfile().map_err(failed)?;
+        Ok(Some(Around { launcher: Launcher::start()?, output }))
+    }
+
+    /// Runs a command that `option` asked for, with no limit of time.
+    pub fn run(
+        &mut self,
+        (option, command): (&'static str, &Command),
+        to: &OutputTo,
+    ) -> Result<(), LabError> {
+        self.rewind();
+        let null = os::launcher::dev_null()?;
+        let written = self.output.as_raw_fd();
+        let streams: [RawFd; 2] = match to {
+            OutputTo::Inherit => inherited(),
+            _ => [written; 2],
+        };
+        let stdio = [null.as_raw_fd(), streams[0], streams[1]];
+        let slot = self.launcher.prepare(command, stdio, &[])?;
+        let spec = LaunchSpec { until: Until::Exit, timeout: Duration::MAX, grace: GRACE };
+        match self.launcher.aside(slot, &spec)?.launch.ending {
+            Ending::Code(0) => Ok(()),
+            ending => {
+                let (command, output) = (command.line(), self.written());
+                Err(LabError::Hook { option, command, ending, output })
+            }
+        }
+    }
+
+    fn rewind(&mut self) {
+        // What one wrote before is only shown again where this fails.
+        let _ = self.output.set_len(0);
+        let _ = self.output.rewind();
+    }
+
+    fn written(&mut self) -> String {
+        let mut bytes = Vec::new();
+        let _ = self.output.rewind();
+        let _ = (&self.output).take(1 << 20).read_to_end(&mut bytes);
+        quoted_end(&String::from_utf8_lossy(&bytes))
+    }
+}
+
+/// headstart's own stdout and stderr.
+pub fn inherited() -> [RawFd; 2] {
+    [std::io::stdout().as_fd().as_raw_fd(), std::io::stderr().as_fd().as_raw_fd()]
+}
+
+/// The setup commands, or those that clean up, of all variants; one that several share is run
+/// once.
+pub fn once(
+    experiment: &Experiment,
+    which: fn(&Hooks) -> &Option<Command>,
+) -> Vec<(&Command, &OutputTo)> {
+    let mut found: Vec<(&Command, &OutputTo)> = Vec::new();
+    for variant in &experiment.variants {
+        if let Some(command) = which(&variant.hooks)
+            && !found.iter().any(|(other, _)| *other == command)
+        {
+            found.push((command, &variant.streams.output));
+        }
+    }
+    found
+}
