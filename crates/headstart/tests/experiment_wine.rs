@@ -44,9 +44,15 @@ impl World {
     /// Starts a run that does not end by itself, and waits until it launches.
     fn begin(&self, arguments: &[&str], launches: &str) -> Child {
         let mut command = self.command(arguments);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let said = self.path("said");
+        let into_said = fs::File::create(&said).unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(into_said).spawn().unwrap();
         let launches = self.path(launches);
-        wait_for("launches", || fs::metadata(&launches).is_ok_and(|data| data.len() > 500));
+        wait_for("launches", || {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "{ended:?}: {}", fs::read_to_string(&said).unwrap());
+            fs::metadata(&launches).is_ok_and(|data| data.len() > 500)
+        });
         child
     }
 

@@ -11,9 +11,13 @@ use std::time::Duration;
 
 /// Untraced launches before each traced one.
 const UNTRACED: u32 = 2;
-/// How much longer than untraced a traced launch may take to be ready.
+/// How much longer than untraced a launch that is recorded may take to be ready.
 const SLOWER: f64 = 1.5;
-const SLOWER_US: f64 = 20_000.0;
+const SLOWER_US: f64 = 100_000.0;
+/// How much longer a traced launch may take to come to its entry point, where it is ended. On a
+/// busy machine this can be long, and it is waited for only where the entry point is not seen.
+const SLOWER_TO_ENTRY: f64 = 10.0;
+const SLOWER_TO_ENTRY_US: f64 = 2_000_000.0;
 
 /// The schedule of the untraced launches beside `traces` traced ones.
 pub fn schedule(traces: u32) -> Schedule {
@@ -68,13 +72,18 @@ impl Recorder<'_> {
     }
 
     /// A program that does not end by itself is explained up to the moment when it is ready
-    /// untraced; traced launches are ended a little later.
+    /// untraced; traced launches are ended a little later, or at their entry point.
     fn end_when_ready(&mut self, untraced: &Untraced, entry: bool) {
         let Some(ready_us) = median(&untraced.times()) else { return };
-        let limit = Duration::from_secs_f64((ready_us * SLOWER + SLOWER_US) / 1e6);
+        let limit = |times: f64, more_us: f64| {
+            Duration::from_secs_f64((ready_us * times + more_us) / 1e6).min(self.options.timeout)
+        };
+        let recorded = limit(SLOWER, SLOWER_US);
+        let to_entry = limit(SLOWER_TO_ENTRY, SLOWER_TO_ENTRY_US);
+        self.request.end_at_entry = entry;
+        self.request.timeout = if entry { to_entry } else { recorded };
+        self.options.timeout = recorded;
         self.cut = Some(Cut { at_us: ready_us, entry });
-        self.request.timeout = self.request.timeout.min(limit);
-        self.options.timeout = self.request.timeout;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Launches that headstart ends: the time is up, or the user wants to stop.
 
 use crate::support::{folder, helper, is_running, strings, traced_with, wait_until};
-use model::{Command, Ending, Reading};
+use model::{Command, Ending, MarkKind, Reading};
 use os::LaunchError;
 use os::attend::Options;
 use os::count;
@@ -102,4 +102,17 @@ fn a_launch_is_killed_when_the_user_wants_to_stop() {
         said.lines().map(|line| line.strip_prefix("begun ").unwrap().parse().unwrap()).collect();
     assert!(!pids.is_empty(), "{said}");
     wait_until(|| pids.iter().all(|&pid| !is_running(pid)));
+}
+
+#[test]
+fn a_launch_can_be_ended_at_its_entry_point() {
+    let begun = Instant::now();
+    let run = traced_with(&["sleep", "1000"], |request| request.end_at_entry = true);
+    assert!(begun.elapsed() < TIMEOUT + GRACE, "it was not waited for");
+    assert_eq!(run.launch.ending, Ending::Signal(9));
+    let marks: Vec<MarkKind> = run.image(0).marks.iter().map(|mark| mark.kind).collect();
+    assert!(marks.ends_with(&[MarkKind::Entry, MarkKind::Exiting]), "{marks:?}");
+    // A shell's own entry point ends it, not that of what it would have started.
+    let run = traced_with(&["sh", "-c", "true"], |request| request.end_at_entry = true);
+    assert_eq!((run.launch.trace.processes.len(), run.launch.left_running), (1, 0));
 }

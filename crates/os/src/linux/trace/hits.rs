@@ -62,6 +62,10 @@ impl Session<'_> {
             Purpose::Relocated | Purpose::StartMain | Purpose::Cpuid(_) => return,
         };
         self.mark(process, kind, at_us);
+        let first = self.processes.first().is_some_and(|root| root.record.images.len() == 1);
+        if self.request.end_at_entry && kind == MarkKind::Entry && process == 0 && first {
+            ptrace::kill(self.root);
+        }
     }
 
     /// Acts on a breakpoint; false where it must stay planted.

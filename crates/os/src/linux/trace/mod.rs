@@ -48,6 +48,8 @@ pub struct TraceRequest {
     pub record_waits: bool,
     /// Keep the stacks of long waits, so that their callers can be found.
     pub keep_stacks: bool,
+    /// End the launch by SIGKILL where the launched program's first image reaches its entry point.
+    pub end_at_entry: bool,
     /// The launch is ended after this time: by SIGTERM, and after [`GRACE`] by SIGKILL.
     pub timeout: Duration,
     /// CPU for tracer and tracees, which makes stops several times cheaper; `None` leaves them
@@ -67,6 +69,7 @@ impl TraceRequest {
             count_cpuid: false,
             record_waits: false,
             keep_stacks: false,
+            end_at_entry: false,
             timeout: Duration::from_secs(60),
             cpu: u32::try_from(cpu).ok(),
             stdio,

@@ -69,7 +69,7 @@ pub(super) struct Session<'a> {
     started: Instant,
     /// The tracer's own time so far, kept out of every mark.
     tracing: Tracing,
-    root: Tid,
+    pub root: Tid,
     pub tasks: HashMap<Tid, Task>,
     /// First stops of threads whose birth has not been reported yet.
     pub early: HashMap<Tid, i32>,
