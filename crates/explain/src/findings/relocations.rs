@@ -22,8 +22,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 }
 
 /// The program needs libraries, but no record names them.
-fn unknown(context: &Context, modules: &[ModuleReport]) -> Option<String> {
-    let needs = |m: &ModuleReport| m.facts.value().is_some_and(|facts| !facts.needed.is_empty());
+fn unknown(context: &Context, modules: &[&ModuleReport]) -> Option<String> {
+    let needs = |m: &&ModuleReport| m.facts.value().is_some_and(|facts| !facts.needed.is_empty());
     let program = modules.iter().find(|module| module.path == module.program)?;
     let named = modules.iter().any(|module| module.path != module.program && !is_loader(module));
     let why = match &context.inputs.loader_logs {
@@ -43,7 +43,7 @@ fn eager(facts: &ElfFacts) -> u64 {
     facts.symbolic_relocations.saturating_sub(lazy)
 }
 
-fn cause(context: &Context, modules: &[ModuleReport], cost: f64) -> String {
+fn cause(context: &Context, modules: &[&ModuleReport], cost: f64) -> String {
     let loaded = modules.iter().filter(|module| module.path != module.program);
     let loaded: BTreeSet<&str> = loaded.map(|module| module.path.as_str()).collect();
     let files = plural(loaded.len() as u64, "library", "libraries");
@@ -62,7 +62,7 @@ fn cause(context: &Context, modules: &[ModuleReport], cost: f64) -> String {
     format!("{}: {work}", context.of_launch(cost))
 }
 
-fn evidence(modules: &[ModuleReport]) -> Vec<String> {
+fn evidence(modules: &[&ModuleReport]) -> Vec<String> {
     let mut lines: Vec<String> = top(modules, 3, |module| module.relocate_us.get())
         .into_iter()
         .map(|(module, us)| {
@@ -92,7 +92,7 @@ fn evidence(modules: &[ModuleReport]) -> Vec<String> {
 }
 
 /// What BIND_NOW adds: at most, because copying pages is part of the measured time too.
-fn bind_now(modules: &[ModuleReport]) -> Option<String> {
+fn bind_now(modules: &[&ModuleReport]) -> Option<String> {
     let (mut jump_slots, mut us, mut bound) = (0, 0.0, 0_u64);
     for module in modules {
         let Some(facts) = module.facts.value().filter(|f| f.bind_now && f.plt_relocations > 0)
@@ -111,7 +111,7 @@ fn bind_now(modules: &[ModuleReport]) -> Option<String> {
 }
 
 /// `lazy` says that the loader can bind at the first call; musl's cannot.
-fn remedy(modules: &[ModuleReport], lazy: bool) -> String {
+fn remedy(modules: &[&ModuleReport], lazy: bool) -> String {
     let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
     let mut parts = vec![
         "In libraries you build: export less (-fvisibility=hidden, a version script) and bind \

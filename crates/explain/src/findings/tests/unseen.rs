@@ -94,3 +94,20 @@ fn data_that_is_read_is_no_matter_of_linking() {
     let finding = run(&case).remove("cold-reads").unwrap();
     assert!(finding.remedy.contains("relocation"), "{}", finding.remedy);
 }
+
+#[test]
+fn a_main_that_a_busy_machine_keeps_waiting_stands_out() {
+    let mut case = quiet();
+    case.explanation.phases = phases(&[(Phase::Main, 7700.0)]);
+    case.explanation.untraced_median_us = Reading::Value(10_000.0);
+    case.explanation.untraced_cpu_us = Reading::Value(300.0);
+    case.explanation.waits = Reading::Value(Waits { total_us: 0.0, calls: Vec::new() });
+    let finding = run(&case).remove("off-cpu").unwrap();
+    assert_eq!(finding.cost_us, Reading::Value(7469.0));
+    assert_eq!(finding.phase, Some(Phase::Main));
+    let cause =
+        "75 % of the launch (7.47 ms): main is off the CPU for reasons that no record shows";
+    assert_eq!(finding.cause, cause);
+    case.explanation.untraced_cpu_us = Reading::Value(9500.0);
+    assert!(!run(&case).contains_key("off-cpu"));
+}
