@@ -32,9 +32,15 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         Scope::Program => "the program's own code",
         _ => "the own code of these processes",
     };
+    let unseen = match context.inputs.phase_traces {
+        Reading::Value(_) => "",
+        Reading::Unavailable { .. } => {
+            ", and that of child processes that the loader's log does not show"
+        }
+    };
     Some(Finding {
         id: "own-code".to_owned(),
-        cause: format!("{}: {whose}, from main to exit", context.of_launch(cost)),
+        cause: format!("{}: {whose}, from main to exit{unseen}", context.of_launch(cost)),
         evidence,
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Main),

@@ -1,5 +1,5 @@
 use super::libraries::is_loader;
-use super::{Context, sum, top, total};
+use super::{Context, Scope, sum, top, total};
 use crate::names::base_name;
 use model::figures::{bytes, duration, plural};
 use model::{ElfFacts, Finding, ModuleReport, Phase, Reading};
@@ -27,13 +27,11 @@ fn unknown(context: &Context, modules: &[&ModuleReport]) -> Option<String> {
     let program = modules.iter().find(|module| module.path == module.program)?;
     let named = modules.iter().any(|module| module.path != module.program && !is_loader(module));
     let why = match &context.inputs.loader_logs {
-        Reading::Unavailable { reason, .. } => format!(": {reason}"),
-        Reading::Value(_) => {
-            ": it wrote no loader log, and its page faults could not be followed".to_owned()
-        }
+        Reading::Unavailable { .. } => "the source line on modules says why",
+        Reading::Value(_) => "it wrote no loader log, and its page faults could not be followed",
     };
     (needs(program) && !named)
-        .then(|| format!("its libraries are not counted, as no record names them{why}"))
+        .then(|| format!("its libraries are not counted, as no record names them: {why}"))
 }
 
 /// Look-ups that happen while loading: all of them with BIND_NOW, otherwise not those that the
@@ -48,9 +46,13 @@ fn cause(context: &Context, modules: &[&ModuleReport], cost: f64) -> String {
     let loaded: BTreeSet<&str> = loaded.map(|module| module.path.as_str()).collect();
     let files = plural(loaded.len() as u64, "library", "libraries");
     let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
+    let programs = match context.scope {
+        Scope::Program => "the program",
+        _ => "these programs",
+    };
     let place = match loaded.len() {
-        0 => "the program".to_owned(),
-        _ => format!("the program and {files}"),
+        0 => programs.to_owned(),
+        _ => format!("{programs} and {files}"),
     };
     let work = if symbols + relative == 0 {
         format!("the loader relocates {place}")

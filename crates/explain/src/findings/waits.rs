@@ -38,9 +38,10 @@ fn finding(context: &Context, phase: Phase, cost: f64) -> Finding {
             false => format!("{line}: {}", callers.join("; ")),
         });
     }
-    if let Reading::Unavailable { reason, .. } = &context.explanation.waits {
+    if context.explanation.waits.value().is_none() {
         evidence.push("every untraced launch is off the CPU for at least this long".to_owned());
-        evidence.push(format!("the system calls are not known: {reason}"));
+        evidence
+            .push("the system calls are not known: the source line on waits says why".to_owned());
     }
     let what = match context.explanation.waits {
         Reading::Value(_) => "the launch only waits, all of its processes and threads at once",

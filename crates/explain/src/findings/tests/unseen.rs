@@ -27,6 +27,29 @@ fn what_no_record_shows_is_not_called_waiting() {
 }
 
 #[test]
+fn the_sources_alone_say_why_nothing_is_known() {
+    let mut case = unseen();
+    let mut program = module("/bin/p", [0.0, 1000.0, 0.0]);
+    program.facts = Reading::Value(ElfFacts { needed: vec!["libc.so.6".to_owned()], ..facts() });
+    case.explanation.modules = vec![program];
+    let found = run(&case);
+    assert!(found.contains_key("waits") && found.contains_key("relocations"));
+    for line in found.values().flat_map(|finding| &finding.evidence) {
+        assert!(!line.contains(NOT_HERE), "{line}");
+    }
+}
+
+#[test]
+fn children_that_no_record_shows_are_not_called_the_program() {
+    let mut case = unseen();
+    let own = run(&case).remove("own-code").unwrap();
+    assert!(own.cause.contains("child processes that the loader's log does not show"), "{own:?}");
+    case.inputs.phase_traces = Reading::Value(Vec::new());
+    let own = run(&case).remove("own-code").unwrap();
+    assert!(own.cause.ends_with("the program's own code, from main to exit"), "{own:?}");
+}
+
+#[test]
 fn no_advice_needs_what_is_refused() {
     let waits = run(&unseen()).remove("waits").unwrap();
     assert!(!waits.remedy.contains("strace -f"), "{}", waits.remedy);
