@@ -23,7 +23,8 @@ pub(crate) fn lives<'a>(inputs: &Inputs, trace: &'a PhaseTrace) -> Vec<Life<'a>>
     lives
 }
 
-fn outlives(trace: &PhaseTrace, process: &TracedProcess) -> bool {
+/// Whether a process was left running when the launch ended.
+pub(crate) fn outlives(trace: &PhaseTrace, process: &TracedProcess) -> bool {
     process.parent.is_some() && process.ended_us > trace.total_us
 }
 

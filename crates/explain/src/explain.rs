@@ -1,4 +1,4 @@
-use crate::background::lives;
+use crate::background::{lives, outlives};
 use crate::faults::{self, Attribution};
 use crate::findings::{self, Found, Scopes};
 use crate::inputs::Inputs;
@@ -35,6 +35,7 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         // The view ends before the program does: its end is not missing.
         lives.iter_mut().for_each(|life| life.notes.retain(|note| note != END_UNSEEN));
     }
+    left_running(&trace, &mut lives);
     let charges = charge(&trace, &lives);
     let segments = segments(&trace, &lives);
     let faults = match &inputs.page_faults {
@@ -53,6 +54,7 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         untraced_cpu_us: untraced_figure(median(&inputs.untraced_cpu_us)),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
+        notes: notes(inputs),
         sources: sources(inputs, basis, &trace),
         processes: processes(inputs, &lives, &charges),
         modules: modules.reports.clone(),
@@ -112,6 +114,32 @@ fn charged(lives: &[Life], charges: &Charges) -> Vec<BTreeMap<Phase, f64>> {
     };
     all.into_iter().map(|(_, phases)| figures(phases)).collect()
 }
+
+/// What a reader of the figures should know.
+fn notes(inputs: &Inputs) -> Vec<String> {
+    let (left, all) = (inputs.left_running, inputs.untraced_us.len());
+    // A program that does not end by itself is ended when it is ready.
+    if left == 0 || inputs.until_ready {
+        return Vec::new();
+    }
+    vec![format!(
+        "{left} of {all} untraced launches left processes running, which headstart ended; use \
+         --until to say when such a program is ready."
+    )]
+}
+
+/// Says which processes were running when the launch ended, instead of that their end is missing.
+fn left_running(trace: &PhaseTrace, lives: &mut [Life]) {
+    for life in lives {
+        let left = trace.processes.get(life.process).is_some_and(|p| outlives(trace, p));
+        for note in life.notes.iter_mut().filter(|note| left && *note == END_UNSEEN) {
+            LEFT_RUNNING.clone_into(note);
+        }
+    }
+}
+
+/// The note on an image that the launch leaves behind.
+const LEFT_RUNNING: &str = "it was still running when the launch ended, and headstart ended it";
 
 /// When each image had been executed, in order of time.
 fn executed(lives: &[Life]) -> Vec<f64> {

@@ -193,6 +193,9 @@ pub struct Explanation {
     pub total_us: f64,
     /// Phases in order; they sum to `total_us`.
     pub phases: Vec<PhaseTime>,
+    /// What a reader of the figures should know, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Where the figures come from.
     pub sources: Vec<Source>,
     /// Every executed image, in order of start.

@@ -36,6 +36,7 @@ fn quiet() -> Case {
         untraced_cpu_us: missing(),
         total_us: 10_000.0,
         phases: phases(&[]),
+        notes: Vec::new(),
         sources: Vec::new(),
         processes: vec![process("/bin/p", 0.0, 10_000.0)],
         modules: vec![module("/lib/quiet.so", [1.0, 1.0, 1.0])],

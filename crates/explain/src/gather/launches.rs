@@ -67,6 +67,8 @@ impl Recorder<'_> {
             inputs.phase_traces = Reading::Value(found);
         }
         inputs.untraced_us = untraced.times();
+        let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
+        inputs.left_running = left.filter(|sample| !sample.is_warm_up()).count() as u32;
         inputs.untraced_cpu_us = untraced.figure(|launch| launch.user_us + launch.system_us);
         Ok(untraced.samples)
     }
