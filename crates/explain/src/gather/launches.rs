@@ -83,8 +83,9 @@ impl Recorder<'_> {
         let recorded = limit(SLOWER, SLOWER_US);
         let to_entry = limit(SLOWER_TO_ENTRY, SLOWER_TO_ENTRY_US);
         self.request.end_at_entry = entry;
+        self.options.to_entry = entry;
         self.request.timeout = if entry { to_entry } else { recorded };
-        self.options.timeout = recorded;
+        self.options.timeout = self.request.timeout;
         self.cut = Some(Cut { at_us: ready_us, entry });
     }
 }
