@@ -203,7 +203,7 @@ pub(super) fn cpuids(context: &Context) -> Vec<(String, u64)> {
         let loaders: BTreeSet<&str> = modules.map(|module| module.program.as_str()).collect();
         let loads = |p: &&ProcessReport| p.path == *path || loaders.contains(p.path.as_str());
         let all = processes.iter().filter(loads).count() as u64;
-        let here = context.members().into_iter().filter(|p| loads(&p)).count() as u64;
+        let here = context.members().into_iter().filter(loads).count() as u64;
         match (all, context.scope) {
             (0, Scope::Program) => (path.clone(), *count),
             (0, _) => (path.clone(), 0),
