@@ -67,7 +67,7 @@ impl Counting<anyhow::Error> for Counter<'_> {
                 return Err(LabError::TimedOut { command, timeout_s }.into());
             }
             Ending::Code(0) => {}
-            _ if request.ignore_failure => {}
+            ending if request.ignores(ending) => {}
             ending => {
                 let output = "\nTo count it anyway, use --ignore-failure.".to_owned();
                 return Err(LabError::Failed { command: command.line(), ending, output }.into());
