@@ -8,6 +8,7 @@ use dlls::bind::{self, Bound, State};
 use dlls::{Declined, Set};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, spec};
+use model::BoundState;
 use tiny::{Made, Tiny, Want};
 use workload::{Arch, By, Format, PeOptions, Pietrek, pe};
 
@@ -118,15 +119,18 @@ fn state_follows_the_dlls() {
     };
     let now = states(&made);
     assert_eq!(now[0], State::Valid);
-    assert_eq!(now[1].valid(), None);
+    assert_eq!((&now[1], now[1].valid()), (&State::Unbound, None));
     let reason = |index, image: Tiny| match &states(&made.with(index, image.bytes()))[0] {
-        State::Stale(reason) => reason.clone(),
+        State::Stale(reason) | State::Moved(reason) => reason.clone(),
         other => panic!("{other:?}"),
     };
     assert!(reason(1, Tiny { time_stamp: 1, ..library() }).contains("0x1, not 0xabc"));
     assert!(reason(2, Tiny { time_stamp: 1, ..far() }).contains("far.dll"), "the forwarder's");
     let moved = Tiny { dll_characteristics: 0x140, ..library() };
     assert!(reason(1, moved.clone()).contains("DYNAMICBASE"));
+    let kind = |index, image: Tiny| states(&made.with(index, image.bytes()))[0].kind();
+    assert_eq!(kind(1, moved.clone()), BoundState::Moved, "it is the one that was bound to");
+    assert_eq!(kind(1, Tiny { time_stamp: 1, ..library() }), BoundState::Stale);
     let (_, done) = bound(&made.with(1, moved.bytes()).set(), 0).unwrap();
     assert!(done.dlls[0].moved);
     assert_eq!(bind::state(&set_of(&program()).set(), 0).unwrap(), []);

@@ -57,6 +57,28 @@ fn the_record_goes_along_to_another_folder() {
 }
 
 #[test]
+fn a_set_without_its_record_is_told_the_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let (made, out) = (folder.path().join("in"), folder.path().join("out"));
+    let to = out.to_str().unwrap();
+    assert!(run(&words(&["ordinal", "--out", to], &set(&made))).status.success());
+    let moved = folder.path().join("elsewhere");
+    fs::create_dir(&moved).unwrap();
+    for file in files(&out).iter().filter(|file| !file.ends_with(RECORD)) {
+        fs::copy(file, moved.join(file.file_name().unwrap())).unwrap();
+    }
+    let verify = run(&["verify", moved.to_str().unwrap()]);
+    let said = stderr(&verify);
+    assert_eq!(verify.status.code(), Some(6), "{said}");
+    assert!(said.contains("elsewhere/headstart-ordinals.json"), "{said}");
+    assert!(said.contains("copy it from the folder where") && !said.contains("bundle"), "{said}");
+    // It works.
+    fs::copy(out.join(RECORD), moved.join(RECORD)).unwrap();
+    assert!(run(&["verify", moved.to_str().unwrap()]).status.success());
+    assert!(run(&["pe", "survey", moved.to_str().unwrap()]).status.success());
+}
+
+#[test]
 fn undo_by_any_verb_takes_the_record_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let made = set(folder.path());

@@ -33,6 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.folder.join(RECORD).exists() {
         return ordinals(arguments);
     }
+    super::beside::expect_record(&arguments.folder)?;
     let folder = std::path::absolute(&arguments.folder)?;
     let verification = optimize::left::verify(&folder)?;
     output::print(&if arguments.json {
