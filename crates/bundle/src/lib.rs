@@ -26,6 +26,7 @@ mod members;
 mod names;
 mod needs;
 mod on_the_way;
+pub mod original;
 mod output;
 mod own;
 mod ownership;
