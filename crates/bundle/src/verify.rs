@@ -13,6 +13,7 @@ use crate::sources::{self, unread};
 use crate::spare::SPARE;
 use crate::workplace;
 use image::elf::Loadable;
+use image::reasons;
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleProduct, BundleVerification, ChangeKind,
     Starts,
@@ -102,7 +103,9 @@ fn of_run(
     };
     let run = match run {
         Ok(run) => run,
-        Err(error) => return change(unread(error), error.to_string()),
+        Err(error) => {
+            return change(unread(error), reasons::unread(&folder.join(RUN), error));
+        }
     };
     let Some(made) = &manifest.product else {
         let found = "the headstart that made it did not record its content; make it again in a \
@@ -121,7 +124,7 @@ fn of_spare(folder: &Path, manifest: &BundleManifest) -> Option<BundleChange> {
     let found = match (&now, &manifest.spare) {
         (Ok(now), Some(made)) => product::difference(now, made)?,
         (Ok(_), None) => "headstart rerandomize did not leave it".to_owned(),
-        (Err(error), _) => error.to_string(),
+        (Err(error), _) => reasons::unread(&path, error),
     };
     let path = text(&path);
     Some(BundleChange { path, what: ChangeKind::Changed, found: found + "; it is not used" })
@@ -134,7 +137,7 @@ fn of_symbols(folder: &Path) -> Option<BundleChange> {
     let found = match Content::read(&path) {
         Ok(_) if Manifests::read(folder).is_ok_and(|both| both.symbols_are_right()) => return None,
         Ok(_) => "its content is another one".to_owned(),
-        Err(error) => error.to_string(),
+        Err(error) => reasons::unread(&path, &error),
     };
     let path = text(&path);
     Some(BundleChange { path, what: ChangeKind::Changed, found })

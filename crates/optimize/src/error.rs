@@ -75,7 +75,7 @@ pub enum OptimizeError {
         remedy: &'static str,
     },
     /// A disk is full or broken.
-    #[error("{}: {source}; free some space there, or choose another folder", path.display())]
+    #[error("{}: {}", path.display(), image::reasons::unwritten(path, source))]
     Disk {
         /// The file or folder that could not be written or read.
         path: PathBuf,

@@ -72,7 +72,7 @@ fn of_optimize(folder: &Path) -> Result<Option<Manifest>, BundleError> {
     if !there(&path) {
         return Ok(None);
     }
-    let value = read_json(&path).map_err(&wrong)?;
+    let value = read_json(&path, &wrong)?;
     if value.get("variant").is_none() {
         return Ok(None);
     }
@@ -125,7 +125,7 @@ fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, B
 
 fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleError> {
     let wrong = not_ours(folder, path);
-    let value = read_json(path).map_err(&wrong)?;
+    let value = read_json(path, &wrong)?;
     check_schema(&value, crate::selfbind::SCHEMA).map_err(&wrong)?;
     let program = value.get("program").and_then(|program| program.as_str()).map(str::to_owned);
     let kept: Kept = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;

@@ -2,6 +2,7 @@ use crate::proof::Changed;
 use image::ImageError;
 use image::apply::{ApplyError, Privilege, privilege};
 use image::elf::edit::EditError;
+use image::reasons::unwritten;
 use loader::GraphError;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +54,7 @@ pub enum LinkError {
         reason: String,
     },
     /// A file cannot be written.
-    #[error("{}: {source}; choose another folder, or free some space", path.display())]
+    #[error("{}: {}", path.display(), unwritten(path, source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -71,6 +72,12 @@ impl LinkError {
         |source| LinkError::Changed { path: path.to_owned(), source }
     }
 
+    /// Of a file that cannot be read.
+    pub(crate) fn unread(path: &Path) -> impl Fn(std::io::Error) -> LinkError + '_ {
+        |source| ImageError::Io { path: path.to_owned(), source }.into()
+    }
+
+    /// Of one that cannot be written.
     pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> LinkError + '_ {
         |source| LinkError::Io { path: path.to_owned(), source }
     }

@@ -76,7 +76,7 @@ pub fn order_needed(
         Target::New(path) => path.to_owned(),
         Target::InPlace => {
             apply::may_be_replaced(program)?;
-            program.canonicalize().map_err(LinkError::io(program))?
+            program.canonicalize().map_err(LinkError::unread(program))?
         }
     };
     let before = Launch::of(program)?;

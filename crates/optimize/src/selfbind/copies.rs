@@ -92,7 +92,7 @@ impl Folder {
         let path = self.path.join(MANIFEST);
         let failed = LinkError::io(&path);
         let unread = |error| match error {
-            BundleError::Io { path, source } => LinkError::Io { path, source },
+            BundleError::Io { path, source } => LinkError::unread(&path)(source),
             error => failed(io::Error::other(error.to_string())),
         };
         let mut files = Vec::new();
