@@ -59,4 +59,4 @@ pub use error::BundleError;
 pub use make::{Made, Options, RUN, make};
 pub use manifest::{MANIFEST, check_schema, read_json};
 pub use rerandomize::{Rerandomized, rerandomize};
-pub use verify::verify;
+pub use verify::{is_already, verify};

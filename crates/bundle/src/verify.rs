@@ -112,7 +112,20 @@ fn of_run(
                      new folder";
         return change(ChangeKind::Unreadable, found.to_owned());
     };
-    change(ChangeKind::Changed, product::difference(run, made)?)
+    let stripped = match Loadable::open(&folder.join(RUN)) {
+        Ok(image) if is_stripped(&image) => STRIPPED,
+        _ => "",
+    };
+    change(ChangeKind::Changed, product::difference(run, made)? + stripped)
+}
+
+const STRIPPED: &str = "; it has no symbol table any more, as after strip: headstart cannot \
+                        tell it from another file, so strip copies only";
+
+/// Whether strip(1) has taken what it takes, of an image that is a bundle.
+fn is_stripped(image: &Loadable) -> bool {
+    let has = |name: &str| image.sections().iter().any(|section| section.name == name);
+    has(GUARD_SECTION) && !has(".symtab")
 }
 
 fn of_spare(folder: &Path, manifest: &BundleManifest) -> Option<BundleChange> {
@@ -170,6 +183,14 @@ fn launch(folder: &Path, manifest: &BundleManifest, changes: &mut Vec<BundleChan
     };
     let Original { starts, instead } = original::launched(&manifest.program, &path, changes);
     Launch { starts, noticed: Some(noticed), instead }
+}
+
+/// Why an image is not merged or rewritten where it is a bundle; `None` where it is none.
+pub fn is_already(image: &Loadable) -> Option<String> {
+    image.sections().iter().find(|section| section.name == GUARD_SECTION)?;
+    let original = looks(image).map(|looks| looks.original.display().to_string());
+    let original = original.map_or(String::new(), |original| format!(", {original}"));
+    Some(format!("it is a bundle already; name the program that it is of{original}"))
 }
 
 /// What the guard of a bundle looks at; none of an image that is no bundle, or of another version.

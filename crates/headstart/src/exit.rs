@@ -216,7 +216,9 @@ fn optimize_code(error: &OptimizeError) -> u8 {
         OptimizeError::Graph(error) => graph_code(error),
         OptimizeError::Lab(error) => lab_code(error),
         OptimizeError::Launch(error) => launch_code(error),
-        OptimizeError::Script { .. } | OptimizeError::Privileged { .. } => NO,
+        OptimizeError::Script { .. }
+        | OptimizeError::Privileged { .. }
+        | OptimizeError::Bundle { .. } => NO,
         OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
         OptimizeError::Folder { .. }
         | OptimizeError::NotAgain { .. }

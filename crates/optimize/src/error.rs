@@ -29,6 +29,14 @@ pub enum OptimizeError {
         /// `set-user-ID`.
         what: &'static str,
     },
+    /// The program is a product of headstart.
+    #[error("'{program}' is not optimized: {reason}")]
+    Bundle {
+        /// The program.
+        program: String,
+        /// What it is, and what to name instead.
+        reason: String,
+    },
     /// The loader cannot be simulated for it.
     #[error(transparent)]
     Graph(#[from] GraphError),

@@ -1,6 +1,7 @@
 use crate::proof::Changed;
 use image::ImageError;
 use image::apply::{ApplyError, Privilege, privilege};
+use image::elf::Loadable;
 use image::elf::edit::EditError;
 use image::reasons::unwritten;
 use loader::GraphError;
@@ -83,10 +84,13 @@ impl LinkError {
     }
 }
 
-/// Refuses files that run with privileges of their own.
-pub(crate) fn refuse_privileged(path: &Path) -> Result<(), LinkError> {
-    match privilege(path).map(Privilege::name) {
-        Some(what) => Err(LinkError::Privileged { path: path.to_owned(), what }),
+/// Refuses files that run with privileges of their own, and bundles.
+pub(crate) fn refuse(path: &Path) -> Result<(), LinkError> {
+    if let Some(what) = privilege(path).map(Privilege::name) {
+        return Err(LinkError::Privileged { path: path.to_owned(), what });
+    }
+    match bundle::is_already(&Loadable::open(path)?) {
+        Some(reason) => Err(LinkError::NothingToGain { path: path.to_owned(), reason }),
         None => Ok(()),
     }
 }

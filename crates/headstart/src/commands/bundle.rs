@@ -36,7 +36,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let command = os::program::resolve(std::slice::from_ref(&arguments.program))?;
     let program = os::program::lasting_path(&command.program)
         .with_context(|| format!("{}: its folder cannot be found", command.program.display()))?;
-    let folder = std::path::absolute(&arguments.out)?;
+    let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
+    let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
     let options = Options { fixed: arguments.fixed, outside };
     let made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
