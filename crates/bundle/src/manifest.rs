@@ -6,6 +6,7 @@ use crate::error::BundleError;
 use crate::layout::Layout;
 use crate::make::Options;
 use crate::members::{self, Place};
+use image::reasons;
 use loader::Graph;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundleProduct, BundledModule};
 use model::text::text;
@@ -117,7 +118,7 @@ pub fn read_json(
 ) -> Result<serde_json::Value, BundleError> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::PermissionDenied => BundleError::io(path, error),
-        _ => wrong(error.to_string()),
+        _ => wrong(reasons::unread(path, &error)),
     };
     let data = path.metadata().map_err(failed)?;
     if !data.is_file() || data.len() > LONGEST_BYTES {

@@ -16,6 +16,7 @@ const OF_KERNEL: [u32; 7] =
 pub fn unread(path: &Path, error: &Error) -> String {
     match error.kind() {
         _ if no_working_folder(path) => GONE.to_owned(),
+        _ if too_many(error) => format!("{}; {FILES}", plain(error)),
         ErrorKind::PermissionDenied => {
             format!("it may not be read ({}); run as its owner or as root", closed(path))
         }
@@ -34,6 +35,7 @@ pub fn unwritten(path: &Path, error: &Error) -> String {
             return format!("{}; raise the limit (ulimit -f), {OR}", plain(error));
         }
         _ if no_working_folder(path) => return GONE.to_owned(),
+        _ if too_many(error) => return format!("{}; {FILES}", plain(error)),
         ErrorKind::ReadOnlyFilesystem => "its file system is read-only".to_owned(),
         ErrorKind::DirectoryNotEmpty => {
             return "it is not empty; name a new or an empty folder".to_owned();
@@ -54,6 +56,13 @@ pub fn unwritten(path: &Path, error: &Error) -> String {
 
 const OR: &str = "or choose another place";
 const GONE: &str = "the working folder is not there any more; go to another one (cd)";
+
+const FILES: &str = "raise the limit on open files: ulimit -n";
+
+/// ENFILE and EMFILE, which have no kind of their own.
+fn too_many(error: &Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24))
+}
 
 /// In the system's words, without the path of a temporary file.
 fn plain(error: &Error) -> String {
@@ -147,6 +156,7 @@ mod tests {
         assert!(said(122).contains("remove files of yours"), "EDQUOT: {}", said(122));
         assert!(said(27).contains("ulimit -f"), "EFBIG: {}", said(27));
         assert!(said(30).contains("read-only"), "EROFS: {}", said(30));
+        assert!(said(24).ends_with("ulimit -n"), "EMFILE: {}", said(24));
         assert!(said(5).contains("Input/output error"), "EIO: {}", said(5));
     }
 
