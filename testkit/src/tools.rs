@@ -60,7 +60,7 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("i686-w64-mingw32-gcc", "gcc-mingw-w64-i686-win32", Tests, "builds them for 32 bits"),
     tool("file", "file", Checks, "the peer and oracle of identify"),
-    tool("wine64", "wine64", Checks, "runs emitted PE images"),
+    tool("wine64", "wine64", Tests, "runs emitted PE images"),
     tool("setpriv", "util-linux", Tests, "tests as a user without privileges"),
     tool("setarch", "util-linux", Tests, "launches without randomised addresses"),
     tool("kill", "procps", Tests, "signals from outside, as a user sends them"),

@@ -29,6 +29,8 @@ pub struct Run {
 
 /// Longer than any test runs.
 const LIMIT: Duration = Duration::from_secs(60);
+/// How often a launch that Wine itself may have ended is made again.
+const AGAIN: u32 = 2;
 const PREFIX_UPDATE_OFF: &str = "disable\n";
 
 /// The folder of Wine's own DLLs and programs for x86-64; `None`, after a loud line, without Wine.
@@ -79,9 +81,24 @@ impl Wine {
 
     /// Runs a program with its arguments in a folder, the program named from there.
     ///
+    /// Wine 8.0 now and then ends a launch itself with exit code 1 and without a word, most often
+    /// on a busy machine. Such a launch is made again; a program that always ends so still does.
+    ///
     /// # Panics
     /// Where Wine cannot be started, or the program does not end.
     pub fn run(&self, folder: &Path, words: &[&str]) -> Run {
+        let wine_failed = Run { code: Some(1), stdout: String::new() };
+        let mut run = self.run_once(folder, words);
+        for _ in 0..AGAIN {
+            if run != wine_failed {
+                break;
+            }
+            run = self.run_once(folder, words);
+        }
+        run
+    }
+
+    fn run_once(&self, folder: &Path, words: &[&str]) -> Run {
         // A file, not a pipe: what a program leaves running keeps a pipe open.
         let mut stdout = tempfile::tempfile().unwrap_or_else(|error| panic!("a file: {error}"));
         let copy = stdout.try_clone().unwrap_or_else(|error| panic!("a file: {error}"));
