@@ -159,7 +159,11 @@ fn chill(experiment: &Experiment, line: &progress::Line) -> Result<Option<Chill>
     }
     line.show(0.0, "finding the files that the launches map".to_owned());
     let commands: Vec<_> = experiment.variants.iter().map(|v| v.command.clone()).collect();
-    let options = Options { timeout: look_for(&experiment.request), cpu: experiment.request.cpu };
+    let options = Options {
+        timeout: look_for(&experiment.request),
+        cpu: experiment.request.cpu,
+        to_entry: false,
+    };
     Chill::new(&commands, &options).map(Some)
 }
 
