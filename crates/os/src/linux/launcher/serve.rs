@@ -42,6 +42,17 @@ fn become_launcher(parent: libc::pid_t) {
 /// headstart asks for the next launch sooner than this, unless it has something else to do.
 const AWAKE: Duration = Duration::from_micros(300);
 
+/// stdin, stdout and stderr.
+const STDIO: usize = 3;
+
+fn too_many_files() -> LaunchError {
+    LaunchError::System {
+        action: "the launcher process cannot have more open files",
+        source: std::io::Error::from_raw_os_error(libc::EMFILE),
+        remedy: "raise the limit on open files: ulimit -n",
+    }
+}
+
 struct Server {
     configuration: Configuration,
     slots: Vec<Slot>,
@@ -71,6 +82,8 @@ impl Server {
     fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> Reply {
         let result = match request {
             Request::Configure(configuration) => self.configure(configuration),
+            // Of those that the process may not open any more, the kernel passes none on.
+            Request::Prepare { .. } if fds.len() < STDIO => Err(too_many_files()),
             Request::Prepare { command, environment } => {
                 let extra: Vec<_> =
                     environment.iter().map(|(name, value)| (&**name, &**value)).collect();
