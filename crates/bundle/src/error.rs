@@ -1,3 +1,4 @@
+use image::reasons::{unread, unwritten};
 use std::path::PathBuf;
 
 /// Why there is no bundle.
@@ -69,7 +70,7 @@ pub enum BundleError {
     )]
     NotFixed(PathBuf),
     /// A file of the bundle cannot be written.
-    #[error("{} cannot be written: {source}; make room, or name another folder", path.display())]
+    #[error("{} cannot be written: {}", path.display(), unwritten(path, source))]
     Write {
         /// The file.
         path: PathBuf,
@@ -77,7 +78,7 @@ pub enum BundleError {
         source: std::io::Error,
     },
     /// A file cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), unread(path, source))]
     Io {
         /// The file.
         path: PathBuf,

@@ -3,6 +3,7 @@
 
 use crate::content::{self, Content};
 use crate::sources::unread;
+use image::reasons;
 use model::bundle::{BundleChange, ChangeKind, KeptFile};
 use model::text::{name, text};
 use rayon::prelude::*;
@@ -77,7 +78,9 @@ fn change(folder: &Path, file: &KeptFile) -> Option<BundleChange> {
     }
     let now = match of(folder, path) {
         Ok(now) => now,
-        Err(error) => return found(unread(&error), error.to_string()),
+        Err(error) => {
+            return found(unread(&error), reasons::unread(&folder.join(path), &error));
+        }
     };
     let describe = |file: &KeptFile| match (&file.link, file.bytes) {
         (Some(link), _) => format!("a link to {link}"),

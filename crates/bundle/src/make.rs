@@ -187,9 +187,8 @@ fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option
     if program.image.machine != MACHINE {
         return Some(other_machine(&program.image));
     }
-    if let Some(looks) = verify::looks(&program.image) {
-        let original = looks.original.display();
-        return Some(format!("it is a bundle already; name the program that it is of, {original}"));
+    if let Some(reason) = verify::is_already(&program.image) {
+        return Some(reason);
     }
     if environment.preload.is_some() {
         return Some("LD_PRELOAD is set, which a bundle could not follow; unset it".to_owned());

@@ -6,10 +6,11 @@ use crate::error::BundleError;
 use crate::layout::Layout;
 use crate::make::Options;
 use crate::members::{self, Place};
+use image::reasons;
 use loader::Graph;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundleProduct, BundledModule};
 use model::text::text;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Name of the manifest in a bundle's folder.
@@ -93,7 +94,7 @@ pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
         folder: path.parent().unwrap_or(path).to_owned(),
         found: format!("{}: {found}", path.display()),
     };
-    let value = read_json(path).map_err(&wrong)?;
+    let value = read_json(path, &wrong)?;
     if value.get("variant").is_some() {
         return Err(wrong("it is of headstart optimize".to_owned()));
     }
@@ -106,19 +107,28 @@ pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
     Ok(manifest)
 }
 
-/// The JSON value in a manifest, which is a regular file of some MiB at most.
+/// The JSON value in a manifest, which is a regular file of some MiB at most. `wrong` makes an error
+/// of a sentence that says why it is none.
 ///
 /// # Errors
-/// A sentence: it cannot be read, or is none.
-pub fn read_json(path: &Path) -> Result<serde_json::Value, String> {
-    let data = path.metadata().map_err(|error| error.to_string())?;
+/// It may not be read, or is no such value.
+pub fn read_json(
+    path: &Path,
+    wrong: impl Fn(String) -> BundleError,
+) -> Result<serde_json::Value, BundleError> {
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::PermissionDenied => BundleError::io(path, error),
+        _ => wrong(reasons::unread(path, &error)),
+    };
+    let data = path.metadata().map_err(failed)?;
     if !data.is_file() || data.len() > LONGEST_BYTES {
-        return Err("it is no manifest: a folder, a device, or too large".to_owned());
+        return Err(wrong("it is no manifest: a folder, a device, or too large".to_owned()));
     }
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let file = std::fs::File::open(path).map_err(failed)?;
     let mut text = Vec::new();
-    file.take(LONGEST_BYTES).read_to_end(&mut text).map_err(|error| error.to_string())?;
-    serde_json::from_slice(&text).map_err(|error| format!("it is no manifest of ours ({error})"))
+    file.take(LONGEST_BYTES).read_to_end(&mut text).map_err(failed)?;
+    serde_json::from_slice(&text)
+        .map_err(|error| wrong(format!("it is no manifest of ours ({error})")))
 }
 
 /// Refuses what another version has written.

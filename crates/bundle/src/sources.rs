@@ -3,6 +3,7 @@
 use crate::content::Content;
 use crate::error::BundleError;
 use crate::members;
+use image::reasons;
 use loader::{Environment, Graph};
 use model::bundle::{BundleChange, BundledModule, ChangeKind};
 use model::text::{name, text};
@@ -50,7 +51,10 @@ fn content(module: &BundledModule) -> Option<BundleChange> {
             let found = format!("{bytes} bytes, SHA-256 {sha256:.16}…; was {was}");
             Some(change(&module.path, ChangeKind::Changed, found))
         }
-        Err(error) => Some(change(&module.path, unread(&error), error.to_string())),
+        Err(error) => {
+            let found = reasons::unread(Path::new(&name(&module.path)), &error);
+            Some(change(&module.path, unread(&error), found))
+        }
     }
 }
 

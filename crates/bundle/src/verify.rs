@@ -6,11 +6,14 @@ use crate::dynamic::GUARD_SECTION;
 use crate::error::BundleError;
 use crate::make::RUN;
 use crate::manifest::{self, MANIFEST, PENDING};
+use crate::original::{self, Original};
 use crate::ownership::Manifests;
 use crate::product;
 use crate::sources::{self, unread};
 use crate::spare::SPARE;
+use crate::workplace;
 use image::elf::Loadable;
+use image::reasons;
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleProduct, BundleVerification, ChangeKind,
     Starts,
@@ -30,6 +33,7 @@ const TRIES: usize = 3;
 /// There is no bundle.
 pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
     let folder = &manifest::own_folder(folder);
+    let _unchanged = workplace::look(folder);
     let (manifest, run) = present(folder)?;
     let mut files = manifest.modules.len() + 1;
     let mut changes: Vec<BundleChange> = of_run(folder, &manifest, &run).into_iter().collect();
@@ -41,9 +45,15 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
     let of_sources = sources::changes(&manifest.program, &manifest.modules, true);
     let stale = !of_sources.is_empty();
     changes.extend(of_sources);
-    let (starts, noticed) = if whole { starts(folder, &manifest) } else { (Starts::Unknown, None) };
+    let Launch { starts, noticed, instead } = match whole {
+        true => launch(folder, &manifest, &mut changes),
+        false => Launch { starts: Starts::Unknown, noticed: None, instead: None },
+    };
     let reason = changes.first().map(|change| format!("{}: {}", change.path, change.found));
-    let remedy = remedy(folder, &manifest, (whole, stale || noticed.is_some()));
+    let remedy = match starts {
+        Starts::Nothing => nothing_starts(folder, &manifest.path()),
+        _ => remedy(folder, &manifest, (whole, stale || noticed.is_some())),
+    };
     Ok(BundleVerification {
         schema: BUNDLE_SCHEMA,
         program: manifest.program,
@@ -52,7 +62,8 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
         reason,
         starts,
         noticed,
-        remedy: remedy.filter(|_| !changes.is_empty() || starts != Starts::Bundle),
+        instead,
+        remedy: Some(remedy).filter(|_| !changes.is_empty() || starts != Starts::Bundle),
         changes,
     })
 }
@@ -92,14 +103,29 @@ fn of_run(
     };
     let run = match run {
         Ok(run) => run,
-        Err(error) => return change(unread(error), error.to_string()),
+        Err(error) => {
+            return change(unread(error), reasons::unread(&folder.join(RUN), error));
+        }
     };
     let Some(made) = &manifest.product else {
         let found = "the headstart that made it did not record its content; make it again in a \
                      new folder";
         return change(ChangeKind::Unreadable, found.to_owned());
     };
-    change(ChangeKind::Changed, product::difference(run, made)?)
+    let stripped = match Loadable::open(&folder.join(RUN)) {
+        Ok(image) if is_stripped(&image) => STRIPPED,
+        _ => "",
+    };
+    change(ChangeKind::Changed, product::difference(run, made)? + stripped)
+}
+
+const STRIPPED: &str = "; it has no symbol table any more, as after strip: headstart cannot \
+                        tell it from another file, so strip copies only";
+
+/// Whether strip(1) has taken what it takes, of an image that is a bundle.
+fn is_stripped(image: &Loadable) -> bool {
+    let has = |name: &str| image.sections().iter().any(|section| section.name == name);
+    has(GUARD_SECTION) && !has(".symtab")
 }
 
 fn of_spare(folder: &Path, manifest: &BundleManifest) -> Option<BundleChange> {
@@ -111,7 +137,7 @@ fn of_spare(folder: &Path, manifest: &BundleManifest) -> Option<BundleChange> {
     let found = match (&now, &manifest.spare) {
         (Ok(now), Some(made)) => product::difference(now, made)?,
         (Ok(_), None) => "headstart rerandomize did not leave it".to_owned(),
-        (Err(error), _) => error.to_string(),
+        (Err(error), _) => reasons::unread(&path, error),
     };
     let path = text(&path);
     Some(BundleChange { path, what: ChangeKind::Changed, found: found + "; it is not used" })
@@ -124,27 +150,47 @@ fn of_symbols(folder: &Path) -> Option<BundleChange> {
     let found = match Content::read(&path) {
         Ok(_) if Manifests::read(folder).is_ok_and(|both| both.symbols_are_right()) => return None,
         Ok(_) => "its content is another one".to_owned(),
-        Err(error) => error.to_string(),
+        Err(error) => reasons::unread(&path, &error),
     };
     let path = text(&path);
     Some(BundleChange { path, what: ChangeKind::Changed, found })
 }
 
-/// What a whole bundle starts in this environment, and what it finds changed.
-fn starts(folder: &Path, manifest: &BundleManifest) -> (Starts, Option<String>) {
-    let run = Loadable::open(&folder.join(RUN));
-    let Some(looks) = run.ok().as_ref().and_then(looks) else { return (Starts::Unknown, None) };
-    let noticed =
-        looks.difference(|name| std::env::var_os(name)).map(|difference| match difference {
-            Difference::Variable(name) => text(name),
-            Difference::Path(path) => text(path),
-        });
-    let starts = match &noticed {
-        None => Starts::Bundle,
-        Some(_) if manifest.path().exists() => Starts::Original,
-        Some(_) => Starts::Nothing,
+/// What a launch of a bundle does now.
+struct Launch {
+    starts: Starts,
+    /// What its guard finds changed.
+    noticed: Option<String>,
+    instead: Option<String>,
+}
+
+/// That of a whole bundle in this environment. What it cannot start is added to the changes.
+fn launch(folder: &Path, manifest: &BundleManifest, changes: &mut Vec<BundleChange>) -> Launch {
+    let path = folder.join(RUN);
+    // The loader comes before the guard.
+    if let Some(reason) = original::not_loaded(&path) {
+        let (what, found) = (ChangeKind::Changed, reason.clone());
+        changes.push(BundleChange { path: text(&path), what, found });
+        return Launch { starts: Starts::Nothing, noticed: None, instead: Some(reason) };
+    }
+    let Some(looks) = Loadable::open(&path).ok().as_ref().and_then(looks) else {
+        return Launch { starts: Starts::Unknown, noticed: None, instead: None };
     };
-    (starts, noticed)
+    let noticed = match looks.difference(|name| std::env::var_os(name)) {
+        None => return Launch { starts: Starts::Bundle, noticed: None, instead: None },
+        Some(Difference::Variable(name)) => text(name),
+        Some(Difference::Path(path)) => text(path),
+    };
+    let Original { starts, instead } = original::launched(&manifest.program, &path, changes);
+    Launch { starts, noticed: Some(noticed), instead }
+}
+
+/// Why an image is not merged or rewritten where it is a bundle; `None` where it is none.
+pub fn is_already(image: &Loadable) -> Option<String> {
+    image.sections().iter().find(|section| section.name == GUARD_SECTION)?;
+    let original = looks(image).map(|looks| looks.original.display().to_string());
+    let original = original.map_or(String::new(), |original| format!(", {original}"));
+    Some(format!("it is a bundle already; name the program that it is of{original}"))
 }
 
 /// What the guard of a bundle looks at; none of an image that is no bundle, or of another version.
@@ -156,11 +202,7 @@ pub(crate) fn looks(image: &Loadable) -> Option<Looks> {
 }
 
 /// The next step. `whole`: `run` is as it was made. `stale`: it is not for what is there now.
-fn remedy(
-    folder: &Path,
-    manifest: &BundleManifest,
-    (whole, stale): (bool, bool),
-) -> Option<String> {
+fn remedy(folder: &Path, manifest: &BundleManifest, (whole, stale): (bool, bool)) -> String {
     let fixed = if manifest.fixed { " --fixed" } else { "" };
     let outside = manifest
         .outside
@@ -170,15 +212,20 @@ fn remedy(
     let (out, program) = (quoted(folder), quoted(&manifest.path()));
     let again = format!("headstart bundle{options} --out {out} {program}");
     if !manifest.path().exists() {
-        return Some(format!("Install {program} again, or remove {out}."));
+        return nothing_starts(folder, &manifest.path());
     }
     if !whole {
-        return Some(format!("Move {RUN} away, and make the bundle again: {again}"));
+        return format!("Move {RUN} away, and make the bundle again: {again}");
     }
     if stale {
-        return Some(format!("Make the bundle again: {again}"));
+        return format!("Make the bundle again: {again}");
     }
-    Some(format!("Remove what was changed in {out}; the bundle itself is right."))
+    format!("Remove what was changed in {out}; the bundle itself is right.")
+}
+
+fn nothing_starts(folder: &Path, program: &Path) -> String {
+    let mend = if program.exists() { "Mend that, or install" } else { "Install" };
+    format!("{mend} {} again, or remove {}.", quoted(program), quoted(folder))
 }
 
 /// As a shell takes it; the command line takes any bytes.

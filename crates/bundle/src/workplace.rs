@@ -27,6 +27,12 @@ impl Workplace {
     }
 }
 
+/// Waits until nobody changes what is in the folder, and keeps it so until the lock is dropped. None
+/// where the file system has no locks.
+pub(crate) fn look(folder: &Path) -> Option<File> {
+    File::open(folder).and_then(|folder| folder.lock_shared().map(|()| folder)).ok()
+}
+
 fn clean(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let ours = is_temporary(entry.file_name().as_encoded_bytes());

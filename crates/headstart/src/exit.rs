@@ -90,9 +90,22 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code(error))
 }
 
+/// Whether the error says what the system's means, in other words than the system.
+fn explains(error: &anyhow::Error) -> bool {
+    error.is::<BundleError>()
+        || error.is::<LinkError>()
+        || error.is::<OptimizeError>()
+        || error.is::<ApplyError>()
+        || error.is::<ImageError>()
+        || error.is::<GraphError>()
+}
+
 /// The error and its causes, each once: most errors name their cause themselves.
 fn words(error: &anyhow::Error) -> String {
     let mut words = error.to_string();
+    if explains(error) {
+        return words;
+    }
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !words.contains(&cause) {
             words += &format!(": {cause}");
@@ -216,7 +229,9 @@ fn optimize_code(error: &OptimizeError) -> u8 {
         OptimizeError::Graph(error) => graph_code(error),
         OptimizeError::Lab(error) => lab_code(error),
         OptimizeError::Launch(error) => launch_code(error),
-        OptimizeError::Script { .. } | OptimizeError::Privileged { .. } => NO,
+        OptimizeError::Script { .. }
+        | OptimizeError::Privileged { .. }
+        | OptimizeError::Bundle { .. } => NO,
         OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
         OptimizeError::Folder { .. }
         | OptimizeError::NotAgain { .. }
@@ -239,7 +254,9 @@ fn workload_code(error: &WorkloadError) -> u8 {
         WorkloadError::TooLarge { .. }
         | WorkloadError::Unsupported { .. }
         | WorkloadError::Pe(_) => USAGE,
-        WorkloadError::NotEmpty { .. } | WorkloadError::Io { .. } => FILES,
+        WorkloadError::NotEmpty { .. }
+        | WorkloadError::Claimed { .. }
+        | WorkloadError::Io { .. } => FILES,
         _ => HEADSTART_FAILED,
     }
 }
@@ -263,6 +280,8 @@ mod tests {
         let file = FileError { path: "/x".to_owned(), source: denied(), remedy: "do" };
         let text = file.to_string();
         assert_eq!(words(&file.into()), text);
+        let explained = BundleError::Write { path: "/x".into(), source: denied() };
+        assert!(!words(&explained.into()).contains(&denied().to_string()));
         let outer = anyhow::Error::from(denied()).context("reading /x");
         assert_eq!(words(&outer), format!("reading /x: {}", denied()));
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 
 fn built(folder: &Path, name: &str, main: &str) -> Option<String> {
-    let head = "#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n\
+    let head = "#include <stdio.h>\n#include <time.h>\n#include <string.h>\n#include <unistd.h>\n\
         const char *words[] = {\"heads\", \"tails\", \"edge\", \"hand\"};\n\
         static const char *word(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);\n\
         return words[(t.tv_nsec >> 8) % 4]; }\n int main(void) { (void)word;";
@@ -82,4 +82,52 @@ fn what_the_loader_cannot_start_is_refused_with_i_too() {
     let said = stderr(&refused);
     assert_eq!(refused.status.code(), Some(4), "{said}");
     assert!(said.contains("symbol lookup error") && said.contains("loader cannot"), "{said}");
+}
+
+/// The user's test may do anything to the variant: that is no reason to end.
+#[test]
+fn a_check_that_removes_the_variant_fails_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = built(folder.path(), "steady", "return 0;") else { return };
+    let check = "sh -c 'test $HEADSTART_VARIANT = default || rm -f $HEADSTART_PROGRAM'";
+    let tested = found(&program, &["--check", check]);
+    assert_eq!(states(&tested), ["failed", "failed"], "{tested:#}");
+    assert_eq!(tested["best"], "default", "{tested:#}");
+    let reason = tested["variants"][1]["reason"].as_str().unwrap();
+    assert!(reason.contains("after --check") && reason.contains("does not exist"), "{reason}");
+    // One that is gone only when it is measured.
+    let count = folder.path().join("count");
+    let body = format!(
+        "char own[999] = {{0}}; FILE *count; readlink(\"/proc/self/exe\", own, 998);\n\
+         if (!strstr(own, \"headstart-optimize\")) return 0;\n\
+         count = fopen(\"{}\", \"a\"); fputs(\"x\", count);\n\
+         if (ftell(count) > 20) unlink(own); return 0;",
+        count.display()
+    );
+    let Some(program) = built(folder.path(), "vanishing", &body) else { return };
+    let only = ["optimize", "--json", "--runs", "40", "--only", "relr", "--", &program];
+    let tested = json(&only);
+    assert_eq!(states(&tested), ["failed"], "{tested:#}");
+    let reason = tested["variants"][1]["reason"].as_str().unwrap();
+    assert!(reason.contains("while it was measured"), "{reason}");
+}
+
+/// Whatever the limit, what is wrong is said, and what to do.
+#[test]
+fn a_limit_on_open_files_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = built(folder.path(), "steady", "return 0;") else { return };
+    for limit in 5..24 {
+        for verb in ["measure -r 10", "optimize --runs 10 --only relr,bundle --", "explain"] {
+            let line = format!("ulimit -n {limit}; exec \"$0\" {verb} \"$1\"");
+            let headstart = env!("CARGO_BIN_EXE_headstart");
+            let mut shell = std::process::Command::new("sh");
+            let output = shell.args(["-c", &line, headstart, &program]).output().unwrap();
+            let said = stderr(&output);
+            assert!(
+                output.status.success() || said.contains("ulimit -n"),
+                "{verb} with {limit}: {said}"
+            );
+        }
+    }
 }

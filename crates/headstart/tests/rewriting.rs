@@ -177,3 +177,132 @@ fn whole(folder: &Path, old: &[u8], new: &[u8], moment: &str) {
         }
     }
 }
+
+/// A library beside the program, which finds it along $ORIGIN.
+fn with_library(folder: &Path, source: &str) -> Option<PathBuf> {
+    let cc = testkit::tool("cc")?;
+    fs::create_dir_all(folder.join("lib")).unwrap();
+    let names: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
+    let all = |form: &dyn Fn(&String) -> String| names.iter().map(form).collect::<String>();
+    let library = all(&|name| format!("const char *{name}(void) {{ return \"found\"; }}\n"));
+    let own = format!("const char *(*own[])(void) = {{ {} }};\n", names.join(", "));
+    let idle = ["-shared", "-fPIC", "-Wl,-soname,libidle.so"];
+    testkit::compile(&cc, folder, "lib/libidle.so", "int idle;", &idle);
+    let busy = ["-shared", "-fPIC", "-Wl,-soname,libbusy.so"];
+    testkit::compile(&cc, folder, "lib/libbusy.so", &(library + &own), &busy);
+    let declared = all(&|name| format!("const char *{name}(void);\n"));
+    let all = format!("const char *(*all[])(void) = {{ {} }};\n", names.join(", "));
+    let source = format!("#include <stdio.h>\n{declared}{all}{source}");
+    let flags = ["-Wl,--no-as-needed", "-Llib", "-lidle", "-lbusy", "-Wl,-rpath,$ORIGIN/lib"];
+    Some(testkit::compile(&cc, folder, "program", &source, &flags))
+}
+
+const FINDS: &str = "int main(void) { return puts(all[3]()) < 0; }";
+const ASKS: &str = "#include <unistd.h>\nint main(void) { char own[99]; \
+    return readlink(\"/proc/self/exe\", own, 99) < 0 || puts(all[3]()) < 0; }";
+
+/// Where the copy of a program is after a verb has written `out`.
+fn copy_of(verb: &str, out: &Path) -> PathBuf {
+    if verb == "selfbind" { out.join("run") } else { out.to_owned() }
+}
+
+#[test]
+fn a_copy_in_another_folder_finds_its_libraries_and_tells_what_it_may_not_find() {
+    for (source, clue) in [(FINDS, None), (ASKS, Some("/proc/self/exe"))] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = with_library(folder.path(), source) else { return };
+        let elsewhere = tempfile::tempdir().unwrap();
+        for verb in ["relr", "no-pie", "order-needed", "selfbind"] {
+            let out = elsewhere.path().join(verb);
+            let words = ["elf", verb, "--json", "--out"].map(std::ffi::OsStr::new);
+            let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
+            let made = command.args(words).arg(&out).arg(&program).output().unwrap();
+            assert!(made.status.success(), "{verb}: {}", stderr(&made));
+            let ran = Command::new(copy_of(verb, &out)).output().unwrap();
+            assert_eq!(ran.stdout, b"found\n", "{verb}: {}", stderr(&ran));
+            let told: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+            let note = told["notes"][0].as_str().unwrap();
+            let asks = note.contains("asks where its own file is");
+            assert_eq!(asks, clue.is_some(), "{verb}: {note}");
+            assert!(clue.is_none_or(|clue| note.contains(clue)), "{verb}: {note}");
+            assert!(note.contains(elsewhere.path().to_str().unwrap()), "{verb}: {note}");
+        }
+        // Beside the original there is nothing to tell.
+        let beside = folder.path().join("beside");
+        let words = ["elf", "relr", "--json", "--out", beside.to_str().unwrap()];
+        let told = json(&[&words[..], &[program.to_str().unwrap()]].concat());
+        assert_eq!(told["notes"], serde_json::json!([]));
+    }
+}
+
+/// Parts of a search path end at colons, and words that begin with a dollar sign are replaced.
+#[test]
+fn folders_that_no_search_path_can_name() {
+    for (name, odd_byte) in [("a:b", ':'), ("$ORIGIN", '$'), ("${LIB}", '$')] {
+        let folder = tempfile::tempdir().unwrap();
+        let (odd, plain) = (folder.path().join(name), folder.path().join("plain"));
+        fs::create_dir(&odd).unwrap();
+        let Some(program) = with_library(&odd, FINDS) else { return };
+        assert_eq!(Command::new(&program).output().unwrap().stdout, b"found\n");
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        for verb in ["relr", "no-pie", "order-needed"] {
+            let out = text(&folder.path().join(verb));
+            let told = run(&["elf", verb, "--out", &out, &text(&program)]);
+            let words = format!("{} has a '{odd_byte}' in it", odd.display());
+            assert!(stderr(&told).contains(&words), "{verb}: {}", stderr(&told));
+            assert_eq!(told.status.code(), Some(1), "{verb}");
+        }
+        // Nor can private copies be there.
+        let Some(program) = with_library(folder.path(), FINDS) else { return };
+        let (out, program) = (text(&odd.join("out")), text(&program));
+        let told = run(&["elf", "selfbind", "--out", &out, &program]);
+        assert!(stderr(&told).contains("use a folder without it"), "{}", stderr(&told));
+        assert!(!Path::new(&out).exists());
+        assert!(run(&["elf", "selfbind", "--out", &text(&plain), &program]).status.success());
+    }
+}
+
+#[test]
+fn a_bundle_is_not_rewritten_and_its_original_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = with_library(folder.path(), FINDS) else { return };
+    let text = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let mut bundle = Command::new(env!("CARGO_BIN_EXE_headstart"));
+    bundle.env_remove("LD_LIBRARY_PATH").args(["bundle", "--out", &text("bundle")]).arg(&program);
+    assert!(bundle.status().unwrap().success());
+    let own = text("bundle/run");
+    let words =
+        format!("it is a bundle already; name the program that it is of, {}", program.display());
+    for verb in ["relr", "no-pie", "order-needed", "selfbind"] {
+        let told = run(&["elf", verb, "--out", &text("out"), &own]);
+        assert!(stderr(&told).contains(&words), "{verb}: {}", stderr(&told));
+        assert_eq!(told.status.code(), Some(1), "{verb}");
+    }
+    let told = run(&["optimize", "--", &own]);
+    assert!(stderr(&told).contains(&words), "{}", stderr(&told));
+    assert_eq!(told.status.code(), Some(1));
+    let told = run(&["bundle", "--out", &text("out"), &own]);
+    assert!(stderr(&told).contains(&words), "{}", stderr(&told));
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn programs_that_no_loader_relocates_and_cut_files_are_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(cc) = testkit::tool("cc") else { return };
+    let program = testkit::compile(&cc, folder.path(), "static", SOURCE, &["-static-pie"]);
+    let cut = folder.path().join("cut");
+    fs::write(&cut, b"\x7fELF").unwrap();
+    let out = folder.path().join("out").to_str().unwrap().to_owned();
+    let said = |verb: &str, file: &Path| {
+        stderr(&run(&["elf", verb, "--out", &out, file.to_str().unwrap()]))
+    };
+    for verb in ["relr", "no-pie", "selfbind"] {
+        let words = said(verb, &program);
+        assert!(words.contains("static program that relocates itself"), "{verb}: {words}");
+    }
+    for verb in ["relr", "no-pie", "selfbind", "order-needed"] {
+        let words = said(verb, &cut);
+        assert!(words.contains("cut short: it has 4 bytes"), "{verb}: {words}");
+    }
+}

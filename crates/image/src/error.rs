@@ -4,7 +4,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// The file cannot be opened or mapped.
-    #[error("{}: {source}; check the path and that you may read the file", path.display())]
+    #[error("{}: {}", path.display(), unopened(path, source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -74,6 +74,14 @@ pub enum ImageError {
         /// Where in the file.
         offset: usize,
     },
+}
+
+fn unopened(path: &std::path::Path, source: &std::io::Error) -> String {
+    let found = crate::reasons::unread(path, source);
+    match source.kind() {
+        std::io::ErrorKind::NotFound if !found.contains(';') => format!("{found}; check the path"),
+        _ => found,
+    }
 }
 
 /// What a file should have been: its name, and how such files begin.

@@ -15,6 +15,7 @@ mod lines;
 mod notes;
 mod overlay;
 pub mod pe;
+pub mod reasons;
 pub mod unwind;
 
 pub use edited::Edited;

@@ -14,6 +14,7 @@ pub use error::SearchError;
 
 use folders::{Folder, Folders, Rejected};
 use header::Verdict;
+use image::reasons::unread;
 use machine::Machine;
 use model::simulation::SearchWork;
 use model::text;
@@ -59,6 +60,8 @@ struct Trail {
     work: SearchWork,
     attempts: Vec<PathBuf>,
     other_class: bool,
+    /// The first file of the last search that may not be read.
+    denied: Option<PathBuf>,
 }
 
 impl Searcher {
@@ -84,6 +87,7 @@ impl Searcher {
                 work: SearchWork::default(),
                 attempts: Vec::new(),
                 other_class: false,
+                denied: None,
             },
             processor,
         })
@@ -148,6 +152,7 @@ impl Searcher {
     ) -> Result<PathBuf, SearchError> {
         self.trail.attempts.clear();
         self.trail.other_class = false;
+        self.trail.denied = None;
         let expanded = match requesters.first() {
             Some(requester) => self.expanded(name, requester),
             None => text::name(name),
@@ -158,6 +163,21 @@ impl Searcher {
             self.everywhere(&expanded, requesters)
         };
         let name = name.to_owned();
+        match (found, self.trail.denied.take()) {
+            (Ok(None), Some(path)) => {
+                let denied = std::io::ErrorKind::PermissionDenied.into();
+                let reason = unread(&path, &denied);
+                Err(SearchError::Denied { name, path, reason })
+            }
+            (found, _) => self.told(name, found),
+        }
+    }
+
+    fn told(
+        &self,
+        name: String,
+        found: Result<Option<PathBuf>, Rejected>,
+    ) -> Result<PathBuf, SearchError> {
         match found {
             Ok(Some(path)) => Ok(self.trail.folder.join(path)),
             Ok(None) if self.trail.other_class => Err(SearchError::OtherClass { name }),
@@ -234,8 +254,11 @@ impl Trail {
     fn try_file(&mut self, path: &Path) -> Verdict {
         let verdict = header::verdict(&self.folder.join(path), &self.machine);
         match verdict {
-            Verdict::Absent | Verdict::Unopened => self.work.missed += 1,
+            Verdict::Absent | Verdict::Denied | Verdict::Unopened => self.work.missed += 1,
             _ => self.work.opened += 1,
+        }
+        if verdict == Verdict::Denied {
+            self.denied.get_or_insert_with(|| self.folder.join(path));
         }
         self.other_class |= verdict == Verdict::OtherClass;
         self.attempts.push(path.to_owned());

@@ -137,6 +137,10 @@ pub struct BundleVerification {
     /// What the check at start finds changed: a file, a folder or a variable. It looks at other
     /// things than contents.
     pub noticed: Option<String>,
+    /// What is at the original's place, where `run` starts that and it is not the program that it
+    /// was, or why it cannot be started; to follow the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
     /// The next step, where there is one.
     pub remedy: Option<String>,
     /// What has changed.
@@ -151,9 +155,9 @@ pub enum Starts {
     Bundle,
     /// The changed copies in the folder, without a check.
     Copies,
-    /// The program in its original form.
+    /// The file at the original's place, whatever that is now.
     Original,
-    /// Nothing: the original would be started, and is missing.
+    /// Nothing: a launch fails, for the reason that `instead` tells.
     Nothing,
     /// It cannot be told: `run` is not the file that was made, or another version made it.
     Unknown,

@@ -1,10 +1,9 @@
 //! A program's copy in another folder, for optimisations that change one file.
 
-use crate::{Built, Declined, NotBuilt, Program, origin};
+use crate::{Built, Declined, NotBuilt, Program};
 use image::Edited;
 use image::apply;
 use image::elf::Loadable;
-use image::elf::edit::{Edit, EditError};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -12,23 +11,12 @@ use std::path::Path;
 pub(crate) const NOTE: &str = "The program is a copy, and nothing is checked at start: after an \
      upgrade, the old copy still runs. `headstart verify DIR` reports this; then make it again.";
 
-/// The program as it has to be to find its libraries from another folder: `$ORIGIN` has become the
-/// folder of the original.
+/// The program's file.
 ///
 /// # Errors
-/// It cannot be read, or what it names cannot be replaced.
-pub(crate) fn movable(program: &Program) -> Result<Loadable, Declined> {
-    let open = Loadable::open(&program.file);
-    let image = open.map_err(|error| Declined(error.to_string()))?;
-    let folder = program.file.parent().unwrap_or(Path::new("/"));
-    let plain = |error: EditError| Declined(error.to_string());
-    let mut edit = Edit::of(&image).map_err(plain)?;
-    if !origin::settle(&mut edit, &image, folder) {
-        return Ok(image);
-    }
-    let bytes = edit.finish().map_err(plain)?.to_bytes();
-    let name = program.file.display().to_string();
-    Loadable::from_bytes(&name, bytes).map_err(|error| Declined(error.to_string()))
+/// It cannot be read as an image.
+pub(crate) fn opened(program: &Program) -> Result<Loadable, Declined> {
+    Loadable::open(&program.file).map_err(|error| Declined(error.to_string()))
 }
 
 /// Writes the changed program into the folder, under its own name.

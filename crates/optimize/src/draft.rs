@@ -34,7 +34,7 @@ impl Draft {
         let file =
             tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder).map_err(&failed)?;
         apply::write_into(file.as_file(), edited, original).map_err(&failed)?;
-        let mode = fs::metadata(original).map_err(LinkError::io(original))?.permissions();
+        let mode = fs::metadata(original).map_err(LinkError::unread(original))?.permissions();
         file.as_file().set_permissions(mode).map_err(&failed)?;
         // What is simulated and started must not be open for writing (ETXTBSY of execve).
         Ok(Draft { path: file.into_temp_path() })

@@ -29,6 +29,14 @@ pub enum OptimizeError {
         /// `set-user-ID`.
         what: &'static str,
     },
+    /// The program is a product of headstart.
+    #[error("'{program}' is not optimized: {reason}")]
+    Bundle {
+        /// The program.
+        program: String,
+        /// What it is, and what to name instead.
+        reason: String,
+    },
     /// The loader cannot be simulated for it.
     #[error(transparent)]
     Graph(#[from] GraphError),
@@ -75,7 +83,7 @@ pub enum OptimizeError {
         remedy: &'static str,
     },
     /// A disk is full or broken.
-    #[error("{}: {source}; free some space there, or choose another folder", path.display())]
+    #[error("{}: {}", path.display(), image::reasons::unwritten(path, source))]
     Disk {
         /// The file or folder that could not be written or read.
         path: PathBuf,

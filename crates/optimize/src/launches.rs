@@ -134,10 +134,13 @@ fn written(file: &mut File) -> Result<Written, LaunchError> {
     read().map_err(failed)
 }
 
+/// EMFILE.
+const TOO_MANY_FILES: i32 = 24;
+
 fn failed(source: std::io::Error) -> LaunchError {
-    LaunchError::System {
-        action: "a temporary file for the program's output",
-        source,
-        remedy: "free some space in the folder for temporary files, or choose another with TMPDIR",
-    }
+    let remedy = match source.raw_os_error() {
+        Some(TOO_MANY_FILES) => "raise the limit on open files: ulimit -n",
+        _ => "free some space in the folder for temporary files, or choose another with TMPDIR",
+    };
+    LaunchError::System { action: "a temporary file for the program's output", source, remedy }
 }

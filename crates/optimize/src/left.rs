@@ -6,7 +6,8 @@
 use crate::place::{FILES, MANIFEST};
 use crate::selfbind::LIBRARIES;
 use crate::{Built, MadeOf, Subject};
-use bundle::{BundleError, check_schema, kept, read_json, sources};
+use bundle::original::{self, Original};
+use bundle::{BundleError, RUN, check_schema, kept, read_json, sources};
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Kept, KeptFile, Starts,
 };
@@ -71,7 +72,7 @@ fn of_optimize(folder: &Path) -> Result<Option<Manifest>, BundleError> {
     if !there(&path) {
         return Ok(None);
     }
-    let value = read_json(&path).map_err(&wrong)?;
+    let value = read_json(&path, &wrong)?;
     if value.get("variant").is_none() {
         return Ok(None);
     }
@@ -97,6 +98,7 @@ fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, B
                 // One `run` leads to the other.
                 if found.changes.is_empty() {
                     (found.starts, found.noticed) = (of_bundle.starts, of_bundle.noticed);
+                    found.instead = of_bundle.instead;
                 }
                 found.changes.extend(of_bundle.changes);
             }
@@ -108,13 +110,9 @@ fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, B
             }
         }
     } else if manifest.variant == crate::choice::DEFAULT && found.starts == Starts::Copies {
-        found.starts = Starts::Original;
-        if !Path::new(&name(program)).exists() {
-            found.starts = Starts::Nothing;
-            let (path, what) = (program.clone(), ChangeKind::Missing);
-            let text = "run starts it, but it is missing".to_owned();
-            found.changes.push(BundleChange { path, what, found: text });
-        }
+        let run = folder.join(RUN);
+        let Original { starts, instead } = original::launched(program, &run, &mut found.changes);
+        (found.starts, found.instead) = (starts, instead);
     }
     let variant = manifest.figures.iter().find(|figures| figures.name == manifest.variant);
     let allow = match variant {
@@ -127,7 +125,7 @@ fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, B
 
 fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleError> {
     let wrong = not_ours(folder, path);
-    let value = read_json(path).map_err(&wrong)?;
+    let value = read_json(path, &wrong)?;
     check_schema(&value, crate::selfbind::SCHEMA).map_err(&wrong)?;
     let program = value.get("program").and_then(|program| program.as_str()).map(str::to_owned);
     let kept: Kept = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
@@ -154,6 +152,7 @@ fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
         reason: None,
         starts,
         noticed: None,
+        instead: None,
         remedy: None,
         changes,
     }

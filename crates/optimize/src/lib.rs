@@ -18,7 +18,7 @@ mod no_pie_order;
 mod not_built;
 mod optimisation;
 pub mod order_needed;
-mod origin;
+pub mod origin;
 pub mod place;
 mod proof;
 pub mod registry;

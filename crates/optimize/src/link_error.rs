@@ -1,7 +1,9 @@
 use crate::proof::Changed;
 use image::ImageError;
 use image::apply::{ApplyError, Privilege, privilege};
+use image::elf::Loadable;
 use image::elf::edit::EditError;
+use image::reasons::unwritten;
 use loader::GraphError;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +55,7 @@ pub enum LinkError {
         reason: String,
     },
     /// A file cannot be written.
-    #[error("{}: {source}; choose another folder, or free some space", path.display())]
+    #[error("{}: {}", path.display(), unwritten(path, source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -71,15 +73,24 @@ impl LinkError {
         |source| LinkError::Changed { path: path.to_owned(), source }
     }
 
+    /// Of a file that cannot be read.
+    pub(crate) fn unread(path: &Path) -> impl Fn(std::io::Error) -> LinkError + '_ {
+        |source| ImageError::Io { path: path.to_owned(), source }.into()
+    }
+
+    /// Of one that cannot be written.
     pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> LinkError + '_ {
         |source| LinkError::Io { path: path.to_owned(), source }
     }
 }
 
-/// Refuses files that run with privileges of their own.
-pub(crate) fn refuse_privileged(path: &Path) -> Result<(), LinkError> {
-    match privilege(path).map(Privilege::name) {
-        Some(what) => Err(LinkError::Privileged { path: path.to_owned(), what }),
+/// Refuses files that run with privileges of their own, and bundles.
+pub(crate) fn refuse(path: &Path) -> Result<(), LinkError> {
+    if let Some(what) = privilege(path).map(Privilege::name) {
+        return Err(LinkError::Privileged { path: path.to_owned(), what });
+    }
+    match bundle::is_already(&Loadable::open(path)?) {
+        Some(reason) => Err(LinkError::NothingToGain { path: path.to_owned(), reason }),
         None => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! It costs address-space layout randomisation of the program itself; libraries keep theirs.
 
-use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy};
+use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy, origin, relr};
 use image::Edited;
 use image::apply::{self, Privilege};
 use image::elf::edit::{Edit, EditError};
@@ -49,9 +49,9 @@ impl Optimisation for NoPie {
 
     fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
         refuse_privileged(apply::privilege(&program.file))?;
-        let image = copy::movable(program)?;
+        let image = copy::opened(program)?;
         let random = random().map_err(|error| Declined(format!("/dev/urandom: {error}")))?;
-        let fixed = fix(&image, base(&image, random))?;
+        let fixed = fix_for(&image, base(&image, random), program.file.parent())?;
         copy::write(program, folder, &fixed.edited, fixed.notes)
     }
 }
@@ -103,6 +103,18 @@ pub fn refuse_privileged(privilege: Option<Privilege>) -> Result<(), Declined> {
 /// It is not a position-independent program with a loader, has relocations that cannot be applied
 /// in the file, or the base is not one.
 pub fn fix(image: &Loadable, base: u64) -> Result<Fixed<'_>, Declined> {
+    fix_for(image, base, None)
+}
+
+/// The same for a file in another folder. `origin`: what $ORIGIN stands for where it is now.
+///
+/// # Errors
+/// As [`fix`].
+pub fn fix_for<'a>(
+    image: &'a Loadable,
+    base: u64,
+    origin: Option<&Path>,
+) -> Result<Fixed<'a>, Declined> {
     applies(image)?;
     let alignment = image.alignment();
     if !base.is_multiple_of(alignment) || base < PAGE {
@@ -117,6 +129,7 @@ pub fn fix(image: &Loadable, base: u64) -> Result<Fixed<'_>, Declined> {
     let distance = base.checked_sub(first).ok_or_else(lower)?;
     let plain = |error: EditError| Declined(error.to_string());
     let mut edit = Edit::of(image).map_err(plain)?;
+    origin::settle_for(&mut edit, image, origin)?;
     let mut fixing = Fixing { image, distance, applied: 0, kept: Vec::new() };
     fixing.relative(&mut edit)?;
     fixing.packed(&mut edit)?;
@@ -154,8 +167,7 @@ fn applies(image: &Loadable) -> Result<(), Declined> {
         return declined("its addresses are already fixed (ET_EXEC)");
     }
     if image.interpreter.is_none() {
-        let relocates_itself = image.program && image.segment(spec::PT_DYNAMIC).is_some();
-        return declined(if relocates_itself {
+        return declined(if relr::relocates_itself(image) {
             "it is a static program that relocates itself; link it with -no-pie"
         } else {
             "it is a library: only programs can have fixed addresses"

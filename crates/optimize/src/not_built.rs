@@ -13,7 +13,7 @@ pub enum NotBuilt {
     #[error(transparent)]
     Declined(#[from] Declined),
     /// A disk is full or broken: this says nothing of the variant, and none can be built.
-    #[error("{}: {source}; free some space there, or choose another folder", path.display())]
+    #[error("{}: {}", path.display(), image::reasons::unwritten(path, source))]
     Disk {
         /// The file or folder that could not be written or read.
         path: PathBuf,

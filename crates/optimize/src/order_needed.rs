@@ -15,9 +15,9 @@ pub(crate) mod rewrite;
 pub(crate) use plan::Plan;
 
 use crate::draft::Draft;
-use crate::link_error::refuse_privileged;
+use crate::link_error::refuse;
 use crate::proof::{self, Changed, Launch};
-use crate::{Built, LinkError, MadeOf, NotBuilt, Optimisation, Program, origin};
+use crate::{Built, Declined, LinkError, MadeOf, NotBuilt, Optimisation, Program, origin};
 use image::Edited;
 use image::apply;
 use image::elf::edit::Edit;
@@ -49,6 +49,8 @@ pub struct Ordered {
     pub constructors: usize,
     /// As few of them as possible that, put elsewhere, give the new order of constructors.
     pub constructors_moved: Vec<PathBuf>,
+    /// What a user should know of the new program's folder, where that is another one.
+    pub place: Option<String>,
 }
 
 /// Where a program is written to.
@@ -71,12 +73,12 @@ pub fn order_needed(
     target: Target<'_>,
     strict_init: bool,
 ) -> Result<Ordered, LinkError> {
-    refuse_privileged(program)?;
+    refuse(program)?;
     let path = match target {
         Target::New(path) => path.to_owned(),
         Target::InPlace => {
             apply::may_be_replaced(program)?;
-            program.canonicalize().map_err(LinkError::io(program))?
+            program.canonicalize().map_err(LinkError::unread(program))?
         }
     };
     let before = Launch::of(program)?;
@@ -117,14 +119,11 @@ fn edited<'a>(before: &'a Launch, plan: &Plan, target: &Path) -> Result<Edited<'
     let program = &before.graph.modules[0];
     let failed = LinkError::edit(&program.path);
     let mut edit = Edit::of(&program.image).map_err(&failed)?;
-    let folder = finding::folder_of(program);
-    let there =
-        std::path::absolute(target).ok().and_then(|target| target.parent()?.canonicalize().ok());
-    let moved = Some(&folder).filter(|folder| there.as_ref() != Some(folder));
-    if let Some(folder) = moved {
-        origin::settle(&mut edit, &program.image, folder);
-    }
-    let folder = moved.map(PathBuf::as_path);
+    let left = origin::left_behind(&program.image, &program.path, target);
+    let folder = left.as_deref();
+    let declined =
+        |Declined(reason)| LinkError::NothingToGain { path: program.path.clone(), reason };
+    origin::settle_for(&mut edit, &program.image, folder).map_err(declined)?;
     rewrite::ask_for(&mut edit, &before.graph, plan, folder).map_err(&failed)?;
     edit.finish().map_err(&failed)
 }
@@ -157,6 +156,7 @@ pub(crate) fn compare_order(
     let new: Vec<usize> =
         constructors::of(&after.graph).into_iter().map(|module| pairs[module]).collect();
     let path = |&module: &usize| before.graph.modules[module].path.clone();
+    let program = &before.graph.modules[0];
     Ok(Ordered {
         modules: pairs.len(),
         asked_before: before.graph.modules[0].image.needed.len(),
@@ -169,6 +169,7 @@ pub(crate) fn compare_order(
         bindings: before.bound.iter().map(|module| module.bindings.len()).sum(),
         constructors: old.len(),
         constructors_moved: constructors::moved(&old, &new).iter().map(path).collect(),
+        place: origin::note(&program.image, &program.path, &after.graph.modules[0].path),
     })
 }
 

@@ -1,9 +1,84 @@
 //! What an image says in terms of its own folder ($ORIGIN, ld.so(8)), said for good.
 
+use crate::Declined;
+use crate::order_needed::finding;
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
 use loader::origin::replaced;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What $ORIGIN stands for in the image of `file`, where `target` is in another folder.
+pub fn left_behind(image: &Loadable, file: &Path, target: &Path) -> Option<PathBuf> {
+    let real = |folder: Option<&Path>| folder.and_then(|folder| folder.canonicalize().ok());
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // Of a library's path the loader follows no links.
+    let file = match image.interpreter {
+        Some(_) => file.canonicalize().unwrap_or_else(|_| absolute(file)),
+        None => absolute(file),
+    };
+    let folder = file.parent()?;
+    (real(Some(folder)) != real(absolute(target).parent())).then(|| folder.to_owned())
+}
+
+/// What a user should know of a program's copy at `target`: programs may look for their files
+/// beside themselves, and nobody can tell from a file whether they do. None for one that stays in
+/// its folder, and for a library.
+pub fn note(image: &Loadable, file: &Path, target: &Path) -> Option<String> {
+    let left = left_behind(image, file, target).filter(|_| image.interpreter.is_some())?;
+    let target = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
+    let folder = target.parent().unwrap_or(&target).display();
+    let (name, left) = (file.display(), left.display());
+    let Some(asks) = asks_where_it_is(image) else {
+        return Some(format!(
+            "If {name} looks for other files beside itself, the copy looks in {folder}, the \
+             original in {left}."
+        ));
+    };
+    Some(format!(
+        "{name} asks where its own file is ({asks}), and may look for other files beside that: the \
+         copy in {folder}, the original in {left}. Try the copy before you use it. A bundle keeps \
+         the original's path: headstart bundle."
+    ))
+}
+
+/// How a program asks for its own path, as far as its file shows it.
+fn asks_where_it_is(image: &Loadable) -> Option<&'static str> {
+    const OWN: &[u8] = b"/proc/self/exe";
+    let mut constants = image.segments().iter().filter(|part| part.loads());
+    if constants.any(|part| image.segment_bytes(part).windows(OWN.len()).any(|text| text == OWN)) {
+        return Some("/proc/self/exe");
+    }
+    finding::imports(image, &[b"dladdr", b"dladdr1"]).then_some("dladdr")
+}
+
+/// As [`settle`], where the file will be in another folder than `folder`.
+///
+/// # Errors
+/// No search path can name the folder.
+pub fn settle_for(
+    edit: &mut Edit<'_>,
+    image: &Loadable,
+    folder: Option<&Path>,
+) -> Result<(), Declined> {
+    let Some(folder) = folder else { return Ok(()) };
+    match (settle(edit, image, folder), cannot_be_named(folder)) {
+        (true, Some(reason)) => {
+            Err(Declined(format!("it looks for libraries in $ORIGIN: {reason}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why a search path cannot name this folder: its parts end at colons, and tokens are replaced.
+pub fn cannot_be_named(folder: &Path) -> Option<String> {
+    let found = folder.as_os_str().as_encoded_bytes().iter().find(|byte| b":$".contains(byte))?;
+    Some(format!(
+        "the path of the folder {} has a '{}' in it, which a search path (DT_RUNPATH) cannot \
+         express; use a folder without it",
+        folder.display(),
+        char::from(*found)
+    ))
+}
 
 /// Makes `edit` name the folders and libraries that it names now, wherever the new file will be.
 /// `folder`: what $ORIGIN stands for now. Gives whether anything had to change.

@@ -55,7 +55,7 @@ impl Place {
     /// It is not empty, cannot be written, or programs cannot be executed from there.
     pub fn claim(folder: &Path) -> Result<Place, OptimizeError> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let failed = |error: io::Error| wrong(&folder, &error.to_string(), REMEDY);
+        let failed = |error: io::Error| unwritten(&folder, error);
         let made = folder.ancestors().take_while(|path| !path.exists()).last().map(Path::to_owned);
         fs::create_dir_all(&folder).map_err(failed)?;
         let mut entries = fs::read_dir(&folder).map_err(failed)?;
@@ -66,7 +66,7 @@ impl Place {
         let mut place = Place { folder, made, ours: true, starts: None, kept };
         // Better now than after minutes of measuring.
         let probe = tempfile::tempfile_in(&place.folder);
-        probe.map_err(|error| wrong(&place.folder, &error.to_string(), REMEDY))?;
+        probe.map_err(|error| unwritten(&place.folder, error))?;
         if os::program::is_on_noexec(&place.folder) {
             let problem = "its file system is mounted with noexec, so nothing in it can be started";
             return Err(wrong(&place.folder, problem, REMEDY));
@@ -95,7 +95,7 @@ impl Place {
         if let Err(error) = fs::create_dir(&files) {
             // Where somebody else was faster nothing here is ours.
             self.ours = error.kind() != io::ErrorKind::AlreadyExists;
-            return Err(wrong(&files, &error.to_string(), REMEDY));
+            return Err(unwritten(&files, error));
         }
         let link = self.tried_link()?;
         let through_link = ThroughLink { optimisation, link };
@@ -127,7 +127,7 @@ impl Place {
     /// Where a link goes that is tried.
     fn tried_link(&self) -> Result<PathBuf, OptimizeError> {
         let tried = self.folder.join(TRIED);
-        fs::create_dir(&tried).map_err(|error| wrong(&tried, &error.to_string(), REMEDY))?;
+        fs::create_dir(&tried).map_err(|error| unwritten(&tried, error))?;
         Ok(tried.join(RUN))
     }
 
@@ -138,7 +138,7 @@ impl Place {
     /// The files cannot be written, something is in their place, or nothing was made.
     pub fn leave(mut self, manifest: &Manifest) -> Result<PathBuf, OptimizeError> {
         let run = self.folder.join(RUN);
-        let failed = |error: io::Error| wrong(&self.folder, &error.to_string(), REMEDY);
+        let failed = |error: io::Error| unwritten(&self.folder, error);
         let _ = fs::remove_dir_all(self.folder.join(TRIED));
         let manifest = self.described(manifest).map_err(failed)?;
         write(&self.folder.join(MANIFEST), 0o666, |file| {
@@ -240,6 +240,10 @@ pub fn original(subject: &Subject) -> OriginalFile {
 }
 
 const REMEDY: &str = "use --out with a new or an empty folder that you may write to";
+
+fn unwritten(path: &Path, source: io::Error) -> OptimizeError {
+    OptimizeError::Disk { path: path.to_owned(), source }
+}
 
 fn wrong(folder: &Path, problem: &str, remedy: &'static str) -> OptimizeError {
     OptimizeError::Folder { folder: folder.to_owned(), problem: problem.to_owned(), remedy }

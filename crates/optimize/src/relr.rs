@@ -4,7 +4,7 @@
 //! the version GLIBC_ABI_DT_RELR of libc.so.6, so that an older loader refuses it with a reason
 //! instead of running it without its relocations.
 
-use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy};
+use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy, origin};
 use image::Edited;
 use image::elf::Loadable;
 use image::elf::edit::Edit;
@@ -29,8 +29,8 @@ impl Optimisation for Relr {
     }
 
     fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
-        let image = copy::movable(program)?;
-        let packed = pack(&image)?;
+        let image = copy::opened(program)?;
+        let packed = pack_for(&image, program.file.parent())?;
         copy::write(program, folder, &packed.edited, Vec::new())
     }
 }
@@ -55,8 +55,17 @@ pub struct Packed<'a> {
 /// The image is of a kind that cannot have packed relocations, has them already, or has nothing
 /// to pack.
 pub fn pack(image: &Loadable) -> Result<Packed<'_>, Declined> {
+    pack_for(image, None)
+}
+
+/// The same for a file in another folder. `origin`: what $ORIGIN stands for where it is now.
+///
+/// # Errors
+/// As [`pack`].
+pub fn pack_for<'a>(image: &'a Loadable, origin: Option<&Path>) -> Result<Packed<'a>, Declined> {
     applies(image)?;
     let mut edit = Edit::of(image).map_err(|error| Declined(error.to_string()))?;
+    origin::settle_for(&mut edit, image, origin)?;
     let (packed, kept) = split(image)?;
     for relocation in &packed {
         edit.write_word(relocation.0, relocation.1).map_err(|error| Declined(error.to_string()))?;
@@ -81,6 +90,11 @@ pub fn pack(image: &Loadable) -> Result<Packed<'_>, Declined> {
     })
 }
 
+/// Whether no loader relocates it: a static position-independent program.
+pub(crate) fn relocates_itself(image: &Loadable) -> bool {
+    image.program && image.interpreter.is_none() && image.segment(spec::PT_DYNAMIC).is_some()
+}
+
 fn applies(image: &Loadable) -> Result<(), Declined> {
     let declined = |reason: &str| Err(Declined(reason.to_owned()));
     if image.machine != "x86_64" {
@@ -92,6 +106,11 @@ fn applies(image: &Loadable) -> Result<(), Declined> {
     }
     if image.dynamic_value(spec::DT_RELR).is_some() {
         return declined("its relative relocations are already packed (DT_RELR)");
+    }
+    if relocates_itself(image) {
+        return declined(
+            "it is a static program that relocates itself; link it with -z pack-relative-relocs",
+        );
     }
     let musl = |name: &String| name.contains("musl");
     if image.interpreter.as_ref().is_some_and(musl) || image.needed.iter().any(musl) {

@@ -16,19 +16,13 @@ impl Scratch {
     /// It cannot be made, or programs cannot be executed from there.
     pub fn new() -> Result<Scratch, OptimizeError> {
         let place = std::env::temp_dir();
-        let wrong = |problem: String, remedy: &'static str| OptimizeError::Folder {
-            folder: place.clone(),
-            problem,
-            remedy,
-        };
         let folder = tempfile::Builder::new().prefix("headstart-optimize-").tempdir_in(&place);
-        let folder = folder.map_err(|error| {
-            let problem = format!("variants cannot be built there: {error}");
-            wrong(problem, "free some space, or choose another folder with TMPDIR")
-        })?;
+        let failed = |source| OptimizeError::Disk { path: place.clone(), source };
+        let folder = folder.map_err(failed)?;
         if os::program::is_on_noexec(folder.path()) {
             let problem = "its file system is mounted with noexec, so no variant could be started";
-            return Err(wrong(problem.to_owned(), "choose another folder with TMPDIR"));
+            let (problem, remedy) = (problem.to_owned(), "choose another folder with TMPDIR");
+            return Err(OptimizeError::Folder { folder: place, problem, remedy });
         }
         Ok(Scratch { folder, made: 0 })
     }
@@ -48,11 +42,8 @@ impl Scratch {
         let words: String = name.chars().map(plain).collect();
         let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
         let folder = self.path().join(format!("{}-{}", self.made, words.join("-")));
-        fs::create_dir(&folder).map_err(|error| OptimizeError::Folder {
-            folder: folder.clone(),
-            problem: error.to_string(),
-            remedy: "free some space, or choose another folder with TMPDIR",
-        })?;
+        let failed = |source| OptimizeError::Disk { path: folder.clone(), source };
+        fs::create_dir(&folder).map_err(failed)?;
         // As the loader and the kernel will name what is in it.
         Ok(folder.canonicalize().unwrap_or(folder))
     }

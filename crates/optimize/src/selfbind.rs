@@ -16,7 +16,7 @@ pub(crate) use copies::{MANIFEST as LIBRARIES, SCHEMA};
 pub use outside::Reason;
 
 use crate::draft::Draft;
-use crate::link_error::refuse_privileged;
+use crate::link_error::refuse;
 use crate::order_needed::{Plan, compare_order, finding, plan, rewrite};
 use crate::proof::{self, Changed, Launch};
 use crate::{Built, Declined, LinkError, MadeOf, NotBuilt, Optimisation, Program, origin, relr};
@@ -72,14 +72,33 @@ pub struct Library<'a> {
 /// # Errors
 /// It cannot be rewritten, or has no such reference.
 pub fn library(image: &Loadable) -> Result<Library<'_>, Declined> {
+    library_for(image, None)
+}
+
+/// The same for a file in another folder. `origin`: what $ORIGIN stands for where it is now.
+///
+/// # Errors
+/// As [`library`].
+pub fn library_for<'a>(
+    image: &'a Loadable,
+    origin: Option<&Path>,
+) -> Result<Library<'a>, Declined> {
     if image.machine != "x86_64" {
         return Err(Declined(other_machine(image)));
     }
+    if relr::relocates_itself(image) {
+        let reason = "it is a static program that relocates itself: no loader binds its symbols";
+        return Err(Declined(reason.to_owned()));
+    }
     let declined = |error: image::elf::edit::EditError| Declined(error.to_string());
     let mut edit = Edit::of(image).map_err(declined)?;
+    origin::settle_for(&mut edit, image, origin)?;
     let converted =
         convert::own_symbols(&mut edit, image, |relocation| library::bound(image, relocation));
     let converted = converted.map_err(declined)?;
+    if converted.symbolic == 0 {
+        return Err(Declined("it has no references to symbols that a loader binds".to_owned()));
+    }
     if converted.relative == 0 {
         return Err(Declined(format!(
             "each of its {} references to symbols could be bound to another library's definition, \
@@ -97,7 +116,7 @@ pub fn library(image: &Loadable) -> Result<Library<'_>, Declined> {
 /// # Errors
 /// The program cannot be simulated or rewritten, or grants privileges; the folder is not empty.
 pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound, LinkError> {
-    refuse_privileged(file)?;
+    refuse(file)?;
     let before = Launch::of(file)?;
     let image = &before.graph.modules[0].image;
     if image.machine != "x86_64" {

@@ -2,6 +2,7 @@ use crate::error::ended;
 use crate::launches::{Launches, Observed};
 use crate::{OptimizeError, Program};
 use image::apply::{Privilege, privilege};
+use image::elf::Loadable;
 use lab::LabError;
 use loader::{Environment, Graph, GraphError};
 use model::{Command, Ending};
@@ -58,6 +59,11 @@ impl Subject {
         if let Some(what) = privilege(&file).map(Privilege::name) {
             let program = path.display().to_string();
             return Err(OptimizeError::Privileged { program, what });
+        }
+        let opened = Loadable::open(&file).ok();
+        if let Some(reason) = opened.as_ref().and_then(bundle::is_already) {
+            let program = path.display().to_string();
+            return Err(OptimizeError::Bundle { program, reason });
         }
         let environment = environment_of(&command);
         let graph = match loader::load(&path, &environment) {

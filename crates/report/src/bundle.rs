@@ -81,7 +81,8 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
     };
     let head = format!("{}: {sentence}", style.paint(tint, word));
     let mut view = style.wrap(&head, 0) + "\n";
-    for change in &verification.changes {
+    let said = |found: &String| Some(found) == verification.instead.as_ref();
+    for change in verification.changes.iter().filter(|change| !said(&change.found)) {
         let line = format!("{}: {}", style.terminal(&change.path), style.terminal(&change.found));
         view += &(style.wrap(&line, 2) + "\n");
     }
@@ -95,13 +96,14 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
 /// A bundle whose files are the same, and that takes itself for stale.
 fn unused(verification: &BundleVerification, program: &str, style: &Style) -> String {
     if verification.starts == Starts::Original && verification.noticed.is_none() {
-        return format!("run starts {program} itself");
+        return format!("run starts {program} itself{}", instead(verification, style));
     }
     let files = count(verification.files as u64);
     let noticed = style.terminal(verification.noticed.as_deref().unwrap_or_default());
     format!(
-        "all {files} files of {program} have the same content, but run starts the original: \
-         {noticed} has changed since the bundle was made"
+        "all {files} files of {program} have the same content, but run starts the original{}: \
+         {noticed} has changed since the bundle was made",
+        instead(verification, style)
     )
 }
 
@@ -113,8 +115,18 @@ fn stale(
     style: &Style,
 ) -> String {
     match starts {
-        Starts::Original => format!("run starts the original {program}"),
-        Starts::Nothing => format!("run cannot start anything, because {program} is missing"),
+        Starts::Original => {
+            format!("run starts the original {program}{}", instead(verification, style))
+        }
+        Starts::Nothing => {
+            let reason = style.terminal(verification.instead.as_deref().unwrap_or_default());
+            match verification.noticed {
+                Some(_) => {
+                    format!("run would start the original, which cannot be started: {reason}")
+                }
+                None => format!("run cannot start anything: {reason}"),
+            }
+        }
         Starts::Bundle => "run does not notice this, and still uses the merged code".to_owned(),
         Starts::Copies => {
             "run does not notice this, and still uses the copies in this folder".to_owned()
@@ -125,4 +137,10 @@ fn stale(
             format!("{path} is not as headstart left it, so what it starts is unknown")
         }
     }
+}
+
+/// What is in the original's place, to follow its path.
+fn instead(verification: &BundleVerification, style: &Style) -> String {
+    let text = verification.instead.as_deref();
+    text.map_or(String::new(), |text| format!(", {}", style.terminal(text)))
 }

@@ -1,9 +1,8 @@
 //! `headstart bundle`: a program and its libraries as one file.
 
-use crate::exit::FileError;
 use crate::output;
 use anyhow::{Context, Result};
-use bundle::Options;
+use bundle::{BundleError, Options};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,7 +36,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let command = os::program::resolve(std::slice::from_ref(&arguments.program))?;
     let program = os::program::lasting_path(&command.program)
         .with_context(|| format!("{}: its folder cannot be found", command.program.display()))?;
-    let folder = std::path::absolute(&arguments.out)?;
+    let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
+    let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
     let options = Options { fixed: arguments.fixed, outside };
     let made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
@@ -52,12 +52,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// Does `work` in a folder, which is made for it, and goes again where the work fails.
 fn in_folder<T>(folder: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let new: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
-    let error = |source, remedy| FileError { path: folder.display().to_string(), source, remedy };
+    let path = || folder.to_owned();
     let done = match std::fs::create_dir_all(folder) {
-        Err(source) => Err(error(source, "name another folder with --out").into()),
+        Err(source) => Err(BundleError::Write { path: path(), source }.into()),
         Ok(()) if os::program::is_on_noexec(folder) => {
-            let found = std::io::Error::other("its file system is mounted with noexec");
-            Err(error(found, "name a folder with --out where programs can be started").into())
+            let found = "its file system is mounted with noexec".to_owned();
+            let remedy = "name a folder with --out where programs can be started";
+            Err(BundleError::Occupied { path: path(), found, remedy }.into())
         }
         Ok(()) => work(),
     };

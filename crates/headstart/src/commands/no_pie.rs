@@ -2,6 +2,7 @@
 
 use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
+use crate::exit::Declines;
 use anyhow::{Context, Result};
 use image::apply;
 use image::elf::Loadable;
@@ -36,17 +37,19 @@ fn address(text: &str) -> Result<u64, String> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let random = no_pie::random().context("/dev/urandom gives no random address")?;
     let file = &arguments.target.file;
-    rewriting::run(&arguments.target, |image| fixed(file, image, arguments.base, random))
+    no_pie::refuse_privileged(apply::privilege(file))
+        .map_err(|Declined(reason)| Declines { path: file.display().to_string(), reason })?;
+    rewriting::run(&arguments.target, |image, origin| {
+        fixed(image, arguments.base.unwrap_or_else(|| no_pie::base(image, random)), origin)
+    })
 }
 
 fn fixed<'a>(
-    file: &Path,
     image: &'a Loadable,
-    base: Option<u64>,
-    random: u64,
+    base: u64,
+    origin: Option<&Path>,
 ) -> Result<Rewritten<'a>, Declined> {
-    no_pie::refuse_privileged(apply::privilege(file))?;
-    let fixed = no_pie::fix(image, base.unwrap_or_else(|| no_pie::base(image, random)))?;
+    let fixed = no_pie::fix_for(image, base, origin)?;
     let done = format!(
         "Fixed at {:#x}: {} relocations applied, {} left; the program itself no longer has ASLR",
         fixed.base,

@@ -73,7 +73,7 @@ fn text(written: &Path, undo: Option<&Path>, ordered: &Ordered) -> String {
     for path in &ordered.by_path {
         text += &format!("by path   {} (not found by name from the program)\n", path.display());
     }
-    text + &constructors(ordered)
+    text + &constructors(ordered) + &reordered::place(ordered)
 }
 
 /// Which constructors run elsewhere, a line each.

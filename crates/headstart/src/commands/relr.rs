@@ -7,6 +7,7 @@ use image::elf::Loadable;
 use model::figures;
 use optimize::{Declined, relr};
 use serde_json::json;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Pack the relative relocations of a program or library: fewer bytes to read at start
@@ -25,8 +26,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     rewriting::run(&arguments.target, packed)
 }
 
-fn packed(image: &Loadable) -> Result<Rewritten<'_>, Declined> {
-    let packed = relr::pack(image)?;
+fn packed<'a>(image: &'a Loadable, origin: Option<&Path>) -> Result<Rewritten<'a>, Declined> {
+    let packed = relr::pack_for(image, origin)?;
     let bytes_before = packed.relocations_before * 24;
     let bytes_after = packed.relocations_after * 24 + packed.table_bytes;
     let done = format!(

@@ -20,6 +20,7 @@ pub fn json(file: &Path, written: &Path, ordered: &Ordered, more: Value) -> Resu
     all["probes_after"] = ordered.probes_after.into();
     all["bindings"] = ordered.bindings.into();
     all["bindings_changed"] = 0.into();
+    all["notes"] = json!(ordered.place.as_slice());
     all["constructors"] = ordered.constructors.into();
     all["constructors_moved"] =
         json!(ordered.constructors_moved.iter().map(text_of).collect::<Vec<_>>());
@@ -36,4 +37,9 @@ pub fn text(ordered: &Ordered) -> String {
         ordered.probes_after as f64 / ordered.probes_before.max(1) as f64,
         figures::count(ordered.bindings as u64),
     )
+}
+
+/// What is to be known of the program's new place.
+pub fn place(ordered: &Ordered) -> String {
+    ordered.place.as_ref().map_or(String::new(), |note| format!("note: {note}\n"))
 }

@@ -8,9 +8,10 @@ use image::Edited;
 use image::apply;
 use image::elf::Loadable;
 use model::text::text;
-use optimize::Declined;
+use optimize::{Declined, origin};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Version of what `--json` prints.
@@ -28,10 +29,11 @@ pub struct Rewritten<'a> {
     pub notes: Vec<String>,
 }
 
-/// Rewrites a file and writes the result, or restores the file.
+/// Rewrites a file and writes the result, or restores the file. `rewrite` is told what $ORIGIN
+/// stands for in the file, where the result is in another folder.
 pub fn run(
     arguments: &RewriteArgs,
-    rewrite: impl for<'a> FnOnce(&'a Loadable) -> Result<Rewritten<'a>, Declined>,
+    rewrite: impl for<'a> FnOnce(&'a Loadable, Option<&Path>) -> Result<Rewritten<'a>, Declined>,
 ) -> Result<ExitCode> {
     let file = &arguments.file;
     if arguments.undo {
@@ -39,9 +41,14 @@ pub fn run(
     }
     let image = Loadable::open(file)?;
     let declines = |Declined(reason)| Declines { path: file.display().to_string(), reason };
-    let rewritten = rewrite(&image).map_err(declines)?;
+    if let Some(reason) = bundle::is_already(&image) {
+        return Err(Declines { path: file.display().to_string(), reason }.into());
+    }
+    let left = arguments.out.as_ref().and_then(|out| origin::left_behind(&image, file, out));
+    let mut rewritten = rewrite(&image, left.as_deref()).map_err(declines)?;
     let (target, undo) = match &arguments.out {
         Some(out) => {
+            rewritten.notes.extend(origin::note(&image, file, out));
             let mode = file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
             apply::write_new_edited(out, &rewritten.edited, file, mode)?;
             (out.clone(), None)

@@ -59,8 +59,8 @@ fn names(given: &[OsString]) -> Vec<String> {
     given.iter().map(text_of).collect()
 }
 
-fn library(image: &Loadable) -> Result<Rewritten<'_>, Declined> {
-    let Library { edited, converted } = selfbind::library(image)?;
+fn library<'a>(image: &'a Loadable, origin: Option<&Path>) -> Result<Rewritten<'a>, Declined> {
+    let Library { edited, converted } = selfbind::library_for(image, origin)?;
     let done = format!(
         "{} of {} references became relative",
         figures::count(converted.relative),
@@ -106,6 +106,7 @@ fn program(out: &Path, bound: &SelfBound) -> String {
     if let Some(note) = bound.ordered.note() {
         text += &format!("{note}\n");
     }
+    text += &reordered::place(&bound.ordered);
     text + &format!(
         "Nothing is checked at start: after an upgrade of the program or one of these libraries\n\
          {} goes on using the copies. Then headstart verify {} says so; do this again.\n",

@@ -1,8 +1,9 @@
 //! `headstart verify`: whether what was made of a program is still right for what it is now.
 
-use crate::exit;
+use crate::exit::{self, Usage};
 use crate::output;
 use anyhow::Result;
+use bundle::BundleError;
 use dlls::ordinal::{RECORD, Verification};
 use report::style::Tint;
 use std::path::PathBuf;
@@ -33,8 +34,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.folder.join(RECORD).exists() {
         return ordinals(arguments);
     }
+    let unread = |source| BundleError::Io { path: arguments.folder.clone(), source };
+    let folder = std::path::absolute(&arguments.folder).map_err(unread)?;
+    if folder.metadata().is_ok_and(|data| !data.is_dir()) {
+        let text = format!("{} is a file; name the folder that it is in", folder.display());
+        return Err(Usage(text).into());
+    }
     super::beside::expect_record(&arguments.folder)?;
-    let folder = std::path::absolute(&arguments.folder)?;
     let verification = optimize::left::verify(&folder)?;
     output::print(&if arguments.json {
         report::export::json(&verification)?

@@ -74,7 +74,7 @@ impl Case {
             if (maps.stdout == b"merged\n") != self.merged {
                 return Some(format!("{} ({kind}): merged: {}", self.name, !self.merged));
             }
-            if let Some(fault) = self.told(&stage, kind) {
+            if let Some(fault) = self.told(&stage, kind, original.contains("exit status: 127")) {
                 return Some(format!("{} ({kind}): {fault}", self.name));
             }
         }
@@ -83,8 +83,8 @@ impl Case {
 }
 
 impl Case {
-    /// What is wrong with what `verify` says is started.
-    fn told(&self, stage: &Stage, kind: &str) -> Option<String> {
+    /// What is wrong with what `verify` says is started. `fails`: the original does at its start.
+    fn told(&self, stage: &Stage, kind: &str, fails: bool) -> Option<String> {
         let root = stage.folder.path().to_str().unwrap();
         let environment = || self.environment.iter().map(|(name, v)| (*name, v.replace('@', root)));
         let out = stage.text(kind);
@@ -93,11 +93,10 @@ impl Case {
         let Ok(found) = found else { return Some(format!("verify fails: {}", stderr(&json))) };
         let current = found["current"] == true;
         let code = json.status.code();
-        // A program that is gone is not there to be compared with.
-        let starts = match (self.merged, stage.path("program").exists()) {
+        let starts = match (self.merged, fails) {
             (true, _) => "bundle",
-            (false, true) => "original",
-            (false, false) => "nothing",
+            (false, false) => "original",
+            (false, true) => "nothing",
         };
         let right = found["starts"] == starts
             && found["noticed"].is_null() == self.merged

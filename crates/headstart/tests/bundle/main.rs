@@ -10,6 +10,7 @@ mod guard;
 mod handles;
 mod harm;
 mod killed;
+mod launched;
 mod namespace;
 mod payload;
 mod place;

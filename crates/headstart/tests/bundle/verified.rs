@@ -269,9 +269,43 @@ fn as_another_user(stage: &Stage, folder: &Path) {
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(found["changes"][0]["what"], "unreadable", "{found}");
-    assert!(found["reason"].as_str().unwrap().contains("Permission denied"), "{found}");
+    assert!(found["reason"].as_str().unwrap().contains("may not be read (mode 700"), "{found}");
+    // A library that may not be read is there, and the loader passes it over.
+    let library = stage.path("third/libthree.so.1");
+    fs::set_permissions(&library, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(folder.join("run"), fs::Permissions::from_mode(0o755)).unwrap();
+    let output = verify();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &found["starts"]), (Some(1), &"nothing".into()), "{found}");
+    let words = format!("{}: it may not be read (mode 600, owner user 0)", library.display());
+    assert!(found["instead"].as_str().unwrap().contains(&words), "{found}");
+    assert!(found["changes"][0]["found"].as_str().unwrap().contains("mode 600"), "{found}");
+    fs::set_permissions(&library, fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(folder.join("headstart.json"), fs::Permissions::from_mode(0o600)).unwrap();
     let output = verify();
     assert_eq!(output.status.code(), Some(6));
-    assert!(stderr(&output).contains("headstart.json: Permission denied"), "{}", stderr(&output));
+    let words = "headstart.json: it may not be read (mode 600, owner user 0); run as its owner";
+    assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    fs::set_permissions(folder.join("headstart.json"), fs::Permissions::from_mode(0o644)).unwrap();
+}
+
+/// What is looked at belongs together, whenever that is.
+#[test]
+fn while_the_bundle_is_made_again_or_moved() {
+    let Some(stage) = Stage::bundled() else { return };
+    let (out, fixed, program) = (stage.text(OUT), stage.text(FIXED), stage.text("program"));
+    let meanwhile = |kind: &str, arguments: &[&str]| {
+        std::thread::scope(|scope| {
+            let maker = scope.spawn(|| {
+                for _ in 0..40 {
+                    assert!(run(arguments).status.success());
+                }
+            });
+            while !maker.is_finished() {
+                is_current(&stage, kind);
+            }
+        });
+    };
+    meanwhile(OUT, &["bundle", "--out", &out, &program]);
+    meanwhile(FIXED, &["rerandomize", &fixed]);
 }

@@ -17,13 +17,14 @@ pub use held::Held;
 pub use lock::Locked;
 pub use undo::{UNDO, in_place, in_place_beside, undo, undo_beside, undo_file};
 
+use crate::reasons::unwritten;
 use std::path::{Path, PathBuf};
 
 /// Why a file was not written. It is as it was then, but for the variants that say otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// The system refused.
-    #[error("{}: {doing}: {source}; nothing was changed", path.display())]
+    #[error("{}: {doing}: {}; nothing was changed", path.display(), unwritten(path, source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -86,7 +87,7 @@ impl ApplyError {
     pub fn reason(&self) -> String {
         match self {
             ApplyError::Io { path, doing, source } => {
-                format!("{}: {doing}: {source}", path.display())
+                format!("{}: {doing}: {}", path.display(), unwritten(path, source))
             }
             ApplyError::Refused { path, reason } => format!("{}: {reason}", path.display()),
             other => other.to_string(),

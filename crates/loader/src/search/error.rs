@@ -23,6 +23,16 @@ pub enum SearchError {
         /// Files tried.
         tried: usize,
     },
+    /// There is perhaps one, and this user may not read it: the loader takes it for missing.
+    #[error("{name} is not found: {}: {reason}", path.display())]
+    Denied {
+        /// As it was asked for.
+        name: String,
+        /// The first file that may not be read, or that is in a folder that may not be entered.
+        path: PathBuf,
+        /// Who may, to follow the path.
+        reason: String,
+    },
     /// Only files of the other class (32 bits) are there.
     #[error("{name} is there for 32-bit programs only; install the 64-bit library")]
     OtherClass {

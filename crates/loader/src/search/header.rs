@@ -14,8 +14,10 @@ pub(super) enum Verdict {
     OtherClass,
     /// ELF of another machine: passed over.
     OtherMachine,
-    /// There is no such file, or it may not be read.
+    /// There is no such file.
     Absent,
+    /// It may not be read, or its folder not be entered: to the loader as if it were not there.
+    Denied,
     /// It cannot be opened for another reason, at which a list of folders is left.
     Unopened,
     /// The search ends here, with the words of the loader.
@@ -65,7 +67,8 @@ pub(super) fn verdict(path: &Path, machine: &Machine) -> Verdict {
 
 fn unopened(error: &std::io::Error) -> Verdict {
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::PermissionDenied => Verdict::Absent,
+        ErrorKind::NotFound => Verdict::Absent,
+        ErrorKind::PermissionDenied => Verdict::Denied,
         _ => Verdict::Unopened,
     }
 }

@@ -7,9 +7,9 @@
 //! DIR/libraries.json  which files were copied
 //! ```
 
-use crate::LinkError;
+use crate::{LinkError, origin};
 use bundle::{BundleError, kept, sources};
-use image::apply;
+use image::apply::{self, ApplyError};
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
 use loader::origin::replaced;
@@ -51,6 +51,12 @@ impl Folder {
             return Err(failed(ErrorKind::DirectoryNotEmpty.into()));
         }
         let path = folder.canonicalize().map_err(&failed)?;
+        if let Some(reason) = origin::cannot_be_named(&path) {
+            if made {
+                let _ = fs::remove_dir(folder);
+            }
+            return Err(ApplyError::Refused { path, reason }.into());
+        }
         let folder = Folder { path, program: program.to_owned(), made, kept: false };
         for part in [LIBRARIES, PROGRAM] {
             fs::create_dir(folder.path.join(part)).map_err(&failed)?;
@@ -92,7 +98,7 @@ impl Folder {
         let path = self.path.join(MANIFEST);
         let failed = LinkError::io(&path);
         let unread = |error| match error {
-            BundleError::Io { path, source } => LinkError::Io { path, source },
+            BundleError::Io { path, source } => LinkError::unread(&path)(source),
             error => failed(io::Error::other(error.to_string())),
         };
         let mut files = Vec::new();

@@ -117,7 +117,7 @@ impl<'a> Verifier<'a> {
         }
         let command = self.subject.command_for(&built.run);
         self.behaves(&command)?;
-        let options = Options { timeout: self.patience, cpu: self.terms.cpu };
+        let options = Options { timeout: self.patience, cpu: self.terms.cpu, to_entry: false };
         log::agrees(&graph, &command, &options)?;
         mapped::none(built, program, &command, &options)?;
         self.passes(optimisation.name(), &built.run)
@@ -140,8 +140,12 @@ impl<'a> Verifier<'a> {
     fn passes(&mut self, name: &str, run: &Path) -> Result<(), Flaw> {
         let Some(check) = &self.terms.check else { return Ok(()) };
         let observed = self.launches.observe(&check_of(check, run, name), self.terms.timeout)?;
+        let refused = os::program::refusal(run);
         match observed.ending {
-            Ending::Code(0) => Ok(()),
+            Ending::Code(0) => match refused {
+                None => Ok(()),
+                Some(reason) => Err(wrong(format!("after --check {}, {reason}", check.line()))),
+            },
             ending => {
                 let (ended, output) = (ended(ending), observed.last_lines());
                 Err(wrong(format!("--check {}: it {ended}{output}", check.line())))

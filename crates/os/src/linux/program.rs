@@ -4,7 +4,7 @@ mod privileges;
 mod refused;
 
 pub(in crate::linux) use privileges::has_capabilities;
-pub use refused::{explain_exec_failure, is_on_noexec};
+pub use refused::{explain_exec_failure, is_on_noexec, refusal};
 
 use super::error::LaunchError;
 use model::Command;

@@ -7,8 +7,8 @@ use lab::{LabError, Stop};
 use model::{CacheState, Ending, Experiment, Request, Results, Rules, Variant};
 use optimize::choice::DEFAULT;
 use optimize::{Outcome, Subject, Trial};
-use os::LaunchError;
 use os::launcher::Launcher;
+use os::{FailureKind, LaunchError};
 
 /// How often to launch, and how.
 #[derive(Clone, Copy)]
@@ -100,8 +100,16 @@ fn blamed<'a>(
     experiment: &Experiment,
     trials: &'a mut [Trial],
 ) -> Option<&'a mut Trial> {
-    let (LabError::Failed { command, .. } | LabError::TimedOut { command, .. }) = error else {
-        return None;
+    let command = match error {
+        LabError::Failed { command, .. } | LabError::TimedOut { command, .. } => command,
+        // One that could not be started: of that no command is told.
+        LabError::Launch(error) if error.kind() == FailureKind::Program => {
+            let gone = |trial: &&mut Trial| {
+                trial.verified().is_some_and(|built| os::program::refusal(&built.run).is_some())
+            };
+            return trials.iter_mut().find(gone);
+        }
+        _ => return None,
     };
     let variant = experiment.variants.iter().skip(1).find(|v| v.command.line() == *command)?;
     trials.iter_mut().find(|trial| trial.name() == variant.name)

@@ -17,6 +17,9 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
         let found = crate::error::describe(all, &crate::error::ELF);
         return Err(ImageError::NotElf { path: path.to_owned(), found });
     }
+    if all.len() < IDENT_BYTES {
+        return Err(elf::truncated::<FileHeader64<LittleEndian>>(path, all));
+    }
     // EI_CLASS 2 and EI_DATA 1 (ELF, "ELF Identification").
     if all.get(4..6) != Some(&[2, 1]) {
         return Err(ImageError::NotLoadable {
@@ -73,6 +76,9 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
     };
     Ok(Loadable { bytes, ..loadable })
 }
+
+/// EI_NIDENT.
+const IDENT_BYTES: usize = 16;
 
 /// How many symbols the section of dynamic symbols has, where one is at their table's address.
 fn section_symbols(file: &Elf64<'_>) -> Option<u32> {

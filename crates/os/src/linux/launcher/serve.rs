@@ -42,6 +42,17 @@ fn become_launcher(parent: libc::pid_t) {
 /// headstart asks for the next launch sooner than this, unless it has something else to do.
 const AWAKE: Duration = Duration::from_micros(300);
 
+/// stdin, stdout and stderr.
+const STDIO: usize = 3;
+
+fn too_many_files() -> LaunchError {
+    LaunchError::System {
+        action: "the launcher process cannot have more open files",
+        source: std::io::Error::from_raw_os_error(libc::EMFILE),
+        remedy: "raise the limit on open files: ulimit -n",
+    }
+}
+
 struct Server {
     configuration: Configuration,
     slots: Vec<Slot>,
@@ -71,6 +82,8 @@ impl Server {
     fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> Reply {
         let result = match request {
             Request::Configure(configuration) => self.configure(configuration),
+            // Of those that the process may not open any more, the kernel passes none on.
+            Request::Prepare { .. } if fds.len() < STDIO => Err(too_many_files()),
             Request::Prepare { command, environment } => {
                 let extra: Vec<_> =
                     environment.iter().map(|(name, value)| (&**name, &**value)).collect();
@@ -132,7 +145,10 @@ impl Server {
 
     fn once(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
         let (slot, stdio) = self.slot(slot)?;
-        exit::until_exit(&slot.prepared, stdio, spec)
+        match spec.until {
+            Until::Entry => entry::until_entry(&slot.prepared, stdio, spec),
+            _ => exit::until_exit(&slot.prepared, stdio, spec),
+        }
     }
 
     fn aside(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
@@ -145,7 +161,9 @@ impl Server {
         let (slot, stdio) = self.slot(slot)?;
         let mut launch = match spec.until {
             Until::Exit => exit::until_exit(&slot.prepared, stdio, spec)?.launch,
-            Until::Entry => return entry::until_entry(&slot.prepared, stdio, spec),
+            Until::Entry => {
+                return entry::until_entry(&slot.prepared, stdio, spec).map(|once| once.launch);
+            }
             Until::Output(_) | Until::Port(_) | Until::File(_) => {
                 return ready::until_ready(&slot.prepared, stdio, spec, cpu);
             }

@@ -32,6 +32,45 @@ pub fn explain_exec_failure(program: &Path, source: io::Error) -> LaunchError {
     }
 }
 
+/// Why the kernel would not execute `program` now, as far as the file tells; `None` where nothing
+/// stands in the way.
+pub fn refusal(program: &Path) -> Option<LaunchError> {
+    if let Err(error) = super::check(program) {
+        return Some(error);
+    }
+    let is_file = fs::metadata(program).is_ok_and(|data| data.is_file());
+    if !is_file || !may_execute(program) || is_on_noexec(program) {
+        return Some(refused(program));
+    }
+    if File::open(program).is_err() {
+        // It may be executed and not read.
+        return None;
+    }
+    let head = head(program);
+    if let Some(interpreter) = interpreter(program) {
+        if !Path::new(&interpreter).exists() {
+            return Some(no_interpreter(program));
+        }
+        if !may_execute(Path::new(&interpreter)) {
+            return Some(refused(program));
+        }
+    }
+    let own = elf_machine(&head).is_some_and(|machine| {
+        head.len() >= ELF_HEADER_BYTES && (Some(machine) == own_machine() || machine == "i386")
+    });
+    let known = own || script_interpreter(&head).is_some() || knows_other_formats();
+    (!known).then(|| wrong_format(program))
+}
+
+/// Size of `struct Elf64_Ehdr`.
+const ELF_HEADER_BYTES: usize = 64;
+
+/// Whether the kernel has been told what starts files of other formats (binfmt_misc).
+fn knows_other_formats() -> bool {
+    let entries = fs::read_dir("/proc/sys/fs/binfmt_misc").into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).any(|name| name != "register" && name != "status")
+}
+
 fn no_interpreter(program: &Path) -> LaunchError {
     let interpreter = interpreter(program).unwrap_or_else(|| "(unknown)".to_owned());
     let remedy = if interpreter.ends_with('\r') {
