@@ -7,14 +7,11 @@
 //! dlsym. Whether it does ask for them, and by such a handle, nobody can tell from the file.
 
 use crate::members;
-use image::elf::Loadable;
 use image::elf::loadable::{Binding, Symbol, SymbolKind, Visibility};
-use image::elf::spec;
+use image::elf::{looks_up, texts};
 use loader::Graph;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Functions that take a handle and a name.
-const ASK: [&[u8]; 2] = [b"dlsym", b"dlvsym"];
 /// Symbols that a warning names.
 const NAMED: usize = 5;
 /// Warnings of one bundle.
@@ -25,7 +22,7 @@ pub(crate) fn warnings(graph: &Graph, merged: impl Fn(usize) -> bool) -> Vec<Str
     let members: Vec<usize> = (0..graph.modules.len()).filter(|&index| merged(index)).collect();
     let image = |index: usize| graph.modules.get(index).map(|module| &module.image);
     let askers: Vec<usize> =
-        members.iter().copied().filter(|&index| image(index).is_some_and(asks)).collect();
+        members.iter().copied().filter(|&index| image(index).is_some_and(looks_up)).collect();
     if askers.is_empty() {
         return Vec::new();
     }
@@ -57,12 +54,6 @@ struct Asked<'a> {
     askers: BTreeSet<usize>,
 }
 
-/// Whether it calls one of the functions.
-fn asks(image: &Loadable) -> bool {
-    let mut symbols = (1..image.symbol_count()).filter_map(|index| image.symbol(index));
-    symbols.any(|symbol| !symbol.defined && ASK.contains(&symbol.name))
-}
-
 /// Names that several of these modules define, with the first, which the bundle gives, and the
 /// others but for the program, which has no handle of its own.
 fn defined_twice<'a>(
@@ -90,26 +81,6 @@ fn is_found(symbol: &Symbol<'_>) -> bool {
     let seen = symbol.visibility != Visibility::Hidden;
     let bound = matches!(symbol.binding, Binding::Global | Binding::Weak);
     symbol.defined && seen && bound && symbol.kind != SymbolKind::Other && !symbol.name.is_empty()
-}
-
-/// Texts among its constants, each with its end and behind the end of another one. The names of
-/// its symbols are none of them.
-fn texts(image: &Loadable) -> impl Iterator<Item = &[u8]> {
-    let names = image.dynamic_value(spec::DT_STRTAB);
-    let loaded = || image.segments().iter().filter(|segment| segment.loads());
-    let constant = |flags: u32| flags & (spec::PF_X | spec::PF_W) == 0;
-    // Some linkers leave constants with the code.
-    let apart = loaded().filter(|segment| constant(segment.flags)).count() > 1;
-    let parts = loaded().filter(move |part| !apart || part.flags & spec::PF_X == 0);
-    let length = image.dynamic_value(spec::DT_STRSZ).unwrap_or(0) as usize;
-    parts.flat_map(move |part| {
-        let bytes = image.segment_bytes(part);
-        let within = names.filter(|&names| part.holds(names));
-        let at = within.map_or(bytes.len(), |names| (names - part.address) as usize);
-        let (before, behind) = bytes.split_at(at.min(bytes.len()));
-        let behind = behind.get(length..).unwrap_or(&[]);
-        [before, behind].into_iter().flat_map(|bytes| bytes.split(|&byte| byte == 0))
-    })
 }
 
 fn sentence(graph: &Graph, ((first, other), asked): (&(usize, usize), &Asked<'_>)) -> String {

@@ -62,6 +62,9 @@ fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String])
     if index == 0 {
         return None;
     }
+    if module.image.first_initialised {
+        return Some("it is initialized before all others (DF_1_INITFIRST)".to_owned());
+    }
     cannot_be_merged(&module.image).or_else(|| carries(&module.image))
 }
 

@@ -11,6 +11,7 @@ use model::bundle::{BundleManifest, BundleProduct};
 use os::copy::copy_range;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The file that gets the next base.
@@ -60,7 +61,9 @@ pub(crate) fn take(
         match open() {
             // A process still runs it, from when it was the bundle.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {}
-            opened => return Ok((opened.map_err(io)?, made.clone())),
+            Err(error) => return Err(io(error)),
+            Ok(file) if is_ours_alone(&file).map_err(io)? => return Ok((file, made.clone())),
+            Ok(_) => {}
         }
     }
     let copy = temporary(folder)?;
@@ -70,6 +73,12 @@ pub(crate) fn take(
     copy.as_file().set_permissions(data.permissions()).map_err(io)?;
     copy.persist(&partial).map_err(|error| io(error.error))?;
     Ok((open().map_err(io)?, live.clone()))
+}
+
+/// Whether nobody would see that it changes: it has no other name, and no process has it open or
+/// mapped, as a debugger or a copy under way has.
+fn is_ours_alone(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() == 1 && os::lease::is_open_here_only(file))
 }
 
 /// The partial spare becomes the bundle, and the bundle the spare.

@@ -167,8 +167,9 @@ struct Launch {
 /// That of a whole bundle in this environment. What it cannot start is added to the changes.
 fn launch(folder: &Path, manifest: &BundleManifest, changes: &mut Vec<BundleChange>) -> Launch {
     let path = folder.join(RUN);
-    // The loader comes before the guard.
-    if let Some(reason) = original::not_loaded(&path) {
+    // The kernel and the loader come before the guard.
+    let refused = os::program::refusal(&path).map(|error| error.to_string());
+    if let Some(reason) = refused.or_else(|| original::not_loaded(&path)) {
         let (what, found) = (ChangeKind::Changed, reason.clone());
         changes.push(BundleChange { path: text(&path), what, found });
         return Launch { starts: Starts::Nothing, noticed: None, instead: Some(reason) };
@@ -228,9 +229,37 @@ fn nothing_starts(folder: &Path, program: &Path) -> String {
     format!("{mend} {} again, or remove {}.", quoted(program), quoted(folder))
 }
 
-/// As a shell takes it; the command line takes any bytes.
+/// As a shell takes it. Bytes that are no text are written as `$'…'` (POSIX.1-2024, 2.2.4).
 fn quoted(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
-    let quoted = shlex::bytes::try_quote(bytes).map(|quoted| quoted.into_owned());
-    String::from_utf8_lossy(&quoted.unwrap_or_else(|_| bytes.to_vec())).into_owned()
+    if let Some(quoted) = path.to_str().and_then(|path| shlex::try_quote(path).ok()) {
+        return quoted.into_owned();
+    }
+    let escaped = bytes.iter().map(|&byte| match byte {
+        b'\\' | b'\'' => format!("\\{}", byte as char),
+        b' '..=b'~' => (byte as char).to_string(),
+        // Three octal digits, so that no digit that follows is taken for one of it.
+        _ => format!("\\{byte:03o}"),
+    });
+    format!("$'{}'", escaped.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+    use std::process::Command;
+
+    #[test]
+    fn a_shell_reads_a_quoted_path_as_it_is() {
+        let paths: [&[u8]; 4] = [b"/a b", b"/it's\n\xff1\\n", b"/\xc3\xa4'\xfe", b"/plain"];
+        for bytes in paths {
+            let quoted = quoted(Path::new(OsStr::from_bytes(bytes)));
+            let script = format!("printf %s {quoted}");
+            let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+            assert_eq!(output.stdout, bytes, "{quoted}");
+        }
+    }
 }

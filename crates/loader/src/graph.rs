@@ -46,6 +46,9 @@ pub enum GraphError {
         "{0} is static: no loader runs, so nothing can be simulated or made faster; link it dynamically"
     )]
     Static(String),
+    /// It is no program at all.
+    #[error("{0} is a shared library, not a program; name a program that loads it")]
+    SharedLibrary(String),
     /// Its segments reach over its end.
     #[error(
         "{program} is cut short: it has {bytes} bytes where its segments take {needed}; copy or \
@@ -129,7 +132,11 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
     if needed > bytes {
         return Err(GraphError::CutShort { program: name(), bytes, needed });
     }
-    let interpreter = image.interpreter.clone().ok_or_else(|| GraphError::Static(name()))?;
+    let is_library = !image.program && (image.soname.is_some() || image.entry == 0);
+    let interpreter = image.interpreter.clone().ok_or_else(|| match is_library {
+        true => GraphError::SharedLibrary(name()),
+        false => GraphError::Static(name()),
+    })?;
     let glibc = Path::new(&interpreter).file_name().is_some_and(|file| {
         let file = file.to_string_lossy();
         file.starts_with("ld-linux") || file.starts_with("ld64.so") || file.starts_with("ld.so")

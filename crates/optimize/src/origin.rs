@@ -1,7 +1,6 @@
 //! What an image says in terms of its own folder ($ORIGIN, ld.so(8)), said for good.
 
 use crate::Declined;
-use crate::order_needed::finding;
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
 use loader::origin::replaced;
@@ -48,7 +47,7 @@ fn asks_where_it_is(image: &Loadable) -> Option<&'static str> {
     if constants.any(|part| image.segment_bytes(part).windows(OWN.len()).any(|text| text == OWN)) {
         return Some("/proc/self/exe");
     }
-    finding::imports(image, &[b"dladdr", b"dladdr1"]).then_some("dladdr")
+    image.refers_to(&[b"dladdr", b"dladdr1"]).then_some("dladdr")
 }
 
 /// As [`settle`], where the file will be in another folder than `folder`.

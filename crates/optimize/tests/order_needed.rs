@@ -63,6 +63,33 @@ fn common_names_stay_in_order() {
     }
 }
 
+/// A library asks for the next definition of a name that it does not export itself: the same is
+/// found behind it, and none that stands before it.
+#[test]
+fn the_next_definition_stays_the_next() {
+    for bench in benches() {
+        let asking = "#include <dlfcn.h>\nint asking(void) {\
+            int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, \"common\");\
+            return next ? next() : 9; }";
+        let common = |value: &str| format!("int common(void) {{ return {value}; }}\n");
+        bench.library("libbefore.so", &common("1"), &[]);
+        bench.library("libasking.so", asking, &["-D_GNU_SOURCE"]);
+        bench.library("libnext.so", &(common("2") + &many("a", true)), &[]);
+        bench.library("liblast.so", &(common("3") + &many("b", true)), &[]);
+        bench.library("libfree.so", &many("c", true), &[]);
+        let source = ["a", "b", "c"].map(|prefix| many(prefix, false)).concat()
+            + "int asking(void);\nint main(void) { return asking() + aall[1]() + ball[1]() + call[1](); }";
+        let libraries =
+            ["before", "asking", "next", "last", "free"].map(|name| format!("-l:lib{name}.so"));
+        let flags: Vec<&str> = libraries.iter().map(String::as_str).collect();
+        let program =
+            bench.program("program", &source, &[&["-Wl,--no-as-needed"], &flags[..]].concat());
+        assert_eq!(output(&program, &[]).0, Some(5));
+        let (_, target, _folder) = ordered(&program, false).unwrap();
+        assert_eq!(output(&target, &[]).0, Some(5));
+    }
+}
+
 /// Versions that differ, of which one is hidden, are no common name.
 #[test]
 fn versions_stay_satisfied() {

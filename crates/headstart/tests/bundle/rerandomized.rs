@@ -54,6 +54,29 @@ fn a_process_goes_on_at_its_addresses() {
     assert_eq!(child.wait().unwrap().code(), Some(7));
 }
 
+/// What was the bundle becomes the next spare, unless somebody would see that change.
+#[test]
+fn who_has_the_former_bundle_keeps_it_as_it_was() {
+    let Some(stage) = Stage::bundled() else { return };
+    let rerandomize = || assert!(run(&["rerandomize", &stage.text(FIXED)]).status.success());
+    let (bundle, link) = (stage.path("made/fixed/run"), stage.path("backup"));
+    let read = || fs::read(&bundle).unwrap();
+    let linked = read();
+    fs::hard_link(&bundle, &link).unwrap();
+    rerandomize();
+    // As a debugger has it, or a copy under way.
+    let opened = read();
+    let mut reader = fs::File::open(&bundle).unwrap();
+    rerandomize();
+    assert!(fs::read(&link).unwrap() == linked, "a hard link of the user's has changed");
+    rerandomize();
+    let mut still = Vec::new();
+    std::io::Read::read_to_end(&mut reader, &mut still).unwrap();
+    assert!(still == opened, "a file that is open has changed");
+    assert!(stage.runs_merged(FIXED));
+    assert!(run(&["verify", &stage.text(FIXED)]).status.success());
+}
+
 /// Puts a copy of `library` in its place, changed by `change`.
 fn renew(stage: &Stage, library: &str, change: &dyn Fn(&mut [u8])) {
     let mut bytes = fs::read(stage.path(library)).unwrap();

@@ -51,6 +51,27 @@ fn the_same_content_in_another_file_is_current() {
     assert!(KINDS.iter().all(|kind| run(&["verify", &stage.text(kind)]).status.success()));
 }
 
+/// Nothing has changed in the files, and yet nothing starts.
+#[test]
+fn a_bundle_on_a_file_system_without_programs_is_not_current() {
+    let Some(stage) = Stage::bundled() else { return };
+    let Some(unshare) = testkit::tool("unshare") else { return };
+    let script = "mount -t tmpfs none \"$1\" && \"$2\" bundle --out \"$1/out\" \"$3\" >/dev/null &&
+        mount -o remount,noexec \"$1\" && \"$2\" verify \"$1/out\"";
+    fs::create_dir(stage.path("mounted")).unwrap();
+    let output = Command::new(unshare)
+        .args(["-m", "sh", "-c", script, "sh", &stage.text("mounted")])
+        .args([env!("CARGO_BIN_EXE_headstart"), &stage.text("program")])
+        .output()
+        .unwrap();
+    if stderr(&output).contains("not permitted") {
+        testkit::skip("needs root: mounting");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output) + &stderr(&output));
+    assert!(stdout(&output).contains("noexec"), "{}", stdout(&output));
+}
+
 #[test]
 fn missing() {
     let Some(stage) = Stage::bundled() else { return };

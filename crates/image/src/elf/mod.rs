@@ -18,6 +18,7 @@ mod payload;
 mod read;
 mod relocation_types;
 mod relocations;
+mod run_time;
 mod sanitizer;
 mod scan;
 pub mod spec;
@@ -33,6 +34,7 @@ pub use payload::{Payload, PayloadPlace, trailing_data};
 pub(crate) use read::Elf;
 pub use relocation_types::Class;
 pub(crate) use relocation_types::classes;
+pub use run_time::{looks_up, texts};
 pub use sanitizer::{Sanitizer, instrumented, sanitizer};
 
 /// A file of the machines that a simulated loader is for.

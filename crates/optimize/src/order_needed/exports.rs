@@ -1,9 +1,8 @@
 //! Names that several modules export: which of them answers a look-up depends on their order.
 
-use super::finding::imports;
 use super::precedence::Precedence;
-use image::elf::Loadable;
 use image::elf::loadable::{Binding, SymbolKind, Visibility, gnu_hash};
+use image::elf::{self, Loadable, texts};
 use loader::{Graph, Relocated};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -30,7 +29,7 @@ pub fn in_common(graph: &Graph, bound: &[Relocated]) -> Precedence {
     let mut exports: Vec<Export> =
         modules.flat_map_iter(|(index, module)| exports(index, &module.image, &used)).collect();
     exports.par_sort_unstable();
-    let looks_up: Vec<bool> = graph.modules.par_iter().map(|m| looks_up(&m.image)).collect();
+    let looks_up: Vec<bool> = graph.modules.par_iter().map(|m| elf::looks_up(&m.image)).collect();
     for group in exports.chunk_by(|one, other| one.hash == other.hash) {
         let alone = group.first().map(|export| export.module);
         if group.iter().any(|export| Some(export.module) != alone) {
@@ -42,6 +41,8 @@ pub fn in_common(graph: &Graph, bound: &[Relocated]) -> Precedence {
             }
         }
     }
+    let askers = looks_up.iter().enumerate().skip(1).filter(|(_, looks_up)| **looks_up);
+    askers.for_each(|(asker, _)| behind(graph, &exports, asker, &mut precedence));
     precedence
 }
 
@@ -77,9 +78,28 @@ fn exports<'a>(
     })
 }
 
-/// Whether a module looks symbols up itself, and could so ask for the definition behind its own.
-fn looks_up(image: &Loadable) -> bool {
-    imports(image, &[b"dlsym", b"dlvsym"])
+/// Keeps what a module finds that asks for the next definition of a name (RTLD_NEXT): those before
+/// it stay there, and the first one behind it stays behind it and before the others.
+fn behind(graph: &Graph, exports: &[Export], asker: usize, precedence: &mut Precedence) {
+    let Some(module) = graph.modules.get(asker) else { return };
+    let names: HashSet<&[u8]> = texts(&module.image).filter(|text| !text.is_empty()).collect();
+    for name in names {
+        let hash = gnu_hash(name);
+        let from = exports.partition_point(|export| export.hash < hash);
+        let same = exports[from..].iter().take_while(|export| export.hash == hash);
+        let is_meant = |export: &&Export| {
+            let image = graph.modules.get(export.module as usize).map(|module| &module.image);
+            image.and_then(|image| image.symbol(export.symbol)).is_some_and(|it| it.name == name)
+        };
+        let definers = same.filter(is_meant).map(|export| export.module as usize);
+        let (before, after): (Vec<usize>, Vec<usize>) =
+            definers.filter(|&definer| definer != asker).partition(|&definer| definer < asker);
+        before.iter().for_each(|&definer| precedence.keep(definer, asker));
+        if let Some((&next, others)) = after.split_first() {
+            precedence.keep(asker, next);
+            others.iter().for_each(|&other| precedence.keep(next, other));
+        }
+    }
 }
 
 /// What look-ups a definition answers: those for its version, and where it is not hidden those

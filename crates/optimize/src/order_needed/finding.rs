@@ -173,13 +173,7 @@ fn searches_for_itself(graph: &Graph, index: usize) -> bool {
 }
 
 fn opens_libraries(image: &Loadable) -> bool {
-    imports(image, &[b"dlopen", b"dlmopen"])
-}
-
-/// Whether an image refers to one of these symbols without defining it.
-pub fn imports(image: &Loadable, names: &[&[u8]]) -> bool {
-    let symbols = (1..image.symbol_count()).filter_map(|at| image.symbol(at));
-    symbols.filter(|symbol| !symbol.defined).any(|symbol| names.contains(&symbol.name))
+    image.refers_to(&[b"dlopen", b"dlmopen"])
 }
 
 /// A path that does not depend on the folder that a program is started in; links are kept.

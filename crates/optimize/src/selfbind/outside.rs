@@ -1,6 +1,5 @@
 //! Which modules of a program get no private copy, and why.
 
-use crate::order_needed::finding;
 use image::elf::Loadable;
 use loader::Graph;
 use std::collections::HashMap;
@@ -57,7 +56,7 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
             Some(Reason::PartOfLibc)
         } else if !known_by_name(image, users.get(&index)) {
             Some(Reason::NotKnownByName)
-        } else if !is(wanted) && finding::imports(image, &[b"dladdr", b"dladdr1"]) {
+        } else if !is(wanted) && image.refers_to(&[b"dladdr", b"dladdr1"]) {
             Some(Reason::AsksWhereItIs)
         } else if image::elf::trailing_data(image).is_some() {
             Some(Reason::CarriesData)

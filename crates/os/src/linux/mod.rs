@@ -10,6 +10,7 @@ pub mod faults;
 pub mod host;
 pub mod interrupt;
 pub mod launcher;
+pub mod lease;
 pub mod loader_log;
 pub mod perf;
 pub mod processes;

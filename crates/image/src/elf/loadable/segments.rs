@@ -114,6 +114,12 @@ impl Loadable {
         self.dynamic.iter().rev().find(|entry| entry.0 == tag).map(|entry| entry.1)
     }
 
+    /// Whether it refers to one of these symbols without defining it.
+    pub fn refers_to(&self, names: &[&[u8]]) -> bool {
+        let symbols = (1..self.symbol_count()).filter_map(|at| self.symbol(at));
+        symbols.filter(|symbol| !symbol.defined).any(|symbol| names.contains(&symbol.name))
+    }
+
     /// How many dynamic symbols there are: by the section header, or else by the hash table, as
     /// the dynamic table does not say it.
     pub fn symbol_count(&self) -> u32 {
