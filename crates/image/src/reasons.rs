@@ -53,7 +53,7 @@ pub fn in_the_way(path: &Path, error: &Error) -> String {
         ErrorKind::NotFound | ErrorKind::PermissionDenied if is_of_kernel(path) => {
             "it is in a file system of the kernel, which takes no files".to_owned()
         }
-        ErrorKind::PermissionDenied => format!("it may not be written ({})", closed(path)),
+        ErrorKind::PermissionDenied => format!("Permission denied ({})", closed(path)),
         _ => plain(error),
     }
 }
