@@ -167,9 +167,14 @@ impl<'a> Set<'a> {
         let pair = twins.first().map(|images| images.as_slice());
         let Some(&[first, second, ..]) = pair else { return Ok(()) };
         let name = |index| self.member(index).map(Member::name).unwrap_or_default();
+        let folder = |index| self.member(index).map(|member: &Member<'_>| &member.folder);
+        let elsewhere = match folder(first) == folder(second) {
+            true => "",
+            false => ", or process each folder separately",
+        };
         let reason = format!(
             "{} has the same name and machine, and only one of them can be loaded; give only one \
-             of them, or process each folder separately",
+             of them{elsewhere}",
             name(first)
         );
         Err(Declined::refused(name(second), reason))

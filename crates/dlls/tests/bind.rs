@@ -5,9 +5,11 @@
 mod tiny;
 
 use dlls::bind::{self, Bound, State};
+use dlls::realign::{Options, realign};
 use dlls::{Declined, Set};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, spec};
+use model::BoundState;
 use tiny::{Made, Tiny, Want};
 use workload::{Arch, By, Format, PeOptions, Pietrek, pe};
 
@@ -118,15 +120,18 @@ fn state_follows_the_dlls() {
     };
     let now = states(&made);
     assert_eq!(now[0], State::Valid);
-    assert_eq!(now[1].valid(), None);
+    assert_eq!((&now[1], now[1].valid()), (&State::Unbound, None));
     let reason = |index, image: Tiny| match &states(&made.with(index, image.bytes()))[0] {
-        State::Stale(reason) => reason.clone(),
+        State::Stale(reason) | State::Moved(reason) => reason.clone(),
         other => panic!("{other:?}"),
     };
     assert!(reason(1, Tiny { time_stamp: 1, ..library() }).contains("0x1, not 0xabc"));
     assert!(reason(2, Tiny { time_stamp: 1, ..far() }).contains("far.dll"), "the forwarder's");
     let moved = Tiny { dll_characteristics: 0x140, ..library() };
     assert!(reason(1, moved.clone()).contains("DYNAMICBASE"));
+    let kind = |index, image: Tiny| states(&made.with(index, image.bytes()))[0].kind();
+    assert_eq!(kind(1, moved.clone()), BoundState::Moved, "it is the one that was bound to");
+    assert_eq!(kind(1, Tiny { time_stamp: 1, ..library() }), BoundState::Stale);
     let (_, done) = bound(&made.with(1, moved.bytes()).set(), 0).unwrap();
     assert!(done.dlls[0].moved);
     assert_eq!(bind::state(&set_of(&program()).set(), 0).unwrap(), []);
@@ -153,6 +158,12 @@ fn what_cannot_be_bound_is_a_sentence() {
     let error = refuse(&set_of(&full));
     assert!(error.contains("not enough room") && error.contains("144 are free"), "{error}");
     assert!(error.ends_with("realign --file-alignment 4096 makes room"), "{error}");
+    let made = set_of(&full);
+    let mut roomy = Draft::of(made.set().member(0).unwrap().pe());
+    let options = Options { file_alignment: 4096, keep_overlay: false };
+    realign(&mut roomy, "x.exe", &options).unwrap();
+    let made = made.with(0, roomy.finish(KeepChecksum::AsItWas));
+    assert!(!bound(&made.set(), 0).unwrap().1.dlls.is_empty(), "the advice works");
     let made = set_of(&program());
     let mut bytes = made.0[0].1.clone();
     bytes[0x3ff] = 1;

@@ -179,7 +179,7 @@ fn bound_as_expected(folder: &Path) {
     let state = bind::state(&set, program).unwrap();
     let of = |name: &str| state.iter().find(|one| one.name.eq_ignore_ascii_case(name)).unwrap();
     // lld marks DLLs as relocatable at will.
-    assert!(matches!(&of("first.dll").state, bind::State::Stale(why) if why.contains("ASLR")));
+    assert!(matches!(&of("first.dll").state, bind::State::Moved(why) if why.contains("ASLR")));
     assert_eq!(of("kernel32.dll").time_stamp, 0);
     let bytes = std::fs::read(&paths[program]).unwrap();
     let file = Pe::parse("program.exe", &bytes).unwrap();

@@ -1,17 +1,17 @@
-use crate::faults;
-use crate::findings::{self, Context, Found};
+use crate::background::{lives, outlives};
+use crate::faults::{self, Attribution};
+use crate::findings::{self, Found, Scopes};
 use crate::inputs::Inputs;
 use crate::modules::{Modules, chosen_log, modules};
 use crate::names::loader_kind;
 use crate::phases::{
-    Charges, END_UNSEEN, Life, Segment, charge, listed, lives, phase_at, segments, trace_from_log,
+    Charges, END_UNSEEN, Life, charge, listed, phase_at, segments, trace_from_log,
 };
 use crate::sources::{Basis, sources};
 use crate::time::{median, ns, us};
 use crate::{cpuid, files, waits};
 use model::{
-    EXPLANATION_SCHEMA, Explanation, Mark, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport,
-    Reading,
+    EXPLANATION_SCHEMA, Explanation, MarkKind, Phase, PhaseTime, PhaseTrace, ProcessReport, Reading,
 };
 use std::collections::BTreeMap;
 
@@ -30,11 +30,12 @@ pub fn explain(inputs: &Inputs) -> Explanation {
             None => (Basis::Nothing, empty_trace(inputs, untraced)),
         },
     };
-    let mut lives = lives(&trace);
+    let mut lives = lives(inputs, &trace);
     if inputs.until_ready {
         // The view ends before the program does: its end is not missing.
         lives.iter_mut().for_each(|life| life.notes.retain(|note| note != END_UNSEEN));
     }
+    left_running(&trace, &mut lives);
     let charges = charge(&trace, &lives);
     let segments = segments(&trace, &lives);
     let faults = match &inputs.page_faults {
@@ -45,8 +46,7 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         }
         Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
     };
-    let Modules { reports, misses, late, finalisers } =
-        modules(inputs, &lives, basis == Basis::Ptrace, &faults);
+    let modules = modules(inputs, &lives, basis == Basis::Ptrace, &faults);
     let mut explanation = Explanation {
         schema: EXPLANATION_SCHEMA,
         command: inputs.command.clone(),
@@ -54,9 +54,10 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         untraced_cpu_us: untraced_figure(median(&inputs.untraced_cpu_us)),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
+        notes: notes(inputs),
         sources: sources(inputs, basis, &trace),
         processes: processes(inputs, &lives, &charges),
-        modules: reports,
+        modules: modules.reports.clone(),
         faults: faults::totals(inputs, &faults),
         files: files::work(&inputs.file_trace, &inputs.replay),
         cpuid: cpuid::tax(inputs),
@@ -64,21 +65,81 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         findings: Vec::new(),
         hot: inputs.hot.clone(),
     };
-    let exit_called = |mark: &Mark| mark.kind == MarkKind::ExitCalled;
-    let found = Found {
-        exit_called: lives.iter().any(|life| life.image.marks.iter().any(exit_called)),
-        misses,
-        late,
-        finalisers,
-        other_faults: faults.value().map(|found| found.others(inputs)).unwrap_or_default(),
-        faults: faults.value().map(|found| found.phases.clone()).unwrap_or_default(),
-        calls: inputs.file_trace.value().map(files::by_phase).unwrap_or_default(),
-        mains: mains(inputs, &lives, &segments),
-    };
-    let context = Context::new(&explanation, inputs, found);
-    explanation.findings = findings::all(&context);
+    let charged = charged(&lives, &charges);
+    let scopes = Scopes::new(&explanation, inputs, &charged);
+    let findings = findings::all(&explanation, inputs, &scopes, |scope| {
+        let counts = |program: &str| scopes.of_program(program) == scope;
+        found(inputs, &lives, (&modules, &faults), counts)
+    });
+    explanation.findings = findings;
     explanation
 }
+
+/// What findings need to know of the programs for which `counts` holds.
+fn found(
+    inputs: &Inputs,
+    lives: &[Life],
+    (modules, faults): (&Modules, &Reading<Attribution>),
+    counts: impl Fn(&str) -> bool,
+) -> Found {
+    let of = |records: &[((String, String), f64)]| {
+        records.iter().filter(|((program, _), _)| counts(program)).cloned().collect()
+    };
+    let own = lives.iter().filter(|life| counts(&inputs.program(&life.image.path)));
+    let mut marks = own.flat_map(|life| &life.image.marks);
+    let misses = modules.misses.iter().filter(|((program, _), _)| counts(program));
+    let mut found = Found {
+        exit_called: marks.any(|mark| mark.kind == MarkKind::ExitCalled),
+        misses: misses.map(|((_, folder), count)| (folder.clone(), *count)).collect(),
+        late: of(&modules.late),
+        finalisers: of(&modules.finalisers),
+        calls: files::by_phase(inputs, &counts),
+        ..Found::default()
+    };
+    if let Reading::Value(faults) = faults {
+        found.other_faults = faults.others(inputs);
+        for ((_, phase), more) in faults.phases.iter().filter(|((program, _), _)| counts(program)) {
+            found.faults.entry(*phase).or_default().add(more);
+        }
+    }
+    found
+}
+
+/// What each executed image is charged of each phase, in order of start as the reports.
+fn charged(lives: &[Life], charges: &Charges) -> Vec<BTreeMap<Phase, f64>> {
+    let mut all: Vec<_> = lives.iter().zip(&charges.lives).collect();
+    all.sort_by_key(|(life, _)| life.started);
+    let figures = |phases: &BTreeMap<Phase, i64>| {
+        phases.iter().map(|(phase, ns)| (*phase, us(*ns))).collect()
+    };
+    all.into_iter().map(|(_, phases)| figures(phases)).collect()
+}
+
+/// What a reader of the figures should know.
+fn notes(inputs: &Inputs) -> Vec<String> {
+    let (left, all) = (inputs.left_running, inputs.untraced_us.len());
+    // A program that does not end by itself is ended when it is ready.
+    if left == 0 || inputs.until_ready {
+        return Vec::new();
+    }
+    vec![format!(
+        "{left} of {all} untraced launches left processes running, which headstart ended; use \
+         --until to say when such a program is ready."
+    )]
+}
+
+/// Says which processes were running when the launch ended, instead of that their end is missing.
+fn left_running(trace: &PhaseTrace, lives: &mut [Life]) {
+    for life in lives {
+        let left = trace.processes.get(life.process).is_some_and(|p| outlives(trace, p));
+        for note in life.notes.iter_mut().filter(|note| left && *note == END_UNSEEN) {
+            LEFT_RUNNING.clone_into(note);
+        }
+    }
+}
+
+/// The note on an image that the launch leaves behind.
+const LEFT_RUNNING: &str = "it was still running when the launch ended, and headstart ended it";
 
 /// When each image had been executed, in order of time.
 fn executed(lives: &[Life]) -> Vec<f64> {
@@ -87,18 +148,6 @@ fn executed(lives: &[Life]) -> Vec<f64> {
         marks.filter(|mark| mark.kind == MarkKind::ExecDone).map(|mark| mark.at_us).collect();
     times.sort_by(f64::total_cmp);
     times
-}
-
-/// What each program is charged of main.
-fn mains(inputs: &Inputs, lives: &[Life], segments: &[Segment]) -> BTreeMap<String, f64> {
-    let mut mains = BTreeMap::new();
-    for segment in segments.iter().filter(|segment| segment.phase == Phase::Main) {
-        if let Some(life) = lives.get(segment.life) {
-            let program = inputs.program(&life.image.path);
-            *mains.entry(program).or_default() += us(segment.to - segment.from);
-        }
-    }
-    mains
 }
 
 fn untraced_figure(median: Option<f64>) -> Reading<f64> {
@@ -163,7 +212,7 @@ fn processes(inputs: &Inputs, lives: &[Life], charges: &Charges) -> Vec<ProcessR
                 loader: loader_kind(life.image.loader.as_deref()),
                 started_us: us(life.started),
                 ended_us: us(life.ended),
-                charged_us: us(*charged),
+                charged_us: us(charged.values().sum()),
                 phases: own_phases(life),
                 notes: life.notes.clone(),
             };

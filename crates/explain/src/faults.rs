@@ -18,8 +18,8 @@ pub(crate) struct Attribution {
     pub files: BTreeMap<(String, String), Faults>,
     /// On memory of no file.
     pub anonymous: Faults,
-    /// Minor faults by the phase in which they happen, as far as the launches go alike.
-    pub phases: BTreeMap<Phase, PhaseFaults>,
+    /// Minor faults by program and the phase in which they happen, as far as the launches go alike.
+    pub phases: BTreeMap<(String, Phase), PhaseFaults>,
 }
 
 /// Minor faults of one phase.
@@ -33,6 +33,14 @@ pub(crate) struct PhaseFaults {
 }
 
 impl PhaseFaults {
+    pub fn add(&mut self, other: &PhaseFaults) {
+        self.minor += other.minor;
+        self.anonymous += other.anonymous;
+        for (key, count) in &other.files {
+            *self.files.entry(key.clone()).or_default() += count;
+        }
+    }
+
     fn count(&mut self, key: Option<(String, String)>) {
         self.minor += 1;
         match key {
@@ -141,12 +149,12 @@ pub(crate) fn attribute(
             map(&mut spaces, &mut result, mapping, inputs);
         }
         let space = spaces.get(&fault.pid);
-        let key = space.and_then(|space| {
-            let file = space.at(fault.address)?.to_owned();
-            Some((space.program.clone().unwrap_or_default(), file))
-        });
+        let program = space.and_then(|space| space.program.clone()).unwrap_or_default();
+        let file = space.and_then(|space| space.at(fault.address));
+        let key = file.map(|file| (program.clone(), file.to_owned()));
         if !fault.major {
-            result.phases.entry(phase_at(fault.at_us)).or_default().count(key.clone());
+            let phase = phase_at(fault.at_us);
+            result.phases.entry((program, phase)).or_default().count(key.clone());
         }
         let faults = match key {
             Some(key) => result.files.entry(key).or_default(),
@@ -273,11 +281,9 @@ mod tests {
         assert_eq!(found.files[&("/bin/p".into(), "/usr/lib/l.so.1".into())].major, 1);
         assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
         assert_eq!(found.anonymous, Faults { minor: 3, major: 0 });
-        assert_eq!((found.phases[&Phase::Map].minor, found.phases[&Phase::Map].anonymous), (1, 0));
-        assert_eq!(
-            (found.phases[&Phase::Main].minor, found.phases[&Phase::Main].anonymous),
-            (4, 3)
-        );
+        let of = |phase| &found.phases[&("/bin/p".to_owned(), phase)];
+        assert_eq!((of(Phase::Map).minor, of(Phase::Map).anonymous), (1, 0));
+        assert_eq!((of(Phase::Main).minor, of(Phase::Main).anonymous), (4, 3));
         let inputs = Inputs::nothing(command(), "a test");
         let others = found.others(&inputs);
         assert_eq!(others, [("/bin/p".to_owned(), 1), ("/usr/lib/l.so.1".to_owned(), 1)]);

@@ -1,8 +1,9 @@
 //! Calls on the file system summed up by folder.
 
-use crate::inputs::ReplayTimes;
+use crate::background::lives;
+use crate::inputs::{Inputs, ReplayTimes};
 use crate::names::folder;
-use crate::phases::{lives, phase_at, segments};
+use crate::phases::{phase_at, program_at, segments};
 use crate::time::ns;
 use model::{FileCall, FileOperation, FileWork, FolderWork, Phase, PhaseTrace, Reading};
 use std::collections::BTreeMap;
@@ -57,12 +58,21 @@ pub(crate) fn work(
     })
 }
 
-/// The calls of a launch by the phase in which they were made, and in each by folder.
-pub(crate) fn by_phase(trace: &PhaseTrace) -> BTreeMap<Phase, Vec<FolderWork>> {
-    let segments = segments(trace, &lives(trace));
+/// The calls of programs for which `counts` holds, by the phase in which they were made, and in
+/// each by folder.
+pub(crate) fn by_phase(
+    inputs: &Inputs,
+    counts: impl Fn(&str) -> bool,
+) -> BTreeMap<Phase, Vec<FolderWork>> {
+    let Some(trace) = inputs.file_trace.value() else { return BTreeMap::new() };
+    let lives = lives(inputs, trace);
+    let segments = segments(trace, &lives);
     let mut calls: BTreeMap<Phase, Vec<&FileCall>> = BTreeMap::new();
     for call in &trace.file_calls {
-        calls.entry(phase_at(&segments, ns(call.at_us))).or_default().push(call);
+        let at = ns(call.at_us);
+        if counts(&program_at(inputs, &lives, call.pid, at)) {
+            calls.entry(phase_at(&segments, at)).or_default().push(call);
+        }
     }
     calls.into_iter().map(|(phase, calls)| (phase, by_folder(calls))).collect()
 }

@@ -34,6 +34,9 @@ pub struct Inputs {
     /// CPU time of the same launches.
     #[serde(default)]
     pub untraced_cpu_us: Vec<f64>,
+    /// How many of the same launches left processes running, which headstart ended.
+    #[serde(default)]
+    pub left_running: u32,
     /// The launch is explained up to the moment when the program is ready, not to its end.
     #[serde(default)]
     pub until_ready: bool,
@@ -86,6 +89,7 @@ impl Inputs {
             command,
             untraced_us: Vec::new(),
             untraced_cpu_us: Vec::new(),
+            left_running: 0,
             until_ready: false,
             phase_traces: Reading::unavailable(reason, ""),
             file_trace: Reading::unavailable(reason, ""),

@@ -13,6 +13,7 @@
 //!        ─ wait trace ────── waits ─────┘
 //! ```
 
+mod background;
 mod cpuid;
 mod explain;
 mod faults;

@@ -5,8 +5,9 @@
 //! charged for what the child waits for, and one that waits for a lock for what its holder waits
 //! for. Such a time ends when something from outside wakes one thread: it is that thread's wait.
 
+use crate::background::lives;
 use crate::inputs::Inputs;
-use crate::phases::{Life, Segment, lives, segments};
+use crate::phases::{Segment, program_at, segments};
 use crate::time::{ns, us};
 use model::{Phase, Reading, Wait, WaitCaller, WaitReport, WaitTrace, Waits};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,13 +27,13 @@ pub(crate) fn waits(inputs: &Inputs) -> Reading<Waits> {
         Reading::Value(trace) => trace,
         Reading::Unavailable { reason, remedy } => return Reading::unavailable(reason, remedy),
     };
-    let lives = lives(&trace.trace);
+    let lives = lives(inputs, &trace.trace);
     let segments = segments(&trace.trace, &lives);
     let mut reports: BTreeMap<Key, WaitReport> = BTreeMap::new();
     // A wait that others' work interrupts is still one.
     let mut counted = BTreeSet::new();
     for span in spans(trace) {
-        let program = program(inputs, &lives, &span);
+        let program = program_at(inputs, &lives, span.wait.pid, span.from);
         for (phase, length) in by_phase(&segments, &span) {
             let key = (phase, program.clone(), span.wait.call.clone(), span.wait.on);
             let report = reports.entry(key).or_insert_with(|| report(phase, &program, span.wait));
@@ -131,13 +132,6 @@ fn by_phase(segments: &[Segment], span: &Span) -> BTreeMap<Phase, i64> {
         *phases.entry(segment.phase).or_default() += length;
     }
     phases
-}
-
-/// What the process of a wait executes; for a copy that executes nothing, the launched program.
-fn program(inputs: &Inputs, lives: &[Life], span: &Span) -> String {
-    let of = |pid: u32| lives.iter().rfind(|life| life.pid == pid && life.started <= span.from);
-    let life = of(span.wait.pid).or(lives.first());
-    life.map_or_else(String::new, |life| inputs.program(&life.image.path))
 }
 
 #[cfg(test)]

@@ -254,7 +254,9 @@ fn workload_code(error: &WorkloadError) -> u8 {
         WorkloadError::TooLarge { .. }
         | WorkloadError::Unsupported { .. }
         | WorkloadError::Pe(_) => USAGE,
-        WorkloadError::NotEmpty { .. } | WorkloadError::Io { .. } => FILES,
+        WorkloadError::NotEmpty { .. }
+        | WorkloadError::Claimed { .. }
+        | WorkloadError::Io { .. } => FILES,
         _ => HEADSTART_FAILED,
     }
 }

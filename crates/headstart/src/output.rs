@@ -77,12 +77,33 @@ pub fn print(text: &str) -> Result<()> {
     })?)
 }
 
+/// Whether the folder of a file that will be written is there: better said before the launches.
+///
+/// # Errors
+/// It is not.
+pub fn has_folder(path: &Path) -> Result<()> {
+    if folder_of(path).is_dir() {
+        return Ok(());
+    }
+    Err(FileError {
+        path: path.display().to_string(),
+        source: std::io::Error::other("its folder does not exist"),
+        remedy: "create it, or choose another file",
+    }
+    .into())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Writes a file whole or not at all. A link is followed; what could be started is not replaced.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    has_folder(path)?;
     let failed = |source| FileError {
         path: path.display().to_string(),
         source,
-        remedy: "choose another file, or make room; the results were printed",
+        remedy: "choose another file, or make room",
     };
     // Devices and pipes, such as /dev/stdout, cannot be replaced.
     if path.exists() && !path.is_file() {
@@ -97,15 +118,37 @@ pub fn write_file(path: &Path, text: &str) -> Result<()> {
     Ok(replace(&real, text, mode).map_err(failed)?)
 }
 
+/// The error without the name of the temporary file, which nobody has asked for.
+fn unnamed(error: std::io::Error) -> std::io::Error {
+    // An error of the system itself has no other inside.
+    if error.get_ref().is_none() { error } else { error.kind().into() }
+}
+
 /// Temporary file, fsync, rename. `mode` is that of the file that is there.
 fn replace(path: &Path, text: &str, mode: Option<u32>) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     // As of any file that a user creates; the umask is taken off.
     let permissions = Permissions::from_mode(mode.unwrap_or(0o666));
     let mut builder = tempfile::Builder::new();
     let file = builder.prefix(".headstart-").permissions(permissions);
-    let mut file = file.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    let mut file = file.tempfile_in(folder_of(path)).map_err(unnamed)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_file_and_no_temporary_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("gone/x.json");
+        for error in [write_file(&file, "").unwrap_err(), has_folder(&file).unwrap_err()] {
+            let text = error.to_string();
+            assert!(text.contains("gone/x.json: ") && !text.contains(".headstart-"), "{text}");
+        }
+        assert!(has_folder(&folder.path().join("x.json")).is_ok());
+        assert!(has_folder(Path::new("x.json")).is_ok());
+    }
 }

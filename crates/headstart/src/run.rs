@@ -2,6 +2,7 @@
 
 use crate::args::{Look, MeasuredArgs, OutputArgs, ScheduleArgs};
 use crate::exit::{self, Usage};
+use crate::output::has_folder;
 use crate::{output, progress, runs};
 use anyhow::Result;
 use lab::{Bench, Chill, LabError, Output, RunFolder, Stop};
@@ -54,6 +55,7 @@ pub fn run(
     asked: Asked<'_>,
 ) -> Result<Finished> {
     let Asked { schedule, launching, output } = asked;
+    output.export.iter().chain(output.exports.files()).try_for_each(|file| has_folder(file))?;
     let mut begun = match (&launching.kept.resume, variants) {
         (Some(_), Some(_)) => {
             let text = "--resume already knows the commands; omit them";
@@ -159,7 +161,11 @@ fn chill(experiment: &Experiment, line: &progress::Line) -> Result<Option<Chill>
     }
     line.show(0.0, "finding the files that the launches map".to_owned());
     let commands: Vec<_> = experiment.variants.iter().map(|v| v.command.clone()).collect();
-    let options = Options { timeout: look_for(&experiment.request), cpu: experiment.request.cpu };
+    let options = Options {
+        timeout: look_for(&experiment.request),
+        cpu: experiment.request.cpu,
+        to_entry: false,
+    };
     Chill::new(&commands, &options).map(Some)
 }
 

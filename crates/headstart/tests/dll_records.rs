@@ -3,30 +3,16 @@
 
 mod common;
 
-use common::{json, run, stderr, stdout};
+use common::pe::{files, words};
+use common::{json, pe, run, stderr, stdout};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const RECORD: &str = "headstart-ordinals.json";
 
-/// A generated set: a program, and three DLLs.
+/// A program with three DLLs.
 fn set(folder: &Path) -> Vec<PathBuf> {
-    let words = ["generate", "pietrek", "--format", "pe", "--functions", "20", "--dlls", "3"];
-    let out = folder.to_str().unwrap();
-    assert!(run(&[&words[..], &["--out", out]].concat()).status.success());
-    files(folder)
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
-fn words<'a>(first: &[&'a str], files: &'a [PathBuf]) -> Vec<&'a str> {
-    let files = files.iter().map(|file| file.to_str().unwrap());
-    std::iter::once("pe").chain(first.iter().copied()).chain(files).collect()
+    pe::set(folder, &["--functions", "20", "--dlls", "3"])
 }
 
 #[test]
@@ -54,6 +40,28 @@ fn the_record_goes_along_to_another_folder() {
     assert!(said.contains("it is not a record of ordinals"), "{said}");
     let said = stderr(&run(&["verify", at("o").to_str().unwrap()]));
     assert!(!said.contains("is not rewritten"), "{said}");
+}
+
+#[test]
+fn a_set_without_its_record_is_told_the_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let (made, out) = (folder.path().join("in"), folder.path().join("out"));
+    let to = out.to_str().unwrap();
+    assert!(run(&words(&["ordinal", "--out", to], &set(&made))).status.success());
+    let moved = folder.path().join("elsewhere");
+    fs::create_dir(&moved).unwrap();
+    for file in files(&out).iter().filter(|file| !file.ends_with(RECORD)) {
+        fs::copy(file, moved.join(file.file_name().unwrap())).unwrap();
+    }
+    let verify = run(&["verify", moved.to_str().unwrap()]);
+    let said = stderr(&verify);
+    assert_eq!(verify.status.code(), Some(6), "{said}");
+    assert!(said.contains("elsewhere/headstart-ordinals.json"), "{said}");
+    assert!(said.contains("copy it from the folder where") && !said.contains("bundle"), "{said}");
+    // It works.
+    fs::copy(out.join(RECORD), moved.join(RECORD)).unwrap();
+    assert!(run(&["verify", moved.to_str().unwrap()]).status.success());
+    assert!(run(&["pe", "survey", moved.to_str().unwrap()]).status.success());
 }
 
 #[test]

@@ -3,34 +3,16 @@
 
 mod common;
 
-use common::{run, stderr, stdout};
+use common::pe::{bytes, files, words};
+use common::{pe, run, stderr, stdout};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-/// A generated set: a program, and so many DLLs at one base.
+/// A program, and so many DLLs at one base.
 fn set(folder: &Path, dlls: u32) -> Vec<PathBuf> {
-    let count = dlls.to_string();
-    let words = ["generate", "pietrek", "--format", "pe", "--functions", "20", "--globals", "3"];
-    let out = folder.to_str().unwrap();
-    assert!(run(&[&words[..], &["--dlls", &count, "--out", out]].concat()).status.success());
-    files(folder)
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
-fn bytes(files: &[PathBuf]) -> Vec<Vec<u8>> {
-    files.iter().map(|file| fs::read(file).unwrap()).collect()
-}
-
-fn words<'a>(first: &[&'a str], files: &'a [PathBuf]) -> Vec<&'a str> {
-    let files = files.iter().map(|file| file.to_str().unwrap());
-    std::iter::once("pe").chain(first.iter().copied()).chain(files).collect()
+    pe::set(folder, &["--functions", "20", "--globals", "3", "--dlls", &dlls.to_string()])
 }
 
 /// A small file system, which is gone with this value.
@@ -55,20 +37,25 @@ impl Drop for Small {
 #[test]
 fn on_a_full_disk_a_set_is_written_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
-    let made = set(&folder.path().join("set"), 8);
+    let unbound = set(&folder.path().join("unbound"), 8);
+    let bound = folder.path().join("bound");
+    let bind = words(&["bind", "--out", bound.to_str().unwrap()], &unbound);
+    assert!(run(&bind).status.success());
+    let bound = files(&bound);
     let total: u64 =
-        made.iter().map(|file| fs::metadata(file).unwrap().len().next_multiple_of(4096)).sum();
+        unbound.iter().map(|file| fs::metadata(file).unwrap().len().next_multiple_of(4096)).sum();
     let mut failed = 0;
-    for verb in ["rebase", "hints", "bind", "ordinal", "realign", "flags"] {
+    for verb in ["rebase", "hints", "bind", "unbind", "ordinal", "realign", "flags"] {
         let verb_words: &[&str] =
             if verb == "flags" { &["flags", "--set", "tsaware"] } else { &[verb] };
+        let made = if verb == "unbind" { &bound } else { &unbound };
         for room in [20 << 10, 60 << 10, 4 * total / 5] {
             let Some(small) = Small::of(room) else {
                 return testkit::skip("only root can mount a small file system");
             };
             let out = small.0.path().join("out");
             let output =
-                run(&words(&[verb_words, &["--out", out.to_str().unwrap()]].concat(), &made));
+                run(&words(&[verb_words, &["--out", out.to_str().unwrap()]].concat(), made));
             if !output.status.success() {
                 failed += 1;
                 let said = stderr(&output);
@@ -78,7 +65,7 @@ fn on_a_full_disk_a_set_is_written_whole_or_not_at_all() {
         }
         for room in (1..10).map(|tenths| total + 8192 + total * tenths / 10) {
             let Some(small) = Small::of(room) else { return };
-            for file in &made {
+            for file in made {
                 fs::copy(file, small.0.path().join(file.file_name().unwrap())).unwrap();
             }
             let (own, old) = (files(small.0.path()), bytes(&files(small.0.path())));
@@ -133,4 +120,55 @@ fn a_file_that_was_never_rewritten_has_nothing_to_undo() {
     assert_eq!(undone.status.code(), Some(6), "{said}");
     assert!(said.contains("headstart has not replaced it"), "{said}");
     assert!(!said.contains("os error"), "{said}");
+}
+
+/// A run that was waited for is told of, and nothing is written before its end.
+#[test]
+fn a_run_waits_for_another_that_writes_to_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = set(&folder.path().join("set"), 2);
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    for (first, held) in [
+        (["realign", "--out", out.to_str().unwrap()].as_slice(), &out),
+        (&["rebase", "--in-place"], &folder.path().join("set")),
+        (&["hints", "--undo"], &folder.path().join("set")),
+    ] {
+        let before = (bytes(&files(&out)), bytes(&made));
+        let lock = fs::File::open(held).unwrap();
+        lock.lock().unwrap();
+        let mut waiting = Command::new(env!("CARGO_BIN_EXE_headstart"));
+        waiting.args(words(first, &made)).stderr(Stdio::piped()).stdout(Stdio::null());
+        let mut waiting = waiting.spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(waiting.stderr.take().unwrap()).read_line(&mut said).unwrap();
+        assert!(said.contains("another headstart is writing to"), "{first:?}: {said}");
+        assert!(waiting.try_wait().unwrap().is_none(), "{first:?}");
+        assert!((bytes(&files(&out)), bytes(&made)) == before, "{first:?}");
+        drop(lock);
+        assert!(waiting.wait().unwrap().success(), "{first:?}");
+    }
+}
+
+/// Two runs that replace the same files at once: one of them does, and its work can be undone.
+#[test]
+fn no_original_is_lost_by_two_runs_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = set(folder.path(), 12);
+    let old = bytes(&made);
+    for _ in 0..4 {
+        let run_of = |verb| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
+            command.args(words(&[verb, "--in-place"], &made)).stderr(Stdio::piped());
+            command.stdout(Stdio::null()).spawn().unwrap()
+        };
+        let runs = [run_of("rebase"), run_of("realign")];
+        let ends = runs.map(|run| run.wait_with_output().unwrap());
+        let good = ends.iter().filter(|end| end.status.success()).count();
+        assert_eq!(good, 1, "{} {}", stderr(&ends[0]), stderr(&ends[1]));
+        let late = ends.iter().find(|end| !end.status.success()).unwrap();
+        assert!(stderr(late).contains("take that back first with --undo"), "{}", stderr(late));
+        assert!(run(&words(&["rebase", "--undo"], &made)).status.success());
+        assert!(bytes(&made) == old);
+    }
 }

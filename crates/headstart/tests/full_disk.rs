@@ -156,7 +156,9 @@ fn windows_files_on_a_full_disk() {
     let files: Vec<String> =
         files.filter(is_pe).map(|path| path.to_str().unwrap().to_owned()).collect();
     let out = bench.at("full/out").to_str().unwrap().to_owned();
-    for verb in [&["rebase"][..], &["flags", "--set", "swaprun:net"], &["realign"]] {
+    let flags = ["flags", "--set", "swaprun:net"];
+    let others = ["rebase", "bind", "unbind", "hints", "ordinal", "realign"].map(|verb| [verb]);
+    for verb in others.iter().map(<[&str; 1]>::as_slice).chain([&flags[..]]) {
         let files = files.iter().map(String::as_str);
         let words: Vec<&str> =
             ["pe"].iter().chain(verb).copied().chain(["--out", &out]).chain(files).collect();

@@ -255,7 +255,10 @@ fn names_and_references() {
             &["-r2", "-n", "a", "-n", "b", "-L", "x", "1,2", "echo {x}", "--export-json=x.json"],
             |ran| ran.column("command") == ["a", "b"],
         ),
-        ("too many -n", &["-n", "a", "-n", "b", "true"], |ran| ran.code() == Some(2)),
+        ("too many -n", &["-n", "a", "-n", "b", "true"], |ran| {
+            let said = "2 names are given, but there is 1 command; give each command one name";
+            ran.code() == Some(2) && stderr(&ran.output).contains(said)
+        }),
         (
             "--reference",
             &["-r2", "--reference", "sleep 0.02", "true", "--json", "--export-json", "x.json"],
@@ -485,6 +488,15 @@ fn exports() {
         ("--export-orgmode", &["-r2", "true", "--export-orgmode", "x.org"], |ran| {
             ran.file("x.org").contains("|--+--+--+--+--|\n| =true=  |  ")
         }),
+        (
+            "a folder that is not there is said before anything is launched",
+            &["-r2", "-s", "touch launched", "true", "--export-json", "gone/x.json"],
+            |ran| {
+                let text = stderr(&ran.output);
+                let said = text.contains("gone/x.json: its folder does not exist; create it");
+                ran.code() == Some(6) && said && !ran.folder.path().join("launched").exists()
+            },
+        ),
         ("- is standard output", &["-r2", "true", "--style=none", "--export-json", "-"], |ran| {
             let file: Value = serde_json::from_str(&stdout(&ran.output)).unwrap();
             file["results"][0]["command"] == "true"

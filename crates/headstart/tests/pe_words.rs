@@ -205,6 +205,40 @@ fn what_is_advised_for_signed_files_works() {
     }
 }
 
+/// Windows loads it only with a valid signature, so that removing it would not help.
+#[test]
+fn a_signature_that_windows_enforces_is_never_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [testfile("strong-name.dll", &folder.path().join("in"))];
+    let mut bytes = fs::read(&files[0]).unwrap();
+    let nt = u32::from_le_bytes(bytes[60..64].try_into().unwrap()) as usize;
+    // DllCharacteristics: FORCE_INTEGRITY.
+    bytes[nt + 24 + 70] |= 0x80;
+    fs::write(&files[0], &bytes).unwrap();
+    let mut refused = 0;
+    for verb in VERBS {
+        for strip in [&[][..], &["--strip-signature"]] {
+            let out = folder.path().join(format!("{}-{}", verb[1], strip.len()));
+            let done = run(&with(&[verb, &["--out", &text(&out)], strip].concat(), &files));
+            let said = said(&done);
+            if done.status.success() {
+                assert!(
+                    fs::read(out.join("strong-name.dll")).unwrap() == bytes,
+                    "{verb:?}: {said}"
+                );
+                continue;
+            }
+            refused += 1;
+            assert_eq!(done.status.code(), Some(1), "{verb:?}: {said}");
+            assert!(!said.contains("--strip-signature") && !out.exists(), "{verb:?}: {said}");
+            if !matches!(verb[1], "bind" | "rebase") {
+                assert!(said.contains("FORCE_INTEGRITY"), "{verb:?}: {said}");
+            }
+        }
+    }
+    assert!(refused >= 6, "{refused}");
+}
+
 /// How many images are refused, and why, is said once.
 #[test]
 fn refused_sets_are_told_in_a_sentence() {

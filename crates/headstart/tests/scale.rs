@@ -244,6 +244,13 @@ fn failing_programs_and_foreign_folders_have_their_exit_codes() {
         assert!(stderr(&output).contains("exit code 1"), "{}", stderr(&output));
         let found = [&["scale", "--n", "1,2,3", "-i", "-r", "5", "--json"], extra, &fails[..]];
         assert_eq!(column(&json(&found.concat()), "n").len(), 4);
+        // Only the exit codes that are named.
+        let sized = ["scale", "--n", "1,2,3", "-r", "5", "--json"];
+        let found = [&sized[..], &["-i=1,2,3"], extra, &fails];
+        assert_eq!(column(&json(&found.concat()), "n").len(), 4);
+        let output = run(&[&sized[..], &["-i=1,2"], extra, &fails].concat());
+        assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+        assert!(stderr(&output).contains("exit code 3"), "{}", stderr(&output));
     }
     assert_eq!(run(&["scale", "--n", "1,2,3", "--", "no-such-@N@"]).status.code(), Some(3));
     assert!(run(&["measure", "-r", "2", "--save", path, "true"]).status.success());
@@ -291,4 +298,36 @@ fn generated_workloads_are_kept_with_the_run_and_made_again_where_they_are_gone(
     let found = json(&["scale", "--resume", path, "--json", "-r", "8"]);
     assert_eq!(column(&found, "samples"), [8.0; 4]);
     assert!(run_folder.join("workloads/n-3/main").is_file());
+}
+
+#[test]
+fn a_sweep_that_goes_on_removes_nothing_outside_of_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, precious) = (folder.path().join("run"), folder.path().join("precious-2"));
+    let sweep = ["scale", "shape", "star", "--n", "1,2,3", "--count", "faults", "--save"];
+    let made = run(&[&sweep[..], &[path.to_str().unwrap()]].concat());
+    assert!(made.status.success(), "{}", stderr(&made));
+    fs::create_dir(&precious).unwrap();
+    fs::write(precious.join("thesis"), "text").unwrap();
+    let plan = fs::read_to_string(path.join("sweep.json")).unwrap();
+    let resumed = |change: &dyn Fn(&mut Value)| {
+        let mut plan: Value = serde_json::from_str(&plan).unwrap();
+        plan["counts"] = Value::Array(Vec::new());
+        change(&mut plan);
+        fs::write(path.join("sweep.json"), plan.to_string()).unwrap();
+        let output = run(&["scale", "--resume", path.to_str().unwrap()]);
+        assert_eq!(fs::read_to_string(precious.join("thesis")).unwrap(), "text");
+        output
+    };
+    let output = resumed(&|plan| plan["subject"]["workload"]["varied"] = "../../precious".into());
+    assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
+    assert!(stderr(&output).contains("'../../precious'"), "{}", stderr(&output));
+    // A link out of the folder.
+    fs::remove_dir_all(path.join("workloads/n-2")).unwrap();
+    std::os::unix::fs::symlink(&precious, path.join("workloads/n-2")).unwrap();
+    let output = resumed(&|_| ());
+    assert!(!output.status.success());
+    assert!(stderr(&output).contains("workloads/n-2"), "{}", stderr(&output));
+    fs::remove_file(path.join("workloads/n-2")).unwrap();
+    assert!(resumed(&|_| ()).status.success());
 }

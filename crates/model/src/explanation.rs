@@ -32,7 +32,8 @@ pub struct ProcessReport {
     /// Until when.
     pub ended_us: f64,
     /// The part of the launch charged to it: at every instant the image started last of those
-    /// alive is charged, so that waiting parents cost nothing. These sum to the launch's total.
+    /// alive is charged, so that waiting parents cost nothing. One that outlives the launch and
+    /// sleeps is charged nothing. These sum to the launch's total.
     pub charged_us: f64,
     /// Its own phases; they sum to `ended_us − started_us`.
     pub phases: Vec<PhaseTime>,
@@ -145,8 +146,9 @@ pub struct Finding {
     /// phase's findings that are part of no other never sum to more than the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// The finding of the same phase that this one is a part of, by its id. The costs of all
-    /// parts never sum to more than that finding's.
+    /// The finding that this one is a part of, by its id: of the same phase, or about the
+    /// processes. The costs of all parts never sum to more than that finding's, and those of
+    /// findings that are no parts never to more than the launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_of: Option<String>,
     /// What to do.
@@ -191,6 +193,9 @@ pub struct Explanation {
     pub total_us: f64,
     /// Phases in order; they sum to `total_us`.
     pub phases: Vec<PhaseTime>,
+    /// What a reader of the figures should know, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Where the figures come from.
     pub sources: Vec<Source>,
     /// Every executed image, in order of start.

@@ -47,8 +47,8 @@ pub use image::{
 pub use launch::{CacheState, ColdCheck, Ending, Launch, Sample, Until};
 pub use machine::{Check, CheckState, Machine};
 pub use pe::{
-    BoundDll, BoundForwarder, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts, PeFlags,
-    PeKind, PeSection, StrongNameFacts, TlsFacts,
+    BoundDll, BoundForwarder, BoundState, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts,
+    PeFlags, PeKind, PeSection, StrongNameFacts, TlsFacts,
 };
 pub use pe_set::{Collision, Collisions, PE_SET_SCHEMA, PeSet, SetFinding, StampTwins};
 pub use phase::{Phase, PhaseTime};

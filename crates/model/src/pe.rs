@@ -89,8 +89,28 @@ pub struct BoundDll {
     pub time_stamp: u32,
     /// DLLs that exports of it are forwarded to, with theirs.
     pub forwarders: Vec<BoundForwarder>,
-    /// Whether what would be loaded now is what was bound to; `None` where that is not known.
+    /// Whether loaders would take the addresses as they are; `None` where that is not known.
     pub valid: Option<bool>,
+    /// The same, and why.
+    #[serde(default)]
+    pub state: BoundState,
+}
+
+/// What loaders make of addresses that were written beforehand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BoundState {
+    /// They take them.
+    Valid,
+    /// They look the imports up: the DLL is another than the one that was bound to.
+    Stale,
+    /// They look the imports up: the DLL is the same, and ASLR moves it.
+    Moved,
+    /// No address was written: the DLL was not found when the others were bound.
+    Unbound,
+    /// The DLL was not found.
+    #[default]
+    Unknown,
 }
 
 /// A DLL that a bound DLL forwards to.

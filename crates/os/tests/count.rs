@@ -103,7 +103,7 @@ fn faults_grow_with_the_pages_touched() {
 
 #[test]
 fn failures_and_endless_programs_are_told() {
-    let options = Options { timeout: Duration::from_millis(300), cpu: None };
+    let options = Options { timeout: Duration::from_millis(300), cpu: None, to_entry: false };
     let sh = |script: &str| command(Path::new("/bin/sh"), &["-c", script]);
     assert_eq!(count::syscalls(&sh("exit 3"), &options).unwrap().ending, Ending::Code(3));
     assert_eq!(count::syscalls(&sh("kill -TERM $$"), &options).unwrap().ending, Ending::Signal(15));

@@ -61,7 +61,7 @@ fn change(variant: &VariantResult, results: &Results, style: &Style) -> [Cell; 2
     if let Some(effect) = results.effects.iter().find(of) {
         return [
             Cell::new(tint(effect.verdict), brief(effect, style)),
-            Cell::new(Tint::Plain, brief_interval(effect, style)),
+            Cell::new(Tint::Plain, brief_interval(effect, &results.rules, style)),
         ];
     }
     let baseline = results.effects.iter().any(|effect| effect.baseline == variant.name);

@@ -44,7 +44,7 @@ fn manner(found: &Optimization, style: &Style) -> String {
 
 /// What can be said of the best.
 fn best(found: &Optimization, style: &Style) -> String {
-    let rules = Rules { confidence: found.confidence, ..Rules::default() };
+    let rules = rules(found);
     let best = found.variants.iter().find(|variant| variant.name == found.best);
     let effect = best.and_then(|best| effect(found, best, &best.warm));
     if let Some(effect) = effect.filter(|effect| effect.verdict == Verdict::Faster) {
@@ -68,7 +68,7 @@ fn best(found: &Optimization, style: &Style) -> String {
 fn best_cold(found: &Optimization, style: &Style) -> Option<String> {
     let best = found.variants.iter().find(|variant| variant.name == found.best)?;
     let effect = effect(found, best, best.cold.as_ref()?)?;
-    let rules = Rules { confidence: found.confidence, ..Rules::default() };
+    let rules = rules(found);
     Some(format!("Cold: {}", sentence(&effect, &rules, style)))
 }
 
@@ -151,6 +151,10 @@ fn columns(found: &Optimization, part: Part, times: &str) -> Vec<Column> {
     columns
 }
 
+fn rules(found: &Optimization) -> Rules {
+    Rules { confidence: found.confidence, ..Rules::default() }
+}
+
 fn row(
     found: &Optimization,
     variant: &VariantReport,
@@ -196,7 +200,7 @@ fn change(
         VariantState::Verified => match effect(found, variant, figures) {
             Some(effect) => [
                 Cell::new(tint(effect.verdict), brief(&effect, style)),
-                Cell::new(Tint::Plain, brief_interval(&effect, style)),
+                Cell::new(Tint::Plain, brief_interval(&effect, &rules(found), style)),
             ],
             None => said(Tint::Faint, "not compared"),
         },

@@ -96,10 +96,12 @@ pub fn brief(effect: &Effect, style: &Style) -> String {
 }
 
 /// The interval, for a table: with signs where no verdict gives the direction. Empty where there
-/// are too few rounds for any interval of that confidence.
-pub fn brief_interval(effect: &Effect, style: &Style) -> String {
+/// are too few rounds for a verdict, or for any interval of that confidence.
+pub fn brief_interval(effect: &Effect, rules: &Rules, style: &Style) -> String {
     // With fewer rounds even the span of all of them has less confidence (a sign test).
-    if 2.0 * 0.5_f64.powf(f64::from(effect.rounds)) > 1.0 - effect.confidence {
+    if effect.rounds < rules.least_rounds
+        || 2.0 * 0.5_f64.powf(f64::from(effect.rounds)) > 1.0 - effect.confidence
+    {
         return String::new();
     }
     match effect.verdict {
@@ -269,15 +271,26 @@ mod tests {
         assert_eq!(ends(0.97, 1.021), "−3.0 to +2.1 %");
         assert_eq!(ends(0.998, 1.0), "0.00–0.20 %");
         assert_eq!(ends(1.0, 1.0), "0.0–0.0 %");
-        let brief = |effect: &Effect| brief_interval(effect, &STYLE);
+        let brief = |effect: &Effect| brief_interval(effect, &Rules::default(), &STYLE);
         assert_eq!(brief(&effect(1.001, 1.008, 1.025, Verdict::Inconclusive)), "+0.1 to +2.5 %");
         assert_eq!(brief(&effect(0.82, 0.86, 0.93, Verdict::Inconclusive)), "−18.0 to −7.0 %");
         assert_eq!(brief(&effect(0.82, 0.86, 0.93, Verdict::Faster)), "7.0–18.0 %");
         assert_eq!(brief(&effect(0.02, 0.025, 0.04, Verdict::Faster)), "25.0–50.0 ×");
-        let few = Effect { rounds: 7, ..effect(0.82, 0.86, 0.93, Verdict::Inconclusive) };
-        assert_eq!(
-            (brief(&few), brief(&Effect { rounds: 8, ..few.clone() }).is_empty()),
-            (String::new(), false)
-        );
+    }
+
+    #[test]
+    fn no_interval_contradicts_that_the_rounds_are_too_few() {
+        let few = |rounds, least_rounds| {
+            let effect = Effect { rounds, ..effect(0.82, 0.86, 0.93, Verdict::Inconclusive) };
+            let rules = Rules { least_rounds, ..Rules::default() };
+            assert!(
+                rounds >= least_rounds || sentence(&effect, &rules, &STYLE).contains("too few")
+            );
+            brief_interval(&effect, &rules, &STYLE)
+        };
+        assert_eq!((few(8, 10), few(9, 10)), (String::new(), String::new()));
+        // Not even all rounds make an interval of 99 %.
+        assert_eq!(few(7, 5), "");
+        assert_eq!(few(10, 10), "−18.0 to −7.0 %");
     }
 }

@@ -37,6 +37,15 @@ pub enum WorkloadError {
         /// One of the names in it.
         found: String,
     },
+    /// Somebody else writes to the folder.
+    #[error(
+        "another process is writing to the folder '{}'; choose a new folder",
+        folder.display()
+    )]
+    Claimed {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A file or folder could not be written.
     #[error("{}: {error}; {remedy}", path.display())]
     Io {

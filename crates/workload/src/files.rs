@@ -1,9 +1,10 @@
 use crate::WorkloadError;
 use rayon::prelude::*;
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Makes the bytes of one file.
 type Content = Box<dyn Fn() -> Result<Vec<u8>, WorkloadError> + Send + Sync>;
@@ -95,12 +96,13 @@ impl Files {
     /// written in parallel, the program last; memory is that of the files in the making.
     ///
     /// # Errors
-    /// The folder is not empty, or a file cannot be written; what was written is removed then.
+    /// The folder is not empty, somebody else is writing to it, or a file cannot be written; what
+    /// was written is removed then.
     pub fn write_to(&self, folder: &Path) -> Result<Written, WorkloadError> {
-        let created = claim(folder)?;
-        let written = self.write_all(folder);
+        let claim = Claim::new(folder)?;
+        let written = self.write_all(&claim);
         if written.is_err() {
-            self.remove(folder, created);
+            claim.abandon();
         }
         Ok(Written {
             program: folder.join(&self.program),
@@ -109,61 +111,82 @@ impl Files {
         })
     }
 
-    fn write_all(&self, folder: &Path) -> Result<u64, WorkloadError> {
+    fn write_all(&self, claim: &Claim) -> Result<u64, WorkloadError> {
         for inner in &self.folders {
-            let path = folder.join(inner);
+            let path = claim.folder.join(inner);
             std::fs::create_dir(&path).map_err(|error| WorkloadError::io(&path, error))?;
+            claim.made(path);
         }
         let Some((program, others)) = self.files.split_last() else { return Ok(0) };
         let bytes: u64 = match others {
             [] => 0,
-            others => others.par_iter().map(|file| file.write(folder)).sum::<Result<u64, _>>()?,
+            others => others.par_iter().map(|file| file.write(claim)).sum::<Result<u64, _>>()?,
         };
-        Ok(bytes + program.write(folder)?)
-    }
-
-    /// Whatever cannot be removed either is left: the error that led here is the one to tell.
-    fn remove(&self, folder: &Path, created: bool) {
-        for file in &self.files {
-            let _ = std::fs::remove_file(folder.join(&file.path));
-        }
-        for inner in &self.folders {
-            let _ = std::fs::remove_dir(folder.join(inner));
-        }
-        if created {
-            let _ = std::fs::remove_dir(folder);
-        }
+        Ok(bytes + program.write(claim)?)
     }
 }
 
 impl Planned {
-    fn write(&self, folder: &Path) -> Result<u64, WorkloadError> {
-        let path = folder.join(&self.path);
+    fn write(&self, claim: &Claim) -> Result<u64, WorkloadError> {
+        let path = claim.folder.join(&self.path);
         let bytes = (self.content)()?;
         let mode = if self.executable { 0o777 } else { 0o666 };
         let file: std::io::Result<File> =
             OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
-        file.and_then(|mut file| file.write_all(&bytes))
-            .map_err(|error| WorkloadError::io(&path, error))?;
+        let mut file = file.map_err(|error| WorkloadError::io(&path, error))?;
+        claim.made(path.clone());
+        file.write_all(&bytes).map_err(|error| WorkloadError::io(&path, error))?;
         Ok(bytes.len() as u64)
     }
 }
 
-/// Makes sure that `folder` is there and empty; says whether it was created.
-fn claim(folder: &Path) -> Result<bool, WorkloadError> {
-    let failed = |error| WorkloadError::io(folder, error);
-    match std::fs::read_dir(folder) {
-        Ok(mut entries) => match entries.next() {
-            None => Ok(false),
-            Some(entry) => Err(WorkloadError::NotEmpty {
-                folder: folder.to_owned(),
-                found: entry.map_err(failed)?.file_name().to_string_lossy().into_owned(),
-            }),
-        },
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            std::fs::create_dir_all(folder).map_err(failed)?;
-            Ok(true)
+/// A folder that this process alone writes to, and what it has made there.
+struct Claim {
+    folder: PathBuf,
+    /// The folder itself did not exist.
+    created: bool,
+    /// Files and folders in order of making.
+    made: Mutex<Vec<PathBuf>>,
+    /// Locked until everything is written.
+    _lock: Option<File>,
+}
+
+impl Claim {
+    /// Makes sure that `folder` is there, empty, and nobody else's.
+    fn new(folder: &Path) -> Result<Claim, WorkloadError> {
+        let failed = |error| WorkloadError::io(folder, error);
+        let created = !folder.exists();
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let lock = match File::open(folder).map(|file| (file.try_lock(), file)) {
+            Ok((Err(TryLockError::WouldBlock), _)) => {
+                return Err(WorkloadError::Claimed { folder: folder.to_owned() });
+            }
+            // Some network file systems lock no folders.
+            Ok((Err(TryLockError::Error(_)), _)) => None,
+            Ok((Ok(()), file)) => Some(file),
+            Err(error) => return Err(failed(error)),
+        };
+        if let Some(entry) = std::fs::read_dir(folder).map_err(failed)?.next() {
+            let found = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+            return Err(WorkloadError::NotEmpty { folder: folder.to_owned(), found });
         }
-        Err(error) => Err(failed(error)),
+        let (folder, made) = (folder.to_owned(), Mutex::default());
+        Ok(Claim { folder, created, made, _lock: lock })
+    }
+
+    fn made(&self, path: PathBuf) {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+    }
+
+    /// Removes what was made. Whatever cannot be removed is left: the error that led here is the
+    /// one to tell.
+    fn abandon(self) {
+        let made = self.made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for path in made.iter().rev() {
+            let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir(path));
+        }
+        if self.created {
+            let _ = std::fs::remove_dir(&self.folder);
+        }
     }
 }

@@ -90,3 +90,49 @@ fn what_was_written_is_what_is_there() {
     let sizes = files.names().map(|name| folder.path().join(name).metadata().unwrap().len());
     assert_eq!(written.bytes, sizes.sum::<u64>());
 }
+
+#[test]
+fn of_two_that_write_to_one_folder_one_is_complete_and_the_other_refused() {
+    for round in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        // A folder that is there already, and one that is not.
+        let out = if round % 2 == 0 { folder.path().to_owned() } else { folder.path().join("new") };
+        let write = || {
+            let files = generate(&pietrek(20, 20, 5)).unwrap();
+            files.write_to(&out).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let results = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(write)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        let fine = results.iter().filter(|result| result.is_ok()).count();
+        assert_eq!(fine, 1, "{results:?}");
+        let there = std::fs::read_dir(&out).unwrap().count();
+        assert_eq!(there, generate(&pietrek(20, 20, 5)).unwrap().names().count(), "{results:?}");
+        let refusal = |result: Result<(), String>| result.err().unwrap_or_default();
+        let refusals = results.into_iter().map(refusal).filter(|text| !text.is_empty());
+        for text in refusals {
+            let said = ["another process is writing", "is not empty"];
+            assert!(said.iter().any(|part| text.contains(part)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_somebody_else_wrote_meanwhile_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = generate(&shape(Kind::SearchPath, 3)).unwrap();
+    let program = files.names().last().unwrap().to_owned();
+    // It appears after the folder was found empty: as a name that cannot be created twice.
+    let late = folder.path().join(&program);
+    let waiting = std::thread::spawn({
+        let (folder, late) = (folder.path().to_owned(), late.clone());
+        move || {
+            while std::fs::read_dir(&folder).unwrap().next().is_none() {}
+            let _ = std::fs::OpenOptions::new().write(true).create_new(true).open(late);
+        }
+    });
+    let written = files.write_to(folder.path());
+    waiting.join().unwrap();
+    assert!(late.exists(), "{written:?}");
+}

@@ -5,6 +5,7 @@ mod alone;
 mod answers;
 mod build;
 pub mod bundle;
+mod every_program;
 mod experiments;
 mod explain;
 mod figures;

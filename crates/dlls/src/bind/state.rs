@@ -4,9 +4,11 @@
 //! 2002): a loader compares `TimeDateStamp`, and that the DLL is at its preferred base.
 
 use crate::Declined;
-use crate::names::text;
-use crate::{Missing, Set};
+use crate::Set;
+use crate::names::{key, text};
 use image::pe::{Pe, spec};
+use model::BoundState;
+use std::collections::BTreeSet;
 
 /// `TimeDateStamp` of descriptors whose state is in the bound-import directory.
 pub(crate) const IN_DIRECTORY: u32 = u32::MAX;
@@ -29,6 +31,10 @@ pub enum State {
     Valid,
     /// They would bind anew, and why.
     Stale(String),
+    /// They would bind anew although nothing has changed: ASLR moves this DLL.
+    Moved(String),
+    /// There are no addresses: the DLL was not at hand when the others were bound.
+    Unbound,
     /// The DLL is not at hand.
     Unknown(String),
 }
@@ -38,8 +44,19 @@ impl State {
     pub fn valid(&self) -> Option<bool> {
         match self {
             State::Valid => Some(true),
-            State::Stale(_) => Some(false),
-            State::Unknown(_) => None,
+            State::Stale(_) | State::Moved(_) => Some(false),
+            State::Unbound | State::Unknown(_) => None,
+        }
+    }
+
+    /// The same without names.
+    pub fn kind(&self) -> BoundState {
+        match self {
+            State::Valid => BoundState::Valid,
+            State::Stale(_) => BoundState::Stale,
+            State::Moved(_) => BoundState::Moved,
+            State::Unbound => BoundState::Unbound,
+            State::Unknown(_) => BoundState::Unknown,
         }
     }
 }
@@ -57,9 +74,13 @@ pub fn state(set: &Set<'_>, importer: usize) -> Result<Vec<BoundTo>, Declined> {
         Declined::refused(member.name(), reason)
     };
     let mut all = Vec::new();
+    let unbound = unbound(member.pe());
     for bound in member.pe().bound_imports() {
         let bound = bound.map_err(|damage| damaged(damage.to_string()))?;
-        let mut state = compared(set, importer, bound.name, bound.time_stamp);
+        let mut state = match bound.time_stamp {
+            0 if unbound.contains(&key(bound.name)) => State::Unbound,
+            time_stamp => compared(set, importer, bound.name, time_stamp),
+        };
         for (name, time_stamp) in &bound.forwarders {
             if state == State::Valid {
                 state = compared(set, importer, name, *time_stamp);
@@ -81,10 +102,15 @@ pub fn state(set: &Set<'_>, importer: usize) -> Result<Vec<BoundTo>, Declined> {
     Ok(all)
 }
 
+/// DLLs whose imports have no addresses yet, by their descriptors.
+fn unbound(file: &Pe<'_>) -> BTreeSet<Vec<u8>> {
+    let imported = file.imported().map_while(Result::ok);
+    imported.filter(|one| one.time_stamp == 0).map(|one| key(one.name)).collect()
+}
+
 fn compared(set: &Set<'_>, importer: usize, name: &[u8], time_stamp: u32) -> State {
     let dll = match set.dll(importer, name) {
         Ok(dll) => dll,
-        Err(missing @ Missing::ApiSet(_)) => return State::Stale(missing.to_string()),
         Err(missing) => return State::Unknown(missing.to_string()),
     };
     let Some(dll) = set.member(dll) else { return State::Unknown(text(name)) };
@@ -95,7 +121,7 @@ fn compared(set: &Set<'_>, importer: usize, name: &[u8], time_stamp: u32) -> Sta
         return State::Stale(format!("{name} has the time stamp {is:#x}, not {was:#x}"));
     }
     if is_moved(dll.pe()) {
-        return State::Stale(format!("{} is moved by ASLR (DYNAMICBASE)", dll.file_name()));
+        return State::Moved(format!("{} is moved by ASLR (DYNAMICBASE)", dll.file_name()));
     }
     State::Valid
 }

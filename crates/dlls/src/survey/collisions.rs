@@ -1,25 +1,36 @@
 //! Images whose preferred places overlap.
 
+use super::names::name;
+use crate::files::folder_of;
 use model::{Collision, Collisions, PeFacts, PeKind};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 const PAGE: u64 = 4096;
 
-/// Places that are taken in one process: start to end and image.
+/// Places that are taken in one process: start and image to end. Those of DLLs of one name may
+/// overlap, as only one of these is loaded.
 #[derive(Default)]
-struct Taken(BTreeMap<u64, (u64, usize)>);
+struct Taken {
+    places: BTreeMap<(u64, usize), u64>,
+    widest: u64,
+}
 
 impl Taken {
-    /// The image at the lowest address that has a part of a range.
-    fn by(&self, start: u64, end: u64) -> Option<usize> {
-        let before = self.0.range(..=start).next_back();
-        let before = before.filter(|(_, (end, _))| *end > start);
-        let within = self.0.range(start..end).next();
-        before.or(within).map(|(_, (_, image))| *image)
+    fn add(&mut self, start: u64, end: u64, image: usize) {
+        self.places.insert((start, image), end);
+        self.widest = self.widest.max(end - start);
+    }
+
+    /// The images that have a part of a range, the lowest first.
+    fn by(&self, start: u64, end: u64) -> impl Iterator<Item = usize> {
+        let within = self.places.range((start.saturating_sub(self.widest), 0)..(end, 0));
+        within.filter(move |(_, until)| **until > start).map(|((_, image), _)| *image)
     }
 }
 
-/// Who is moved, when images take their places in order.
+/// Who is moved, when images take their places in order: by the one of its own folder, if there
+/// is a choice.
 pub(super) fn find(files: &[PeFacts]) -> Collisions {
     let mut collisions = Collisions::default();
     let mut programs: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -42,11 +53,13 @@ pub(super) fn find(files: &[PeFacts]) -> Collisions {
             })
         };
         let program = programs.get(&*file.machine).and_then(|all| all.iter().find(overlaps));
-        match taken.by(start, end).or(program.copied()).and_then(|by| files.get(by)) {
+        let (own, folder) = (name(file), folder_of(Path::new(&file.path)));
+        let others = taken.by(start, end).filter_map(|by| files.get(by));
+        let others = others.filter(|by| name(by) != own);
+        let by = others.min_by_key(|by| folder_of(Path::new(&by.path)) != folder);
+        match by.or(program.and_then(|program| files.get(*program))) {
             Some(by) => add(&mut collisions, file, by),
-            None => {
-                taken.0.insert(start, (end, index));
-            }
+            None => taken.add(start, end, index),
         }
     }
     collisions

@@ -1,6 +1,6 @@
 //! What can be done better, and by which command.
 
-use super::remedy::{self, obstacle, to_moving, to_realigning};
+use super::remedy::{self, Obstacle, obstacle, to_checksum, to_moving, to_realigning};
 use super::{collisions, twins};
 use crate::names::{key, key_of_file};
 use model::figures::{bytes, count, plural};
@@ -124,12 +124,13 @@ fn rebase(files: &[PeFacts], collisions: &Collisions) -> String {
     let staying: Vec<PeFacts> = files.iter().filter(stays).cloned().collect();
     let left: Vec<String> =
         collisions::find(&staying).moved.into_iter().map(|moved| moved.path).collect();
-    let command = "headstart pe rebase --auto --out DIR FILE…";
+    let command = remedy::to_rebase(files, "--auto");
     let all = "give each a base of its own when linking";
-    let never = |file: &PeFacts| to_moving(file) == Some(remedy::Obstacle::Never);
-    let signed = files.iter().filter(|file| left.contains(&file.path) && !never(file)).count();
+    let signed = |file: &&PeFacts| to_moving(file) == Some(Obstacle::Signed);
+    let of_left = files.iter().filter(|file| left.contains(&file.path));
+    let signed = of_left.filter(signed).count();
     match (left.len(), signed) {
-        (0, _) => command.to_owned(),
+        (0, _) => command,
         (left, 0) if left == collisions.moved.len() => all.to_owned(),
         (left, _) if left == collisions.moved.len() => {
             format!("{all}; or {command} with --strip-signature, which moves {}", of(signed))
@@ -162,7 +163,8 @@ fn hints(files: &[PeFacts]) -> Option<SetFinding> {
     let cause = format!("{} of {} import hints are wrong", count(wrong), count(checked));
     let evidence =
         vec!["for each of these, the loader searches all names that the DLL exports".to_owned()];
-    let remedy = remedy::command(files, &paths, "headstart pe hints --out DIR FILE…", obstacle);
+    let command = remedy::for_set(files, "hints", "FILE…");
+    let remedy = remedy::command(files, &paths, &command, obstacle);
     (wrong > 0).then(|| finding("wrong-hints", cause, evidence, paths, &remedy))
 }
 
@@ -180,8 +182,8 @@ fn alignment(files: &[PeFacts]) -> Option<SetFinding> {
          Windows maps them anyway",
         bytes(total)
     )];
-    let command = "headstart pe realign --file-alignment 4096 --out DIR FILE…";
-    let remedy = &remedy::command(files, &paths, command, to_realigning);
+    let command = remedy::for_each(files, "realign --file-alignment 4096");
+    let remedy = &remedy::command(files, &paths, &command, to_realigning);
     (!paths.is_empty()).then(|| finding("file-alignment", cause, evidence, paths, remedy))
 }
 
@@ -201,8 +203,8 @@ fn same_stamps(files: &[PeFacts], twins: &[StampTwins]) -> Option<SetFinding> {
         format!("Wine compares each pair that is loaded: {} system calls if all are", count(calls)),
     ];
     // Every image gets its right checksum, and those that move another time stamp too.
-    let command = "headstart pe rebase --auto --checksum --out DIR FILE…";
-    let command = remedy::command(files, &paths, command, to_moving);
+    let command = remedy::to_rebase(files, "--auto --checksum");
+    let command = remedy::command(files, &paths, &command, to_moving);
     let remedy = format!("{command}; or link each with its own time stamp or hash");
     Some(finding("same-stamps", cause, evidence, paths, &remedy))
 }
@@ -211,21 +213,22 @@ fn stale_bindings(files: &[PeFacts]) -> Option<SetFinding> {
     let paths = those(files, |file| file.bound.iter().any(|dll| dll.valid == Some(false)));
     let stale = |file: &PeFacts| file.bound.iter().filter(|dll| dll.valid == Some(false)).count();
     let dlls: usize = files.iter().map(stale).sum();
-    let cause = format!("{} bound to DLLs that have changed or are moved", are(paths.len()));
+    let cause = format!("{} bound to DLLs that have changed or that ASLR moves", are(paths.len()));
     let evidence = vec![format!(
-        "{} no longer valid, and are looked up by name again",
+        "loaders look up {} as if they were not bound",
         match dlls {
-            1 => "the imports of 1 DLL are".to_owned(),
-            dlls => format!("the imports of {} DLLs are", count(dlls as u64)),
+            1 => "the imports from 1 DLL".to_owned(),
+            dlls => format!("the imports from {} DLLs", count(dlls as u64)),
         }
     )];
-    let unbind = remedy::command(files, &paths, "headstart pe unbind --out DIR FILE…", obstacle);
+    let unbind = remedy::for_each(files, "unbind");
+    let unbind = remedy::command(files, &paths, &unbind, obstacle);
     let fit = |file: &PeFacts| obstacle(file).is_none() && !file.flags.no_bind;
     let remedy = match files.iter().filter(|file| paths.contains(&file.path)).all(|file| {
         let stale = || file.bound.iter().filter(|dll| dll.valid == Some(false));
         fit(file) && stale().all(|dll| stays_where_it_wants(files, file, &dll.name))
     }) {
-        true => format!("headstart pe bind --out DIR EXE DLL…; or {unbind}"),
+        true => format!("{}; or {unbind}", remedy::for_set(files, "bind", "EXE DLL…")),
         false => unbind,
     };
     (!paths.is_empty()).then(|| finding("stale-bindings", cause, evidence, paths, &remedy))
@@ -236,7 +239,8 @@ fn stays_where_it_wants(files: &[PeFacts], importer: &PeFacts, dll: &str) -> boo
     let key = key(dll.as_bytes());
     files.iter().any(|file| {
         let same = key_of_file(Path::new(&file.path)) == key && file.machine == importer.machine;
-        same && !file.flags.dynamic_base
+        // One without a time stamp is not bound to.
+        same && !file.flags.dynamic_base && file.time_stamp != 0
     })
 }
 
@@ -253,8 +257,8 @@ fn run_from_swap(files: &[PeFacts]) -> Option<SetFinding> {
         "from the network or removable media, Windows reads the whole file before it starts it"
             .to_owned(),
     ];
-    let command = "headstart pe flags --clear swaprun:net,swaprun:cd --out DIR FILE…";
-    let command = remedy::command(files, &paths, command, obstacle);
+    let command = remedy::for_each(files, "flags --clear swaprun:net,swaprun:cd");
+    let command = remedy::command(files, &paths, &command, obstacle);
     let remedy = format!("if the medium stays connected: {command}");
     (!paths.is_empty()).then(|| finding("run-from-swap", cause, evidence, paths, &remedy))
 }
@@ -272,8 +276,9 @@ fn checksums(files: &[PeFacts]) -> Option<SetFinding> {
     let evidence = vec![
         "Windows refuses such files as drivers and as DLLs that are loaded at boot".to_owned(),
     ];
-    // A change of the checksum alone breaks no signature.
-    let remedy = "find out what has changed them; headstart pe unbind --checksum --out DIR FILE… \
-         corrects it (and undoes binding)";
-    (!paths.is_empty()).then(|| finding("checksums", cause, evidence, paths, remedy))
+    let command = remedy::for_each(files, "unbind --checksum");
+    let command = remedy::command(files, &paths, &command, to_checksum);
+    let remedy =
+        format!("find out what has changed them; to correct it (and undo binding): {command}");
+    (!paths.is_empty()).then(|| finding("checksums", cause, evidence, paths, &remedy))
 }

@@ -2,6 +2,7 @@
 
 mod collisions;
 mod findings;
+mod names;
 mod references;
 mod remedy;
 mod twins;

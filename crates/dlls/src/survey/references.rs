@@ -1,7 +1,7 @@
 //! What an image's facts say of other images, once these are at hand.
 
 use crate::{Set, bind, hints};
-use model::{BoundDll, PeFacts};
+use model::{BoundDll, BoundState, PeFacts};
 
 /// Completes the facts of image `index` of a set: whether its hints are right and its bound imports
 /// valid. What cannot be known stays unknown; damaged tables are among the facts' problems already.
@@ -19,10 +19,12 @@ pub fn look_up(set: &Set<'_>, index: usize, facts: &mut PeFacts) {
             time_stamp: dll.time_stamp,
             forwarders: Vec::new(),
             valid: None,
+            state: BoundState::Unknown,
         });
         facts.bound = old.collect();
     }
     for (facts, bound) in facts.bound.iter_mut().zip(&bound) {
         facts.valid = bound.state.valid();
+        facts.state = bound.state.kind();
     }
 }

@@ -1,6 +1,7 @@
-//! Commands that are advised, and for which files they work: an advice that headstart itself would
+//! Commands that are advised, and for which files they work: advice that headstart itself would
 //! refuse is worse than none.
 
+use super::names;
 use model::figures::plural;
 use model::{PeFacts, StrongNameFacts};
 
@@ -9,19 +10,58 @@ use model::{PeFacts, StrongNameFacts};
 pub(super) enum Obstacle {
     /// It is signed: only without its signature.
     Signed,
-    /// Windows loads it only signed, or it is laid out so that it cannot be changed.
-    Never,
+    /// It is signed and has appended data: it may be that neither can be removed.
+    SignedAppended,
     /// Data was appended to it, which would move: only with --keep-overlay.
     Appended,
+    /// Something in it is wrong.
+    Malformed,
+    /// Windows loads it only signed, or it is laid out so that it cannot be changed.
+    Never,
+}
+
+impl Obstacle {
+    const ALL: [Obstacle; 5] = [
+        Obstacle::Signed,
+        Obstacle::SignedAppended,
+        Obstacle::Appended,
+        Obstacle::Malformed,
+        Obstacle::Never,
+    ];
+
+    /// What is said of so many images.
+    fn words(self, number: u64) -> String {
+        let (are, have) =
+            (plural(number, "image is", "images are"), plural(number, "image has", "images have"));
+        match self {
+            Obstacle::Signed => format!(
+                "{are} signed (change such images before they are signed, or add --strip-signature)"
+            ),
+            Obstacle::SignedAppended => format!(
+                "{are} signed and {} appended data (change such images when they are built)",
+                if number == 1 { "has" } else { "have" }
+            ),
+            Obstacle::Appended => format!(
+                "{have} appended data that would move (add --keep-overlay, and test the result)"
+            ),
+            Obstacle::Malformed => format!("{are} malformed (build or copy such images again)"),
+            Obstacle::Never => {
+                format!("{are} not changed by headstart (build such images again)")
+            }
+        }
+    }
 }
 
 /// What keeps every verb from changing a file.
 pub(super) fn obstacle(file: &PeFacts) -> Option<Obstacle> {
-    if file.flags.force_integrity {
-        return Some(Obstacle::Never);
+    let signed = file.certificates > 0 || file.strong_name == Some(StrongNameFacts::Signed);
+    match (signed, file.overlay_bytes > 0) {
+        _ if file.flags.force_integrity => Some(Obstacle::Never),
+        _ if !file.problems.is_empty() => Some(Obstacle::Malformed),
+        (true, true) => Some(Obstacle::SignedAppended),
+        (true, false) => Some(Obstacle::Signed),
+        (false, _) => None,
     }
-    let strong_name = file.strong_name == Some(StrongNameFacts::Signed);
-    (file.certificates > 0 || strong_name).then_some(Obstacle::Signed)
 }
 
 /// What keeps `rebase` from moving a file.
@@ -38,6 +78,46 @@ pub(super) fn to_realigning(file: &PeFacts) -> Option<Obstacle> {
     }
 }
 
+/// What keeps `unbind` from correcting a file's checksum, which no signature covers.
+pub(super) fn to_checksum(file: &PeFacts) -> Option<Obstacle> {
+    obstacle(file).filter(|found| *found == Obstacle::Malformed || !file.bound.is_empty())
+}
+
+/// A command for all the files, which works on each by itself.
+pub(super) fn for_each(files: &[PeFacts], verb: &str) -> String {
+    let command = format!("headstart pe {verb} --out DIR FILE…");
+    match names::are_distinct(files) {
+        true => command,
+        false => format!("{command} (folder by folder: some files have the same name)"),
+    }
+}
+
+/// A command for all the files, which looks from one at the others.
+pub(super) fn for_set(files: &[PeFacts], verb: &str, given: &str) -> String {
+    let command = format!("headstart pe {verb} --out DIR {given}");
+    if let Some((one, other)) = names::in_one_folder(files) {
+        return format!("remove {one} or {other}, of which only one can be loaded; then {command}");
+    }
+    match names::are_distinct(files) {
+        true => command,
+        false => format!(
+            "{command} (folder by folder, with --search for the others: some files have the same \
+             name)"
+        ),
+    }
+}
+
+/// The command that gives every file a place of its own.
+pub(super) fn to_rebase(files: &[PeFacts], options: &str) -> String {
+    match names::are_distinct(files) {
+        true => format!("headstart pe rebase {options} --out DIR FILE…"),
+        false => format!(
+            "headstart pe rebase {options} --database PLACES --out DIR FILE… (folder by folder, \
+             with one database: some files have the same name)"
+        ),
+    }
+}
+
 /// The command for those of the files for which it works, and what is the matter with the others.
 pub(super) fn command(
     files: &[PeFacts],
@@ -45,36 +125,24 @@ pub(super) fn command(
     command: &str,
     obstacle: impl Fn(&PeFacts) -> Option<Obstacle>,
 ) -> String {
-    let found = || {
-        let about = files.iter().filter(|file| paths.contains(&file.path));
-        about.map(&obstacle)
-    };
-    let number = |wanted: Obstacle| found().filter(|one| *one == Some(wanted)).count() as u64;
-    let free = found().filter(Option::is_none).count() as u64;
-    let mut rest = Vec::new();
-    if let signed @ 1.. = number(Obstacle::Signed) {
-        rest.push(format!(
-            "{} signed: change such images before they are signed, or add --strip-signature",
-            are(signed)
-        ));
-    }
-    if let appended @ 1.. = number(Obstacle::Appended) {
-        let has = plural(appended, "image has", "images have");
-        rest.push(format!("{has} appended data that would move: add --keep-overlay, and test"));
-    }
-    if let never @ 1.. = number(Obstacle::Never) {
-        rest.push(format!("{} not changed by headstart: build them again", are(never)));
-    }
+    let about = files.iter().filter(|file| paths.contains(&file.path));
+    let found: Vec<Option<Obstacle>> = about.map(obstacle).collect();
+    let number = |wanted: Option<Obstacle>| found.iter().filter(|one| **one == wanted).count();
+    let free = number(None);
+    let kept = Obstacle::ALL.map(|obstacle| (obstacle, number(Some(obstacle)) as u64));
+    let kept = kept.into_iter().filter(|(_, number)| *number > 0);
+    let rest: Vec<String> = kept.map(|(obstacle, number)| obstacle.words(number)).collect();
+    let refused = (found.len() - free) as u64;
     match (free, rest.is_empty()) {
         (_, true) => command.to_owned(),
-        (0, _) if number(Obstacle::Never) == found().count() as u64 => {
+        (0, _) if number(Some(Obstacle::Never)) == found.len() => {
             "build them again: headstart cannot change them".to_owned()
         }
-        (0, _) => format!("{command}, but {}", rest.join("; ")),
-        (_, false) => format!("{command}, without some: {}", rest.join("; ")),
+        (0, _) => format!("{command}, but {}", rest.join(", ")),
+        (_, false) => format!(
+            "{command}, leaving out {}: {}",
+            plural(refused, "image", "images"),
+            rest.join(", ")
+        ),
     }
-}
-
-fn are(number: u64) -> String {
-    plural(number, "image is", "images are")
 }

@@ -41,6 +41,22 @@ fn images_that_overlap_are_moved_in_the_order_in_which_they_are_named() {
 }
 
 #[test]
+fn of_dlls_of_one_name_only_one_is_loaded() {
+    let set = survey(vec![
+        dll("one/a.dll", 0x1000_0000),
+        dll("two/A.DLL", 0x1000_0000),
+        dll("one/b.dll", 0x1000_0000),
+        dll("two/b.dll", 0x1000_0000),
+        dll("two/a", 0x1000_0000),
+    ]);
+    let expected = [("one/b.dll", "one/a.dll"), ("two/b.dll", "two/A.DLL"), ("two/a", "two/A.DLL")];
+    assert_eq!(moved(&set), expected);
+    let copies = survey(vec![dll("one/a.dll", 0x1000_0000), dll("two/a.dll", 0x1000_0000)]);
+    assert_eq!(moved(&copies), []);
+    assert!(!ids(&copies).contains(&"collisions"));
+}
+
+#[test]
 fn programs_stay_where_they_are_and_are_not_in_each_others_way() {
     let set = survey(vec![
         dll("d", 0x40_0000),
@@ -167,14 +183,44 @@ fn no_advice_is_given_that_cannot_work() {
     assert_eq!(
         realign(signed(file())),
         format!(
-            "{command}, but 1 image is signed: change such images before they are signed, or add \
-             --strip-signature"
+            "{command}, but 1 image is signed (change such images before they are signed, or add \
+             --strip-signature)"
         )
     );
     assert!(realign(PeFacts { overlay_bytes: 9, ..file() }).contains("add --keep-overlay"));
     let never = "build them again: headstart cannot change them";
     assert_eq!(realign(enforced(file())), never);
     assert_eq!(realign(PeFacts { section_alignment: 512, ..file() }), never);
+}
+
+/// Each advice as it is given for files of one name in several folders.
+#[test]
+fn files_of_one_name_are_changed_folder_by_folder() {
+    let files: Vec<PeFacts> = ["one/a.dll", "one/b.dll", "two/a.dll"]
+        .map(|path| PeFacts { wrong_hints: Some(1), hints_checked: 2, ..dll(path, 0x1000_0000) })
+        .into();
+    let set = survey(files.clone());
+    let by_folder = "headstart pe realign --file-alignment 4096 --out DIR FILE… (folder by folder: \
+                     some files have the same name)";
+    assert_eq!(remedy(&set, "file-alignment"), by_folder);
+    let advice = remedy(&set, "collisions");
+    assert!(advice.starts_with("headstart pe rebase --auto --database PLACES --out"), "{advice}");
+    assert!(remedy(&set, "wrong-hints").contains("with --search for the others"));
+    // Two spellings in one folder.
+    let mut twins = files[..2].to_vec();
+    twins[1].path = "one/A.DLL".to_owned();
+    let advice = remedy(&survey(twins), "wrong-hints");
+    assert!(advice.starts_with("remove one/a.dll or one/A.DLL, of which only"), "{advice}");
+    // Signed ones are left out, and counted once.
+    let mut some = files;
+    some[0].certificates = 1;
+    some[1].certificates = 1;
+    some[1].overlay_bytes = 1;
+    let advice = remedy(&survey(some), "file-alignment");
+    let expected = ", leaving out 2 images: 1 image is signed (change such images before they are \
+                    signed, or add --strip-signature), 1 image is signed and has appended data \
+                    (change such images when they are built)";
+    assert_eq!(advice, by_folder.to_owned() + expected);
 }
 
 #[test]
@@ -184,6 +230,7 @@ fn binding_anew_is_advised_only_where_it_would_hold() {
         time_stamp: 1,
         forwarders: Vec::new(),
         valid: Some(false),
+        state: model::BoundState::Stale,
     };
     let stale = |moved: bool| {
         let mut files = vec![program("p.exe", 0x40_0000), dll("d.dll", 0x1000_0000)];

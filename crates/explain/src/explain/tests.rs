@@ -104,3 +104,27 @@ fn without_anything_the_launch_is_unattributed_with_the_reason() {
     assert_eq!(explanation.sources[0].caveat, "nothing is permitted here");
     assert!(explanation.findings.is_empty());
 }
+
+#[test]
+fn what_is_left_running_and_ended_is_told() {
+    let mut inputs = inputs("soffice", 1.0);
+    inputs.untraced_us = vec![1.0, 1.0];
+    assert!(explain(&inputs).notes.is_empty());
+    inputs.left_running = 2;
+    let mut trace = inputs.phase_traces.value().unwrap()[0].clone();
+    let late = trace.processes.last_mut().unwrap();
+    late.ended_us = trace.total_us + 5.0;
+    let image = late.images.last_mut().unwrap();
+    image.marks.retain(|mark| !matches!(mark.kind, MarkKind::ExitCalled | MarkKind::Exiting));
+    let path = image.path.clone();
+    inputs.phase_traces = Reading::Value(vec![trace]);
+    let explanation = explain(&inputs);
+    let note = "2 of 2 untraced launches left processes running, which headstart ended; use \
+                --until to say when such a program is ready.";
+    assert_eq!(explanation.notes, [note]);
+    let process = explanation.processes.iter().rfind(|process| process.path == path).unwrap();
+    assert_eq!(process.notes, [LEFT_RUNNING]);
+    // One that is ended when it is ready has nothing to explain.
+    inputs.until_ready = true;
+    assert!(explain(&inputs).notes.is_empty());
+}

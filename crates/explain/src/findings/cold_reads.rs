@@ -19,20 +19,21 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         read if major == 0 => format!("the launch reads {} from storage", bytes(read)),
         read => format!("the launch reads {} from storage, and {waits} for it", bytes(read)),
     };
-    let by_bytes = top(context.modules(), 3, |module| module.read_bytes.get().map(|n| n as f64));
+    let modules = context.explanation.modules.iter().collect::<Vec<_>>();
+    let by_bytes = top(&modules, 3, |module| module.read_bytes.get().map(|n| n as f64));
     let mut evidence: Vec<String> = by_bytes
         .into_iter()
         .map(|(module, n)| format!("{}: {}", base_name(&module.path), bytes(n as u64)))
         .collect();
-    let modules: u64 = context.modules().iter().filter_map(|m| m.read_bytes.get()).sum();
-    let known = context.modules().iter().any(|module| module.read_bytes.get().is_some());
-    let data = known && modules * 2 < read;
+    let known = modules.iter().any(|module| module.read_bytes.get().is_some());
+    let by_modules: u64 = modules.iter().filter_map(|module| module.read_bytes.get()).sum();
+    let data = known && by_modules * 2 < read;
     if data {
-        let rest = bytes(read.saturating_sub(modules));
+        let rest = bytes(read.saturating_sub(by_modules));
         evidence.push(format!("{rest} of files that are no programs or libraries"));
     }
     if evidence.is_empty() {
-        let by_faults = top(context.modules(), 3, |m| m.major_faults.get().map(|n| n as f64));
+        let by_faults = top(&modules, 3, |m| m.major_faults.get().map(|n| n as f64));
         evidence.extend(by_faults.into_iter().map(|(module, n)| {
             let faults = plural(n as u64, "major fault", "major faults");
             format!("{}: {faults}", base_name(&module.path))

@@ -1,5 +1,5 @@
 use super::Context;
-use super::shares::cpuid_phase;
+use super::shares::{cpuid_phase, cpuids};
 use crate::names::base_name;
 use model::figures::{count, duration};
 use model::{CpuidTax, Finding, Phase, Reading};
@@ -18,8 +18,8 @@ fn told(context: &Context, tax: &CpuidTax, phase: Phase, cost: f64) -> Option<Fi
         Some(name) => format!(", each answered by the hypervisor ({name})"),
         None => String::new(),
     };
-    let images: Vec<&(String, u64)> =
-        tax.by_image.iter().filter(|(path, _)| cpuid_phase(path) == phase).collect();
+    let mut images = cpuids(context);
+    images.retain(|(path, _)| cpuid_phase(path) == phase);
     let instructions: u64 = images.iter().map(|(_, n)| n).sum();
     let mut evidence =
         vec![format!("{} × {} on this machine", count(instructions), duration(tax.each_us))];
@@ -27,7 +27,7 @@ fn told(context: &Context, tax: &CpuidTax, phase: Phase, cost: f64) -> Option<Fi
         let image = base_name(path);
         format!("{image}: {}", count(*n))
     }));
-    let several = context.explanation.processes.len() > 1;
+    let several = context.members().len() > 1;
     let fewer = if several { "Start fewer processes: each one pays this cost. " } else { "" };
     Some(Finding {
         id: "cpuid".to_owned(),

@@ -17,7 +17,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let mut evidence: Vec<String> = costly
         .map(|(path, us)| format!("finalizers of {}: {}", base_name(path), duration(*us)))
         .collect();
-    let finalisers = total(context.modules(), |facts| facts.finalisers);
+    let finalisers = total(&context.modules(), |facts| facts.finalisers);
     if finalisers > 0 && context.found.exit_called {
         evidence.push(plural(finalisers, "finalizer in all", "finalizers in all"));
     }

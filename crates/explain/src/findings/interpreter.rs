@@ -1,4 +1,4 @@
-use super::{Context, own_code};
+use super::{Context, Scope, own_code};
 use crate::names::base_name;
 use model::figures::count;
 use model::{Finding, Phase, ProcessReport, Reading};
@@ -27,9 +27,7 @@ const INTERPRETERS: [(&str, &str); 6] = [
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let (process, remedy) = applies(context)?;
     // Of what is nobody else's, the interpreter's part.
-    let all: f64 = context.found.mains.values().sum();
-    let part = context.found.mains.get(&process.path).filter(|_| all > 0.0);
-    let cost = context.shares.own * part.map_or(1.0, |us| us / all);
+    let cost = context.shares.own * context.scopes.part(process, Phase::Main);
     if !context.worth(cost) {
         return None;
     }
@@ -58,7 +56,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 
 /// The interpreter that the launch is spent in, and its remedy.
 pub(super) fn applies<'a>(context: &'a Context) -> Option<(&'a ProcessReport, &'static str)> {
-    let process = context.main_image()?;
+    let process = context.scopes.program().filter(|_| context.scope == Scope::Program)?;
     let name = base_name(&process.path);
     let (_, remedy) = INTERPRETERS.iter().find(|(prefix, _)| name.starts_with(prefix))?;
     (context.share(main_us(process)) >= SHARE).then_some((process, *remedy))

@@ -1,22 +1,13 @@
-use super::{Context, stale_bundle};
+use super::{Context, Scope};
 use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, ProcessReport, Reading};
 
 /// Scripts and helper processes that run before the program proper.
 pub(super) fn find(context: &Context) -> Option<Finding> {
-    let program = context.main_image()?;
-    let cost = program.started_us;
-    let before: Vec<&ProcessReport> = context
-        .explanation
-        .processes
-        .iter()
-        .filter(|p| p.started_us < program.started_us && !std::ptr::eq(*p, program))
-        .filter(|p| !stale_bundle::is_one(context, p))
-        .collect();
-    if before.is_empty() || !context.worth(cost) {
-        return None;
-    }
+    let before = context.scopes.members(Scope::Launchers);
+    let program = context.scopes.program().filter(|_| !before.is_empty())?;
+    let cost = context.scopes.cost(Scope::Launchers);
     let mut costly = before.clone();
     costly.sort_by(|a, b| b.charged_us.total_cmp(&a.charged_us));
     let mut evidence: Vec<String> = costly.iter().take(5).map(|p| process(p)).collect();

@@ -15,8 +15,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         let (name, time) = (base_name(&module.path), duration(us));
         format!("{name}: {time}")
     }));
-    let start = context.modules().iter().filter(|m| is_loader(m)).filter_map(|m| m.map_us.get());
-    let start: f64 = start.sum();
+    let loaders = context.modules().into_iter().filter(|module| is_loader(module));
+    let start: f64 = loaders.filter_map(|module| module.map_us.get()).sum();
     if start > 0.0 {
         evidence.push(format!("not included: the loader's own start, {}", duration(start)));
     }

@@ -2,8 +2,9 @@
 //! where its cause does not matter.
 //!
 //! A cost is a measured time where there is one. What is part of another finding says so; the
-//! others of one phase never sum to more than the phase ([`shares`]). A remedy names only what
-//! exists today.
+//! others never sum to more than the launch, and those of one phase never to more than the phase:
+//! every process counts to one part of the launch only ([`scopes`]), and every time of a part to
+//! one cause ([`shares`]). A remedy names only what exists today.
 
 mod cold_reads;
 mod cpuid;
@@ -15,11 +16,13 @@ mod initialisers;
 mod interpreter;
 mod launcher_chain;
 mod libraries;
+mod off_cpu;
 mod old_hash;
 mod own_code;
 mod page_faults;
 mod plugins;
 mod relocations;
+mod scopes;
 mod search_misses;
 mod shares;
 mod stale_bundle;
@@ -32,10 +35,11 @@ use crate::names::base_name;
 use crate::time::{ns, us};
 use model::figures::duration;
 use model::{ElfFacts, Explanation, Finding, FolderWork, ModuleReport, Phase, ProcessReport};
+pub(crate) use scopes::{Scope, Scopes};
 use shares::Shares;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What findings look at besides the explanation.
+/// What findings look at besides the explanation, of the programs of one part of the launch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// Some process of the launch called exit, as far as its end could be seen.
@@ -52,8 +56,6 @@ pub(crate) struct Found {
     pub faults: BTreeMap<Phase, PhaseFaults>,
     /// Calls on the file system by phase and folder.
     pub calls: BTreeMap<Phase, Vec<FolderWork>>,
-    /// What each program is charged of main, by its path.
-    pub mains: BTreeMap<String, f64>,
 }
 
 /// What a finding may look at.
@@ -61,48 +63,87 @@ pub(crate) struct Context<'a> {
     /// Complete but for the findings.
     pub explanation: &'a Explanation,
     pub inputs: &'a Inputs,
+    pub scopes: &'a Scopes<'a>,
+    /// The part of the launch that the findings are about.
+    pub scope: Scope,
     pub found: Found,
-    /// What each cause costs, divided so that nothing counts twice in a phase.
+    /// What each cause costs, divided so that nothing counts twice.
     pub shares: Shares,
 }
 
-/// Every finding that applies, costliest first; those without a cost last.
-pub(crate) fn all(context: &Context) -> Vec<Finding> {
-    let one: [fn(&Context) -> Option<Finding>; 15] = [
-        relocations::find,
-        libraries::find,
-        search_misses::find,
-        initialisers::find,
-        plugins::find,
-        stale_bundle::find,
-        launcher_chain::find,
-        helper_processes::find,
-        interpreter::find,
-        cold_reads::find,
-        exit::find,
-        own_code::find,
-        text_relocations::find,
-        executable_stack::find,
-        old_hash::find,
-    ];
-    // Causes that lie in several phases, one finding each.
-    let several: [fn(&Context) -> Vec<Finding>; 4] =
-        [cpuid::find, waits::find, file_storms::find, page_faults::find];
-    let mut found: Vec<Finding> = one.iter().filter_map(|find| find(context)).collect();
-    found.extend(several.iter().flat_map(|find| find(context)));
-    for finding in &mut found {
+type Finder = fn(&Context) -> Option<Finding>;
+
+/// About processes, or without a time that could count twice: once for the whole launch.
+const OF_LAUNCH: [Finder; 6] = [
+    stale_bundle::find,
+    launcher_chain::find,
+    helper_processes::find,
+    cold_reads::find,
+    executable_stack::find,
+    old_hash::find,
+];
+
+/// About one phase.
+const OF_PHASE: [Finder; 10] = [
+    relocations::find,
+    libraries::find,
+    search_misses::find,
+    initialisers::find,
+    plugins::find,
+    interpreter::find,
+    exit::find,
+    own_code::find,
+    off_cpu::find,
+    text_relocations::find,
+];
+
+/// Causes that lie in several phases, one finding each.
+const OF_PHASES: [fn(&Context) -> Vec<Finding>; 4] =
+    [cpuid::find, waits::find, file_storms::find, page_faults::find];
+
+/// Every finding that applies, costliest first; those without a cost last. `found` gives what is
+/// known of a part of the launch.
+pub(crate) fn all(
+    explanation: &Explanation,
+    inputs: &Inputs,
+    scopes: &Scopes,
+    found: impl Fn(Scope) -> Found,
+) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for scope in Scope::FINDINGS {
+        if scope == Scope::Program || !scopes.members(scope).is_empty() {
+            let context = Context::new(explanation, inputs, scopes, (scope, found(scope)));
+            all.extend(of_scope(&context));
+        }
+    }
+    for finding in &mut all {
         // Nanoseconds, as every other figure: an estimate is not more exact than its parts.
         finding.cost_us = finding.cost_us.clone().map(|cost| us(ns(cost)));
     }
-    attach(context, &mut found);
     let cost = |finding: &Finding| finding.cost_us.get().unwrap_or(f64::NEG_INFINITY);
-    found.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+    all.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+    all
+}
+
+/// Findings about one part of the launch. Where another finding tells that part, its causes are
+/// parts of that finding, and their own parts are left out.
+fn of_scope(context: &Context) -> Vec<Finding> {
+    let mut found: Vec<Finding> = OF_PHASE.iter().filter_map(|find| find(context)).collect();
+    found.extend(OF_PHASES.iter().flat_map(|find| find(context)));
+    attach(context, &mut found);
+    match context.scope.id() {
+        None => found.extend(OF_LAUNCH.iter().filter_map(|find| find(context))),
+        Some(id) => {
+            found.retain(|finding| finding.part_of.is_none());
+            found.iter_mut().for_each(|finding| finding.part_of = Some(id.to_owned()));
+        }
+    }
     found
 }
 
 /// A finding of a phase is part of the one about that phase's own work, where that is told.
 fn attach(context: &Context, found: &mut [Finding]) {
-    for finding in found.iter_mut().filter(|finding| finding.part_of.is_none()) {
+    for finding in found {
         let whole = shares::WHOLES.into_iter().find(|(phase, _)| finding.phase == Some(*phase));
         let whole = whole.filter(|(phase, _)| context.shares.wholes.contains_key(phase));
         let beside = context.shares.cpuid_beside
@@ -114,25 +155,46 @@ fn attach(context: &Context, found: &mut [Finding]) {
 }
 
 impl<'a> Context<'a> {
-    /// Divides the phases among their causes.
-    pub(crate) fn new(explanation: &'a Explanation, inputs: &'a Inputs, found: Found) -> Self {
-        let shares = Shares::new(explanation, inputs, &found);
-        Context { explanation, inputs, found, shares }
+    /// Divides the phases of a part among their causes.
+    fn new(
+        explanation: &'a Explanation,
+        inputs: &'a Inputs,
+        scopes: &'a Scopes<'a>,
+        (scope, found): (Scope, Found),
+    ) -> Self {
+        let mut context =
+            Context { explanation, inputs, scopes, scope, found, shares: Shares::default() };
+        context.shares = Shares::new(&context);
+        context
     }
 
-    fn modules(&self) -> &[ModuleReport] {
-        &self.explanation.modules
+    /// Whether records of this program count here.
+    fn counts(&self, program: &str) -> bool {
+        self.scopes.of_program(program) == self.scope
+    }
+
+    /// The processes of this part.
+    fn members(&self) -> Vec<&ProcessReport> {
+        self.scopes.members(self.scope)
+    }
+
+    fn modules(&self) -> Vec<&ModuleReport> {
+        let all = self.explanation.modules.iter();
+        all.filter(|module| self.counts(&module.program)).collect()
     }
 
     /// Those that are loaded before main.
-    fn modules_at_start(&self) -> Vec<ModuleReport> {
-        shares::at_start(&self.explanation.modules, &self.found).into_iter().cloned().collect()
+    fn modules_at_start(&self) -> Vec<&ModuleReport> {
+        let late = |module: &ModuleReport| {
+            let key = (&module.program, &module.path);
+            self.found.late.iter().any(|((program, path), _)| key == (program, path))
+        };
+        self.modules().into_iter().filter(|module| !late(module)).collect()
     }
 
-    /// Time of a phase in the whole launch; 0 where it does not occur.
+    /// Time of a phase in this part; 0 where it does not occur.
     fn phase(&self, phase: Phase) -> f64 {
-        let times = self.explanation.phases.iter();
-        times.filter(|time| time.phase == phase).map(|time| time.us).sum()
+        self.scopes.phases(self.scope).get(&phase).copied().unwrap_or(0.0)
     }
 
     /// Share of the launch.
@@ -162,41 +224,23 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The program proper: the executed image that the launch spends most of its time in. What a
-    /// process started by another only waits does not count: a script's `sleep` is no program
-    /// that the script prepares for.
-    fn main_image(&self) -> Option<&ProcessReport> {
-        let processes = &self.explanation.processes;
-        let launched = processes.first()?.pid;
-        let waits = |path: &str| {
-            let calls = self.explanation.waits.value().into_iter().flat_map(|waits| &waits.calls);
-            calls.filter(|call| call.program == path).map(|call| call.us).sum::<f64>()
-        };
-        let weight = |process: &ProcessReport| match process.pid == launched {
-            true => process.charged_us,
-            false => process.charged_us - waits(&process.path),
-        };
-        let most = processes.iter().max_by(|a, b| weight(a).total_cmp(&weight(b)))?;
-        // A bundle that started its original only stood in for it.
-        Some(stale_bundle::original(self, most).unwrap_or(most))
-    }
-
     /// Facts of the modules for which `matches` holds, each file once.
     fn files_where(&self, matches: impl Fn(&ElfFacts) -> bool) -> Vec<&ModuleReport> {
         let mut seen = BTreeSet::new();
-        let hits = self.modules().iter().filter(|m| m.facts.value().is_some_and(&matches));
+        let all = self.explanation.modules.iter();
+        let hits = all.filter(|module| module.facts.value().is_some_and(&matches));
         hits.filter(|module| seen.insert(module.path.as_str())).collect()
     }
 }
 
 /// The costliest modules by a figure, most first, those without it left out.
-fn top(
-    modules: &[ModuleReport],
+fn top<'a>(
+    modules: &[&'a ModuleReport],
     count: usize,
     figure: impl Fn(&ModuleReport) -> Option<f64>,
-) -> Vec<(&ModuleReport, f64)> {
+) -> Vec<(&'a ModuleReport, f64)> {
     let mut known: Vec<(&ModuleReport, f64)> =
-        modules.iter().filter_map(|module| Some((module, figure(module)?))).collect();
+        modules.iter().filter_map(|module| Some((*module, figure(module)?))).collect();
     known.sort_by(|a, b| b.1.total_cmp(&a.1));
     known.truncate(count);
     known.retain(|module| module.1 > 0.0);
@@ -204,12 +248,15 @@ fn top(
 }
 
 /// Sum of a figure over modules; `None` where no module has it.
-fn sum(modules: &[ModuleReport], figure: impl Fn(&ModuleReport) -> Option<f64>) -> Option<f64> {
-    modules.iter().filter_map(figure).fold(None, |sum, us| Some(sum.unwrap_or(0.0) + us))
+fn sum(modules: &[&ModuleReport], figure: impl Fn(&ModuleReport) -> Option<f64>) -> Option<f64> {
+    modules
+        .iter()
+        .filter_map(|module| figure(module))
+        .fold(None, |sum, us| Some(sum.unwrap_or(0.0) + us))
 }
 
 /// Sum of a static count over the modules whose facts are known.
-fn total(modules: &[ModuleReport], figure: impl Fn(&ElfFacts) -> u64) -> u64 {
+fn total(modules: &[&ModuleReport], figure: impl Fn(&ElfFacts) -> u64) -> u64 {
     modules.iter().filter_map(|module| module.facts.value()).map(figure).sum()
 }
 

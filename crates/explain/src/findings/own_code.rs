@@ -1,4 +1,4 @@
-use super::{Context, interpreter};
+use super::{Context, Scope, interpreter};
 use model::figures::duration;
 use model::{Finding, Phase, Reading};
 use std::collections::BTreeMap;
@@ -24,13 +24,23 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let mut evidence = vec![format!("loading takes {}", context.of_launch(loading))];
     evidence.extend(left_out(context));
     evidence.extend(unseen(context));
-    let images = context.explanation.processes.iter().filter(|process| process.charged_us > 0.0);
-    if images.count() > 1 {
-        evidence.push("summed over all processes of the launch".to_owned());
+    let images = context.members().into_iter().filter(|process| process.charged_us > 0.0).count();
+    if images > 1 {
+        evidence.push(format!("summed over {images} processes"));
     }
+    let whose = match context.scope {
+        Scope::Program => "the program's own code",
+        _ => "the own code of these processes",
+    };
+    let unseen = match context.inputs.phase_traces {
+        Reading::Value(_) => "",
+        Reading::Unavailable { .. } => {
+            ", and that of child processes that the loader's log does not show"
+        }
+    };
     Some(Finding {
         id: "own-code".to_owned(),
-        cause: format!("{}: the program's own code, from main to exit", context.of_launch(cost)),
+        cause: format!("{}: {whose}, from main to exit{unseen}", context.of_launch(cost)),
         evidence,
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Main),
@@ -97,13 +107,19 @@ pub(super) fn left_out(context: &Context) -> Vec<String> {
     }
     if shares.unexplained > context.phase(Phase::Main) * UNEXPLAINED {
         let calls = if recorded { " outside of calls that wait" } else { "" };
-        let waits = if recorded { "" } else { "it waited, " };
-        let longer = if shares.longer { ", or tracing made the launch longer" } else { "" };
         lines.push(format!(
-            "also excluded: {} that untraced launches do not spend on the CPU{calls}: \
-             {waits}other programs ran, or pages were read from storage{longer}",
-            duration(shares.unexplained)
+            "also excluded: {} that untraced launches do not spend on the CPU{calls}: {}",
+            duration(shares.unexplained),
+            no_record(context)
         ));
     }
     lines
+}
+
+/// What may have kept main off the CPU.
+pub(super) fn no_record(context: &Context) -> String {
+    let recorded = context.explanation.waits.value().is_some();
+    let waits = if recorded { "" } else { "it waited, " };
+    let longer = if context.shares.longer { ", or tracing made the launch longer" } else { "" };
+    format!("{waits}other programs ran, or pages were read from storage{longer}")
 }

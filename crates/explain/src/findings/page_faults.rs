@@ -1,5 +1,5 @@
 use super::shares::{elsewhere, faults_in};
-use super::{Context, total};
+use super::{Context, Scope, total};
 use crate::names::base_name;
 use model::figures::{count, plural};
 use model::{Finding, Phase, Reading};
@@ -36,7 +36,7 @@ fn told(context: &Context, phase: Phase, cost: f64) -> Option<Finding> {
     if phase == Phase::Relocate {
         evidence.extend(copied(context));
     }
-    Some(finding(context.of_launch_in(cost, phase), evidence, (cost, Some(phase))))
+    Some(finding(context.of_launch_in(cost, phase), evidence, Reading::Value(cost), Some(phase)))
 }
 
 /// Data files by their path, modules by their name.
@@ -47,15 +47,21 @@ fn name<'a>(context: &Context, path: &'a str) -> &'a str {
     }
 }
 
-/// Where only their number is known they may lie in any phase.
+/// Where only their number is known they may lie in any phase and any process: their time is part
+/// of other findings.
 fn unplaced(context: &Context) -> Option<Finding> {
+    if context.scope != Scope::Program {
+        return None;
+    }
     let minor = context.explanation.faults.minor.get()?;
-    let cost = minor as f64 * context.inputs.minor_fault_us.get()?;
-    if !context.worth(cost) {
+    let us = minor as f64 * context.inputs.minor_fault_us.get()?;
+    if !context.worth(us) {
         return None;
     }
     let evidence = price(context, minor).into_iter().chain(copied(context)).collect();
-    Some(finding(format!("{}, in all phases", context.of_launch(cost)), evidence, (cost, None)))
+    let share = format!("{}, spread over all phases", context.of_launch(us));
+    let cost = Reading::unavailable("the phases of the page faults are not known", "");
+    Some(finding(share, evidence, cost, None))
 }
 
 fn price(context: &Context, faults: u64) -> Option<String> {
@@ -69,12 +75,17 @@ fn copied(context: &Context) -> Option<String> {
     (pages > 0).then(|| format!("relocations write to {size}, each of which is copied"))
 }
 
-fn finding(share: String, evidence: Vec<String>, (cost, phase): (f64, Option<Phase>)) -> Finding {
+fn finding(
+    share: String,
+    evidence: Vec<String>,
+    cost_us: Reading<f64>,
+    phase: Option<Phase>,
+) -> Finding {
     Finding {
         id: "page-faults".to_owned(),
         cause: format!("{share}: the kernel maps pages at their first access"),
         evidence,
-        cost_us: Reading::Value(cost),
+        cost_us,
         phase,
         part_of: None,
         remedy: "Touch fewer pages: fewer relocations in data, less memory allocated and \

@@ -1,5 +1,5 @@
 use super::libraries::is_loader;
-use super::{Context, sum, top, total};
+use super::{Context, Scope, sum, top, total};
 use crate::names::base_name;
 use model::figures::{bytes, duration, plural};
 use model::{ElfFacts, Finding, ModuleReport, Phase, Reading};
@@ -22,18 +22,16 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 }
 
 /// The program needs libraries, but no record names them.
-fn unknown(context: &Context, modules: &[ModuleReport]) -> Option<String> {
-    let needs = |m: &ModuleReport| m.facts.value().is_some_and(|facts| !facts.needed.is_empty());
+fn unknown(context: &Context, modules: &[&ModuleReport]) -> Option<String> {
+    let needs = |m: &&ModuleReport| m.facts.value().is_some_and(|facts| !facts.needed.is_empty());
     let program = modules.iter().find(|module| module.path == module.program)?;
     let named = modules.iter().any(|module| module.path != module.program && !is_loader(module));
     let why = match &context.inputs.loader_logs {
-        Reading::Unavailable { reason, .. } => format!(": {reason}"),
-        Reading::Value(_) => {
-            ": it wrote no loader log, and its page faults could not be followed".to_owned()
-        }
+        Reading::Unavailable { .. } => "the source line on modules says why",
+        Reading::Value(_) => "it wrote no loader log, and its page faults could not be followed",
     };
     (needs(program) && !named)
-        .then(|| format!("its libraries are not counted, as no record names them{why}"))
+        .then(|| format!("its libraries are not counted, as no record names them: {why}"))
 }
 
 /// Look-ups that happen while loading: all of them with BIND_NOW, otherwise not those that the
@@ -43,14 +41,18 @@ fn eager(facts: &ElfFacts) -> u64 {
     facts.symbolic_relocations.saturating_sub(lazy)
 }
 
-fn cause(context: &Context, modules: &[ModuleReport], cost: f64) -> String {
+fn cause(context: &Context, modules: &[&ModuleReport], cost: f64) -> String {
     let loaded = modules.iter().filter(|module| module.path != module.program);
     let loaded: BTreeSet<&str> = loaded.map(|module| module.path.as_str()).collect();
     let files = plural(loaded.len() as u64, "library", "libraries");
     let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
+    let programs = match context.scope {
+        Scope::Program => "the program",
+        _ => "these programs",
+    };
     let place = match loaded.len() {
-        0 => "the program".to_owned(),
-        _ => format!("the program and {files}"),
+        0 => programs.to_owned(),
+        _ => format!("{programs} and {files}"),
     };
     let work = if symbols + relative == 0 {
         format!("the loader relocates {place}")
@@ -62,7 +64,7 @@ fn cause(context: &Context, modules: &[ModuleReport], cost: f64) -> String {
     format!("{}: {work}", context.of_launch(cost))
 }
 
-fn evidence(modules: &[ModuleReport]) -> Vec<String> {
+fn evidence(modules: &[&ModuleReport]) -> Vec<String> {
     let mut lines: Vec<String> = top(modules, 3, |module| module.relocate_us.get())
         .into_iter()
         .map(|(module, us)| {
@@ -92,7 +94,7 @@ fn evidence(modules: &[ModuleReport]) -> Vec<String> {
 }
 
 /// What BIND_NOW adds: at most, because copying pages is part of the measured time too.
-fn bind_now(modules: &[ModuleReport]) -> Option<String> {
+fn bind_now(modules: &[&ModuleReport]) -> Option<String> {
     let (mut jump_slots, mut us, mut bound) = (0, 0.0, 0_u64);
     for module in modules {
         let Some(facts) = module.facts.value().filter(|f| f.bind_now && f.plt_relocations > 0)
@@ -111,7 +113,7 @@ fn bind_now(modules: &[ModuleReport]) -> Option<String> {
 }
 
 /// `lazy` says that the loader can bind at the first call; musl's cannot.
-fn remedy(modules: &[ModuleReport], lazy: bool) -> String {
+fn remedy(modules: &[&ModuleReport], lazy: bool) -> String {
     let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
     let mut parts = vec![
         "In libraries you build: export less (-fvisibility=hidden, a version script) and bind \

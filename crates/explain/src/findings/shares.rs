@@ -1,12 +1,12 @@
-//! Phases divided among causes, so that no time counts twice: what one cause takes is no longer
+//! The phases of one part of a launch divided among causes, so that no time counts twice: what one cause takes is no longer
 //! there for the next. Measured times come first, estimates after them, and the program's own
 //! code gets what remains.
 
-use super::Found;
 use super::libraries::is_loader;
+use super::{Context, Found, Scope, sum};
 use crate::inputs::Inputs;
 use crate::names::{base_name, is_loader_name};
-use model::{Explanation, FileWork, FolderWork, ModuleReport, Phase, Reading};
+use model::{Explanation, FileWork, FolderWork, ModuleReport, Phase, ProcessReport, WaitReport};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Findings that are about all of a phase's own work; others of that phase are parts of them.
@@ -62,8 +62,9 @@ impl Purse {
 }
 
 impl Shares {
-    pub fn new(explanation: &Explanation, inputs: &Inputs, found: &Found) -> Shares {
-        let demands = Demands::new(explanation, inputs, found);
+    pub fn new(context: &Context) -> Shares {
+        let explanation = context.explanation;
+        let demands = Demands::new(context);
         let untraced = explanation.untraced_median_us.get();
         let mut shares = Shares {
             cpuid_beside: demands.libraries_timed,
@@ -71,8 +72,7 @@ impl Shares {
             ..Shares::default()
         };
         for phase in Phase::ALL {
-            let times = explanation.phases.iter().filter(|time| time.phase == phase);
-            let purse = Purse(times.map(|time| time.us).sum());
+            let purse = Purse(context.phase(phase));
             match phase {
                 Phase::Main => shares.main(purse, &demands),
                 _ => shares.other(phase, purse, &demands),
@@ -139,51 +139,42 @@ struct Demands {
 }
 
 impl Demands {
-    fn new(explanation: &Explanation, inputs: &Inputs, found: &Found) -> Demands {
-        let modules = at_start(&explanation.modules, found);
-        let sum = |figure: fn(&ModuleReport) -> &Reading<f64>| {
-            let known = modules.iter().filter_map(|module| figure(module).get());
-            known.fold(None, |sum, us| Some(sum.unwrap_or(0.0) + us))
-        };
-        let libraries = modules.iter().filter(|m| m.path != m.program && !is_loader(m));
-        let mapped = libraries.clone().filter_map(|m| m.map_us.get());
-        let mapped = mapped.fold(None, |sum, us| Some(sum.unwrap_or(0.0) + us));
+    fn new(context: &Context) -> Demands {
+        let Context { explanation, inputs, found, .. } = context;
+        let modules = context.modules_at_start();
+        let libraries = modules.iter().copied().filter(|m| m.path != m.program && !is_loader(m));
+        let libraries: Vec<&ModuleReport> = libraries.collect();
+        let mapped = sum(&libraries, |module| module.map_us.get());
         let mut demands = Demands {
             libraries_timed: mapped.is_some(),
-            cpuid: cpuid(explanation),
-            waits: waits(explanation, inputs),
+            cpuid: cpuid(context),
+            waits: waits(context),
             plugins: found.late.iter().map(|(_, us)| us).sum(),
             ..Demands::default()
         };
-        demands.busy = busy(explanation, demands.waits.values().sum());
-        let phase = |phase| {
-            let times = explanation.phases.iter();
-            times.filter(|time| time.phase == phase).map(|time| time.us).sum::<f64>()
-        };
+        demands.busy = busy(explanation, all_waits(explanation, inputs).values().sum());
         let share = |us: f64| us / explanation.total_us.max(f64::MIN_POSITIVE);
         let told = [
-            (Phase::Map, mapped.filter(|_| libraries.clone().next().is_some()), WORTH),
-            (Phase::Relocate, sum(|module| &module.relocate_us), WORTH),
-            (Phase::Initialise, sum(|module| &module.init_us), 0.0),
+            (Phase::Map, mapped, WORTH),
+            (Phase::Relocate, sum(&modules, |module| module.relocate_us.get()), WORTH),
+            (Phase::Initialise, sum(&modules, |module| module.init_us.get()), 0.0),
             (Phase::Exit, None, EXIT),
         ];
         for (name, measured, least) in told {
-            if name == Phase::Map && libraries.clone().next().is_none() {
+            if name == Phase::Map && libraries.is_empty() {
                 continue;
             }
-            let us = measured.unwrap_or(f64::INFINITY).min(phase(name));
+            let us = measured.unwrap_or(f64::INFINITY).min(context.phase(name));
             let initialisers = share(us) >= 0.05 || us >= 500.0 && share(us) >= 0.01;
             if us > 0.0 && share(us) >= least && (name != Phase::Initialise || initialisers) {
                 demands.wholes.insert(name, us);
             }
         }
-        let text = |module: &&&ModuleReport| {
-            module.facts.value().is_some_and(|facts| facts.text_relocations)
-        };
-        let text = modules.iter().filter(text).filter_map(|module| module.relocate_us.get());
-        demands.text_relocations = text.sum();
+        let mut text = modules;
+        text.retain(|module| module.facts.value().is_some_and(|facts| facts.text_relocations));
+        demands.text_relocations = sum(&text, |module| module.relocate_us.get()).unwrap_or(0.0);
         if let Some(work) = explanation.files.value() {
-            demands.search_misses = search_misses(explanation, work).unwrap_or(0.0);
+            demands.search_misses = search_misses(context, work).unwrap_or(0.0);
             for (phase, calls) in &found.calls {
                 demands.look_ups.extend(look_ups(inputs, work, calls).map(|us| (*phase, us)));
             }
@@ -193,22 +184,34 @@ impl Demands {
     }
 }
 
-/// Modules that the loader loads before main.
-pub(super) fn at_start<'a>(modules: &'a [ModuleReport], found: &Found) -> Vec<&'a ModuleReport> {
-    let late: BTreeSet<(&str, &str)> =
-        found.late.iter().map(|((program, path), _)| (program.as_str(), path.as_str())).collect();
-    let early = |m: &&ModuleReport| !late.contains(&(m.program.as_str(), m.path.as_str()));
-    modules.iter().filter(early).collect()
-}
-
 /// The loader asks while it starts, which is part of mapping; everybody else while initialising.
-fn cpuid(explanation: &Explanation) -> BTreeMap<Phase, f64> {
+fn cpuid(context: &Context) -> BTreeMap<Phase, f64> {
     let mut phases = BTreeMap::new();
-    for (path, count) in explanation.cpuid.value().iter().flat_map(|tax| &tax.by_image) {
-        let each = explanation.cpuid.value().map_or(0.0, |tax| tax.each_us);
-        *phases.entry(cpuid_phase(path)).or_default() += *count as f64 * each;
+    for (path, count) in cpuids(context) {
+        let each = context.explanation.cpuid.value().map_or(0.0, |tax| tax.each_us);
+        *phases.entry(cpuid_phase(&path)).or_default() += count as f64 * each;
     }
     phases
+}
+
+/// CPUID instructions of this part of the launch, by image. An image executes as many in each
+/// process that loads it.
+pub(super) fn cpuids(context: &Context) -> Vec<(String, u64)> {
+    let processes = &context.explanation.processes;
+    let of_part = |(path, count): &(String, u64)| {
+        let modules = context.explanation.modules.iter().filter(|module| module.path == *path);
+        let loaders: BTreeSet<&str> = modules.map(|module| module.program.as_str()).collect();
+        let loads = |p: &&ProcessReport| p.path == *path || loaders.contains(p.path.as_str());
+        let all = processes.iter().filter(loads).count() as u64;
+        let here = context.members().into_iter().filter(loads).count() as u64;
+        match (all, context.scope) {
+            (0, Scope::Program) => (path.clone(), *count),
+            (0, _) => (path.clone(), 0),
+            _ => (path.clone(), count * here / all),
+        }
+    };
+    let all = context.explanation.cpuid.value().into_iter().flat_map(|tax| &tax.by_image);
+    all.map(of_part).filter(|(_, count)| *count > 0).collect()
 }
 
 /// When an image executes its CPUID instructions.
@@ -216,20 +219,32 @@ pub(super) fn cpuid_phase(path: &str) -> Phase {
     if is_loader_name(base_name(path)) { Phase::Map } else { Phase::Initialise }
 }
 
-/// As recorded; otherwise what every untraced launch spent off the processor.
-fn waits(explanation: &Explanation, inputs: &Inputs) -> BTreeMap<Phase, f64> {
+/// Those of this part of the launch.
+fn waits(context: &Context) -> BTreeMap<Phase, f64> {
+    match context.explanation.waits.value() {
+        Some(waits) => by_phase(waits.calls.iter().filter(|call| context.counts(&call.program))),
+        None if context.scope != Scope::Program => BTreeMap::new(),
+        None => all_waits(context.explanation, context.inputs),
+    }
+}
+
+fn by_phase<'a>(calls: impl Iterator<Item = &'a WaitReport>) -> BTreeMap<Phase, f64> {
     let mut phases = BTreeMap::new();
+    for call in calls {
+        *phases.entry(call.phase).or_default() += call.us;
+    }
+    phases
+}
+
+/// As recorded; otherwise what every untraced launch spent off the processor.
+fn all_waits(explanation: &Explanation, inputs: &Inputs) -> BTreeMap<Phase, f64> {
     if let Some(waits) = explanation.waits.value() {
-        for call in &waits.calls {
-            *phases.entry(call.phase).or_default() += call.us;
-        }
-        return phases;
+        return by_phase(waits.calls.iter());
     }
     let has = |phase| explanation.phases.iter().any(|time| time.phase == phase && time.us > 0.0);
     let phase = if has(Phase::Main) { Phase::Main } else { Phase::Unattributed };
     let least = IDLE_US.max(explanation.total_us * IDLE);
-    phases.extend(inputs.idle_us().filter(|us| *us >= least).map(|us| (phase, us)));
-    phases
+    inputs.idle_us().filter(|us| *us >= least).map(|us| (phase, us)).into_iter().collect()
 }
 
 /// How much of its time without waits a launch is on the processor. What keeps it off (other
@@ -245,8 +260,8 @@ fn busy(explanation: &Explanation, waits: f64) -> f64 {
 }
 
 /// Failed opens of the loader at the price of this launch's failed look-ups.
-pub(super) fn search_misses(explanation: &Explanation, work: &FileWork) -> Option<f64> {
-    let misses: u64 = explanation.modules.iter().filter_map(|m| m.search_misses.get()).sum();
+fn search_misses(context: &Context, work: &FileWork) -> Option<f64> {
+    let misses: u64 = context.modules().iter().filter_map(|m| m.search_misses.get()).sum();
     let failed_us = work.failed_us.get()?;
     Some(match work.failed {
         0 => 0.0,
@@ -255,7 +270,7 @@ pub(super) fn search_misses(explanation: &Explanation, work: &FileWork) -> Optio
 }
 
 /// Calls at the price that they have on average.
-pub(super) fn look_ups(inputs: &Inputs, work: &FileWork, calls: &[FolderWork]) -> Option<f64> {
+fn look_ups(inputs: &Inputs, work: &FileWork, calls: &[FolderWork]) -> Option<f64> {
     let count = |figure: fn(&FolderWork) -> u64| calls.iter().map(figure).sum::<u64>();
     let part = |us: f64, n: u64, all: u64| if all == 0 { 0.0 } else { us * n as f64 / all as f64 };
     let scans_us = inputs.replay.value().and_then(|times| times.scans_us.get()).unwrap_or(0.0);

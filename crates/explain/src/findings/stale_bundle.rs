@@ -1,10 +1,13 @@
 use super::Context;
-use model::{Finding, ImageKind, ProcessReport, Reading};
+use crate::inputs::Inputs;
+use model::{Explanation, Finding, ImageKind, ProcessReport, Reading};
 use std::path::Path;
 
 /// A bundle of headstart's that did not run, but started the program that it was made of.
 pub(super) fn find(context: &Context) -> Option<Finding> {
-    let (bundle, original) = started(context).next()?;
+    let (bundle, original) = started(context.explanation, context.inputs).next()?;
+    let processes = &context.explanation.processes;
+    let (bundle, original) = (processes.get(bundle)?, processes.get(original)?);
     let folder = Path::new(&bundle.path).parent().unwrap_or(Path::new(".")).display();
     let facts = context.inputs.facts.get(&bundle.path).and_then(|facts| facts.as_ref().ok());
     let fixed = facts.is_some_and(|facts| facts.kind == ImageKind::Executable);
@@ -28,37 +31,26 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         phase: None,
         part_of: None,
         remedy: format!(
-            "Make it again: headstart bundle {fixed}--out {folder} {}. The other findings are about \
-             both, the bundle's own start and the original's.",
+            "Make it again: headstart bundle {fixed}--out {folder} {}. The other findings do not \
+             count the bundle's own start.",
             original.path
         ),
     })
 }
 
-/// The original that was started in the place of the bundle `process`.
-pub(super) fn original<'a>(
-    context: &'a Context,
-    process: &ProcessReport,
-) -> Option<&'a ProcessReport> {
-    started(context).find(|(bundle, _)| std::ptr::eq(*bundle, process)).map(|(_, next)| next)
-}
-
-/// Bundles and the programs that they started in their place.
-fn started<'a>(
-    context: &'a Context,
-) -> impl Iterator<Item = (&'a ProcessReport, &'a ProcessReport)> {
-    let processes = &context.explanation.processes;
-    let bundles = &context.inputs.bundles;
-    processes.iter().filter(|process| bundles.contains_key(&process.path)).filter_map(|bundle| {
-        let later = |p: &&ProcessReport| p.pid == bundle.pid && p.started_us >= bundle.ended_us;
-        let next = processes.iter().filter(|p| !std::ptr::eq(*p, bundle)).find(later)?;
+/// Bundles and the programs that they started in their place, by their index.
+pub(super) fn started<'a>(
+    explanation: &'a Explanation,
+    inputs: &'a Inputs,
+) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let (processes, bundles) = (&explanation.processes, &inputs.bundles);
+    let known = processes.iter().enumerate().filter(|(_, p)| bundles.contains_key(&p.path));
+    known.filter_map(|(index, bundle)| {
+        let later = |p: &ProcessReport| p.pid == bundle.pid && p.started_us >= bundle.ended_us;
+        let mut others = processes.iter().enumerate().filter(|(other, _)| *other != index);
+        let (original, next) = others.find(|(_, p)| later(p))?;
         // What a bundled shell executes as its own last command is not the shell again.
         let same = next.argv.get(1..) == bundle.argv.get(1..);
-        (same && !bundles.contains_key(&next.path)).then_some((bundle, next))
+        (same && !bundles.contains_key(&next.path)).then_some((index, original))
     })
-}
-
-/// Whether an image is told as a bundle that started its original.
-pub(super) fn is_one(context: &Context, process: &ProcessReport) -> bool {
-    started(context).any(|(bundle, _)| std::ptr::eq(bundle, process))
 }

@@ -1,4 +1,4 @@
-use super::{Context, helper_processes};
+use super::Context;
 use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, Phase, Reading, WaitFor, WaitReport};
@@ -13,23 +13,14 @@ const LEAST: f64 = 0.02;
 
 /// Time in which no process of the launch has anything to do, by phase.
 pub(super) fn find(context: &Context) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for (phase, us) in &context.shares.waits {
-        let helpers = helper_processes::waited(context, *phase, *us);
-        let parts = [(us - helpers, false), (helpers, true)];
-        let told = parts.into_iter().filter(|(us, _)| context.worth(*us));
-        found.extend(told.map(|(us, helpers)| finding(context, *phase, us, helpers)));
-    }
-    found
+    let told = context.shares.waits.iter().filter(|(_, us)| context.worth(**us));
+    told.map(|(phase, us)| finding(context, *phase, *us)).collect()
 }
 
-/// `helpers` asks for the waits of helper processes, which are part of what those take.
-fn finding(context: &Context, phase: Phase, cost: f64, helpers: bool) -> Finding {
-    let of = |call: &&WaitReport| helper_processes::is_one(context, &call.program) == helpers;
-    let calls: Vec<&WaitReport> = match context.explanation.waits.value() {
-        Some(waits) => waits.calls.iter().filter(|call| call.phase == phase).filter(of).collect(),
-        None => Vec::new(),
-    };
+fn finding(context: &Context, phase: Phase, cost: f64) -> Finding {
+    let waits = context.explanation.waits.value().into_iter().flat_map(|waits| &waits.calls);
+    let of_phase = waits.filter(|call| call.phase == phase);
+    let calls: Vec<&WaitReport> = of_phase.filter(|call| context.counts(&call.program)).collect();
     let most = calls.first().map(|call| call.on);
     let mut evidence = Vec::new();
     for call in calls.iter().filter(|call| call.us >= cost * LEAST).take(CALLS) {
@@ -47,9 +38,10 @@ fn finding(context: &Context, phase: Phase, cost: f64, helpers: bool) -> Finding
             false => format!("{line}: {}", callers.join("; ")),
         });
     }
-    if let Reading::Unavailable { reason, .. } = &context.explanation.waits {
+    if context.explanation.waits.value().is_none() {
         evidence.push("every untraced launch is off the CPU for at least this long".to_owned());
-        evidence.push(format!("the system calls are not known: {reason}"));
+        evidence
+            .push("the system calls are not known: the source line on waits says why".to_owned());
     }
     let what = match context.explanation.waits {
         Reading::Value(_) => "the launch only waits, all of its processes and threads at once",
@@ -63,7 +55,7 @@ fn finding(context: &Context, phase: Phase, cost: f64, helpers: bool) -> Finding
         evidence,
         cost_us: Reading::Value(cost),
         phase: Some(phase),
-        part_of: helpers.then(|| "helper-processes".to_owned()),
+        part_of: None,
         remedy: remedy(most).to_owned(),
     }
 }

@@ -20,6 +20,12 @@ impl Cut {
         mark.map_or(self.at_us, |mark| mark.at_us)
     }
 
+    /// Nothing in a record of perf events shows the entry point; where the launch is ended there,
+    /// all of the record counts.
+    pub(super) fn of_perf(self) -> Option<f64> {
+        (!self.entry).then_some(self.at_us)
+    }
+
     /// The loader's log says when the program itself begins.
     fn of_log(self, log: &LoaderLog) -> f64 {
         let begins = |text: &str| {
@@ -71,9 +77,9 @@ pub(super) fn log(mut log: LoaderLog, cut: Cut) -> LoaderLog {
     log
 }
 
-/// The faults up to the cut. Nothing in their record shows the entry point.
+/// The faults up to the cut. Launches up to the entry point are ended there.
 pub(super) fn faults(mut faults: PageFaults, cut: Cut) -> PageFaults {
-    let at_us = cut.at_us;
+    let Some(at_us) = cut.of_perf() else { return faults };
     faults.mappings.retain(|mapping| mapping.at_us < at_us);
     faults.faults.retain(|fault| fault.at_us < at_us);
     faults.total_us = faults.total_us.min(at_us);
@@ -83,7 +89,7 @@ pub(super) fn faults(mut faults: PageFaults, cut: Cut) -> PageFaults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{LoaderLine, Mark, Reading, TracedImage, TracedProcess};
+    use model::{LoaderLine, Mark, PageFault, Reading, TracedImage, TracedProcess};
 
     #[test]
     fn what_comes_after_the_cut_is_gone() {
@@ -154,6 +160,21 @@ mod tests {
             let cut = log(written, cut);
             assert_eq!((cut.total_us, cut.lines.len()), (70.0, 2));
         }
+        let recorded = |total_us| PageFaults {
+            total_us,
+            pid: 1,
+            source: String::new(),
+            mappings: Vec::new(),
+            faults: vec![PageFault { pid: 1, at_us: 70.0, address: 0, major: false }],
+            read_bytes_by_file: Reading::unavailable("", ""),
+            read_bytes: Reading::unavailable("", ""),
+            lost: 0,
+        };
+        // Its launch is ended at the entry point.
+        let cut = faults(recorded(80.0), Cut { at_us: 20.0, entry: true });
+        assert_eq!((cut.total_us, cut.faults.len()), (80.0, 1));
+        let cut = faults(recorded(80.0), Cut { at_us: 20.0, entry: false });
+        assert_eq!((cut.total_us, cut.faults.len()), (20.0, 0));
         // Where the entry point was not seen, the untraced launches say it.
         let mut unseen = entered();
         unseen.processes[0].images[0].marks.truncate(1);

@@ -1,5 +1,6 @@
 //! Sampled launches.
 
+use super::cut::Cut;
 use super::{Recorder, reading};
 use crate::hot::{ENOUGH, Sampled};
 use lab::{LabError, Launching};
@@ -21,7 +22,7 @@ impl Recorder<'_> {
                 return Err(LaunchError::Interrupted.into());
             }
             match reading(os::samples::record(self.command, &self.options)) {
-                Reading::Value(launch) => sampled.add(&launch, self.cut.map(|cut| cut.at_us)),
+                Reading::Value(launch) => sampled.add(&launch, self.cut.and_then(Cut::of_perf)),
                 Reading::Unavailable { reason, remedy } => {
                     return Ok(Reading::unavailable(reason, remedy));
                 }

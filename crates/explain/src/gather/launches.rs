@@ -67,6 +67,8 @@ impl Recorder<'_> {
             inputs.phase_traces = Reading::Value(found);
         }
         inputs.untraced_us = untraced.times();
+        let left = untraced.samples.iter().filter(|sample| sample.launch.left_running > 0);
+        inputs.left_running = left.filter(|sample| !sample.is_warm_up()).count() as u32;
         inputs.untraced_cpu_us = untraced.figure(|launch| launch.user_us + launch.system_us);
         Ok(untraced.samples)
     }
@@ -81,8 +83,9 @@ impl Recorder<'_> {
         let recorded = limit(SLOWER, SLOWER_US);
         let to_entry = limit(SLOWER_TO_ENTRY, SLOWER_TO_ENTRY_US);
         self.request.end_at_entry = entry;
+        self.options.to_entry = entry;
         self.request.timeout = if entry { to_entry } else { recorded };
-        self.options.timeout = recorded;
+        self.options.timeout = self.request.timeout;
         self.cut = Some(Cut { at_us: ready_us, entry });
     }
 }

@@ -82,7 +82,7 @@ pub fn gather(
     request.timeout =
         Duration::try_from_secs_f64(experiment.request.timeout_s).unwrap_or(Duration::MAX);
     request.cpu = experiment.request.cpu;
-    let options = Options { timeout: request.timeout, cpu: request.cpu };
+    let options = Options { timeout: request.timeout, cpu: request.cpu, to_entry: false };
     let mut recorder = Recorder {
         command: &variant.command,
         request,

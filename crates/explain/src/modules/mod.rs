@@ -13,7 +13,7 @@ mod scale;
 
 use scale::{Scale, own_start};
 
-/// Program and file, real paths both.
+/// Program and file or folder, real paths.
 type Key = (String, String);
 
 /// Modules with what findings need beside the reports.
@@ -21,8 +21,8 @@ type Key = (String, String);
 pub(crate) struct Modules {
     /// Costliest first.
     pub reports: Vec<ModuleReport>,
-    /// Failed attempts of the loader to open a library, by folder, most first.
-    pub misses: Vec<(String, u64)>,
+    /// Failed attempts of the loader to open a library, by program and folder, most first.
+    pub misses: Vec<(Key, u64)>,
     /// Modules loaded by dlopen and their map, relocate and initialise time.
     pub late: Vec<(Key, f64)>,
     /// Finalisers by module, as logged.
@@ -54,7 +54,7 @@ pub(crate) fn modules(
 ) -> Modules {
     let mut modules = Modules::default();
     let mut times: BTreeMap<Key, Times> = BTreeMap::new();
-    let mut misses: BTreeMap<String, u64> = BTreeMap::new();
+    let mut misses: BTreeMap<Key, u64> = BTreeMap::new();
     let mut unmatched: Vec<&Life> = by_start(lives);
     let mut start = None;
     let log = chosen_log(inputs);
@@ -69,7 +69,7 @@ pub(crate) fn modules(
         let program = inputs.program(program);
         add_run(&mut times, &mut modules, &run, &program, &scale, inputs);
         for (folder, count) in run.misses {
-            *misses.entry(folder).or_default() += count;
+            *misses.entry((program.clone(), folder)).or_default() += count;
         }
     }
     modules.misses = misses.into_iter().collect();

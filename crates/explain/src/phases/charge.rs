@@ -10,8 +10,9 @@ pub(crate) struct Charges {
     pub total: i64,
     /// By phase; the values sum to `total`.
     pub phases: BTreeMap<Phase, i64>,
-    /// By life, parallel to the lives given; they sum to `total` where there is any life.
-    pub lives: Vec<i64>,
+    /// By life, parallel to the lives given, and phase; they sum to `total` where there is any
+    /// life.
+    pub lives: Vec<BTreeMap<Phase, i64>>,
 }
 
 /// A span of time in which a life, or a copy of its process, may be charged.
@@ -21,21 +22,25 @@ struct Claim {
     life: usize,
     /// A forked copy of the process that executes nothing: it runs its parent's program.
     copy: bool,
+    /// It comes after every other claim.
+    background: bool,
 }
 
 /// Charges every instant of the launch to exactly one image: of those alive the one that
 /// started last. So a parent that waits for its child is charged nothing meanwhile, a shell
 /// script is charged only for what happens between its helpers, and of two processes that run
-/// side by side (a pipe) the younger one is charged. A forked process that never executes an
-/// image of its own is charged to the image it was forked from, as main.
+/// side by side (a pipe) the younger one is charged. One that sleeps in the background
+/// ([`Life::background`]) is charged nothing. A forked process that never executes an image of its
+/// own is charged to the image it was forked from, as main.
 pub(crate) fn charge(trace: &PhaseTrace, lives: &[Life]) -> Charges {
     let total = ns(trace.total_us).max(0);
-    let mut charges = Charges { total, phases: BTreeMap::new(), lives: vec![0; lives.len()] };
+    let mut charges =
+        Charges { total, phases: BTreeMap::new(), lives: vec![BTreeMap::new(); lives.len()] };
     for segment in segments(trace, lives) {
         let length = segment.to - segment.from;
         *charges.phases.entry(segment.phase).or_default() += length;
         if let Some(life) = charges.lives.get_mut(segment.life) {
-            *life += length;
+            *life.entry(segment.phase).or_default() += length;
         }
     }
     let told: i64 = charges.phases.values().sum();
@@ -65,14 +70,14 @@ pub(crate) fn segments(trace: &PhaseTrace, lives: &[Life]) -> Vec<Segment> {
     }
     events.sort_unstable();
     let mut segments = Vec::new();
-    let mut alive: BTreeSet<(i64, usize)> = BTreeSet::new();
+    let mut alive: BTreeSet<(bool, i64, usize)> = BTreeSet::new();
     let mut now = 0;
     for (at, begins, index) in events {
-        if let Some(&(_, current)) = alive.last() {
+        if let Some(&(_, _, current)) = alive.last() {
             claims[current].cut(lives, now, at, &mut segments);
         }
         now = at;
-        let key = (claims[index].from, index);
+        let key = (!claims[index].background, claims[index].from, index);
         if begins {
             alive.insert(key)
         } else {
@@ -116,7 +121,13 @@ fn claims(trace: &PhaseTrace, lives: &[Life], total: i64) -> Vec<Claim> {
     let mut claims: Vec<Claim> = lives
         .iter()
         .enumerate()
-        .map(|(life, l)| Claim { from: l.started, to: l.ended, life, copy: false })
+        .map(|(life, l)| Claim {
+            from: l.started,
+            to: l.ended,
+            life,
+            copy: false,
+            background: l.background,
+        })
         .collect();
     for (index, process) in trace.processes.iter().enumerate() {
         if !process.images.is_empty() {
@@ -124,7 +135,7 @@ fn claims(trace: &PhaseTrace, lives: &[Life], total: i64) -> Vec<Claim> {
         }
         let (from, to) = extent(process, index, total);
         if let Some(life) = parent_life(trace, lives, index, from) {
-            claims.push(Claim { from, to, life, copy: true });
+            claims.push(Claim { from, to, life, copy: true, background: false });
         }
     }
     claims
@@ -186,7 +197,7 @@ mod tests {
         let by_path: Vec<(&str, i64)> = lives
             .iter()
             .zip(&charges.lives)
-            .map(|(life, ns)| (life.image.path.as_str(), *ns))
+            .map(|(life, phases)| (life.image.path.as_str(), phases.values().sum()))
             .collect();
         let expected = [("/bin/sh", 40_000), ("/opt/program", 50_500), ("/bin/dirname", 10_000)];
         assert_eq!(by_path, expected);
@@ -209,6 +220,20 @@ mod tests {
         let lives = lives(&trace);
         let charges = charge(&trace, &lives);
         assert_eq!(charges.phases.values().sum::<i64>(), 100_500);
-        assert_eq!(charges.lives.iter().sum::<i64>(), 100_500);
+        assert_eq!(charges.lives.iter().flat_map(BTreeMap::values).sum::<i64>(), 100_500);
+    }
+
+    #[test]
+    fn what_sleeps_in_the_background_is_charged_nothing() {
+        let mut trace = script();
+        trace.processes[1].ended_us = 9_999.0;
+        let mut lives = lives(&trace);
+        for life in lives.iter_mut().filter(|life| life.process == 1) {
+            life.background = true;
+        }
+        let charges = charge(&trace, &lives);
+        assert_eq!(charges.phases.values().sum::<i64>(), 100_500);
+        let helper = lives.iter().position(|life| life.process == 1).unwrap();
+        assert!(charges.lives[helper].is_empty(), "{charges:?}");
     }
 }

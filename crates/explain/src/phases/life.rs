@@ -24,6 +24,8 @@ pub(crate) struct Life<'a> {
     pub ended: i64,
     pub stretches: Vec<Stretch>,
     pub notes: Vec<String>,
+    /// It outlives the launch and sleeps most of the time: the launch does not wait for it.
+    pub background: bool,
 }
 
 impl Life<'_> {
@@ -109,7 +111,7 @@ fn life<'a>(
             Stretch { phase, from: pair[0].1, to: pair[1].1 }
         })
         .collect();
-    Life { image, process, pid, started, ended, stretches, notes }
+    Life { image, process, pid, started, ended, stretches, notes, background: false }
 }
 
 /// Marks by stage and time: the first of each kind; one that contradicts the order is left out.

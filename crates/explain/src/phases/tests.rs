@@ -66,7 +66,10 @@ proptest! {
             prop_assert_eq!(own, charged);
         }
         if trace.processes.first().is_some_and(|process| !process.images.is_empty()) {
-            prop_assert_eq!(charges.lives.iter().sum::<i64>(), charges.total);
+            prop_assert_eq!(
+                charges.lives.iter().flat_map(BTreeMap::values).sum::<i64>(),
+                charges.total
+            );
         }
     }
 }

@@ -66,7 +66,7 @@ pub enum Look {
     Auto,
     /// No colors, no progress
     Basic,
-    /// Colors and progress, even where no terminal is found
+    /// Colors even where there is no terminal; progress where there is one
     Full,
     /// Progress without colors
     Nocolor,
@@ -101,6 +101,14 @@ impl LookArgs {
 }
 
 impl ExportArgs {
+    /// The files that will be written.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let data = [&self.export_json, &self.export_csv];
+        let tables = [&self.export_markdown, &self.export_asciidoc, &self.export_orgmode];
+        let all = data.into_iter().chain(tables).flatten();
+        all.filter(|path| path.to_str() != Some("-"))
+    }
+
     /// Writes what was asked for. `shown` is what tables show of the results.
     pub fn write(
         &self,

@@ -99,9 +99,11 @@ fn expanded<'a>(lines: &'a [OsString], asked: &'a LineArgs) -> Result<Vec<Line<'
     let names = &asked.names;
     let too_many = names.len() > count;
     if too_many || asked.parameters.any() && names.len() > 1 && names.len() != count {
-        let text = format!("there are {} names for {count} commands", names.len());
-        let hint = if too_many { "" } else { "; give one name, or one for each" };
-        return Err(Usage(text + hint).into());
+        let names = names.len();
+        let commands = if count == 1 { "is 1 command" } else { &format!("are {count} commands") };
+        let hint =
+            if too_many { "give each command one name" } else { "give one, or one for each" };
+        return Err(Usage(format!("{names} names are given, but there {commands}; {hint}")).into());
     }
     let reference = asked.reference.iter().map(|text| Line {
         text,

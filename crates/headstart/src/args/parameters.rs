@@ -168,7 +168,9 @@ fn scan(least: &str, most: &str, step: Option<&str>) -> Result<Vec<String>, Stri
     let scale = first.scale.max(last.scale).max(step.scale);
     let (mut at, end, by) = (first.at(scale), last.at(scale), step.at(scale));
     if end < at {
-        return Err(format!("--parameter-scan: {most} is less than {least}"));
+        return Err(format!(
+            "--parameter-scan: MAX, {most}, is less than MIN, {least}; exchange them"
+        ));
     }
     if by <= 0 {
         return Err("--parameter-step-size has to be above 0".to_owned());

@@ -7,17 +7,15 @@ use crate::exit::FileError;
 use crate::output;
 use anyhow::Result;
 use dlls::ordinal::{RECORD, Record};
+use model::FileKind;
 use model::figures::plural;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The folders of files.
 fn folders(files: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let folder = |file: &PathBuf| match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    files.iter().map(folder).collect()
+    files.iter().map(|file| dlls::folder_of(file)).collect()
 }
 
 /// The records beside the files.
@@ -39,6 +37,31 @@ pub fn carried(arguments: &DllArgs) -> Result<Option<(PathBuf, String)>> {
     }
     let text = record.to_json(&place.display().to_string()).map_err(declines)?;
     Ok(Some((place, text)))
+}
+
+/// Says what is missing where a folder has nothing that could be verified but files whose imports
+/// may be by ordinal.
+pub fn expect_record(folder: &Path) -> Result<()> {
+    let entries = || std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let known = |name: &OsStr| name.as_encoded_bytes().starts_with(b"headstart");
+    if entries().any(|entry| known(&entry.file_name())) {
+        return Ok(());
+    }
+    let is_pe = |path: PathBuf| {
+        let named = path
+            .extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("dll") || it.eq_ignore_ascii_case("exe"));
+        named && image::identify::identify(&path).is_ok_and(|found| found.kind == FileKind::Pe)
+    };
+    if !entries().any(|entry| is_pe(entry.path())) {
+        return Ok(());
+    }
+    let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+    let path = folder.join(RECORD).display().to_string();
+    let remedy = "without it the Windows files in this folder cannot be verified; if headstart pe \
+         ordinal has converted them, copy it from the folder where it wrote them; headstart pe \
+         survey checks their hints and bindings";
+    Err(FileError { path, source, remedy }.into())
 }
 
 /// Removes the records beside files that were restored. One stays where a file of its set still

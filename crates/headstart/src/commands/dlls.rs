@@ -7,7 +7,7 @@ use crate::exit::{Declines, NotAll, Unusable, Usage};
 use crate::output;
 use anyhow::Result;
 use image::Edited;
-use image::apply::{self, Batch};
+use image::apply::{self, Batch, Locked};
 use model::figures::plural;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -71,36 +71,56 @@ pub fn targets(arguments: &DllArgs) -> Result<Vec<Target<'_>>> {
     Ok(targets)
 }
 
-/// Makes the folder that results go to, once it is known that there are any.
-pub fn make_folder(arguments: &DllArgs) -> Result<NewFolders> {
+/// Makes the folder that results go to, once it is known that there are any, and keeps other runs
+/// from writing where this one does.
+pub fn make_folder(arguments: &DllArgs) -> Result<Folders> {
     match &arguments.out {
-        Some(folder) => NewFolders::make(folder),
-        None => Ok(NewFolders(Vec::new())),
+        Some(folder) => Folders::make(folder),
+        None => Ok(Folders { new: Vec::new(), _locked: lock(arguments) }),
     }
 }
 
-/// Folders that were made for results, innermost first: those that nothing was written to go with
-/// this value.
-pub struct NewFolders(Vec<PathBuf>);
+/// Keeps other runs from writing to the folders of the files.
+fn lock(arguments: &DllArgs) -> Locked {
+    Locked::folders_of(arguments.files.iter().map(PathBuf::as_path), waits)
+}
 
-impl NewFolders {
+fn waits(folder: &Path) {
+    let folder = folder.display();
+    anstream::eprintln!("headstart: another headstart is writing to {folder}; waiting for its end");
+}
+
+/// Folders that results go to. Those that were made for them, innermost first, go with this value
+/// where nothing was written to them.
+pub struct Folders {
+    new: Vec<PathBuf>,
+    _locked: Locked,
+}
+
+impl Folders {
     /// Makes the folder and what is missing above it.
-    pub fn make(folder: &Path) -> Result<NewFolders> {
-        let new = folder.ancestors().take_while(|folder| !folder.exists());
-        let new = NewFolders(new.map(Path::to_owned).collect());
-        std::fs::create_dir_all(folder).map_err(|source| crate::exit::FileError {
-            path: folder.display().to_string(),
-            source,
-            remedy: "choose a folder that can be written to",
-        })?;
-        Ok(new)
+    fn make(folder: &Path) -> Result<Folders> {
+        loop {
+            let new = folder.ancestors().take_while(|folder| !folder.exists());
+            let new = new.map(Path::to_owned).collect();
+            std::fs::create_dir_all(folder).map_err(|source| crate::exit::FileError {
+                path: folder.display().to_string(),
+                source,
+                remedy: "choose a folder that can be written to",
+            })?;
+            let folders = Folders { new, _locked: Locked::folders([folder], waits) };
+            // The run that was waited for may have removed it.
+            if folder.exists() {
+                return Ok(folders);
+            }
+        }
     }
 }
 
-impl Drop for NewFolders {
+impl Drop for Folders {
     fn drop(&mut self) {
         // One with something in it stays.
-        self.0.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
+        self.new.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
     }
 }
 
@@ -153,6 +173,7 @@ pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
         // Any of them says that there is nothing to be restored.
         files = arguments.files.iter().take(1).collect();
     }
+    let _locked = lock(arguments);
     let writers = apply::Writers::default();
     let undone: Vec<_> =
         files.par_iter().map(|file| (*file, apply::undo_beside(file, &writers))).collect();

@@ -40,6 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let text = format!("{} is a file; name the folder that it is in", folder.display());
         return Err(Usage(text).into());
     }
+    super::beside::expect_record(&arguments.folder)?;
     let verification = optimize::left::verify(&folder)?;
     output::print(&if arguments.json {
         report::export::json(&verification)?

@@ -6,6 +6,7 @@ mod batch;
 mod content;
 mod disk;
 mod held;
+mod lock;
 mod undo;
 
 pub use allowed::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
@@ -13,6 +14,7 @@ pub use atomic::{write_into, write_new, write_new_edited, write_over};
 pub use batch::Batch;
 pub use disk::{is_of_disk, is_without_room};
 pub use held::Held;
+pub use lock::Locked;
 pub use undo::{UNDO, in_place, in_place_beside, undo, undo_beside, undo_file};
 
 use crate::reasons::unwritten;

@@ -9,6 +9,7 @@ use super::allowed::{self, Writers};
 use super::atomic::{Unnamed, sync_folder};
 use super::batch::Waiting;
 use super::content::Content;
+use super::lock::Locked;
 use crate::Edited;
 use sha2::{Digest, Sha256};
 use std::fs::{File, FileTimes, Metadata};
@@ -51,6 +52,7 @@ pub fn undo_file(path: &Path) -> PathBuf {
 /// It is not such a file, has changed since it was read, was rewritten before, or the system
 /// refuses; it is as before then.
 pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, ApplyError> {
+    let _locked = Locked::folders_of([path], |_| {});
     in_place_beside(path, edited, &Writers::default())
 }
 
@@ -161,7 +163,10 @@ fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), ApplyError> {
     let before = Before::read(undo)?;
     if before.old != *old {
         let undo = undo.display();
-        let reason = format!("it was rewritten before ({undo}); take that back first with --undo");
+        let reason = format!(
+            "it was rewritten before ({undo}); take that back first with --undo, \
+             or write the further change to a copy with --out"
+        );
         return Err(ApplyError::refused(real, reason));
     }
     std::fs::remove_file(undo).map_err(ApplyError::io(undo, "removing it"))
@@ -196,6 +201,7 @@ fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), Apply
 /// There is no undo file, the file is not what was written, or the system refuses; both are as
 /// before then.
 pub fn undo(path: &Path) -> Result<(), ApplyError> {
+    let _locked = Locked::folders_of([path], |_| {});
     undo_beside(path, &Writers::default())
 }
 

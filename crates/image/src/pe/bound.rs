@@ -6,7 +6,7 @@
 use super::read::Pe;
 use super::spec;
 use crate::notes::{Notes, entry};
-use model::{BoundDll, BoundForwarder};
+use model::{BoundDll, BoundForwarder, BoundState};
 use object::LittleEndian as LE;
 use object::pe;
 
@@ -124,7 +124,13 @@ pub(super) fn read(file: &Pe<'_>, notes: &mut Notes) -> Vec<BoundDll> {
         });
         let forwarders = forwarders.collect();
         let (name, time_stamp) = (notes.text(bound.name), bound.time_stamp);
-        dlls.push(BoundDll { name, time_stamp, forwarders, valid: None });
+        dlls.push(BoundDll {
+            name,
+            time_stamp,
+            forwarders,
+            valid: None,
+            state: BoundState::Unknown,
+        });
     }
     dlls
 }

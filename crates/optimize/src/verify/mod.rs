@@ -117,7 +117,7 @@ impl<'a> Verifier<'a> {
         }
         let command = self.subject.command_for(&built.run);
         self.behaves(&command)?;
-        let options = Options { timeout: self.patience, cpu: self.terms.cpu };
+        let options = Options { timeout: self.patience, cpu: self.terms.cpu, to_entry: false };
         log::agrees(&graph, &command, &options)?;
         mapped::none(built, program, &command, &options)?;
         self.passes(optimisation.name(), &built.run)

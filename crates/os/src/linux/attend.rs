@@ -14,11 +14,13 @@ pub struct Options {
     pub timeout: Duration,
     /// CPU to pin the launch to; the recorder itself then stays off it where it can.
     pub cpu: Option<u32>,
+    /// The launch is ended at its entry point (needs ptrace).
+    pub to_entry: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { timeout: Duration::from_secs(60), cpu: None }
+        Options { timeout: Duration::from_secs(60), cpu: None, to_entry: false }
     }
 }
 
@@ -55,7 +57,8 @@ pub(crate) fn attend(
     let mut launcher = Launcher::start()?;
     launcher.configure(Configuration { cpu: options.cpu, realtime: false })?;
     let slot = launcher.prepare(command, [null, null, stderr.unwrap_or(null)], extra)?;
-    let spec = LaunchSpec { until: Until::Exit, timeout: options.timeout, grace: GRACE };
+    let until = if options.to_entry { Until::Entry } else { Until::Exit };
+    let spec = LaunchSpec { until, timeout: options.timeout, grace: GRACE };
     let once = launcher.once_watched(slot, &spec, source);
     drop(launcher);
     while source.drain() {}

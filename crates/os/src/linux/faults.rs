@@ -25,6 +25,9 @@ use reads::{Reads, Tracepoints};
 use std::io;
 use std::os::fd::RawFd;
 
+/// What is refused where perf events are, in words.
+const MECHANISM: &str = "recording page faults with perf events";
+
 /// Launches `command` and records its page faults and file mappings, and as root the bytes that
 /// it read from storage by file; files without a path are described in brackets. stdin, stdout
 /// and stderr are `/dev/null`.
@@ -60,10 +63,10 @@ pub fn totals(command: &Command, options: &Options) -> Result<FaultTotals, Launc
         minor: launch.minor_faults,
         major: launch.major_faults,
         read_bytes: launch.read_bytes,
-        anonymous: Reading::unavailable(
-            "addresses of page faults need perf events",
-            "sudo sysctl kernel.perf_event_paranoid=2",
-        ),
+        anonymous: match perf::scope(MECHANISM) {
+            Ok(_) => Reading::unavailable("the kernel's totals have no addresses", ""),
+            Err(error) => Reading::unavailable(error.to_string(), ""),
+        },
     })
 }
 
@@ -99,7 +102,7 @@ struct Found {
 
 impl Recorder {
     fn open(cpus: &[u32]) -> Result<Recorder, LaunchError> {
-        let scope = perf::scope("recording page faults with perf events")?;
+        let scope = perf::scope(MECHANISM)?;
         let points = Tracepoints::open(scope);
         let mut attrs = vec![
             Attr::new(EventKind::MinorFaults, scope).with_processes(),

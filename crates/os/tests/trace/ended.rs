@@ -37,7 +37,7 @@ fn traced(script: &str) -> (Ending, u32, String) {
 fn counted(script: &str) -> (Ending, String) {
     let folder = folder();
     let file = folder.path().join("said");
-    let options = Options { timeout: TIMEOUT, cpu: None };
+    let options = Options { timeout: TIMEOUT, cpu: None, to_entry: false };
     let counted = count::syscalls(&resolve(&sh(script, &file)), &options).unwrap();
     assert!(matches!(counted.count, Reading::Value(10..)), "{counted:?}");
     (counted.ending, std::fs::read_to_string(&file).unwrap_or_default())

@@ -59,6 +59,30 @@ fn refusals_are_explained() {
 }
 
 #[test]
+#[ignore = "a helper of refused_perf_events_are_explained"]
+fn helper_counts_faults() {
+    let command = os::program::resolve(&strings(&["true"])).unwrap();
+    let totals = os::faults::totals(&command, &os::attend::Options::default()).unwrap();
+    assert!(totals.minor.get().is_some());
+    println!("{}", serde_json::to_string(&totals.anonymous).unwrap());
+}
+
+#[test]
+fn refused_perf_events_are_explained_by_what_refuses_them() {
+    let folder = folder();
+    let Some(refuser) = gcc(folder.path(), "refuser", REFUSER, &[]) else { return };
+    let mut command = Command::new(&refuser);
+    command.arg(libc::SYS_perf_event_open.to_string());
+    let output = command.args(helper("permission::helper_counts_faults")).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    let by_setting = level.trim().parse::<i32>().unwrap() > 2;
+    assert_eq!(text.contains("sysctl"), by_setting, "{text}");
+    assert_eq!(text.contains("--cap-add PERFMON"), !by_setting, "{text}");
+}
+
+#[test]
 #[ignore = "a helper of memory_is_read_another_way"]
 fn helper_reads_memory() {
     permitted().unwrap();

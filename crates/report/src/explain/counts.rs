@@ -3,7 +3,7 @@ use super::page::Page;
 use crate::style::Tint;
 use model::{CpuidTax, Explanation, FileWork, Reading, Waits};
 
-/// Page faults, file-system work and CPUID, a line each.
+/// Page faults, file-system work and CPUID, a line each. Why one is missing stands with the sources.
 pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
     page.blank();
     let faults = faults(explanation);
@@ -20,7 +20,7 @@ fn labelled(page: &mut Page, label: &str, text: Reading<String>) {
     let space = " ".repeat(13_usize.saturating_sub(label.len()));
     let (tint, text) = match &text {
         Reading::Value(text) => (Tint::Plain, text.clone()),
-        missing => (Tint::Doubt, format!("unavailable: {}", why(missing))),
+        Reading::Unavailable { .. } => (Tint::Doubt, "unavailable: see below".to_owned()),
     };
     let first = format!("{label}{space}");
     page.wrapped_behind(&first, &format!("{lead}{space}"), tint, &text);

@@ -45,10 +45,10 @@ pub(super) fn bars(page: &mut Page, explanation: &Explanation) {
     notes(page, explanation);
 }
 
-/// Notes of the images, each once, with the program where there are several.
+/// Notes of the launch, and of the images: each once, with the program where there are several.
 fn notes(page: &mut Page, explanation: &Explanation) {
     let several = explanation.processes.len() > 1;
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen = explanation.notes.clone();
     for process in &explanation.processes {
         for note in &process.notes {
             let name = process.path.rsplit('/').next().unwrap_or_default();

@@ -1,17 +1,28 @@
 use super::page::Page;
 use crate::style::Tint;
-use model::Explanation;
+use model::{Explanation, Source};
 
-/// Where each group of figures comes from.
+/// Where each group of figures comes from. A reason that several have in common is given once.
 pub(super) fn list(page: &mut Page, explanation: &Explanation) {
     page.heading("Where the figures come from");
-    for source in &explanation.sources {
+    for (index, source) in explanation.sources.iter().enumerate() {
         let lead = format!("  {:<9}", source.figures);
-        let (tint, text) = match (source.mechanism.as_str(), source.caveat.as_str()) {
+        let told = explanation.sources.iter().take(index).find(|other| tells(other, source));
+        let caveat = match told {
+            Some(other) => format!("see {}", other.figures),
+            None => source.caveat.clone(),
+        };
+        let (tint, text) = match (source.mechanism.as_str(), caveat.as_str()) {
             ("none", caveat) => (Tint::Doubt, format!("unavailable: {caveat}")),
             (mechanism, "") => (Tint::Faint, mechanism.to_owned()),
             (mechanism, caveat) => (Tint::Faint, format!("{mechanism}: {caveat}")),
         };
         page.wrapped(&lead, tint, &text);
     }
+}
+
+/// Whether the caveat of a source says all that another's would.
+fn tells(source: &Source, other: &Source) -> bool {
+    let rest = source.caveat.strip_prefix(&other.caveat);
+    !other.caveat.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(';'))
 }

@@ -73,6 +73,19 @@ fn parts_stand_below_their_whole_and_what_has_none_for_itself() {
 }
 
 #[test]
+fn a_reason_is_given_once() {
+    let mut explanation = nothing();
+    let reason = "ptrace is not permitted; docker run --cap-add SYS_PTRACE";
+    explanation.sources[0].mechanism = "LD_DEBUG".to_owned();
+    explanation.sources[0].caveat = format!("{reason}; the log shows less");
+    let text = view(&explanation, &Style { width: 300, ..PLAIN }, SOME);
+    assert_eq!(text.matches("ptrace is not permitted").count(), 1, "{text}");
+    let figures = explanation.sources[0].figures.as_str();
+    assert!(text.contains(&format!("unavailable: see {figures}")), "{text}");
+    assert!(text.contains("Files        unavailable: see below"), "{text}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     let mut explanations: Vec<Explanation> = FIXTURES.map(fixture).into();
     explanations.push(nothing());

@@ -1,7 +1,7 @@
 use crate::figure::{Unit, percent};
 use crate::style::Style;
 use crate::words::{brief, brief_interval};
-use model::{Effect, Results, VariantResult};
+use model::{Effect, Results, Rules, VariantResult};
 
 /// A Markdown table, as for a README or a pull request.
 pub fn markdown(results: &Results) -> String {
@@ -21,16 +21,16 @@ pub fn markdown(results: &Results) -> String {
         text += &format!("| {} | {times} | {} |", command(variant), percent(s.spread));
         if compared {
             let effect = results.effects.iter().find(|effect| effect.variant == variant.name);
-            text += &format!(" {} |", change(effect, place == 0, &style));
+            text += &format!(" {} |", change(effect, place == 0, (&results.rules, &style)));
         }
         text.push('\n');
     }
     text
 }
 
-fn change(effect: Option<&Effect>, first: bool, style: &Style) -> String {
+fn change(effect: Option<&Effect>, first: bool, (rules, style): (&Rules, &Style)) -> String {
     match effect {
-        Some(effect) => match (brief(effect, style), brief_interval(effect, style)) {
+        Some(effect) => match (brief(effect, style), brief_interval(effect, rules, style)) {
             (brief, none) if none.is_empty() => brief,
             (brief, interval) => format!("{brief} ({interval})"),
         },

@@ -3,7 +3,7 @@
 use super::{Block, INDENT, WIDTH, end_of};
 use crate::text::printable;
 use model::figures::{bytes, count, plural};
-use model::{ImportedDll, PeFacts, PeKind, StrongNameFacts};
+use model::{BoundState, ImportedDll, PeFacts, PeKind, StrongNameFacts};
 use std::fmt::Write;
 
 /// Width of a count in front of what is counted, as of relocations.
@@ -209,10 +209,12 @@ fn exports(block: &mut Block, image: &PeFacts) {
 
 fn bound(block: &mut Block, image: &PeFacts) {
     let describe = |dll: &model::BoundDll| {
-        let state = match dll.valid {
-            Some(true) => "valid",
-            Some(false) => "OUT OF DATE",
-            None => "not found",
+        let state = match dll.state {
+            BoundState::Valid => "valid",
+            BoundState::Stale => "OUT OF DATE",
+            BoundState::Moved => "not used: ASLR moves it",
+            BoundState::Unbound => "not bound: it was not found then",
+            BoundState::Unknown => "not found",
         };
         let forwarders = match dll.forwarders.len() {
             0 => String::new(),

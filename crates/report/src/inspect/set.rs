@@ -4,7 +4,7 @@ use super::{end_of, pe};
 use crate::style::{Style, Tint};
 use crate::text::{columns, lines, printable};
 use model::figures::{bytes, count, plural};
-use model::{Collision, PeFacts, PeSet, SetFinding, StrongNameFacts};
+use model::{BoundState, Collision, PeFacts, PeSet, SetFinding, StrongNameFacts};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -63,7 +63,8 @@ fn shown(path: &str, room: usize) -> String {
 /// What holds of a file, a letter each.
 fn letters(file: &PeFacts, moved: bool) -> String {
     let bound = !file.bound.is_empty();
-    let valid = file.bound.iter().all(|dll| dll.valid == Some(true));
+    let mut dlls = file.bound.iter().filter(|dll| dll.state != BoundState::Unbound);
+    let valid = dlls.all(|dll| dll.valid == Some(true));
     let swap = file.flags.swap_run_net || file.flags.swap_run_removable;
     let all = [
         (moved, 'M'),

@@ -8,15 +8,11 @@ mod table;
 mod trial;
 
 use super::Context;
+use super::every_program::{self, Turn};
 use super::report::Report;
-use super::simulate::programs;
 use anyhow::{Result, ensure};
-use rayon::prelude::*;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use trial::{Outcome, Trial};
 
-const FOLDERS: [&str; 2] = ["/usr/bin", "/usr/sbin"];
 /// They end the machine or its processes if something goes wrong.
 const NEVER_STARTED: [&str; 8] =
     ["killall5", "reboot", "halt", "shutdown", "poweroff", "init", "telinit", "runlevel"];
@@ -49,24 +45,11 @@ const VERBS: [Verb; 6] = [
 /// The folders cannot be read, or there is no change of a name that is asked for.
 pub fn check(context: &Context) -> Result<Report> {
     let verbs = chosen(&std::env::var(CHOSEN).unwrap_or_default())?;
-    let mut found = BTreeSet::new();
-    for folder in FOLDERS {
-        found.extend(programs(Path::new(folder))?);
-    }
-    found.retain(|path| !NEVER_STARTED.iter().any(|name| path.ends_with(name)));
-    let found: Vec<PathBuf> = found.into_iter().collect();
-    let cpus = os::host::allowed_cpus();
-    let tried = found.par_iter().enumerate().map(|(at, path)| {
-        let folder = context.scratch.join(format!("alone-{at}"));
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        let cpu = cpus.get(thread % cpus.len().max(1)).copied().unwrap_or(0);
-        let trial = Trial { headstart: &context.headstart, path, folder: &folder, cpu };
+    let outcomes = every_program::each(context, &NEVER_STARTED, |&Turn { path, folder, cpu }| {
+        let trial = Trial { headstart: &context.headstart, path, folder, cpu };
         let outcome = trial.outcome(&verbs);
-        // Room for the next; what is left goes with the scratch folder.
-        let _ = std::fs::remove_dir_all(&folder);
-        (path.clone(), outcome.unwrap_or_else(|error| Outcome::Untried(format!("{error:#}"))))
-    });
-    let outcomes: Vec<(PathBuf, Outcome)> = tried.collect();
+        outcome.unwrap_or_else(|error| Outcome::Untried(format!("{error:#}")))
+    })?;
     Ok(Report { rows: table::rows(&outcomes, &verbs) })
 }
 

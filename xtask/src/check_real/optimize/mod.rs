@@ -7,21 +7,18 @@ pub use table::{Kinds, kind, kinds};
 
 use super::Context;
 use super::answers::{self, Names};
+use super::every_program::{self, Turn};
 use super::headstart::Headstart;
 use super::report::Report;
-use super::simulate::programs;
 use crate::cargo::SET_BY_CARGO;
 use anyhow::Result;
 use model::optimization::Optimization;
 use model::{Command, Ending};
 use optimize::{Launches, Observed};
 use os::launcher::Launcher;
-use rayon::prelude::*;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-const FOLDERS: [&str; 2] = ["/usr/bin", "/usr/sbin"];
 const QUESTIONS: [&str; 2] = ["--version", "--help"];
 /// It takes any argument for a signal, and sends it to every process of the machine.
 const NEVER_STARTED: [&str; 1] = ["killall5"];
@@ -43,24 +40,10 @@ const BUDGET: &str = "6s";
 /// # Errors
 /// The folders cannot be read.
 pub fn check(context: &Context) -> Result<Report> {
-    let mut found = BTreeSet::new();
-    for folder in FOLDERS {
-        found.extend(programs(Path::new(folder))?);
-    }
-    found.retain(|path| !NEVER_STARTED.iter().any(|name| path.ends_with(name)));
-    let found: Vec<PathBuf> = found.into_iter().collect();
-    let cpus = os::host::allowed_cpus();
-    let tried = found.par_iter().enumerate().map(|(at, path)| {
-        let out = context.scratch.join(format!("optimised-{at}"));
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        let cpu = cpus.get(thread % cpus.len().max(1)).copied().unwrap_or(0);
-        let outcome = Trial { headstart: &context.headstart, path, out: &out, cpu }.outcome();
-        // Room for the next; what is left goes with the scratch folder.
-        let _ = std::fs::remove_dir_all(&out);
-        let refused = |error: anyhow::Error| Outcome::Refused(last_line(&error));
-        (path.clone(), outcome.unwrap_or_else(refused))
-    });
-    let outcomes: Vec<(PathBuf, Outcome)> = tried.collect();
+    let outcomes = every_program::each(context, &NEVER_STARTED, |&Turn { path, folder, cpu }| {
+        let outcome = Trial { headstart: &context.headstart, path, out: folder, cpu }.outcome();
+        outcome.unwrap_or_else(|error| Outcome::Refused(last_line(&error)))
+    })?;
     Ok(Report { rows: table::rows(&outcomes) })
 }
 

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 const PACKAGE: &str = "PyQt5-Qt5";
 const BIN: &str = "PyQt5/Qt5/bin";
+/// Of the Visual C++ runtime, which has to be beside Qt.
+const RUNTIME: &str = "msvcp140.dll";
 const LOADER: &str = "load_all.exe";
 const SOURCE: &str = include_str!("../c/load_all.c");
 const ROUNDS: usize = 41;
@@ -64,6 +66,12 @@ fn by_ordinal(context: &Context, wine: &Wine, files: &[PathBuf]) -> Result<Row> 
     let ways: [(&str, &[Step]); 2] = [("as shipped", &[]), ("by ordinal", &[ORDINAL])];
     let sets = variants(context, &folder, files, &ways, &[])?;
     let [shipped, converted] = sets.as_slice() else { anyhow::bail!("two sets") };
+    let runtime = files.iter().any(|file| file.ends_with(RUNTIME));
+    let found =
+        context.headstart.run(&["verify", "--json", &converted.folder.display().to_string()])?;
+    let found: serde_json::Value = serde_json::from_str(&found)?;
+    // Were nothing converted, nothing could fail.
+    let functions = found["functions"].as_u64().unwrap_or(0);
     let mut others = Vec::new();
     let mut loaded = 0;
     for set in &sets {
@@ -80,8 +88,11 @@ fn by_ordinal(context: &Context, wine: &Wine, files: &[PathBuf]) -> Result<Row> 
             others.push(name);
         }
     }
-    let value = format!("{loaded} of {} load; otherwise by ordinal: {others:?}", files.len());
-    let good = others.is_empty() && loaded > 0;
+    let value = format!(
+        "{loaded} of {} load; otherwise with {functions} imports by ordinal: {others:?}",
+        files.len()
+    );
+    let good = others.is_empty() && loaded > 0 && functions > 0 && runtime;
     Ok(Row::bar("DLLs beside Qt one by one, by ordinal", value, "the same", good))
 }
 

@@ -22,10 +22,11 @@ fn waits_of_helpers_are_part_of_what_the_helpers_take() {
     case.explanation.processes =
         vec![process("/bin/sh", 0.0, 3000.0), helper(2, 1000.0), helper(3, 5000.0)];
     case.explanation.phases = phases(&[(Phase::Main, 9000.0)]);
+    let main = |us| BTreeMap::from([(Phase::Main, us)]);
+    case.charged = vec![main(2000.0), main(3500.0), main(3500.0)];
     let calls = vec![asleep("/bin/sleep", 6800.0), asleep("/bin/sh", 1000.0)];
     case.explanation.waits = Reading::Value(Waits { total_us: 7800.0, calls });
-    let context = Context::new(&case.explanation, &case.inputs, case.found.clone());
-    let all = all(&context);
+    let all = listed(&case);
     let waits: Vec<(Option<&str>, Option<f64>)> = all
         .iter()
         .filter(|finding| finding.id == "waits")
@@ -67,7 +68,7 @@ fn the_original_of_a_stale_bundle_is_no_helper() {
     assert!(
         found["stale-bundle"]
             .remedy
-            .ends_with("are about both, the bundle's own start and the original's.")
+            .ends_with("The other findings do not count the bundle's own start.")
     );
 }
 
@@ -81,4 +82,82 @@ fn callers_stand_behind_their_wait() {
     let line =
         "2.00 ms sleeping for a fixed time (clock_nanosleep, 1 wait): 2.00 ms called from nap";
     assert_eq!(run(&case)["waits"].evidence, [line]);
+}
+
+#[test]
+fn no_program_is_prepared_for_by_what_works_beside_it() {
+    let mut case = quiet();
+    case.explanation.processes =
+        vec![process("/bin/sh", 0.0, 9999.0), process("/bin/sleep", 10.0, 0.0)];
+    assert!(run(&case).is_empty(), "{:#?}", run(&case));
+}
+
+#[test]
+fn a_script_that_runs_programs_in_turn_prepares_for_none_of_them() {
+    let mut case = quiet();
+    let run_by = |pid, path: &str, at, us| ProcessReport { pid, ..process(path, at, us) };
+    case.explanation.processes = vec![
+        run_by(1, "/bin/sh", 0.0, 1000.0),
+        run_by(2, "/bin/one", 1000.0, 4500.0),
+        run_by(3, "/bin/two", 6000.0, 4500.0),
+    ];
+    let found = run(&case);
+    assert!(!found.contains_key("launcher-chain"), "{found:#?}");
+    assert_eq!(cost(&found, "helper-processes"), Some(9000.0));
+    // One that runs twice.
+    case.explanation.processes[1] = run_by(2, "/bin/two", 1000.0, 6000.0);
+    let found = run(&case);
+    assert!(!found.contains_key("launcher-chain"), "{found:#?}");
+    // The only one.
+    case.explanation.processes.truncate(2);
+    assert_eq!(cost(&run(&case), "launcher-chain"), Some(1000.0));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_process_is_counted_by_two_findings(
+        times in proptest::collection::vec(proptest::array::uniform5(0.0..9000.0_f64), 1..6),
+        costs in proptest::array::uniform12(0.0..9000.0_f64),
+        stale in proptest::bool::ANY,
+        placed in proptest::bool::ANY,
+        paths in proptest::array::uniform6(0..4_usize),
+    ) {
+        let sums: Vec<f64> = (0..5).map(|n| times.iter().map(|time| time[n]).sum()).collect();
+        let mut case = greedy([sums[0], sums[1], sums[2], sums[3], sums[4]], costs, false);
+        let names = case.explanation.phases.iter().map(|time| time.phase);
+        let names: Vec<Phase> = names.collect();
+        let charge = |time: &[f64; 5]| names.iter().copied().zip(time.iter().copied()).collect();
+        case.charged = times.iter().map(charge).collect();
+        let path = |n: usize| format!("/bin/{}", ["p", "q", "sh", "python3"][paths[n]]);
+        case.explanation.processes = times.iter().enumerate().map(|(n, time)| ProcessReport {
+            pid: 1 + u32::from(n > 2),
+            ended_us: 100.0 * n as f64 + 100.0,
+            ..process(&path(n), 100.0 * n as f64, time.iter().sum())
+        }).collect();
+        for (index, module) in case.explanation.modules.iter_mut().enumerate() {
+            module.program = path(index);
+        }
+        if stale {
+            case.inputs.bundles = BTreeMap::from([(path(0), ["libz.so.1".to_owned()].into())]);
+        }
+        if !placed {
+            // Where they happen is not known, only their number.
+            case.found.faults.clear();
+            case.explanation.faults.minor = Reading::Value(100);
+        }
+        let scopes = Scopes::new(&case.explanation, &case.inputs, &case.charged);
+        // Every part claims what the whole launch does.
+        let findings = all(&case.explanation, &case.inputs, &scopes, |_| case.found.clone());
+        let sum = |part: Option<&str>| {
+            let parts = findings.iter().filter(|finding| finding.part_of.as_deref() == part);
+            parts.filter_map(|finding| finding.cost_us.get()).sum::<f64>()
+        };
+        proptest::prop_assert!(sum(None) <= case.explanation.total_us + 0.1, "{findings:#?}");
+        for scope in [Scope::Launchers, Scope::Helpers, Scope::StaleBundle] {
+            let id = scope.id().unwrap();
+            proptest::prop_assert!(sum(Some(id)) <= scopes.cost(scope) + 0.1, "{findings:#?}");
+            let told = findings.iter().any(|finding| finding.id == id);
+            proptest::prop_assert_eq!(told, !scopes.members(scope).is_empty(), "{}", id);
+        }
+    }
 }

@@ -27,6 +27,29 @@ fn what_no_record_shows_is_not_called_waiting() {
 }
 
 #[test]
+fn the_sources_alone_say_why_nothing_is_known() {
+    let mut case = unseen();
+    let mut program = module("/bin/p", [0.0, 1000.0, 0.0]);
+    program.facts = Reading::Value(ElfFacts { needed: vec!["libc.so.6".to_owned()], ..facts() });
+    case.explanation.modules = vec![program];
+    let found = run(&case);
+    assert!(found.contains_key("waits") && found.contains_key("relocations"));
+    for line in found.values().flat_map(|finding| &finding.evidence) {
+        assert!(!line.contains(NOT_HERE), "{line}");
+    }
+}
+
+#[test]
+fn children_that_no_record_shows_are_not_called_the_program() {
+    let mut case = unseen();
+    let own = run(&case).remove("own-code").unwrap();
+    assert!(own.cause.contains("child processes that the loader's log does not show"), "{own:?}");
+    case.inputs.phase_traces = Reading::Value(Vec::new());
+    let own = run(&case).remove("own-code").unwrap();
+    assert!(own.cause.ends_with("the program's own code, from main to exit"), "{own:?}");
+}
+
+#[test]
 fn no_advice_needs_what_is_refused() {
     let waits = run(&unseen()).remove("waits").unwrap();
     assert!(!waits.remedy.contains("strace -f"), "{}", waits.remedy);
@@ -93,4 +116,21 @@ fn data_that_is_read_is_no_matter_of_linking() {
     case.explanation.modules = vec![library];
     let finding = run(&case).remove("cold-reads").unwrap();
     assert!(finding.remedy.contains("relocation"), "{}", finding.remedy);
+}
+
+#[test]
+fn a_main_that_a_busy_machine_keeps_waiting_stands_out() {
+    let mut case = quiet();
+    case.explanation.phases = phases(&[(Phase::Main, 7700.0)]);
+    case.explanation.untraced_median_us = Reading::Value(10_000.0);
+    case.explanation.untraced_cpu_us = Reading::Value(300.0);
+    case.explanation.waits = Reading::Value(Waits { total_us: 0.0, calls: Vec::new() });
+    let finding = run(&case).remove("off-cpu").unwrap();
+    assert_eq!(finding.cost_us, Reading::Value(7469.0));
+    assert_eq!(finding.phase, Some(Phase::Main));
+    let cause =
+        "75 % of the launch (7.47 ms): main is off the CPU for reasons that no record shows";
+    assert_eq!(finding.cause, cause);
+    case.explanation.untraced_cpu_us = Reading::Value(9500.0);
+    assert!(!run(&case).contains_key("off-cpu"));
 }

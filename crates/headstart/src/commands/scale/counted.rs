@@ -44,7 +44,7 @@ impl Counting<anyhow::Error> for Counter<'_> {
     fn count(&mut self, command: &Command, limit: Duration) -> Result<Option<u64>> {
         let request = &self.session.experiment.request;
         let timeout = Duration::try_from_secs_f64(request.timeout_s).unwrap_or(Duration::MAX);
-        let options = Options { timeout: timeout.min(limit), cpu: request.cpu };
+        let options = Options { timeout: timeout.min(limit), cpu: request.cpu, to_entry: false };
         let counted = match self.unit {
             Unit::Instructions => count::instructions(command, &options),
             Unit::Syscalls => count::syscalls(command, &options),
@@ -67,7 +67,7 @@ impl Counting<anyhow::Error> for Counter<'_> {
                 return Err(LabError::TimedOut { command, timeout_s }.into());
             }
             Ending::Code(0) => {}
-            _ if request.ignore_failure => {}
+            ending if request.ignores(ending) => {}
             ending => {
                 let output = "\nTo count it anyway, use --ignore-failure.".to_owned();
                 return Err(LabError::Failed { command: command.line(), ending, output }.into());

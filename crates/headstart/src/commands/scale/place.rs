@@ -29,7 +29,8 @@ impl Place {
             .prefix("headstart-scale-")
             .tempdir()
             .context("a temporary folder for the workloads; choose another place with TMPDIR")?;
-        Ok(Place { folder: temporary.path().join(FOLDER), temporary: Some(temporary), passing })
+        let folder = temporary.path().canonicalize()?.join(FOLDER);
+        Ok(Place { folder, temporary: Some(temporary), passing })
     }
 
     /// The command of `subject` at size `n`; a workload is generated where it is not there yet.
@@ -47,12 +48,23 @@ impl Place {
         let program = folder.join(files.program());
         // The program is written last: where it is, the workload is complete.
         if !program.is_file() {
-            if folder.exists() {
-                std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
-            }
+            self.remove_incomplete(&folder)?;
             files.write_to(&folder)?;
         }
         runner.command(&program)
+    }
+
+    /// Removes a workload that was not written to its end: only inside the run's own folder, of
+    /// which no part below the run may be a symbolic link.
+    fn remove_incomplete(&self, folder: &Path) -> Result<()> {
+        let name = || folder.display().to_string();
+        if folder.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        if folder.canonicalize().with_context(name)? != *folder {
+            anyhow::bail!("{} is a symbolic link; remove it, then resume the sweep", name());
+        }
+        std::fs::remove_dir_all(folder).with_context(name)
     }
 
     /// Removes what is not to be kept, once the sweep is over.

@@ -1,6 +1,7 @@
 //! A sweep about to begin or to go on.
 
 use super::place::Place;
+use super::workloads;
 use crate::runner::Runner;
 use crate::{exit, runs};
 use anyhow::Result;
@@ -73,6 +74,20 @@ fn foreign(plan: &Plan) -> Vec<String> {
     }
 }
 
+/// What grows names the folders of its workloads: a plan may name parameters only.
+fn check(plan: &Plan, folder: &Path) -> Result<(), LabError> {
+    let Subject::Workload { kind, varied, fixed, .. } = &plan.subject else { return Ok(()) };
+    let names = std::iter::once(varied).chain(fixed.iter().map(|(name, _)| name));
+    match workloads::unknown(kind, names) {
+        None => Ok(()),
+        Some(name) => Err(LabError::Folder {
+            path: folder.join(PLAN),
+            problem: format!("'{kind}' has no parameter '{name}'"),
+            remedy: "start a new sweep".to_owned(),
+        }),
+    }
+}
+
 /// Everything that a sweep works on.
 pub struct Session {
     pub plan: Plan,
@@ -118,6 +133,7 @@ impl Session {
     /// A sweep that was ended before it was complete, or is to have more rounds.
     pub fn resume(path: &Path, rounds: Option<u32>, budget: Option<Duration>) -> Result<Session> {
         let mut plan = Plan::read(path)?;
+        check(&plan, path)?;
         let (folder, mut experiment, samples) = RunFolder::resume(path)?;
         if let Some(rounds) = rounds {
             experiment.schedule.rounds = rounds;

@@ -30,6 +30,12 @@ pub fn parameters(kind: &str) -> Option<&'static [&'static str]> {
     }
 }
 
+/// The first of `names` that is no parameter of a workload.
+pub fn unknown<'a>(kind: &str, mut names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+    let known = parameters(kind).unwrap_or_default();
+    names.find(|name| !known.contains(&name.as_str()) && *name != FILE_ALIGNMENT)
+}
+
 /// Sizes of a workload where none are given: up to where its law shows, and no further.
 pub fn sizes(kind: &str, parameter: &str) -> Vec<u64> {
     let largest = match (kind, parameter) {

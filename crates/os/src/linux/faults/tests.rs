@@ -94,6 +94,22 @@ fn counts_exactly_the_pages_that_a_program_writes_to() {
 }
 
 #[test]
+fn up_to_the_entry_point_the_program_itself_takes_no_faults() {
+    let Some(touch) = touch() else { return };
+    let command = command(&touch.program, &[&touch.data]);
+    let options = Options { to_entry: true, ..Options::default() };
+    let faults = match record(&command, &options) {
+        Err(error @ LaunchError::NotPermitted { .. }) => return testkit::skip(&error.to_string()),
+        found => found.unwrap(),
+    };
+    let has = |name: &str| faults.mappings.iter().any(|mapping| mapping.path.contains(name));
+    assert!(has("/touch") && has("libc.so"), "{:?}", faults.mappings);
+    // The loader's faults, but not the program's.
+    assert!(faults.faults.len() > 20, "{:?}", faults.faults);
+    assert!(!has(touch.data.to_str().unwrap()), "{:?}", faults.mappings);
+}
+
+#[test]
 fn a_forked_child_is_followed_and_has_its_parents_mappings() {
     let Some(touch) = touch() else { return };
     let command = command(&touch.program, &[&touch.data, Path::new("fork")]);

@@ -10,7 +10,7 @@
 
 use super::alarm::Alarm;
 use super::tracee::{self, Image, Next};
-use super::{LaunchSpec, leave, usage};
+use super::{LaunchSpec, Once, leave, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup};
@@ -28,7 +28,7 @@ pub fn until_entry(
     prepared: &Prepared,
     stdio: [RawFd; 3],
     spec: &LaunchSpec,
-) -> Result<Launch, LaunchError> {
+) -> Result<Once, LaunchError> {
     let alarm = Alarm::set(spec.timeout);
     let child = tracer::start(prepared, Setup::with_stdio(stdio))?;
     let floor_kib = usage::own_peak_kib();
@@ -44,10 +44,11 @@ pub fn until_entry(
         }
     });
     let left_running = leave::end_everything();
-    launch.map(|launch| match launch.ending {
+    let launch = launch.map(|launch| match launch.ending {
         Ending::Code(_) | Ending::Signal(_) => Launch { left_running, ..launch },
         _ => launch,
-    })
+    })?;
+    Ok(Once { pid: child.pid as u32, ticks: child.started.ticks(), launch })
 }
 
 enum Outcome {

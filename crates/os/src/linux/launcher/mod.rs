@@ -167,8 +167,9 @@ impl Launcher {
         }
     }
 
-    /// Launches a prepared command exactly once and waits for its end, whatever `spec.until`
-    /// says. ([`Launcher::launch`] may launch it once more, untimed, to learn its peak RSS.)
+    /// Launches a prepared command exactly once and waits for its end, or until its entry point
+    /// where `spec.until` says so. ([`Launcher::launch`] may launch it once more, untimed, to learn
+    /// its peak RSS.)
     pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Once, LaunchError> {
         self.once_watched(slot, spec, &mut Unwatched)
     }

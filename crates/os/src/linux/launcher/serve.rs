@@ -145,7 +145,10 @@ impl Server {
 
     fn once(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
         let (slot, stdio) = self.slot(slot)?;
-        exit::until_exit(&slot.prepared, stdio, spec)
+        match spec.until {
+            Until::Entry => entry::until_entry(&slot.prepared, stdio, spec),
+            _ => exit::until_exit(&slot.prepared, stdio, spec),
+        }
     }
 
     fn aside(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
@@ -158,7 +161,9 @@ impl Server {
         let (slot, stdio) = self.slot(slot)?;
         let mut launch = match spec.until {
             Until::Exit => exit::until_exit(&slot.prepared, stdio, spec)?.launch,
-            Until::Entry => return entry::until_entry(&slot.prepared, stdio, spec),
+            Until::Entry => {
+                return entry::until_entry(&slot.prepared, stdio, spec).map(|once| once.launch);
+            }
             Until::Output(_) | Until::Port(_) | Until::File(_) => {
                 return ready::until_ready(&slot.prepared, stdio, spec, cpu);
             }

@@ -30,7 +30,7 @@ pub enum Request {
         /// How.
         spec: LaunchSpec,
     },
-    /// Launch a kept command exactly once and wait for its end.
+    /// Launch a kept command exactly once and wait for its end or its entry point.
     Once {
         /// Which, in order of preparation.
         slot: usize,

@@ -83,7 +83,7 @@ fn a_launch_that_outlasts_its_time_keeps_its_log_and_leaves_nothing_behind() {
     let mut hang = command(&script, &[]);
     hang.directory = Some(folder.path().to_owned());
     let timeout = std::time::Duration::from_millis(300);
-    let log = record(&hang, "files", &Options { timeout, cpu: None }).unwrap();
+    let log = record(&hang, "files", &Options { timeout, cpu: None, to_entry: false }).unwrap();
     assert!((300_000.0..5_000_000.0).contains(&log.total_us), "{}", log.total_us);
     place(&log, "transferring control:", "/bin/sh");
     let child = std::fs::read_to_string(folder.path().join("child")).unwrap();

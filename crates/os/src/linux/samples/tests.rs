@@ -26,7 +26,7 @@ fn samples_are_proportional_to_processor_time_and_lie_in_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let program = testkit::compile(&cc, folder.path(), "spin", SPIN, &["-O1"]);
     let command = resolve(&[program.to_str().unwrap().to_owned()]).unwrap();
-    let options = Options { timeout: Duration::from_secs(20), cpu: None };
+    let options = Options { timeout: Duration::from_secs(20), cpu: None, to_entry: false };
     let found = match record(&command, &options) {
         Err(error @ LaunchError::NotPermitted { .. }) => return testkit::skip(&error.to_string()),
         found => found.unwrap(),
@@ -55,4 +55,20 @@ fn samples_are_proportional_to_processor_time_and_lie_in_the_program() {
     let kernel = found.samples.iter().filter(|sample| sample.kernel);
     assert!(kernel.clone().all(|sample| sample.address > u64::MAX / 2));
     assert!(found.with_kernel || kernel.count() == 0);
+}
+
+#[test]
+fn up_to_the_entry_point_the_program_itself_is_not_sampled() {
+    let Some(cc) = testkit::tool("cc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = testkit::compile(&cc, folder.path(), "spin", SPIN, &["-O1"]);
+    let command = resolve(&[program.to_str().unwrap().to_owned()]).unwrap();
+    let options = Options { to_entry: true, ..Options::default() };
+    let found = match record(&command, &options) {
+        Err(error @ LaunchError::NotPermitted { .. }) => return testkit::skip(&error.to_string()),
+        found => found.unwrap(),
+    };
+    // The program would run for 100 ms: 1000 samples.
+    assert!(found.samples.len() < 300, "{} samples", found.samples.len());
+    assert!(found.samples.iter().all(|sample| sample.pid == found.pid), "a child ran");
 }

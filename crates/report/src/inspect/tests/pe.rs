@@ -2,8 +2,9 @@ use super::super::{set, table};
 use super::{elf, fits, library, program};
 use crate::Style;
 use model::{
-    BoundDll, BoundForwarder, Checksum, Collision, Collisions, DebugEntry, GuardFacts, ImageFacts,
-    ImportedDll, PE_SET_SCHEMA, PeFacts, PeFlags, PeKind, PeSection, PeSet, SetFinding, TlsFacts,
+    BoundDll, BoundForwarder, BoundState, Checksum, Collision, Collisions, DebugEntry, GuardFacts,
+    ImageFacts, ImportedDll, PE_SET_SCHEMA, PeFacts, PeFlags, PeKind, PeSection, PeSet, SetFinding,
+    TlsFacts,
 };
 
 /// A program with something of everything.
@@ -80,18 +81,35 @@ fn pe_program() -> PeFacts {
                 time_stamp: 1,
                 forwarders: vec![BoundForwarder { name: "NTDLL.dll".to_owned(), time_stamp: 2 }],
                 valid: Some(true),
+                state: BoundState::Valid,
             },
             BoundDll {
                 name: "USER32.dll".to_owned(),
                 time_stamp: 3,
                 forwarders: Vec::new(),
                 valid: Some(false),
+                state: BoundState::Stale,
+            },
+            BoundDll {
+                name: "COMCTL32.dll".to_owned(),
+                time_stamp: 3,
+                forwarders: Vec::new(),
+                valid: Some(false),
+                state: BoundState::Moved,
+            },
+            BoundDll {
+                name: "COMDLG32.dll".to_owned(),
+                time_stamp: 0,
+                forwarders: Vec::new(),
+                valid: None,
+                state: BoundState::Unbound,
             },
             BoundDll {
                 name: "GDI32.dll".to_owned(),
                 time_stamp: 4,
                 forwarders: Vec::new(),
                 valid: None,
+                state: BoundState::Unknown,
             },
         ],
         tls: Some(TlsFacts { template_bytes: 8, zero_bytes: 100, callbacks: 1 }),

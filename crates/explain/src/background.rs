@@ -1,0 +1,118 @@
+//! Processes that sleep in the background: a launch ends without waiting for them.
+
+use crate::inputs::Inputs;
+use crate::phases::{self, Life};
+use crate::time::ns;
+use model::{PhaseTrace, TracedProcess, WaitTrace};
+use std::collections::BTreeSet;
+
+/// The lives of a launch, those in the background marked.
+///
+/// A launch that is explained up to a moment before its end outlives that moment itself: there
+/// nothing is in the background.
+pub(crate) fn lives<'a>(inputs: &Inputs, trace: &'a PhaseTrace) -> Vec<Life<'a>> {
+    let mut lives = phases::lives(trace);
+    let asleep = match inputs.wait_trace.value() {
+        Some(recorded) if !inputs.until_ready => sleepers(inputs, recorded),
+        _ => return lives,
+    };
+    for life in &mut lives {
+        let outlives = trace.processes.get(life.process).is_some_and(|p| outlives(trace, p));
+        life.background = outlives && asleep.contains(&inputs.program(&life.image.path));
+    }
+    lives
+}
+
+/// Whether a process was left running when the launch ended.
+pub(crate) fn outlives(trace: &PhaseTrace, process: &TracedProcess) -> bool {
+    process.parent.is_some() && process.ended_us > trace.total_us
+}
+
+/// Programs that outlive the launch and wait for most of the time, in all of their threads.
+fn sleepers(inputs: &Inputs, recorded: &WaitTrace) -> BTreeSet<String> {
+    let trace = &recorded.trace;
+    let left = trace.processes.iter().filter(|process| outlives(trace, process));
+    let asleep = left.filter(|process| {
+        let mut threads = recorded.threads.iter().filter(|thread| thread.pid == process.pid);
+        threads.all(|thread| {
+            let lived = ns(trace.total_us - thread.started_us);
+            2 * waited(recorded, thread.thread) >= lived
+        })
+    });
+    let images = asleep.filter_map(|process| process.images.last());
+    images.map(|image| inputs.program(&image.path)).collect()
+}
+
+/// How long a thread waits within the launch.
+fn waited(recorded: &WaitTrace, thread: u32) -> i64 {
+    let total = ns(recorded.trace.total_us);
+    let waits = recorded.waits.iter().filter(|wait| wait.thread == thread);
+    waits.map(|wait| (ns(wait.to_us).min(total) - ns(wait.from_us)).max(0)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{
+        Command, Mark, MarkKind, Reading, ThreadLife, TracedImage, Wait, WaitFor, WaitTrace,
+    };
+
+    fn process(pid: u32, path: &str, ended_us: f64) -> TracedProcess {
+        let marks = vec![Mark { kind: MarkKind::ExecDone, at_us: 10.0 }];
+        let (path, argv) = (path.to_owned(), Vec::new());
+        let images = vec![TracedImage { path, argv, loader: None, marks, notes: Vec::new() }];
+        let parent = (pid > 1).then_some(0);
+        TracedProcess { pid, parent, started_us: 0.0, ended_us, images }
+    }
+
+    fn wait(thread: u32, from_us: f64, to_us: f64) -> Wait {
+        let (call, on) = ("clock_nanosleep".to_owned(), WaitFor::Time);
+        let (answered_us, target, callers) = (to_us, None, Vec::new());
+        Wait { pid: thread, thread, from_us, to_us, answered_us, call, on, target, callers }
+    }
+
+    /// A launch of 100 µs that starts a sleeper, a worker, and a program that it waits for.
+    fn inputs() -> Inputs {
+        let command = Command {
+            argv: vec!["sh".into()],
+            program: "/bin/sh".into(),
+            directory: None,
+            environment: Vec::new(),
+        };
+        let processes = vec![
+            process(1, "/bin/sh", 100.0),
+            process(2, "/bin/sleep", 5000.0),
+            process(3, "/bin/worker", 5000.0),
+            process(4, "/bin/nap", 90.0),
+        ];
+        let thread = |process: &TracedProcess| ThreadLife {
+            pid: process.pid,
+            thread: process.pid,
+            started_us: 0.0,
+            ended_us: process.ended_us,
+        };
+        let threads = processes.iter().map(thread).collect();
+        let cpuids = Reading::unavailable("not counted", "");
+        let trace =
+            PhaseTrace { total_us: 100.0, processes, stops: 0, cpuids, file_calls: Vec::new() };
+        let waits = vec![wait(2, 20.0, 4000.0), wait(3, 60.0, 4000.0), wait(4, 20.0, 90.0)];
+        let mut inputs = Inputs::nothing(command, "a test");
+        inputs.wait_trace = Reading::Value(WaitTrace { trace, threads, waits });
+        inputs
+    }
+
+    fn in_background(inputs: &Inputs) -> Vec<String> {
+        let trace = &inputs.wait_trace.value().unwrap().trace;
+        let lives = lives(inputs, trace);
+        let marked = lives.iter().filter(|life| life.background);
+        marked.map(|life| life.image.path.clone()).collect()
+    }
+
+    #[test]
+    fn only_what_outlives_the_launch_asleep_is_in_the_background() {
+        let mut inputs = inputs();
+        assert_eq!(in_background(&inputs), ["/bin/sleep"]);
+        inputs.until_ready = true;
+        assert!(in_background(&inputs).is_empty());
+    }
+}

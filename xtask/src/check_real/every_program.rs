@@ -1,0 +1,48 @@
+//! What is tried with every program of /usr/bin and /usr/sbin, on all processors.
+
+use super::Context;
+use super::simulate::programs;
+use anyhow::Result;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const FOLDERS: [&str; 2] = ["/usr/bin", "/usr/sbin"];
+
+/// One program.
+pub struct Turn<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// A folder that is not there yet, and is removed afterwards.
+    pub folder: &'a Path,
+    /// The processor for its launches, which no other turn uses meanwhile.
+    pub cpu: u32,
+}
+
+/// What `one` finds of every program but those of some names.
+///
+/// # Errors
+/// The folders cannot be read.
+pub fn each<T: Send>(
+    context: &Context,
+    but: &[&str],
+    one: impl Fn(&Turn<'_>) -> T + Sync,
+) -> Result<Vec<(PathBuf, T)>> {
+    let mut found = BTreeSet::new();
+    for folder in FOLDERS {
+        found.extend(programs(Path::new(folder))?);
+    }
+    found.retain(|path| !but.iter().any(|name| path.ends_with(name)));
+    let found: Vec<PathBuf> = found.into_iter().collect();
+    let cpus = os::host::allowed_cpus();
+    let tried = found.par_iter().enumerate().map(|(at, path)| {
+        let folder = context.scratch.join(format!("program-{at}"));
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let cpu = cpus.get(thread % cpus.len().max(1)).copied().unwrap_or(0);
+        let outcome = one(&Turn { path, folder: &folder, cpu });
+        // Room for the next; what is left goes with the scratch folder.
+        let _ = std::fs::remove_dir_all(&folder);
+        (path.clone(), outcome)
+    });
+    Ok(tried.collect())
+}
