@@ -21,4 +21,12 @@ impl Declined {
     pub fn refused(path: impl Into<String>, reason: impl Into<String>) -> Declined {
         Declined::Refused { path: path.into(), reason: reason.into() }
     }
+
+    /// Why, without the file's path where that is told beside it.
+    pub fn reason(&self) -> String {
+        match self {
+            Declined::Unreadable(error) => error.to_string(),
+            Declined::Refused { reason, .. } => reason.clone(),
+        }
+    }
 }

@@ -45,7 +45,7 @@ impl Files {
 }
 
 /// The folder that a file is in.
-pub(crate) fn folder_of(path: &Path) -> PathBuf {
+pub fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),

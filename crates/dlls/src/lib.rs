@@ -21,6 +21,6 @@ pub mod survey;
 pub mod tables;
 
 pub use error::Declined;
-pub use files::Files;
+pub use files::{Files, folder_of};
 pub use resolve::{Export, Found, Missing, Resolved, Unresolved};
 pub use set::{Key, Member, Set};

@@ -5,6 +5,7 @@
 mod tiny;
 
 use dlls::bind::{self, Bound, State};
+use dlls::realign::{Options, realign};
 use dlls::{Declined, Set};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, spec};
@@ -157,6 +158,12 @@ fn what_cannot_be_bound_is_a_sentence() {
     let error = refuse(&set_of(&full));
     assert!(error.contains("not enough room") && error.contains("144 are free"), "{error}");
     assert!(error.ends_with("realign --file-alignment 4096 makes room"), "{error}");
+    let made = set_of(&full);
+    let mut roomy = Draft::of(made.set().member(0).unwrap().pe());
+    let options = Options { file_alignment: 4096, keep_overlay: false };
+    realign(&mut roomy, "x.exe", &options).unwrap();
+    let made = made.with(0, roomy.finish(KeepChecksum::AsItWas));
+    assert!(!bound(&made.set(), 0).unwrap().1.dlls.is_empty(), "the advice works");
     let made = set_of(&program());
     let mut bytes = made.0[0].1.clone();
     bytes[0x3ff] = 1;

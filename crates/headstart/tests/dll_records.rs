@@ -3,30 +3,16 @@
 
 mod common;
 
-use common::{json, run, stderr, stdout};
+use common::pe::{files, words};
+use common::{json, pe, run, stderr, stdout};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const RECORD: &str = "headstart-ordinals.json";
 
-/// A generated set: a program, and three DLLs.
+/// A program with three DLLs.
 fn set(folder: &Path) -> Vec<PathBuf> {
-    let words = ["generate", "pietrek", "--format", "pe", "--functions", "20", "--dlls", "3"];
-    let out = folder.to_str().unwrap();
-    assert!(run(&[&words[..], &["--out", out]].concat()).status.success());
-    files(folder)
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
-fn words<'a>(first: &[&'a str], files: &'a [PathBuf]) -> Vec<&'a str> {
-    let files = files.iter().map(|file| file.to_str().unwrap());
-    std::iter::once("pe").chain(first.iter().copied()).chain(files).collect()
+    pe::set(folder, &["--functions", "20", "--dlls", "3"])
 }
 
 #[test]

@@ -4,7 +4,8 @@
 
 mod common;
 
-use common::{run, stderr};
+use common::pe::files;
+use common::{pe, stderr};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -23,24 +24,12 @@ const CHANGING: [&[&str]; 3] = [VERBS[0], VERBS[5], VERBS[6]];
 
 /// Small files, and a large one that comes last.
 fn set(folder: &Path) -> Vec<PathBuf> {
-    let generate = |out: &Path, dlls, functions| {
-        let words = ["generate", "pietrek", "--format", "pe", "--dlls", dlls, "--functions"];
-        let made = run(&[&words[..], &[functions, "--out", out.to_str().unwrap()]].concat());
-        assert!(made.status.success(), "{}", stderr(&made));
-    };
-    generate(folder, "4", "10");
+    pe::set(folder, &["--dlls", "4", "--functions", "10"]);
     let large = folder.join("large");
-    generate(&large, "1", "3000");
+    pe::set(&large, &["--dlls", "1", "--functions", "3000"]);
     fs::rename(large.join("LoadTimeDLL_1.dll"), folder.join("Z.dll")).unwrap();
     fs::remove_dir_all(large).unwrap();
     files(folder)
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
 }
 
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
@@ -117,7 +106,7 @@ fn files_that_were_replaced_are_restored_when_the_last_one_cannot_be() {
         let output = command.env("RAYON_NUM_THREADS", "1").output().unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(6), "{verb:?}: {said}");
-        assert!(said.contains("Z.dll: replacing it: Operation not permitted"), "{verb:?}: {said}");
+        assert!(said.contains("Z.dll: replacing it: it may not be written"), "{verb:?}: {said}");
         assert!(said.contains("nothing was changed"), "{verb:?}: {said}");
         drop(last);
         assert!(contents(folder.path()) == before, "{verb:?}");
@@ -146,7 +135,7 @@ fn a_folder_that_can_only_be_read_is_said_to_be_so() {
                 return testkit::skip("file systems cannot be mounted here");
             }
             assert_eq!(output.status.code(), Some(6), "{command:?}: {said}");
-            assert!(said.contains("Read-only file system"), "{command:?}: {said}");
+            assert!(said.to_lowercase().contains("read-only"), "{command:?}: {said}");
             assert!(said.contains(folder.path().to_str().unwrap()), "{command:?}: {said}");
             assert!(contents(folder.path()) == before, "{command:?}");
         }

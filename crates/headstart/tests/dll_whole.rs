@@ -3,35 +3,16 @@
 
 mod common;
 
-use common::{run, stderr, stdout};
+use common::pe::{bytes, files, words};
+use common::{pe, run, stderr, stdout};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A generated set: a program, and so many DLLs at one base.
+/// A program, and so many DLLs at one base.
 fn set(folder: &Path, dlls: u32) -> Vec<PathBuf> {
-    let count = dlls.to_string();
-    let words = ["generate", "pietrek", "--format", "pe", "--functions", "20", "--globals", "3"];
-    let out = folder.to_str().unwrap();
-    assert!(run(&[&words[..], &["--dlls", &count, "--out", out]].concat()).status.success());
-    files(folder)
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
-fn bytes(files: &[PathBuf]) -> Vec<Vec<u8>> {
-    files.iter().map(|file| fs::read(file).unwrap()).collect()
-}
-
-fn words<'a>(first: &[&'a str], files: &'a [PathBuf]) -> Vec<&'a str> {
-    let files = files.iter().map(|file| file.to_str().unwrap());
-    std::iter::once("pe").chain(first.iter().copied()).chain(files).collect()
+    pe::set(folder, &["--functions", "20", "--globals", "3", "--dlls", &dlls.to_string()])
 }
 
 /// A small file system, which is gone with this value.

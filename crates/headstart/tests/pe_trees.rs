@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{json, run, stderr};
+use common::{json, pe, run, stderr};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,23 +18,13 @@ fn text(path: &Path) -> &str {
 /// Two copies of a set, and another version of it.
 fn tree(root: &Path) {
     for (folder, functions) in [("one", "10"), ("three", "20")] {
-        let out = root.join(folder);
-        let words = ["generate", "pietrek", "--format", "pe", "--dlls", "3", "--hints", "zero"];
-        let made = run(&[&words[..], &["--functions", functions, "--out", text(&out)]].concat());
-        assert!(made.status.success(), "{}", stderr(&made));
+        let sizes = ["--dlls", "3", "--functions", functions, "--hints", "zero"];
+        pe::set(&root.join(folder), &sizes);
     }
     fs::create_dir(root.join("two")).unwrap();
-    for file in files(&root.join("one")) {
+    for file in pe::files(&root.join("one")) {
         fs::copy(&file, root.join("two").join(file.file_name().unwrap())).unwrap();
     }
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|it| it == "dll" || it == "exe"));
-    files.sort();
-    files
 }
 
 fn survey(root: &Path) -> Value {
@@ -77,7 +67,7 @@ fn what_is_advised_for_files_of_one_name_works() {
             let words = command.split(" --out DIR").next().unwrap().split(' ');
             let words = words.map(|word| if word == "PLACES" { text(&places) } else { word });
             let mut words: Vec<&str> = std::iter::once("pe").chain(words).collect();
-            let (out, own) = (cured.join(name), files(&root.join(name)));
+            let (out, own) = (cured.join(name), pe::files(&root.join(name)));
             words.extend(["--out", text(&out)]);
             let others = FOLDERS.iter().filter(|other| **other != name);
             let others: Vec<PathBuf> = others.map(|other| root.join(other)).collect();

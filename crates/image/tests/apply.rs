@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use image::Edited;
-use image::apply::{self, ApplyError, Held};
+use image::apply::{self, ApplyError, Batch, Held};
 use proptest::prelude::*;
 use std::fs::{self, FileTimes, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -227,4 +227,34 @@ fn files_of_a_set_get_their_names_together() {
     assert!(error.contains("exists already"), "{error}");
     assert_eq!(fs::read(&paths[0]).unwrap(), [0; 5000]);
     assert!(Held::room_for(usize::MAX / 2).is_none(), "more than any process may have open");
+}
+
+/// Numbers of files that are gone are given to new ones, which nobody else has open then.
+#[test]
+fn what_was_replaced_is_restored_though_others_had_files_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..9).map(|n| folder.path().join(format!("{n}"))).collect();
+    paths.iter().for_each(|path| fs::write(path, b"old").unwrap());
+    let batch = Batch::for_files(paths.len());
+    let writing: Vec<PathBuf> = (0..99).map(|n| folder.path().join(format!("open{n}"))).collect();
+    let open: Vec<fs::File> = writing.iter().map(|path| fs::File::create(path).unwrap()).collect();
+    // The child of another test may have them open a moment longer.
+    let replace = |path: &Path| {
+        while let Err(error) = batch.replace(path, &Edited::of(b"old", b"new")) {
+            assert!(error.to_string().contains("has it open") && !is_open_here(path), "{error}");
+        }
+    };
+    replace(&paths[0]);
+    drop(open);
+    writing.iter().for_each(|path| fs::remove_file(path).unwrap());
+    paths[1..].iter().for_each(|path| replace(path));
+    // The last one cannot be replaced.
+    fs::remove_file(&paths[8]).unwrap();
+    fs::create_dir(&paths[8]).unwrap();
+    let error = batch.finish().unwrap_err().to_string();
+    assert!(error.contains("/8: replacing it") && error.contains("nothing was changed"), "{error}");
+    for path in &paths[..8] {
+        assert_eq!(fs::read(path).unwrap(), b"old");
+    }
+    assert_eq!(names(folder.path()).len(), 9);
 }

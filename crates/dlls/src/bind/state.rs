@@ -74,7 +74,7 @@ pub fn state(set: &Set<'_>, importer: usize) -> Result<Vec<BoundTo>, Declined> {
         Declined::refused(member.name(), reason)
     };
     let mut all = Vec::new();
-    let unbound = unbound(member.pe()).map_err(damaged)?;
+    let unbound = unbound(member.pe());
     for bound in member.pe().bound_imports() {
         let bound = bound.map_err(|damage| damaged(damage.to_string()))?;
         let mut state = match bound.time_stamp {
@@ -103,15 +103,9 @@ pub fn state(set: &Set<'_>, importer: usize) -> Result<Vec<BoundTo>, Declined> {
 }
 
 /// DLLs whose imports have no addresses yet, by their descriptors.
-fn unbound(file: &Pe<'_>) -> Result<BTreeSet<Vec<u8>>, String> {
-    let mut names = BTreeSet::new();
-    for imported in file.imported() {
-        let imported = imported.map_err(|damage| damage.to_string())?;
-        if imported.time_stamp == 0 {
-            names.insert(key(imported.name));
-        }
-    }
-    Ok(names)
+fn unbound(file: &Pe<'_>) -> BTreeSet<Vec<u8>> {
+    let imported = file.imported().map_while(Result::ok);
+    imported.filter(|one| one.time_stamp == 0).map(|one| key(one.name)).collect()
 }
 
 fn compared(set: &Set<'_>, importer: usize, name: &[u8], time_stamp: u32) -> State {

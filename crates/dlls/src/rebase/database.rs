@@ -3,6 +3,7 @@
 
 use super::layout::{SLOT, Space};
 use super::set::Recorded;
+use crate::files::folder_of;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -93,11 +94,7 @@ impl Database {
     /// It cannot be read, or is not one.
     pub fn read(path: &Path) -> Result<Database, DatabaseError> {
         let io = |source| DatabaseError::Io { path: path.to_owned(), source };
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let folder = folder.canonicalize().map_err(io)?;
+        let folder = folder_of(path).canonicalize().map_err(io)?;
         match path.metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Database { folder, images: BTreeMap::new() });

@@ -112,7 +112,10 @@ fn look_ahead(
 ) -> Result<(Counts, Option<Problem>), Problem> {
     let headers = pe.headers();
     let signatures = Signatures::of(pe);
-    let settle = |strip| signature::settle(&mut Draft::of(pe), path, strip).err().map(signed);
+    let settle = |strip| {
+        let settled = signature::settle(&mut Draft::of(pe), path, strip);
+        settled.err().map(|declined| Problem::Signed(declined.reason()))
+    };
     if signatures.enforced {
         return Ok((look(pe)?.counts, settle(options.strip_signature)));
     }
@@ -127,29 +130,16 @@ fn look_ahead(
     Ok((look(pe)?.counts, None))
 }
 
-fn signed(declined: Declined) -> Problem {
-    match declined {
-        Declined::Refused { reason, .. } => Problem::Signed(reason),
-        Declined::Unreadable(error) => Problem::Unprepared(error.to_string()),
-    }
-}
-
 /// Whether addresses of other images are in this one.
 fn is_bound(pe: &Pe<'_>) -> bool {
     let stamped = |dll: image::pe::imports::Imported<'_>| dll.time_stamp != 0;
     pe.directory(spec::BOUND_IMPORT).is_some() || pe.imported().flatten().any(stamped)
 }
 
-fn unprepared(declined: Declined) -> Problem {
-    match declined {
-        Declined::Refused { reason, .. } => Problem::Unprepared(reason),
-        Declined::Unreadable(error) => Problem::Unprepared(error.to_string()),
-    }
-}
-
 /// Takes away what would be wrong in a moved image. Whether it was bound, and what it was signed
 /// with.
 fn prepare(draft: &mut Draft, path: &str, options: Options) -> Result<(bool, Signatures), Problem> {
+    let unprepared = |declined: Declined| Problem::Unprepared(declined.reason());
     let stripped = signature::settle(draft, path, options.strip_signature).map_err(unprepared)?;
     let bound = is_bound(&draft.pe());
     if bound {

@@ -44,8 +44,8 @@ pub struct DllArgs {
     /// Only show what would be done
     #[arg(long, group = "dll_target")]
     pub dry_run: bool,
-    /// Rewrite signed files too, without their signatures, which would be wrong: Authenticode's is
-    /// removed, and that of a .NET assembly's strong name cleared
+    /// Also rewrite signed files, without the signatures, which would no longer be valid: an
+    /// Authenticode signature is removed, and that of a .NET strong name is cleared
     #[arg(long)]
     pub strip_signature: bool,
     /// Also correct a CheckSum that was 0 or wrong

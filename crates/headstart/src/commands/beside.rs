@@ -15,11 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders of files.
 fn folders(files: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let folder = |file: &PathBuf| match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    files.iter().map(folder).collect()
+    files.iter().map(|file| dlls::folder_of(file)).collect()
 }
 
 /// The records beside the files.

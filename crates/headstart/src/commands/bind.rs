@@ -109,10 +109,7 @@ fn notes(file: &File) -> Vec<String> {
     let done = match &file.done {
         Ok(done) => done,
         Err(declined) => {
-            let whole = declined.to_string();
-            let path = format!("{}: ", file.name());
-            let reason = whole.strip_prefix(&path).unwrap_or(&whole);
-            return vec![format!("left as it is: {reason}")];
+            return vec![format!("left as it is: {}", declined.reason())];
         }
     };
     let mut notes = file.notes();

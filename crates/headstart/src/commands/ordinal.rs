@@ -7,9 +7,9 @@ use super::each_dll;
 use crate::args::DllArgs;
 use crate::exit::Usage;
 use anyhow::Result;
-use dlls::Set;
 use dlls::elsewhere::{Exclusions, Why};
 use dlls::ordinal::{Converted, RECORD, Record, convert};
+use dlls::{Set, folder_of};
 use image::apply::Batch;
 use image::pe::edit::Draft;
 use model::figures::plural;
@@ -92,8 +92,7 @@ fn imported(set: &Set<'_>) -> BTreeSet<Vec<u8>> {
 
 /// What to do about a record, or another file of its name, where one is to be written.
 fn remedy(record: &Path) -> &'static str {
-    let folder = record.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match dlls::ordinal::verify(folder.unwrap_or(Path::new("."))) {
+    match dlls::ordinal::verify(&folder_of(record)) {
         Err(_) => "it is no record that this headstart can read; move it elsewhere first",
         Ok(found) if found.functions == 0 => {
             "none of the imports that it lists is left; remove it, and run this again"
@@ -110,12 +109,8 @@ fn record_place(target: &DllArgs) -> Result<PathBuf> {
     if let Some(out) = &target.out {
         return Ok(out.join(RECORD));
     }
-    let folder = |file: &PathBuf| match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    let first = target.files.first().map(folder).unwrap_or_default();
-    if !target.dry_run && target.files.iter().any(|file| folder(file) != first) {
+    let first = target.files.first().map(|file| folder_of(file)).unwrap_or_default();
+    if !target.dry_run && target.files.iter().any(|file| folder_of(file) != first) {
         let message = "files of several folders cannot share one headstart-ordinals.json; write \
                        the results to one folder with --out";
         return Err(Usage(message.to_owned()).into());

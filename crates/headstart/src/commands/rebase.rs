@@ -29,16 +29,18 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     target: DllArgs,
-    /// One DLL behind the other from this address upwards: hexadecimal, a multiple of 0x10000
+    /// Place the DLLs one after another, from this address upwards (hexadecimal, a multiple of
+    /// 0x10000)
     #[arg(long, value_name = "HEX", value_parser = address, group = "policy", conflicts_with = "undo")]
     base: Option<u64>,
-    /// Where linkers and systems put nothing; what collides with nothing stays (the default)
+    /// Place them where linkers and systems put nothing; a DLL that collides with nothing stays,
+    /// unless it is at a linker's default base (this is the default)
     #[arg(long, group = "policy", conflicts_with = "undo")]
     auto: bool,
-    /// Where Cygwin's rebaseall puts them: downwards from 0x400000000, or 0x70000000 on i386
+    /// Place them where Cygwin's rebaseall does: downwards from 0x400000000, or 0x70000000 on i386
     #[arg(long, group = "policy", conflicts_with = "undo")]
     cygwin: bool,
-    /// Remember the bases in this file: next time a new DLL does not move the others
+    /// Keep the bases in this file, so that a DLL that is added later does not move the others
     #[arg(long, value_name = "FILE", conflicts_with = "undo")]
     database: Option<PathBuf>,
     /// Keep clear of this image, which is not rewritten (may be repeated)

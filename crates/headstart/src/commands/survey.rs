@@ -11,8 +11,8 @@ use std::process::ExitCode;
 /// Report how Windows programs and DLLs that are loaded together affect each other
 ///
 /// Colliding preferred bases, wrong hints, outdated bindings, sections that Wine cannot map, images
-/// that Wine compares with each other, and large Control Flow Guard tables; each with the command
-/// that cures it.
+/// that Wine compares with each other, and large Control Flow Guard tables; each with what to do
+/// about it.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// PE files; in folders, every one below them (symbolic links there are not followed, and ELF

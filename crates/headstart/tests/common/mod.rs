@@ -1,6 +1,8 @@
 //! Runs the command with a cache folder of its own.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
+pub mod pe;
+
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -110,7 +110,7 @@ impl Batch {
         let (mut named, mut replaced) = (Vec::new(), Vec::new());
         match finish(new, replacements, &mut named, &mut replaced) {
             Ok(()) => Ok(()),
-            Err(error) => Err(take_back(error, &named, replaced, &self.writers)),
+            Err(error) => Err(take_back(error, &named, replaced)),
         }
     }
 }
@@ -139,10 +139,12 @@ pub(super) fn take_back(
     error: ApplyError,
     named: &[PathBuf],
     replaced: Vec<PathBuf>,
-    writers: &Writers,
 ) -> ApplyError {
+    // Looked at anew: the files that stand here now may have the numbers of files that others had
+    // open before.
+    let writers = Writers::default();
     let left: Vec<PathBuf> =
-        replaced.into_iter().filter(|file| undo_beside(file, writers).is_err()).collect();
+        replaced.into_iter().filter(|file| undo_beside(file, &writers).is_err()).collect();
     if !left.is_empty() {
         // New files may tell what the replaced ones mean.
         return ApplyError::Partly { reason: error.reason(), replaced: left };

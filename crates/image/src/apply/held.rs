@@ -2,7 +2,6 @@
 //! nobody sees any of them, and where one cannot be made there is none.
 
 use super::ApplyError;
-use super::allowed::Writers;
 use super::atomic::{Unnamed, sync_folders};
 use super::batch::take_back;
 use rayon::prelude::*;
@@ -69,7 +68,7 @@ impl Held {
         let done = files.into_par_iter().try_for_each(name);
         let done = done.and_then(|()| sync_folders(paths.iter().map(PathBuf::as_path)));
         let named = named.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.map_err(|error| take_back(error, &named, Vec::new(), &Writers::default()))
+        done.map_err(|error| take_back(error, &named, Vec::new()))
     }
 }
 

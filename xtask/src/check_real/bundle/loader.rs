@@ -8,7 +8,6 @@ use crate::check_real::report::Row;
 use anyhow::{Context as _, Result};
 use os::attend::Options;
 use os::loader_log::statistics::statistics;
-use std::time::Duration;
 
 const ROUNDS: usize = 31;
 
@@ -47,7 +46,7 @@ pub fn rows(
 
 /// What the loader prints, as it is: glibc 2.36 loses a digit, always the same one.
 fn cycles(made: &Made, arguments: &[&str], cpu: u32) -> Result<f64> {
-    let options = Options { cpu: Some(cpu), timeout: Duration::from_secs(60) };
+    let options = Options { cpu: Some(cpu), ..Options::default() };
     let command = made.command(arguments);
     let read = statistics(&command, 1, &options)?;
     let account = read.value().with_context(|| format!("{:?}: {:?}", command, read.reason()))?;
