@@ -46,10 +46,7 @@ impl ScheduleArgs {
             seed: self.seed.unwrap_or_else(runs::fresh_seed),
             warm_up_rounds: self.warmup.unwrap_or(if cold { 0 } else { WARM_UP_ROUNDS }),
             rounds: ROUNDS,
-            precision: None,
-            budget_s: None,
-            least_rounds: None,
-            least_s: None,
+            ..Schedule::default()
         };
         self.change(&mut schedule);
         schedule
