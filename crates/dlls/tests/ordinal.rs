@@ -221,7 +221,7 @@ fn damaged_records_are_sentences() {
     );
     let empty = tempfile::tempdir().unwrap();
     let missing = ordinal::verify(empty.path()).unwrap_err().to_string();
-    let expected = format!("{}/{}: No such file", empty.path().display(), ordinal::RECORD);
+    let expected = format!("{}/{}: No such file", empty.path().display(), RECORD);
     assert!(missing.starts_with(&expected), "{missing}");
     assert!(PeFile::open(&folder.path().join("x.exe")).is_ok());
 }
