@@ -114,7 +114,7 @@ pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
 /// It may not be read, or is no such value.
 pub fn read_json(
     path: &Path,
-    wrong: impl Fn(String) -> BundleError,
+    wrong: &dyn Fn(String) -> BundleError,
 ) -> Result<serde_json::Value, BundleError> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::PermissionDenied => BundleError::io(path, error),

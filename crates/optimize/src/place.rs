@@ -13,6 +13,8 @@ use crate::search::attempt;
 use crate::verify::Verifier;
 use crate::{Built, Optimisation, OptimizeError, Outcome, Subject, left};
 use bundle::kept;
+use image::apply::is_of_disk;
+use image::reasons;
 use model::bundle::Kept;
 use model::optimization::{Manifest, OriginalFile};
 use std::fs::{self, File};
@@ -242,7 +244,10 @@ pub fn original(subject: &Subject) -> OriginalFile {
 const REMEDY: &str = "use --out with a new or an empty folder that you may write to";
 
 fn unwritten(path: &Path, source: io::Error) -> OptimizeError {
-    OptimizeError::Disk { path: path.to_owned(), source }
+    match is_of_disk(&source) {
+        true => OptimizeError::Disk { path: path.to_owned(), source },
+        false => wrong(path, &reasons::in_the_way(path, &source), REMEDY),
+    }
 }
 
 fn wrong(folder: &Path, problem: &str, remedy: &'static str) -> OptimizeError {

@@ -10,7 +10,7 @@
 //! [`Blob::entry`] first into DT_PREINIT_ARRAY, makes [`Blob::start`] the entry point, and binds the functions of [`Blob::wrappers`]
 //! for merged code to the blob.
 //!
-//! In order: the environment, the files, the names for the loader, what the process believes
+//! In order: options of a loader that was named, the environment, the files, the names for the loader, what the process believes
 //! (`argv[0]`, AT_EXECFN, the process's name), protection of constants. An original that cannot
 //! be started, or that is the bundle itself, ends the process with a line on standard error and
 //! exit status 127. Starts of an original that is a script or another bundle, and may only start
