@@ -107,14 +107,14 @@ pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
     Ok(manifest)
 }
 
-/// The JSON value in a manifest, which is a regular file of some MiB at most. `wrong` makes an error
-/// of a sentence that says why it is none.
+/// The JSON value in a manifest, which is a regular file of some MiB at most. `wrong` makes an
+/// error of a sentence that says why it is none.
 ///
 /// # Errors
 /// It may not be read, or is no such value.
 pub fn read_json(
     path: &Path,
-    wrong: impl Fn(String) -> BundleError,
+    wrong: &dyn Fn(String) -> BundleError,
 ) -> Result<serde_json::Value, BundleError> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::PermissionDenied => BundleError::io(path, error),

@@ -8,13 +8,13 @@
 
 mod fields;
 mod layout;
-mod overlay;
 mod proof;
 
 use crate::Declined;
 use image::pe::edit::Draft;
 use image::pe::{PAGE, Pe, SECTOR};
 use layout::Layout;
+use model::figures;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realign
         let layout = Layout::of(&file, wanted)?;
         let overlay_bytes = file.appended_bytes_in(layout.tail());
         if overlay_bytes > 0 && !options.keep_overlay {
-            return Err(overlay::refusal(overlay_bytes));
+            return Err(appended(overlay_bytes));
         }
         (layout, overlay_bytes)
     };
@@ -92,6 +92,16 @@ fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realign
         bytes: after.bytes,
         overlay_bytes,
     })
+}
+
+/// Why an image with appended data stays as it is.
+fn appended(bytes: u64) -> String {
+    format!(
+        "{} are appended to it, as to installers, self-extracting archives and single-file \
+         programs. They would move, and a program that expects them at a fixed offset would not \
+         find them; --keep-overlay moves them with the end of the file, but test the result",
+        figures::bytes(bytes)
+    )
 }
 
 /// Whether an image can have this alignment at all.

@@ -13,17 +13,17 @@ use workload::WorkloadError;
 
 /// The table of exit codes, for `--help`.
 pub const TABLE: &str = "  0    done
-  1    the answer is no: slower than --fail-if-slower allows, a warning under
-       --strict, a file that inspect or identify could not read or that is not
-       what identify --is says, one that is not rewritten or bundled, a product
-       that verify finds changed
+  1    the answer is no: a command is slower than --fail-if-slower allows, there
+       is a warning under --strict, inspect or identify cannot read a file,
+       a file is not what identify --is asks for, a file is declined by a
+       command that would change or bundle it, verify finds a change
   2    the command line is wrong
   3    a program could not be started
   4    a program failed (see --ignore-failure)
-  5    a program was not finished in time (see --timeout, --until)
+  5    a program did not finish in time (see --timeout, --until)
   6    a run folder or file could not be read or written
   7    not permitted here
-  8    headstart itself could not go on
+  8    headstart itself failed
   130  interrupted; what was measured is printed and kept";
 
 /// The answer is no.
@@ -219,6 +219,7 @@ fn bundle_code(error: &BundleError) -> u8 {
         BundleError::NotABundle { .. }
         | BundleError::NotOurs { .. }
         | BundleError::Write { .. }
+        | BundleError::NotMoved { .. }
         | BundleError::Occupied { .. }
         | BundleError::Io { .. } => FILES,
     }

@@ -47,7 +47,7 @@ pub fn create(
     if let Some(path) = asked {
         return Ok((Some(RunFolder::create(path, experiment)?), None));
     }
-    let unkept = |why: String| (None, Some(format!("The launches are not kept on disk: {why}")));
+    let unkept = |why: String| (None, Some(format!("The launches are not kept on disk: {why}.")));
     Ok(match default_folder(program) {
         None => unkept("neither XDG_CACHE_HOME nor HOME is set; use --save".to_owned()),
         Some(path) => match RunFolder::create(&path, experiment) {
@@ -63,9 +63,8 @@ pub fn create(
 /// # Errors
 /// It cannot be made, or is not empty.
 pub fn claim(asked: Option<&Path>, name: &Path) -> anyhow::Result<PathBuf> {
-    let none = || {
-        Usage("neither XDG_CACHE_HOME nor HOME is set: say with --save where to keep it".to_owned())
-    };
+    let none =
+        || Usage("neither XDG_CACHE_HOME nor HOME is set; name a folder with --save".to_owned());
     let folder = match asked {
         Some(path) => path.to_owned(),
         None => default_folder(name).ok_or_else(none)?,
@@ -85,22 +84,23 @@ pub fn claim(asked: Option<&Path>, name: &Path) -> anyhow::Result<PathBuf> {
 
 /// A note where a run goes on elsewhere than it began.
 pub fn moved(experiment: &Experiment) -> Option<String> {
-    (experiment.machine != os::host::machine())
-        .then(|| "The run began on another machine or kernel: its launches differ.".to_owned())
+    (experiment.machine != os::host::machine()).then(|| {
+        "The run began on another machine or kernel, so its launches are not comparable.".to_owned()
+    })
 }
 
 /// Says on stderr that a run ended before its time, and how to go on with it where it is kept.
 pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
     let said = match interrupted {
         true => "interrupted",
-        false => "what was measured before is kept; once the cause of the error below is mended",
+        false => "the launches so far are kept; once the cause of the error below is fixed",
     };
     match kept {
         Some(path) => {
             let path = output::quoted(path);
             let sign = if interrupted { ";" } else { "," };
             let resume = format!("headstart {verb} --resume {path}");
-            anstream::eprintln!("headstart: {said}{sign} go on with: {resume}");
+            anstream::eprintln!("headstart: {said}{sign} continue with: {resume}");
         }
         None if interrupted => anstream::eprintln!("headstart: {said}"),
         None => {}

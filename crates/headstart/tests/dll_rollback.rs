@@ -106,7 +106,7 @@ fn files_that_were_replaced_are_restored_when_the_last_one_cannot_be() {
         let output = command.env("RAYON_NUM_THREADS", "1").output().unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(6), "{verb:?}: {said}");
-        assert!(said.contains("Z.dll: replacing it: it may not be written"), "{verb:?}: {said}");
+        assert!(said.contains("Z.dll: replacing it: "), "{verb:?}: {said}");
         assert!(said.contains("nothing was changed"), "{verb:?}: {said}");
         drop(last);
         assert!(contents(folder.path()) == before, "{verb:?}");

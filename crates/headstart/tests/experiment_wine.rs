@@ -153,7 +153,7 @@ fn what_cannot_be_is_refused() {
     let as_elf = [&SMALL[..2], &SMALL[4..], &["--on", prepared]].concat();
     let cases: [(&[&str], &str); 4] = [
         (&as_elf, "each, PE, and 2 libraries"),
-        (&["experiment", "dawson", "--format", "pe", "--until", "entry"], "leave --until away"),
+        (&["experiment", "dawson", "--format", "pe", "--until", "entry"], "omit --until"),
         (&["experiment", "dawson", "--file-alignment", "4096"], "give --format pe too"),
         (&["experiment", "dawson", "--format", "pe", "--file-alignment", "3"], "512"),
     ];

@@ -7,7 +7,7 @@ mod common;
 use common::{headstart, stderr, stdout};
 use serde_json::Value;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 
 /// What an invocation left behind.
 struct Ran {
@@ -347,6 +347,21 @@ fn commands_around_launches() {
             ran.code() == Some(4) && stderr(&ran.output).contains("--setup")
         }),
     ]);
+}
+
+#[test]
+fn many_launches_with_commands_around_them_need_no_more_open_files() {
+    let script = "ulimit -n 128; exec \"$0\" compare -w 0 -r 70 --style none \"$@\"";
+    for words in
+        [&["-p", "true", "-C", "true", "true"][..], &["sh -c 'exit $((HYPERFINE_ITERATION < 0))'"]]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_headstart")]).args(words);
+        command.env("XDG_CACHE_HOME", folder.path()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+    }
 }
 
 #[test]

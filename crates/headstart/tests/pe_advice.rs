@@ -158,3 +158,37 @@ fn a_stale_set_is_converted_again() {
     fs::copy(&made[0], at("1").join("LoadTimeDLL_1.dll")).unwrap();
     assert!(run(&["verify", text(&at("1"))]).status.success());
 }
+
+fn testfile(name: &str, to: &Path) -> PathBuf {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testfiles/pe").join(name);
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    fs::copy(from, to).unwrap();
+    to.to_owned()
+}
+
+#[test]
+fn moved_images_are_bound_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let calling = [testfile("calling.dll", &at("in/c.dll"))];
+    let called = testfile("x86_64.dll", &at("called/a.dll"));
+    advised(&["bind"], &at("1"), &calling, "give that file too, or its folder with --search");
+    done(&["bind", "--search", text(&at("called"))], &at("2"), &calling);
+    let told = done(&["bind"], &at("3"), &[&calling[..], &[called]].concat());
+    assert!(told.contains("3 of 3 imports have their address"), "{told}");
+    let told = done(&["rebase"], &at("4"), &files(&at("3")));
+    assert!(told.contains("`headstart pe bind` binds images again"), "{told}");
+    let told = done(&["bind"], &at("5"), &files(&at("4")));
+    assert!(told.contains("3 of 3 imports have their address"), "{told}");
+}
+
+#[test]
+fn programs_move_where_the_user_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let program = [testfile("x86_64-guarded.exe", &at("in/program.exe"))];
+    let told = done(&["rebase", "--base", "0x30000000"], &at("1"), &program);
+    assert!(told.contains("--programs moves it too"), "{told}");
+    let told = done(&["rebase", "--base", "0x30000000", "--programs"], &at("2"), &program);
+    assert!(told.contains("1 image moved to 0x30000000"), "{told}");
+}

@@ -24,23 +24,28 @@ pub fn unread(path: &Path, error: &Error) -> String {
     }
 }
 
-/// Why nothing could be written at `path`: a file, or a folder for files.
+/// Why nothing could be written at `path`, a file or a folder for files, and the next step.
 pub fn unwritten(path: &Path, error: &Error) -> String {
-    let found = match error.kind() {
-        ErrorKind::StorageFull => return format!("{}; make room there, {OR}", plain(error)),
-        ErrorKind::QuotaExceeded => {
-            return format!("{}; remove files of yours there, {OR}", plain(error));
-        }
-        ErrorKind::FileTooLarge => {
-            return format!("{}; raise the limit (ulimit -f), {OR}", plain(error));
-        }
-        _ if no_working_folder(path) => return GONE.to_owned(),
-        _ if too_many(error) => return format!("{}; {FILES}", plain(error)),
-        ErrorKind::ReadOnlyFilesystem => "its file system is read-only".to_owned(),
-        ErrorKind::DirectoryNotEmpty => {
-            return "it is not empty; name a new or an empty folder".to_owned();
-        }
-        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => match in_the_way(path) {
+    let found = in_the_way(path, error);
+    let step = match error.kind() {
+        ErrorKind::StorageFull => "make room there, or choose another place",
+        ErrorKind::QuotaExceeded => "remove files of yours there, or choose another place",
+        ErrorKind::FileTooLarge => "raise the limit (ulimit -f), or choose another place",
+        ErrorKind::DirectoryNotEmpty => "name a new or an empty folder",
+        // It names its own.
+        _ if found.contains("; ") => return found,
+        _ => "choose another place",
+    };
+    format!("{found}; {step}")
+}
+
+/// What kept anything from being written at `path`.
+pub fn in_the_way(path: &Path, error: &Error) -> String {
+    match error.kind() {
+        _ if no_working_folder(path) => GONE.to_owned(),
+        _ if too_many(error) => format!("{}; {FILES}", plain(error)),
+        ErrorKind::DirectoryNotEmpty => "it is not empty".to_owned(),
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => match no_folder(path) {
             Some(file) if file == path => "it is a file, not a folder".to_owned(),
             Some(file) => format!("{} is a file, not a folder", file.display()),
             None => plain(error),
@@ -48,26 +53,26 @@ pub fn unwritten(path: &Path, error: &Error) -> String {
         ErrorKind::NotFound | ErrorKind::PermissionDenied if is_of_kernel(path) => {
             "it is in a file system of the kernel, which takes no files".to_owned()
         }
-        ErrorKind::PermissionDenied => format!("it may not be written ({})", closed(path)),
+        ErrorKind::PermissionDenied => format!("Permission denied ({})", closed(path)),
         _ => plain(error),
-    };
-    format!("{found}; choose another place")
+    }
 }
 
-const OR: &str = "or choose another place";
 const GONE: &str = "the working folder is not there any more; go to another one (cd)";
 
 const FILES: &str = "raise the limit on open files: ulimit -n";
 
 /// ENFILE and EMFILE, which have no kind of their own.
 fn too_many(error: &Error) -> bool {
-    matches!(error.raw_os_error(), Some(23 | 24))
+    // An error that names a temporary file has no number.
+    let words = plain(error);
+    words.ends_with("(os error 23)") || words.ends_with("(os error 24)")
 }
 
 /// In the system's words, without the path of a temporary file.
 fn plain(error: &Error) -> String {
-    let cause = error.get_ref().and_then(|error| error.source());
-    cause.map_or_else(|| error.to_string(), ToString::to_string)
+    let words = error.to_string();
+    words.split(" at path \"").next().unwrap_or_default().to_owned()
 }
 
 fn no_working_folder(path: &Path) -> bool {
@@ -100,7 +105,7 @@ fn owner(data: &Metadata) -> String {
 }
 
 /// What of the path is there and no folder.
-fn in_the_way(path: &Path) -> Option<PathBuf> {
+fn no_folder(path: &Path) -> Option<PathBuf> {
     let mut ways = path.ancestors();
     ways.find(|way| way.metadata().is_ok_and(|data| !data.is_dir())).map(Path::to_owned)
 }
@@ -155,7 +160,7 @@ mod tests {
         assert!(said(28).starts_with("No space left on device") && said(28).contains("make room"));
         assert!(said(122).contains("remove files of yours"), "EDQUOT: {}", said(122));
         assert!(said(27).contains("ulimit -f"), "EFBIG: {}", said(27));
-        assert!(said(30).contains("read-only"), "EROFS: {}", said(30));
+        assert!(said(30).contains("Read-only"), "EROFS: {}", said(30));
         assert!(said(24).ends_with("ulimit -n"), "EMFILE: {}", said(24));
         assert!(said(5).contains("Input/output error"), "EIO: {}", said(5));
     }

@@ -137,15 +137,20 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Lines quoted of what a program wrote.
+const QUOTED_LINES: usize = 8;
+
 /// The last lines of what a program wrote; empty where it wrote none.
 fn quoted_end(text: &str) -> String {
     if text.trim().is_empty() {
         return String::new();
     }
     let lines: Vec<_> = text.trim_end().lines().collect();
-    let last = lines.iter().skip(lines.len().saturating_sub(8));
+    let left_out = lines.len().saturating_sub(QUOTED_LINES);
+    let mark = if left_out > 0 { "\n  | …" } else { "" };
+    let last = lines.iter().skip(left_out);
     let quoted: String = last.map(|line| format!("\n  | {line}")).collect();
-    format!("; it wrote:{quoted}")
+    format!("; it wrote:{mark}{quoted}")
 }
 
 fn describe(until: &Until) -> String {
@@ -206,5 +211,20 @@ impl Launching for Bench<'_> {
 
     fn interrupted(&self) -> bool {
         os::interrupt::requested()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_of_a_quotation_is_marked() {
+        assert_eq!(quoted_end(" \n"), "");
+        assert_eq!(quoted_end("one\ntwo\n"), "; it wrote:\n  | one\n  | two");
+        let many: String = (1..=9).map(|n| format!("{n}\n")).collect();
+        let quoted = quoted_end(&many);
+        assert!(quoted.starts_with("; it wrote:\n  | …\n  | 2\n"), "{quoted}");
+        assert!(quoted.ends_with("\n  | 9"), "{quoted}");
     }
 }

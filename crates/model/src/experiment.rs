@@ -45,7 +45,7 @@ impl Variant {
 }
 
 /// The order of launches, stored so that a run can be resumed and repeated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Seed of the permutation of every round.
     pub seed: u64,

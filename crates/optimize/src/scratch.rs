@@ -1,5 +1,8 @@
 use crate::OptimizeError;
+use image::apply::is_of_disk;
+use image::reasons;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -17,11 +20,10 @@ impl Scratch {
     pub fn new() -> Result<Scratch, OptimizeError> {
         let place = std::env::temp_dir();
         let folder = tempfile::Builder::new().prefix("headstart-optimize-").tempdir_in(&place);
-        let failed = |source| OptimizeError::Disk { path: place.clone(), source };
-        let folder = folder.map_err(failed)?;
+        let folder = folder.map_err(unwritten(&place))?;
         if os::program::is_on_noexec(folder.path()) {
             let problem = "its file system is mounted with noexec, so no variant could be started";
-            let (problem, remedy) = (problem.to_owned(), "choose another folder with TMPDIR");
+            let (problem, remedy) = (problem.to_owned(), ELSEWHERE);
             return Err(OptimizeError::Folder { folder: place, problem, remedy });
         }
         Ok(Scratch { folder, made: 0 })
@@ -42,9 +44,21 @@ impl Scratch {
         let words: String = name.chars().map(plain).collect();
         let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
         let folder = self.path().join(format!("{}-{}", self.made, words.join("-")));
-        let failed = |source| OptimizeError::Disk { path: folder.clone(), source };
-        fs::create_dir(&folder).map_err(failed)?;
+        fs::create_dir(&folder).map_err(unwritten(&folder))?;
         // As the loader and the kernel will name what is in it.
         Ok(folder.canonicalize().unwrap_or(folder))
+    }
+}
+
+const ELSEWHERE: &str = "choose another folder with TMPDIR";
+
+fn unwritten(path: &Path) -> impl Fn(io::Error) -> OptimizeError + '_ {
+    |source| match is_of_disk(&source) {
+        true => OptimizeError::Disk { path: path.to_owned(), source },
+        false => OptimizeError::Folder {
+            folder: path.to_owned(),
+            problem: reasons::in_the_way(path, &source),
+            remedy: ELSEWHERE,
+        },
     }
 }

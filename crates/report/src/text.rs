@@ -64,7 +64,7 @@ pub fn lines(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Lines broken at spaces, the first of at most `first` columns, the others of `rest`. A word
-/// longer than a line is broken too, unless it is painted.
+/// longer than a line is broken too, unless it is painted: a path behind a slash.
 fn broken(text: &str, first: usize, rest: usize) -> Vec<String> {
     let (first, rest) = (first.max(LEAST_LINE), rest.max(LEAST_LINE));
     let mut lines = vec![String::new()];
@@ -80,6 +80,8 @@ fn broken(text: &str, first: usize, rest: usize) -> Vec<String> {
         let mut word = word;
         while columns(&word) > room(&lines) && !word.contains('\u{1b}') {
             let part: String = take_columns(word.chars(), room(&lines)).into_iter().collect();
+            let whole_names = part.rfind('/').filter(|at| *at > 0).map_or(part.len(), |at| at + 1);
+            let part = part[..whole_names].to_owned();
             word = word.split_off(part.len());
             push(&mut lines, &part);
             lines.push(String::new());
@@ -177,6 +179,9 @@ mod tests {
         assert_eq!(lines("one two three", 10), ["one two", "three"]);
         assert_eq!(lines("abcdefghijklmno p", 10), ["abcdefghij", "klmno p"]);
         assert_eq!(lines("an abcdefghijklmno p", 10), ["an", "abcdefghij", "klmno p"]);
+        // A path is broken behind a slash, so that its names stay whole.
+        assert_eq!(lines("see /opt/program/lib/x.so", 14), ["see", "/opt/program/", "lib/x.so"]);
+        assert_eq!(lines("/abcdefghijklmno", 10), ["/abcdefghi", "jklmno"]);
         assert_eq!(lines("it takes 38.1 ms", 14), ["it takes", "38.1 ms"]);
         assert_eq!(lines("", 14), [""]);
         let painted = RICH.paint(Tint::Bad, "38.1 ms") + ", abcdefg";

@@ -26,15 +26,7 @@ fn experiment(names: &[&str]) -> Experiment {
             libc: None,
         },
         variants: names.iter().map(variant).collect(),
-        schedule: Schedule {
-            seed: 9,
-            warm_up_rounds: 1,
-            rounds: 12,
-            precision: None,
-            budget_s: None,
-            least_rounds: None,
-            least_s: None,
-        },
+        schedule: Schedule { seed: 9, warm_up_rounds: 1, rounds: 12, ..Schedule::default() },
         request: Request {
             until: Until::Exit,
             cache: CacheState::Warm,

@@ -176,7 +176,31 @@ impl Record {
     /// # Errors
     /// It cannot be read, is damaged or somebody else's, or a newer headstart wrote it.
     pub fn read(path: &Path) -> Result<Record, Declined> {
-        read(path)
+        let refuse = |reason: String| Declined::refused(path.display().to_string(), reason);
+        let unread = |error: std::io::Error| refuse(image::reasons::unread(path, &error));
+        let length = path.metadata().map_err(unread)?.len();
+        if length > LONGEST_BYTES {
+            return Err(refuse("it is too large for a record of ordinals".to_owned()));
+        }
+        let text = std::fs::read_to_string(path).map_err(unread)?;
+        let record: Record = serde_json::from_str(&text).map_err(|error| {
+            refuse(format!(
+                "it is not a record of ordinals ({error}); convert the original files again"
+            ))
+        })?;
+        if record.schema != SCHEMA {
+            let schema = record.schema;
+            return Err(refuse(format!(
+                "it has schema {schema}, which is for a different version of headstart; convert \
+                 the original files again, or use that version"
+            )));
+        }
+        let files = record.dlls.iter().map(|dll| &dll.file);
+        let mut files = files.chain(record.importers.iter().map(|importer| &importer.file));
+        match files.find(|file| !is_plain(file)) {
+            Some(file) => Err(refuse(format!("it lists {file:?}, which is not a file next to it"))),
+            None => Ok(record),
+        }
     }
 }
 
@@ -195,32 +219,6 @@ fn unrecorded(folder: &Path, present: &[String], record: &Record) -> u64 {
         found.iter().filter(|one| keys.contains(&one.0) && !listed.contains(one)).count() as u64
     };
     present.iter().filter(|file| folder.join(file).is_file()).map(of).sum()
-}
-
-fn read(path: &Path) -> Result<Record, Declined> {
-    let refuse = |reason: String| Declined::refused(path.display().to_string(), reason);
-    let unread = |error: std::io::Error| refuse(format!("it cannot be read: {error}"));
-    let length = path.metadata().map_err(unread)?.len();
-    if length > LONGEST_BYTES {
-        return Err(refuse("it is too large for a record of ordinals".to_owned()));
-    }
-    let text = std::fs::read_to_string(path).map_err(unread)?;
-    let record: Record = serde_json::from_str(&text).map_err(|error| {
-        refuse(format!("it is not a record of ordinals ({error}); convert the set again"))
-    })?;
-    if record.schema != SCHEMA {
-        let schema = record.schema;
-        return Err(refuse(format!(
-            "it has schema {schema}, which is for a different version of \
-             headstart"
-        )));
-    }
-    let files = record.dlls.iter().map(|dll| &dll.file);
-    let mut files = files.chain(record.importers.iter().map(|importer| &importer.file));
-    match files.find(|file| !is_plain(file)) {
-        Some(file) => Err(refuse(format!("it lists {file:?}, which is not a file next to it"))),
-        None => Ok(record),
-    }
 }
 
 /// Names of the files in a folder.

@@ -29,17 +29,20 @@ impl Obstacle {
         Obstacle::Never,
     ];
 
-    /// What is said of so many images.
-    fn words(self, number: u64) -> String {
-        let (are, have) =
-            (plural(number, "image is", "images are"), plural(number, "image has", "images have"));
+    /// Whether an option lets headstart change such a file.
+    fn has_option(self) -> bool {
+        matches!(self, Obstacle::Signed | Obstacle::Appended)
+    }
+
+    /// What is said of so many images, which are the subject of the sentence.
+    fn predicate(self, number: u64) -> String {
+        let (are, have) = if number == 1 { ("is", "has") } else { ("are", "have") };
         match self {
             Obstacle::Signed => format!(
                 "{are} signed (change such images before they are signed, or add --strip-signature)"
             ),
             Obstacle::SignedAppended => format!(
-                "{are} signed and {} appended data (change such images when they are built)",
-                if number == 1 { "has" } else { "have" }
+                "{are} signed and {have} appended data (change such images when they are built)"
             ),
             Obstacle::Appended => format!(
                 "{have} appended data that would move (add --keep-overlay, and test the result)"
@@ -130,19 +133,20 @@ pub(super) fn command(
     let number = |wanted: Option<Obstacle>| found.iter().filter(|one| **one == wanted).count();
     let free = number(None);
     let kept = Obstacle::ALL.map(|obstacle| (obstacle, number(Some(obstacle)) as u64));
-    let kept = kept.into_iter().filter(|(_, number)| *number > 0);
-    let rest: Vec<String> = kept.map(|(obstacle, number)| obstacle.words(number)).collect();
-    let refused = (found.len() - free) as u64;
-    match (free, rest.is_empty()) {
-        (_, true) => command.to_owned(),
-        (0, _) if number(Some(Obstacle::Never)) == found.len() => {
+    let kept: Vec<_> = kept.into_iter().filter(|(_, number)| *number > 0).collect();
+    let images = |joint: &str| {
+        let one = |(obstacle, number): &(Obstacle, u64)| {
+            let images = plural(*number, "image", "images");
+            format!("{images}{joint}{}", obstacle.predicate(*number))
+        };
+        kept.iter().map(one).collect::<Vec<_>>().join(", and ")
+    };
+    match (free, kept.as_slice()) {
+        (_, []) => command.to_owned(),
+        (0, kept) if !kept.iter().any(|(obstacle, _)| obstacle.has_option()) => {
             "build them again: headstart cannot change them".to_owned()
         }
-        (0, _) => format!("{command}, but {}", rest.join(", ")),
-        (_, false) => format!(
-            "{command}, leaving out {}: {}",
-            plural(refused, "image", "images"),
-            rest.join(", ")
-        ),
+        (0, _) => format!("{command}, but {}", images(" ")),
+        (_, _) => format!("{command}, leaving out {}", images(" that ")),
     }
 }

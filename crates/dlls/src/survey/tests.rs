@@ -191,6 +191,8 @@ fn no_advice_is_given_that_cannot_work() {
     let never = "build them again: headstart cannot change them";
     assert_eq!(realign(enforced(file())), never);
     assert_eq!(realign(PeFacts { section_alignment: 512, ..file() }), never);
+    assert_eq!(realign(PeFacts { overlay_bytes: 9, ..signed(file()) }), never);
+    assert_eq!(realign(PeFacts { problems: vec!["cut short".to_owned()], ..file() }), never);
 }
 
 /// Each advice as it is given for files of one name in several folders.
@@ -217,9 +219,9 @@ fn files_of_one_name_are_changed_folder_by_folder() {
     some[1].certificates = 1;
     some[1].overlay_bytes = 1;
     let advice = remedy(&survey(some), "file-alignment");
-    let expected = ", leaving out 2 images: 1 image is signed (change such images before they are \
-                    signed, or add --strip-signature), 1 image is signed and has appended data \
-                    (change such images when they are built)";
+    let expected = ", leaving out 1 image that is signed (change such images before they are \
+                    signed, or add --strip-signature), and 1 image that is signed and has \
+                    appended data (change such images when they are built)";
     assert_eq!(advice, by_folder.to_owned() + expected);
 }
 

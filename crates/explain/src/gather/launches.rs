@@ -22,15 +22,7 @@ const SLOWER_TO_ENTRY_US: f64 = 2_000_000.0;
 /// The schedule of the untraced launches beside `traces` traced ones.
 pub fn schedule(traces: u32) -> Schedule {
     let rounds = UNTRACED * (traces + 1);
-    Schedule {
-        seed: 0,
-        warm_up_rounds: 1,
-        rounds,
-        precision: None,
-        budget_s: None,
-        least_rounds: None,
-        least_s: None,
-    }
+    Schedule { seed: 0, warm_up_rounds: 1, rounds, ..Schedule::default() }
 }
 
 impl Recorder<'_> {

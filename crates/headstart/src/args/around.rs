@@ -45,7 +45,9 @@ fn input(name: OsString) -> Result<Input, String> {
     match PathBuf::from(&name) {
         _ if name == "null" => Ok(Input(None)),
         path if path.exists() => Ok(Input(Some(path))),
-        path => Err(format!("there is no file '{}'", path.display())),
+        path => {
+            Err(format!("there is no file '{}'; name an existing one, or null", path.display()))
+        }
     }
 }
 
@@ -55,7 +57,7 @@ fn output(name: OsString) -> Result<OutputTo, String> {
         Some("pipe") => Ok(OutputTo::Pipe),
         Some("inherit") => Ok(OutputTo::Inherit),
         Some(word) if !word.contains('/') => {
-            Err(format!("write null, pipe, inherit, or a file with its folder: ./{word}"))
+            Err(format!("give null, pipe, inherit, or a file with its folder, such as ./{word}"))
         }
         _ => Ok(OutputTo::File(name.into())),
     }

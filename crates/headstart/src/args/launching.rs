@@ -46,10 +46,7 @@ impl ScheduleArgs {
             seed: self.seed.unwrap_or_else(runs::fresh_seed),
             warm_up_rounds: self.warmup.unwrap_or(if cold { 0 } else { WARM_UP_ROUNDS }),
             rounds: ROUNDS,
-            precision: None,
-            budget_s: None,
-            least_rounds: None,
-            least_s: None,
+            ..Schedule::default()
         };
         self.change(&mut schedule);
         schedule
@@ -81,7 +78,7 @@ pub struct LaunchArgs {
     /// End a launch that takes longer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = values::seconds)]
     pub timeout: Duration,
-    /// Count launches that fail like others: all, or those with these exit codes (-i=1,2)
+    /// Accept launches that fail: all of them, or only those with these exit codes (-i=1,2)
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all-non-zero", value_parser = values::ignored)]
     pub ignore_failure: Option<Ignored>,
@@ -118,8 +115,8 @@ impl LaunchArgs {
             None => Ok(false),
             Some(Ignored::All) => Ok(true),
             Some(Ignored::Codes(_)) => {
-                let text = "single exit codes can be ignored by measure, compare, explain and \
-                            scale; here give --ignore-failure without codes";
+                let text = "only measure, compare, explain and scale accept single exit codes; \
+                            here, give --ignore-failure without codes";
                 Err(Usage(text.to_owned()).into())
             }
         }
@@ -149,7 +146,8 @@ impl BoundsArgs {
     fn apply(&self, schedule: &mut Schedule, runs: Option<u32>) -> Result<()> {
         let (least, most) = (self.min_runs.unwrap_or(1), self.max_runs.unwrap_or(u32::MAX));
         if least > most {
-            let text = format!("--min-runs {least} is more than --max-runs {most}");
+            let text =
+                format!("--min-runs {least} is more than --max-runs {most}; correct one of them");
             return Err(Usage(text).into());
         }
         schedule.rounds = schedule.rounds.clamp(least, most);

@@ -149,7 +149,10 @@ fn names(lines: &[Line<'_>]) -> Result<Vec<String>> {
     let found: Vec<String> = found.collect();
     for (index, name) in found.iter().enumerate() {
         if found[..index].contains(name) {
-            return Err(Usage(format!("two commands are named '{name}'")).into());
+            return Err(Usage(format!(
+                "two commands are named '{name}'; name one of them differently"
+            ))
+            .into());
         }
     }
     Ok(found)

@@ -45,13 +45,18 @@ impl ParameterArgs {
         for pair in self.parameter_list.chunks_exact(2) {
             let (name, values) = (&pair[0], &pair[1]);
             if lists.iter().any(|(other, _)| other == name) {
-                return Err(Usage(format!("the parameter '{name}' is given twice")).into());
+                return Err(
+                    Usage(format!("the parameter '{name}' is given twice; rename one")).into()
+                );
             }
             lists.push((name, list(values)));
         }
         let count = lists.iter().try_fold(1, |n: usize, (_, list)| n.checked_mul(list.len()));
         if count.is_none_or(|count| count > MOST) {
-            return Err(Usage(format!("there are more than {MOST} combinations of values")).into());
+            return Err(Usage(format!(
+                "there are more than {MOST} combinations of values; give fewer values"
+            ))
+            .into());
         }
         let mut all = vec![Values::new()];
         for (name, values) in lists {
@@ -158,7 +163,8 @@ impl Decimal {
 /// the others with the decimals of the step where those are more.
 fn scan(least: &str, most: &str, step: Option<&str>) -> Result<Vec<String>, String> {
     let number = |text: &str| {
-        Decimal::parse(text).ok_or(format!("--parameter-scan: '{text}' is no number such as 0.5"))
+        Decimal::parse(text)
+            .ok_or(format!("--parameter-scan: '{text}' is not a number such as 0.5"))
     };
     let (first, last) = (number(least)?, number(most)?);
     if step.is_none() && first.scale + last.scale > 0 {
@@ -176,7 +182,7 @@ fn scan(least: &str, most: &str, step: Option<&str>) -> Result<Vec<String>, Stri
         return Err("--parameter-step-size has to be above 0".to_owned());
     }
     if (end - at) / by >= MOST as i128 {
-        return Err(format!("--parameter-scan has more than {MOST} values"));
+        return Err(format!("--parameter-scan has more than {MOST} values; choose a larger step"));
     }
     let shown = first.scale.max(step.scale);
     let divisor = 10_i128.pow(scale - shown);

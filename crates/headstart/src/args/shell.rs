@@ -25,8 +25,8 @@ pub enum Shell {
 /// `-S` and `-N`, as hyperfine has them.
 #[derive(Debug, Default, clap::Args)]
 pub struct ShellArgs {
-    /// Run every line by this shell: 'default' is sh, 'none' never runs one. Without this option a
-    /// shell runs only the lines that need one
+    /// Run every line with this shell: 'default' means sh, 'none' means no shell. Without this
+    /// option, only lines that need a shell are run with sh
     #[arg(short = 'S', long, value_name = "SHELL", overrides_with = "shell")]
     shell: Option<String>,
     /// Never run a shell: every line is a program and its arguments

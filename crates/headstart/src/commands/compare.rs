@@ -13,18 +13,18 @@ use std::process::ExitCode;
 
 /// Compare how fast commands start
 ///
-/// Each command is one argument, such as 'git --version'. The first one, or that of --reference,
-/// is what the others are compared with; a single command is measured. Commands are launched in
-/// turns, in a random order that changes every round, so that other load on the machine affects
-/// all of them alike. One is called faster only where the 99 % interval of the ratio says so.
+/// Each command is one argument, such as 'git --version'. The baseline is the first command, or that
+/// of --reference; a single command is measured. Commands are launched in turns, in a random order
+/// that changes every round, so that other load on the machine affects all of them alike. A command
+/// is called faster or slower only if the 99 % interval of the ratio shows it.
 ///
 /// Options of hyperfine are accepted; docs/hyperfine.md lists what differs.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Commands; words in front such as NAME=value set variables
+    /// Commands, one argument each; leading words such as NAME=value set variables
     #[arg(required_unless_present = "resume", num_args = 1.., value_name = "CMD")]
     pub commands: Vec<OsString>,
-    /// Exit with code 1 if a command is this much slower than the first, such as 5%
+    /// Exit with code 1 if a command is this much slower than the baseline, such as 5%
     #[arg(long, value_name = "X%", value_parser = fraction)]
     pub fail_if_slower: Option<f64>,
     #[command(flatten)]

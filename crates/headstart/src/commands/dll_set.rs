@@ -2,10 +2,9 @@
 
 use super::beside;
 use super::dlls::{Target, declines, make_folder, targets};
-use super::each_dll::{Rewritten, each, settled};
+use super::each_dll::{Rewritten, each, one};
 use crate::args::DllArgs;
 use anyhow::Result;
-use dlls::signature::Signatures;
 use dlls::{Declined, Files, Set};
 use image::apply::Batch;
 use image::pe::edit::Draft;
@@ -35,22 +34,13 @@ pub fn rewrite<T: Send>(
     let mut folder = None;
     let batch = Batch::for_files(arguments.files.len() + 1);
     let numbered: Vec<(usize, Target<'_>)> = targets(arguments)?.into_iter().enumerate().collect();
-    let one = |(index, target): &(usize, Target<'_>), write: bool| {
+    let one_of = |(index, target): &(usize, Target<'_>), write: bool| {
         let Some(member) = set.member(*index) else { anyhow::bail!("no image {index}") };
-        let original = member.pe().bytes();
-        let thought =
-            settled(arguments, member.pe(), &member.name(), &|draft| rewrite(draft, &set, *index));
-        let (new, stripped, done) = match thought {
-            Ok((new, stripped, done)) => (Some(new), stripped, Ok(done)),
-            Err(declined) => (None, Signatures::default(), Err(declined)),
-        };
-        let new = new.as_deref().unwrap_or(original);
-        let written = if write { target.write_in(&batch, original, new)? } else { None };
-        let file = target.file.to_owned();
-        Ok(Rewritten { file, written, changed: original != new, stripped, done })
+        let rewrite = |draft: &mut Draft| rewrite(draft, &set, *index);
+        one(arguments, target, member.pe(), &rewrite, write.then_some(&batch))
     };
     // The files' new bytes are not kept from the first pass: a set may be larger than memory.
-    let mut planned = each(&numbered, "checking", |target| one(target, false))?;
+    let mut planned = each(&numbered, "checking", |target| one_of(target, false))?;
     if !arguments.dry_run {
         folder = Some(make_folder(arguments)?);
     }
@@ -58,7 +48,7 @@ pub fn rewrite<T: Send>(
     if arguments.dry_run {
         return Ok(planned);
     }
-    let written = each(&numbered, "writing", |target| one(target, true))?;
+    let written = each(&numbered, "writing", |target| one_of(target, true))?;
     batch.finish()?;
     drop(folder);
     Ok(written)

@@ -8,6 +8,7 @@ use crate::output;
 use anyhow::Result;
 use image::Edited;
 use image::apply::{self, Batch, Locked};
+use image::reasons;
 use model::figures::plural;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -103,10 +104,9 @@ impl Folders {
         loop {
             let new = folder.ancestors().take_while(|folder| !folder.exists());
             let new = new.map(Path::to_owned).collect();
-            std::fs::create_dir_all(folder).map_err(|source| crate::exit::FileError {
-                path: folder.display().to_string(),
-                source,
-                remedy: "choose a folder that can be written to",
+            std::fs::create_dir_all(folder).map_err(|error| apply::ApplyError::Refused {
+                path: folder.to_owned(),
+                reason: reasons::unwritten(folder, &error),
             })?;
             let folders = Folders { new, _locked: Locked::folders([folder], waits) };
             // The run that was waited for may have removed it.

@@ -75,30 +75,18 @@ pub fn rewrite<T: Send>(
     // Removed again last, where nothing was written to it.
     let mut folder = None;
     let batch = Batch::for_files(targets.len() + 1);
-    let one = |target: &Target<'_>, write: bool| -> Result<File<T>> {
+    let one_of = |target: &Target<'_>, write: bool| -> Result<File<T>> {
         let file = PeFile::open(target.file)?;
-        let (pe, path) = (file.pe(), target.file.to_owned());
-        let (new, stripped, done) = match settled(arguments, &pe, file.name(), &|draft| {
-            rewrite(draft, file.name())
-        }) {
-            Ok(settled) => settled,
-            Err(declined) => {
-                let stripped = Signatures::default();
-                let done = Err(declined);
-                return Ok(Rewritten { file: path, written: None, changed: false, stripped, done });
-            }
-        };
-        let changed = pe.bytes() != new;
-        let written = if write { target.write_in(&batch, pe.bytes(), &new)? } else { None };
-        Ok(Rewritten { file: path, written, changed, stripped, done: Ok(done) })
+        let rewrite = |draft: &mut Draft| rewrite(draft, file.name());
+        one(arguments, target, &file.pe(), &rewrite, write.then_some(&batch))
     };
     // The files' new bytes are not kept from the first pass: a set may be larger than memory.
-    let mut files = each(&targets, "checking", |target| one(target, false))?;
+    let mut files = each(&targets, "checking", |target| one_of(target, false))?;
     all_or_none(&mut files)?;
     if !arguments.dry_run {
         folder = Some(make_folder(arguments)?);
         carry(arguments, &batch)?;
-        files = each(&targets, "writing", |target| one(target, true))?;
+        files = each(&targets, "writing", |target| one_of(target, true))?;
         all_or_none(&mut files)?;
         batch.finish()?;
     }
@@ -106,9 +94,33 @@ pub fn rewrite<T: Send>(
     Ok(files.into_iter().filter_map(Rewritten::settled).collect())
 }
 
+/// Rewrites one image, and writes the result where there is a batch. One that is declined is written
+/// as it was: whether that is wanted is for others to say, before the batch gets its names.
+pub fn one<T>(
+    arguments: &DllArgs,
+    target: &Target<'_>,
+    file: &Pe<'_>,
+    rewrite: &dyn Fn(&mut Draft) -> Result<T, Declined>,
+    batch: Option<&Batch>,
+) -> Result<File<T>> {
+    let original = file.bytes();
+    let path = target.file.display().to_string();
+    let (new, stripped, done) = match settled(arguments, file, &path, rewrite) {
+        Ok((new, stripped, done)) => (Some(new), stripped, Ok(done)),
+        Err(declined) => (None, Signatures::default(), Err(declined)),
+    };
+    let new = new.as_deref().unwrap_or(original);
+    let written = match batch {
+        Some(batch) => target.write_in(batch, original, new)?,
+        None => None,
+    };
+    let file = target.file.to_owned();
+    Ok(Rewritten { file, written, changed: original != new, stripped, done })
+}
+
 /// The new bytes of one image, the signatures that it lost, and what was done. An image that stays
 /// the same keeps them.
-pub fn settled<T>(
+fn settled<T>(
     arguments: &DllArgs,
     file: &Pe<'_>,
     path: &str,

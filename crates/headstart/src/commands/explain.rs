@@ -12,13 +12,13 @@ use std::process::ExitCode;
 
 /// Explain where the time of a launch goes, and what would help
 ///
-/// The program is launched about twenty times: untraced, traced for its phases, and once for each
-/// further record, so that no record disturbs another.
+/// The program is launched about forty times: untraced, traced for its phases, and separately for
+/// each further record, so that no record disturbs another.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     launched: CommandArgs,
-    /// Traced launches for the phases; the most typical one is shown
+    /// Number of launches traced for the phases; the most typical one is shown
     #[arg(short, long, value_name = "N", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -30,7 +30,7 @@ pub struct Arguments {
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Sample which functions take processor time, and show the instructions of the hottest
+    /// Sample which functions take CPU time, and show the instructions of the hottest one
     ///
     /// Short programs are launched repeatedly until there are about 1000 samples or 5 s have
     /// passed.

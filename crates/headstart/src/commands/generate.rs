@@ -33,8 +33,9 @@ enum What {
 
 /// Where to write what, and what to print.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 struct CommonArgs {
-    /// Folder to write to: a new one, or an empty one
+    /// Folder to write to, which is new or empty
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Write equivalent C sources and a build.sh instead of images
@@ -47,9 +48,9 @@ struct CommonArgs {
 
 /// Libraries of functions that store their addresses, and a program that imports them all
 ///
-/// After Matt Pietrek's MakeLoadTimeTest. The program is LoadTimeTest; it exits at the start of
-/// its code. `LoadTimeTest --call` calls every import and checks that it is the right function:
-/// exit code 0, or 1 and the number of the first wrong one on stderr.
+/// Modeled on Matt Pietrek's MakeLoadTimeTest. The program is LoadTimeTest, which exits at the start
+/// of its code. `LoadTimeTest --call` calls every import and checks that it is the right function:
+/// the exit code is 0, or 1 with the number of the first wrong function on stderr.
 #[derive(Debug, Args)]
 struct PietrekArgs {
     #[command(flatten)]
@@ -68,7 +69,7 @@ struct PietrekArgs {
 
 /// A program of classes with virtual functions
 ///
-/// After Bruce Dawson's generator. The program exits at the start of its code; with `--call` it
+/// Modeled on Bruce Dawson's generator. The program exits at the start of its code; with `--call` it
 /// calls every function through its object.
 #[derive(Debug, Args)]
 struct DawsonArgs {
@@ -78,7 +79,7 @@ struct DawsonArgs {
     /// Classes of each source file
     #[arg(long, default_value_t = 50, value_name = "N")]
     classes: u32,
-    /// Virtual functions of each class; 0 to 1600 were published
+    /// Virtual functions of each class; the published experiment used 0 to 1600
     #[arg(long, default_value_t = 0, value_name = "N")]
     functions: u32,
     /// PE: bytes of an entry in the Guard CF table, 4 or 5
@@ -90,10 +91,10 @@ struct DawsonArgs {
     common: CommonArgs,
 }
 
-/// A program, main, whose libraries depend on each other in one form; ELF
+/// A program, main, with libraries that depend on each other in a given shape (ELF)
 #[derive(Debug, Args)]
 struct ShapeArgs {
-    /// The form
+    /// The shape
     #[arg(value_parser = kinds())]
     kind: Kind,
     /// How many libraries, symbols or folders
@@ -127,7 +128,7 @@ struct ImageArgs {
 #[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "PE images")]
 struct PeArgs {
-    /// Preferred bases of the libraries: as a linker sets them, all alike, or apart from another
+    /// Preferred bases of the libraries: all at the linker's default, or chosen not to collide
     #[arg(long, value_enum)]
     bases: Option<BasesArg>,
     /// Hints of imports by name
@@ -142,7 +143,7 @@ struct PeArgs {
     /// FileAlignment: 512, 1024, 2048 or 4096
     #[arg(long, value_name = "BYTES")]
     file_alignment: Option<u32>,
-    /// Mark the libraries as relocatable at will; needs --bases chosen
+    /// Set DYNAMIC_BASE (ASLR) in the libraries; needs --bases chosen
     #[arg(long)]
     dynamic_base: bool,
     /// Seed of the numbers that functions return

@@ -39,12 +39,12 @@ pub struct Arguments {
     #[command(flatten)]
     launching: LaunchArgs,
     /// Keep the run, and what is generated, in this new folder
-    #[arg(long, value_name = "DIR", help_heading = "How to launch")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     save: Option<PathBuf>,
     #[command(flatten)]
     old: OldRun,
-    /// Go on with the run in this folder; it knows its sizes and how to launch them
-    #[arg(long, value_name = "DIR", help_heading = "How to launch")]
+    /// Continue the run in this folder, which holds its sizes and how to launch them
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     #[arg(conflicts_with_all = ["workload", "command", "programs", "n", "no_zero", "count"])]
     #[arg(conflicts_with_all = ["dlls", "functions", "globals", "sources", "classes"])]
     #[arg(conflicts_with_all = ["seed", "save", "until", "timeout", "ignore_failure"])]
@@ -79,7 +79,7 @@ fn begin(arguments: &Arguments) -> Result<Session> {
     let unit = arguments.count.map_or(Unit::Us, Unit::from);
     let request = arguments.launching.request();
     if unit != Unit::Us && request.until != Until::Exit {
-        let text = "work is counted until a program ends: leave --until away with --count";
+        let text = "--count counts work until a program ends; omit --until";
         return Err(Usage(text.to_owned()).into());
     }
     let plan = plan(subject, unit, sizes, arguments.sweep.budget);

@@ -2,7 +2,7 @@
 
 use crate::common::{stderr, stdout};
 use crate::place::Place;
-use crate::stage::{KINDS, command, run};
+use crate::stage::{KINDS, Stage, command, outcome, run};
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -166,4 +166,39 @@ int main(int count, char **words) {
     let output = command(&bundle).arg("100").arg(&bundle).output().unwrap();
     assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), ("(null)\n", ""));
     assert_eq!(output.status.code(), Some(0));
+}
+
+/// What options of the loader bring in, the original gets.
+#[test]
+fn options_of_the_loader_are_followed() {
+    let Some(stage) = Stage::bundled() else { return };
+    let (preload, other) = (stage.text("preload.so"), stage.text("v2"));
+    let cases: [&[&str]; 6] = [
+        &[],
+        &["--preload", &preload],
+        &["--library-path", &other],
+        &["--inhibit-cache", "--preload", &preload],
+        &["--argv0", "/x/program"],
+        &["--argv0", "", "--library-path", &other],
+    ];
+    for options in cases {
+        let start = |name: &str, arguments: &[&str]| {
+            let mut loader = command(Path::new("/lib64/ld-linux-x86-64.so.2"));
+            loader.args(options).arg(stage.path(name)).args(arguments);
+            outcome(&loader.output().unwrap())
+        };
+        for arguments in [&[][..], &["", "a b", "--preload"]] {
+            let original = start("program", arguments);
+            assert!(original.contains("exit status: 7"), "{options:?}: {original}");
+            for kind in KINDS {
+                assert_eq!(start(&format!("{kind}/run"), arguments), original, "{options:?}");
+            }
+        }
+    }
+    let mut forbidden = command(Path::new("/lib64/ld-linux-x86-64.so.2"));
+    forbidden.args(["--preload", &preload]).arg(stage.path("made/out/run"));
+    let said = forbidden.env("HEADSTART_STALE", "never").output().unwrap();
+    let words = "an option of the loader was not given when the bundle was made";
+    assert!(stderr(&said).contains(words), "{}", stderr(&said));
+    assert_eq!(said.status.code(), Some(127));
 }

@@ -3,7 +3,7 @@
 use super::quoted_end;
 use crate::LabError;
 use model::{Command, Ending, Experiment, Hooks, OutputTo, Until};
-use os::launcher::{GRACE, LaunchSpec, Launcher};
+use os::launcher::{GRACE, LaunchSpec, Launcher, Slot};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -13,6 +13,8 @@ use std::time::Duration;
 /// ends with this value.
 pub struct Around {
     launcher: Launcher,
+    /// The latest one.
+    slot: Option<Slot>,
     /// What the latest one wrote.
     output: File,
 }
@@ -29,7 +31,7 @@ impl Around {
             LabError::Stream { option: "a temporary file in", path, source }
         };
         let output = tempfile::tempfile().map_err(failed)?;
-        Ok(Some(Around { launcher: Launcher::start()?, output }))
+        Ok(Some(Around { launcher: Launcher::start()?, slot: None, output }))
     }
 
     /// Runs a command that `option` asked for, with no limit of time.
@@ -46,7 +48,10 @@ impl Around {
             _ => [written; 2],
         };
         let stdio = [null.as_raw_fd(), streams[0], streams[1]];
-        let slot = self.launcher.prepare(command, stdio, &[])?;
+        let slot = match self.slot {
+            Some(slot) => self.launcher.replace(slot, command, stdio, &[]).map(|()| slot)?,
+            None => *self.slot.insert(self.launcher.prepare(command, stdio, &[])?),
+        };
         let spec = LaunchSpec { until: Until::Exit, timeout: Duration::MAX, grace: GRACE };
         match self.launcher.aside(slot, &spec)?.launch.ending {
             Ending::Code(0) => Ok(()),

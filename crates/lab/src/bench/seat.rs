@@ -76,7 +76,7 @@ impl Seat {
             let _ = file.rewind();
         }
         if self.counts {
-            self.slot = launcher.prepare(command, self.stdio, &[(ITERATION, &number())])?;
+            launcher.replace(self.slot, command, self.stdio, &[(ITERATION, &number())])?;
         }
         Ok(())
     }

@@ -27,15 +27,7 @@ pub fn experiment(variants: usize, rounds: u32) -> Experiment {
         variants: (0..variants)
             .map(|number| Variant::new(number.to_string(), command(number)))
             .collect(),
-        schedule: Schedule {
-            seed: 42,
-            warm_up_rounds: 2,
-            rounds,
-            precision: None,
-            budget_s: None,
-            least_rounds: None,
-            least_s: None,
-        },
+        schedule: Schedule { seed: 42, warm_up_rounds: 2, rounds, ..Schedule::default() },
         request: Request {
             until: Until::Exit,
             cache: CacheState::Warm,

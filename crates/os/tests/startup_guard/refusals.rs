@@ -60,11 +60,18 @@ fn the_original_cannot_be_executed() {
     let path = bench.path("original");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     let launched = bench.launch();
-    assert!(launched.refusal().contains("cannot be started (error 13): "), "{launched:?}");
+    assert!(launched.refusal().contains("may not be executed: permit it"), "{launched:?}");
     bench.write("no-program", "no program");
     bench.place_executable("no-program", "original");
     let launched = bench.launch();
-    assert!(launched.refusal().contains("cannot be started (error 8): "), "{launched:?}");
+    assert!(launched.refusal().contains("is no program: put the original back"), "{launched:?}");
+    bench.write("script", "#!/nonexistent\n");
+    bench.place_executable("script", "original");
+    let launched = bench.launch();
+    assert!(
+        launched.refusal().contains("interpreter of the original program is missing"),
+        "{launched:?}"
+    );
 }
 
 #[test]
@@ -162,7 +169,7 @@ fn starts_of_a_script_are_counted() {
     // What is no script, program or bundle is the kernel's business.
     bench.write("script", "x");
     bench.place_executable("script", "original");
-    assert!(with("001").refusal().contains("cannot be started (error 8)"));
+    assert!(with("001").refusal().contains("is no program: "));
 }
 
 #[test]

@@ -18,12 +18,23 @@ pub(super) fn header(page: &mut Page, explanation: &Explanation) {
             let more = (explanation.total_us / median - 1.0) * 100.0;
             let word = if more < 0.0 { "shorter" } else { "longer" };
             let (more, median) = (more.abs(), duration(*median));
-            format!("traced launch, {more:.1} % {word} than the untraced median of {median}")
+            let compared = format!("{more:.1} % {word} than the untraced median of {median}");
+            match basis(explanation) {
+                "ptrace" => format!("traced launch, {compared}"),
+                "LD_DEBUG" => format!("launch with the loader's log, {compared}"),
+                _ => "median of untraced launches".to_owned(),
+            }
         }
         missing => format!("untraced median: {}", why(missing)),
     };
     let indent = page.style.width.saturating_sub(columns(&text));
     page.wrapped(&" ".repeat(indent), Tint::Faint, &text);
+}
+
+/// The mechanism that gave the phases.
+fn basis(explanation: &Explanation) -> &str {
+    let phases = explanation.sources.iter().find(|source| source.figures == "phases");
+    phases.map_or("none", |source| source.mechanism.as_str())
 }
 
 /// One bar a phase.

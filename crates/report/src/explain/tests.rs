@@ -73,6 +73,19 @@ fn parts_stand_below_their_whole_and_what_has_none_for_itself() {
 }
 
 #[test]
+fn only_a_traced_launch_is_called_one() {
+    let mut explanation = fixture("musl");
+    assert!(view(&explanation, &PLAIN, SOME).contains(" traced launch, "));
+    "LD_DEBUG".clone_into(&mut explanation.sources[0].mechanism);
+    let text = view(&explanation, &PLAIN, SOME);
+    assert!(text.contains(" launch with the loader's log, "), "{text}");
+    "none".clone_into(&mut explanation.sources[0].mechanism);
+    let text = view(&explanation, &PLAIN, SOME);
+    assert!(!text.contains("traced launch, "), "{text}");
+    assert!(text.contains("untraced launches"), "{text}");
+}
+
+#[test]
 fn a_reason_is_given_once() {
     let mut explanation = nothing();
     let reason = "ptrace is not permitted; docker run --cap-add SYS_PTRACE";

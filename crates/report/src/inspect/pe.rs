@@ -1,6 +1,7 @@
 //! Static facts of PE files as text.
 
 use super::{Block, INDENT, WIDTH, end_of};
+use crate::Style;
 use crate::text::printable;
 use model::figures::{bytes, count, plural};
 use model::{BoundState, ImportedDll, PeFacts, PeKind, StrongNameFacts};
@@ -10,6 +11,8 @@ use std::fmt::Write;
 const COUNT: usize = 11;
 /// Columns of a section's name.
 const NAME: usize = 10;
+/// These facts are drawn alike everywhere.
+const PLAIN: Style = Style { colour: false, width: WIDTH, unicode: false };
 
 /// The facts of one file.
 pub(super) fn block(image: &PeFacts) -> String {
@@ -88,7 +91,7 @@ fn sections(block: &mut Block, image: &PeFacts) {
     );
     block.end(&format!("  {:<width$}{title}", "sections", width = INDENT - 2));
     for section in &image.sections {
-        let name: String = printable(&section.name).chars().take(NAME - 1).collect();
+        let name = PLAIN.shorten(&section.name, NAME - 1);
         block.end(&format!(
             "{:INDENT$}{name:<NAME$}{:>#10x}{:>11}{:>11}{:>#12x}  {}",
             "",

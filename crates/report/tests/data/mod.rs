@@ -91,15 +91,7 @@ fn experiment(made: &[Made], rounds: u32) -> Experiment {
             libc: None,
         },
         variants: made.iter().map(variant).collect(),
-        schedule: Schedule {
-            seed: 1,
-            warm_up_rounds: 1,
-            rounds,
-            precision: None,
-            budget_s: None,
-            least_rounds: None,
-            least_s: None,
-        },
+        schedule: Schedule { seed: 1, warm_up_rounds: 1, rounds, ..Schedule::default() },
         request: Request {
             until: Until::Exit,
             cache: CacheState::Warm,

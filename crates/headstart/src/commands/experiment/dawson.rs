@@ -23,11 +23,11 @@ const TABLE: &str = "table.md";
 
 /// Does the start of a program grow with the square of its virtual functions?
 ///
-/// After Bruce Dawson, who found CreateProcess quadratic in the entries of the Control Flow Guard
-/// table (2019). Seventeen programs of 16 source files with 50 classes each, with 0 to 1600 virtual
-/// functions a class (up to 1.28 million functions), are generated and launched in turns. Both of
-/// his graphs are drawn: n against time, and n against the square root of time, on which n² is a
-/// straight line.
+/// Modeled on an experiment of Bruce Dawson (2019), who found that CreateProcess takes time quadratic
+/// in the number of entries of the Control Flow Guard table. Seventeen programs of 16 source files
+/// with 50 classes each, and 0 to 1600 virtual functions per class (up to 1.28 million functions),
+/// are generated and launched in turns. Both of his graphs are drawn: n against time, and n against
+/// the square root of time, where n² is a straight line.
 ///
 /// With --format pe the programs are PE files with a Guard CF table, launched under Wine, which
 /// ignores the table.
@@ -58,10 +58,10 @@ impl Arguments {
     fn check(&self) -> Result<()> {
         let wrong = match self.format {
             FormatArg::Elf if self.file_alignment.is_some() => {
-                "--file-alignment is for PE images: give --format pe too"
+                "--file-alignment is for PE images: add --format pe"
             }
             FormatArg::Pe if self.launching.until != Until::Exit => {
-                "under Wine a launch is complete when the program ends: leave --until away with \
+                "under Wine a launch is complete when the program ends: omit --until with \
                  --format pe"
             }
             _ => {

@@ -37,30 +37,30 @@ const OF_WINE: [&str; 3] = [
 
 /// How much do relocation and binding matter to the time a program takes to load?
 ///
-/// After Matt Pietrek's column (MSDN Magazine, May 2000), which measured REBASE, BIND and import
-/// by ordinal: a program that imports 100 functions from each of 10 libraries, with 5 relocations
-/// a function, in forms that leave out one work of the loader after the other. All forms are
-/// launched in turns, warm and cold, on every file system that --on names. The table gives the
-/// fastest launch, as the column's LoadTimer did, and the improvement on the first row.
+/// Modeled on Matt Pietrek's column (MSDN Magazine, May 2000), which measured REBASE, BIND and
+/// imports by ordinal. A program imports 100 functions from each of 10 libraries, with 5 relocations
+/// per function. Each form of it spares the loader some of its work. All forms are launched in
+/// turns, warm and cold, on every file system given with --on. The table shows the fastest launch,
+/// as in the column, and the improvement over the first row.
 ///
-/// With --format pe the forms are the column's own, on PE files that Wine loads: libraries at one
-/// base or at chosen ones, imports by name or by ordinal, hints right or zero. Wine gets a server
-/// and a prefix of its own for it, of which nothing stays; ~/.wine is not touched.
+/// With --format pe the forms are those of the column, as PE files that Wine loads: libraries at the
+/// same base or at chosen ones, imports by name or by ordinal, hints right or zero. Wine runs with a
+/// server and a prefix of its own, which are removed afterwards; ~/.wine is not touched.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Format of the images; pe is launched under Wine, warm only
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
-    /// A folder on a file system to launch from; once for each [default: the run folder]
+    /// A folder on a file system to launch from; repeat it for others [default: the run folder]
     #[arg(long, value_name = "DIR")]
     on: Vec<PathBuf>,
-    /// Only write the workloads to this new folder, such as for an image that is mounted read-only
-    /// and named with --on later
+    /// Only write the workloads to this new folder, for example to make a read-only file system of
+    /// it that is later given with --on
     #[arg(long, value_name = "DIR", conflicts_with_all = ["on", "save", "json", "beside"])]
     generate: Option<PathBuf>,
     #[command(flatten)]
     size: PietrekSize,
-    /// Rounds at most; each launches every form once [default: 300 warm, 50 cold]
+    /// Maximum number of rounds; each launches every form once [default: 300 warm, 50 cold]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "How often")]
     runs: Option<u32>,
@@ -77,7 +77,7 @@ pub struct Arguments {
     /// Pin launches to this CPU [default: the quietest]
     #[arg(long, value_name = "N", help_heading = "How to launch")]
     cpu: Option<u32>,
-    /// Print the figures of this file beside: lines of a row's name, a comma, milliseconds
+    /// Show the figures of this file too; each line is a row's name, a comma, and milliseconds
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     beside: Option<PathBuf>,
     /// Keep the tables and graphs in this new folder [default: a folder below ~/.cache/headstart]

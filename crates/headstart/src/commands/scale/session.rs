@@ -39,10 +39,7 @@ pub fn schedule(seed: Option<u64>, rounds: Option<u32>) -> Schedule {
         seed: seed.unwrap_or_else(runs::fresh_seed),
         warm_up_rounds: WARM_UP_ROUNDS,
         rounds: rounds.unwrap_or(ROUNDS),
-        precision: None,
-        budget_s: None,
-        least_rounds: None,
-        least_s: None,
+        ..Schedule::default()
     }
 }
 

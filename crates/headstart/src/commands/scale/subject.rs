@@ -52,16 +52,16 @@ pub struct SubjectArgs {
     /// Your own command, in which @N@ is replaced by the size
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["workload", "programs"])]
     command: Vec<String>,
-    /// A ready program and its size; once for each size
+    /// A program and its size; repeat for each size
     #[arg(long = "program", value_name = "N=CMD", conflicts_with = "workload")]
     programs: Vec<String>,
     /// Sizes: 0,64,128 or 0..1024:8 (8 equal steps) or 16..1024*2 (doubling)
     #[arg(long, value_name = "SIZES", value_parser = sizes, conflicts_with = "programs")]
     n: Option<Sizes>,
-    /// Leave out n = 0, which is measured whether listed or not
+    /// Leave out n = 0, which is otherwise always measured
     #[arg(long)]
     no_zero: bool,
-    /// pietrek: libraries; one of these options is a list, the others are single numbers
+    /// pietrek: libraries. One of these options takes a list, the others a single number
     #[arg(long, value_name = "SIZES", value_parser = sizes)]
     dlls: Option<Sizes>,
     /// pietrek: functions of a library; dawson: virtual functions of a class
@@ -93,8 +93,8 @@ impl SubjectArgs {
             self.of_workload()?
         } else {
             return usage(
-                "name what is to grow: a workload such as 'shape dense', or after --n SIZES -- a \
-                 command with @N@ in it, or --program N=CMD for each size"
+                "name what is to grow: a workload such as 'shape dense', a command with @N@ in it \
+                 after --n SIZES --, or --program N=CMD for each size"
                     .to_owned(),
             );
         };
@@ -133,7 +133,7 @@ impl SubjectArgs {
             ));
         }
         let Some(Sizes(sizes)) = &self.n else {
-            return usage(format!("give the sizes too, such as: --n 0,10,100,1000 -- {line}"));
+            return usage(format!("give the sizes, such as: --n 0,10,100,1000 -- {line}"));
         };
         Ok((Subject::Command(self.command.clone()), sizes.clone()))
     }
@@ -165,7 +165,7 @@ impl SubjectArgs {
             let known = workloads::kinds().join(", ");
             return usage(format!(
                 "there is no workload '{kind}'; there are: {known}; a command of your own stands \
-                 after --, such as: headstart scale --n 0,10,100,1000 -- {kind}"
+                 after --, such as: headstart scale --n 0,10,100,1000 -- {kind} @N@"
             ));
         };
         let given = self.given();
@@ -177,7 +177,8 @@ impl SubjectArgs {
         let (varied, sizes) = match (lists.next(), lists.next()) {
             (Some((one, _)), Some((two, _))) => {
                 return usage(format!(
-                    "--{one} and --{two} are both lists: one at a time can grow"
+                    "--{one} and --{two} are both lists, but only one can grow; give a single \
+                     number for the other"
                 ));
             }
             (Some((name, sizes)), None) => (*name, (*sizes).clone()),

@@ -72,6 +72,10 @@ impl Edit<'_> {
         for section in self.headers.sections.iter_mut().filter(|section| section.allocated()) {
             section.address = section.address.wrapping_add(distance);
         }
+        // What relocations have left free moves along.
+        for room in &mut self.spare {
+            *room = room.start.wrapping_add(distance)..room.end.wrapping_add(distance);
+        }
         let outside = || EditError::outside("the ELF header");
         let entry = self.image.entry.wrapping_add(distance);
         self.bytes.write(E_ENTRY, &entry.to_le_bytes()).ok_or_else(outside)?;

@@ -150,12 +150,20 @@ impl Launcher {
         stdio: [RawFd; 3],
         environment: &[(&str, &str)],
     ) -> Result<Slot, LaunchError> {
-        let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-        let environment = environment.iter().map(owned).collect();
-        let request = Request::Prepare { command: command.clone(), environment };
-        self.ask(&request, &stdio, None)?;
+        self.ask(&keep(command, environment, None), &stdio, None)?;
         self.slots += 1;
         Ok(Slot(self.slots - 1))
+    }
+
+    /// [`Launcher::prepare`] in the place of a command that is no longer needed.
+    pub fn replace(
+        &mut self,
+        slot: Slot,
+        command: &Command,
+        stdio: [RawFd; 3],
+        environment: &[(&str, &str)],
+    ) -> Result<(), LaunchError> {
+        self.ask(&keep(command, environment, Some(slot.0)), &stdio, None).map(|_| ())
     }
 
     /// Launches a prepared command and waits until it is complete and gone.
@@ -276,6 +284,13 @@ impl Launcher {
             }
         }
     }
+}
+
+/// The request to keep a command.
+fn keep(command: &Command, environment: &[(&str, &str)], instead_of: Option<usize>) -> Request {
+    let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    let environment = environment.iter().map(owned).collect();
+    Request::Prepare { command: command.clone(), environment, instead_of }
 }
 
 /// When the launcher's answer is overdue.

@@ -84,11 +84,15 @@ impl Server {
             Request::Configure(configuration) => self.configure(configuration),
             // Of those that the process may not open any more, the kernel passes none on.
             Request::Prepare { .. } if fds.len() < STDIO => Err(too_many_files()),
-            Request::Prepare { command, environment } => {
+            Request::Prepare { command, environment, instead_of } => {
                 let extra: Vec<_> =
                     environment.iter().map(|(name, value)| (&**name, &**value)).collect();
                 Prepared::new(&command, &extra).map(|prepared| {
-                    self.slots.push(Slot { prepared, fds, small_peak: None });
+                    let slot = Slot { prepared, fds, small_peak: None };
+                    match instead_of.and_then(|index| self.slots.get_mut(index)) {
+                        Some(kept) => *kept = slot,
+                        None => self.slots.push(slot),
+                    }
                     Reply::Done
                 })
             }

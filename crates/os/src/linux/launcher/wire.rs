@@ -22,6 +22,8 @@ pub enum Request {
         command: Command,
         /// Variables set for this preparation only.
         environment: Vec<(String, String)>,
+        /// The kept command whose place it takes.
+        instead_of: Option<usize>,
     },
     /// Launch a kept command.
     Launch {

@@ -8,6 +8,7 @@ compile_error!("the start-up guard exists for x86-64 only");
 
 core::arch::global_asm!(
     include_str!("guard.s"),
+    include_str!("loader.s"),
     include_str!("records.s"),
     include_str!("names.s"),
     include_str!("memory.s"),

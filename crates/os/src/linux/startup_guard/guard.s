@@ -12,7 +12,8 @@
 .set PIECES, 304                # struct iovec of a message, eight at most
 .set NUMBER, 432                # digits of an error number
 .set FOLDER, 448                # open folder of the records, AT_FDCWD, or its error
-.set FRAME, 456                 # with 6 registers and the return address: 512 bytes
+.set LOADER_WORDS, 456          # words with which to start the loader once more, or 0
+.set FRAME, 472                 # with 6 registers and the return address: 528 bytes
 
 .set STAT_INODE, 8
 .set STAT_SIZE, 48
@@ -82,10 +83,16 @@ headstart_startup_guard_begin:
 .Ltext_headstart:   .asciz "headstart: "
 .Ltext_colon:       .asciz ": "
 .Ltext_changed:     .asciz " is not what it was when the bundle was made"
+.Ltext_command:     .asciz "/proc/self/cmdline"
+.Ltext_options:     .asciz "an option of the loader"
+.Ltext_not_given:   .asciz " was not given when the bundle was made"
 .Ltext_loader:      .asciz "the loader keeps other records than the bundle knows"
 .Ltext_memory:      .asciz "the kernel refuses to protect the bundle's constants"
 .Ltext_nothing:     .asciz ""
 .Ltext_missing:     .asciz ", and the original program is missing: install it again, or remove the bundle\n"
+.Ltext_interpreter: .asciz ", and the interpreter of the original program is missing: install it, or remove the bundle\n"
+.Ltext_denied:      .asciz ", and the original program may not be executed: permit it (chmod +x; a file system may be mounted with noexec), or remove the bundle\n"
+.Ltext_format:      .asciz ", and what is in the original program's place is no program: put the original back, or remove the bundle\n"
 .Ltext_refused:     .asciz ", and the original program cannot be started (error "
 .Ltext_refused_end: .asciz "): mend it, or make the bundle again\n"
 .Ltext_itself:      .asciz ", and the bundle itself stands in the original program's place: put the original back and make the bundle elsewhere\n"
@@ -111,6 +118,7 @@ headstart_startup_guard_begin:
     mov r12d, edi
     mov r13, rsi
     mov r14, rdx
+    call .Lcheck_loader
     call .Lcheck_environment
     call .Lcheck_records
     call .Ladd_names

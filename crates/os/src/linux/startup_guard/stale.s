@@ -88,14 +88,35 @@
 .Lexecute:
     mov rdi, [r15 + TABLE_ORIGINAL]
     add rdi, rbx
+    mov rsi, [rbp + LOADER_WORDS]
+    test rsi, rsi
+    jz .Lexecute_itself
+    lea rdi, [rip + .Ltext_own_file]
+    jmp .Lexecute_file
+.Lexecute_itself:
     mov rsi, r13
+.Lexecute_file:
     mov rdx, r14
     mov eax, 59                 # execve
     syscall
     neg eax
-    lea rdx, [rip + .Ltext_missing]
-    cmp eax, 2                  # ENOENT
+    lea rdx, [rip + .Ltext_denied]
+    cmp eax, 13                 # EACCES
     je .Lgive_up
+    lea rdx, [rip + .Ltext_format]
+    cmp eax, 8                  # ENOEXEC
+    je .Lgive_up
+    cmp eax, 2                  # ENOENT: of it, or of what starts it
+    jne .Lother_error
+    lea rsi, [rbp + STAT]
+    mov eax, 4                  # stat
+    syscall
+    lea rdx, [rip + .Ltext_missing]
+    test eax, eax
+    jnz .Lgive_up
+    lea rdx, [rip + .Ltext_interpreter]
+    jmp .Lgive_up
+.Lother_error:
     lea rdx, [rip + .Ltext_refused]
     lea rdi, [rbp + NUMBER + 8]
     mov byte ptr [rdi], 0

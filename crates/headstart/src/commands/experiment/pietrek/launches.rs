@@ -42,10 +42,8 @@ pub fn all(
         seed: arguments.seed.unwrap_or_else(runs::fresh_seed),
         warm_up_rounds: if warm { WARM_UP_ROUNDS } else { 0 },
         rounds: arguments.runs.unwrap_or(if warm { WARM_ROUNDS } else { COLD_ROUNDS }),
-        precision: None,
         budget_s: Some(arguments.share_s()),
-        least_rounds: None,
-        least_s: None,
+        ..Schedule::default()
     };
     let request = Request {
         until: Until::Exit,
