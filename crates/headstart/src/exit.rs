@@ -178,7 +178,7 @@ fn image_code(error: &ImageError) -> u8 {
 
 fn link_code(error: &LinkError) -> u8 {
     match error {
-        LinkError::Graph(error) => graph_code(error),
+        LinkError::Graph { source } => graph_code(source),
         LinkError::NothingToGain { .. }
         | LinkError::Edit { .. }
         | LinkError::Privileged { .. }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{run, stderr, stdout};
+use common::{headstart, run, stderr, stdout};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,6 +84,29 @@ fn selfbind_says_that_nothing_is_checked_at_start() {
     let made = run(&["elf", "selfbind", "--json", "--out", text(&json), text(&program)]);
     let made: Value = serde_json::from_slice(&made.stdout).unwrap();
     assert_eq!(made["checked_at_start"], false);
+}
+
+/// It is verified from wherever, also where another file of the same name is.
+#[test]
+fn a_program_named_from_the_working_folder_is_known_from_everywhere() {
+    let Some(stage) = Stage::new() else { return };
+    let out = stage.path("out");
+    let within = |folder: &Path, words: &[&str]| {
+        let cache = stage.path("cache");
+        headstart(&cache, words).current_dir(folder).output().unwrap()
+    };
+    let other = stage.path("other");
+    fs::create_dir(&other).unwrap();
+    fs::copy(stage.path("program"), other.join("program")).unwrap();
+    let made = within(stage.folder.path(), &["elf", "selfbind", "--out", "out", "./program"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    assert_eq!(verified(&out)["current"], true);
+    let source = PROGRAM.replace("return 0", "return 1");
+    let search = format!("-Wl,-rpath,{}", stage.folder.path().display());
+    let flags = ["-L.", "-l:libown.so", &search];
+    testkit::compile(&stage.cc, stage.folder.path(), "program", &source, &flags);
+    let told = within(&other, &["verify", text(&out)]);
+    assert_eq!(told.status.code(), Some(1), "{}", stdout(&told));
 }
 
 #[test]

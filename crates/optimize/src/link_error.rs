@@ -5,14 +5,19 @@ use image::elf::Loadable;
 use image::elf::edit::EditError;
 use image::reasons::unwritten;
 use loader::GraphError;
+use loader::search::SearchError;
 use std::path::{Path, PathBuf};
 
 /// Why a program or library is not linked anew.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The loader would not load it, or nothing is known of how.
-    #[error(transparent)]
-    Graph(#[from] GraphError),
+    #[error("{source}{}", without_variables(source))]
+    Graph {
+        /// What the simulated loader says.
+        #[from]
+        source: GraphError,
+    },
     /// It cannot be read as an image.
     #[error(transparent)]
     Image(#[from] ImageError),
@@ -81,6 +86,17 @@ impl LinkError {
     /// Of one that cannot be written.
     pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> LinkError + '_ {
         |source| LinkError::Io { path: path.to_owned(), source }
+    }
+}
+
+/// What is to be said where the user's environment has an answer that does not count.
+fn without_variables(error: &GraphError) -> &'static str {
+    let missing = matches!(error, GraphError::Library { source: SearchError::NotFound { .. }, .. });
+    let given = std::env::var_os("LD_LIBRARY_PATH").is_some_and(|folders| !folders.is_empty());
+    if missing && given {
+        " (LD_LIBRARY_PATH does not count here: the new program has to start without it)"
+    } else {
+        ""
     }
 }
 

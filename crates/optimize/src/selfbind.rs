@@ -116,6 +116,8 @@ pub fn library_for<'a>(
 /// # Errors
 /// The program cannot be simulated or rewritten, or grants privileges; the folder is not empty.
 pub fn program(file: &Path, folder: &Path, choice: &Choice) -> Result<SelfBound, LinkError> {
+    // The manifest names it for every working folder.
+    let file = &os::program::lasting_path(file).map_err(LinkError::unread(file))?;
     refuse(file)?;
     let before = Launch::of(file)?;
     let image = &before.graph.modules[0].image;

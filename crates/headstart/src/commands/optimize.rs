@@ -20,6 +20,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+const IGNORE: &str = "Accept a program that fails, if it always does so in the same way";
+
 /// Make a program start faster: try everything that applies, verify, measure, leave the best
 ///
 /// Every variant is a private copy; the program itself is not changed. A variant is accepted only
@@ -27,6 +29,7 @@ use std::process::ExitCode;
 /// same output as the original. CMD is launched many times: give it arguments with which it ends by
 /// itself and does no harm.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("ignore_failure", |arg| arg.value_name("all-non-zero").help(IGNORE)))]
 pub struct Arguments {
     #[command(flatten)]
     launched: CommandArgs,

@@ -55,6 +55,11 @@ fn rare_libraries() {
     let code = "int f(void); __asm__(\".globl f\\n.type f,@function\\nf: mov $9, %eax\\nret\\n.quad f\\n\");";
     let said = place.same(&with("textrel", code, &["-Wl,-z,notext"]));
     assert!(said.contains("its code is relocated (DT_TEXTREL)"), "{said}");
+    // It would be initialized after libraries that come before it in the bundle.
+    let first = "static int at; __attribute__((constructor)) static void c(void) { at = 6; }\n\
+        int f(void) { return at; }";
+    let said = place.same(&with("first", first, &["-Wl,-z,initfirst"]));
+    assert!(said.contains("(DF_1_INITFIRST)"), "{said}");
     let mut many = "int f(void) { return 5; }\n".to_owned();
     for index in 0..4000 {
         many += &format!("__asm__(\".section s{index},\\\"a\\\"; .long {index}; .text\");\n");

@@ -15,7 +15,7 @@ pub enum SearchError {
     /// There is no such file where the loader looks.
     #[error(
         "{name} is not found in any of the {tried} places where the loader looks; install it, or \
-         name its folder in LD_LIBRARY_PATH"
+         make its folder known to the loader (ldconfig, or LD_LIBRARY_PATH)"
     )]
     NotFound {
         /// As it was asked for.

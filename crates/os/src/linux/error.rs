@@ -98,7 +98,11 @@ pub enum LaunchError {
         remedy: &'static str,
     },
     /// The process that launches programs has ended.
-    #[error("the launcher process ended unexpectedly; run the command again")]
+    #[error(
+        "the launcher process has been ended: if the program signals its process group or its \
+         parent (as kill 0 in a script does), start it as: setsid --wait PROGRAM; otherwise run \
+         the command again"
+    )]
     LauncherGone,
     /// An error of the launcher process, already in words.
     #[error("{message}")]

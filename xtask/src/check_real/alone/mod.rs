@@ -26,7 +26,7 @@ struct Verb {
     /// Where in the folder its result is to be started; the program's own name for a copy.
     run: Option<&'static str>,
     /// It tells the program that it is the original, so that answers are the original's own; a
-    /// copy is held against an unchanged copy.
+    /// copy may also answer as an unchanged copy does.
     is_told: bool,
 }
 

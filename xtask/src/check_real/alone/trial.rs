@@ -54,15 +54,10 @@ impl Trial<'_> {
         if self.answers(&mut asker, original)?.is_empty() {
             return Ok(Outcome::Silent);
         }
-        std::fs::create_dir_all(self.folder.join("copy"))?;
-        let copy = self.folder.join("copy").join(self.path.file_name().unwrap_or_default());
-        std::fs::copy(self.path, &copy)?;
-        let copy = Asked { program: &copy, name: self.path };
         let mut became = Vec::new();
         for verb in verbs {
-            let before = if verb.is_told { original } else { copy };
             became.push(match self.changed(verb)? {
-                Ok(run) => self.compared(&mut asker, before, &run, verb)?,
+                Ok(run) => self.compared(&mut asker, original, &run, verb)?,
                 Err(became) => became,
             });
             let _ = std::fs::remove_dir_all(self.folder.join("changed"));
@@ -101,7 +96,21 @@ impl Trial<'_> {
         }))
     }
 
-    /// Asks what was changed.
+    /// What an unchanged copy answers where `run` leads: a program in another folder may look for
+    /// its files there.
+    fn of_copy(&self, asker: &mut Asker, run: &Path) -> Result<Answers> {
+        let place = run.canonicalize()?;
+        let (changed, aside) = (self.folder.join("changed"), self.folder.join("aside"));
+        std::fs::rename(&changed, &aside)?;
+        std::fs::create_dir_all(place.parent().unwrap_or(&changed))?;
+        std::fs::copy(self.path, &place)?;
+        let answers = self.answers(asker, Asked { program: &place, name: self.path })?;
+        std::fs::remove_dir_all(&changed)?;
+        std::fs::rename(&aside, &changed)?;
+        Ok(answers)
+    }
+
+    /// Asks what was changed: it answers as the original, or as its unchanged copy.
     fn compared(
         &self,
         asker: &mut Asker,
@@ -110,11 +119,16 @@ impl Trial<'_> {
         verb: &Verb,
     ) -> Result<Became> {
         let after = Asked { program: run, name: if verb.is_told { run } else { self.path } };
-        let names = Names::new(before.program, run);
+        let copied = if verb.is_told { Answers::new() } else { self.of_copy(asker, run)? };
+        let (names, names_of_copy) = (Names::new(before.program, run), Names::new(run, run));
         let mut unsteady = None;
         for (question, answer) in self.answers(asker, before)? {
             let found = asker.once(after, question)?;
             let Some(difference) = names.difference(&answer, &found) else { continue };
+            let mut of_copy = copied.iter().filter(|(asked, _)| *asked == question);
+            if of_copy.any(|(_, answer)| names_of_copy.difference(answer, &found).is_none()) {
+                continue;
+            }
             let difference = format!("{question}: {difference}");
             if asker.is_certain(before, question, &answer)? {
                 return Ok(Became::Broken(difference));
