@@ -35,9 +35,7 @@ impl Content {
             hash.update(read);
             bytes += count as u64;
         }
-        let digest = hash.finalize();
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Content { bytes, sha256 })
+        Ok(Content { bytes, sha256: hex(&hash.finalize()) })
     }
 
     /// Those of all modules, as they are now.
@@ -50,9 +48,13 @@ impl Content {
     }
 }
 
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// SHA-256 in hexadecimal.
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// NT_GNU_BUILD_ID: another than the program's, as the file is another one, and another for each

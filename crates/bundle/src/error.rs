@@ -1,4 +1,4 @@
-use image::reasons::{unread, unwritten};
+use image::reasons::{in_the_way, unread, unwritten};
 use std::path::PathBuf;
 
 /// Why there is no bundle.
@@ -72,6 +72,18 @@ pub enum BundleError {
     /// A file of the bundle cannot be written.
     #[error("{} cannot be written: {}", path.display(), unwritten(path, source))]
     Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A bundle that stays where it is cannot be given another base.
+    #[error(
+        "{} cannot be written: {}; the bundle is as it was: mend that, then do this again",
+        path.display(),
+        in_the_way(path, source)
+    )]
+    NotMoved {
         /// The file.
         path: PathBuf,
         /// What the system said.

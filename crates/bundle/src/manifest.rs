@@ -107,8 +107,8 @@ pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
     Ok(manifest)
 }
 
-/// The JSON value in a manifest, which is a regular file of some MiB at most. `wrong` makes an error
-/// of a sentence that says why it is none.
+/// The JSON value in a manifest, which is a regular file of some MiB at most. `wrong` makes an
+/// error of a sentence that says why it is none.
 ///
 /// # Errors
 /// It may not be read, or is no such value.

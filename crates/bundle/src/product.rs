@@ -2,9 +2,9 @@
 //!
 //! It is hashed in pieces, by several threads; a new base changes some of them only.
 
+use crate::content;
 use model::bundle::BundleProduct;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Range;
@@ -124,8 +124,7 @@ fn hash(file: &File, index: u64) -> io::Result<String> {
             Err(error) => return Err(error),
         }
     }
-    let digest = Sha256::digest(buffer.get(..filled).unwrap_or(&[]));
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(content::hash(buffer.get(..filled).unwrap_or(&[])))
 }
 
 #[cfg(test)]

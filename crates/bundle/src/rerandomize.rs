@@ -33,6 +33,13 @@ pub struct Rerandomized {
 /// # Errors
 /// There is no bundle at fixed addresses, or a file cannot be read or written.
 pub fn rerandomize(folder: &Path) -> Result<Rerandomized, BundleError> {
+    rerandomized(folder).map_err(|error| match error {
+        BundleError::Write { path, source } => BundleError::NotMoved { path, source },
+        error => error,
+    })
+}
+
+fn rerandomized(folder: &Path) -> Result<Rerandomized, BundleError> {
     let folder = &manifest::own_folder(folder);
     // That there is a bundle at all is said first.
     manifest::read(folder)?;

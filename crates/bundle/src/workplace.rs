@@ -27,8 +27,8 @@ impl Workplace {
     }
 }
 
-/// Waits until nobody changes what is in the folder, and keeps it so until the lock is dropped. None
-/// where the file system has no locks.
+/// Waits until nobody changes what is in the folder, and keeps it so until the lock is dropped.
+/// None where the file system has no locks.
 pub(crate) fn look(folder: &Path) -> Option<File> {
     File::open(folder).and_then(|folder| folder.lock_shared().map(|()| folder)).ok()
 }

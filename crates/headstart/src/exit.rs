@@ -219,6 +219,7 @@ fn bundle_code(error: &BundleError) -> u8 {
         BundleError::NotABundle { .. }
         | BundleError::NotOurs { .. }
         | BundleError::Write { .. }
+        | BundleError::NotMoved { .. }
         | BundleError::Occupied { .. }
         | BundleError::Io { .. } => FILES,
     }

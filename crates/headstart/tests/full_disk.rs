@@ -21,10 +21,14 @@ const PROGRAM: &str = "#include <stdio.h>
 const SCRIPT: &str = r#"
 mount -t tmpfs -o size=256k none "$1" || exit 97
 cp "$2"/* "$1"/ 2>/dev/null
-dd if=/dev/zero of="$1/filler" bs=4096 2>/dev/null
+case $4 in
+    full) dd if=/dev/zero of="$1/filler" bs=4096 2>/dev/null ;;
+    read-only) mount -o remount,ro "$1" || exit 97 ;;
+    limited) ulimit -f 1 ;;
+esac
 list() { find "$1" -mindepth 1 -exec sha256sum {} + 2>/dev/null; find "$1" -mindepth 1 -printf '%P\n' | sort; }
 list "$1" > "$3/before"
-place=$1 told=$3; shift 3
+place=$1 told=$3; shift 4
 "$@"; code=$?
 list "$place" > "$told/after"
 exit $code
@@ -60,10 +64,21 @@ impl Bench {
 
     /// Runs the verb with a full file system at `full`; `None`, said loudly, where none can be.
     fn fails(&self, content: &str, variables: &[(&str, &Path)], words: &[&str]) -> Option<()> {
+        self.fails_for(("full", "No space left"), content, variables, words)
+    }
+
+    /// The same with a file system, or a limit, of this kind, at which the system says this.
+    fn fails_for(
+        &self,
+        (kind, said_of_it): (&str, &str),
+        content: &str,
+        variables: &[(&str, &Path)],
+        words: &[&str],
+    ) -> Option<()> {
         let unshare = testkit::tool("unshare")?;
         let mut command = Command::new(unshare);
         command.args(["--map-root-user", "--mount", "sh", "-c", SCRIPT, "sh"]);
-        command.args([self.at("full"), self.at(content), self.at("told")]);
+        command.args([self.at("full"), self.at(content), self.at("told")]).arg(kind);
         command.arg(env!("CARGO_BIN_EXE_headstart")).args(words);
         command.env("XDG_CACHE_HOME", self.at("cache")).envs(variables.iter().copied());
         let output = command.output().unwrap();
@@ -75,7 +90,7 @@ impl Bench {
         let told = |name: &str| fs::read_to_string(self.at("told").join(name)).unwrap();
         assert_eq!(output.status.code(), Some(6), "{words:?}: {said}{}", stdout(&output));
         let full = self.at("full");
-        let line = said.lines().find(|line| line.contains("No space left")).unwrap_or_default();
+        let line = said.lines().find(|line| line.contains(said_of_it)).unwrap_or_default();
         let named = line.contains(full.to_str().unwrap());
         assert!(named, "{words:?}: the file that has no room is named: {said}");
         let original = self.program.to_str().unwrap();
@@ -165,5 +180,50 @@ fn windows_files_on_a_full_disk() {
         if bench.fails("nothing", &[], &words).is_none() {
             return;
         }
+    }
+}
+
+/// A bundle at fixed addresses stays as it is where there is no room for its next one.
+#[test]
+fn a_bundle_on_a_full_disk_keeps_its_addresses() {
+    let Some(bench) = Bench::new() else { return };
+    let (made, full) = (bench.at("made"), bench.at("full"));
+    let words = ["bundle", "--fixed", "--out", made.to_str().unwrap()];
+    let bundled = common::run(&[&words[..], &[bench.program.to_str().unwrap()]].concat());
+    assert!(bundled.status.success(), "{}", stderr(&bundled));
+    let words = ["rerandomize", full.to_str().unwrap()];
+    for kind in [("full", "No space left"), ("read-only", "Read-only file system")] {
+        if bench.fails_for(kind, "made", &[], &words).is_none() {
+            return;
+        }
+    }
+}
+
+/// What a limit on the size of files, or a file system that is read-only, does not let be written.
+#[test]
+fn other_files_that_cannot_be_written_are_named_too() {
+    let Some(bench) = Bench::new() else { return };
+    let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+    let (out, program) = (text(bench.at("full/out")), text(bench.program.clone()));
+    let words: [&[&str]; 5] = [
+        &["bundle", "--out", &out, &program],
+        &["elf", "relr", "--out", &out, &program],
+        &["elf", "no-pie", "--out", &out, &program],
+        &["elf", "order-needed", "--out", &out, &program],
+        &["elf", "selfbind", "--out", &out, &program],
+    ];
+    for kind in [("read-only", "Read-only file system"), ("limited", "File too large")] {
+        for words in words {
+            if bench.fails_for(kind, "nothing", &[], words).is_none() {
+                return;
+            }
+        }
+    }
+    let full = bench.at("full");
+    let own = text(bench.at("full/own"));
+    for kind in [("read-only", "Read-only file system"), ("limited", "File too large")] {
+        bench.fails_for(kind, "within", &[], &["elf", "relr", "--in-place", &own]);
+        let words = ["optimize", "--runs", "3", "--only", "relr", "--", &program];
+        bench.fails_for(kind, "nothing", &[("TMPDIR", &full)], &words);
     }
 }

@@ -258,3 +258,33 @@ fn what_was_replaced_is_restored_though_others_had_files_open() {
     }
     assert_eq!(names(folder.path()).len(), 9);
 }
+
+#[test]
+fn what_could_not_be_restored_is_named_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..3).map(|n| folder.path().join(format!("{n}"))).collect();
+    paths.iter().for_each(|path| fs::write(path, b"old").unwrap());
+    let batch = Batch::for_files(paths.len());
+    for path in &paths {
+        // The child of another test may have it open a moment longer.
+        while let Err(error) = batch.replace(path, &Edited::of(b"old", b"new")) {
+            assert!(error.to_string().contains("has it open"), "{error}");
+        }
+    }
+    let undo = apply::undo_file(&paths[0]);
+    let kept = fs::read(&undo).unwrap();
+    fs::write(&undo, b"damaged").unwrap();
+    fs::remove_file(&paths[2]).unwrap();
+    fs::create_dir(&paths[2]).unwrap();
+    let error = batch.finish().unwrap_err().to_string();
+    assert!(error.contains("/2: replacing it: Is a directory"), "{error}");
+    assert!(error.contains("1 file was replaced before that"), "{error}");
+    assert!(error.contains("/0.headstart-undo: it is no undo file"), "{error}");
+    assert_eq!(fs::read(&paths[1]).unwrap(), b"old", "the other one is restored");
+    // What is advised works.
+    fs::write(&undo, kept).unwrap();
+    while let Err(error) = apply::undo(&paths[0]) {
+        assert!(error.to_string().contains("has it open"), "{error}");
+    }
+    assert_eq!(fs::read(&paths[0]).unwrap(), b"old");
+}

@@ -33,8 +33,8 @@ pub struct Relocated {
 }
 
 /// Goes through all relocations of all modules, each for itself and in parallel: but for unique
-/// symbols, what a module binds to does not depend on the others' relocations. References that wait until their first
-/// call are looked up only where `all_now` says so, or the module itself does.
+/// symbols, what a module binds to does not depend on the others' relocations. References that wait
+/// until their first call are looked up only where `all_now` says so, or the module itself does.
 pub fn bindings(graph: &Graph, all_now: bool) -> Vec<Relocated> {
     let modules: Vec<&Loadable> = graph.modules.iter().map(|module| &module.image).collect();
     let each = modules.par_iter().enumerate().map(|(from, module)| {

@@ -13,8 +13,8 @@ pub struct Bound {
     pub version: String,
 }
 
-/// Reads a line of the log; other lines than those of bindings are `None`, and so is what the loader
-/// looks up in the kernel's own library for itself.
+/// Reads a line of the log; other lines than those of bindings are `None`, and so is what the
+/// loader looks up in the kernel's own library for itself.
 ///
 /// ```text
 /// PID: binding file A [0] to B [0]: normal symbol `s' [V]

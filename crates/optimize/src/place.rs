@@ -35,8 +35,9 @@ pub struct Place {
     folder: PathBuf,
     /// The first folder that did not exist before.
     made: Option<PathBuf>,
-    /// What is in it is ours, and not to be kept.
-    ours: bool,
+    /// Folders in it that were made for this, and are not to be kept. Others of headstart may be at
+    /// work in it, too.
+    ours: Vec<PathBuf>,
     starts: Option<Starts>,
     /// What it was made of.
     kept: Kept,
@@ -65,7 +66,7 @@ impl Place {
             return Err(wrong(&folder, "it is not empty", REMEDY));
         }
         let kept = Kept::default();
-        let mut place = Place { folder, made, ours: true, starts: None, kept };
+        let mut place = Place { folder, made, ours: Vec::new(), starts: None, kept };
         // Better now than after minutes of measuring.
         let probe = tempfile::tempfile_in(&place.folder);
         probe.map_err(|error| unwritten(&place.folder, error))?;
@@ -94,11 +95,8 @@ impl Place {
         step: &mut dyn FnMut(&'static str),
     ) -> Result<Built, OptimizeError> {
         let files = self.folder.join(FILES);
-        if let Err(error) = fs::create_dir(&files) {
-            // Where somebody else was faster nothing here is ours.
-            self.ours = error.kind() != io::ErrorKind::AlreadyExists;
-            return Err(unwritten(&files, error));
-        }
+        fs::create_dir(&files).map_err(|error| unwritten(&files, error))?;
+        self.ours.push(files.clone());
         let link = self.tried_link()?;
         let through_link = ThroughLink { optimisation, link };
         let reason = match attempt(subject, verifier, &through_link, &files, step)? {
@@ -127,9 +125,10 @@ impl Place {
     }
 
     /// Where a link goes that is tried.
-    fn tried_link(&self) -> Result<PathBuf, OptimizeError> {
+    fn tried_link(&mut self) -> Result<PathBuf, OptimizeError> {
         let tried = self.folder.join(TRIED);
         fs::create_dir(&tried).map_err(|error| unwritten(&tried, error))?;
+        self.ours.push(tried.clone());
         Ok(tried.join(RUN))
     }
 
@@ -140,8 +139,12 @@ impl Place {
     /// The files cannot be written, something is in their place, or nothing was made.
     pub fn leave(mut self, manifest: &Manifest) -> Result<PathBuf, OptimizeError> {
         let run = self.folder.join(RUN);
-        let failed = |error: io::Error| unwritten(&self.folder, error);
-        let _ = fs::remove_dir_all(self.folder.join(TRIED));
+        let folder = self.folder.clone();
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => wrong(&folder, COME, REMEDY),
+            _ => unwritten(&folder, error),
+        };
+        self.ours.retain(|folder| !folder.ends_with(TRIED) || fs::remove_dir_all(folder).is_err());
         let manifest = self.described(manifest).map_err(failed)?;
         write(&self.folder.join(MANIFEST), 0o666, |file| {
             serde_json::to_writer_pretty(&mut *file, &manifest)?;
@@ -160,7 +163,8 @@ impl Place {
             let _ = fs::remove_file(self.folder.join(MANIFEST));
             return Err(failed(error));
         }
-        self.ours = false;
+        self.ours.clear();
+        self.made = None;
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok(run)
     }
@@ -194,12 +198,10 @@ fn script(program: &Path) -> Vec<u8> {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if !self.ours {
-            return;
+        for folder in &self.ours {
+            // What cannot be removed is only untidy: nothing of it is called run.
+            let _ = fs::remove_dir_all(folder);
         }
-        // What cannot be removed is only untidy: nothing of it is called run.
-        let _ = fs::remove_dir_all(self.folder.join(TRIED));
-        let _ = fs::remove_dir_all(self.folder.join(FILES));
         let Some(made) = &self.made else { return };
         for folder in self.folder.ancestors().take_while(|folder| folder.starts_with(made)) {
             let _ = fs::remove_dir(folder);
@@ -241,6 +243,7 @@ pub fn original(subject: &Subject) -> OriginalFile {
     }
 }
 
+const COME: &str = "a file of another process exists in it now, and is not replaced";
 const REMEDY: &str = "use --out with a new or an empty folder that you may write to";
 
 fn unwritten(path: &Path, source: io::Error) -> OptimizeError {

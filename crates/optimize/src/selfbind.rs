@@ -109,9 +109,9 @@ pub fn library_for<'a>(
     Ok(Library { edited: edit.finish().map_err(declined)?, converted })
 }
 
-/// Writes a program (`bin/`, a link `run`) and its private libraries (`lib/`) into `folder`, which is empty or does not exist
-/// yet and has to stay where it is then. Nothing stays there unless the program, simulated, loads
-/// the same modules and every relocation writes what it wrote before.
+/// Writes a program (`bin/`, a link `run`) and its private libraries (`lib/`) into `folder`, which
+/// is empty or does not exist yet and has to stay where it is then. Nothing stays there unless the
+/// program, simulated, loads the same modules and every relocation writes what it wrote before.
 ///
 /// # Errors
 /// The program cannot be simulated or rewritten, or grants privileges; the folder is not empty.

@@ -162,3 +162,22 @@ fn nothing_is_left_of_a_failure() {
     let said = left(bench, &bench.path("file"), copy).err().unwrap().to_string();
     assert!(said.contains("--out") && bench.path("file").is_file(), "{said}");
 }
+
+/// Two at work in one folder: the one that is later fails, and takes nothing away.
+#[test]
+fn what_another_has_left_meanwhile_stays() {
+    let Some(bench) = Bench::new() else { return };
+    let out = bench.path("shared");
+    let late = Place::claim(&out).unwrap();
+    let early = left(bench, &out, copy);
+    assert!(early.is_ok());
+    let terms = terms();
+    let mut launches = Launches::new(Launcher::start().unwrap(), None).unwrap();
+    let subject = Subject::new(bench.command("program"), &terms, &mut launches).unwrap();
+    let mut late = late;
+    late.start_original(&subject);
+    let said = late.leave(&manifest("default", &subject)).err().unwrap().to_string();
+    assert!(said.contains("a file of another process exists in it now"), "{said}");
+    assert_eq!(output(&out.join("run")), "1 2\n");
+    assert!(out.join("files/run").is_file());
+}

@@ -2,7 +2,6 @@
 
 use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
-use crate::exit::Declines;
 use anyhow::{Context, Result};
 use image::apply;
 use image::elf::Loadable;
@@ -37,9 +36,8 @@ fn address(text: &str) -> Result<u64, String> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let random = no_pie::random().context("/dev/urandom gives no random address")?;
     let file = &arguments.target.file;
-    no_pie::refuse_privileged(apply::privilege(file))
-        .map_err(|Declined(reason)| Declines { path: file.display().to_string(), reason })?;
     rewriting::run(&arguments.target, |image, origin| {
+        no_pie::refuse_privileged(apply::privilege(file))?;
         fixed(image, arguments.base.unwrap_or_else(|| no_pie::base(image, random)), origin)
     })
 }

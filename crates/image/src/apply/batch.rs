@@ -143,11 +143,11 @@ pub(super) fn take_back(
     // Looked at anew: the files that stand here now may have the numbers of files that others had
     // open before.
     let writers = Writers::default();
-    let left: Vec<PathBuf> =
-        replaced.into_iter().filter(|file| undo_beside(file, &writers).is_err()).collect();
+    let left: Vec<ApplyError> =
+        replaced.iter().filter_map(|file| undo_beside(file, &writers).err()).collect();
     if !left.is_empty() {
         // New files may tell what the replaced ones mean.
-        return ApplyError::Partly { reason: error.reason(), replaced: left };
+        return ApplyError::Partly { reason: error.reason(), left };
     }
     let kept = named.iter().filter(|file| std::fs::remove_file(file).is_err());
     let kept: Vec<PathBuf> = kept.cloned().collect();

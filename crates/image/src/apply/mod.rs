@@ -46,16 +46,16 @@ pub enum ApplyError {
     },
     /// Files of a set were replaced before it failed, and could not be restored.
     #[error(
-        "{reason}; {} replaced before that, and could not be restored yet: {}; make room if \
-             the disk is full, then run the same command with --undo",
-        were(replaced),
-        list(replaced)
+        "{reason}; {} replaced before that, and could not be restored yet: {}; mend that, then \
+         run the same command with --undo",
+        were(left),
+        left.iter().map(ApplyError::reason).collect::<Vec<_>>().join("; ")
     )]
     Partly {
         /// What failed.
         reason: String,
-        /// The files that are replaced, with their undo files beside them.
-        replaced: Vec<PathBuf>,
+        /// Why each file that is replaced could not be restored.
+        left: Vec<ApplyError>,
     },
     /// New files of a set could not be removed after it failed.
     #[error(
@@ -71,7 +71,7 @@ pub enum ApplyError {
     },
 }
 
-fn were(files: &[PathBuf]) -> String {
+fn were<T>(files: &[T]) -> String {
     match files.len() {
         1 => "1 file was".to_owned(),
         more => format!("{more} files were"),

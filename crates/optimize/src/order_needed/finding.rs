@@ -52,8 +52,8 @@ pub fn avoidable_misses(graph: &Graph, asking: &[Asking]) -> Vec<u64> {
     modules.map(of_one).collect()
 }
 
-/// Whether libraries alone need the module, and these without a search path of their own. The loader
-/// itself is not searched for.
+/// Whether libraries alone need the module, and these without a search path of their own. The
+/// loader itself is not searched for.
 fn searched_simply(graph: &Graph, index: usize) -> bool {
     let is_loader = graph.modules.get(index).is_some_and(|m| m.path == graph.interpreter);
     let mut users =

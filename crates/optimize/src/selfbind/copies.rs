@@ -138,7 +138,7 @@ impl Folder {
             "original": text(&module.path),
             "bytes": module.image.bytes().len(),
             "modified_ns": changed.map(|(s, ns)| s.saturating_mul(1_000_000_000) + ns),
-            "build_id": build_id(&module.image),
+            "build_id": module.image.build_id,
         })
     }
 
@@ -166,25 +166,4 @@ impl Drop for Folder {
             }
         }
     }
-}
-
-/// NT_GNU_BUILD_ID in hexadecimal, if there is one (elf(5), "Notes").
-fn build_id(image: &Loadable) -> Option<String> {
-    const BUILD_ID: u32 = 3;
-    let notes = image.segments().iter().filter(|segment| segment.kind == spec::PT_NOTE);
-    for segment in notes {
-        let mut rest = image.segment_bytes(segment);
-        while let Some((header, after)) = rest.split_at_checked(12) {
-            let word = |at: usize| header.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes);
-            let (name, size, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
-            let described = after.get(name.checked_next_multiple_of(4)?..)?;
-            if kind == BUILD_ID && after.get(..name) == Some(&b"GNU\0"[..]) {
-                let id = described.get(..size)?;
-                return Some(id.iter().map(|byte| format!("{byte:02x}")).collect());
-            }
-            let alignment = usize::try_from(segment.alignment).ok()?.clamp(4, 8);
-            rest = described.get(size.checked_next_multiple_of(alignment)?..)?;
-        }
-    }
-    None
 }

@@ -1,4 +1,5 @@
-//! Packed relative relocations (DT_RELR; gABI, "Relative Relocation Table"). [`crate::elf::Loadable::packed_addresses`] reads those of an image.
+//! Packed relative relocations (DT_RELR; gABI, "Relative Relocation Table").
+//! [`crate::elf::Loadable::packed_addresses`] reads those of an image.
 
 /// Words that a bitmap stands for.
 const BITS: u64 = 63;

@@ -1,6 +1,6 @@
-# Options of the loader, where a user has named it (`ld.so --preload x run`): a bundle does not follow
-# what they bring in. So the loader is started once more, with the same options, and with the original
-# in the bundle's place.
+# Options of the loader, where a user has named it (`ld.so --preload x run`): a bundle does not
+# follow what they bring in. So the loader is started once more, with the same options, and with the
+# original in the bundle's place.
 
 .set AUXILIARY_BASE, 7          # AT_BASE: 0 where the loader was executed itself
 .set TEXT_LENGTH, 0x800000      # more than the kernel passes on

@@ -7,15 +7,16 @@
 //! tables. Nothing of it ever runs in headstart.
 //!
 //! The bundler places [`Blob::bytes`] in a readable and executable segment, puts the address of
-//! [`Blob::entry`] first into DT_PREINIT_ARRAY, makes [`Blob::start`] the entry point, and binds the functions of [`Blob::wrappers`]
-//! for merged code to the blob.
+//! [`Blob::entry`] first into DT_PREINIT_ARRAY, makes [`Blob::start`] the entry point, and binds
+//! the functions of [`Blob::wrappers`] for merged code to the blob.
 //!
-//! In order: options of a loader that was named, the environment, the files, the names for the loader, what the process believes
-//! (`argv[0]`, AT_EXECFN, the process's name), protection of constants. An original that cannot
-//! be started, or that is the bundle itself, ends the process with a line on standard error and
-//! exit status 127. Starts of an original that is a script or another bundle, and may only start
-//! the bundle again, count in the variable `HEADSTART_STALE` of the environment; after 500 the
-//! process ends in the same way. Any other value forbids starting the original.
+//! In order: options of a loader that was named, the environment, the files, the names for the
+//! loader, what the process believes (`argv[0]`, AT_EXECFN, the process's name), protection of
+//! constants. An original that cannot be started, or that is the bundle itself, ends the process
+//! with a line on standard error and exit status 127. Starts of an original that is a script or
+//! another bundle, and may only start the bundle again, count in the variable `HEADSTART_STALE` of
+//! the environment; after 500 the process ends in the same way. Any other value forbids starting
+//! the original.
 
 mod blob;
 mod folders;
@@ -106,8 +107,9 @@ pub struct Protected {
 /// a merged library gives the bundle itself.
 ///
 /// They are a chain of glibc's `struct libname_list` (`include/link.h`) in memory of the bundle
-/// that stays writable, as the loader may append to it: 8 bytes address of the name, 8 bytes address of the next node (0 in the last), 4 bytes
-/// `dont_free`, which must be 1, and 4 bytes of padding. The chain is ready when the blob runs.
+/// that stays writable, as the loader may append to it: 8 bytes address of the name, 8 bytes
+/// address of the next node (0 in the last), 4 bytes `dont_free`, which must be 1, and 4 bytes of
+/// padding. The chain is ready when the blob runs.
 ///
 /// A module that needs a version of a merged library by such a name needs it of the bundle: where
 /// that has version definitions at all, those of every merged library must be among them
