@@ -5,7 +5,8 @@ use loader::Graph;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 const CHUNK: usize = 1 << 20;
@@ -25,17 +26,17 @@ impl Content {
         // Opening a pipe would wait for its other end, and devices have none.
         let length = path.metadata().map(|data| data.is_file().then_some(data.len()))?;
         let length = length.ok_or_else(|| io::Error::other("it is not a regular file"))?;
-        let mut file = File::open(path)?.take(length);
-        let mut hash = Sha256::new();
-        let mut buffer = vec![0; CHUNK];
-        let mut bytes = 0;
-        loop {
-            let count = file.read(&mut buffer)?;
-            let Some(read) = buffer.get(..count).filter(|read| !read.is_empty()) else { break };
-            hash.update(read);
-            bytes += count as u64;
+        let file = File::open(path)?;
+        let mut content = Reading { hash: Sha256::new(), buffer: vec![0; CHUNK], bytes: 0 };
+        for data in image::apply::data(&file, length)? {
+            content.zeros(data.start);
+            if !content.data(&file, data.end)? {
+                // It has become shorter meanwhile.
+                return Ok(content.done());
+            }
         }
-        Ok(Content { bytes, sha256: hex(&hash.finalize()) })
+        content.zeros(length);
+        Ok(content.done())
     }
 
     /// Those of all modules, as they are now.
@@ -50,6 +51,44 @@ impl Content {
 
 fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A file that is read from its beginning. Of one with holes they are the most, and are not read.
+struct Reading {
+    hash: Sha256,
+    buffer: Vec<u8>,
+    bytes: u64,
+}
+
+impl Reading {
+    /// Up to `end` there is a hole.
+    fn zeros(&mut self, end: u64) {
+        self.buffer.fill(0);
+        while self.bytes < end {
+            let size = (end - self.bytes).min(CHUNK as u64);
+            self.hash.update(self.buffer.get(..size as usize).unwrap_or_default());
+            self.bytes += size;
+        }
+    }
+
+    /// Up to `end` there is data; `false` where the file ends before that.
+    fn data(&mut self, file: &File, end: u64) -> io::Result<bool> {
+        while self.bytes < end {
+            let size = (end - self.bytes).min(CHUNK as u64) as usize;
+            let count =
+                file.read_at(self.buffer.get_mut(..size).unwrap_or_default(), self.bytes)?;
+            if count == 0 {
+                return Ok(false);
+            }
+            self.hash.update(self.buffer.get(..count).unwrap_or_default());
+            self.bytes += count as u64;
+        }
+        Ok(true)
+    }
+
+    fn done(self) -> Content {
+        Content { bytes: self.bytes, sha256: hex(&self.hash.finalize()) }
+    }
 }
 
 /// SHA-256 in hexadecimal.
@@ -75,4 +114,42 @@ pub(crate) fn build_id(graph: &Graph, contents: &[Content], fixed: bool) -> Vec<
     note.extend_from_slice(b"GNU\0");
     note.extend_from_slice(id.get(..20).unwrap_or(&[]));
     note
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+
+    /// Bytes that this thread has read so far, as the kernel counts them.
+    fn read_so_far() -> u64 {
+        let text = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+        text.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn holes_count_as_zeros_and_are_not_read() {
+        const LENGTH: u64 = 64 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let (sparse, dense) = (folder.path().join("sparse"), folder.path().join("dense"));
+        let file = File::create(&sparse).unwrap();
+        file.set_len(LENGTH).unwrap();
+        let mut bytes = vec![0; LENGTH as usize];
+        for at in [0, (5 << 20) + 3, (40 << 20) - 1] {
+            file.write_all_at(b"some data", at as u64).unwrap();
+            bytes[at..at + 9].copy_from_slice(b"some data");
+        }
+        drop(file);
+        std::fs::write(&dense, &bytes).unwrap();
+        let before = read_so_far();
+        let content = Content::read(&sparse).unwrap();
+        let read = read_so_far() - before;
+        assert_eq!(content, Content::read(&dense).unwrap());
+        assert_eq!((content.bytes, content.sha256), (LENGTH, hash(&bytes)));
+        if image::apply::data(&File::open(&sparse).unwrap(), LENGTH).unwrap().len() < 2 {
+            return testkit::skip("this file system does not tell where the holes are");
+        }
+        assert!(read < LENGTH / 8, "{read}");
+    }
 }

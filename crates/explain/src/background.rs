@@ -2,7 +2,6 @@
 
 use crate::inputs::Inputs;
 use crate::phases::{self, Life};
-use crate::time::ns;
 use model::{PhaseTrace, TracedProcess, WaitTrace};
 use std::collections::BTreeSet;
 
@@ -28,26 +27,32 @@ pub(crate) fn outlives(trace: &PhaseTrace, process: &TracedProcess) -> bool {
     process.parent.is_some() && process.ended_us > trace.total_us
 }
 
-/// Programs that outlive the launch and wait for most of the time, in all of their threads.
+/// Of its life within the launch a sleeper waits this part at least: on a busy machine its start
+/// takes some of it.
+const WAITING: f64 = 0.25;
+
+/// Programs that outlive the launch, wait when it ends, and have waited for some time, in all of
+/// their threads.
 fn sleepers(inputs: &Inputs, recorded: &WaitTrace) -> BTreeSet<String> {
     let trace = &recorded.trace;
     let left = trace.processes.iter().filter(|process| outlives(trace, process));
     let asleep = left.filter(|process| {
         let mut threads = recorded.threads.iter().filter(|thread| thread.pid == process.pid);
         threads.all(|thread| {
-            let lived = ns(trace.total_us - thread.started_us);
-            2 * waited(recorded, thread.thread) >= lived
+            let lived = trace.total_us - thread.started_us;
+            waited(recorded, thread.thread).is_some_and(|us| us >= lived * WAITING)
         })
     });
     let images = asleep.filter_map(|process| process.images.last());
     images.map(|image| inputs.program(&image.path)).collect()
 }
 
-/// How long a thread waits within the launch.
-fn waited(recorded: &WaitTrace, thread: u32) -> i64 {
-    let total = ns(recorded.trace.total_us);
-    let waits = recorded.waits.iter().filter(|wait| wait.thread == thread);
-    waits.map(|wait| (ns(wait.to_us).min(total) - ns(wait.from_us)).max(0)).sum()
+/// How long a thread waits within the launch; `None` where it works when the launch ends.
+fn waited(recorded: &WaitTrace, thread: u32) -> Option<f64> {
+    let total_us = recorded.trace.total_us;
+    let waits = || recorded.waits.iter().filter(|wait| wait.thread == thread);
+    let at_end = waits().any(|wait| wait.from_us < total_us && wait.to_us >= total_us);
+    at_end.then(|| waits().map(|wait| (wait.to_us.min(total_us) - wait.from_us).max(0.0)).sum())
 }
 
 #[cfg(test)]
@@ -71,7 +76,7 @@ mod tests {
         Wait { pid: thread, thread, from_us, to_us, answered_us, call, on, target, callers }
     }
 
-    /// A launch of 100 µs that starts a sleeper, a worker, and a program that it waits for.
+    /// A launch of 100 µs that starts a sleeper, two workers, and a program that it waits for.
     fn inputs() -> Inputs {
         let command = Command {
             argv: vec!["sh".into()],
@@ -82,7 +87,8 @@ mod tests {
         let processes = vec![
             process(1, "/bin/sh", 100.0),
             process(2, "/bin/sleep", 5000.0),
-            process(3, "/bin/worker", 5000.0),
+            process(3, "/bin/server", 5000.0),
+            process(5, "/bin/worker", 5000.0),
             process(4, "/bin/nap", 90.0),
         ];
         let thread = |process: &TracedProcess| ThreadLife {
@@ -95,7 +101,13 @@ mod tests {
         let cpuids = Reading::unavailable("not counted", "");
         let trace =
             PhaseTrace { total_us: 100.0, processes, stops: 0, cpuids, file_calls: Vec::new() };
-        let waits = vec![wait(2, 20.0, 4000.0), wait(3, 60.0, 4000.0), wait(4, 20.0, 90.0)];
+        let waits = vec![
+            wait(2, 60.0, 4000.0),
+            // Ready just before the end.
+            wait(3, 90.0, 4000.0),
+            wait(5, 10.0, 80.0),
+            wait(4, 20.0, 90.0),
+        ];
         let mut inputs = Inputs::nothing(command, "a test");
         inputs.wait_trace = Reading::Value(WaitTrace { trace, threads, waits });
         inputs

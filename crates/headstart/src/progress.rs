@@ -103,7 +103,7 @@ pub fn of_run(progress: &Progress, budget_s: Option<f64>, precision: Option<f64>
     if let (Some(width), Some(wanted)) = (progress.width, precision)
         && width.is_finite()
     {
-        text += &format!(", known to {:.1} % of {:.1} % wanted", width * 100.0, wanted * 100.0);
+        text += &format!(", known to {:.1} %, asked for {:.1} %", width * 100.0, wanted * 100.0);
     }
     let left_s = progress.elapsed_s * (1.0 / share.max(1e-9) - 1.0);
     let most = if precision.is_some() { "at most " } else { "" };
@@ -137,6 +137,6 @@ mod tests {
         assert_eq!(text, "round 10 of 30, 20 s left");
         let (share, text) = of_run(&at(2, 30.0, Some(0.023)), Some(60.0), Some(0.01));
         assert_eq!(share, 0.5);
-        assert_eq!(text, "round 3, known to 2.3 % of 1.0 % wanted, at most 30 s left");
+        assert_eq!(text, "round 3, known to 2.3 %, asked for 1.0 %, at most 30 s left");
     }
 }

@@ -131,7 +131,10 @@ fn pietreks_table_of_pe_files() {
     for cell in columns[0]["cells"].as_array().unwrap() {
         assert!(cell["fastest_us"].as_f64().unwrap() > 0.0, "{cell}");
     }
-    assert!(notes(&found).contains("No row is bound, as Wine ignores bound imports"), "{found}");
+    assert!(
+        notes(&found).contains("No row is bound, because Wine ignores bound imports"),
+        "{found}"
+    );
     for launch in fs::read_to_string(kept.join("warm/launches.jsonl")).unwrap().lines() {
         let launch: Value = serde_json::from_str(launch).unwrap();
         let left = launch["launch"].get("left_running").and_then(Value::as_u64);

@@ -103,6 +103,24 @@ fn a_killed_explanation_leaves_nothing_running() {
 }
 
 #[test]
+fn what_sleeps_in_the_background_is_neither_the_program_nor_silently_ended() {
+    let script = "sleep 9 & i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done";
+    let found = json(&["explain", "-r", "2", "--json", "--", "sh", "-c", script]);
+    let findings = found["findings"].as_array().unwrap();
+    let ids: Vec<&str> = findings.iter().map(|f| f["id"].as_str().unwrap()).collect();
+    assert!(!ids.contains(&"launcher-chain") && !ids.contains(&"helper-processes"), "{ids:?}");
+    let note = found["notes"][0].as_str().unwrap();
+    assert!(note.contains("left processes running, which headstart ended"), "{note}");
+    let processes = found["processes"].as_array().unwrap();
+    let sleep = processes.iter().find(|p| p["path"].as_str().unwrap().ends_with("/sleep"));
+    let ended = "it was still running when the launch ended, and headstart ended it";
+    assert!(sleep.unwrap()["notes"].as_array().unwrap().contains(&ended.into()), "{sleep:?}");
+    let tops = findings.iter().filter(|finding| finding["part_of"].is_null());
+    let sum: f64 = tops.filter_map(|finding| finding["cost_us"].as_f64()).sum();
+    assert!(sum <= found["total_us"].as_f64().unwrap() + 0.1, "{findings:#?}");
+}
+
+#[test]
 fn where_tracing_is_refused_the_best_remaining_source_is_named() {
     let Some(run) = confined("SYS_ptrace,SYS_perf_event_open") else { return };
     let output = run(&["explain", "-r", "2", "--json", "--", "sh", "-c", "exit 0"]);

@@ -138,6 +138,18 @@ fn a_launcher_that_is_killed_ends_the_run_and_its_programs() {
 }
 
 #[test]
+fn processes_that_are_left_running_and_ended_are_told() {
+    let left = ["--", "sh", "-c", "sleep 9 & exit 0"];
+    for extra in [&["--jobs", "2"][..], &[]] {
+        let output = run(&[&["measure", "-r", "3"], extra, &left].concat());
+        let said = format!("{}{}", stdout(&output), stderr(&output));
+        assert!(output.status.success(), "{said}");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("left processes running, which headstart ended"), "{said}");
+    }
+}
+
+#[test]
 fn several_launchers_are_compared_with_one() {
     let found = json(&["measure", "--jobs", "2", "-r", "20", "--json", "true"]);
     assert_eq!((&found["one"]["jobs"], &found["several"]["jobs"]), (&1.into(), &2.into()));

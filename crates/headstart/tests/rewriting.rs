@@ -180,6 +180,11 @@ fn whole(folder: &Path, old: &[u8], new: &[u8], moment: &str) {
 
 /// A library beside the program, which finds it along $ORIGIN.
 fn with_library(folder: &Path, source: &str) -> Option<PathBuf> {
+    with_libraries(folder, source, "")
+}
+
+/// The same with more in one of the libraries.
+fn with_libraries(folder: &Path, source: &str, more: &str) -> Option<PathBuf> {
     let cc = testkit::tool("cc")?;
     fs::create_dir_all(folder.join("lib")).unwrap();
     let names: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
@@ -189,7 +194,7 @@ fn with_library(folder: &Path, source: &str) -> Option<PathBuf> {
     let idle = ["-shared", "-fPIC", "-Wl,-soname,libidle.so"];
     testkit::compile(&cc, folder, "lib/libidle.so", "int idle;", &idle);
     let busy = ["-shared", "-fPIC", "-Wl,-soname,libbusy.so"];
-    testkit::compile(&cc, folder, "lib/libbusy.so", &(library + &own), &busy);
+    testkit::compile(&cc, folder, "lib/libbusy.so", &(library + &own + more), &busy);
     let declared = all(&|name| format!("const char *{name}(void);\n"));
     let all = format!("const char *(*all[])(void) = {{ {} }};\n", names.join(", "));
     let source = format!("#include <stdio.h>\n{declared}{all}{source}");
@@ -208,9 +213,13 @@ fn copy_of(verb: &str, out: &Path) -> PathBuf {
 
 #[test]
 fn a_copy_in_another_folder_finds_its_libraries_and_tells_what_it_may_not_find() {
-    for (source, clue) in [(FINDS, None), (ASKS, Some("/proc/self/exe"))] {
+    let asking = "static const char *where(void) { return \"/proc/self/exe\"; }\n\
+        const char *(*volatile its_own)(void) = where;\n";
+    let clue = Some("/proc/self/exe");
+    // Nothing asks, the program does, a library that came with it does.
+    for (source, library, clue) in [(FINDS, "", None), (ASKS, "", clue), (FINDS, asking, clue)] {
         let folder = tempfile::tempdir().unwrap();
-        let Some(program) = with_library(folder.path(), source) else { return };
+        let Some(program) = with_libraries(folder.path(), source, library) else { return };
         let elsewhere = tempfile::tempdir().unwrap();
         for verb in ["relr", "no-pie", "order-needed", "selfbind"] {
             let out = elsewhere.path().join(verb);

@@ -43,9 +43,9 @@ pub enum LabError {
     },
     /// A command that is run around launches failed.
     #[error(
-        "{option} {command}: it {}{output}; \
-         correct it, or append '|| true' where its failure does not matter",
-        describe(.ending)
+        "{option} {command}: it {}{output}{} it, or append '|| true' if its failure does not matter",
+        describe(.ending),
+        if .output.is_empty() { "; correct" } else { "\nCorrect" }
     )]
     Hook {
         /// The option that asked for it.
@@ -95,5 +95,23 @@ fn describe(ending: &Ending) -> String {
         Ending::Signal(signal) => format!("was killed by signal {signal}"),
         Ending::Ready => "was ready".to_owned(),
         Ending::TimedOut => "timed out".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_step_is_no_part_of_what_a_command_wrote() {
+        let hook = |output: &str| {
+            let (command, output) = ("false".to_owned(), output.to_owned());
+            LabError::Hook { option: "--prepare", command, ending: Ending::Code(1), output }
+        };
+        let remedy = "orrect it, or append '|| true' if its failure does not matter";
+        let text = hook("").to_string();
+        assert_eq!(text, format!("--prepare false: it ended with exit code 1; c{remedy}"));
+        let text = hook("; it wrote:\n  | no").to_string();
+        assert!(text.ends_with(&format!("  | no\nC{remedy}")), "{text}");
     }
 }

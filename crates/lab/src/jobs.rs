@@ -21,21 +21,31 @@ pub struct JobsRequest<'a> {
 /// Blocks of one launcher and blocks of all take turns, so that drift meets both.
 const BLOCKS: usize = 3;
 
+/// What the blocks say.
+pub struct JobsResult {
+    /// The median block of one launcher.
+    pub one: Throughput,
+    /// The median block of all together.
+    pub several: Throughput,
+    /// Launches that left processes running, which headstart ended.
+    pub left_running: u32,
+}
+
 /// Throughput of one launcher and of all together: the median block of each.
 pub fn throughput(
     request: &JobsRequest<'_>,
     launchers: &mut [Launcher],
     done: &mut dyn FnMut(usize, usize),
-) -> Result<(Throughput, Throughput), LabError> {
-    let (mut one, mut all) = (Vec::new(), Vec::new());
+) -> Result<JobsResult, LabError> {
+    let (mut one, mut all, mut left_running) = (Vec::new(), Vec::new(), 0);
     for block in 0..BLOCKS {
-        one.extend(run_block(request, &mut launchers[..1])?);
+        one.extend(run_block(request, &mut launchers[..1], &mut left_running)?);
         done(2 * block + 1, 2 * BLOCKS);
-        all.extend(run_block(request, launchers)?);
+        all.extend(run_block(request, launchers, &mut left_running)?);
         done(2 * block + 2, 2 * BLOCKS);
     }
     match (median_block(one), median_block(all)) {
-        (Some(one), Some(all)) => Ok((one, all)),
+        (Some(one), Some(several)) => Ok(JobsResult { one, several, left_running }),
         _ => Err(os::LaunchError::Interrupted.into()),
     }
 }
@@ -49,6 +59,7 @@ fn median_block(mut blocks: Vec<Throughput>) -> Option<Throughput> {
 fn run_block(
     request: &JobsRequest<'_>,
     launchers: &mut [Launcher],
+    left_running: &mut u32,
 ) -> Result<Option<Throughput>, LabError> {
     let null = dev_null()?;
     let mut slots = Vec::new();
@@ -75,6 +86,7 @@ fn run_block(
     for (launcher, row) in rows.iter().enumerate() {
         for started in row {
             judge(request, started.launch.ending)?;
+            *left_running += u32::from(started.launch.left_running > 0);
             launches.push(JobLaunch {
                 launcher: launcher as u32,
                 started_us: (started.ticks - origin) as f64 / 1000.0,

@@ -17,6 +17,6 @@ pub use bench::{Bench, Output};
 pub use cold::Chill;
 pub use error::LabError;
 pub use folder::{RunFolder, Samples};
-pub use jobs::{JobsRequest, throughput};
+pub use jobs::{JobsRequest, JobsResult, throughput};
 pub use run::{Launching, Progress, Stop, run};
 pub use schedule::order;

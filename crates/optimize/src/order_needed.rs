@@ -169,7 +169,12 @@ pub(crate) fn compare_order(
         bindings: before.bound.iter().map(|module| module.bindings.len()).sum(),
         constructors: old.len(),
         constructors_moved: constructors::moved(&old, &new).iter().map(path).collect(),
-        place: origin::note(&program.image, &program.path, &after.graph.modules[0].path),
+        place: origin::note(
+            &program.image,
+            Some(&before.graph),
+            &program.path,
+            &after.graph.modules[0].path,
+        ),
     })
 }
 

@@ -3,7 +3,9 @@
 use crate::Declined;
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
+use loader::Graph;
 use loader::origin::replaced;
+use model::text::{name, text};
 use std::path::{Path, PathBuf};
 
 /// What $ORIGIN stands for in the image of `file`, where `target` is in another folder.
@@ -22,25 +24,47 @@ pub fn left_behind(image: &Loadable, file: &Path, target: &Path) -> Option<PathB
 /// What a user should know of a program's copy at `target`: programs may look for their files
 /// beside themselves, and nobody can tell from a file whether they do. None for one that stays in
 /// its folder, and for a library.
-pub fn note(image: &Loadable, file: &Path, target: &Path) -> Option<String> {
+pub fn note(image: &Loadable, graph: Option<&Graph>, file: &Path, target: &Path) -> Option<String> {
     let left = left_behind(image, file, target).filter(|_| image.interpreter.is_some())?;
     let target = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
     let folder = target.parent().unwrap_or(&target).display();
-    let (name, left) = (file.display(), left.display());
-    let Some(asks) = asks_where_it_is(image) else {
+    let (program, left) = (file.display(), left.display());
+    let own = graph.into_iter().flat_map(|graph| brought_along(image, graph, file));
+    let Some(asks) = std::iter::once(image).chain(own).find_map(asks_where_it_is) else {
         return Some(format!(
-            "If {name} looks for other files beside itself, the copy looks in {folder}, the \
+            "If {program} looks for other files beside itself, the copy looks in {folder}, the \
              original in {left}."
         ));
     };
     Some(format!(
-        "{name} asks where its own file is ({asks}), and may look for other files beside that: the \
-         copy in {folder}, the original in {left}. Try the copy before you use it. A bundle keeps \
-         the original's path: headstart bundle."
+        "{program}, or a library that came with it, asks where its own file is ({asks}), and may \
+         look for other files beside that: the copy in {folder}, the original in {left}. Try the \
+         copy before you use it. A bundle keeps the original's path: headstart bundle."
     ))
 }
 
-/// How a program asks for its own path, as far as its file shows it.
+/// Libraries in the folders that the program names itself: those that came with it.
+fn brought_along<'a>(
+    image: &Loadable,
+    graph: &'a Graph,
+    file: &Path,
+) -> impl Iterator<Item = &'a Loadable> {
+    let origin = file.canonicalize().ok();
+    let origin = origin.as_deref().and_then(Path::parent).map(text).unwrap_or_default();
+    let paths = [&image.rpath, &image.runpath].into_iter().flatten();
+    let paths: Vec<String> = paths.map(|path| replaced(path, &origin)).collect();
+    let folders = paths.iter().flat_map(|path| path.split(':'));
+    let folders: Vec<PathBuf> =
+        folders.filter_map(|folder| Path::new(&name(folder)).canonicalize().ok()).collect();
+    let is_there = move |path: &Path| {
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        folder.is_some_and(|folder| folders.contains(&folder))
+    };
+    let modules = graph.modules.iter().skip(1).filter(move |module| is_there(&module.path));
+    modules.map(|module| &module.image)
+}
+
+/// How an image asks for the program's path or its own, as far as its file shows it.
 fn asks_where_it_is(image: &Loadable) -> Option<&'static str> {
     const OWN: &[u8] = b"/proc/self/exe";
     let mut constants = image.segments().iter().filter(|part| part.loads());
@@ -82,7 +106,7 @@ pub fn cannot_be_named(folder: &Path) -> Option<String> {
 /// Makes `edit` name the folders and libraries that it names now, wherever the new file will be.
 /// `folder`: what $ORIGIN stands for now. Gives whether anything had to change.
 pub fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
-    let folder = model::text::text(folder);
+    let folder = text(folder);
     let mut changed = false;
     for (tag, text) in [(spec::DT_RPATH, &image.rpath), (spec::DT_RUNPATH, &image.runpath)] {
         let Some(text) = text else { continue };

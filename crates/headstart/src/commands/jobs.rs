@@ -1,10 +1,10 @@
 //! `headstart measure --jobs N`: launches as a test runner or a build makes them.
 
-use crate::args::{LaunchArgs, one_command};
+use crate::args::{LaunchArgs, Look, one_command};
 use crate::{output, progress};
 use anyhow::Result;
-use lab::JobsRequest;
-use model::Until;
+use lab::{JobsRequest, JobsResult};
+use model::{Until, figures};
 use os::launcher::{GRACE, LaunchSpec, Launcher};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -41,10 +41,16 @@ pub fn run(jobs: &Jobs<'_>) -> Result<ExitCode> {
         ignore_failure: jobs.launching.ignores_all()?,
     };
     let line = progress::Line::new();
-    let (one, several) = lab::throughput(&request, &mut launchers, &mut |done, of| {
+    let found = lab::throughput(&request, &mut launchers, &mut |done, of| {
         line.show(done as f64 / of as f64, format!("block {done} of {of}"));
     })?;
     line.clear();
+    let JobsResult { one, several, left_running } = found;
+    if left_running > 0 {
+        let launches = figures::plural(left_running.into(), "launch", "launches");
+        let note = format!("{launches} left processes running, which headstart ended");
+        output::say(&[note], Look::Auto);
+    }
     let name = command.line();
     output::print(&if jobs.json {
         report::export::json(&serde_json::json!({

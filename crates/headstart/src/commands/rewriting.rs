@@ -48,7 +48,8 @@ pub fn run(
     let mut rewritten = rewrite(&image, left.as_deref()).map_err(declines)?;
     let (target, undo) = match &arguments.out {
         Some(out) => {
-            rewritten.notes.extend(origin::note(&image, file, out));
+            let graph = loader::load(file, &loader::Environment::own()).ok();
+            rewritten.notes.extend(origin::note(&image, graph.as_ref(), file, out));
             let mode = file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
             apply::write_new_edited(out, &rewritten.edited, file, mode)?;
             (out.clone(), None)

@@ -114,8 +114,12 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Where the first `length` bytes of a file are on the disk (lseek(2), SEEK_DATA).
-fn data(file: &File, length: u64) -> io::Result<Vec<Range<u64>>> {
+/// Where the first `length` bytes of a file are on the disk (lseek(2), SEEK_DATA): between these
+/// are holes, which read as zeros.
+///
+/// # Errors
+/// What the system says.
+pub fn data(file: &File, length: u64) -> io::Result<Vec<Range<u64>>> {
     let mut ranges = Vec::new();
     let mut at = 0;
     while at < length {

@@ -12,6 +12,7 @@ mod undo;
 pub use allowed::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
 pub use atomic::{write_into, write_new, write_new_edited, write_over};
 pub use batch::Batch;
+pub use content::data;
 pub use disk::{is_of_disk, is_without_room};
 pub use held::Held;
 pub use lock::Locked;

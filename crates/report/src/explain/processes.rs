@@ -36,8 +36,11 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
         let rest = name + time + 2;
         page.line(&format!("  {text:<rest$}{:>CHARGED$}", duration(charged)));
     }
-    let text = "of images alive at once, the one started last is charged";
-    page.wrapped("  ", Tint::Faint, text);
+    let mut text = "of images alive at once, the one started last is charged".to_owned();
+    if processes.iter().any(|process| process.charged_us == 0.0) {
+        text += "; one that sleeps in the background is not";
+    }
+    page.wrapped("  ", Tint::Faint, &text);
 }
 
 /// Images executed with the same command, as a script does in a loop.

@@ -165,6 +165,16 @@ fn a_command_that_runs_again_and_again_is_one_row() {
 }
 
 #[test]
+fn what_is_charged_nothing_is_explained() {
+    let mut explanation = fixture("soffice");
+    let said = "one that sleeps in the background is not";
+    assert!(!view(&explanation, &PLAIN, SOME).contains(said));
+    explanation.processes[1].charged_us = 0.0;
+    let wide = Style { width: 120, ..PLAIN };
+    assert!(view(&explanation, &wide, SOME).contains(said));
+}
+
+#[test]
 fn names_cannot_move_the_cursor() {
     let mut explanation = fixture("musl");
     explanation.command.argv.push("\u{1b}[2J".into());

@@ -30,9 +30,9 @@ const BUDGET_S: f64 = 120.0;
 
 /// What to know about the figures of PE.
 const OF_WINE: [&str; 3] = [
-    "These are times of Wine's loader, not of Windows': they show what work its loader saves.",
-    "All launches are warm: Wine's server stays between them and keeps its files in memory.",
-    "No row is bound, as Wine ignores bound imports.",
+    "These are times of Wine's loader, not of the Windows loader.",
+    "All launches are warm: Wine's server runs on between them and keeps its files in memory.",
+    "No row is bound, because Wine ignores bound imports.",
 ];
 
 /// How much do relocation and binding matter to the time a program takes to load?

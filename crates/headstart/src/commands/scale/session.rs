@@ -56,10 +56,10 @@ fn runner(plan: &Plan, request: &Request) -> Result<Runner> {
 const UNMEASURED: &str = "Every program has a Guard CF table of 45 entries, and one for each class \
                           and each function. Wine ignores it, so the law of Windows, which reads \
                           it, is not measured here.";
-const ALIGNMENT: &str = "Wine maps a section whose place in the file is a multiple of 4096, and \
-                         reads any other. With the linkers' usual --file-alignment 512 that \
-                         differs from size to size, and times lie on two lines; with 4096 \
-                         nothing is read.";
+const ALIGNMENT: &str = "Wine maps a section only if its offset in the file is a multiple of \
+                         4096, and reads it otherwise. With the linkers' usual --file-alignment \
+                         512 this differs from size to size, so the times lie on two lines; with \
+                         4096 nothing is read.";
 
 /// What to know where another system's images are launched.
 fn foreign(plan: &Plan) -> Vec<String> {
