@@ -53,6 +53,10 @@ pub fn in_the_way(path: &Path, error: &Error) -> String {
         ErrorKind::NotFound | ErrorKind::PermissionDenied if is_of_kernel(path) => {
             "it is in a file system of the kernel, which takes no files".to_owned()
         }
+        // EPERM: not a matter of modes.
+        ErrorKind::PermissionDenied if plain(error).ends_with("(os error 1)") => {
+            format!("{}; if lsattr -d shows it or its folder as immutable: chattr -i", plain(error))
+        }
         ErrorKind::PermissionDenied => format!("Permission denied ({})", closed(path)),
         _ => plain(error),
     }
@@ -136,6 +140,8 @@ mod tests {
             said,
             format!("{} is a file, not a folder; choose another place", file.display())
         );
+        let immutable = unwritten(&file, &Error::from_raw_os_error(1));
+        assert!(immutable.contains("chattr -i") && !immutable.contains("mode"), "{immutable}");
         assert_eq!(
             unwritten(folder.path(), &ErrorKind::DirectoryNotEmpty.into()),
             "it is not empty; name a new or an empty folder"
