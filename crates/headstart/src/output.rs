@@ -6,7 +6,7 @@ use anyhow::Result;
 use report::Style;
 use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 
 /// Columns where there is no terminal to ask.
@@ -77,20 +77,27 @@ pub fn print(text: &str) -> Result<()> {
     })?)
 }
 
-/// Whether the folder of a file that will be written is there: better said before the launches.
+/// Whether a file can be written where it is to be: better said before the launches.
 ///
 /// # Errors
-/// It is not.
-pub fn has_folder(path: &Path) -> Result<()> {
-    if folder_of(path).is_dir() {
+/// Its folder is not there, or it is a named pipe.
+pub fn may_be_written(path: &Path) -> Result<()> {
+    let (found, remedy) = if !folder_of(path).is_dir() {
+        ("its folder does not exist", "create it, or choose another file")
+    } else if is_named_pipe(path) {
+        ("it is a named pipe, which waits for somebody who reads it", "choose a file")
+    } else {
         return Ok(());
-    }
-    Err(FileError {
-        path: path.display().to_string(),
-        source: std::io::Error::other("its folder does not exist"),
-        remedy: "create it, or choose another file",
-    }
-    .into())
+    };
+    let source = std::io::Error::other(found);
+    Err(FileError { path: path.display().to_string(), source, remedy }.into())
+}
+
+/// Whether opening it may take for ever; not so a pipe that is open already, as a shell names it
+/// (/dev/fd/63, /dev/stdout).
+pub fn is_named_pipe(path: &Path) -> bool {
+    let is_open = path.starts_with("/dev") || path.starts_with("/proc");
+    !is_open && path.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -99,7 +106,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Writes a file whole or not at all. A link is followed; what could be started is not replaced.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
-    has_folder(path)?;
+    may_be_written(path)?;
     let failed = |source| FileError {
         path: path.display().to_string(),
         source,
@@ -144,11 +151,11 @@ mod tests {
     fn errors_name_the_file_and_no_temporary_one() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("gone/x.json");
-        for error in [write_file(&file, "").unwrap_err(), has_folder(&file).unwrap_err()] {
+        for error in [write_file(&file, "").unwrap_err(), may_be_written(&file).unwrap_err()] {
             let text = error.to_string();
             assert!(text.contains("gone/x.json: ") && !text.contains(".headstart-"), "{text}");
         }
-        assert!(has_folder(&folder.path().join("x.json")).is_ok());
-        assert!(has_folder(Path::new("x.json")).is_ok());
+        assert!(may_be_written(&folder.path().join("x.json")).is_ok());
+        assert!(may_be_written(Path::new("x.json")).is_ok());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Look, MeasuredArgs, OutputArgs, ScheduleArgs};
 use crate::exit::{self, Usage};
-use crate::output::has_folder;
+use crate::output::may_be_written;
 use crate::{output, progress, runs};
 use anyhow::Result;
 use lab::{Bench, Chill, LabError, Output, RunFolder, Stop};
@@ -55,7 +55,7 @@ pub fn run(
     asked: Asked<'_>,
 ) -> Result<Finished> {
     let Asked { schedule, launching, output } = asked;
-    output.export.iter().chain(output.exports.files()).try_for_each(|file| has_folder(file))?;
+    output.export.iter().chain(output.exports.files()).try_for_each(|file| may_be_written(file))?;
     let mut begun = match (&launching.kept.resume, variants) {
         (Some(_), Some(_)) => {
             let text = "--resume already knows the commands; omit them";

@@ -55,3 +55,18 @@ fn an_older_result_is_replaced_also_through_a_link() {
     assert_eq!(mode & 0o777, 0o600, "who may read it stays");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
+
+/// Opening one would wait for its other end, whatever signal comes.
+#[test]
+fn a_named_pipe_is_refused_before_anything_is_launched() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.json");
+    let pipe = pipe.to_str().unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    for option in ["--export", "--export-csv", "--input", "--output"] {
+        let output = run(&["measure", "-r", "2", option, pipe, "true"]);
+        assert!(matches!(output.status.code(), Some(2 | 6)), "{option}: {}", stderr(&output));
+        let said = stderr(&output).replace('\n', " ");
+        assert!(said.contains("named pipe") && said.contains("file"), "{option}: {said}");
+    }
+}

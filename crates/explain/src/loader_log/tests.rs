@@ -86,6 +86,19 @@ fn modules_loaded_by_dlopen_are_late() {
     assert!(total < 5_000_000, "{total}");
 }
 
+/// The one run of a log with a line each microsecond.
+fn only_run(text: &[&str]) -> Run {
+    let lines = text.iter().enumerate().map(|(i, text)| model::LoaderLine {
+        pid: 7,
+        at_us: i as f64,
+        text: (*text).to_owned(),
+    });
+    let log = LoaderLog { total_us: 30.0, pid: 7, lines: lines.collect() };
+    let mut runs = runs(&log);
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
+}
+
 #[test]
 fn a_dlopen_inside_an_initialiser_interrupts_it() {
     let text = [
@@ -111,14 +124,7 @@ fn a_dlopen_inside_an_initialiser_interrupts_it() {
         "file=/none.so [0];  dynamically loaded by p [0]",
         "calling fini:  [0]",
     ];
-    let lines = text.iter().enumerate().map(|(i, text)| model::LoaderLine {
-        pid: 7,
-        at_us: i as f64,
-        text: (*text).to_owned(),
-    });
-    let log = LoaderLog { total_us: 30.0, pid: 7, lines: lines.collect() };
-    let runs = runs(&log);
-    let [run] = &runs[..] else { panic!("{} runs", runs.len()) };
+    let run = &only_run(&text);
     // liba: init from 8 to 9 and, after the inner one, from 14 to 17.
     assert_eq!(module(run, "liba.so").init, Some(4_000));
     assert_eq!(module(run, "liba.so").misses, Some(1));
@@ -147,17 +153,12 @@ fn a_program_that_changes_its_name_before_it_starts_is_one_module() {
         "transferring control: /usr/bin/git",
         "calling fini:  [0]",
     ];
-    let lines = text.iter().enumerate().map(|(i, text)| model::LoaderLine {
-        pid: 7,
-        at_us: i as f64,
-        text: (*text).to_owned(),
-    });
-    let log = LoaderLog { total_us: 30.0, pid: 7, lines: lines.collect() };
-    let runs = runs(&log);
-    let [run] = &runs[..] else { panic!("{} runs", runs.len()) };
+    let run = &only_run(&text);
     assert_eq!(run.program, "fast/run");
     let names: Vec<&str> = run.modules.iter().map(|module| module.name.as_str()).collect();
     assert_eq!(names, ["libc.so.6", "fast/run"]);
-    assert!(run.modules[1].init.is_some() && run.modules[1].path.is_none());
+    // Its libraries are initialized before it says that it begins.
+    assert_eq!((run.modules[0].init, run.modules[1].init), (None, Some(2_000)));
+    assert!(run.modules[1].path.is_none());
     assert_eq!(run.finalising, Some(10_000));
 }

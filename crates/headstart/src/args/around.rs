@@ -3,11 +3,12 @@
 use super::parameters::{Values, replaced};
 use super::shell::Shell;
 use crate::exit::Usage;
+use crate::output::is_named_pipe;
 use anyhow::Result;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use model::{Hooks, OutputTo, Streams};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Commands around launches and streams, as hyperfine has them.
 #[derive(Debug, Default, clap::Args)]
@@ -44,6 +45,7 @@ struct Input(Option<PathBuf>);
 fn input(name: OsString) -> Result<Input, String> {
     match PathBuf::from(&name) {
         _ if name == "null" => Ok(Input(None)),
+        path if is_named_pipe(&path) => Err(pipe(&path)),
         path if path.exists() => Ok(Input(Some(path))),
         path => {
             Err(format!("there is no file '{}'; name an existing one, or null", path.display()))
@@ -59,8 +61,13 @@ fn output(name: OsString) -> Result<OutputTo, String> {
         Some(word) if !word.contains('/') => {
             Err(format!("give null, pipe, inherit, or a file with its folder, such as ./{word}"))
         }
+        _ if is_named_pipe(Path::new(&name)) => Err(pipe(Path::new(&name))),
         _ => Ok(OutputTo::File(name.into())),
     }
+}
+
+fn pipe(path: &Path) -> String {
+    format!("'{}' is a named pipe, which waits for its other end; name a file", path.display())
 }
 
 /// The commands around the launches of so many variants.

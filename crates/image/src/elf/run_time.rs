@@ -36,6 +36,7 @@ pub fn texts(image: &Loadable) -> impl Iterator<Item = &[u8]> {
 
 /// The letters, digits and signs at the end of a piece that has other bytes too.
 fn behind_other_bytes(piece: &[u8]) -> Option<&[u8]> {
-    let last = piece.iter().rposition(|byte| !byte.is_ascii_graphic())?;
+    let letter = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
+    let last = piece.iter().rposition(|byte| !letter(byte))?;
     piece.get(last + 1..).filter(|text| !text.is_empty())
 }

@@ -16,7 +16,7 @@ pub enum LaunchError {
     #[error("'{0}' is a folder; give the path of a program in it")]
     IsDirectory(PathBuf),
     /// The file may not be executed.
-    #[error("'{0}' is not executable; make it so with: chmod +x '{0}'")]
+    #[error("'{0}' is not executable; if it is a program, make it so with: chmod +x '{0}'")]
     NotExecutable(PathBuf),
     /// A `#!` line or PT_INTERP names a file that does not exist.
     #[error("'{program}' needs the interpreter '{interpreter}', which does not exist; {remedy}")]

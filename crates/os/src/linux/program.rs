@@ -57,6 +57,9 @@ fn check(program: &Path) -> Result<(), LaunchError> {
     if data.is_dir() {
         return Err(LaunchError::IsDirectory(program.to_owned()));
     }
+    if !data.is_file() {
+        return Err(refused::refused(program));
+    }
     if data.permissions().mode() & 0o111 == 0 {
         return Err(LaunchError::NotExecutable(program.to_owned()));
     }

@@ -86,7 +86,7 @@ fn no_interpreter(program: &Path) -> LaunchError {
 }
 
 /// EACCES has many causes: the first one found is named.
-fn refused(program: &Path) -> LaunchError {
+pub(super) fn refused(program: &Path) -> LaunchError {
     let refused = |found: String, remedy: &str| LaunchError::Refused {
         program: program.to_owned(),
         found,
