@@ -4,7 +4,7 @@
 
 use crate::LabError;
 use model::{EXPERIMENT_SCHEMA, Experiment, Sample};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -82,8 +82,9 @@ impl RunFolder {
     /// was cut short is removed.
     pub fn resume(path: &Path) -> Result<(Self, Experiment, Vec<Sample>), LabError> {
         let experiment = read_experiment(path)?;
+        let folder = Self::open_launches(path)?;
         let samples = read_samples(path, &experiment, true)?;
-        Ok((Self::open_launches(path)?, experiment, samples))
+        Ok((folder, experiment, samples))
     }
 
     /// Reads a run without changing it.
@@ -125,6 +126,14 @@ impl RunFolder {
             File::options().create(true).append(true).open(&file).map_err(|error| {
                 problem(&file, &error, "make it writable or choose another --save")
             })?;
+        // Where a file system has no locks, nothing is known of others.
+        if let Err(TryLockError::WouldBlock) = launches.try_lock() {
+            return Err(LabError::Folder {
+                path: path.to_owned(),
+                problem: "another headstart adds launches to this run".to_owned(),
+                remedy: "wait until that has ended".to_owned(),
+            });
+        }
         Ok(RunFolder { path: path.to_owned(), launches })
     }
 }

@@ -39,6 +39,19 @@ fn a_run_cut_at_any_byte_is_repaired() {
     }
 }
 
+/// Two would repeat each other's rounds.
+#[test]
+fn a_run_is_continued_by_one_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = finished(folder.path());
+    let first = RunFolder::resume(&path).unwrap();
+    let refused = RunFolder::resume(&path).err().unwrap().to_string();
+    assert!(refused.contains("another headstart adds launches"), "{refused}");
+    assert!(RunFolder::read(&path).is_ok(), "who only reads is no other");
+    drop(first);
+    assert!(RunFolder::resume(&path).is_ok());
+}
+
 #[test]
 fn a_damaged_line_is_named_and_nothing_is_changed() {
     let folder = tempfile::tempdir().unwrap();
