@@ -157,7 +157,7 @@ fn what_cannot_be_is_refused() {
     let cases: [(&[&str], &str); 4] = [
         (&as_elf, "each, PE, and 2 libraries"),
         (&["experiment", "dawson", "--format", "pe", "--until", "entry"], "omit --until"),
-        (&["experiment", "dawson", "--file-alignment", "4096"], "give --format pe too"),
+        (&["experiment", "dawson", "--file-alignment", "4096"], "add --format pe"),
         (&["experiment", "dawson", "--format", "pe", "--file-alignment", "3"], "512"),
     ];
     for (words, reason) in cases {
