@@ -8,7 +8,7 @@
 
 use crate::members;
 use image::elf::loadable::{Binding, Symbol, SymbolKind, Visibility};
-use image::elf::{looks_up, texts};
+use image::elf::{looks_up, possible_names};
 use loader::Graph;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,17 +26,21 @@ pub(crate) fn warnings(graph: &Graph, merged: impl Fn(usize) -> bool) -> Vec<Str
     if askers.is_empty() {
         return Vec::new();
     }
-    let twice = defined_twice(graph, &members);
-    // By the module that defines it first, and another; who asks.
-    let mut pairs: BTreeMap<(usize, usize), Asked<'_>> = BTreeMap::new();
+    // By name, who asks.
+    let mut asked: HashMap<&[u8], BTreeSet<usize>> = HashMap::new();
     for &asker in &askers {
-        for name in image(asker).into_iter().flat_map(texts) {
-            let Some((first, others)) = twice.get(name) else { continue };
-            for &other in others {
-                let pair = pairs.entry((*first, other)).or_default();
-                pair.names.insert(name);
-                pair.askers.insert(asker);
-            }
+        for name in image(asker).into_iter().flat_map(possible_names) {
+            asked.entry(name).or_default().insert(asker);
+        }
+    }
+    let twice = defined_twice(graph, &members, |name| asked.contains_key(name));
+    // By the module that defines it first, and another.
+    let mut pairs: BTreeMap<(usize, usize), Asked<'_>> = BTreeMap::new();
+    for (name, (first, others)) in &twice {
+        for &other in others {
+            let pair = pairs.entry((*first, other)).or_default();
+            pair.names.insert(name);
+            pair.askers.extend(asked.get(name).into_iter().flatten());
         }
     }
     let mut said: Vec<String> = pairs.iter().take(MOST).map(|pair| sentence(graph, pair)).collect();
@@ -54,17 +58,18 @@ struct Asked<'a> {
     askers: BTreeSet<usize>,
 }
 
-/// Names that several of these modules define, with the first, which the bundle gives, and the
+/// Of the names asked for, those that several of these modules define, with the first, which the bundle gives, and the
 /// others but for the program, which has no handle of its own.
 fn defined_twice<'a>(
     graph: &'a Graph,
     members: &[usize],
+    asked: impl Fn(&[u8]) -> bool,
 ) -> HashMap<&'a [u8], (usize, Vec<usize>)> {
     let mut definers: HashMap<&[u8], (usize, Vec<usize>)> = HashMap::new();
     for &index in members {
         let Some(module) = graph.modules.get(index) else { continue };
         let symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));
-        for symbol in symbols.filter(is_found) {
+        for symbol in symbols.filter(|symbol| is_found(symbol) && asked(symbol.name)) {
             let (first, others) =
                 definers.entry(symbol.name).or_insert_with(|| (index, Vec::new()));
             if *first != index && others.last() != Some(&index) {

@@ -52,7 +52,10 @@ pub fn sweep(headstart: &Path, roots: &[&str]) -> Result<Sweep> {
     let output = output.with_context(|| format!("{} cannot be run", headstart.display()))?;
     let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "headstart inspect failed: {stderr}");
-    let images: Vec<ElfFacts> = serde_json::from_slice(&output.stdout)?;
+    let images: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout)?;
+    // Wine's PE files are there too.
+    let elf = images.into_iter().filter(|image| image["format"] == "elf");
+    let images: Vec<ElfFacts> = elf.map(serde_json::from_value).collect::<Result<_, _>>()?;
     ensure!(!images.is_empty(), "no ELF file below {}", roots.join(", "));
     compare_all(&images)
 }

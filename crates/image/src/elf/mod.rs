@@ -34,7 +34,7 @@ pub use payload::{Payload, PayloadPlace, trailing_data};
 pub(crate) use read::Elf;
 pub use relocation_types::Class;
 pub(crate) use relocation_types::classes;
-pub use run_time::{looks_up, texts};
+pub use run_time::{looks_up, possible_names};
 pub use sanitizer::{Sanitizer, instrumented, sanitizer};
 
 /// A file of the machines that a simulated loader is for.

@@ -2,7 +2,7 @@
 
 use super::precedence::Precedence;
 use image::elf::loadable::{Binding, SymbolKind, Visibility, gnu_hash};
-use image::elf::{self, Loadable, texts};
+use image::elf::{self, Loadable, possible_names};
 use loader::{Graph, Relocated};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -82,7 +82,7 @@ fn exports<'a>(
 /// it stay there, and the first one behind it stays behind it and before the others.
 fn behind(graph: &Graph, exports: &[Export], asker: usize, precedence: &mut Precedence) {
     let Some(module) = graph.modules.get(asker) else { return };
-    let names: HashSet<&[u8]> = texts(&module.image).filter(|text| !text.is_empty()).collect();
+    let names: HashSet<&[u8]> = possible_names(&module.image).collect();
     for name in names {
         let hash = gnu_hash(name);
         let from = exports.partition_point(|export| export.hash < hash);
