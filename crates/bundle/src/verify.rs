@@ -45,12 +45,13 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
     let of_sources = sources::changes(&manifest.program, &manifest.modules, true);
     let stale = !of_sources.is_empty();
     changes.extend(of_sources);
-    let Launch { starts, noticed, instead } = match whole {
+    let Launch { starts, noticed, instead, closed } = match whole {
         true => launch(folder, &manifest, &mut changes),
-        false => Launch { starts: Starts::Unknown, noticed: None, instead: None },
+        false => Launch::of(Starts::Unknown),
     };
     let reason = changes.first().map(|change| format!("{}: {}", change.path, change.found));
     let remedy = match starts {
+        Starts::Nothing if closed => format!("Mend that; {} is as it was made.", quoted(folder)),
         Starts::Nothing => nothing_starts(folder, &manifest.path()),
         _ => remedy(folder, &manifest, (whole, stale || noticed.is_some())),
     };
@@ -162,6 +163,14 @@ struct Launch {
     /// What its guard finds changed.
     noticed: Option<String>,
     instead: Option<String>,
+    /// `run` may not be executed where it is.
+    closed: bool,
+}
+
+impl Launch {
+    fn of(starts: Starts) -> Launch {
+        Launch { starts, noticed: None, instead: None, closed: false }
+    }
 }
 
 /// That of a whole bundle in this environment. What it cannot start is added to the changes.
@@ -169,21 +178,22 @@ fn launch(folder: &Path, manifest: &BundleManifest, changes: &mut Vec<BundleChan
     let path = folder.join(RUN);
     // The kernel and the loader come before the guard.
     let refused = os::program::refusal(&path).map(|error| error.to_string());
+    let closed = refused.is_some();
     if let Some(reason) = refused.or_else(|| original::not_loaded(&path)) {
         let (what, found) = (ChangeKind::Changed, reason.clone());
         changes.push(BundleChange { path: text(&path), what, found });
-        return Launch { starts: Starts::Nothing, noticed: None, instead: Some(reason) };
+        return Launch { instead: Some(reason), closed, ..Launch::of(Starts::Nothing) };
     }
     let Some(looks) = Loadable::open(&path).ok().as_ref().and_then(looks) else {
-        return Launch { starts: Starts::Unknown, noticed: None, instead: None };
+        return Launch::of(Starts::Unknown);
     };
     let noticed = match looks.difference(|name| std::env::var_os(name)) {
-        None => return Launch { starts: Starts::Bundle, noticed: None, instead: None },
+        None => return Launch::of(Starts::Bundle),
         Some(Difference::Variable(name)) => text(name),
         Some(Difference::Path(path)) => text(path),
     };
     let Original { starts, instead } = original::launched(&manifest.program, &path, changes);
-    Launch { starts, noticed: Some(noticed), instead }
+    Launch { noticed: Some(noticed), instead, ..Launch::of(starts) }
 }
 
 /// Why an image is not merged or rewritten where it is a bundle; `None` where it is none.

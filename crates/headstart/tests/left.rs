@@ -109,6 +109,32 @@ fn a_program_named_from_the_working_folder_is_known_from_everywhere() {
     assert_eq!(told.status.code(), Some(1), "{}", stdout(&told));
 }
 
+/// The files are as they were left, and yet nothing starts.
+#[test]
+fn copies_on_a_file_system_without_programs_are_not_current() {
+    let Some(stage) = Stage::new() else { return };
+    let Some(unshare) = testkit::tool("unshare") else { return };
+    let script =
+        "mount -t tmpfs none \"$1\" && \"$2\" elf selfbind --out \"$1/out\" \"$3\" >/dev/null &&
+        mount -o remount,noexec \"$1\" && \"$2\" verify --json \"$1/out\"";
+    let mounted = stage.path("mounted");
+    fs::create_dir(&mounted).unwrap();
+    let output = std::process::Command::new(unshare)
+        .args(["-m", "sh", "-c", script, "sh", text(&mounted), env!("CARGO_BIN_EXE_headstart")])
+        .arg(stage.path("program"))
+        .output()
+        .unwrap();
+    if stderr(&output).contains("not permitted") {
+        testkit::skip("needs root: mounting");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{}{}", stdout(&output), stderr(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["current"], &found["starts"]), (&false.into(), &"nothing".into()));
+    assert!(found["reason"].as_str().unwrap().contains("noexec"), "{found}");
+    assert!(found["remedy"].as_str().unwrap().starts_with("Mend that"), "{found}");
+}
+
 #[test]
 fn optimize_says_of_each_variant_whether_it_looks() {
     let Some(stage) = Stage::new() else { return };

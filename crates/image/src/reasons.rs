@@ -55,7 +55,10 @@ pub fn in_the_way(path: &Path, error: &Error) -> String {
         }
         // EPERM: not a matter of modes.
         ErrorKind::PermissionDenied if plain(error).ends_with("(os error 1)") => {
-            format!("{}; if lsattr -d shows it or its folder as immutable: chattr -i", plain(error))
+            format!(
+                "{}; if lsattr -d shows that it or its folder is immutable, use chattr -i",
+                plain(error)
+            )
         }
         ErrorKind::PermissionDenied => format!("Permission denied ({})", closed(path)),
         _ => plain(error),

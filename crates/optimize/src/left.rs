@@ -142,7 +142,19 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleE
 fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
     let mut changes = kept::changes(folder, &kept.files);
     changes.extend(kept.stays_in.as_deref().and_then(|place| moved(folder, place)));
-    let starts = if changes.is_empty() { Starts::Copies } else { Starts::Unknown };
+    let run = folder.join(RUN);
+    let refused = os::program::refusal(&run).filter(|_| changes.is_empty());
+    let instead = refused.map(|error| error.to_string());
+    let starts = match &instead {
+        Some(_) => Starts::Nothing,
+        None if changes.is_empty() => Starts::Copies,
+        None => Starts::Unknown,
+    };
+    changes.extend(instead.iter().map(|reason| BundleChange {
+        path: text(&run),
+        what: ChangeKind::Changed,
+        found: reason.clone(),
+    }));
     changes.extend(sources::changes(program, &kept.modules, kept.modules.len() > 1));
     BundleVerification {
         schema: BUNDLE_SCHEMA,
@@ -152,7 +164,7 @@ fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
         reason: None,
         starts,
         noticed: None,
-        instead: None,
+        instead,
         remedy: None,
         changes,
     }
@@ -178,7 +190,11 @@ fn settled(found: BundleVerification, remedy: String) -> BundleVerification {
     BundleVerification {
         current: found.changes.is_empty(),
         reason: reason.map(|change| format!("{}: {}", change.path, change.found)),
-        remedy: (!found.changes.is_empty() || !used).then_some(remedy),
+        remedy: match found.starts {
+            // Files made again there could not be started either.
+            Starts::Nothing => Some("Mend that; the files are as they were made.".to_owned()),
+            _ => (!found.changes.is_empty() || !used).then_some(remedy),
+        },
         ..found
     }
 }

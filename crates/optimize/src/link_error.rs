@@ -94,7 +94,7 @@ fn without_variables(error: &GraphError) -> &'static str {
     let missing = matches!(error, GraphError::Library { source: SearchError::NotFound { .. }, .. });
     let given = std::env::var_os("LD_LIBRARY_PATH").is_some_and(|folders| !folders.is_empty());
     if missing && given {
-        " (LD_LIBRARY_PATH does not count here: the new program has to start without it)"
+        "; LD_LIBRARY_PATH does not count here, as the new program has to start without it"
     } else {
         ""
     }
