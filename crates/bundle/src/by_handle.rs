@@ -10,7 +10,8 @@ use crate::members;
 use image::elf::loadable::{Binding, Symbol, SymbolKind, Visibility};
 use image::elf::{looks_up, possible_names};
 use loader::Graph;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Symbols that a warning names.
 const NAMED: usize = 5;
@@ -27,7 +28,7 @@ pub(crate) fn warnings(graph: &Graph, merged: impl Fn(usize) -> bool) -> Vec<Str
         return Vec::new();
     }
     // By name, who asks.
-    let mut asked: HashMap<&[u8], BTreeSet<usize>> = HashMap::new();
+    let mut asked: FxHashMap<&[u8], BTreeSet<usize>> = FxHashMap::default();
     for &asker in &askers {
         for name in image(asker).into_iter().flat_map(possible_names) {
             asked.entry(name).or_default().insert(asker);
@@ -64,8 +65,8 @@ fn defined_twice<'a>(
     graph: &'a Graph,
     members: &[usize],
     asked: impl Fn(&[u8]) -> bool,
-) -> HashMap<&'a [u8], (usize, Vec<usize>)> {
-    let mut definers: HashMap<&[u8], (usize, Vec<usize>)> = HashMap::new();
+) -> FxHashMap<&'a [u8], (usize, Vec<usize>)> {
+    let mut definers: FxHashMap<&[u8], (usize, Vec<usize>)> = FxHashMap::default();
     for &index in members {
         let Some(module) = graph.modules.get(index) else { continue };
         let symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));

@@ -7,7 +7,7 @@ use image::elf::loadable::{Binding, Symbol, SymbolKind, Version, Visibility};
 use loader::lookup::{Purpose, Wanted, find};
 use loader::{Graph, Relocated};
 use model::simulation::RelocationWork;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Index of a library's first version.
 const OLDEST: u16 = 2;
@@ -64,9 +64,9 @@ pub(crate) fn collect<'a>(
         graph,
         layout,
         unique: unique(graph, relocated),
-        seen: HashSet::new(),
-        first: HashMap::new(),
-        defaults: HashSet::new(),
+        seen: FxHashSet::default(),
+        first: FxHashMap::default(),
+        defaults: FxHashSet::default(),
         all: Vec::new(),
         work: RelocationWork::default(),
     };
@@ -79,7 +79,7 @@ pub(crate) fn collect<'a>(
 }
 
 /// The one definition of each unique symbol that is bound to.
-fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> HashMap<&'a [u8], (usize, u32)> {
+fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> FxHashMap<&'a [u8], (usize, u32)> {
     let bindings = relocated.iter().flat_map(|module| &module.bindings);
     let symbols = bindings.filter_map(|binding| {
         let (module, symbol) = binding.to?;
@@ -92,13 +92,13 @@ fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> HashMap<&'a [u8], (u
 struct Exports<'m, 'a> {
     graph: &'a Graph,
     layout: &'m Layout<'a>,
-    unique: HashMap<&'a [u8], (usize, u32)>,
+    unique: FxHashMap<&'a [u8], (usize, u32)>,
     /// Names with their versions.
-    seen: HashSet<(&'a [u8], ExportVersion)>,
+    seen: FxHashSet<(&'a [u8], ExportVersion)>,
     /// The module in which a name is found first.
-    first: HashMap<&'a [u8], usize>,
+    first: FxHashMap<&'a [u8], usize>,
     /// Names that have a definition for references without a version.
-    defaults: HashSet<&'a [u8]>,
+    defaults: FxHashSet<&'a [u8]>,
     all: Vec<Export<'a>>,
     work: RelocationWork,
 }

@@ -4,7 +4,7 @@ use crate::layout::Member;
 use crate::members;
 use image::elf::loadable::{Binding, SymbolKind};
 use loader::Graph;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A symbol that is left, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ pub(crate) struct Leftovers<'a> {
     pub(crate) references: Vec<(Reference<'a>, Binding, SymbolKind)>,
     /// Module and symbol that each was bound to in the original.
     pub(crate) definers: Vec<(usize, u32)>,
-    numbers: HashMap<Reference<'a>, Left>,
+    numbers: FxHashMap<Reference<'a>, Left>,
 }
 
 impl<'a> Leftovers<'a> {

@@ -26,9 +26,11 @@ pub(crate) fn decode(section: &[u8], guard: u64) -> Option<Vec<u64>> {
     let (&[distance, count], rest) = words.split_first_chunk()?;
     let low = guard.wrapping_sub(distance);
     let (odd, packed) = rest.split_at_checked(usize::try_from(count).ok()?)?;
-    let from_low = odd.iter().copied().chain(relr::decode(packed));
-    let mut addresses: Vec<u64> = from_low.map(|at| at.wrapping_add(low)).collect();
-    addresses.sort_unstable();
+    let mut addresses = relr::decode(packed);
+    addresses.extend_from_slice(odd);
+    addresses.iter_mut().for_each(|at| *at = at.wrapping_add(low));
+    // Two sorted parts.
+    addresses.sort();
     Some(addresses)
 }
 

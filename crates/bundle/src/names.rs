@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::members;
 use loader::Graph;
 use model::text;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::os::unix::ffi::OsStrExt;
 
 /// Bytes of an entry: address of the name, address of the next entry, and a number.
@@ -14,7 +14,7 @@ pub(crate) const NODE: u64 = 24;
 
 /// Each name once, in the order of the libraries.
 pub(crate) fn of_merged(graph: &Graph, layout: &Layout<'_>) -> Vec<Vec<u8>> {
-    let mut seen: HashSet<Vec<u8>> = HashSet::new();
+    let mut seen: FxHashSet<Vec<u8>> = FxHashSet::default();
     let mut names = Vec::new();
     for member in layout.members.iter().skip(1) {
         let Some(module) = graph.modules.get(member.module) else { continue };

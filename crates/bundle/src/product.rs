@@ -12,13 +12,15 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// Size of the pieces.
-const PIECE: u64 = 256 << 10;
+const PIECE: u64 = 64 << 10;
+/// Length of the hash of a piece.
+const HASH: usize = 64;
 
 /// Reads a file, which must be a regular one and no link.
 pub(crate) fn of(path: &Path) -> io::Result<BundleProduct> {
     let (file, data) = regular(path)?;
     let sha256 = (0..pieces(data.len())).into_par_iter().map(|index| hash(&file, index));
-    described(&data, sha256.collect::<io::Result<_>>()?)
+    described(&data, sha256.collect::<io::Result<Vec<_>>>()?.concat())
 }
 
 /// The same for a file with the content of `base` but for these ranges; only they are read.
@@ -28,7 +30,9 @@ pub(crate) fn changed(
     ranges: &[Range<u64>],
 ) -> io::Result<BundleProduct> {
     let (file, data) = regular(path)?;
-    if base.piece_bytes != PIECE || base.bytes != data.len() {
+    let is_whole =
+        base.sha256.is_ascii() && base.sha256.len() as u64 == pieces(data.len()) * HASH as u64;
+    if !is_whole || base.piece_bytes != PIECE || base.bytes != data.len() {
         return of(path);
     }
     let pieces: std::collections::BTreeSet<u64> = ranges
@@ -41,9 +45,8 @@ pub(crate) fn changed(
         pieces.par_iter().map(|&index| hash(&file, index)).collect::<io::Result<_>>()?;
     let mut sha256 = base.sha256.clone();
     for (&piece, hash) in pieces.iter().zip(hashes) {
-        if let Some(slot) = sha256.get_mut(piece as usize) {
-            *slot = hash;
-        }
+        let at = piece as usize * HASH;
+        sha256.replace_range(at..at + HASH, &hash);
     }
     described(&data, sha256)
 }
@@ -72,7 +75,8 @@ pub(crate) fn difference(now: &BundleProduct, made: &BundleProduct) -> Option<St
     if now.piece_bytes != made.piece_bytes || now.sha256.len() != made.sha256.len() {
         return Some("another version of headstart made it".to_owned());
     }
-    let piece = now.sha256.iter().zip(&made.sha256).position(|(now, made)| now != made);
+    let mut both = now.sha256.bytes().zip(made.sha256.bytes());
+    let piece = both.position(|(now, made)| now != made).map(|digit| digit / HASH);
     if let Some(piece) = piece {
         let first = piece as u64 * PIECE;
         let last = (first + PIECE).min(now.bytes);
@@ -82,7 +86,7 @@ pub(crate) fn difference(now: &BundleProduct, made: &BundleProduct) -> Option<St
         .then(|| "it cannot be executed any more; mend that with chmod +x".to_owned())
 }
 
-fn described(data: &Metadata, sha256: Vec<String>) -> io::Result<BundleProduct> {
+fn described(data: &Metadata, sha256: String) -> io::Result<BundleProduct> {
     let modified_ns = modified(data).ok_or_else(|| io::Error::other("its time is out of range"))?;
     Ok(BundleProduct {
         bytes: data.len(),
@@ -145,7 +149,7 @@ mod tests {
             let mut bytes = vec![7; length as usize];
             let made = file(&bytes);
             let before = of(made.path()).unwrap();
-            assert_eq!(before.sha256.len() as u64, length.div_ceil(PIECE));
+            assert_eq!((before.sha256.len() / HASH) as u64, length.div_ceil(PIECE));
             let Some(last) = bytes.last_mut() else { continue };
             *last = 8;
             std::fs::write(made.path(), &bytes).unwrap();

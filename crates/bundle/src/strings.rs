@@ -1,14 +1,14 @@
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A string table (gABI, chapter 4): each string once.
 pub(crate) struct Strings {
     pub(crate) bytes: Vec<u8>,
-    known: HashMap<Vec<u8>, u32>,
+    known: FxHashMap<Vec<u8>, u32>,
 }
 
 impl Strings {
     pub(crate) fn new() -> Strings {
-        Strings { bytes: vec![0], known: HashMap::new() }
+        Strings { bytes: vec![0], known: FxHashMap::default() }
     }
 
     /// The offset of a string.

@@ -6,7 +6,8 @@ use crate::left::Reference;
 use crate::strings::Strings;
 use image::elf::loadable::sysv_hash;
 use image::elf::spec::VER_FLG_BASE;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Index of a symbol without a version.
 const GLOBAL: u16 = 1;
@@ -38,7 +39,7 @@ pub(crate) struct Versions {
 /// What the tables are made of, by name.
 struct Indices {
     defined: Vec<Vec<u8>>,
-    by_name: HashMap<Vec<u8>, u16>,
+    by_name: FxHashMap<Vec<u8>, u16>,
     needed: BTreeMap<String, Vec<(Vec<u8>, u16)>>,
     next: u16,
 }
@@ -57,7 +58,7 @@ impl Versions {
     ) -> Option<Versions> {
         let mut indices = Indices {
             defined: vec![own.as_bytes().to_vec()],
-            by_name: HashMap::new(),
+            by_name: FxHashMap::default(),
             needed: BTreeMap::new(),
             next: FIRST,
         };

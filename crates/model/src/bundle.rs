@@ -56,8 +56,8 @@ pub struct BundleProduct {
     pub modified_ns: i64,
     /// Size of the pieces that are hashed, the last of which may be shorter.
     pub piece_bytes: u64,
-    /// SHA-256 of each piece, in hexadecimal.
-    pub sha256: Vec<String>,
+    /// SHA-256 of each piece in hexadecimal, one behind the other.
+    pub sha256: String,
 }
 
 /// A file of a folder that headstart left, or a link in it.

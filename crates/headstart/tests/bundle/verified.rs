@@ -227,8 +227,11 @@ fn a_manifest_is_not_trusted() {
             }
         }
     }
+    for hashes in ["", "x", "é", "not a digit"] {
+        with(&|manifest| manifest["product"]["sha256"] = hashes.into());
+        with(&|manifest| manifest["product"]["sha256"] = hashes.repeat(64).into());
+    }
     with(&|manifest| manifest["product"]["sha256"] = serde_json::json!([]));
-    with(&|manifest| manifest["product"]["sha256"] = serde_json::json!(["x", "y"]));
     with(&|manifest| manifest["modules"] = serde_json::json!([{}]));
     for length in [0, 1, text.len() / 3, text.len() - 3] {
         fs::write(&path, &text[..length]).unwrap();
