@@ -38,7 +38,8 @@ fn bit(base: u64, address: u64) -> Option<u64> {
 /// The addresses that words of a table stand for, in their order.
 pub fn decode(words: &[u64]) -> Vec<u64> {
     // A bitmap has a bit of its own besides one for each address.
-    let count = |word: &u64| if word.is_multiple_of(2) { 1 } else { word.count_ones() as usize - 1 };
+    let count =
+        |word: &u64| if word.is_multiple_of(2) { 1 } else { word.count_ones() as usize - 1 };
     let mut addresses = Vec::with_capacity(words.iter().map(count).sum());
     addresses.extend(crate::elf::loadable::unpack(words.iter().copied()));
     addresses
