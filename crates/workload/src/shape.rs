@@ -52,9 +52,9 @@ impl Kind {
     pub fn about(self) -> &'static str {
         match self {
             Kind::Star => "main needs n libraries",
-            Kind::Chain => "main needs the first of n libraries, each needs the next",
+            Kind::Chain => "main needs the first of n libraries; each needs the next",
             Kind::ReverseChain => "main needs n libraries, the last first; each needs the next",
-            Kind::Dense => "main needs n libraries, each needs all later ones",
+            Kind::Dense => "main needs n libraries; each needs all later ones",
             Kind::Symbols => "main imports n symbols from one library",
             Kind::SearchPath => "main's library is in the last of n folders to search",
             Kind::Tls => "main needs n libraries with thread-local storage",

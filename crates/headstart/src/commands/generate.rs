@@ -35,7 +35,7 @@ enum What {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 struct CommonArgs {
-    /// Folder to write to, which is new or empty
+    /// New or empty folder to write to
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Write equivalent C sources and a build.sh instead of images
@@ -46,7 +46,7 @@ struct CommonArgs {
     json: bool,
 }
 
-/// Libraries of functions that store their addresses, and a program that imports them all
+/// Libraries with functions and pointers to them, and a program that imports every function
 ///
 /// Modeled on Matt Pietrek's MakeLoadTimeTest. The program is LoadTimeTest, which exits at the start
 /// of its code. `LoadTimeTest --call` calls every import and checks that it is the right function:
@@ -55,7 +55,7 @@ struct CommonArgs {
 struct PietrekArgs {
     #[command(flatten)]
     size: PietrekSize,
-    /// How imports are named; ordinals are for PE
+    /// Import by name, or by ordinal (PE only)
     #[arg(long, value_enum, default_value_t)]
     by: ByArg,
     /// ELF: bind imports at their first call instead of at start
@@ -117,7 +117,7 @@ struct ImageArgs {
     /// Format of the images
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
-    /// Processor of the images; i686 is for PE
+    /// Processor of the images; i686 is for PE only
     #[arg(long, value_enum, default_value_t)]
     arch: ArchArg,
     #[command(flatten)]
@@ -131,7 +131,7 @@ struct PeArgs {
     /// Preferred bases of the libraries: all at the linker's default, or chosen not to collide
     #[arg(long, value_enum)]
     bases: Option<BasesArg>,
-    /// Hints of imports by name
+    /// Hints of imports by name: correct, or all zero
     #[arg(long, value_enum)]
     hints: Option<HintsArg>,
     /// TimeDateStamp, in seconds since 1970

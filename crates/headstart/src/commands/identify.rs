@@ -13,15 +13,15 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Tell what files are: ELF, PE, Cygwin, .NET, scripts, archives …, by a short look
+/// Tell what files are: ELF, PE, Cygwin, .NET, scripts, archives and others
 ///
 /// Reads 4 KiB of each file, or up to 64 KiB if its imports are farther in. Files are never mapped,
-/// so that looking does not change what is in memory. Anything not found within 64 KiB is reported
-/// as unknown. Pipes, sockets and devices are named without opening them.
+/// so that identifying a program does not slow down its next launch. Anything not found within
+/// 64 KiB is reported as unknown. Pipes, sockets and devices are named without opening them.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Files; in folders, all that is below them (symbolic links there are not followed). A name
-    /// that no file has is taken as a pattern with *, ? and […]
+    /// Files and folders; folders are searched recursively, without following symbolic links. If
+    /// there is no file of a name, it is taken as a pattern with *, ? and […]
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Exit with code 1 unless every file is this; repeat it to require several things
+    /// Exit with code 1 unless every file is of this kind; repeat it to require several kinds
     ///
     /// A kind (elf, pe, script, archive, text, …), a role (program, executable, pie, static,
     /// static_pie, library, loader, object, core), a subsystem (console, gui, native,

@@ -14,13 +14,13 @@ use std::process::ExitCode;
 
 /// Print static facts of images: relocations, imports, exports, libraries needed, flags
 ///
-/// ELF files and Windows programs and DLLs (PE), for any processor. Whether the hints and bound
-/// imports of a PE file are right is checked against the other files named and those in its own
-/// folder; it is unknown if a DLL is not there.
+/// Accepts ELF files and Windows programs and DLLs (PE), for any processor. Hints and bound imports
+/// of a PE file are checked against the other files named and the files in its own folder. If a DLL
+/// is not among them, they are reported as unknown.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// ELF and PE files; in folders, every one below them (symbolic links there are not followed). A
-    /// name that no file has is taken as a pattern with *, ? and […]
+    /// ELF and PE files, and folders, which are searched recursively without following symbolic
+    /// links. If there is no file of a name, it is taken as a pattern with *, ? and […]
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 

@@ -21,7 +21,7 @@ const SIZES: u64 = 17;
 /// The table as text that needs no terminal.
 const TABLE: &str = "table.md";
 
-/// Does the start of a program grow with the square of its virtual functions?
+/// Does start-up time grow with the square of the number of virtual functions?
 ///
 /// Modeled on an experiment of Bruce Dawson (2019), who found that CreateProcess takes time quadratic
 /// in the number of entries of the Control Flow Guard table. Seventeen programs of 16 source files

@@ -39,9 +39,9 @@ const OF_WINE: [&str; 3] = [
 ///
 /// Modeled on Matt Pietrek's column (MSDN Magazine, May 2000), which measured REBASE, BIND and
 /// imports by ordinal. A program imports 100 functions from each of 10 libraries, with 5 relocations
-/// per function. Each form of it spares the loader some of its work. All forms are launched in
-/// turns, warm and cold, on every file system given with --on. The table shows the fastest launch,
-/// as in the column, and the improvement over the first row.
+/// per function. Its other forms need less work from the loader, or serve as controls.
+/// All forms are launched in turns, warm and cold, on every file system given with --on. The table
+/// shows the fastest launch, as in the column, and the improvement over the first row.
 ///
 /// With --format pe the forms are those of the column, as PE files that Wine loads: libraries at the
 /// same base or at chosen ones, imports by name or by ordinal, hints right or zero. Wine runs with a
@@ -54,8 +54,8 @@ pub struct Arguments {
     /// A folder on a file system to launch from; repeat it for others [default: the run folder]
     #[arg(long, value_name = "DIR")]
     on: Vec<PathBuf>,
-    /// Only write the workloads to this new folder, for example to make a read-only file system of
-    /// it that is later given with --on
+    /// Only write the workloads to this new folder, for example to make a read-only file system
+    /// from it for a later --on
     #[arg(long, value_name = "DIR", conflicts_with_all = ["on", "save", "json", "beside"])]
     generate: Option<PathBuf>,
     #[command(flatten)]

@@ -28,7 +28,7 @@ pub enum Counted {
     Instructions,
     /// System calls of all processes (needs ptrace)
     Syscalls,
-    /// Page faults by the kernel's account
+    /// Page faults, as counted by the kernel
     Faults,
 }
 
@@ -61,19 +61,19 @@ pub struct SubjectArgs {
     /// Leave out n = 0, which is otherwise always measured
     #[arg(long)]
     no_zero: bool,
-    /// pietrek: libraries. One of these options takes a list, the others a single number
+    /// pietrek: number of libraries. Only one of these options may be a list
     #[arg(long, value_name = "SIZES", value_parser = sizes)]
     dlls: Option<Sizes>,
-    /// pietrek: functions of a library; dawson: virtual functions of a class
+    /// pietrek: functions per library; dawson: virtual functions per class
     #[arg(long, value_name = "SIZES", value_parser = sizes)]
     functions: Option<Sizes>,
-    /// pietrek: globals of a function
+    /// pietrek: globals per function
     #[arg(long, value_name = "SIZES", value_parser = sizes)]
     globals: Option<Sizes>,
-    /// dawson: source files
+    /// dawson: number of source files
     #[arg(long, value_name = "SIZES", value_parser = sizes)]
     sources: Option<Sizes>,
-    /// dawson: classes of a source file
+    /// dawson: classes per source file
     #[arg(long, value_name = "SIZES", value_parser = sizes)]
     classes: Option<Sizes>,
 }
