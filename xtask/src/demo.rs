@@ -101,7 +101,7 @@ fn place() -> Result<tempfile::TempDir> {
 /// Makes a real program start faster, and starts what was left.
 fn optimised(headstart: &Path) -> Result<bool> {
     let Some(program) = to_optimise() else {
-        println!("\nNone of the programs to optimise is installed.");
+        println!("\nNone of the programs to optimize is installed.");
         return Ok(true);
     };
     let place = place()?;

@@ -64,7 +64,7 @@ pub enum BundleError {
     },
     /// A bundle that the kernel puts elsewhere at every launch.
     #[error(
-        "the bundle in {} keeps address-space layout randomisation: each launch has other \
+        "the bundle in {} keeps address-space layout randomization: each launch has other \
          addresses already; only bundles made with --fixed need a new base",
         .0.display()
     )]
@@ -79,7 +79,8 @@ pub enum BundleError {
     },
     /// A bundle that stays where it is cannot be given another base.
     #[error(
-        "{} cannot be written: {}; the bundle is as it was: mend that, then do this again",
+        "{} cannot be written: {}; the bundle is whole, with its old base or a new one: mend that, \
+         then do this again",
         path.display(),
         in_the_way(path, source)
     )]

@@ -35,7 +35,7 @@ pub const RUN: &str = "run";
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// At fixed addresses, chosen by chance once: faster, but without address-space layout
-    /// randomisation.
+    /// randomization.
     pub fixed: bool,
     /// Libraries to leave outside: names (`libfoo`), paths, or folders.
     pub outside: Vec<String>,
@@ -66,7 +66,7 @@ pub struct Made {
 ///
 /// # Errors
 /// It is declined, with the reason, a file in the folder is in the way, or one cannot be read or
-/// written; the folder is as it was then.
+/// written; what was there can still be started then, or the new bundle can.
 pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, BundleError> {
     let workplace = Workplace::enter(folder);
     let owned = Owned::of(folder, Some(program))?;
@@ -109,7 +109,8 @@ pub(crate) fn make_at(
     write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
     spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
-    publish(file, &run, owned)?;
+    // What is not published has no manifest.
+    publish(file, &run, owned).inspect_err(|_| drop(std::fs::remove_file(folder.join(PENDING))))?;
     write_whole(folder, SYMBOLS, commands.as_bytes())?;
     finish(folder)?;
     let bound = relocated.iter().map(|module| module.work.references).sum();

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub const MANIFEST: &str = "headstart.json";
 /// Name of the next one, until the file that it is of has its place.
 pub(crate) const PENDING: &str = ".headstart.json.next";
-/// A manifest of a thousand libraries has one.
+/// A manifest of a thousand libraries takes about one MiB.
 const LONGEST_BYTES: u64 = 64 << 20;
 
 /// Everything about the files; their contents in the order of the modules.

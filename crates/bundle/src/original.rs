@@ -70,8 +70,8 @@ fn fails(program: &Path, run: &Path) -> Option<String> {
 const ITSELF: &str = "the bundle itself stands in the original program's place; put the original \
                       back";
 
-/// Why the loader ends the launch of a program; `None` where it does not, or another loader does
-/// what is not known.
+/// Why the loader ends the launch of a program; `None` where it does not, or where that cannot be
+/// told, as with another loader.
 pub fn not_loaded(program: &Path) -> Option<String> {
     match loader::load(program, &Environment::own()) {
         Err(error @ (GraphError::Library { .. } | GraphError::CutShort { .. })) => {

@@ -45,11 +45,9 @@ impl Owned {
         let program = program.and_then(|program| program.metadata().ok());
         for name in [RUN, MANIFEST, PENDING, SYMBOLS] {
             let path = folder.join(name);
-            // Links are followed: the program may be at the end of one.
-            if let (Some(program), Ok(data)) = (&program, path.metadata())
+            if let (Some(program), Ok(data)) = (&program, path.symlink_metadata())
                 && (program.dev(), program.ino()) == (data.dev(), data.ino())
                 && data.is_file()
-                && !path.is_symlink()
             {
                 return Err(taken(&path, "is the program itself, which is not replaced"));
             }
@@ -168,7 +166,11 @@ impl Manifests {
     }
 
     fn may_replace_symbols(&self, path: &Path) -> Result<(), BundleError> {
-        let Ok(now) = Content::read(path) else { return Ok(()) };
+        let now = match Content::read(path) {
+            Ok(now) => now,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(BundleError::io(path, error)),
+        };
         let ours =
             |manifest: &BundleManifest| manifest.symbols_sha256.as_ref() == Some(&now.sha256);
         if self.all().any(ours) {

@@ -18,6 +18,7 @@ use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleProduct, BundleVerification, ChangeKind,
     Starts,
 };
+use model::quoted;
 use model::text::{name as name_of, text};
 use os::startup_guard::{Difference, Looks};
 use std::io;
@@ -53,6 +54,10 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
     let remedy = match starts {
         Starts::Nothing if closed => format!("Mend that; {} is as it was made.", quoted(folder)),
         Starts::Nothing => nothing_starts(folder, &manifest.path()),
+        Starts::Original if noticed.as_deref().is_some_and(is_variable) && !stale => format!(
+            "Set or unset {}, as it was when the bundle was made.",
+            noticed.as_deref().unwrap_or_default()
+        ),
         _ => remedy(folder, &manifest, (whole, stale || noticed.is_some())),
     };
     Ok(BundleVerification {
@@ -64,7 +69,9 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
         starts,
         noticed,
         instead,
-        remedy: Some(remedy).filter(|_| !changes.is_empty() || starts != Starts::Bundle),
+        // Of a bundle by another headstart nobody knows what it starts; that is no change.
+        remedy: Some(remedy)
+            .filter(|_| !changes.is_empty() || !matches!(starts, Starts::Bundle | Starts::Unknown)),
         changes,
     })
 }
@@ -215,10 +222,8 @@ pub(crate) fn looks(image: &Loadable) -> Option<Looks> {
 /// The next step. `whole`: `run` is as it was made. `stale`: it is not for what is there now.
 fn remedy(folder: &Path, manifest: &BundleManifest, (whole, stale): (bool, bool)) -> String {
     let fixed = if manifest.fixed { " --fixed" } else { "" };
-    let outside = manifest
-        .outside
-        .iter()
-        .map(|name| format!(" --outside {}", quoted(Path::new(&name_of(name)))));
+    let outside =
+        manifest.outside.iter().map(|name| format!(" --outside {}", quoted(name_of(name))));
     let options = outside.collect::<String>() + fixed;
     let (out, program) = (quoted(folder), quoted(&manifest.path()));
     let again = format!("headstart bundle{options} --out {out} {program}");
@@ -226,7 +231,17 @@ fn remedy(folder: &Path, manifest: &BundleManifest, (whole, stale): (bool, bool)
         return nothing_starts(folder, &manifest.path());
     }
     if !whole {
-        return format!("Move {RUN} away, and make the bundle again: {again}");
+        return match folder.join(RUN).symlink_metadata() {
+            Err(_) => format!("Make the bundle again: {again}"),
+            Ok(_) if manifest.product.is_none() => format!(
+                "Make the bundle again in a new folder: headstart bundle{options} --out NEW \
+                 {program}"
+            ),
+            Ok(_) => format!(
+                "Mend {RUN} if it can be mended; else move it away, and make the bundle again: \
+                 {again}"
+            ),
+        };
     }
     if stale {
         return format!("Make the bundle again: {again}");
@@ -239,37 +254,7 @@ fn nothing_starts(folder: &Path, program: &Path) -> String {
     format!("{mend} {} again, or remove {}.", quoted(program), quoted(folder))
 }
 
-/// As a shell takes it. Bytes that are no text are written as `$'…'` (POSIX.1-2024, 2.2.4).
-fn quoted(path: &Path) -> String {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    if let Some(quoted) = path.to_str().and_then(|path| shlex::try_quote(path).ok()) {
-        return quoted.into_owned();
-    }
-    let escaped = bytes.iter().map(|&byte| match byte {
-        b'\\' | b'\'' => format!("\\{}", byte as char),
-        b' '..=b'~' => (byte as char).to_string(),
-        // Three octal digits, so that no digit that follows is taken for one of it.
-        _ => format!("\\{byte:03o}"),
-    });
-    format!("$'{}'", escaped.collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-    use std::path::Path;
-    use std::process::Command;
-
-    #[test]
-    fn a_shell_reads_a_quoted_path_as_it_is() {
-        let paths: [&[u8]; 4] = [b"/a b", b"/it's\n\xff1\\n", b"/\xc3\xa4'\xfe", b"/plain"];
-        for bytes in paths {
-            let quoted = quoted(Path::new(OsStr::from_bytes(bytes)));
-            let script = format!("printf %s {quoted}");
-            let output = Command::new("bash").args(["-c", &script]).output().unwrap();
-            assert_eq!(output.stdout, bytes, "{quoted}");
-        }
-    }
+/// What a guard notices is a variable or an absolute path.
+fn is_variable(noticed: &str) -> bool {
+    !noticed.contains('/')
 }

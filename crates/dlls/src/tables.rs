@@ -47,13 +47,7 @@ pub fn read<'a>(name: &str, file: &Pe<'a>) -> Result<Vec<FromDll<'a>>, Declined>
         left = left.checked_sub(bytes)?;
         Some(())
     };
-    let overlap = || {
-        damaged(
-            "its tables overlap, because together they are larger than the \
-         file"
-                .into(),
-        )
-    };
+    let overlap = || damaged("its tables overlap: together they are larger than the file".into());
     let mut dlls = Vec::new();
     for from in file.imported().chain(file.delay_imported()) {
         let from = from.map_err(|damage| damaged(damage.to_string()))?;

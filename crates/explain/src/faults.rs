@@ -104,8 +104,8 @@ impl Space {
     }
 }
 
-/// The time in the phase launch that corresponds to a time of the fault record: both launches do
-/// the same, if not equally fast. Both show when each program was executed; between these moments
+/// Times of the fault record, each with the time of the phase launch that corresponds to it: both
+/// launches do the same, if not equally fast. Both show when each program was executed; between these moments
 /// time goes evenly.
 pub(crate) fn alignment(record: &PageFaults, executed: &[f64], total_us: f64) -> Vec<(f64, f64)> {
     let anew = |mapping: &&Mapping| mapping.start == 0 && mapping.bytes == u64::MAX;

@@ -136,8 +136,8 @@ impl Inputs {
         paths
     }
 
-    /// Time that every untraced launch spent off the processor, and its share of the launch: what
-    /// a busy machine adds is in some of them only. Nothing where several processors worked.
+    /// The least time that an untraced launch spent off the processor: what a busy machine adds is
+    /// in some of them only. Nothing where several processors worked.
     pub(crate) fn idle_us(&self) -> Option<f64> {
         let launches = self.untraced_us.iter().zip(&self.untraced_cpu_us);
         launches.map(|(total, cpu)| total - cpu).min_by(f64::total_cmp).filter(|us| *us > 0.0)

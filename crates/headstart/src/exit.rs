@@ -154,14 +154,20 @@ fn code(error: &anyhow::Error) -> u8 {
     if error.is::<Usage>() {
         return USAGE;
     }
-    if error.is::<Declines>() || error.is::<Unusable>() {
+    if error.is::<Declines>() {
         return NO;
     }
     let database = error.is::<dlls::rebase::DatabaseError>();
     if let Some(error) = error.downcast_ref::<ImageError>() {
         return image_code(error);
     }
-    if database || error.is::<NotAll>() || error.is::<ApplyError>() || error.is::<FileError>() {
+    let record = error.is::<Unusable>();
+    if database
+        || record
+        || error.is::<NotAll>()
+        || error.is::<ApplyError>()
+        || error.is::<FileError>()
+    {
         FILES
     } else {
         HEADSTART_FAILED

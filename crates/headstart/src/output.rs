@@ -15,7 +15,7 @@ const WIDTH: usize = 80;
 const WIDEST: usize = 110;
 const NARROWEST: usize = 40;
 
-/// How standard output is written to: its width, colours (NO_COLOR and CLICOLOR are heeded) and
+/// How standard output is written to: its width, colors (NO_COLOR and CLICOLOR are heeded) and
 /// characters (those of the locale).
 pub fn style() -> Style {
     let stdout = std::io::stdout();
@@ -23,19 +23,19 @@ pub fn style() -> Style {
     let width = size.map_or(WIDTH, |(width, _)| usize::from(width.0));
     let choice = anstream::AutoStream::choice(&stdout);
     Style {
-        colour: !matches!(choice, anstream::ColorChoice::Never),
+        color: !matches!(choice, anstream::ColorChoice::Never),
         width: width.clamp(NARROWEST, WIDEST),
         unicode: unicode(),
     }
 }
 
-/// The same, with the colours that the user asked for.
+/// The same, with the colors that the user asked for.
 pub fn style_as(look: Look) -> Style {
     let style = style();
     match look {
         Look::Auto | Look::None => style,
-        Look::Basic | Look::Nocolor => Style { colour: false, ..style },
-        Look::Full | Look::Color => Style { colour: true, ..style },
+        Look::Basic | Look::Nocolor => Style { color: false, ..style },
+        Look::Full | Look::Color => Style { color: true, ..style },
     }
 }
 
@@ -55,11 +55,7 @@ fn unicode() -> bool {
     value.contains("utf-8") || value.contains("utf8")
 }
 
-/// A path as a shell takes it.
-pub fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    shlex::try_quote(&text).map_or_else(|_| text.to_string(), |quoted| quoted.into_owned())
-}
+pub use model::quoted;
 
 /// Where the tables and graphs of an experiment are.
 pub fn left_in(folder: &Path) -> String {
@@ -80,12 +76,14 @@ pub fn print(text: &str) -> Result<()> {
 /// Whether a file can be written where it is to be: better said before the launches.
 ///
 /// # Errors
-/// Its folder is not there, or it is a named pipe.
+/// Its folder is not there, or it is a named pipe or a program.
 pub fn may_be_written(path: &Path) -> Result<()> {
     let (found, remedy) = if !folder_of(path).is_dir() {
         ("its folder does not exist", "create it, or choose another file")
     } else if is_named_pipe(path) {
         ("it is a named pipe, which waits for somebody who reads it", "choose a file")
+    } else if is_program(path) {
+        ("it is marked as a program (executable), which results do not replace", "choose another")
     } else {
         return Ok(());
     };
@@ -98,6 +96,10 @@ pub fn may_be_written(path: &Path) -> Result<()> {
 pub fn is_named_pipe(path: &Path) -> bool {
     let is_open = path.starts_with("/dev") || path.starts_with("/proc");
     !is_open && path.metadata().is_ok_and(|data| data.file_type().is_fifo())
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -118,10 +120,6 @@ pub fn write_file(path: &Path, text: &str) -> Result<()> {
     }
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mode = real.metadata().map(|data| data.permissions().mode() & 0o777).ok();
-    if mode.is_some_and(|mode| mode & 0o111 != 0) {
-        let found = std::io::Error::other("it is a program, which results do not replace");
-        return Err(failed(found).into());
-    }
     Ok(replace(&real, text, mode).map_err(failed)?)
 }
 

@@ -5,7 +5,7 @@ use crate::exit::{self, Usage};
 use crate::output::may_be_written;
 use crate::{output, progress, runs};
 use anyhow::Result;
-use lab::{Bench, Chill, LabError, Output, RunFolder, Stop};
+use lab::{Bench, Chill, LabError, RunFolder, Stop};
 use model::{Experiment, Request, Results, Rules, Sample, Until, Variant};
 use os::attend::Options;
 use os::clock::TICKS_PER_SECOND;
@@ -137,7 +137,7 @@ pub fn launches(
     if let Some(chill) = &chill {
         notes.extend(limits(experiment, chill));
     }
-    let mut bench = Bench::new(experiment, launcher, Output::Discard, chill)?;
+    let mut bench = Bench::new(experiment, launcher, chill)?;
     bench.set_up()?;
     let schedule = &experiment.schedule;
     let stop = lab::run(experiment, samples, &mut bench, folder, &mut |progress| {

@@ -99,7 +99,7 @@ pub const GROUPS: &[Group] = &[
             verb!("ordinal", ordinal, "import by ordinal within a set of DLLs"),
             verb!("realign", realign, "align sections so that Wine can map them"),
             verb!("flags", flags, "show, set or clear flags such as ASLR"),
-            verb!("survey", survey, "what a set of DLLs does to each other"),
+            verb!("survey", survey, "how DLLs that are loaded together affect each other"),
         ],
     },
     Group {

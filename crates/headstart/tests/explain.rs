@@ -302,7 +302,7 @@ fn a_stale_bundle_is_called_by_its_name() {
     let findings = found["findings"].as_array().unwrap();
     let stale = findings.iter().find(|finding| finding["id"] == "stale-bundle").unwrap();
     let cause = stale["cause"].as_str().unwrap();
-    assert!(cause.contains("is out of date and started the original"), "{cause}");
+    assert!(cause.contains("did not run, but started the original"), "{cause}");
     let remedy = stale["remedy"].as_str().unwrap();
     let again = format!("headstart bundle --out {out} {}", path("program"));
     assert!(remedy.contains(&again), "{remedy}");

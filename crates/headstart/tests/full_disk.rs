@@ -117,7 +117,7 @@ fn a_full_disk_is_an_error_that_names_the_file() {
         &["generate", "pietrek", "--format", "pe", "--out", &out],
         &["measure", "-r", "2", "--warmup", "0", "--export", &json, &program],
         &["compare", "-r", "2", "--warmup", "0", "--export", &json, &program, "true"],
-        &["measure", "-r", "2", "--warmup", "0", saving(), &out, &program],
+        &["measure", "-r", "2", "--warmup", "0", "--save", &out, &program],
         &["explain", "-r", "1", "--save", &out, &program],
     ];
     for words in words {
@@ -130,12 +130,6 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     for verb in ["relr", "order-needed"] {
         bench.fails("within", &[], &["elf", verb, "--in-place", &own]);
     }
-}
-
-/// The option that keeps a run, by its present name.
-fn saving() -> &'static str {
-    let help = stdout(&common::run(&["measure", "--help"]));
-    if help.contains("--save") { "--save" } else { "--run" }
 }
 
 #[test]

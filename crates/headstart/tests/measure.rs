@@ -66,7 +66,7 @@ fn every_format_is_printed_and_exported() {
     let text = stdout(&output);
     assert!(text.contains("3 launches") && text.contains("Ticks/second: 1000000000"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    assert!(!text.contains('\u{1b}'), "colour in a pipe: {text}");
+    assert!(!text.contains('\u{1b}'), "color in a pipe: {text}");
     assert!(stderr(&output).is_empty(), "{}", stderr(&output));
     assert!(fs::read_to_string(md).unwrap().starts_with("| Command |"));
     assert!(fs::read_to_string(csv).unwrap().starts_with("name,command,runs,min_us"));

@@ -120,7 +120,7 @@ fn a_section_that_nobody_knows_is_found() {
     let mut command = Command::new(objcopy);
     assert!(command.arg("--add-section").arg(section).arg(&path).status().unwrap().success());
     let found = found(std::fs::read(&path).unwrap()).unwrap();
-    assert!(found.is_section());
+    assert!(matches!(found.place, PayloadPlace::Section(_)));
     let text = found.to_string();
     assert!(text.starts_with("10 bytes of data at offset "), "{text}");
     assert!(text.ends_with(" in the section 'pydata', which is not loaded"), "{text}");

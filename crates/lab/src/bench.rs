@@ -13,15 +13,6 @@ use std::io::{Read, Seek};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Where the programs' output goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// To `/dev/null`.
-    Discard,
-    /// To headstart's own stdout and stderr.
-    Inherit,
-}
-
 /// Launches an experiment's variants through one launcher process.
 pub struct Bench<'a> {
     experiment: &'a Experiment,
@@ -39,14 +30,13 @@ impl<'a> Bench<'a> {
     pub fn new(
         experiment: &'a Experiment,
         mut launcher: Launcher,
-        output: Output,
         chill: Option<Chill>,
     ) -> Result<Self, LabError> {
         let request = &experiment.request;
         let null = dev_null()?;
         let mut seats = Vec::new();
         for variant in &experiment.variants {
-            seats.push(Seat::new(&mut launcher, variant, output, null.as_raw_fd())?);
+            seats.push(Seat::new(&mut launcher, variant, null.as_raw_fd())?);
         }
         let around = Around::of(experiment)?;
         if let Some(cpu) = request.cpu {

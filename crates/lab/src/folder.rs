@@ -161,6 +161,9 @@ fn resumable(path: &Path) -> Option<&'static str> {
     if path.join(EXPLANATION).exists() {
         return None;
     }
+    if path.join(crate::sweep::PLAN).exists() {
+        return Some("scale");
+    }
     let experiment = read_experiment(path).ok()?;
     Some(if experiment.variants.len() > 1 { "compare" } else { "measure" })
 }

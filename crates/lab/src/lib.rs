@@ -13,7 +13,7 @@ mod run;
 mod schedule;
 pub mod sweep;
 
-pub use bench::{Bench, Output};
+pub use bench::Bench;
 pub use cold::Chill;
 pub use error::LabError;
 pub use folder::{RunFolder, Samples};

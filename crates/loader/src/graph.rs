@@ -4,6 +4,7 @@
 use crate::search::{Requester, SearchError, Searcher};
 use image::ImageError;
 use image::elf::Loadable;
+use model::Command;
 use model::simulation::SearchWork;
 use model::text::{name as name_of, text};
 use std::collections::{BTreeMap, HashMap};
@@ -116,6 +117,21 @@ impl Environment {
             library_path: value("LD_LIBRARY_PATH"),
             preload: value("LD_PRELOAD"),
             bind_now: value("LD_BIND_NOW").is_some(),
+        }
+    }
+
+    /// That of a launch of this command.
+    pub fn of(command: &Command) -> Environment {
+        let own = Environment::own();
+        let value = |name: &str, own: Option<String>| {
+            let set = command.environment.iter().rev().find(|(set, _)| set == name);
+            set.map_or(own, |(_, value)| value.as_ref().map(text).filter(|value| !value.is_empty()))
+        };
+        let bind_now = own.bind_now.then(String::new);
+        Environment {
+            library_path: value("LD_LIBRARY_PATH", own.library_path),
+            preload: value("LD_PRELOAD", own.preload),
+            bind_now: value("LD_BIND_NOW", bind_now).is_some(),
         }
     }
 }

@@ -30,7 +30,7 @@ impl Command {
         }
         // env(1) takes its options before the variables that it sets.
         let removed = self.environment.iter().filter(|(_, value)| value.is_none());
-        words.extend(removed.map(|(name, _)| format!("-u {}", quoted(name.as_ref()))));
+        words.extend(removed.map(|(name, _)| format!("-u {}", quoted(name))));
         let set = |(name, value): &(String, Option<OsString>)| {
             value.as_ref().map(|value| format!("{name}={}", quoted(value)))
         };
@@ -46,8 +46,11 @@ impl Command {
 }
 
 /// Quoted for a POSIX shell where it has to be.
-fn quoted(word: &OsStr) -> String {
-    let Some(word) = word.to_str() else { return in_bytes(word) };
+pub fn quoted(word: impl AsRef<OsStr>) -> String {
+    let word = word.as_ref();
+    let Some(word) = word.to_str().filter(|word| !word.contains(char::is_control)) else {
+        return in_bytes(word);
+    };
     let plain = |c: char| c.is_alphanumeric() || "_-./=:,+@%^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -56,12 +59,21 @@ fn quoted(word: &OsStr) -> String {
     }
 }
 
-/// A word that is not UTF-8, as `$'…'`, with such bytes by number.
+/// A word that cannot be printed, as `$'…'` (POSIX.1-2024, 2.2.4): bytes that are no text, and
+/// control characters, by number.
 fn in_bytes(word: &OsStr) -> String {
     let mut quoted = "$'".to_owned();
+    // Three octal digits, so that no digit that follows is taken for one of it.
+    let number = |byte: &u8| format!(r"\{byte:03o}");
     for chunk in word.as_bytes().utf8_chunks() {
-        quoted += &chunk.valid().replace('\\', r"\\").replace('\'', r"\'");
-        chunk.invalid().iter().for_each(|byte| quoted += &format!(r"\x{byte:02x}"));
+        for c in chunk.valid().chars() {
+            match c {
+                '\\' | '\'' => quoted.extend(['\\', c]),
+                c if c.is_control() => quoted.extend(c.to_string().as_bytes().iter().map(number)),
+                c => quoted.push(c),
+            }
+        }
+        quoted.extend(chunk.invalid().iter().map(number));
     }
     quoted + "'"
 }
@@ -117,5 +129,18 @@ mod tests {
         let command: Command = serde_json::from_str(ordinary).unwrap();
         assert_eq!(command.argv, ["ls", "-l"]);
         assert_eq!(serde_json::to_string(&command).unwrap(), ordinary);
+    }
+
+    #[test]
+    fn a_shell_reads_a_quoted_path_as_it_is() {
+        let paths: [&[u8]; 5] =
+            [b"/a b", b"/it's\n\xff1\\n", b"/\xc3\xa4'\xfe", b"/plain", b"a\tb\xc2\x851"];
+        for bytes in paths {
+            let quoted = quoted(OsStr::from_bytes(bytes));
+            let script = format!("printf %s {quoted}");
+            let output = std::process::Command::new("bash").args(["-c", &script]).output().unwrap();
+            assert_eq!(output.stdout, bytes, "{quoted}");
+            assert!(!quoted.contains(char::is_control), "{quoted:?}");
+        }
     }
 }

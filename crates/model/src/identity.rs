@@ -127,7 +127,7 @@ pub enum Subsystem {
     Xbox,
     /// Windows' own boot programs.
     BootApplication,
-    /// The code catalogue of Xbox.
+    /// The code catalog of Xbox.
     XboxCodeCatalog,
 }
 

@@ -6,7 +6,7 @@ use model::{Effect, Verdict};
 pub const DEFAULT: &str = "default";
 
 /// The name of the best: the fastest of those that are proved to be faster than the original.
-/// Where one that keeps address-space layout randomisation is not proved to be slower than the
+/// Where one that keeps address-space layout randomization is not proved to be slower than the
 /// fastest without (their intervals overlap), it is the better. [`DEFAULT`] where none is faster.
 ///
 /// `keeps_aslr` tells it of a variant by its name.

@@ -12,6 +12,7 @@ use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Kept, KeptFile, Starts,
 };
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA};
+use model::quoted;
 use model::text::{name, text};
 use std::path::{Path, PathBuf};
 
@@ -133,6 +134,7 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleE
         return Err(wrong(OLD.to_owned()));
     };
     let found = of_kept(folder, &program, &kept);
+    let program = quoted(name(&program));
     let remedy =
         format!("Make it again in a new folder: headstart elf selfbind --out NEW {program}");
     Ok(settled(found, remedy))

@@ -1,7 +1,7 @@
 //! A position-independent program put at a fixed address (ET_EXEC): what the loader would have
 //! added to every pointer is in the file, and pages that held only such pointers stay clean.
 //!
-//! It costs address-space layout randomisation of the program itself; libraries keep theirs.
+//! It costs address-space layout randomization of the program itself; libraries keep theirs.
 
 use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy, origin, relr};
 use image::Edited;

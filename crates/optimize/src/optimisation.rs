@@ -15,7 +15,7 @@ pub trait Optimisation: Sync {
     /// As commands and tables name it: `bundle --fixed`, `selfbind + order`. Without commas.
     fn name(&self) -> &'static str;
 
-    /// Whether every launch still has other addresses (address-space layout randomisation).
+    /// Whether every launch still has other addresses (address-space layout randomization).
     fn keeps_aslr(&self) -> bool;
 
     /// Writes the changed program and what belongs to it into `folder`, which is empty, is the

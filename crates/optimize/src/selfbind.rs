@@ -243,7 +243,9 @@ impl Work {
             0 => finding::folder_of(module),
             _ => module.path.parent().map(Path::to_owned).unwrap_or_default(),
         };
-        origin::settle(&mut edit, &module.image, &folder);
+        let declined =
+            |Declined(reason)| LinkError::NothingToGain { path: module.path.clone(), reason };
+        origin::settle_for(&mut edit, &module.image, Some(&folder)).map_err(declined)?;
         if index == 0 {
             self.folder.search_first(&mut edit, &module.image, &folder);
             rewrite::ask_for(&mut edit, graph, &self.plan, Some(&folder)).map_err(&failed)?;

@@ -65,7 +65,7 @@ impl Subject {
             let program = path.display().to_string();
             return Err(OptimizeError::Bundle { program, reason });
         }
-        let environment = environment_of(&command);
+        let environment = Environment::of(&command);
         let graph = match loader::load(&path, &environment) {
             Ok(graph) => graph,
             Err(error) => return Err(better_reason(error, &command, terms, launches)),
@@ -153,22 +153,6 @@ fn better_reason(
         return refused.into();
     }
     error.into()
-}
-
-fn environment_of(command: &Command) -> Environment {
-    let own = Environment::own();
-    let value = |name: &str, own: Option<String>| {
-        let set = command.environment.iter().rev().find(|(set, _)| set == name);
-        set.map_or(own, |(_, value)| {
-            value.as_ref().map(model::text::text).filter(|value| !value.is_empty())
-        })
-    };
-    let bind_now = own.bind_now.then(String::new);
-    Environment {
-        library_path: value("LD_LIBRARY_PATH", own.library_path),
-        preload: value("LD_PRELOAD", own.preload),
-        bind_now: value("LD_BIND_NOW", bind_now).is_some(),
-    }
 }
 
 fn refuse_scripts(file: &Path, command: &Command) -> Result<(), OptimizeError> {

@@ -58,7 +58,7 @@ mod tests {
             row("program.exe", [12_345, 0, 3], &["3 imports are from KERNEL32.dll"]),
             row("a/rather/long/path/to/library.dll", [7, 1, 0], &[]),
         ];
-        let style = Style { colour: false, width: 80, unicode: true };
+        let style = Style { color: false, width: 80, unicode: true };
         let heads = ["repaired", "right before", "unknown"];
         let text =
             table(&heads, &rows, "12,352 hints are right now.", Some("Written to x"), &style);

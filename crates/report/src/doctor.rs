@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn plain(width: usize) -> Style {
-        Style { colour: false, width, unicode: true }
+        Style { color: false, width, unicode: true }
     }
 
     fn checks() -> Vec<Check> {

@@ -111,11 +111,11 @@ pub fn factor(value: f64) -> String {
 mod tests {
     use super::*;
 
-    const STYLE: Style = Style { colour: false, width: 80, unicode: true };
+    const STYLE: Style = Style { color: false, width: 80, unicode: true };
 
     #[test]
     fn a_unit_that_is_asked_for_keeps_the_digits() {
-        let style = Style { colour: false, width: 80, unicode: true };
+        let style = Style { color: false, width: 80, unicode: true };
         let show = |unit, us| Unit::asked(Some(unit), us, &style).show(us);
         assert_eq!(show(TimeUnit::Millisecond, 812.44), "0.8124 ms");
         assert_eq!(show(TimeUnit::Second, 812.44), "0.0008124 s");

@@ -84,7 +84,7 @@ pub fn changes(files: &[FlagChange], written: Option<&str>, style: &Style) -> St
 mod tests {
     use super::*;
 
-    const STYLE: Style = Style { colour: false, width: 80, unicode: true };
+    const STYLE: Style = Style { color: false, width: 80, unicode: true };
 
     fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()

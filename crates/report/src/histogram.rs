@@ -45,7 +45,7 @@ pub fn histogram(sorted: &[f64], width: usize, style: &Style) -> Option<Histogra
 mod tests {
     use super::*;
 
-    const STYLE: Style = Style { colour: false, width: 80, unicode: false };
+    const STYLE: Style = Style { color: false, width: 80, unicode: false };
 
     #[test]
     fn every_launch_is_drawn_or_counted() {

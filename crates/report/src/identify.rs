@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use model::FileKind;
 
-    const STYLE: Style = Style { colour: false, width: 80, unicode: true };
+    const STYLE: Style = Style { color: false, width: 80, unicode: true };
 
     fn file(path: &str, kind: FileKind, detail: &str) -> Identity {
         let (path, detail) = (path.to_owned(), detail.to_owned());

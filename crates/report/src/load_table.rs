@@ -51,7 +51,7 @@ fn legend(table: &LoadTable, style: &Style) -> String {
 
 /// The same as Markdown.
 pub fn markdown(table: &LoadTable) -> String {
-    let style = Style { colour: false, width: usize::MAX, unicode: true };
+    let style = Style { color: false, width: usize::MAX, unicode: true };
     let mut text = format!("# Load times: {}\n", table.workload);
     for columns in groups(table) {
         text += &format!("\n{}", times(table, &columns, &style).markdown());

@@ -123,7 +123,7 @@ fn table(found: &Optimization, head: &str, figures: Figures<'_>, style: &Style) 
         table.render(style)
     };
     let all = part(Part::All, &Style { width: usize::MAX, ..*style });
-    let plain = part(Part::All, &Style { width: usize::MAX, colour: false, ..*style });
+    let plain = part(Part::All, &Style { width: usize::MAX, color: false, ..*style });
     if plain.lines().all(|line| crate::text::columns(line) <= style.width) {
         return all;
     }

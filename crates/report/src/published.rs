@@ -25,7 +25,7 @@ pub fn loads(table: &LoadTable, published: &PublishedLoads, style: &Style) -> St
 
 /// The same as Markdown.
 pub fn loads_markdown(table: &LoadTable, published: &PublishedLoads) -> String {
-    let style = Style { colour: false, width: usize::MAX, unicode: true };
+    let style = Style { color: false, width: usize::MAX, unicode: true };
     format!(
         "\n## Published: {}\n\n{}\n\n{}\nIts own summary: {}.\n\nThe effects, there and here:\n\n{}",
         published.source,
@@ -151,7 +151,7 @@ pub fn growth(scale: &Scale, published: &PublishedGrowth, style: &Style) -> Stri
 
 /// The same as Markdown.
 pub fn growth_markdown(scale: &Scale, published: &PublishedGrowth) -> String {
-    let style = Style { colour: false, width: usize::MAX, unicode: true };
+    let style = Style { color: false, width: usize::MAX, unicode: true };
     let line = |(what, figure): &(String, String)| format!("- {what}: {figure}\n");
     let figures: String = published.figures.iter().map(line).collect();
     let head = format!("{}; {}", published.source, published.machine);
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn published_load_times_stand_beside_ours() {
         for width in [80, 120] {
-            let style = Style { colour: false, width, unicode: true };
+            let style = Style { color: false, width, unicode: true };
             let text = loads(&ours(), &PublishedLoads::pietrek(), &style);
             assert!(text.lines().all(|line| crate::text::columns(line) <= width), "{text}");
             insta::assert_snapshot!(format!("load_times_{width}"), text);

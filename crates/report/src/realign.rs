@@ -109,7 +109,7 @@ mod tests {
             row("Qt5Core.dll", (512, 4096), (6, 0), (6_000_000, 6_012_928)),
             row("a/rather/long/path/to/done.dll", (4096, 4096), (0, 0), (40_960, 40_960)),
         ];
-        let style = Style { colour: false, width: 80, unicode: true };
+        let style = Style { color: false, width: 80, unicode: true };
         insta::assert_snapshot!(table(&rows, Some("Written to out"), &style));
         let narrow = Style { width: 50, unicode: false, ..style };
         insta::assert_snapshot!(table(&rows[1..], None, &narrow));

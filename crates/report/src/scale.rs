@@ -41,7 +41,7 @@ pub fn view(scale: &Scale, style: &Style) -> String {
 
 /// The same as Markdown, without the plot.
 pub fn markdown(scale: &Scale) -> String {
-    let style = Style { colour: false, width: usize::MAX, unicode: true };
+    let style = Style { color: false, width: usize::MAX, unicode: true };
     let head = format!("# {}, by {}", scale.workload, scale.parameter);
     let law = full_sentence(scale, &style);
     let notes: String = notes_of(scale).iter().map(|note| format!("\n{note}\n")).collect();

@@ -1,4 +1,4 @@
-//! Colour, width and characters of a terminal.
+//! Color, width and characters of a terminal.
 
 use crate::text::printable;
 use anstyle::AnsiColor;
@@ -6,8 +6,8 @@ use anstyle::AnsiColor;
 /// What the terminal (or the pipe) can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Colours and bold text by ANSI sequences.
-    pub colour: bool,
+    /// Colors and bold text by ANSI sequences.
+    pub color: bool,
     /// Columns.
     pub width: usize,
     /// Characters beyond ASCII.
@@ -47,9 +47,9 @@ impl Style {
         notes.iter().map(paragraph).collect()
     }
 
-    /// The text in the look of `tint`; as it stands without colour.
+    /// The text in the look of `tint`; as it stands without color.
     pub fn paint(&self, tint: Tint, text: &str) -> String {
-        if !self.colour || tint == Tint::Plain || text.trim().is_empty() {
+        if !self.color || tint == Tint::Plain || text.trim().is_empty() {
             return text.to_owned();
         }
         let plain = anstyle::Style::new();
@@ -98,10 +98,10 @@ impl Style {
 mod tests {
     use super::*;
 
-    const PLAIN: Style = Style { colour: false, width: 20, unicode: true };
+    const PLAIN: Style = Style { color: false, width: 20, unicode: true };
 
     #[test]
-    fn without_colour_there_is_no_escape() {
+    fn without_color_there_is_no_escape() {
         for tint in [Tint::Strong, Tint::Good, Tint::Name] {
             assert_eq!(PLAIN.paint(tint, "x"), "x");
         }

@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn columns_give_way_before_names_do() {
-        let at = |width| table().render(&Style { colour: false, width, unicode: true });
+        let at = |width| table().render(&Style { color: false, width, unicode: true });
         let wide =
             "  name                kept  second  first\n  a long name indeed     1      22\n";
         assert_eq!(at(80), wide);

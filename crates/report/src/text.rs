@@ -144,8 +144,8 @@ mod tests {
     use super::*;
     use crate::style::Tint;
 
-    const PLAIN: Style = Style { colour: false, width: 20, unicode: true };
-    const RICH: Style = Style { colour: true, width: 20, unicode: false };
+    const PLAIN: Style = Style { color: false, width: 20, unicode: true };
+    const RICH: Style = Style { color: true, width: 20, unicode: false };
 
     #[test]
     fn long_names_lose_their_middle() {

@@ -191,7 +191,7 @@ fn percent_up(fraction: f64) -> String {
 mod tests {
     use super::*;
 
-    const STYLE: Style = Style { colour: false, width: 80, unicode: true };
+    const STYLE: Style = Style { color: false, width: 80, unicode: true };
 
     fn effect(low: f64, ratio: f64, high: f64, verdict: Verdict) -> Effect {
         let within = (high.max(1.0 / low) - 1.0).max(0.0);

@@ -85,7 +85,7 @@ fn table() -> LoadTable {
 fn views() {
     assert_snapshot!("load_table", view(&table(), &PLAIN));
     assert_snapshot!("load_table_ascii", view(&table(), &ASCII));
-    assert_snapshot!("load_table_colour", view(&table(), &RICH));
+    assert_snapshot!("load_table_color", view(&table(), &RICH));
     assert_snapshot!("load_table_40", view(&table(), &Style { width: 40, ..PLAIN }));
     assert_snapshot!("load_table_markdown", markdown(&table()));
     assert_snapshot!("load_table_csv", csv(&table()));

@@ -91,7 +91,7 @@ fn inkscape() -> Optimization {
 #[test]
 fn views() {
     assert_snapshot!("optimization", fits(&view(&inkscape(), &PLAIN)));
-    assert_snapshot!("optimization_colour", view(&inkscape(), &RICH));
+    assert_snapshot!("optimization_color", view(&inkscape(), &RICH));
     assert_snapshot!("optimization_ascii", fits(&view(&inkscape(), &ASCII)));
     assert_snapshot!("optimization_110", view(&inkscape(), &Style { width: 110, ..PLAIN }));
     assert_snapshot!("optimization_40", view(&inkscape(), &Style { width: 40, ..PLAIN }));

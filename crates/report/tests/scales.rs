@@ -95,7 +95,7 @@ fn constant() -> Scale {
 fn views() {
     assert_snapshot!("scale", fits(&view(&star(), &PLAIN)));
     assert_snapshot!("scale_ascii", fits(&view(&star(), &ASCII)));
-    assert_snapshot!("scale_colour", view(&star(), &RICH));
+    assert_snapshot!("scale_color", view(&star(), &RICH));
     assert_snapshot!("scale_40", view(&star(), &Style { width: 40, ..PLAIN }));
     assert_snapshot!("scale_counted", fits(&view(&dense(), &PLAIN)));
     assert_snapshot!("scale_unsteady", fits(&view(&unsteady(), &PLAIN)));

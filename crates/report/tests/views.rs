@@ -25,7 +25,7 @@ fn one_variant() {
     let results = run(&[EMACS], 30, |_| {});
     assert_snapshot!("measure", fits(&measure_view(&results, &PLAIN)));
     assert_snapshot!("measure_ascii", fits(&measure_view(&results, &ASCII)));
-    assert_snapshot!("measure_colour", measure_view(&results, &RICH));
+    assert_snapshot!("measure_color", measure_view(&results, &RICH));
     assert!(measure_view(&results, &ASCII).is_ascii());
 }
 
@@ -48,7 +48,7 @@ fn unavailable_readings_and_troubles() {
         }
     });
     assert_snapshot!("measure_unavailable", fits(&measure_view(&results, &PLAIN)));
-    assert_snapshot!("measure_unavailable_colour", measure_view(&results, &RICH));
+    assert_snapshot!("measure_unavailable_color", measure_view(&results, &RICH));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn two_variants_in_each_verdict() {
         let results = two(median_us, noise, rounds);
         assert_eq!(results.effects[0].verdict, verdict, "{name}: {:?}", results.effects);
         assert_snapshot!(format!("compare_{name}"), fits(&compare_view(&results, &PLAIN)));
-        assert_snapshot!(format!("compare_{name}_colour"), compare_view(&results, &RICH));
+        assert_snapshot!(format!("compare_{name}_color"), compare_view(&results, &RICH));
         let ascii = compare_view(&results, &ASCII);
         assert!(ascii.is_ascii(), "{ascii}");
     }
@@ -114,7 +114,7 @@ fn five() -> Results {
 fn five_variants() {
     assert_snapshot!("compare_five", fits(&compare_view(&five(), &PLAIN)));
     assert_snapshot!("compare_five_ascii", fits(&compare_view(&five(), &ASCII)));
-    assert_snapshot!("compare_five_colour", compare_view(&five(), &RICH));
+    assert_snapshot!("compare_five_color", compare_view(&five(), &RICH));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn many_launchers() {
     };
     assert_snapshot!("jobs", fits(&jobs_view("git --version", Some(&one), &four, &PLAIN)));
     assert_snapshot!("jobs_alone", fits(&jobs_view("git --version", None, &four, &ASCII)));
-    assert_snapshot!("jobs_colour", jobs_view("git --version", Some(&one), &four, &RICH));
+    assert_snapshot!("jobs_color", jobs_view("git --version", Some(&one), &four, &RICH));
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn any_width_will_do() {
     let results = five();
     for width in 0..120 {
         for unicode in [false, true] {
-            let style = report::Style { colour: false, width, unicode };
+            let style = report::Style { color: false, width, unicode };
             measure_view(&results, &style);
             let view = compare_view(&results, &style);
             let widest = view.lines().map(report::text::columns).max().unwrap_or(0);

@@ -1,7 +1,8 @@
 //! What has to stay as it is for imports by ordinal to mean what they did by name.
 
 use super::Converted;
-use crate::names::{key_of_file, text};
+use crate::elsewhere::Exclusions;
+use crate::names::{key, key_of_file, text};
 use crate::{Declined, Member, Set, tables};
 use image::pe::imports::By;
 use serde::{Deserialize, Serialize};
@@ -159,7 +160,8 @@ fn add_old(
             let (file, name) = (member.file_name(), exporter.file_name());
             let old = before.iter().flat_map(|record| record.meant(&file, &name, ordinal));
             let mut meant: Vec<String> = old.collect();
-            if meant.is_empty() {
+            // Of a DLL whose ordinals differ from version to version, nobody knows what was meant.
+            if meant.is_empty() && Exclusions::default().why(&key(from.from.name)).is_none() {
                 let names = match exported.entry(dll) {
                     Entry::Occupied(names) => names.into_mut(),
                     Entry::Vacant(empty) => empty.insert(Names::of(exporter)?),

@@ -54,8 +54,8 @@ impl Layout {
         match new.end() {
             0..=0xffff_ffff => Ok(Layout { pieces: new.pieces }),
             more => Err(format!(
-                "it would have {more} bytes; a PE file must be smaller than 4 \
-                 GiB"
+                "it would have {more} bytes; a PE file must be smaller \
+                 than 4 GiB"
             )),
         }
     }

@@ -32,8 +32,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
             match context.found.exit_called {
                 true => "from the call of exit until the process is gone",
                 false =>
-                    "the kernel's tear-down of what ended without calling exit (_exit, or a \
-                          signal)",
+                    "the kernel's tear-down; exit was not seen to be called (_exit, a signal, or \
+                     a program in which exit cannot be located)",
             }
         ),
         evidence,

@@ -67,10 +67,11 @@ fn remedy(context: &Context) -> String {
 /// What is in the program's own code because no record could tell it apart.
 fn unseen(context: &Context) -> Option<String> {
     let explanation = context.explanation;
+    let faults = context.inputs.page_faults.value();
     let known = [
         (explanation.waits.value().is_some(), "waits by their system calls"),
         (explanation.files.value().is_some(), "look-ups of files"),
-        (!context.found.faults.is_empty(), "page faults"),
+        (faults.is_some_and(|record| !record.faults.is_empty()), "page faults"),
     ];
     let unknown: Vec<&str> =
         known.into_iter().filter(|(known, _)| !known).map(|(_, what)| what).collect();

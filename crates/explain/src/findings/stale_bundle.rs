@@ -16,7 +16,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     Some(Finding {
         id: "stale-bundle".to_owned(),
         cause: format!(
-            "{}: the bundle {} is out of date and started the original, {}",
+            "{}: the bundle {} did not run, but started the original, {}",
             context.of_launch(cost),
             bundle.path,
             original.path
@@ -31,7 +31,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         phase: None,
         part_of: None,
         remedy: format!(
-            "Make it again: headstart bundle {fixed}--out {folder} {}. The other findings do not \
+            "If a file has changed, make it again: headstart bundle {fixed}--out {folder} {}. The other findings do not \
              count the bundle's own start.",
             original.path
         ),

@@ -478,7 +478,7 @@ fn a_bundle_that_starts_its_original_is_no_launcher() {
     let found = run(&case);
     assert!(!found.contains_key("launcher-chain"), "{found:#?}");
     let finding = &found["stale-bundle"];
-    let cause = "10 % of the launch (1.00 ms): the bundle /home/me/fast/run is out of date and \
+    let cause = "10 % of the launch (1.00 ms): the bundle /home/me/fast/run did not run, but \
                  started the original, /opt/program";
     assert_eq!(finding.cause, cause);
     let again = "headstart bundle --out /home/me/fast /opt/program";

@@ -52,7 +52,7 @@ fn simulate(inputs: &mut Inputs) {
         return;
     }
     // A static program, or one that another loader loads, has no more modules that we know of.
-    let graph = loader::load(&inputs.command.program, &environment(inputs));
+    let graph = loader::load(&inputs.command.program, &loader::Environment::of(&inputs.command));
     let modules = graph.into_iter().flat_map(|graph| {
         let loader = std::iter::once(graph.interpreter);
         graph.modules.into_iter().skip(1).map(|module| module.path).chain(loader)
@@ -68,20 +68,6 @@ fn faults_name_modules(inputs: &Inputs) -> bool {
     let mappings = inputs.page_faults.value().into_iter().flat_map(|record| &record.mappings);
     let mut files = mappings.filter(|m| m.executable && m.path.starts_with('/'));
     files.any(|m| !m.path.starts_with("//") && m.path != program)
-}
-
-/// What the environment of the launch tells the loader.
-fn environment(inputs: &Inputs) -> loader::Environment {
-    let mut environment = loader::Environment::own();
-    for (name, value) in &inputs.command.environment {
-        let value = value.as_ref().map(|value| value.to_string_lossy().into_owned());
-        match name.as_str() {
-            "LD_LIBRARY_PATH" => environment.library_path = value,
-            "LD_PRELOAD" => environment.preload = value,
-            _ => {}
-        }
-    }
-    environment
 }
 
 fn facts(path: &str) -> Result<ElfFacts, String> {

@@ -1,4 +1,4 @@
-//! Output as hyperfine has it: units, order, colours, and files for scripts made for it.
+//! Output as hyperfine has it: units, order, colors, and files for scripts made for it.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};

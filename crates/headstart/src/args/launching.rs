@@ -195,7 +195,8 @@ pub struct KeptArgs {
     #[arg(conflicts_with_all = ["save", "until", "timeout", "ignore_failure", "cpu", "no_pin"])]
     #[arg(conflicts_with_all = ["cold", "realtime", "seed", "warmup", "min_runs", "max_runs"])]
     #[arg(conflicts_with_all = ["min_benchmarking_time", "setup", "prepare", "conclude", "cleanup"])]
-    #[arg(conflicts_with_all = ["input", "output"])]
+    #[arg(conflicts_with_all = ["input", "output", "show_output", "names", "reference"])]
+    #[arg(conflicts_with_all = ["parameter_list", "parameter_scan", "shell", "no_shell"])]
     pub resume: Option<PathBuf>,
     #[command(flatten)]
     old: OldRun,

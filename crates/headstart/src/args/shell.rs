@@ -77,10 +77,10 @@ impl Shell {
 }
 
 /// Words of a shell's own that are no programs, or do nothing when they are.
-const BUILT_IN: [&str; 27] = [
-    ".", ":", "alias", "break", "case", "cd", "command", "eval", "exec", "exit", "export", "for",
-    "hash", "if", "read", "readonly", "return", "set", "shift", "source", "times", "trap", "type",
-    "ulimit", "umask", "unset", "while",
+const BUILT_IN: [&str; 28] = [
+    "!", ".", ":", "alias", "break", "case", "cd", "command", "eval", "exec", "exit", "export",
+    "for", "hash", "if", "read", "readonly", "return", "set", "shift", "source", "times", "trap",
+    "type", "ulimit", "umask", "unset", "while",
 ];
 
 /// Whether the line has something outside of quotation marks that only a shell understands.

@@ -70,7 +70,7 @@ pub fn forget(arguments: &DllArgs) -> Result<()> {
     for folder in folders(&arguments.files) {
         let record = folder.join(RECORD);
         let Ok(found) = dlls::ordinal::verify(&folder) else { continue };
-        if found.functions > 0 {
+        if found.functions > 0 || !found.mismatches.is_empty() {
             stays(arguments, &record, found.functions)?;
             continue;
         }
@@ -87,9 +87,12 @@ fn stays(arguments: &DllArgs, record: &Path, functions: u64) -> Result<()> {
     if arguments.json {
         return Ok(());
     }
-    output::print(&format!(
-        "{} stays: other files beside it import {} by ordinal\n",
-        output::quoted(record),
-        plural(functions, "function", "functions")
-    ))
+    let why = match functions {
+        0 => "a file that it lists is missing or has changed".to_owned(),
+        _ => {
+            let functions = plural(functions, "function", "functions");
+            format!("files beside it import {functions} by ordinal")
+        }
+    };
+    output::print(&format!("{} stays: {why}\n", output::quoted(record)))
 }

@@ -164,6 +164,8 @@ pub fn unusable(declined: dlls::Declined) -> anyhow::Error {
 /// Restores files that were rewritten in place. Those of a set that had not to be changed have
 /// nothing to be restored, and are passed over where others have.
 pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
+    // A run under way has yet to write undo files.
+    let _locked = lock(arguments);
     let rewritten = |file: &&PathBuf| {
         let real = file.canonicalize().unwrap_or_else(|_| (*file).clone());
         apply::undo_file(&real).symlink_metadata().is_ok()
@@ -173,7 +175,6 @@ pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
         // Any of them says that there is nothing to be restored.
         files = arguments.files.iter().take(1).collect();
     }
-    let _locked = lock(arguments);
     let writers = apply::Writers::default();
     let undone: Vec<_> =
         files.par_iter().map(|file| (*file, apply::undo_beside(file, &writers))).collect();
@@ -186,8 +187,9 @@ pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
         }
     }
     tell_restored(arguments, &restored)?;
-    beside::forget(arguments)?;
-    not_restored(failed, restored.len())
+    let forgotten = beside::forget(arguments);
+    let code = not_restored(failed, restored.len())?;
+    forgotten.map(|()| code)
 }
 
 fn not_restored(mut failed: Vec<apply::ApplyError>, restored: usize) -> Result<ExitCode> {

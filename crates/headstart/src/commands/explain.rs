@@ -4,7 +4,7 @@ use crate::args::{CommandArgs, LaunchArgs};
 use crate::{exit, output, progress, runs};
 use anyhow::Result;
 use explain::{Inputs, Wanted};
-use lab::{Bench, LabError, Output, RunFolder, Samples};
+use lab::{Bench, LabError, RunFolder, Samples};
 use model::{Experiment, Explanation, Sample, Variant};
 use os::launcher::Launcher;
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ fn gather(
     arguments: &Arguments,
 ) -> Result<(Inputs, Vec<Sample>), LabError> {
     let line = progress::Line::new();
-    let mut bench = Bench::new(experiment, launcher, Output::Discard, None)?;
+    let mut bench = Bench::new(experiment, launcher, None)?;
     let wanted = Wanted { experiment, traces: arguments.runs, hot: arguments.hot };
     explain::gather(wanted, &mut bench, &mut |step| {
         line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());

@@ -35,6 +35,7 @@ pub struct Arguments {
     #[arg(conflicts_with_all = ["realtime", "cpu", "show_output", "save", "resume", "csv"])]
     #[arg(conflicts_with_all = ["markdown", "ticks", "export", "export_json", "export_csv"])]
     #[arg(conflicts_with_all = ["export_markdown", "export_asciidoc", "export_orgmode"])]
+    #[arg(conflicts_with_all = ["names", "reference", "parameter_list", "parameter_scan", "shell"])]
     pub jobs: Option<u32>,
     #[command(flatten)]
     pub launching: MeasuredArgs,

@@ -8,7 +8,6 @@ mod dll_set;
 mod dlls;
 pub mod doctor;
 mod each_dll;
-
 pub mod experiment;
 pub mod explain;
 mod find;

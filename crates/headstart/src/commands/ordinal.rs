@@ -94,12 +94,12 @@ fn imported(set: &Set<'_>) -> BTreeSet<Vec<u8>> {
 fn remedy(record: &Path) -> &'static str {
     match dlls::ordinal::verify(&folder_of(record)) {
         Err(_) => "it is no record that this headstart can read; move it elsewhere first",
-        Ok(found) if found.functions == 0 => {
+        Ok(found) if found.functions == 0 && found.mismatches.is_empty() => {
             "none of the imports that it lists is left; remove it, and run this again"
         }
         Ok(_) => {
             "files beside it are already converted; --undo restores those of --in-place, and \
-             --out to another folder converts the rest"
+             --out to another folder converts the rest; if none was converted, remove it"
         }
     }
 }
@@ -153,7 +153,7 @@ fn figures(file: &File) -> [u64; 5] {
 
 fn sentence(files: &[File], target: &DllArgs, record: Option<&str>) -> String {
     let sum = |index: usize| -> u64 { files.iter().map(|file| figures(file)[index]).sum() };
-    let (converted, excluded) = (sum(0), sum(3));
+    let (converted, excluded, left) = (sum(0), sum(3), sum(4));
     let (imports, files) =
         (plural(converted, "import", "imports"), plural(files.len() as u64, "file", "files"));
     if let (0, Some(record)) = (converted, record) {
@@ -162,10 +162,15 @@ fn sentence(files: &[File], target: &DllArgs, record: Option<&str>) -> String {
         );
     }
     let text = match (converted, target.dry_run) {
+        (0, _) if left > 0 => {
+            return format!(
+                "{files}: nothing was converted; the notes say why imports stay by name."
+            );
+        }
         (0, _) if excluded > 0 => {
             return format!(
-                "{files}: nothing to convert: all imports by name from DLLs in this set are from \
-                 DLLs of which another copy may be loaded."
+                "{files}: nothing to convert: all DLLs of this set that are imported from by name \
+                 are excluded; the notes say why."
             );
         }
         (0, _) => {

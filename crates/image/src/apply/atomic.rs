@@ -192,25 +192,8 @@ impl Unnamed {
     }
 
     /// Puts it in the place of another file, in one step.
-    pub(super) fn replace(mut self, path: &Path) -> Result<(), ApplyError> {
-        let failed = ApplyError::io(path, "replacing it");
-        let hidden = match &self.hidden {
-            Some(hidden) => hidden.clone(),
-            None => {
-                let hidden = hidden(path, "new");
-                // Left by a run that was killed between its last two steps.
-                match std::fs::remove_file(&hidden) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
-                    _ => {}
-                }
-                self.link(&hidden).map_err(|error| failed(error.into()))?;
-                self.hidden = Some(hidden.clone());
-                hidden
-            }
-        };
-        std::fs::rename(&hidden, path).map_err(failed)?;
-        self.hidden = None;
-        Ok(())
+    pub(super) fn replace(self, path: &Path) -> Result<(), ApplyError> {
+        self.park(path)?.replace(path)
     }
 
     /// Closes it: it has a hidden name beside `path` then.
@@ -258,7 +241,7 @@ impl Parked {
 }
 
 /// Writes pieces with few calls, and one that is all there is without copying it.
-fn write_all<'a>(
+pub(super) fn write_all<'a>(
     mut file: &File,
     mut pieces: impl Iterator<Item = &'a [u8]>,
 ) -> std::io::Result<()> {

@@ -16,7 +16,7 @@ pub use content::data;
 pub use disk::{is_of_disk, is_without_room};
 pub use held::Held;
 pub use lock::Locked;
-pub use undo::{UNDO, in_place, in_place_beside, undo, undo_beside, undo_file};
+pub use undo::{UNDO, in_place, undo, undo_beside, undo_file};
 
 use crate::reasons::unwritten;
 use std::path::{Path, PathBuf};

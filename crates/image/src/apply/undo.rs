@@ -53,19 +53,8 @@ pub fn undo_file(path: &Path) -> PathBuf {
 /// refuses; it is as before then.
 pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, ApplyError> {
     let _locked = Locked::folders_of([path], |_| {});
-    in_place_beside(path, edited, &Writers::default())
-}
-
-/// As [`in_place`], for one of many files.
-///
-/// # Errors
-/// As [`in_place`].
-pub fn in_place_beside(
-    path: &Path,
-    edited: &Edited<'_>,
-    writers: &Writers,
-) -> Result<PathBuf, ApplyError> {
-    let prepared = Prepared::of(path, edited, writers, |_, file| Ok(Waiting::Open(file)))?;
+    let writers = Writers::default();
+    let prepared = Prepared::of(path, edited, &writers, |_, file| Ok(Waiting::Open(file)))?;
     let (real, undo) = (prepared.real.clone(), prepared.undo.clone());
     prepared.replace()?;
     sync_folder(&real)?;
@@ -220,7 +209,10 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), ApplyError> {
         return Err(ApplyError::refused(&real, reason));
     }
     let before = Before::read(&undo)?;
-    let failed = |error: crate::ImageError| ApplyError::refused(&real, error.to_string());
+    let failed = |error: crate::ImageError| match error {
+        crate::ImageError::Io { source, .. } => ApplyError::io(&real, "reading it")(source),
+        other => ApplyError::refused(&real, other.to_string()),
+    };
     let mapped = crate::file::map(&real).map_err(failed)?;
     let bytes = mapped.as_ref().map_or(&[][..], |(_, bytes)| bytes);
     let present = hash_of(&real)?;

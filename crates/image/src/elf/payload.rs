@@ -36,14 +36,6 @@ pub enum PayloadPlace {
     Section(String),
 }
 
-impl Payload {
-    /// Whether a rewritten file keeps it by keeping its sections; what no header names is lost or
-    /// moved by whoever lays the file out again.
-    pub fn is_section(&self) -> bool {
-        matches!(self.place, PayloadPlace::Section(_))
-    }
-}
-
 /// As the end of "it has …".
 impl fmt::Display for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,15 +7,14 @@ use super::spec;
 const LOOK_UP: [&[u8]; 2] = [b"dlsym", b"dlvsym"];
 
 /// Whether it calls a function that looks symbols up. Their names are among its
-/// [`possible_names`], where
-/// it does not put them together while it runs.
+/// [`possible_names`], but for those that it puts together while it runs.
 pub fn looks_up(image: &Loadable) -> bool {
     image.refers_to(&LOOK_UP)
 }
 
-/// Texts among its constants that can be names of symbols, each with its end and behind the end of another one, or behind bytes
-/// that are no letters: the first text of a section follows whatever the linker puts before it. The
-/// names of its symbols are none of them.
+/// Texts among its constants that can be names of symbols. Each ends with a zero and follows
+/// another text, or bytes that are no letters: the first text of a section follows whatever the
+/// linker puts before it. The table of its own symbol names is left out.
 pub fn possible_names(image: &Loadable) -> impl Iterator<Item = &[u8]> {
     let names = image.dynamic_value(spec::DT_STRTAB);
     let loaded = || image.segments().iter().filter(|segment| segment.loads());

@@ -34,7 +34,7 @@ fn encoding(start: &[u8], whole: bool) -> Option<&'static str> {
     }
 }
 
-/// Control characters that no text has: all but those for bells, tabs, lines, pages and colours.
+/// Control characters that no text has: all but those for bells, tabs, lines, pages and colors.
 fn is_binary(byte: u8) -> bool {
     matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
 }

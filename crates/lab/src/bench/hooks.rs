@@ -26,11 +26,7 @@ impl Around {
         if plain && experiment.request.prepare.is_none() {
             return Ok(None);
         }
-        let failed = |source| {
-            let path = std::env::temp_dir();
-            LabError::Stream { option: "a temporary file in", path, source }
-        };
-        let output = tempfile::tempfile().map_err(failed)?;
+        let output = temporary()?;
         Ok(Some(Around { launcher: Launcher::start()?, slot: None, output }))
     }
 
@@ -40,7 +36,8 @@ impl Around {
         (option, command): (&'static str, &Command),
         to: &OutputTo,
     ) -> Result<(), LabError> {
-        self.rewind();
+        // A server that an earlier one has left writes to its own.
+        self.output = temporary()?;
         let null = os::launcher::dev_null()?;
         let written = self.output.as_raw_fd();
         let streams: [RawFd; 2] = match to {
@@ -53,7 +50,12 @@ impl Around {
             None => *self.slot.insert(self.launcher.prepare(command, stdio, &[])?),
         };
         let spec = LaunchSpec { until: Until::Exit, timeout: Duration::MAX, grace: GRACE };
-        match self.launcher.aside(slot, &spec)?.launch.ending {
+        let ending = self.launcher.aside(slot, &spec)?.launch.ending;
+        if os::interrupt::requested() {
+            // A Ctrl-C reaches the command too.
+            return Err(os::LaunchError::Interrupted.into());
+        }
+        match ending {
             Ending::Code(0) => Ok(()),
             ending => {
                 let (command, output) = (command.line(), self.written());
@@ -62,18 +64,21 @@ impl Around {
         }
     }
 
-    fn rewind(&mut self) {
-        // What one wrote before is only shown again where this fails.
-        let _ = self.output.set_len(0);
-        let _ = self.output.rewind();
-    }
-
     fn written(&mut self) -> String {
         let mut bytes = Vec::new();
         let _ = self.output.rewind();
         let _ = (&self.output).take(1 << 20).read_to_end(&mut bytes);
         quoted_end(&String::from_utf8_lossy(&bytes))
     }
+}
+
+fn temporary() -> Result<File, LabError> {
+    let failed = |source| os::LaunchError::System {
+        action: "creating a temporary file",
+        source,
+        remedy: "free some space, or set TMPDIR to a folder that you may write to",
+    };
+    Ok(tempfile::tempfile().map_err(failed)?)
 }
 
 /// headstart's own stdout and stderr.

@@ -1,7 +1,7 @@
 //! What one variant is launched with: its command, prepared, and its streams.
 
 use super::hooks::inherited;
-use crate::{LabError, Output};
+use crate::LabError;
 use model::{Command, OutputTo, Variant};
 use os::launcher::{Launcher, Slot};
 use std::ffi::OsStr;
@@ -30,23 +30,18 @@ pub struct Seat {
 
 impl Seat {
     /// Opens the streams and prepares the command.
-    pub fn new(
-        launcher: &mut Launcher,
-        variant: &Variant,
-        output: Output,
-        null: RawFd,
-    ) -> Result<Seat, LabError> {
+    pub fn new(launcher: &mut Launcher, variant: &Variant, null: RawFd) -> Result<Seat, LabError> {
         let streams = &variant.streams;
         let input = streams.input.as_deref().map(|path| opened("--input", path)).transpose()?;
         let (mut file, mut pipe) = (None, None);
-        let [stdout, stderr] = match (&streams.output, output) {
-            (_, Output::Inherit) | (OutputTo::Inherit, _) => inherited(),
-            (OutputTo::Null, _) => [null; 2],
-            (OutputTo::Pipe, _) => {
+        let [stdout, stderr] = match &streams.output {
+            OutputTo::Inherit => inherited(),
+            OutputTo::Null => [null; 2],
+            OutputTo::Pipe => {
                 let end = pipe.insert(drained()?);
                 [end.as_raw_fd(), null]
             }
-            (OutputTo::File(path), _) => {
+            OutputTo::File(path) => {
                 let file = file.insert(opened("--output", path)?);
                 [file.as_raw_fd(), null]
             }
@@ -100,9 +95,10 @@ fn opened(option: &'static str, path: &Path) -> Result<File, LabError> {
 
 /// The end of a pipe that is written to; what comes out of the other is discarded.
 fn drained() -> Result<OwnedFd, LabError> {
-    let failed = |source| {
-        let path = "pipe".into();
-        LabError::Stream { option: "--output", path, source }
+    let failed = |source| os::LaunchError::System {
+        action: "creating a pipe for the output",
+        source,
+        remedy: "raise the limit on open files: ulimit -n",
     };
     let (mut reader, writer) = std::io::pipe().map_err(failed)?;
     std::thread::spawn(move || {

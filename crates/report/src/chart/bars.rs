@@ -17,14 +17,14 @@ pub struct Bars<'a> {
     pub series: &'a [(String, Vec<f64>)],
 }
 
-const STYLE: Style = Style { colour: false, width: 80, unicode: true };
+const STYLE: Style = Style { color: false, width: 80, unicode: true };
 const TOP: f64 = 76.0;
 const BAR: f64 = 15.0;
 const GAP: f64 = 12.0;
 const RIGHT: f64 = WIDTH - 96.0;
 /// Pixels of a character of the names.
 const LETTER: f64 = 7.2;
-/// Colours there are; more series begin again.
+/// Colors there are; more series begin again.
 const COLOURS: usize = 6;
 
 impl Bars<'_> {

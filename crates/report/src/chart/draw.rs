@@ -17,7 +17,7 @@ const TOP: f64 = 36.0;
 const BOTTOM: f64 = HEIGHT - 64.0;
 /// Characters of a line of the caption.
 const CAPTION: usize = 90;
-const STYLE: Style = Style { colour: false, width: CAPTION, unicode: true };
+const STYLE: Style = Style { color: false, width: CAPTION, unicode: true };
 /// Pieces that a curve is drawn with.
 const PIECES: u32 = 96;
 

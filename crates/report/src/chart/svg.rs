@@ -1,7 +1,7 @@
 use super::draw::WIDTH;
 use crate::text::printable;
 
-/// Colours of every chart, for light and dark surroundings; classes start with `hs-`, so that a
+/// Colors of every chart, for light and dark surroundings; classes start with `hs-`, so that a
 /// page that holds a chart keeps its own. No variables: Inkscape and librsvg know none.
 pub(super) const LOOK: &str = "<style>
 .hs-paper{fill:#ffffff}

@@ -1,4 +1,4 @@
-//! A page of text under construction: width, colour and characters are decided here.
+//! A page of text under construction: width, color and characters are decided here.
 
 use crate::style::{Style, Tint};
 use crate::text::{columns, lines};
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn bars_show_the_smallest_share() {
-        let style = Style { colour: false, width: 80, unicode: true };
+        let style = Style { color: false, width: 80, unicode: true };
         let page = Page::new(&style, None);
         assert_eq!(page.bar(0.0, 4), "    ");
         assert_eq!(page.bar(0.0001, 4), "▏   ");

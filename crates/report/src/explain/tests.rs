@@ -11,7 +11,7 @@ fn fixture(name: &str) -> Explanation {
     serde_json::from_str(&json).unwrap()
 }
 
-const PLAIN: Style = Style { colour: false, width: 80, unicode: true };
+const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 const SOME: Option<usize> = Some(ROWS);
 
 /// A launch of which only the total is known.
@@ -115,13 +115,13 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn colour_changes_nothing_but_colour() {
+fn color_changes_nothing_but_color() {
     for explanation in FIXTURES.map(fixture) {
-        let coloured = view(&explanation, &Style { colour: true, ..PLAIN }, SOME);
-        assert!(coloured.contains("\u{1b}["));
+        let colored = view(&explanation, &Style { color: true, ..PLAIN }, SOME);
+        assert!(colored.contains("\u{1b}["));
         let mut stripped = String::new();
         let mut escape = false;
-        for c in coloured.chars() {
+        for c in colored.chars() {
             match c {
                 '\u{1b}' => escape = true,
                 'm' if escape => escape = false,

@@ -5,7 +5,7 @@ use model::{Effect, Results, Rules, VariantResult};
 
 /// A Markdown table, as for a README or a pull request.
 pub fn markdown(results: &Results) -> String {
-    let style = Style { colour: false, width: usize::MAX, unicode: true };
+    let style = Style { color: false, width: usize::MAX, unicode: true };
     let medians = results.variants.iter().map(|variant| variant.summary.median_us);
     let unit = Unit::asked(results.unit, medians.fold(f64::INFINITY, f64::min), &style);
     let name = unit.name();

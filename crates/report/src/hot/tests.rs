@@ -3,7 +3,7 @@
 use super::*;
 use crate::explain::ROWS;
 
-const PLAIN: Style = Style { colour: false, width: 80, unicode: true };
+const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 const SOME: Option<usize> = Some(ROWS);
 
 /// Recorded: a program with 120 libraries that need each other.

@@ -20,7 +20,7 @@ const WIDTH: usize = 80;
 /// Column in which values begin.
 const INDENT: usize = 16;
 
-/// The facts as text for 80 columns, without colour; ends in a line break unless it is empty.
+/// The facts as text for 80 columns, without color; ends in a line break unless it is empty.
 pub fn table(images: &[ImageFacts]) -> String {
     if images.len() > BLOCKS {
         return list(images);

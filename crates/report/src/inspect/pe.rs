@@ -12,7 +12,7 @@ const COUNT: usize = 11;
 /// Columns of a section's name.
 const NAME: usize = 10;
 /// These facts are drawn alike everywhere.
-const PLAIN: Style = Style { colour: false, width: WIDTH, unicode: false };
+const PLAIN: Style = Style { color: false, width: WIDTH, unicode: false };
 
 /// The facts of one file.
 pub(super) fn block(image: &PeFacts) -> String {

@@ -8,9 +8,9 @@ use model::{
 };
 use report::Style;
 
-pub const PLAIN: Style = Style { colour: false, width: 80, unicode: true };
-pub const RICH: Style = Style { colour: true, width: 80, unicode: true };
-pub const ASCII: Style = Style { colour: false, width: 80, unicode: false };
+pub const PLAIN: Style = Style { color: false, width: 80, unicode: true };
+pub const RICH: Style = Style { color: true, width: 80, unicode: true };
+pub const ASCII: Style = Style { color: false, width: 80, unicode: false };
 
 /// No line is wider than the terminal.
 pub fn fits(view: &str) -> &str {

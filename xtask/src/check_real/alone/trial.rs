@@ -41,8 +41,8 @@ pub struct Trial<'a> {
 /// Answers to the questions.
 type Answers = Vec<(&'static str, Observed)>;
 
-/// headstart declines with one of these exit codes, and a sentence.
-const DECLINED: [i32; 2] = [1, 2];
+/// headstart declines with this exit code, and a sentence.
+const DECLINED: i32 = 1;
 
 impl Trial<'_> {
     /// # Errors
@@ -89,7 +89,7 @@ impl Trial<'_> {
         }
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let said = said.trim().trim_start_matches("headstart: ").to_owned();
-        let declined = output.status.code().is_some_and(|code| DECLINED.contains(&code));
+        let declined = output.status.code() == Some(DECLINED);
         Ok(Err(match declined {
             true => Became::Declined(said),
             false => Became::Broken(format!("headstart, {}: {said}", output.status)),

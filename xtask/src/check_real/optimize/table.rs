@@ -43,7 +43,7 @@ pub fn rows(outcomes: &[(PathBuf, Outcome)]) -> Vec<Row> {
         Row::shown("answer nothing, or now so and now otherwise", silent.to_string()),
         Row::shown("declined as a whole, with the reason", declined.to_string()),
         Row::shown("tried", tried.to_string()),
-        Row::shown("optimised: a variant is faster, and was left", optimised.to_string()),
+        Row::shown("optimized: a variant is faster, and was left", optimised.to_string()),
         Row::bar("broken", broken.len().to_string(), "0", good),
     ];
     rows.extend(broken.into_iter().map(|text| Row::shown(text, "broken".to_owned())));

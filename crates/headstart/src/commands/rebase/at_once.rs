@@ -47,7 +47,8 @@ pub fn all(arguments: &Arguments, memory: &Memory) -> Result<Option<Vec<Member>>
         return Ok(None);
     }
     let targets = dlls::targets(target)?;
-    let _folder = dlls::make_folder(target)?;
+    // Removed again last.
+    let (_folder, held) = (dlls::make_folder(target)?, held);
     let record = beside::carried(target)?;
     if let Some((place, text)) = record {
         held.write(&place, text.as_bytes(), 0o644)?;

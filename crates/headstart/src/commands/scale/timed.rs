@@ -5,7 +5,7 @@ use super::subject::variant_name;
 use crate::progress;
 use anyhow::Result;
 use lab::sweep::{Trying, choose, launch_all};
-use lab::{Bench, LabError, Launching, Output, Stop};
+use lab::{Bench, LabError, Launching, Stop};
 use model::{Command, Experiment, Until, Variant};
 use os::launcher::Launcher;
 use std::time::{Duration, Instant};
@@ -65,13 +65,12 @@ fn launch_left(
     let left_s = session.plan.budget_s - session.elapsed_s();
     experiment.schedule.budget_s = Some(left_s.max(0.0));
     let mut samples = std::mem::take(&mut session.samples);
-    let launched =
-        Bench::new(&experiment, launcher, Output::Discard, None).and_then(|mut bench| {
-            launch_all(&experiment, &mut samples, &mut bench, session, &mut |progress| {
-                let (share, text) = progress::of_run(&progress, experiment.schedule.budget_s, None);
-                line.show(share, text);
-            })
-        });
+    let launched = Bench::new(&experiment, launcher, None).and_then(|mut bench| {
+        launch_all(&experiment, &mut samples, &mut bench, session, &mut |progress| {
+            let (share, text) = progress::of_run(&progress, experiment.schedule.budget_s, None);
+            line.show(share, text);
+        })
+    });
     session.samples = samples;
     launched
 }
@@ -93,7 +92,7 @@ impl Trying<anyhow::Error> for Trials<'_> {
         let variant = Variant::new(String::new(), command.clone());
         let mut only = Experiment { variants: vec![variant], ..session.experiment.clone() };
         only.request.timeout_s = timeout_s.min(limit.as_secs_f64());
-        let mut bench = Bench::new(&only, Launcher::start()?, Output::Discard, None)?;
+        let mut bench = Bench::new(&only, Launcher::start()?, None)?;
         let began = Instant::now();
         let mut launched = bench.launch(0);
         if let Err(error) = &launched

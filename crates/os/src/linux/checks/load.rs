@@ -27,7 +27,7 @@ pub(super) fn activity() -> [Check; 2] {
             steal(found.steal / cpus),
         ),
     };
-    [neighbours.named("neighbours"), steal.named("steal")]
+    [neighbours.named("neighbors"), steal.named("steal")]
 }
 
 fn neighbours(busy: f64, cpus: f64, busiest: &[String]) -> Outcome {

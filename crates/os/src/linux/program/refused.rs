@@ -38,8 +38,7 @@ pub fn refusal(program: &Path) -> Option<LaunchError> {
     if let Err(error) = super::check(program) {
         return Some(error);
     }
-    let is_file = fs::metadata(program).is_ok_and(|data| data.is_file());
-    if !is_file || !may_execute(program) || is_on_noexec(program) {
+    if !may_execute(program) || is_on_noexec(program) {
         return Some(refused(program));
     }
     if File::open(program).is_err() {

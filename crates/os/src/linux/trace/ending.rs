@@ -22,6 +22,9 @@ impl Session<'_> {
                 if !self.tasks.contains_key(&tid) {
                     ptrace::kill(tid);
                 }
+                // Its account can be read only as long as it is there.
+                let at_us = self.now_us();
+                self.on_waited(tid, at_us);
                 ptrace::resume(tid, Resume::Continue(0));
             } else {
                 let at_us = self.now_us();

@@ -251,7 +251,12 @@ fn polled(tid: Tid, array: u64, length: u64) -> (WaitFor, Option<String>) {
     for index in 0..length {
         // `fd` is the first half of the structure.
         let word = ptrace::read_words::<1>(tid, array.wrapping_add(index * 8));
-        let kind = word.map_or((Event, None), |[word]| described(tid, word as i32));
+        let kind = match word {
+            // poll(2) passes over it.
+            Some([word]) if (word as i32) < 0 => continue,
+            Some([word]) => described(tid, word as i32),
+            None => (Event, None),
+        };
         if kind.0 != Event && !kinds.contains(&kind) {
             kinds.push(kind);
         }

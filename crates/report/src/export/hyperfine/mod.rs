@@ -9,7 +9,7 @@ use super::csv::quoted;
 pub use markup::{Markup, markup};
 use model::{Ending, Launch, Results, Sample, VariantResult};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The JSON of `hyperfine --export-json` (1.15 to 1.20). Times are in seconds.
 ///
@@ -27,15 +27,19 @@ pub fn csv(results: &Results) -> String {
         ["command", "mean", "stddev", "median", "user", "system", "min", "max"]
             .map(str::to_owned)
             .to_vec();
-    let parameters = entries.first().map(|entry| entry.parameters.keys());
-    head.extend(parameters.into_iter().flatten().map(|name| quoted(&format!("parameter_{name}"))));
+    // A reference has none.
+    let parameters: BTreeSet<&String> =
+        entries.iter().flat_map(|entry| entry.parameters.keys()).collect();
+    head.extend(parameters.iter().map(|name| quoted(&format!("parameter_{name}"))));
     let row = |entry: &Entry<'_>| {
         let mut fields = vec![quoted(entry.command)];
         let deviation = entry.stddev.unwrap_or(0.0);
         let times = [entry.mean, deviation, entry.median, entry.user, entry.system];
         let times = times.into_iter().chain([entry.min, entry.max]);
         fields.extend(times.map(|time| time.to_string()));
-        fields.extend(entry.parameters.values().map(|value| quoted(value)));
+        let value =
+            |name: &&String| entry.parameters.get(*name).map_or(String::new(), |it| quoted(it));
+        fields.extend(parameters.iter().map(value));
         fields.join(",") + "\n"
     };
     head.join(",") + "\n" + &entries.iter().map(row).collect::<String>()

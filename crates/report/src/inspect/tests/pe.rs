@@ -210,7 +210,7 @@ fn example_set() -> PeSet {
     }
 }
 
-const STYLE: Style = Style { colour: false, width: 80, unicode: true };
+const STYLE: Style = Style { color: false, width: 80, unicode: true };
 
 #[test]
 fn a_set_is_a_table_and_what_can_be_done_better() {
@@ -219,8 +219,8 @@ fn a_set_is_a_table_and_what_can_be_done_better() {
     insta::assert_snapshot!(text);
     let plain = set(&example_set(), Style { unicode: false, ..STYLE });
     assert!(plain.is_ascii(), "{plain}");
-    let coloured = set(&example_set(), Style { colour: true, ..STYLE });
-    assert!(coloured.contains('\u{1b}'));
+    let colored = set(&example_set(), Style { color: true, ..STYLE });
+    assert!(colored.contains('\u{1b}'));
 }
 
 #[test]
