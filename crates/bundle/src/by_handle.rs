@@ -59,8 +59,8 @@ struct Asked<'a> {
     askers: BTreeSet<usize>,
 }
 
-/// Of the names asked for, those that several of these modules define, with the first, which the bundle gives, and the
-/// others but for the program, which has no handle of its own.
+/// Of the names asked for, those that several of these modules define, with the first of these,
+/// whose definition the bundle gives, and the others.
 fn defined_twice<'a>(
     graph: &'a Graph,
     members: &[usize],

@@ -7,7 +7,7 @@ use image::elf::loadable::{Binding, Symbol, SymbolKind, Version, Visibility};
 use loader::lookup::{Purpose, Wanted, find};
 use loader::{Graph, Relocated};
 use model::simulation::RelocationWork;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Index of a library's first version.
 const OLDEST: u16 = 2;
@@ -60,13 +60,16 @@ pub(crate) fn collect<'a>(
     relocated: &[Relocated],
     layout: &Layout<'a>,
 ) -> Vec<Export<'a>> {
+    let symbols = layout.members.iter().map(|member| member.image.symbol_count() as usize);
+    // Not much more than half of them are defined.
+    let room = symbols.sum::<usize>() / 2;
     let mut exports = Exports {
         graph,
         layout,
         unique: unique(graph, relocated),
-        seen: FxHashSet::default(),
-        first: FxHashMap::default(),
-        defaults: FxHashSet::default(),
+        seen: FxHashSet::with_capacity_and_hasher(room, FxBuildHasher),
+        first: FxHashMap::with_capacity_and_hasher(room, FxBuildHasher),
+        defaults: FxHashSet::with_capacity_and_hasher(room, FxBuildHasher),
         all: Vec::new(),
         work: RelocationWork::default(),
     };
