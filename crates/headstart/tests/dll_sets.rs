@@ -146,7 +146,7 @@ fn ordinals_are_kept_in_step() {
     let bad = run(&["verify", &text(&out)]);
     assert!(bad.status.code() == Some(1) && stdout(&bad).contains("LoadTimeDLL_2.dll is missing"));
     fs::write(&record, "{").unwrap();
-    declined(&run(&["verify", &text(&out)]), 1, "not a record of ordinals");
+    declined(&run(&["verify", &text(&out)]), 6, "not a record of ordinals");
     declined(&run(&["verify", &text(&folder.path().join("in"))]), 6, "");
 }
 
@@ -351,6 +351,13 @@ fn a_record_stays_while_a_file_needs_it() {
     assert!(said.contains("stays: files beside it import 120 functions by ordinal"), "{said}");
     assert!(record.exists());
     assert_eq!(json(&["verify", "--json", &text(folder.path())])["functions"], 120);
+    // A DLL that is away for a while takes nothing from what its importer means.
+    let (library, away) = (folder.path().join("LoadTimeDLL_2.dll"), folder.path().join("away"));
+    fs::rename(&library, &away).unwrap();
+    stdout(&run(&["pe", "flags", "--set", "tsaware", "--in-place", &text(&second)]));
+    stdout(&run(&["pe", "flags", "--undo", &text(&second)]));
+    assert!(record.exists());
+    fs::rename(&away, &library).unwrap();
     stdout(&run(&["pe", "ordinal", "--undo", &text(&second)]));
     assert!(contents(folder.path()) == before);
 }

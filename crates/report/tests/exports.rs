@@ -135,6 +135,14 @@ fn hyperfine_tables() {
     assert_eq!(lines[0], "command,mean,stddev,median,user,system,min,max,parameter_x");
     assert!(lines[1].starts_with("\"a|b, {x}\",0.00"), "{table}");
     assert!(lines[1].ends_with(",\"1,2\""), "{table}");
+    // A reference that comes first has no parameters.
+    results.variants.swap(0, 1);
+    let fields = |line: &str| line.matches(',').count();
+    let table = hyperfine::csv(&results);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(fields(lines[0]), fields(lines[1]), "{table}");
+    assert!(lines[0].ends_with(",parameter_x") && lines[1].ends_with(','), "{table}");
+    results.variants.swap(0, 1);
     let all = [Markup::Markdown, Markup::Asciidoc, Markup::Orgmode];
     let text: String = all.iter().map(|&language| markup(&results, language) + "\n").collect();
     assert_snapshot!("hyperfine_tables", text);

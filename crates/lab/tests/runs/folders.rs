@@ -89,6 +89,10 @@ fn an_existing_run_is_never_overwritten() {
     let text = RunFolder::create(&path, &experiment(2, 1)).err().unwrap().to_string();
     assert!(text.contains("already contains a run"), "{text}");
     assert!(text.contains("headstart compare --resume"), "{text}");
+    fs::write(path.join("sweep.json"), "{}").unwrap();
+    let text = RunFolder::create(&path, &experiment(2, 1)).err().unwrap().to_string();
+    assert!(text.contains("headstart scale --resume"), "{text}");
+    fs::remove_file(path.join("sweep.json")).unwrap();
     // An explanation is made in one go: nothing resumes it.
     fs::write(path.join("explanation.json"), "{}").unwrap();
     let text = RunFolder::create(&path, &experiment(2, 1)).err().unwrap().to_string();

@@ -41,6 +41,7 @@ static void *hold(void *unused) {
     return 0;
 }
 static void *work(void *unused) { busy(100); return 0; }
+static void *rest(void *unused) { nap(20000); return 0; }
 static void nothing(int signal) {}
 int main(int argc, char **argv) {
     const char *what = argv[1];
@@ -94,6 +95,14 @@ int main(int argc, char **argv) {
         nap(100);
         kill(child, SIGKILL);
         wait(0);
+    }
+    if (!strcmp(what, "ignored")) {
+        struct pollfd ignored = { -1, POLLIN, 0 };
+        poll(&ignored, 1, 100);
+    }
+    if (!strcmp(what, "left")) {
+        if (fork() == 0) { pthread_create(&thread, 0, rest, 0); pause(); }
+        nap(100);
     }
     if (!strcmp(what, "busy")) busy(100);
     if (!strcmp(what, "bytes")) {
@@ -185,6 +194,23 @@ fn a_thread_that_is_killed_while_it_waits_has_waited() {
     let Some((_, all)) = waits(&["killed"]) else { return };
     let paused = all.iter().find(|wait| wait.call == "pause").unwrap();
     assert!(paused.to_us - paused.from_us > 80_000.0, "{all:?}");
+}
+
+#[test]
+fn descriptors_that_poll_ignores_are_no_files() {
+    waits_once("ignored", "poll", WaitFor::Event);
+}
+
+/// By which a server in the background is told from work.
+#[test]
+fn every_thread_that_is_left_waiting_has_waited_until_the_end() {
+    let Some((_, all)) = waits(&["left"]) else { return };
+    let paused = all.iter().find(|wait| wait.call == "pause").unwrap();
+    let mut same = all.iter().filter(|wait| wait.pid == paused.pid);
+    let slept = same.find(|wait| wait.thread != paused.thread && wait.on == WaitFor::Time).unwrap();
+    for wait in [paused, slept] {
+        assert!(wait.to_us - wait.from_us > 50_000.0, "{all:?}");
+    }
 }
 
 #[test]
