@@ -83,7 +83,10 @@ pub fn may_be_written(path: &Path) -> Result<()> {
     } else if is_named_pipe(path) {
         ("it is a named pipe, which waits for somebody who reads it", "choose a file")
     } else if is_program(path) {
-        ("it is marked as a program (executable), which results do not replace", "choose another")
+        (
+            "it is marked as a program (executable), which results do not replace",
+            "choose another file",
+        )
     } else {
         return Ok(());
     };

@@ -66,6 +66,11 @@ fn a_run_that_goes_on_knows_its_commands() {
     assert_eq!(found["variants"][1]["runs"], 6);
     let output = run(&["compare", "--resume", path, "true", "false"]);
     assert_eq!(output.status.code(), Some(2));
+    // What was asked for is kept with the run: nothing is ignored in silence.
+    for option in [&["--show-output"][..], &["-N"], &["--name", "x"], &["-L", "x", "1,2"]] {
+        let output = run(&[&["compare", "--resume", path], option].concat());
+        assert_eq!(output.status.code(), Some(2), "{option:?}");
+    }
     let output = run(&["compare", "--save", path, "true", "false"]);
     assert_eq!(output.status.code(), Some(6));
     assert!(stderr(&output).contains("--resume"), "{}", stderr(&output));

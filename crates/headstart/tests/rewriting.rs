@@ -254,7 +254,7 @@ fn folders_that_no_search_path_can_name() {
         let Some(program) = with_library(&odd, FINDS) else { return };
         assert_eq!(Command::new(&program).output().unwrap().stdout, b"found\n");
         let text = |path: &Path| path.to_str().unwrap().to_owned();
-        for verb in ["relr", "no-pie", "order-needed"] {
+        for verb in ["relr", "no-pie", "order-needed", "selfbind"] {
             let out = text(&folder.path().join(verb));
             let told = run(&["elf", verb, "--out", &out, &text(&program)]);
             let words = format!("{} has a '{odd_byte}' in it", odd.display());
