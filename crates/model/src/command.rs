@@ -35,7 +35,7 @@ impl Command {
             value.as_ref().map(|value| format!("{name}={}", quoted(value)))
         };
         words.extend(self.environment.iter().filter_map(set));
-        words.extend(self.argv.iter().map(|word| quoted(word)));
+        words.extend(self.argv.iter().map(quoted));
         words.join(" ")
     }
 
