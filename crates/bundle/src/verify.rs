@@ -225,7 +225,7 @@ fn remedy(folder: &Path, manifest: &BundleManifest, (whole, stale): (bool, bool)
     let outside =
         manifest.outside.iter().map(|name| format!(" --outside {}", quoted(name_of(name))));
     let options = outside.collect::<String>() + fixed;
-    let (out, program) = (quoted(folder), quoted(&manifest.path()));
+    let (out, program) = (quoted(folder), quoted(manifest.path()));
     let again = format!("headstart bundle{options} --out {out} {program}");
     if !manifest.path().exists() {
         return nothing_starts(folder, &manifest.path());
