@@ -140,7 +140,7 @@ fn a_bundle_that_moves_anyway_is_refused() {
     let before = fs::read(stage.path("made/out/run")).unwrap();
     let output = run(&["rerandomize", &stage.text(OUT)]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("keeps address-space layout randomisation"));
+    assert!(stderr(&output).contains("keeps address-space layout randomization"));
     assert_eq!(fs::read(stage.path("made/out/run")).unwrap(), before);
     assert_eq!(names(&stage.path(OUT)), ["headstart.json", "run", "symbols.gdb"]);
 }
