@@ -15,15 +15,15 @@ pub fn view(simulation: &Simulation, style: &Style) -> String {
         style.paint(Tint::Name, &style.shorten(&simulation.program, style.width)) + "\n\n";
     let each = total.probes as f64 / total.lookups.max(1) as f64;
     let sentence = format!(
-        "{} mapped by {}, after {} to open a file; {} adjusted; {} looked up with {} ({each:.1} \
-         each), {} waiting until the first call.",
+        "{} mapped by {}, after {} to open a file; {} adjusted; {} with {} ({each:.1} each); {} \
+         waiting for the first call.",
         plural(simulation.modules.len() as u64, "module", "modules"),
         simulation.interpreter,
         plural(simulation.search.missed, "failed attempt", "failed attempts"),
         plural(total.relative, "address", "addresses"),
-        plural(total.lookups, "symbol", "symbols"),
+        plural(total.lookups, "symbol look-up", "symbol look-ups"),
         plural(total.probes, "probe", "probes"),
-        count(total.waiting),
+        plural(total.waiting, "reference", "references"),
     );
     view += &(style.wrap(&sentence, 0) + "\n\n");
     view + &table(simulation).render(style)

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 /// about it.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// PE files; in folders, every one below them (symbolic links there are not followed, and ELF
-    /// files are left out). A name that no file has is taken as a pattern with *, ? and […]
+    /// PE files, or folders with all PE files below them (symbolic links there are not followed).
+    /// A name that no file has is taken as a pattern with *, ? and […]
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
