@@ -1,6 +1,6 @@
 //! What a launch does that starts the original in the place of what was made of it.
 
-use crate::verify::looks;
+use crate::verify::{is_already as already, looks};
 use image::elf::Loadable;
 use loader::{Environment, GraphError};
 use model::bundle::{BundleChange, ChangeKind, Starts};
@@ -79,6 +79,17 @@ pub fn not_loaded(program: &Path) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether nothing can be made of what stands in the original's place: a script, a static program,
+/// a bundle, or one with privileges.
+pub fn is_unsuitable(program: &Path) -> bool {
+    let usable = |image: Loadable| {
+        image.interpreter.is_some()
+            && already(&image).is_none()
+            && image::apply::privilege(program).is_none()
+    };
+    !Loadable::open(program).is_ok_and(usable)
 }
 
 fn is_script(program: &Path) -> bool {

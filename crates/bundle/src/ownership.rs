@@ -10,6 +10,7 @@ use crate::error::BundleError;
 use crate::make::RUN;
 use crate::manifest::{self, MANIFEST, PENDING};
 use crate::product;
+use crate::spare::SPARE;
 use model::bundle::{BundleManifest, BundleProduct};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
@@ -43,7 +44,7 @@ impl Owned {
             return Err(taken(folder, "is the root folder, and a bundle needs its own"));
         }
         let program = program.and_then(|program| program.metadata().ok());
-        for name in [RUN, MANIFEST, PENDING, SYMBOLS] {
+        for name in [RUN, MANIFEST, PENDING, SYMBOLS, SPARE] {
             let path = folder.join(name);
             if let (Some(program), Ok(data)) = (&program, path.symlink_metadata())
                 && (program.dev(), program.ino()) == (data.dev(), data.ino())
@@ -61,7 +62,7 @@ impl Owned {
         }
         let manifests = Manifests::read(folder).map_err(|error| match error {
             BundleError::NotABundle { found, .. } => {
-                taken(folder, &format!("has a headstart.json that is not of a bundle ({found})"))
+                taken(folder, &format!("has a manifest that is not of a bundle ({found})"))
             }
             error => error,
         })?;
@@ -72,6 +73,7 @@ impl Owned {
             Some(_) => Some(manifests.of_run(&run)?.clone()),
         };
         manifests.may_replace_symbols(&folder.join(SYMBOLS))?;
+        manifests.may_replace_spare(&folder.join(SPARE))?;
         Ok(Owned { folder: folder.to_owned(), manifest, run: at_run })
     }
 
@@ -163,6 +165,18 @@ impl Manifests {
                 Some(_) => "is not as headstart bundle made it: it was changed or replaced",
             },
         ))
+    }
+
+    /// Where headstart was killed, it may be what `run` was before.
+    fn may_replace_spare(&self, path: &Path) -> Result<(), BundleError> {
+        let ours = |manifest: &BundleManifest| {
+            let mut made = manifest.spare.iter().chain(&manifest.product);
+            made.any(|made| product::is(path, made))
+        };
+        if lstat(path)?.is_none() || self.all().any(ours) {
+            return Ok(());
+        }
+        Err(occupied(path, "is not as headstart rerandomize left it, or another file"))
     }
 
     fn may_replace_symbols(&self, path: &Path) -> Result<(), BundleError> {

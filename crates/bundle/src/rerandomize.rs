@@ -69,11 +69,11 @@ fn moved(
     owned: &Owned,
     manifest: &BundleManifest,
 ) -> Result<(u64, usize), BundleError> {
-    let (run, partial) = (folder.join(RUN), folder.join(spare::PARTIAL));
-    let io = |error| BundleError::write(&partial, error);
+    let run = folder.join(RUN);
+    let io = |error| BundleError::write(&folder.join(spare::SPARE), error);
     let live = manifest.product.as_ref().ok_or_else(|| BundleError::NotFixed(folder.to_owned()))?;
     make::settle(owned, folder)?;
-    let (file, base) = spare::take(folder, &run, (manifest, live))?;
+    let (file, partial, base) = spare::take(folder, &run, (manifest, live))?;
     let image = Loadable::open(&partial)?;
     let to = make::chosen_base(&image);
     let Patched { words, written } =
@@ -85,7 +85,7 @@ fn moved(
         BundleManifest { product: Some(product), spare: Some(live.clone()), ..manifest.clone() };
     make::write_manifest(&next, folder, PENDING)?;
     owned.still().inspect_err(|_| drop(std::fs::remove_file(folder.join(PENDING))))?;
-    spare::swap(folder, &run, &partial).map_err(|error| BundleError::write(&run, error))?;
+    spare::swap(folder, &run, partial).map_err(|error| BundleError::write(&run, error))?;
     make::finish(folder)?;
     Ok((to, words))
 }

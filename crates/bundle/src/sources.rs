@@ -30,13 +30,9 @@ pub fn of_graph(graph: &Graph) -> Result<Vec<BundledModule>, BundleError> {
     Ok(modules.collect())
 }
 
-/// What has changed: contents, and, where `search` is set, what the loader would load.
-pub fn changes(program: &str, modules: &[BundledModule], search: bool) -> Vec<BundleChange> {
-    let mut changes: Vec<BundleChange> = modules.par_iter().filter_map(content).collect();
-    if search && changes.iter().all(|change| change.path != program) {
-        changes.extend(closure(program, modules));
-    }
-    changes
+/// Those whose content has changed.
+pub fn changed(modules: &[BundledModule]) -> Vec<BundleChange> {
+    modules.par_iter().filter_map(content).collect()
 }
 
 fn change(path: &str, what: ChangeKind, found: String) -> BundleChange {
@@ -67,8 +63,12 @@ pub(crate) fn unread(error: &io::Error) -> ChangeKind {
 }
 
 /// What the loader would load now, held against what it loaded then.
-fn closure(program: &str, modules: &[BundledModule]) -> Vec<BundleChange> {
-    let graph = match loader::load(Path::new(&name(program)), &Environment::own()) {
+pub fn replaced(
+    program: &str,
+    modules: &[BundledModule],
+    environment: &Environment,
+) -> Vec<BundleChange> {
+    let graph = match loader::load(Path::new(&name(program)), environment) {
         Ok(graph) => graph,
         Err(error) => return vec![change(program, ChangeKind::Replaced, error.to_string())],
     };

@@ -6,63 +6,53 @@
 use crate::error::BundleError;
 use crate::ownership::Owned;
 use crate::product;
-use crate::workplace::temporary;
+use crate::workplace::{self, temporary};
 use model::bundle::{BundleManifest, BundleProduct};
 use os::copy::copy_range;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use tempfile::TempPath;
 
 /// The file that gets the next base.
 pub(crate) const SPARE: &str = ".spare";
-/// A spare while it is written to.
-pub(crate) const PARTIAL: &str = ".spare-partial";
-/// The bundle while another takes its place.
-const FORMER: &str = ".spare-former";
 
-/// Removes the spare, and what is left of one, before another bundle takes the place of the one
-/// that it is of. Once this has returned it stays removed, whatever happens to the machine. Only
-/// bundles at fixed addresses have one.
+/// Removes the spare before another bundle takes the place of the one that it is of. Once this has
+/// returned it stays removed, whatever happens to the machine. Only bundles at fixed addresses have
+/// one.
 pub(crate) fn remove(folder: &Path, owned: &Owned) -> io::Result<()> {
     if !owned.manifest.as_ref().is_some_and(|manifest| manifest.fixed) {
         return Ok(());
     }
-    let mut removed = false;
-    for name in [SPARE, PARTIAL, FORMER] {
-        removed |= remove_one(&folder.join(name))?;
-    }
-    if removed { File::open(folder)?.sync_all() } else { Ok(()) }
-}
-
-/// Tells whether it was there.
-fn remove_one(path: &Path) -> io::Result<bool> {
-    match std::fs::remove_file(path) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+    match std::fs::remove_file(folder.join(SPARE)) {
+        Ok(()) => File::open(folder)?.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// A copy of the bundle that nothing uses, open for writing and under its partial name, and what
+/// A copy of the bundle that nothing uses, open for writing, by a name that goes with it, and what
 /// is in it. `live` is what is in `run`.
 pub(crate) fn take(
     folder: &Path,
     run: &Path,
     (manifest, live): (&BundleManifest, &BundleProduct),
-) -> Result<(File, BundleProduct), BundleError> {
-    let (spare, partial) = (folder.join(SPARE), folder.join(PARTIAL));
-    let io = |error| BundleError::write(&partial, error);
-    let open = || OpenOptions::new().read(true).write(true).open(&partial);
+) -> Result<(File, TempPath, BundleProduct), BundleError> {
+    let spare = folder.join(SPARE);
+    let io = |error| BundleError::write(&spare, error);
     // One that somebody has changed would make a wrong bundle.
     let usable = manifest.spare.as_ref().filter(|made| product::is(&spare, made));
     if let Some(made) = usable {
+        let partial = temporary(folder)?.into_temp_path();
         std::fs::rename(&spare, &partial).map_err(io)?;
-        match open() {
+        match OpenOptions::new().read(true).write(true).open(&partial) {
             // A process still runs it, from when it was the bundle.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {}
             Err(error) => return Err(io(error)),
-            Ok(file) if is_ours_alone(&file).map_err(io)? => return Ok((file, made.clone())),
+            Ok(file) if is_ours_alone(&file).map_err(io)? => {
+                return Ok((file, partial, made.clone()));
+            }
             Ok(_) => {}
         }
     }
@@ -71,8 +61,8 @@ pub(crate) fn take(
     let data = original.metadata().map_err(|error| BundleError::io(run, error))?;
     copy_range(&original, 0, copy.as_file(), 0, data.len()).map_err(io)?;
     copy.as_file().set_permissions(data.permissions()).map_err(io)?;
-    copy.persist(&partial).map_err(|error| io(error.error))?;
-    Ok((open().map_err(io)?, live.clone()))
+    let (file, partial) = copy.into_parts();
+    Ok((file, partial, live.clone()))
 }
 
 /// Whether nobody would see that it changes: it has no other name, and no process has it open or
@@ -81,12 +71,10 @@ fn is_ours_alone(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() == 1 && os::lease::is_open_here_only(file))
 }
 
-/// The partial spare becomes the bundle, and the bundle the spare.
-pub(crate) fn swap(folder: &Path, run: &Path, partial: &Path) -> io::Result<()> {
-    let (former, spare) = (folder.join(FORMER), folder.join(SPARE));
-    remove_one(&former)?;
-    std::fs::hard_link(run, &former)?;
-    std::fs::rename(partial, run)?;
-    std::fs::rename(&former, &spare)?;
+/// The other file becomes the bundle, and the bundle the spare.
+pub(crate) fn swap(folder: &Path, run: &Path, other: TempPath) -> io::Result<()> {
+    let former = workplace::name().make_in(folder, |path| std::fs::hard_link(run, path))?;
+    other.persist(run).map_err(|error| error.error)?;
+    former.into_temp_path().persist(folder.join(SPARE)).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
 }

@@ -14,6 +14,7 @@ use crate::spare::SPARE;
 use crate::workplace;
 use image::elf::Loadable;
 use image::reasons;
+use loader::Environment;
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleProduct, BundleVerification, ChangeKind,
     Starts,
@@ -43,20 +44,30 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
         files += usize::from(folder.join(name).symlink_metadata().is_ok());
         changes.extend(change);
     }
-    let of_sources = sources::changes(&manifest.program, &manifest.modules, true);
-    let stale = !of_sources.is_empty();
+    let of_sources = sources::changed(&manifest.modules);
+    let mut stale = !of_sources.is_empty();
     changes.extend(of_sources);
     let Launch { starts, noticed, instead, closed } = match whole {
         true => launch(folder, &manifest, &mut changes),
         false => Launch::of(Starts::Unknown),
     };
+    let variable = noticed.as_deref().filter(|noticed| is_variable(noticed));
+    // Another variable makes the loader load other libraries, and no file has changed for that.
+    if variable.is_none() && changes.iter().all(|change| change.path != manifest.program) {
+        let own = Environment::own();
+        let replaced = sources::replaced(&manifest.program, &manifest.modules, &own);
+        stale |= !replaced.is_empty();
+        changes.extend(replaced);
+    }
     let reason = changes.first().map(|change| format!("{}: {}", change.path, change.found));
     let remedy = match starts {
-        Starts::Nothing if closed => format!("Mend that; {} is as it was made.", quoted(folder)),
+        Starts::Nothing if closed => {
+            format!("Mend that; what is in {} is as it was made.", quoted(folder))
+        }
         Starts::Nothing => nothing_starts(folder, &manifest.path()),
-        Starts::Original if noticed.as_deref().is_some_and(is_variable) && !stale => format!(
+        Starts::Original if variable.is_some() && !stale => format!(
             "Set or unset {}, as it was when the bundle was made.",
-            noticed.as_deref().unwrap_or_default()
+            variable.unwrap_or_default()
         ),
         _ => remedy(folder, &manifest, (whole, stale || noticed.is_some())),
     };
@@ -229,6 +240,9 @@ fn remedy(folder: &Path, manifest: &BundleManifest, (whole, stale): (bool, bool)
     let again = format!("headstart bundle{options} --out {out} {program}");
     if !manifest.path().exists() {
         return nothing_starts(folder, &manifest.path());
+    }
+    if original::is_unsuitable(&manifest.path()) {
+        return format!("Put the original back in the place of {program}, or remove {out}.");
     }
     if !whole {
         return match folder.join(RUN).symlink_metadata() {

@@ -17,7 +17,9 @@ pub(crate) fn lives<'a>(inputs: &Inputs, trace: &'a PhaseTrace) -> Vec<Life<'a>>
     };
     for life in &mut lives {
         let outlives = trace.processes.get(life.process).is_some_and(|p| outlives(trace, p));
-        life.background = outlives && asleep.contains(&inputs.program(&life.image.path));
+        let program = inputs.program(&life.image.path);
+        life.background = outlives && asleep.programs.contains(&program);
+        life.copies_sleep = asleep.copies.contains(&program);
     }
     lives
 }
@@ -31,20 +33,52 @@ pub(crate) fn outlives(trace: &PhaseTrace, process: &TracedProcess) -> bool {
 /// takes some of it.
 const WAITING: f64 = 0.25;
 
-/// Programs that outlive the launch, wait when it ends, and have waited for some time, in all of
-/// their threads.
-fn sleepers(inputs: &Inputs, recorded: &WaitTrace) -> BTreeSet<String> {
+/// What outlives the launch, waits when it ends, and has waited for some time, in all threads.
+#[derive(Default)]
+struct Asleep {
+    programs: BTreeSet<String>,
+    /// Programs of which copies do (fork(2) without execve(2)), and none that works.
+    copies: BTreeSet<String>,
+}
+
+fn sleepers(inputs: &Inputs, recorded: &WaitTrace) -> Asleep {
     let trace = &recorded.trace;
-    let left = trace.processes.iter().filter(|process| outlives(trace, process));
-    let asleep = left.filter(|process| {
-        let mut threads = recorded.threads.iter().filter(|thread| thread.pid == process.pid);
-        threads.all(|thread| {
-            let lived = trace.total_us - thread.started_us;
-            waited(recorded, thread.thread).is_some_and(|us| us >= lived * WAITING)
-        })
-    });
-    let images = asleep.filter_map(|process| process.images.last());
-    images.map(|image| inputs.program(&image.path)).collect()
+    let mut asleep = Asleep::default();
+    let mut working = BTreeSet::new();
+    for process in trace.processes.iter().filter(|process| outlives(trace, process)) {
+        let sleeps = is_asleep(recorded, process);
+        match (process.images.last(), sleeps) {
+            (Some(image), true) => drop(asleep.programs.insert(inputs.program(&image.path))),
+            (Some(_), false) => {}
+            (None, sleeps) => {
+                let to = if sleeps { &mut asleep.copies } else { &mut working };
+                to.extend(copied(trace, process).map(|path| inputs.program(path)));
+            }
+        }
+    }
+    asleep.copies.retain(|program| !working.contains(program));
+    asleep
+}
+
+fn is_asleep(recorded: &WaitTrace, process: &TracedProcess) -> bool {
+    let mut threads = recorded.threads.iter().filter(|thread| thread.pid == process.pid);
+    threads.all(|thread| {
+        let lived = recorded.trace.total_us - thread.started_us;
+        waited(recorded, thread.thread).is_some_and(|us| us >= lived * WAITING)
+    })
+}
+
+/// The program that a process without one of its own was forked from.
+fn copied<'a>(trace: &'a PhaseTrace, process: &TracedProcess) -> Option<&'a str> {
+    let mut parent = process.parent;
+    for _ in 0..trace.processes.len() {
+        let process = trace.processes.get(parent?)?;
+        if let Some(image) = process.images.last() {
+            return Some(&image.path);
+        }
+        parent = process.parent;
+    }
+    None
 }
 
 /// How long a thread waits within the launch; `None` where it works when the launch ends.

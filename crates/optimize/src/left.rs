@@ -8,6 +8,7 @@ use crate::selfbind::LIBRARIES;
 use crate::{Built, MadeOf, Subject};
 use bundle::original::{self, Original};
 use bundle::{BundleError, RUN, check_schema, kept, read_json, sources};
+use loader::Environment;
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Kept, KeptFile, Starts,
 };
@@ -91,7 +92,7 @@ const OLD: &str = "it was made by a version of headstart that did not record wha
 
 fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, BundleError> {
     let program = &manifest.original.path;
-    let mut found = of_kept(folder, program, &manifest.kept);
+    let mut found = of_kept(folder, program, &manifest.kept, &Environment::own());
     if manifest.kept.checked_at_start == Some(true) {
         match bundle::verify(&folder.join(FILES)) {
             Ok(of_bundle) => {
@@ -121,7 +122,9 @@ fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, B
         _ => "",
     };
     let again = format!("headstart optimize {allow}--out NEW -- {}", manifest.command);
-    Ok(settled(found, format!("Make it again in a new folder: {again}")))
+    let remedy =
+        format!("Make it again in a new folder, with the other options that it had: {again}");
+    Ok(settled(found, remedy))
 }
 
 fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleError> {
@@ -133,15 +136,28 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleE
     let Some(program) = program.filter(|_| !kept.files.is_empty()) else {
         return Err(wrong(OLD.to_owned()));
     };
-    let found = of_kept(folder, &program, &kept);
-    let program = quoted(name(&program));
-    let remedy =
-        format!("Make it again in a new folder: headstart elf selfbind --out NEW {program}");
+    // The copies are found without variables.
+    let found = of_kept(folder, &program, &kept, &Environment::default());
+    let path = PathBuf::from(name(&program));
+    let program = quoted(&path);
+    let remedy = if original::is_unsuitable(&path) {
+        format!("Put the original back in the place of {program}, or remove {}.", quoted(folder))
+    } else {
+        format!(
+            "Make it again in a new folder, with the options that it had: headstart elf selfbind \
+             --out NEW {program}"
+        )
+    };
     Ok(settled(found, remedy))
 }
 
 /// The files that were left, and those that they were made of.
-fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
+fn of_kept(
+    folder: &Path,
+    program: &str,
+    kept: &Kept,
+    environment: &Environment,
+) -> BundleVerification {
     let mut changes = kept::changes(folder, &kept.files);
     changes.extend(kept.stays_in.as_deref().and_then(|place| moved(folder, place)));
     let run = folder.join(RUN);
@@ -157,7 +173,12 @@ fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
         what: ChangeKind::Changed,
         found: reason.clone(),
     }));
-    changes.extend(sources::changes(program, &kept.modules, kept.modules.len() > 1));
+    let of_sources = sources::changed(&kept.modules);
+    let same = of_sources.iter().all(|change| change.path != program);
+    changes.extend(of_sources);
+    if same && kept.modules.len() > 1 {
+        changes.extend(sources::replaced(program, &kept.modules, environment));
+    }
     BundleVerification {
         schema: BUNDLE_SCHEMA,
         program: program.to_owned(),

@@ -17,6 +17,7 @@ use image::apply::is_of_disk;
 use image::reasons;
 use model::bundle::Kept;
 use model::optimization::{Manifest, OriginalFile};
+use model::text::text;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -236,8 +237,8 @@ impl Optimisation for ThroughLink<'_> {
 pub fn original(subject: &Subject) -> OriginalFile {
     let file = &subject.program.file;
     OriginalFile {
-        path: subject.program.path.display().to_string(),
-        file: file.display().to_string(),
+        path: text(&subject.program.path),
+        file: text(file),
         bytes: fs::metadata(file).map_or(0, |data| data.len()),
         build_id: image::elf::facts(file).ok().and_then(|facts| facts.build_id),
     }

@@ -229,21 +229,22 @@ fn listing(folder: &Path) -> Vec<String> {
 
 /// Says so where another file has the same name to loaders, which do not regard case.
 fn twin(present: &[String], file: &str) -> Option<String> {
-    let same = |other: &&String| {
-        *other != file && key_of_file(Path::new(other)) == key_of_file(Path::new(file))
-    };
-    let other = present.iter().find(same)?;
+    let key = key_of_file(Path::new(file));
+    let mut same = present.iter().filter(|other| key_of_file(Path::new(other)) == key);
+    let (one, other) = (same.next()?, same.next()?);
     Some(format!(
-        "to a loader, {file} and {other} have the same name, and it loads only one of \
-         them"
+        "to a loader, {one} and {other} have the same name, and it loads only one of them"
     ))
 }
 
 /// The file of that name, opened; a sentence where it cannot be.
 fn open(folder: &Path, file: &str) -> Result<PeFile, String> {
-    let path = folder.join(file);
+    let mut path = folder.join(file);
     if !path.exists() {
-        return Err(format!("{file} is missing"));
+        let key = key_of_file(Path::new(file));
+        let same = |other: &String| key_of_file(Path::new(other)) == key;
+        let found = listing(folder).into_iter().find(same);
+        path = folder.join(found.ok_or_else(|| format!("{file} is missing"))?);
     }
     PeFile::open(&path).map_err(|error| error.to_string())
 }

@@ -1,4 +1,5 @@
 use super::life::{Life, Stretch, extent};
+use crate::background::outlives;
 use crate::time::ns;
 use model::{Phase, PhaseTrace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,7 +136,9 @@ fn claims(trace: &PhaseTrace, lives: &[Life], total: i64) -> Vec<Claim> {
         }
         let (from, to) = extent(process, index, total);
         if let Some(life) = parent_life(trace, lives, index, from) {
-            claims.push(Claim { from, to, life, copy: true, background: false });
+            let background =
+                outlives(trace, process) && lives.get(life).is_some_and(|life| life.copies_sleep);
+            claims.push(Claim { from, to, life, copy: true, background });
         }
     }
     claims

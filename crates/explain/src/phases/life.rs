@@ -26,6 +26,8 @@ pub(crate) struct Life<'a> {
     pub notes: Vec<String>,
     /// It outlives the launch and sleeps most of the time: the launch does not wait for it.
     pub background: bool,
+    /// So do its copies that execute nothing.
+    pub copies_sleep: bool,
 }
 
 impl Life<'_> {
@@ -111,7 +113,17 @@ fn life<'a>(
             Stretch { phase, from: pair[0].1, to: pair[1].1 }
         })
         .collect();
-    Life { image, process, pid, started, ended, stretches, notes, background: false }
+    Life {
+        image,
+        process,
+        pid,
+        started,
+        ended,
+        stretches,
+        notes,
+        background: false,
+        copies_sleep: false,
+    }
 }
 
 /// Marks by stage and time: the first of each kind; one that contradicts the order is left out.

@@ -56,7 +56,7 @@ pub fn expect_record(folder: &Path) -> Result<()> {
     if !entries().any(|entry| is_pe(entry.path())) {
         return Ok(());
     }
-    let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+    let source = std::io::Error::other("there is no such file");
     let path = folder.join(RECORD).display().to_string();
     let remedy = "without it the Windows files in this folder cannot be verified; if headstart pe \
          ordinal has converted them, copy it from the folder where it wrote them; headstart pe \
@@ -70,8 +70,8 @@ pub fn forget(arguments: &DllArgs) -> Result<()> {
     for folder in folders(&arguments.files) {
         let record = folder.join(RECORD);
         let Ok(found) = dlls::ordinal::verify(&folder) else { continue };
-        if found.functions > 0 || !found.mismatches.is_empty() {
-            stays(arguments, &record, found.functions)?;
+        if found.functions + found.unrecorded > 0 || !found.mismatches.is_empty() {
+            stays(arguments, &record, found.functions + found.unrecorded)?;
             continue;
         }
         std::fs::remove_file(&record).map_err(|source| FileError {

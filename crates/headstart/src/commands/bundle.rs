@@ -56,7 +56,7 @@ fn in_folder<T>(folder: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = match std::fs::create_dir_all(folder) {
         Err(source) => Err(BundleError::Write { path: path(), source }.into()),
         Ok(()) if os::program::is_on_noexec(folder) => {
-            let found = "its file system is mounted with noexec".to_owned();
+            let found = "is on a file system that is mounted with noexec".to_owned();
             let remedy = "name a folder with --out where programs can be started";
             Err(BundleError::Occupied { path: path(), found, remedy }.into())
         }

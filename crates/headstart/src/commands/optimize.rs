@@ -12,6 +12,7 @@ use anyhow::Result;
 use measured::{Asked, Measured};
 use model::bundle::Kept;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, Optimization, VariantState};
+use model::text::text;
 use model::{Request, Until};
 use optimize::search::{Choice, trials};
 use optimize::{Launches, Optimisation, Place, Scratch, Subject, Terms, Trial, Verifier};
@@ -179,7 +180,7 @@ fn optimization(
         schema: OPTIMIZATION_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         command: subject.command.line(),
-        program: subject.program.path.display().to_string(),
+        program: text(&subject.program.path),
         confidence: measured.warm.rules.confidence,
         variants: figures::variants(subject, trials, measured),
         best,
@@ -218,17 +219,17 @@ fn leave(
         schema: OPTIMIZATION_SCHEMA,
         headstart: found.headstart.clone(),
         variant: found.best.clone(),
-        starts: starts.display().to_string(),
+        starts: text(&starts),
         command: found.command.clone(),
         original: optimize::place::original(subject),
         figures: figures.cloned().collect(),
-        replaced: replaced.iter().map(|path| path.display().to_string()).collect(),
+        replaced: replaced.iter().map(text).collect(),
         notes: built.map(|built| built.notes).unwrap_or_default(),
         undo: format!("remove this folder ({}); the original is unchanged", folder.display()),
         kept: Kept::default(),
     };
     place.leave(&manifest)?;
-    found.out = Some(folder.display().to_string());
+    found.out = Some(text(&folder));
     Ok(())
 }
 

@@ -98,7 +98,7 @@ pub(super) fn file(path: &Path, writers: &Writers) -> Result<(PathBuf, Metadata)
         ));
     }
     if data.uid() != rustix::process::geteuid().as_raw() {
-        return refuse("it is not yours; write a copy with --out".to_owned());
+        return refuse("it belongs to another user: run this as its owner".to_owned());
     }
     if let Some(privilege) = privilege(&real) {
         return refuse(format!("it is {}, and stays as it is", privilege.name()));

@@ -198,7 +198,7 @@ fn a_thread_that_is_killed_while_it_waits_has_waited() {
 
 #[test]
 fn descriptors_that_poll_ignores_are_no_files() {
-    waits_once("ignored", "poll", WaitFor::Event);
+    waits_once("ignored", "poll", WaitFor::Time);
 }
 
 /// By which a server in the background is told from work.

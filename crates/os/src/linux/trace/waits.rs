@@ -248,12 +248,16 @@ const POLLED: u64 = 8;
 /// only wake the program itself do not count.
 fn polled(tid: Tid, array: u64, length: u64) -> (WaitFor, Option<String>) {
     let mut kinds: Vec<(WaitFor, Option<String>)> = Vec::new();
+    let mut ignored = 0;
     for index in 0..length {
         // `fd` is the first half of the structure.
         let word = ptrace::read_words::<1>(tid, array.wrapping_add(index * 8));
         let kind = match word {
             // poll(2) passes over it.
-            Some([word]) if (word as i32) < 0 => continue,
+            Some([word]) if (word as i32) < 0 => {
+                ignored += 1;
+                continue;
+            }
             Some([word]) => described(tid, word as i32),
             None => (Event, None),
         };
@@ -263,6 +267,7 @@ fn polled(tid: Tid, array: u64, length: u64) -> (WaitFor, Option<String>) {
     }
     match &kinds[..] {
         [only] => only.clone(),
+        [] if ignored == length => (Time, None),
         _ => (Event, None),
     }
 }
