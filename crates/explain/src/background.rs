@@ -161,4 +161,26 @@ mod tests {
         inputs.until_ready = true;
         assert!(in_background(&inputs).is_empty());
     }
+
+    /// As a server does that forks, and executes nothing.
+    #[test]
+    fn copies_that_sleep_are_charged_nothing() {
+        let mut inputs = inputs();
+        let Reading::Value(recorded) = &mut inputs.wait_trace else { unreachable!() };
+        let copy = |pid| TracedProcess { images: Vec::new(), ..process(pid, "", 5000.0) };
+        recorded.trace.processes.push(copy(6));
+        let thread = |pid| ThreadLife { pid, thread: pid, started_us: 0.0, ended_us: 5000.0 };
+        recorded.threads.push(thread(6));
+        recorded.waits.push(wait(6, 10.0, 4000.0));
+        let sleeping = |inputs: &Inputs| {
+            let trace = &inputs.wait_trace.value().unwrap().trace;
+            lives(inputs, trace).iter().any(|life| life.copies_sleep)
+        };
+        assert!(sleeping(&inputs));
+        // Another one works.
+        let Reading::Value(recorded) = &mut inputs.wait_trace else { unreachable!() };
+        recorded.trace.processes.push(copy(7));
+        recorded.threads.push(thread(7));
+        assert!(!sleeping(&inputs));
+    }
 }

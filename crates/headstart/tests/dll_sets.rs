@@ -351,6 +351,21 @@ fn a_record_stays_while_a_file_needs_it() {
     assert!(said.contains("stays: files beside it import 120 functions by ordinal"), "{said}");
     assert!(record.exists());
     assert_eq!(json(&["verify", "--json", &text(folder.path())])["functions"], 120);
+    // Loaders do not regard letter case.
+    let (named, lower) =
+        (folder.path().join("LoadTimeDLL_1.dll"), folder.path().join("loadtimedll_1.dll"));
+    fs::rename(&named, &lower).unwrap();
+    assert_eq!(run(&["verify", &text(folder.path())]).status.code(), Some(0));
+    fs::rename(&lower, &named).unwrap();
+    // Another importer by ordinal keeps the record, though that does not list it.
+    let stranger = folder.path().join("Stranger.exe");
+    fs::copy(&second, &stranger).unwrap();
+    stdout(&run(&["pe", "ordinal", "--undo", &text(&second)]));
+    assert!(record.exists());
+    fs::remove_file(&stranger).unwrap();
+    fs::remove_file(&record).unwrap();
+    stdout(&run(&with(&["pe", "ordinal", "--in-place"], &all)));
+    stdout(&run(&["pe", "ordinal", "--undo", &files[0]]));
     // A DLL that is away for a while takes nothing from what its importer means.
     let (library, away) = (folder.path().join("LoadTimeDLL_2.dll"), folder.path().join("away"));
     fs::rename(&library, &away).unwrap();

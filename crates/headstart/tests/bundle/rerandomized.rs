@@ -129,9 +129,27 @@ fn a_spare_of_other_content_is_not_used() {
     stage.bundle_one(FIXED);
     let size = |name: &str| fs::metadata(stage.path(name)).unwrap().len();
     assert_eq!(size("former"), size("made/fixed/run"));
-    fs::rename(stage.path("former"), stage.path("made/fixed/.spare")).unwrap();
+    let spare = stage.path("made/fixed/.spare");
+    fs::rename(stage.path("former"), &spare).unwrap();
+    let before = fs::read(&spare).unwrap();
+    let out = stage.text(FIXED);
+    let program = stage.text("program");
+    // It may be somebody's file by now.
+    for words in [&["rerandomize", &out][..], &["bundle", "--fixed", "--out", &out, &program]] {
+        let told = run(words);
+        assert_eq!(told.status.code(), Some(6), "{}", stderr(&told));
+        assert!(stderr(&told).contains(".spare"), "{}", stderr(&told));
+        assert!(fs::read(&spare).unwrap() == before, "{words:?}");
+    }
+    fs::remove_file(&spare).unwrap();
     rerandomize();
     assert!(stage.runs_merged(FIXED));
+    // Nor is one replaced beside a bundle that has none.
+    fs::remove_file(&spare).unwrap();
+    stage.bundle_one(FIXED);
+    fs::write(&spare, "mine").unwrap();
+    assert_eq!(run(&["rerandomize", &out]).status.code(), Some(6));
+    assert_eq!(fs::read(&spare).unwrap(), b"mine");
 }
 
 #[test]

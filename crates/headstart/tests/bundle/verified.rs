@@ -120,6 +120,23 @@ fn is_current(stage: &Stage, kind: &str) {
     assert!(output.status.success(), "{kind}: {}{}", stdout(&output), stderr(&output));
 }
 
+/// No file has changed: what another environment brings is that of the environment.
+#[test]
+fn a_variable_is_named_and_nothing_is_blamed_for_it() {
+    let Some(stage) = Stage::bundled() else { return };
+    for (name, value) in
+        [("LD_PRELOAD", "/lib/x86_64-linux-gnu/libm.so.6"), ("LD_LIBRARY_PATH", "/usr/lib/gcc")]
+    {
+        let mut verify = Command::new(env!("CARGO_BIN_EXE_headstart"));
+        verify.env_remove("LD_LIBRARY_PATH").env(name, value);
+        let output = verify.args(["verify", &stage.text(OUT)]).output().unwrap();
+        let said = stdout(&output);
+        assert!(said.contains(name) && said.contains("Set or unset"), "{said}");
+        assert!(!said.contains("libm.so.6") && !said.contains("Make the bundle"), "{said}");
+        assert!(output.status.success(), "{said}");
+    }
+}
+
 #[test]
 fn what_was_made_is_looked_at_too() {
     let Some(stage) = Stage::bundled() else { return };
@@ -179,7 +196,10 @@ fn the_spare_is_looked_at_too_and_is_used_only_as_it_was_left() {
             not_as_made(&stage, FIXED, ".spare", "the spare");
         }
         fs::write(&spare, &flipped).unwrap();
-        // What would be wrong is made anew from what is right.
+        // What would be wrong is made anew from what is right, once it is out of the way.
+        assert_eq!(run(&["rerandomize", &stage.text(FIXED)]).status.code(), Some(6));
+        assert!(fs::read(&spare).unwrap() == flipped);
+        fs::remove_file(&spare).unwrap();
         rerandomize();
         is_current(&stage, FIXED);
         let said = stdout(&stage.start("made/fixed/run").output().unwrap());
