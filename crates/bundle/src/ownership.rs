@@ -176,7 +176,7 @@ impl Manifests {
         if lstat(path)?.is_none() || self.all().any(ours) {
             return Ok(());
         }
-        Err(occupied(path, "is not as headstart rerandomize left it, or another file"))
+        Err(occupied(path, "is not the file that headstart rerandomize left there"))
     }
 
     fn may_replace_symbols(&self, path: &Path) -> Result<(), BundleError> {
