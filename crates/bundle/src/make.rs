@@ -109,8 +109,7 @@ pub(crate) fn make_at(
     write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
     spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
-    // What is not published has no manifest.
-    publish(file, &run, owned).inspect_err(|_| drop(std::fs::remove_file(folder.join(PENDING))))?;
+    publish(file, &run, owned).inspect_err(|_| withdraw_manifest(folder))?;
     write_whole(folder, SYMBOLS, commands.as_bytes())?;
     finish(folder)?;
     let bound = relocated.iter().map(|module| module.work.references).sum();
@@ -130,6 +129,12 @@ fn publish(file: NamedTempFile, run: &Path, owned: &Owned) -> Result<(), BundleE
     let replaces = owned.still()?;
     let named = if replaces { file.persist(run) } else { file.persist_noclobber(run) };
     named.map(drop).map_err(|error| BundleError::write(run, error.error))
+}
+
+/// What does not get its place has no manifest.
+pub(crate) fn withdraw_manifest(folder: &Path) {
+    // What went wrong before is what matters.
+    let _ = std::fs::remove_file(folder.join(PENDING));
 }
 
 /// Ends what an earlier headstart did not finish.

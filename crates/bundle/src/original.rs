@@ -1,6 +1,7 @@
 //! What a launch does that starts the original in the place of what was made of it.
 
-use crate::verify::{is_already as already, looks};
+use crate::verify::{is_already, looks};
+use image::ImageError;
 use image::elf::Loadable;
 use loader::{Environment, GraphError};
 use model::bundle::{BundleChange, ChangeKind, Starts};
@@ -84,12 +85,15 @@ pub fn not_loaded(program: &Path) -> Option<String> {
 /// Whether nothing can be made of what stands in the original's place: a script, a static program,
 /// a bundle, or one with privileges.
 pub fn is_unsuitable(program: &Path) -> bool {
-    let usable = |image: Loadable| {
-        image.interpreter.is_some()
-            && already(&image).is_none()
-            && image::apply::privilege(program).is_none()
-    };
-    !Loadable::open(program).is_ok_and(usable)
+    match Loadable::open(program) {
+        Ok(image) => {
+            image.interpreter.is_none()
+                || is_already(&image).is_some()
+                || image::apply::privilege(program).is_some()
+        }
+        // Whoever may read it knows.
+        Err(error) => !matches!(error, ImageError::Io { .. }),
+    }
 }
 
 fn is_script(program: &Path) -> bool {

@@ -84,7 +84,7 @@ fn moved(
     let next =
         BundleManifest { product: Some(product), spare: Some(live.clone()), ..manifest.clone() };
     make::write_manifest(&next, folder, PENDING)?;
-    owned.still().inspect_err(|_| drop(std::fs::remove_file(folder.join(PENDING))))?;
+    owned.still().inspect_err(|_| make::withdraw_manifest(folder))?;
     spare::swap(folder, &run, partial).map_err(|error| BundleError::write(&run, error))?;
     make::finish(folder)?;
     Ok((to, words))

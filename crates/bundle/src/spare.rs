@@ -6,7 +6,7 @@
 use crate::error::BundleError;
 use crate::ownership::Owned;
 use crate::product;
-use crate::workplace::{self, temporary};
+use crate::workplace::{temporary, temporary_names};
 use model::bundle::{BundleManifest, BundleProduct};
 use os::copy::copy_range;
 use std::fs::{File, OpenOptions};
@@ -73,7 +73,7 @@ fn is_ours_alone(file: &File) -> io::Result<bool> {
 
 /// The other file becomes the bundle, and the bundle the spare.
 pub(crate) fn swap(folder: &Path, run: &Path, other: TempPath) -> io::Result<()> {
-    let former = workplace::name().make_in(folder, |path| std::fs::hard_link(run, path))?;
+    let former = temporary_names().make_in(folder, |path| std::fs::hard_link(run, path))?;
     other.persist(run).map_err(|error| error.error)?;
     former.into_temp_path().persist(folder.join(SPARE)).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()

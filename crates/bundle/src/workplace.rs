@@ -51,11 +51,11 @@ fn is_temporary(name: &[u8]) -> bool {
 
 /// A file that is to get another name when it is whole.
 pub(crate) fn temporary(folder: &Path) -> Result<NamedTempFile, BundleError> {
-    name().tempfile_in(folder).map_err(|error| BundleError::write(folder, error))
+    temporary_names().tempfile_in(folder).map_err(|error| BundleError::write(folder, error))
 }
 
-/// Names of such files.
-pub(crate) fn name() -> tempfile::Builder<'static, 'static> {
+/// Makes files with such names.
+pub(crate) fn temporary_names() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX);
     builder

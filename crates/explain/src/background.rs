@@ -1,7 +1,7 @@
 //! Processes that sleep in the background: a launch ends without waiting for them.
 
 use crate::inputs::Inputs;
-use crate::phases::{self, Life};
+use crate::phases::{self, Life, outlives};
 use model::{PhaseTrace, TracedProcess, WaitTrace};
 use std::collections::BTreeSet;
 
@@ -22,11 +22,6 @@ pub(crate) fn lives<'a>(inputs: &Inputs, trace: &'a PhaseTrace) -> Vec<Life<'a>>
         life.copies_sleep = asleep.copies.contains(&program);
     }
     lives
-}
-
-/// Whether a process was left running when the launch ended.
-pub(crate) fn outlives(trace: &PhaseTrace, process: &TracedProcess) -> bool {
-    process.parent.is_some() && process.ended_us > trace.total_us
 }
 
 /// Of its life within the launch a sleeper waits this part at least: on a busy machine its start

@@ -1,9 +1,10 @@
-use crate::background::{lives, outlives};
+use crate::background::lives;
 use crate::faults::{self, Attribution};
 use crate::findings::{self, Found, Scopes};
 use crate::inputs::Inputs;
 use crate::modules::{Modules, chosen_log, modules};
 use crate::names::loader_kind;
+use crate::phases::outlives;
 use crate::phases::{
     Charges, END_UNSEEN, Life, charge, listed, phase_at, segments, trace_from_log,
 };

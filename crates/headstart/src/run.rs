@@ -6,7 +6,7 @@ use crate::output::may_be_written;
 use crate::{output, progress, runs};
 use anyhow::Result;
 use lab::{Bench, Chill, LabError, RunFolder, Stop};
-use model::{Experiment, Request, Results, Rules, Sample, Until, Variant};
+use model::{Experiment, OutputTo, Request, Results, Rules, Sample, Until, Variant};
 use os::attend::Options;
 use os::clock::TICKS_PER_SECOND;
 use os::launcher::Launcher;
@@ -61,8 +61,15 @@ pub fn run(
             let text = "--resume already knows the commands; omit them";
             return Err(Usage(text.to_owned()).into());
         }
-        (Some(path), None) => resume(path, schedule)?,
-        (None, Some(variants)) => begin(variants, schedule, launching)?,
+        (Some(path), None) => {
+            let begun = resume(path, schedule)?;
+            not_among_results(&begun.experiment.variants, output)?;
+            begun
+        }
+        (None, Some(variants)) => {
+            not_among_results(&variants, output)?;
+            begin(variants, schedule, launching)?
+        }
         (None, None) => return Err(Usage("name a command to launch".to_owned()).into()),
     };
     let line = match output.look.look() {
@@ -71,6 +78,17 @@ pub fn run(
     };
     let stop = launch_all(launcher, &mut begun, &line);
     Ok(finish(begun, stop))
+}
+
+/// What programs print would be in the midst of what another program is to read.
+fn not_among_results(variants: &[Variant], output: &OutputArgs) -> Result<()> {
+    let shown = variants.iter().any(|variant| variant.streams.output == OutputTo::Inherit);
+    if shown && (output.json || output.csv || output.markdown) {
+        let text = "the programs' output would be mixed with the results: write these to a file \
+                    (--export FILE.json), or leave out --show-output and --output inherit";
+        return Err(Usage(text.to_owned()).into());
+    }
+    Ok(())
 }
 
 fn begin(

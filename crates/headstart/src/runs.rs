@@ -93,7 +93,10 @@ pub fn moved(experiment: &Experiment) -> Option<String> {
 pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
     let said = match interrupted {
         true => "interrupted",
-        false => "the launches so far are kept; once the cause of the error below is fixed",
+        false => {
+            "the launches so far are kept; once the cause of the error below is mended, without a change \
+                  of the commands"
+        }
     };
     match kept {
         Some(path) => {

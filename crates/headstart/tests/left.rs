@@ -109,6 +109,19 @@ fn a_program_named_from_the_working_folder_is_known_from_everywhere() {
     assert_eq!(told.status.code(), Some(1), "{}", stdout(&told));
 }
 
+/// The copies go on as before where a variable brings another library to the program.
+#[test]
+fn what_a_variable_brings_is_no_change() {
+    let Some(stage) = Stage::new() else { return };
+    let out = stage.path("out");
+    stdout(&run(&["elf", "selfbind", "--out", text(&out), text(&stage.path("program"))]));
+    for (name, value) in [("LD_PRELOAD", "libm.so.6"), ("LD_LIBRARY_PATH", "/usr/lib/gcc")] {
+        let mut verify = std::process::Command::new(env!("CARGO_BIN_EXE_headstart"));
+        let told = verify.env(name, value).args(["verify", text(&out)]).output().unwrap();
+        assert!(told.status.success(), "{name}: {}", stdout(&told));
+    }
+}
+
 /// The files are as they were left, and yet nothing starts.
 #[test]
 fn copies_on_a_file_system_without_programs_are_not_current() {

@@ -19,6 +19,25 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
+/// JSON that a script is to read has nothing else in it.
+#[test]
+fn what_programs_print_is_not_among_the_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("run").display().to_string();
+    for shown in [&["--show-output"][..], &["--output", "inherit"]] {
+        for format in ["--json", "--csv", "--markdown"] {
+            let words = [&["measure", "-r", "2", format], shown, &["echo", "hi"]].concat();
+            let output = run(&words);
+            assert_eq!(output.status.code(), Some(2), "{words:?}");
+            assert!(output.stdout.is_empty() && stderr(&output).contains("--export"), "{words:?}");
+        }
+    }
+    let words = ["measure", "-r", "2", "-w", "0", "--show-output", "--save", &kept, "echo", "hi"];
+    assert!(stdout(&run(&words)).contains("hi\n"));
+    assert_eq!(run(&["measure", "--json", "--resume", &kept]).status.code(), Some(2));
+    assert!(run(&["measure", "--resume", &kept]).status.success());
+}
+
 #[test]
 fn json_has_what_scripts_rely_on() {
     let found = json(&["measure", "--runs", "7", "--json", "--", "sh", "-c", "exit 0"]);

@@ -43,7 +43,7 @@ pub enum LabError {
     },
     /// A command that is run around launches failed.
     #[error(
-        "{option} {command}: it {}{output}{} it; where its failure does not matter, append '|| true' (a shell runs it then)",
+        "{option} {command}: it {}{output}{} it; where its failure does not matter, append '|| true' (not with -N)",
         describe(.ending),
         if .output.is_empty() { "; correct" } else { "\nCorrect" }
     )]
@@ -108,8 +108,7 @@ mod tests {
             let (command, output) = ("false".to_owned(), output.to_owned());
             LabError::Hook { option: "--prepare", command, ending: Ending::Code(1), output }
         };
-        let remedy =
-            "orrect it; where its failure does not matter, append '|| true' (a shell runs it then)";
+        let remedy = "orrect it; where its failure does not matter, append '|| true' (not with -N)";
         let text = hook("").to_string();
         assert_eq!(text, format!("--prepare false: it ended with exit code 1; c{remedy}"));
         let text = hook("; it wrote:\n  | no").to_string();

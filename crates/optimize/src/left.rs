@@ -92,7 +92,7 @@ const OLD: &str = "it was made by a version of headstart that did not record wha
 
 fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, BundleError> {
     let program = &manifest.original.path;
-    let mut found = of_kept(folder, program, &manifest.kept, &Environment::own());
+    let mut found = of_kept(folder, program, &manifest.kept);
     if manifest.kept.checked_at_start == Some(true) {
         match bundle::verify(&folder.join(FILES)) {
             Ok(of_bundle) => {
@@ -136,8 +136,7 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleE
     let Some(program) = program.filter(|_| !kept.files.is_empty()) else {
         return Err(wrong(OLD.to_owned()));
     };
-    // The copies are found without variables.
-    let found = of_kept(folder, &program, &kept, &Environment::default());
+    let found = of_kept(folder, &program, &kept);
     let path = PathBuf::from(name(&program));
     let program = quoted(&path);
     let remedy = if original::is_unsuitable(&path) {
@@ -152,12 +151,7 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleE
 }
 
 /// The files that were left, and those that they were made of.
-fn of_kept(
-    folder: &Path,
-    program: &str,
-    kept: &Kept,
-    environment: &Environment,
-) -> BundleVerification {
+fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
     let mut changes = kept::changes(folder, &kept.files);
     changes.extend(kept.stays_in.as_deref().and_then(|place| moved(folder, place)));
     let run = folder.join(RUN);
@@ -177,7 +171,7 @@ fn of_kept(
     let same = of_sources.iter().all(|change| change.path != program);
     changes.extend(of_sources);
     if same && kept.modules.len() > 1 {
-        changes.extend(sources::replaced(program, &kept.modules, environment));
+        changes.extend(replaced(program, kept));
     }
     BundleVerification {
         schema: BUNDLE_SCHEMA,
@@ -191,6 +185,15 @@ fn of_kept(
         remedy: None,
         changes,
     }
+}
+
+/// Libraries that the program loads in the place of those that the files were made of. What only
+/// this environment brings (LD_PRELOAD, LD_LIBRARY_PATH) is no change of a file.
+fn replaced(program: &str, kept: &Kept) -> Vec<BundleChange> {
+    let found = |environment| sources::replaced(program, &kept.modules, &environment);
+    let changes = found(Environment::own());
+    let without = if changes.is_empty() { Vec::new() } else { found(Environment::default()) };
+    if without.is_empty() { Vec::new() } else { changes }
 }
 
 fn moved(folder: &Path, place: &str) -> Option<BundleChange> {

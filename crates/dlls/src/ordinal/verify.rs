@@ -208,9 +208,7 @@ impl Record {
 fn unrecorded(folder: &Path, present: &[String], record: &Record) -> u64 {
     let keys: BTreeSet<Vec<u8>> = present.iter().map(|file| key_of_file(Path::new(file))).collect();
     let of = |file: &String| {
-        let listed = record.importers.iter().filter(|importer| {
-            key_of_file(Path::new(&importer.file)) == key_of_file(Path::new(file))
-        });
+        let listed = record.importers.iter().filter(|importer| is_same(&importer.file, file));
         let listed: BTreeSet<(Vec<u8>, u16)> = listed
             .flat_map(|importer| &importer.imports)
             .flat_map(|from| from.functions.iter().map(|(by, _)| (key(from.dll.as_bytes()), *by)))
@@ -227,10 +225,14 @@ fn listing(folder: &Path) -> Vec<String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
+/// Whether two files have one name to loaders.
+fn is_same(one: &str, other: &str) -> bool {
+    key_of_file(Path::new(one)) == key_of_file(Path::new(other))
+}
+
 /// Says so where another file has the same name to loaders, which do not regard case.
 fn twin(present: &[String], file: &str) -> Option<String> {
-    let key = key_of_file(Path::new(file));
-    let mut same = present.iter().filter(|other| key_of_file(Path::new(other)) == key);
+    let mut same = present.iter().filter(|other| is_same(other, file));
     let (one, other) = (same.next()?, same.next()?);
     Some(format!(
         "to a loader, {one} and {other} have the same name, and it loads only one of them"
@@ -241,9 +243,7 @@ fn twin(present: &[String], file: &str) -> Option<String> {
 fn open(folder: &Path, file: &str) -> Result<PeFile, String> {
     let mut path = folder.join(file);
     if !path.exists() {
-        let key = key_of_file(Path::new(file));
-        let same = |other: &String| key_of_file(Path::new(other)) == key;
-        let found = listing(folder).into_iter().find(same);
+        let found = listing(folder).into_iter().find(|other| is_same(other, file));
         path = folder.join(found.ok_or_else(|| format!("{file} is missing"))?);
     }
     PeFile::open(&path).map_err(|error| error.to_string())

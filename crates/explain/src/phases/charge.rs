@@ -1,5 +1,4 @@
-use super::life::{Life, Stretch, extent};
-use crate::background::outlives;
+use super::life::{Life, Stretch, extent, outlives};
 use crate::time::ns;
 use model::{Phase, PhaseTrace};
 use std::collections::{BTreeMap, BTreeSet};

@@ -30,6 +30,11 @@ pub(crate) struct Life<'a> {
     pub copies_sleep: bool,
 }
 
+/// Whether a process was left running when the launch ended.
+pub(crate) fn outlives(trace: &PhaseTrace, process: &TracedProcess) -> bool {
+    process.parent.is_some() && process.ended_us > trace.total_us
+}
+
 impl Life<'_> {
     /// Nanoseconds by phase; they sum to `ended - started`.
     pub fn times(&self) -> BTreeMap<Phase, i64> {

@@ -34,7 +34,7 @@ pub struct AroundArgs {
     #[arg(long, value_name = "WHERE", value_parser = OsStringValueParser::new().try_map(output))]
     output: Vec<OutputTo>,
     /// Let the programs write to the terminal: --output inherit
-    #[arg(long, conflicts_with_all = ["output", "style", "json", "csv", "markdown"])]
+    #[arg(long, conflicts_with_all = ["output", "style"])]
     show_output: bool,
 }
 
