@@ -63,6 +63,9 @@ struct Reading {
 impl Reading {
     /// Up to `end` there is a hole.
     fn zeros(&mut self, end: u64) {
+        if self.bytes >= end {
+            return;
+        }
         self.buffer.fill(0);
         while self.bytes < end {
             let size = (end - self.bytes).min(CHUNK as u64);
@@ -96,8 +99,12 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// NT_GNU_BUILD_ID: another than the program's, as the file is another one, and another for each
-/// set of files and kind of bundle.
+/// Size of a build-id in bytes, and of the note with it.
+const BUILD_ID: usize = 20;
+pub(crate) const BUILD_ID_NOTE: usize = 16 + BUILD_ID;
+
+/// The note NT_GNU_BUILD_ID: another than the program's, as the file is another one, and another
+/// for each set of files and kind of bundle.
 pub(crate) fn build_id(graph: &Graph, contents: &[Content], fixed: bool) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update(if fixed { "headstart bundle, fixed" } else { "headstart bundle" });
@@ -107,12 +114,12 @@ pub(crate) fn build_id(graph: &Graph, contents: &[Content], fixed: bool) -> Vec<
         hash.update(&content.sha256);
     }
     let id = hash.finalize();
-    let mut note = Vec::new();
-    for word in [4_u32, 20, 3] {
+    let mut note = Vec::with_capacity(BUILD_ID_NOTE);
+    for word in [4, BUILD_ID as u32, 3] {
         note.extend_from_slice(&word.to_le_bytes());
     }
     note.extend_from_slice(b"GNU\0");
-    note.extend_from_slice(id.get(..20).unwrap_or(&[]));
+    note.extend_from_slice(id.get(..BUILD_ID).unwrap_or(&[]));
     note
 }
 

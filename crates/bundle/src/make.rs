@@ -89,10 +89,13 @@ pub(crate) fn make_at(
     let places = members::choose(&graph, &options.outside);
     let bases = bases(&graph, &places, options).map_err(declined)?;
     let fixed = options.fixed;
-    let contents = Content::of_modules(&graph)?;
-    let build_id = content::build_id(&graph, &contents, fixed);
-    let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed, build_id };
-    let plan = plan::plan(&graph, &relocated, &places, &wanted)?;
+    let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
+    let (plan, contents) = rayon::join(
+        || plan::plan(&graph, &relocated, &places, &wanted),
+        || Content::of_modules(&graph),
+    );
+    let (mut plan, contents) = (plan?, contents?);
+    plan.set_build_id(content::build_id(&graph, &contents, fixed));
     let run = folder.join(RUN);
     let file = temporary(folder)?;
     let bytes = output::write(&plan, &graph, file.as_file(), &run)?;
@@ -102,9 +105,12 @@ pub(crate) fn make_at(
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
     let commands = debugger::commands(&graph, &plan.layout);
-    let made = product::of(file.path()).map_err(|error| BundleError::io(&run, error))?;
-    let made = (made, content::hash(commands.as_bytes()));
-    let manifest = manifest::of(program, &graph, &places, contents, &plan.layout, options, made);
+    let symbols = content::hash(commands.as_bytes());
+    let (product, manifest) = rayon::join(
+        || product::of(file.path()).map_err(|error| BundleError::io(&run, error)),
+        || manifest::of(program, &graph, &places, contents, &plan.layout, options, symbols),
+    );
+    let manifest = BundleManifest { product: Some(product?), ..manifest };
     settle(owned, folder)?;
     write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.

@@ -8,7 +8,7 @@ use crate::make::Options;
 use crate::members::{self, Place};
 use image::reasons;
 use loader::Graph;
-use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundleProduct, BundledModule};
+use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
 use model::text::text;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ pub(crate) const PENDING: &str = ".headstart.json.next";
 /// A manifest of a thousand libraries takes about one MiB.
 const LONGEST_BYTES: u64 = 64 << 20;
 
-/// Everything about the files; their contents in the order of the modules.
+/// Everything about the files that it was made of, with their contents in the order of the modules;
+/// nothing yet about the file that was made.
 pub(crate) fn of(
     program: &Path,
     graph: &Graph,
@@ -28,7 +29,7 @@ pub(crate) fn of(
     contents: Vec<Content>,
     layout: &Layout<'_>,
     options: &Options,
-    (product, symbols_sha256): (BundleProduct, String),
+    symbols_sha256: String,
 ) -> BundleManifest {
     let modules = graph.modules.iter().zip(places).zip(contents).enumerate();
     let modules = modules.map(|(index, ((module, place), content))| {
@@ -59,7 +60,7 @@ pub(crate) fn of(
         modules: modules.collect(),
         warnings: by_handle::warnings(graph, |index| layout.member(index).is_some()),
         symbols_sha256: Some(symbols_sha256),
-        product: Some(product),
+        product: None,
         spare: None,
     }
 }

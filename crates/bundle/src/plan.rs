@@ -12,7 +12,7 @@ use crate::members::Place;
 use crate::names;
 use crate::needs::Needs;
 use crate::own::{Begun, Own};
-use crate::read_only::{ReadOnly, Table};
+use crate::read_only::{BUILD_ID, ReadOnly, Table};
 use crate::sections::Section;
 use crate::tables::Relocations;
 use loader::{Graph, Relocated};
@@ -32,11 +32,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) bases: Bases,
     /// ET_EXEC: nothing moves.
     pub(crate) fixed: bool,
-    /// NT_GNU_BUILD_ID, the whole note.
-    pub(crate) build_id: Vec<u8>,
 }
 
-/// Everything that is to be written.
+/// Everything that is to be written; the build-id is set when the files' contents are known.
 pub(crate) struct Plan<'a> {
     pub(crate) layout: Layout<'a>,
     pub(crate) fixups: Fixups<'a>,
@@ -55,6 +53,15 @@ impl Plan<'_> {
     /// The table with a section of this name.
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.section.name == name)
+    }
+
+    /// Sets the build-id: the whole note.
+    pub(crate) fn set_build_id(&mut self, note: Vec<u8>) {
+        let table = self.tables.iter_mut().find(|table| table.section.name == BUILD_ID);
+        if let Some(table) = table {
+            debug_assert_eq!(table.bytes.len(), note.len());
+            table.bytes = note;
+        }
     }
 }
 
@@ -80,7 +87,7 @@ pub(crate) fn plan<'a>(
     let read_only = ReadOnly::new(graph, &layout, &fixups, own.end);
     let mut read_only = read_only.with_symbols(&exports, wanted, &needs, &start.names)?;
     own.set_names(&read_only.names);
-    read_only.add_program_tables(wanted).map_err(declined)?;
+    read_only.add_program_tables().map_err(declined)?;
     let copies = fixups.copied_later.iter().filter_map(|&(module, symbol, at)| {
         let export = exports.iter().position(|export| export.source == (module, symbol))?;
         Some((*read_only.of_exports.get(export)?, at))

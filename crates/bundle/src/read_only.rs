@@ -1,6 +1,7 @@
 //! The read-only tables at the end, one after the other: symbols, versions, relocations, what
 //! unwinders and the kernel look at.
 
+use crate::content::BUILD_ID_NOTE;
 use crate::error::BundleError;
 use crate::exports::{Export, Placed};
 use crate::fixups::Fixups;
@@ -22,6 +23,8 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Name of the version that the loader must know where there are packed relocations.
 const PACKED_VERSION: &str = "GLIBC_ABI_DT_RELR";
+/// Section with the build-id.
+pub(crate) const BUILD_ID: &str = ".note.gnu.build-id";
 const C_LIBRARY: &str = "libc.so.6";
 
 /// A table and its section.
@@ -122,12 +125,12 @@ impl<'m, 'a> ReadOnly<'m, 'a> {
         self.names = names.into_iter().map(|name| at + u64::from(name)).collect();
     }
 
-    /// Adds the loader's name, the build-id and the table for unwinding.
-    pub(crate) fn add_program_tables(&mut self, wanted: &Wanted<'_>) -> Result<(), String> {
+    /// Adds the loader's name, room for the build-id, and the table for unwinding.
+    pub(crate) fn add_program_tables(&mut self) -> Result<(), String> {
         let mut interpreter = self.graph.interpreter.clone().into_os_string().into_encoded_bytes();
         interpreter.push(0);
         self.add(".interp", spec::SHT_PROGBITS, 0, 1, interpreter);
-        self.add(".note.gnu.build-id", spec::SHT_NOTE, 0, 4, wanted.build_id.clone());
+        self.add(BUILD_ID, spec::SHT_NOTE, 0, 4, vec![0; BUILD_ID_NOTE]);
         let unwind = unwind::merge(&self.layout.members).map_err(|module| {
             let module = self.graph.modules.get(module);
             let name = module.map_or(String::new(), |module| members::file_name(&module.path));

@@ -41,12 +41,14 @@ pub fn rerandomize(folder: &Path) -> Result<Rerandomized, BundleError> {
 
 fn rerandomized(folder: &Path) -> Result<Rerandomized, BundleError> {
     let folder = &manifest::own_folder(folder);
-    // That there is a bundle at all is said first.
-    manifest::read(folder)?;
     let workplace = Workplace::enter(folder);
-    let owned = Owned::of(folder, None)?;
-    let manifest = owned.manifest.clone().filter(|manifest| manifest.fixed);
-    let manifest = manifest.ok_or_else(|| BundleError::NotFixed(folder.clone()))?;
+    // That there is no bundle at all comes before what else is wrong with the folder.
+    let owned = Owned::of(folder, None);
+    let owned = owned.map_err(|error| manifest::read(folder).err().unwrap_or(error))?;
+    let manifest = owned.manifest.clone().map_or_else(|| manifest::read(folder), Ok)?;
+    if !manifest.fixed {
+        return Err(BundleError::NotFixed(folder.clone()));
+    }
     let run = folder.join(RUN);
     let live = Loadable::open(&run)?;
     let from = low(&live);

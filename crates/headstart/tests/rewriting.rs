@@ -213,35 +213,61 @@ fn copy_of(verb: &str, out: &Path) -> PathBuf {
 
 #[test]
 fn a_copy_in_another_folder_finds_its_libraries_and_tells_what_it_may_not_find() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = with_library(folder.path(), FINDS) else { return };
+    let elsewhere = tempfile::tempdir().unwrap();
+    for verb in ["relr", "no-pie", "order-needed", "selfbind"] {
+        let out = elsewhere.path().join(verb);
+        let told = json(&["elf", verb, "--json", "--out", text(&out), text(&program)]);
+        assert_eq!(run_of(&copy_of(verb, &out)), b"found\n", "{verb}");
+        let note = told["notes"][0].as_str().unwrap();
+        assert!(!note.contains("asks where its own file is"), "{verb}: {note}");
+        assert!(note.contains(text(elsewhere.path())), "{verb}: {note}");
+    }
+}
+
+/// Its plain copy would not start there, and what it looks for beside itself would be missing.
+#[test]
+fn a_program_that_finds_libraries_and_asks_for_its_own_path_is_not_parted_from_them() {
     let asking = "static const char *where(void) { return \"/proc/self/exe\"; }\n\
         const char *(*volatile its_own)(void) = where;\n";
-    let clue = Some("/proc/self/exe");
-    // Nothing asks, the program does, a library that came with it does.
-    for (source, library, clue) in [(FINDS, "", None), (ASKS, "", clue), (FINDS, asking, clue)] {
+    // The program asks; a library that came with it does.
+    for (source, library) in [(ASKS, ""), (FINDS, asking)] {
         let folder = tempfile::tempdir().unwrap();
         let Some(program) = with_libraries(folder.path(), source, library) else { return };
         let elsewhere = tempfile::tempdir().unwrap();
-        for verb in ["relr", "no-pie", "order-needed", "selfbind"] {
+        let real = folder.path().canonicalize().unwrap();
+        for verb in ["relr", "no-pie", "order-needed"] {
             let out = elsewhere.path().join(verb);
-            let words = ["elf", verb, "--json", "--out"].map(std::ffi::OsStr::new);
-            let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
-            let made = command.args(words).arg(&out).arg(&program).output().unwrap();
-            assert!(made.status.success(), "{verb}: {}", stderr(&made));
-            let ran = Command::new(copy_of(verb, &out)).output().unwrap();
-            assert_eq!(ran.stdout, b"found\n", "{verb}: {}", stderr(&ran));
-            let told: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
-            let note = told["notes"][0].as_str().unwrap();
-            let asks = note.contains("asks where its own file is");
-            assert_eq!(asks, clue.is_some(), "{verb}: {note}");
-            assert!(clue.is_none_or(|clue| note.contains(clue)), "{verb}: {note}");
-            assert!(note.contains(elsewhere.path().to_str().unwrap()), "{verb}: {note}");
+            let told = run(&["elf", verb, "--out", text(&out), text(&program)]);
+            let reason = stderr(&told);
+            assert_eq!(told.status.code(), Some(1), "{verb}: {reason}");
+            assert!(reason.contains("asks where its own file is (/proc/self/exe)"), "{reason}");
+            assert!(!out.exists(), "{verb}");
+            // What it advises works, and there is nothing to tell.
+            let advice = real.join(verb);
+            assert!(reason.contains(&format!("--out {}", advice.display())), "{reason}");
+            let told = json(&["elf", verb, "--json", "--out", text(&advice), text(&program)]);
+            assert_eq!(told["notes"], serde_json::json!([]), "{verb}");
+            assert_eq!(run_of(&advice), b"found\n", "{verb}");
         }
-        // Beside the original there is nothing to tell.
-        let beside = folder.path().join("beside");
-        let words = ["elf", "relr", "--json", "--out", beside.to_str().unwrap()];
-        let told = json(&[&words[..], &[program.to_str().unwrap()]].concat());
-        assert_eq!(told["notes"], serde_json::json!([]));
+        // These copies keep their libraries beside them.
+        let out = elsewhere.path().join("selfbind");
+        let told = json(&["elf", "selfbind", "--json", "--out", text(&out), text(&program)]);
+        assert_eq!(run_of(&copy_of("selfbind", &out)), b"found\n");
+        let note = told["notes"][0].as_str().unwrap();
+        assert!(note.contains("asks where its own file is (/proc/self/exe)"), "{note}");
     }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn run_of(program: &Path) -> Vec<u8> {
+    let ran = Command::new(program).output().unwrap();
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    ran.stdout
 }
 
 /// Parts of a search path end at colons, and words that begin with a dollar sign are replaced.

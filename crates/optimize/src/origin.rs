@@ -43,6 +43,35 @@ pub fn note(image: &Loadable, graph: Option<&Graph>, file: &Path, target: &Path)
     ))
 }
 
+/// Why a program's copy belongs into its own folder: it brings libraries along, which it finds by
+/// $ORIGIN, and asks where its own file is, so it is likely to look for more there. Its plain copy
+/// would not even start in another folder.
+pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
+    // What cannot be read is told by who rewrites it.
+    let image = Loadable::open(file).ok()?;
+    let left = left_behind(&image, file, target).filter(|_| image.interpreter.is_some())?;
+    if !names_origin(&image) {
+        return None;
+    }
+    let graph = loader::load(file, &loader::Environment::own()).ok()?;
+    let mut own = std::iter::once(&image).chain(brought_along(&image, &graph, file));
+    let asks = own.find_map(asks_where_it_is)?;
+    let beside = left.join(target.file_name().unwrap_or_default());
+    Some(Declined(format!(
+        "it finds libraries from its own folder ($ORIGIN), and it or one of them asks where its \
+         own file is ({asks}), so a copy in another folder may not find what the original finds; \
+         write the copy beside the original (--out {}), or use --in-place; or make a bundle, \
+         which keeps the original's path (headstart bundle)",
+        beside.display()
+    )))
+}
+
+fn names_origin(image: &Loadable) -> bool {
+    let mut paths = image.rpath.iter().chain(&image.runpath).chain(&image.needed);
+    // It is another path in another folder.
+    paths.any(|path| replaced(path, "/one") != replaced(path, "/other"))
+}
+
 /// Libraries in the folders that the program names itself: those that came with it.
 fn brought_along<'a>(
     image: &Loadable,

@@ -29,6 +29,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if *undo {
         return rewriting::undo(&arguments.target);
     }
+    if let Some(out) = out {
+        rewriting::stays_with_its_files(file, out)?;
+    }
     let target = out.as_deref().map_or(Target::InPlace, Target::New);
     let ordered = order_needed(file, target, arguments.strict_init)?;
     let (written, undo) = match out {

@@ -44,6 +44,9 @@ pub fn run(
     if let Some(reason) = bundle::is_already(&image) {
         return Err(Declines { path: file.display().to_string(), reason }.into());
     }
+    if let Some(out) = &arguments.out {
+        stays_with_its_files(file, out)?;
+    }
     let left = arguments.out.as_ref().and_then(|out| origin::left_behind(&image, file, out));
     let mut rewritten = rewrite(&image, left.as_deref()).map_err(declines)?;
     let (target, undo) = match &arguments.out {
@@ -71,6 +74,12 @@ pub fn run(
         text + &format!("Written: {}{undo}\n", output::quoted(&target))
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Declines a copy that would be parted from the files that came with the program.
+pub fn stays_with_its_files(file: &Path, out: &Path) -> Result<()> {
+    let Some(Declined(reason)) = origin::tied_to_its_folder(file, out) else { return Ok(()) };
+    Err(Declines { path: file.display().to_string(), reason }.into())
 }
 
 /// Restores the file.
