@@ -106,10 +106,13 @@ pub(crate) fn make_at(
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
     let commands = debugger::commands(&graph, &plan.layout);
     let symbols = content::hash(commands.as_bytes());
-    let (product, manifest) = rayon::join(
-        || product::of(file.path()).map_err(|error| BundleError::io(&run, error)),
-        || manifest::of(program, &graph, &places, contents, &plan.layout, options, symbols),
-    );
+    let described = || {
+        rayon::join(
+            || product::of(file.path()).map_err(|error| BundleError::io(&run, error)),
+            || manifest::of(program, &graph, &places, contents, &plan.layout, options, symbols),
+        )
+    };
+    let (product, manifest) = synced_meanwhile(file.as_file(), &run, described)?;
     let manifest = BundleManifest { product: Some(product?), ..manifest };
     settle(owned, folder)?;
     write_manifest(&manifest, folder, PENDING)?;
@@ -127,6 +130,20 @@ pub(crate) fn make_at(
         left: plan.fixups.left.references.len(),
         moving: if fixed { 0 } else { plan.relocations.moving.len() },
         joined: plan.layout.joined,
+    })
+}
+
+/// Does `work` while the file, which will be at `path`, goes to the disk.
+pub(crate) fn synced_meanwhile<T>(
+    file: &File,
+    path: &Path,
+    work: impl FnOnce() -> T,
+) -> Result<T, BundleError> {
+    std::thread::scope(|scope| {
+        let synced = scope.spawn(|| file.sync_all());
+        let done = work();
+        let synced = synced.join().unwrap_or_else(|_| file.sync_all());
+        synced.map(|()| done).map_err(|error| BundleError::write(path, error))
     })
 }
 

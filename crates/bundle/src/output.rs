@@ -16,7 +16,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// Writes everything into an empty file, and gives its size.
+/// Writes everything into an empty file, and gives its size. It may not be on the disk yet.
 pub(crate) fn write(
     plan: &Plan<'_>,
     graph: &Graph,
@@ -40,7 +40,6 @@ pub(crate) fn write(
     for (offset, bytes) in &headers.pieces {
         file.write_all_at(bytes, *offset).map_err(io)?;
     }
-    file.sync_all().map_err(io)?;
     Ok(headers.size)
 }
 

@@ -80,9 +80,9 @@ fn moved(
     let to = make::chosen_base(&image);
     let Patched { words, written } =
         Patch::new(&image, low(&image), to).apply(&file).map_err(io)?;
-    file.sync_all().map_err(io)?;
+    let changed = || product::changed(&partial, &base, &written).map_err(io);
+    let product = make::synced_meanwhile(&file, &run, changed)??;
     drop(file);
-    let product = product::changed(&partial, &base, &written).map_err(io)?;
     let next =
         BundleManifest { product: Some(product), spare: Some(live.clone()), ..manifest.clone() };
     make::write_manifest(&next, folder, PENDING)?;
