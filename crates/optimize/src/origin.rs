@@ -3,8 +3,10 @@
 use crate::Declined;
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
-use loader::Graph;
+use loader::graph::Module;
 use loader::origin::replaced;
+use loader::search::Searcher;
+use loader::{Environment, Graph};
 use model::text::{name, text};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +32,7 @@ pub fn note(image: &Loadable, graph: Option<&Graph>, file: &Path, target: &Path)
     let folder = target.parent().unwrap_or(&target).display();
     let (program, left) = (file.display(), left.display());
     let own = graph.into_iter().flat_map(|graph| brought_along(image, graph, file));
+    let own = own.map(|module| &module.image);
     let Some(asks) = std::iter::once(image).chain(own).find_map(asks_where_it_is) else {
         return Some(format!(
             "If {program} looks for other files beside itself, the copy looks in {folder}, the \
@@ -43,9 +46,9 @@ pub fn note(image: &Loadable, graph: Option<&Graph>, file: &Path, target: &Path)
     ))
 }
 
-/// Why a program's copy belongs into its own folder: it brings libraries along, which it finds by
-/// $ORIGIN, and asks where its own file is, so it is likely to look for more there. Its plain copy
-/// would not even start in another folder.
+/// Why a program's copy belongs in its own folder: it brings a library along that only $ORIGIN
+/// finds, so that a plain copy would not start in another folder, and asks where its own file is,
+/// so it is likely to look for more there.
 pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
     // What cannot be read is told by who rewrites it.
     let image = Loadable::open(file).ok()?;
@@ -53,13 +56,15 @@ pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
     if !names_origin(&image) {
         return None;
     }
-    let graph = loader::load(file, &loader::Environment::own()).ok()?;
-    let mut own = std::iter::once(&image).chain(brought_along(&image, &graph, file));
-    let asks = own.find_map(asks_where_it_is)?;
+    let graph = loader::load(file, &Environment::own()).ok()?;
+    let own = found_only_there(&image, &graph, file);
+    let library = own.first()?.path.file_name()?.display();
+    let mut all = std::iter::once(&image).chain(own.iter().map(|module| &module.image));
+    let asks = all.find_map(asks_where_it_is)?;
     let beside = left.join(target.file_name().unwrap_or_default());
     Some(Declined(format!(
-        "it finds libraries from its own folder ($ORIGIN), and it or one of them asks where its \
-         own file is ({asks}), so a copy in another folder may not find what the original finds; \
+        "it brings libraries along ($ORIGIN; {library}), and it or one of them asks where its own \
+         file is ({asks}), so a copy in another folder may not find what the original finds; \
          write the copy beside the original (--out {}), or use --in-place; or make a bundle, \
          which keeps the original's path (headstart bundle)",
         beside.display()
@@ -72,12 +77,25 @@ fn names_origin(image: &Loadable) -> bool {
     paths.any(|path| replaced(path, "/one") != replaced(path, "/other"))
 }
 
+/// Libraries that came with the program, and that the loader would not find without its paths.
+fn found_only_there<'a>(image: &Loadable, graph: &'a Graph, file: &Path) -> Vec<&'a Module> {
+    let Ok(searcher) = Searcher::new(&image.machine, None) else { return Vec::new() };
+    let real = |path: &Path| path.canonicalize().ok();
+    let anyway = |module: &&Module| {
+        let name = module.path.file_name().unwrap_or_default();
+        let cached = searcher.cached(name).into_iter();
+        let mut others = cached.chain(searcher.default_folders().map(|folder| folder.join(name)));
+        others.any(|other| real(&other).is_some_and(|other| Some(other) == real(&module.path)))
+    };
+    brought_along(image, graph, file).filter(|module| !anyway(module)).collect()
+}
+
 /// Libraries in the folders that the program names itself: those that came with it.
 fn brought_along<'a>(
     image: &Loadable,
     graph: &'a Graph,
     file: &Path,
-) -> impl Iterator<Item = &'a Loadable> {
+) -> impl Iterator<Item = &'a Module> {
     let origin = file.canonicalize().ok();
     let origin = origin.as_deref().and_then(Path::parent).map(text).unwrap_or_default();
     let paths = [&image.rpath, &image.runpath].into_iter().flatten();
@@ -89,8 +107,7 @@ fn brought_along<'a>(
         let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
         folder.is_some_and(|folder| folders.contains(&folder))
     };
-    let modules = graph.modules.iter().skip(1).filter(move |module| is_there(&module.path));
-    modules.map(|module| &module.image)
+    graph.modules.iter().skip(1).filter(move |module| is_there(&module.path))
 }
 
 /// How an image asks for the program's path or its own, as far as its file shows it.
