@@ -1,6 +1,7 @@
 //! The folder of a bundle while one process works there.
 
 use crate::error::BundleError;
+use image::apply::Lock;
 use std::fs::File;
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -12,14 +13,14 @@ const SUFFIX: &str = ".partial";
 
 /// Keeps others out until it is dropped.
 pub(crate) struct Workplace {
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 impl Workplace {
     /// Waits for those who are at work there, and removes what those have left who were killed.
     pub(crate) fn enter(folder: &Path) -> Workplace {
         // Some file systems have no locks; then nobody knows whether a file is still written to.
-        let lock = File::open(folder).and_then(|folder| folder.lock().map(|()| folder)).ok();
+        let lock = File::open(folder).and_then(Lock::wait).ok();
         if lock.is_some() {
             clean(folder);
         }
@@ -29,8 +30,8 @@ impl Workplace {
 
 /// Waits until nobody changes what is in the folder, and keeps it so until the lock is dropped.
 /// None where the file system has no locks.
-pub(crate) fn look(folder: &Path) -> Option<File> {
-    File::open(folder).and_then(|folder| folder.lock_shared().map(|()| folder)).ok()
+pub(crate) fn look(folder: &Path) -> Option<Lock> {
+    File::open(folder).and_then(Lock::shared).ok()
 }
 
 fn clean(folder: &Path) {

@@ -138,6 +138,14 @@ impl RunFolder {
     }
 }
 
+impl Drop for RunFolder {
+    /// Closing the file is not enough: a process that another thread starts has it open as well
+    /// until it runs its program, and keeps the lock so long (`flock(2)`).
+    fn drop(&mut self) {
+        let _ = self.launches.unlock();
+    }
+}
+
 /// A run that has no folder keeps its samples nowhere.
 impl Samples for Option<RunFolder> {
     fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
@@ -297,5 +305,16 @@ mod tests {
         for part in ["run/launches.jsonl", "No space left", "free some space", "--resume"] {
             assert!(text.contains(part), "{text}");
         }
+    }
+
+    #[test]
+    fn a_run_can_go_on_though_another_process_has_its_file_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::open_launches(folder.path()).unwrap();
+        let of_a_child = run.launches.try_clone().unwrap();
+        assert!(RunFolder::open_launches(folder.path()).is_err());
+        drop(run);
+        assert!(RunFolder::open_launches(folder.path()).is_ok());
+        drop(of_a_child);
     }
 }

@@ -1,4 +1,5 @@
 use crate::WorkloadError;
+use image::apply::Lock;
 use rayon::prelude::*;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -148,7 +149,7 @@ struct Claim {
     /// Files and folders in order of making.
     made: Mutex<Vec<PathBuf>>,
     /// Locked until everything is written.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 impl Claim {
@@ -157,14 +158,13 @@ impl Claim {
         let failed = |error| WorkloadError::io(folder, error);
         let created = !folder.exists();
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let lock = match File::open(folder).map(|file| (file.try_lock(), file)) {
-            Ok((Err(TryLockError::WouldBlock), _)) => {
+        let lock = match Lock::now(File::open(folder).map_err(failed)?) {
+            Err(TryLockError::WouldBlock) => {
                 return Err(WorkloadError::Claimed { folder: folder.to_owned() });
             }
             // Some network file systems lock no folders.
-            Ok((Err(TryLockError::Error(_)), _)) => None,
-            Ok((Ok(()), file)) => Some(file),
-            Err(error) => return Err(failed(error)),
+            Err(TryLockError::Error(_)) => None,
+            Ok(held) => Some(held),
         };
         if let Some(entry) = std::fs::read_dir(folder).map_err(failed)?.next() {
             let found = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();

@@ -4,13 +4,46 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// A file or folder that is locked while this value is there.
+///
+/// Closing a file does not always unlock it: a process that another thread starts has the open file
+/// as well until it runs its program, and keeps the lock so long (`flock(2)`). So it is unlocked in
+/// words.
+#[derive(Debug)]
+pub struct Lock(File);
+
+impl Lock {
+    /// Locks it, or says why not. [`TryLockError::WouldBlock`]: another has locked it.
+    pub fn now(file: File) -> Result<Lock, TryLockError> {
+        file.try_lock().map(|()| Lock(file))
+    }
+
+    /// Waits for others and locks it.
+    pub fn wait(file: File) -> io::Result<Lock> {
+        file.lock().map(|()| Lock(file))
+    }
+
+    /// Waits for those who change it, and keeps them out; others may look as well.
+    pub fn shared(file: File) -> io::Result<Lock> {
+        file.lock_shared().map(|()| Lock(file))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Where this fails, closing unlocks it.
+        let _ = self.0.unlock();
+    }
+}
 
 /// Folders that no other run writes to while this value is there.
 #[derive(Debug, Default)]
 pub struct Locked {
-    _open: Vec<File>,
+    _held: Vec<Lock>,
 }
 
 impl Locked {
@@ -23,7 +56,7 @@ impl Locked {
         let real = folders.into_iter().filter_map(|folder| folder.canonicalize().ok());
         // Every run takes them in the same order, so that no two wait for each other.
         let real: BTreeSet<PathBuf> = real.collect();
-        Locked { _open: real.iter().filter_map(|folder| lock(folder, &waits)).collect() }
+        Locked { _held: real.iter().filter_map(|folder| lock(folder, &waits)).collect() }
     }
 
     /// The same for the folders that files are in, links followed.
@@ -38,21 +71,38 @@ impl Locked {
     }
 }
 
-fn lock(folder: &Path, waits: &impl Fn(&Path)) -> Option<File> {
+fn lock(folder: &Path, waits: &impl Fn(&Path)) -> Option<Lock> {
     loop {
-        let file = File::open(folder).ok()?;
-        match file.try_lock() {
-            Ok(()) => {}
+        let held = match Lock::now(File::open(folder).ok()?) {
+            Ok(held) => held,
             Err(TryLockError::Error(_)) => return None,
             Err(TryLockError::WouldBlock) => {
                 waits(folder);
-                file.lock().ok()?;
+                Lock::wait(File::open(folder).ok()?).ok()?
             }
-        }
+        };
         // The run that was waited for may have removed the folder, and another made it again.
-        let (held, now) = (file.metadata().ok()?, folder.metadata().ok()?);
-        if (held.dev(), held.ino()) == (now.dev(), now.ino()) {
-            return Some(file);
+        let (opened, now) = (held.0.metadata().ok()?, folder.metadata().ok()?);
+        if (opened.dev(), opened.ino()) == (now.dev(), now.ino()) {
+            return Some(held);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_though_another_process_has_the_file_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::open(folder.path()).unwrap();
+        let of_a_child = file.try_clone().unwrap();
+        let held = Lock::now(file).unwrap();
+        let again = || Lock::now(File::open(folder.path()).unwrap());
+        assert!(matches!(again(), Err(TryLockError::WouldBlock)));
+        drop(held);
+        assert!(again().is_ok());
+        drop(of_a_child);
     }
 }

@@ -15,7 +15,7 @@ pub use batch::Batch;
 pub use content::data;
 pub use disk::{is_of_disk, is_without_room};
 pub use held::Held;
-pub use lock::Locked;
+pub use lock::{Lock, Locked};
 pub use undo::{UNDO, in_place, undo, undo_beside, undo_file};
 
 use crate::reasons::unwritten;
