@@ -3,7 +3,7 @@
 //! launch under way.
 
 use crate::LabError;
-use model::{EXPERIMENT_SCHEMA, Experiment, Sample};
+use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -53,8 +53,8 @@ impl RunFolder {
             problem: "it already contains a run".to_owned(),
             remedy: match resumable(path) {
                 Some(verb) => {
-                    let path = path.display();
-                    format!("continue that run with headstart {verb} --resume '{path}' or {remedy}")
+                    let path = quoted(path);
+                    format!("continue that run with headstart {verb} --resume {path} or {remedy}")
                 }
                 None => remedy.to_owned(),
             },
@@ -228,7 +228,7 @@ fn read_samples(
             samples.push(parse(line, experiment).map_err(|what| LabError::Folder {
                 path: file.clone(),
                 problem: format!("line {number} is not a launch of this run: {what}"),
-                remedy: format!("remove that line: sed -i {number}d '{}'", file.display()),
+                remedy: format!("remove that line: sed -i {number}d {}", quoted(&file)),
             })?);
         }
     }

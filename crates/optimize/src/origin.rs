@@ -7,6 +7,7 @@ use loader::graph::Module;
 use loader::origin::replaced;
 use loader::search::Searcher;
 use loader::{Environment, Graph};
+use model::quoted;
 use model::text::{name, text};
 use std::path::{Path, PathBuf};
 
@@ -67,7 +68,7 @@ pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
          file is ({asks}), so a copy in another folder may not find what the original finds; \
          write the copy beside the original (--out {}), or use --in-place; or make a bundle, \
          which keeps the original's path (headstart bundle)",
-        beside.display()
+        quoted(beside)
     )))
 }
 

@@ -1,6 +1,6 @@
 use super::Context;
 use crate::inputs::Inputs;
-use model::{Explanation, Finding, ImageKind, ProcessReport, Reading};
+use model::{Explanation, Finding, ImageKind, ProcessReport, Reading, quoted};
 use std::path::Path;
 
 /// A bundle of headstart's that did not run, but started the program that it was made of.
@@ -8,7 +8,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let (bundle, original) = started(context.explanation, context.inputs).next()?;
     let processes = &context.explanation.processes;
     let (bundle, original) = (processes.get(bundle)?, processes.get(original)?);
-    let folder = Path::new(&bundle.path).parent().unwrap_or(Path::new(".")).display();
+    let folder = Path::new(&bundle.path).parent().unwrap_or(Path::new("."));
+    let (folder, program) = (quoted(folder), quoted(&original.path));
     let facts = context.inputs.facts.get(&bundle.path).and_then(|facts| facts.as_ref().ok());
     let fixed = facts.is_some_and(|facts| facts.kind == ImageKind::Executable);
     let fixed = if fixed { "--fixed " } else { "" };
@@ -31,9 +32,8 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         phase: None,
         part_of: None,
         remedy: format!(
-            "If a file has changed, make it again: headstart bundle {fixed}--out {folder} {}. The other findings do not \
-             count the bundle's own start.",
-            original.path
+            "If a file has changed, make it again: headstart bundle {fixed}--out {folder} {program}. \
+             The other findings do not count the bundle's own start."
         ),
     })
 }
