@@ -62,6 +62,13 @@ pub enum BundleError {
         /// The next step.
         remedy: &'static str,
     },
+    /// What a bundle is made of was written to.
+    #[error(
+        "{} was changed while the bundle was made of it; nothing was changed by headstart: make \
+         the bundle again when nothing writes to that file",
+        .0.display()
+    )]
+    ChangedMeanwhile(PathBuf),
     /// A bundle that the kernel puts elsewhere at every launch.
     #[error(
         "the bundle in {} keeps address-space layout randomization: each launch has other \

@@ -15,10 +15,11 @@ use crate::spare;
 use crate::unsuitable;
 use crate::verify;
 use crate::workplace::{Workplace, temporary};
+use image::Stamp;
 use image::apply::{Privilege, privilege};
 use image::elf::Loadable;
 use image::elf::loadable::Segment;
-use loader::{Environment, Graph};
+use loader::{Environment, Graph, Module};
 use model::bundle::BundleManifest;
 use rand::RngExt;
 use std::ffi::OsStr;
@@ -26,6 +27,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::thread::Builder;
 use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
@@ -114,6 +116,7 @@ pub(crate) fn make_at(
     };
     let (product, manifest) = synced_meanwhile(file.as_file(), &run, described)?;
     let manifest = BundleManifest { product: Some(product?), ..manifest };
+    unchanged(&graph)?;
     settle(owned, folder)?;
     write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
@@ -133,6 +136,16 @@ pub(crate) fn make_at(
     })
 }
 
+/// Makes sure that every file is what was read of it: the bundle would be a mixture of two versions,
+/// or be taken for one of the newer version.
+fn unchanged(graph: &Graph) -> Result<(), BundleError> {
+    let as_it_was = |module: &&Module| module.image.stamp() == Stamp::now(&module.path);
+    match graph.modules.iter().find(|module| !as_it_was(module)) {
+        Some(module) => Err(BundleError::ChangedMeanwhile(module.path.clone())),
+        None => Ok(()),
+    }
+}
+
 /// Does `work` while the file, which will be at `path`, goes to the disk.
 pub(crate) fn synced_meanwhile<T>(
     file: &File,
@@ -140,9 +153,11 @@ pub(crate) fn synced_meanwhile<T>(
     work: impl FnOnce() -> T,
 ) -> Result<T, BundleError> {
     std::thread::scope(|scope| {
-        let synced = scope.spawn(|| file.sync_all());
+        let synced = Builder::new().spawn_scoped(scope, || file.sync_all());
         let done = work();
-        let synced = synced.join().unwrap_or_else(|_| file.sync_all());
+        // Without a thread it goes there now.
+        let synced = synced.map_or_else(|_| Ok(file.sync_all()), |thread| thread.join());
+        let synced = synced.unwrap_or_else(|_| file.sync_all());
         synced.map(|()| done).map_err(|error| BundleError::write(path, error))
     })
 }

@@ -33,7 +33,8 @@ const USAGE: u8 = 2;
 const NOT_STARTED: u8 = 3;
 const PROGRAM_FAILED: u8 = 4;
 const TIMED_OUT: u8 = 5;
-const FILES: u8 = 6;
+/// A run folder or file could not be read or written.
+pub const FILES: u8 = 6;
 const NOT_PERMITTED: u8 = 7;
 const HEADSTART_FAILED: u8 = 8;
 /// 128 + SIGINT, as shells have it.
@@ -43,6 +44,19 @@ pub const INTERRUPTED: u8 = 130;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
+
+/// headstart cannot start the threads that it works with.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "headstart may not start its threads: {source} (ulimit -u is {limit}); raise that limit, or end \
+     other processes of this user"
+)]
+pub struct NoThreads {
+    /// How many processes and threads the user may have.
+    pub limit: u64,
+    /// What happened.
+    pub source: std::io::Error,
+}
 
 /// A file or standard output that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -157,6 +171,9 @@ fn code(error: &anyhow::Error) -> u8 {
     if error.is::<Declines>() {
         return NO;
     }
+    if error.is::<NoThreads>() {
+        return NOT_PERMITTED;
+    }
     let database = error.is::<dlls::rebase::DatabaseError>();
     if let Some(error) = error.downcast_ref::<ImageError>() {
         return image_code(error);
@@ -224,6 +241,7 @@ fn bundle_code(error: &BundleError) -> u8 {
         BundleError::Image(error) => image_code(error),
         BundleError::NotABundle { .. }
         | BundleError::NotOurs { .. }
+        | BundleError::ChangedMeanwhile(_)
         | BundleError::Write { .. }
         | BundleError::NotMoved { .. }
         | BundleError::Occupied { .. }

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         return version();
     }
     os::interrupt::survive_file_size_limit();
+    os::interrupt::tell_of_cut_files(exit::FILES);
     let matches = match verbs::command(first.as_deref()).try_get_matches() {
         Ok(matches) => matches,
         // Help and mistakes are rare, and worth the time to build all texts.

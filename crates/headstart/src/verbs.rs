@@ -3,7 +3,7 @@
 
 use crate::commands;
 use crate::examples;
-use crate::exit::{self, Usage};
+use crate::exit::{self, NoThreads, Usage};
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command};
 use std::ffi::OsStr;
@@ -224,7 +224,10 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
         None => (without_word(), name, rest),
     };
     match verbs.iter().find(|verb| verb.name == name) {
-        Some(verb) => (verb.run)(rest),
+        Some(verb) => {
+            os::host::may_start_threads().map_err(|(limit, source)| NoThreads { limit, source })?;
+            (verb.run)(rest)
+        }
         None => Err(Usage(format!("there is no command '{name}'; see headstart --help")).into()),
     }
 }

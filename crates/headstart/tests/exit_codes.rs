@@ -163,3 +163,33 @@ fn a_reference_that_waits_for_its_first_call_is_no_failure() {
     let (refused, said) = answer(&["bundle", "--out"], at, &now);
     assert!(refused == 1 && said.contains("would fail as it is"), "{said}");
 }
+
+/// A thread that cannot be started in the middle of the work would end it without a word.
+#[test]
+fn too_few_threads_are_told_before_anything_is_done() {
+    let (Some(setpriv), Some(prlimit)) = (testkit::tool("setpriv"), testkit::tool("prlimit"))
+    else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    // The build may be in a folder that nobody may enter.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let copy = folder.path().join("headstart");
+    fs::copy(env!("CARGO_BIN_EXE_headstart"), &copy).unwrap();
+    let limited = |limit: &str| {
+        let mut command = std::process::Command::new(&prlimit);
+        command.arg(format!("--nproc={limit}")).arg(&setpriv);
+        // A user who has no other processes.
+        command.args(["--reuid", "64123", "--regid", "64123", "--clear-groups"]).arg(&copy);
+        command.args(["simulate", "/bin/ls"]).current_dir("/").output().unwrap()
+    };
+    let output = limited("100");
+    if stderr(&output).starts_with("setpriv:") {
+        return testkit::skip(&stderr(&output));
+    }
+    assert!(output.status.success(), "{}", stderr(&output));
+    let output = limited("1");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(7), "{said}");
+    assert!(said.contains("(ulimit -u is 1); raise that limit"), "{said}");
+}

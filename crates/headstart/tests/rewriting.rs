@@ -260,6 +260,58 @@ fn a_program_that_finds_libraries_and_asks_for_its_own_path_is_not_parted_from_t
     }
 }
 
+/// The name that is advised is free, and can be typed.
+#[test]
+fn the_advice_for_such_a_program_can_be_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let spaced = folder.path().canonicalize().unwrap().join("it's a folder");
+    fs::create_dir(&spaced).unwrap();
+    let Some(program) = with_library(&spaced, ASKS) else { return };
+    let out = folder.path().join("program");
+    for beside in ["program-changed", "program-changed-2"] {
+        let told = run(&["elf", "relr", "--out", text(&out), text(&program)]);
+        let reason = stderr(&told);
+        let (_, advice) = reason.split_once("(--out ").unwrap();
+        let (advice, _) = advice.split_once("), or").unwrap();
+        let headstart = env!("CARGO_BIN_EXE_headstart");
+        let line = format!("{headstart} elf relr \"$0\" --out {advice}");
+        let shell = Command::new("sh").args(["-c", &line, text(&program)]).output().unwrap();
+        assert!(shell.status.success(), "{line}: {}", stderr(&shell));
+        assert_eq!(run_of(&spaced.join(beside)), b"found\n");
+    }
+}
+
+/// What decides is what a plain copy would find, not how the search path is written.
+#[test]
+fn only_libraries_that_a_copy_would_not_find_tie_a_program_to_its_folder() {
+    let Some(cc) = testkit::tool("cc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let real = folder.path().canonicalize().unwrap();
+    let library = "const char *own(void) { return \"/proc/self/exe\"; }";
+    let source = "#include <stdio.h>\nconst char *own(void);\n\
+        int main(void) { return puts(own()) < 0; }";
+    let anywhere = format!("-Wl,-rpath,{}:$ORIGIN", text(&real));
+    let named = "-Wl,-soname,$ORIGIN/libown.so";
+    let cases = [
+        ("anywhere", "-Wl,-soname,libown.so", anywhere.as_str(), true),
+        ("by its path", named, "-Wl,--as-needed", false),
+    ];
+    for (name, soname, flag, allowed) in cases {
+        testkit::compile(&cc, &real, "libown.so", library, &["-shared", "-fPIC", soname]);
+        let program = testkit::compile(&cc, &real, "program", source, &["-L.", "-lown", flag]);
+        assert_eq!(run_of(&program), b"/proc/self/exe\n", "{name}");
+        let elsewhere = tempfile::tempdir().unwrap();
+        let out = elsewhere.path().join("copy");
+        let told = run(&["elf", "no-pie", "--out", text(&out), text(&program)]);
+        assert_eq!(told.status.success(), allowed, "{name}: {}", stderr(&told));
+        if allowed {
+            assert_eq!(run_of(&out), b"/proc/self/exe\n", "{name}");
+        } else {
+            assert!(stderr(&told).contains("libown.so"), "{name}: {}", stderr(&told));
+        }
+    }
+}
+
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

@@ -1,3 +1,4 @@
+use crate::file::Stamp;
 use crate::overlay::Overlay;
 use std::ops::Range;
 
@@ -9,8 +10,8 @@ const PIECE: usize = 4096;
 pub struct Edited<'a> {
     pub(super) bytes: Overlay<'a>,
     pub(super) new_segment: bool,
-    /// Device and inode of the file that the original is mapped from.
-    pub(super) identity: Option<(u64, u64)>,
+    /// The file that the original is mapped from, as it was then.
+    pub(super) stamp: Option<Stamp>,
 }
 
 impl<'a> Edited<'a> {
@@ -25,7 +26,7 @@ impl<'a> Edited<'a> {
             }
             at += piece.len();
         }
-        Edited { bytes, new_segment: false, identity: None }
+        Edited { bytes, new_segment: false, stamp: None }
     }
 
     /// What was there before `written`, given its length and what was replaced in it.
@@ -33,7 +34,7 @@ impl<'a> Edited<'a> {
         written: &'a [u8],
         length: u64,
         replaced: &[(u64, Vec<u8>)],
-        identity: Option<(u64, u64)>,
+        stamp: Option<Stamp>,
     ) -> Option<Edited<'a>> {
         let restored = replaced.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
         let most = (written.len() as u64).saturating_add(restored);
@@ -42,7 +43,7 @@ impl<'a> Edited<'a> {
         for (offset, old) in replaced {
             bytes.write(*offset, old)?;
         }
-        Some(Edited { bytes, new_segment: false, identity })
+        Some(Edited { bytes, new_segment: false, stamp })
     }
 
     /// Bytes of the new file.

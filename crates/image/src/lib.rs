@@ -20,6 +20,7 @@ pub mod unwind;
 
 pub use edited::Edited;
 pub use error::ImageError;
+pub use file::Stamp;
 pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_of};
 pub use lines::{Line, lines};
 

@@ -141,6 +141,30 @@ impl Environment {
 /// # Errors
 /// The program is not one that glibc's loader loads, or a library is missing.
 pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphError> {
+    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    load_with(program, environment, folder_of(&real), Missing::Fails)
+}
+
+/// What the loader would map for a plain copy of `program` in `folder`. Libraries that it would not
+/// find there are left out.
+///
+/// # Errors
+/// The program is not one that glibc's loader loads.
+pub fn load_in(
+    folder: &Path,
+    program: &Path,
+    environment: &Environment,
+) -> Result<Graph, GraphError> {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    load_with(program, environment, real, Missing::LeftOut)
+}
+
+fn load_with(
+    program: &Path,
+    environment: &Environment,
+    origin: PathBuf,
+    missing: Missing,
+) -> Result<Graph, GraphError> {
     let image = Loadable::open(program)?;
     let name = || program.display().to_string();
     let ends = image.segments().iter().map(|part| part.offset.saturating_add(part.file_size));
@@ -160,7 +184,6 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
     if !glibc {
         return Err(GraphError::OtherLoader { program: name(), interpreter });
     }
-    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let searcher = Searcher::new(&image.machine, environment.library_path.as_deref())
         .map_err(|source| GraphError::Machine { program: name(), source })?;
     let interpreter = PathBuf::from(name_of(&interpreter));
@@ -170,8 +193,9 @@ pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphErr
         graph: Graph { modules: Vec::new(), interpreter, search: SearchWork::default() },
         by_name: HashMap::new(),
         by_identity: BTreeMap::new(),
+        missing,
     };
-    loading.add(program.to_owned(), image, None, folder_of(&real));
+    loading.add(program.to_owned(), image, None, origin);
     loading.preload(environment.preload.as_deref())?;
     let mut next = 0;
     while next < loading.graph.modules.len() {
@@ -185,6 +209,13 @@ fn folder_of(path: &Path) -> PathBuf {
     path.parent().map(Path::to_owned).unwrap_or_default()
 }
 
+/// What a library that is not found means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Fails,
+    LeftOut,
+}
+
 struct Loading {
     searcher: Searcher,
     /// The loader is mapped before anything is asked for, and known by this name.
@@ -192,6 +223,7 @@ struct Loading {
     graph: Graph,
     by_name: HashMap<String, usize>,
     by_identity: BTreeMap<(u64, u64), usize>,
+    missing: Missing,
 }
 
 /// Preloaded libraries of all programs (ld.so(8)).
@@ -226,7 +258,10 @@ impl Loading {
             let name = asking
                 .first()
                 .map_or_else(|| name.clone(), |user| text(self.searcher.expanded(&name, user)));
-            let found = self.module(&name, user)?;
+            let found = match self.module(&name, user) {
+                Err(GraphError::Library { .. }) if self.missing == Missing::LeftOut => continue,
+                found => found?,
+            };
             if let Some(user) = self.graph.modules.get_mut(user) {
                 user.needs.push(found);
             }

@@ -17,4 +17,4 @@ pub mod search;
 mod unique;
 
 pub use bindings::{Binding, Relocated, bindings};
-pub use graph::{Environment, Graph, GraphError, Module, load};
+pub use graph::{Environment, Graph, GraphError, Module, load, load_in};

@@ -5,10 +5,10 @@ use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
 use loader::graph::Module;
 use loader::origin::replaced;
-use loader::search::Searcher;
 use loader::{Environment, Graph};
 use model::quoted;
 use model::text::{name, text};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// What $ORIGIN stands for in the image of `file`, where `target` is in another folder.
@@ -47,9 +47,8 @@ pub fn note(image: &Loadable, graph: Option<&Graph>, file: &Path, target: &Path)
     ))
 }
 
-/// Why a program's copy belongs in its own folder: it brings a library along that only $ORIGIN
-/// finds, so that a plain copy would not start in another folder, and asks where its own file is,
-/// so it is likely to look for more there.
+/// Why a program's copy belongs in its own folder: it brings a library along that a plain copy at
+/// `target` would not find, and asks where its own file is, so it is likely to look for more there.
 pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
     // What cannot be read is told by who rewrites it.
     let image = Loadable::open(file).ok()?;
@@ -57,18 +56,16 @@ pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
     if !names_origin(&image) {
         return None;
     }
-    let graph = loader::load(file, &Environment::own()).ok()?;
-    let own = found_only_there(&image, &graph, file);
-    let library = own.first()?.path.file_name()?.display();
-    let mut all = std::iter::once(&image).chain(own.iter().map(|module| &module.image));
+    let lost = lost(file, target)?;
+    let library = lost.first()?.path.file_name()?.display();
+    let mut all = std::iter::once(&image).chain(lost.iter().map(|module| &module.image));
     let asks = all.find_map(asks_where_it_is)?;
-    let beside = left.join(target.file_name().unwrap_or_default());
     Some(Declined(format!(
         "it brings libraries along ($ORIGIN; {library}), and it or one of them asks where its own \
          file is ({asks}), so a copy in another folder may not find what the original finds; \
-         write the copy beside the original (--out {}), or use --in-place; or make a bundle, \
-         which keeps the original's path (headstart bundle)",
-        quoted(beside)
+         write the copy beside the original (--out {}), or make a bundle, which keeps the \
+         original's path (headstart bundle)",
+        quoted(beside(&left, file, target)?)
     )))
 }
 
@@ -78,17 +75,37 @@ fn names_origin(image: &Loadable) -> bool {
     paths.any(|path| replaced(path, "/one") != replaced(path, "/other"))
 }
 
-/// Libraries that came with the program, and that the loader would not find without its paths.
-fn found_only_there<'a>(image: &Loadable, graph: &'a Graph, file: &Path) -> Vec<&'a Module> {
-    let Ok(searcher) = Searcher::new(&image.machine, None) else { return Vec::new() };
-    let real = |path: &Path| path.canonicalize().ok();
-    let anyway = |module: &&Module| {
-        let name = module.path.file_name().unwrap_or_default();
-        let cached = searcher.cached(name).into_iter();
-        let mut others = cached.chain(searcher.default_folders().map(|folder| folder.join(name)));
-        others.any(|other| real(&other).is_some_and(|other| Some(other) == real(&module.path)))
+/// Modules of the program that a plain copy of it at `target` would not find.
+fn lost(file: &Path, target: &Path) -> Option<Vec<Module>> {
+    let environment = Environment::own();
+    let here = loader::load(file, &environment).ok()?;
+    let target = std::path::absolute(target).ok()?;
+    let there = loader::load_in(target.parent()?, file, &environment).ok()?;
+    let found: HashSet<_> = there.modules.iter().map(|module| module.image.identity()).collect();
+    let is_lost = |module: &Module| !found.contains(&module.image.identity());
+    // What only lost libraries need is not even looked for there: of it, what is in their folders.
+    let by_one_that_is_there = |module: &&Module| {
+        let user = module.loaded_for.and_then(|user| here.modules.get(user));
+        user.is_some_and(|user| !is_lost(user))
     };
-    brought_along(image, graph, file).filter(|module| !anyway(module)).collect()
+    let lost = here.modules.iter().filter(|module| is_lost(module));
+    let folders: HashSet<PathBuf> =
+        lost.filter(by_one_that_is_there).map(|module| module.origin.clone()).collect();
+    let came_along = |module: &Module| is_lost(module) && folders.contains(&module.origin);
+    Some(here.modules.into_iter().filter(came_along).collect())
+}
+
+/// A free name in the folder that is left, that of `target` if possible.
+fn beside(left: &Path, file: &Path, target: &Path) -> Option<PathBuf> {
+    let own = file.file_name()?;
+    let changed = |number: usize| {
+        let mut name = own.to_owned();
+        name.push(if number == 1 { "-changed".to_owned() } else { format!("-changed-{number}") });
+        name
+    };
+    let names = std::iter::once(target.file_name()?.to_owned()).chain((1..).map(changed));
+    let mut paths = names.map(|name| left.join(name));
+    paths.find(|path| path.symlink_metadata().is_err())
 }
 
 /// Libraries in the folders that the program names itself: those that came with it.

@@ -37,7 +37,7 @@ pub fn write_new<'a>(
 /// where the image is from that: it takes little memory, and holes stay holes.
 ///
 /// # Errors
-/// As [`write_new`].
+/// As [`write_new`], or `original` was changed meanwhile.
 pub fn write_new_edited(
     path: &Path,
     edited: &Edited<'_>,
@@ -48,16 +48,25 @@ pub fn write_new_edited(
         return Err(ApplyError::Exists(path.to_owned()));
     }
     let content = Content::of(edited, original);
-    Unnamed::made(path, mode, |file| content.write(file))?.name(path)?;
+    let new = Unnamed::made(path, mode, |file| content.write(file))?;
+    if !content.is_of(original) {
+        return Err(ApplyError::changed_meanwhile(original));
+    }
+    new.name(path)?;
     sync_folder(path)
 }
 
 /// Writes a rewritten image into an empty file, as [`write_new_edited`] does.
 ///
 /// # Errors
-/// What the system says.
+/// What the system says, or `original` was changed meanwhile.
 pub fn write_into(file: &File, edited: &Edited<'_>, original: &Path) -> std::io::Result<()> {
-    Content::of(edited, original).write(file)
+    let content = Content::of(edited, original);
+    content.write(file)?;
+    match content.is_of(original) {
+        true => Ok(()),
+        false => Err(std::io::Error::other(ApplyError::changed_meanwhile(original))),
+    }
 }
 
 /// Makes sure that the names of these files are on the disk: once for each folder.

@@ -3,12 +3,13 @@
 
 use super::atomic::write_all;
 use crate::Edited;
+use crate::file::Stamp;
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Bytes at a time. The page cache keeps what one call writes in large pieces, from which programs
@@ -26,12 +27,16 @@ impl<'a> Content<'a> {
     /// `original`: the path that the image was read from.
     pub(super) fn of(edited: &'a Edited<'a>, original: &Path) -> Content<'a> {
         let source = File::open(original).ok().filter(|file| {
-            let found = file.metadata().ok();
-            let same = |data: &std::fs::Metadata| Some((data.dev(), data.ino())) == edited.identity;
-            let length = edited.original().len() as u64;
-            found.is_some_and(|data| same(&data) && data.len() == length)
+            let now = file.metadata().ok().as_ref().map(Stamp::of);
+            now.is_some() && now == edited.stamp
         });
         Content { edited, source }
+    }
+
+    /// Whether the file at `original` is still what the image was read from, once all is written:
+    /// whoever writes to it meanwhile makes a mixture of two versions.
+    pub(super) fn is_of(&self, original: &Path) -> bool {
+        self.edited.stamp.is_none() || self.edited.stamp == Stamp::now(original)
     }
 
     /// Whether the file at the path is the one that the image was read from.

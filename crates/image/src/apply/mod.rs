@@ -99,6 +99,10 @@ impl ApplyError {
         ApplyError::Refused { path: path.to_owned(), reason: reason.into() }
     }
 
+    fn changed_meanwhile(path: &Path) -> ApplyError {
+        ApplyError::refused(path, "it was changed while it was read; try again")
+    }
+
     fn io(path: &Path, doing: &'static str) -> impl Fn(std::io::Error) -> ApplyError {
         move |source| ApplyError::Io { path: path.to_owned(), doing, source }
     }

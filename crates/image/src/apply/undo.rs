@@ -11,6 +11,7 @@ use super::batch::Waiting;
 use super::content::Content;
 use super::lock::Locked;
 use crate::Edited;
+use crate::file::Stamp;
 use sha2::{Digest, Sha256};
 use std::fs::{File, FileTimes, Metadata};
 use std::os::unix::fs::{MetadataExt, fchown};
@@ -97,6 +98,9 @@ impl Prepared {
         let real = &prepared.real;
         sync_folder(&prepared.undo)?;
         let new = Unnamed::made(real, data.mode() & 0o7777, |file| content.write(file))?;
+        if content.has_source() && !content.is_of(real) {
+            return Err(ApplyError::changed_meanwhile(real));
+        }
         keep_attributes(real, &new.file, &data)?;
         prepared.new = Some(wait(real, new)?);
         Ok(prepared)
@@ -127,7 +131,7 @@ fn before(
     let old = hash_of(real)?;
     // The very file that is mapped has the same bytes.
     if !content.has_source() && hash(std::iter::once(edited.original())) != old {
-        return Err(ApplyError::refused(real, "it has changed meanwhile; try again"));
+        return Err(ApplyError::changed_meanwhile(real));
     }
     make_way(real, &undo_file(real), &old)?;
     let replaced = edited.differences().into_iter().filter_map(|range| {
@@ -225,8 +229,7 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), ApplyError> {
     if present != before.new {
         return Err(ApplyError::refused(&real, changed));
     }
-    let identity = Some((data.dev(), data.ino()));
-    let restored = before.restore(bytes, identity).ok_or_else(|| damaged(&undo))?;
+    let restored = before.restore(bytes, Some(Stamp::of(&data))).ok_or_else(|| damaged(&undo))?;
     let content = Content::of(&restored, &real);
     if hash_all(&content, &real)? != before.old {
         return Err(damaged(&undo));
@@ -295,8 +298,8 @@ impl Before {
     }
 
     /// The original, out of what was written.
-    fn restore<'a>(&self, written: &'a [u8], identity: Option<(u64, u64)>) -> Option<Edited<'a>> {
-        Edited::restored(written, self.length, &self.replaced, identity)
+    fn restore<'a>(&self, written: &'a [u8], stamp: Option<Stamp>) -> Option<Edited<'a>> {
+        Edited::restored(written, self.length, &self.replaced, stamp)
     }
 }
 

@@ -21,11 +21,11 @@ pub use segments::{Segment, alignment};
 pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
 pub use versions::Version;
 
-use crate::{ImageError, file};
+use crate::ImageError;
+use crate::file::{self, Stamp};
 use memmap2::Mmap;
 use object::LittleEndian;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 pub(super) type Endian = LittleEndian;
@@ -91,7 +91,7 @@ struct Tables {
 }
 
 enum Bytes {
-    Mapped { identity: Option<(u64, u64)>, bytes: Mmap },
+    Mapped { stamp: Option<Stamp>, bytes: Mmap },
     Held(Vec<u8>),
 }
 
@@ -115,8 +115,8 @@ impl Loadable {
             Some((file, bytes)) => {
                 // The file itself is closed: a program can have more libraries than a process may
                 // have open files.
-                let identity = file.metadata().ok().map(|data| (data.dev(), data.ino()));
-                Self::of(&name, Bytes::Mapped { identity, bytes })
+                let stamp = file.metadata().ok().as_ref().map(Stamp::of);
+                Self::of(&name, Bytes::Mapped { stamp, bytes })
             }
             None => Self::of(&name, Bytes::Held(Vec::new())),
         }
@@ -147,8 +147,13 @@ impl Loadable {
 
     /// Identity of the file on disk: device and inode; `None` for bytes.
     pub fn identity(&self) -> Option<(u64, u64)> {
+        self.stamp().map(|stamp| stamp.identity)
+    }
+
+    /// The file on disk as it was when it was opened; `None` for bytes.
+    pub fn stamp(&self) -> Option<Stamp> {
         match self.bytes {
-            Bytes::Mapped { identity, .. } => identity,
+            Bytes::Mapped { stamp, .. } => stamp,
             Bytes::Held(_) => None,
         }
     }

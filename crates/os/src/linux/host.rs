@@ -4,12 +4,14 @@ mod affinity;
 mod busy;
 mod file_system;
 mod processor;
+mod threads;
 
 pub use affinity::{allowed_cpus, stay_off};
 pub(crate) use affinity::{pin, processors};
 pub use busy::{Activity, activity, load_average, quiet_cpu};
 pub use file_system::file_system;
 pub use processor::{cpuid_cost_us, hypervisor};
+pub use threads::may_start_threads;
 
 use model::Machine;
 use std::ffi::CStr;

@@ -1,6 +1,7 @@
-//! Ctrl-C and SIGTERM, turned into a flag that long work looks at.
+//! Signals that end a program by default: Ctrl-C and SIGTERM, turned into a flag that long work
+//! looks at, and those of limits and of files that are cut short.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
@@ -36,5 +37,33 @@ pub fn survive_file_size_limit() {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = do_nothing as extern "C" fn(libc::c_int) as usize;
         libc::sigaction(libc::SIGXFSZ, &action, std::ptr::null_mut());
+    }
+}
+
+/// The exit code where a file is cut short.
+static CUT_SHORT: AtomicI32 = AtomicI32::new(libc::EXIT_FAILURE);
+
+extern "C" fn on_cut_file(_: libc::c_int) {
+    const WORDS: &[u8] = b"headstart: a file could not be read to its end: it was cut short while \
+        headstart read it, or its disk fails; run the command again when nothing writes to its \
+        files\n";
+    // SAFETY: both calls may be made by a handler (signal-safety(7)); the text is static.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, WORDS.as_ptr().cast(), WORDS.len());
+        libc::_exit(CUT_SHORT.load(Ordering::Relaxed));
+    }
+}
+
+/// Files are mapped, and one that somebody truncates meanwhile has no bytes there any more: SIGBUS.
+/// It ends headstart with these words and this exit code. Temporary files stay; the next command
+/// that works in that folder removes them.
+pub fn tell_of_cut_files(code: u8) {
+    CUT_SHORT.store(code.into(), Ordering::Relaxed);
+    // SAFETY: the handler calls only what a handler may; a zeroed sigaction is a valid one. It runs
+    // on the thread's usual stack: SIGBUS does not come from a stack that overflows on Linux.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_cut_file as extern "C" fn(libc::c_int) as usize;
+        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
     }
 }

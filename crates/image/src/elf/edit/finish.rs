@@ -45,7 +45,7 @@ impl<'a> Edit<'a> {
         let outside = || EditError::outside("the headers");
         self.headers.write(&mut self.bytes).ok_or_else(outside)?;
         self.keep_payload()?;
-        Ok(Edited { bytes: self.bytes, new_segment, identity: self.image.identity() })
+        Ok(Edited { bytes: self.bytes, new_segment, stamp: self.image.stamp() })
     }
 
     /// Data beside the program is found by its offset, from the file's end, or from the end of the
