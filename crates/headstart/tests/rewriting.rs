@@ -312,6 +312,31 @@ fn only_libraries_that_a_copy_would_not_find_tie_a_program_to_its_folder() {
     }
 }
 
+/// One that such a library finds in a folder of its own came along as well.
+#[test]
+fn libraries_of_libraries_tie_a_program_to_its_folder() {
+    let Some(cc) = testkit::tool("cc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("lib/deep")).unwrap();
+    let asks = "const char *own(void) { return \"/proc/self/exe\"; }";
+    let shared = ["-shared", "-fPIC", "-Wl,-soname,libown.so"];
+    testkit::compile(&cc, folder.path(), "lib/deep/libown.so", asks, &shared);
+    let middle = "const char *own(void);\nconst char *middle(void) { return own(); }";
+    let shared = ["-shared", "-fPIC", "-Wl,-soname,libmiddle.so", "-Llib/deep", "-lown"];
+    let flags = [&shared[..], &["-Wl,-rpath,$ORIGIN/deep"]].concat();
+    testkit::compile(&cc, folder.path(), "lib/libmiddle.so", middle, &flags);
+    let source = "#include <stdio.h>\nconst char *middle(void);\n\
+        int main(void) { return puts(middle()) < 0; }";
+    let flags = ["-Llib", "-lmiddle", "-Wl,-rpath-link,lib/deep", "-Wl,-rpath,$ORIGIN/lib"];
+    let program = testkit::compile(&cc, folder.path(), "program", source, &flags);
+    assert_eq!(run_of(&program), b"/proc/self/exe\n");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let out = elsewhere.path().join("copy");
+    let told = run(&["elf", "no-pie", "--out", text(&out), text(&program)]);
+    assert_eq!(told.status.code(), Some(1), "{}", stderr(&told));
+    assert!(stderr(&told).contains("libmiddle.so"), "{}", stderr(&told));
+}
+
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

@@ -5,9 +5,10 @@ use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
 use loader::graph::Module;
 use loader::origin::replaced;
+use loader::search::Searcher;
 use loader::{Environment, Graph};
 use model::quoted;
-use model::text::{name, text};
+use model::text::text;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,10 @@ pub fn note(image: &Loadable, graph: Option<&Graph>, file: &Path, target: &Path)
     let target = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
     let folder = target.parent().unwrap_or(&target).display();
     let (program, left) = (file.display(), left.display());
-    let own = graph.into_iter().flat_map(|graph| brought_along(image, graph, file));
+    let own = graph.into_iter().flat_map(|graph| {
+        let came_along = came_along(graph);
+        graph.modules.iter().skip(1).filter(move |module| came_along(module))
+    });
     let own = own.map(|module| &module.image);
     let Some(asks) = std::iter::once(image).chain(own).find_map(asks_where_it_is) else {
         return Some(format!(
@@ -75,24 +79,31 @@ fn names_origin(image: &Loadable) -> bool {
     paths.any(|path| replaced(path, "/one") != replaced(path, "/other"))
 }
 
-/// Modules of the program that a plain copy of it at `target` would not find.
+/// Modules of the program that a plain copy of it at `target` would not find, of those that came
+/// along: what a missing library needs is not even looked for there.
 fn lost(file: &Path, target: &Path) -> Option<Vec<Module>> {
     let environment = Environment::own();
     let here = loader::load(file, &environment).ok()?;
     let target = std::path::absolute(target).ok()?;
     let there = loader::load_in(target.parent()?, file, &environment).ok()?;
     let found: HashSet<_> = there.modules.iter().map(|module| module.image.identity()).collect();
-    let is_lost = |module: &Module| !found.contains(&module.image.identity());
-    // What only lost libraries need is not even looked for there: of it, what is in their folders.
-    let by_one_that_is_there = |module: &&Module| {
-        let user = module.loaded_for.and_then(|user| here.modules.get(user));
-        user.is_some_and(|user| !is_lost(user))
-    };
-    let lost = here.modules.iter().filter(|module| is_lost(module));
-    let folders: HashSet<PathBuf> =
-        lost.filter(by_one_that_is_there).map(|module| module.origin.clone()).collect();
-    let came_along = |module: &Module| is_lost(module) && folders.contains(&module.origin);
-    Some(here.modules.into_iter().filter(came_along).collect())
+    let came_along = came_along(&here);
+    let lost = |module: &Module| !found.contains(&module.image.identity()) && came_along(module);
+    Some(here.modules.into_iter().filter(lost).collect())
+}
+
+/// Whether a library of the program is one that no other program would find.
+fn came_along(graph: &Graph) -> impl Fn(&Module) -> bool + use<> {
+    let program = graph.modules.first();
+    let searcher = program.and_then(|it| Searcher::new(&it.image.machine, None).ok());
+    move |module| {
+        let Some(searcher) = &searcher else { return false };
+        let name = module.path.file_name().unwrap_or_default();
+        let cached = searcher.cached(name).into_iter();
+        let mut others = cached.chain(searcher.default_folders().map(|folder| folder.join(name)));
+        let own = module.path.canonicalize().ok();
+        !others.any(|other| own.is_some() && other.canonicalize().ok() == own)
+    }
 }
 
 /// A free name in the folder that is left, that of `target` if possible.
@@ -106,26 +117,6 @@ fn beside(left: &Path, file: &Path, target: &Path) -> Option<PathBuf> {
     let names = std::iter::once(target.file_name()?.to_owned()).chain((1..).map(changed));
     let mut paths = names.map(|name| left.join(name));
     paths.find(|path| path.symlink_metadata().is_err())
-}
-
-/// Libraries in the folders that the program names itself: those that came with it.
-fn brought_along<'a>(
-    image: &Loadable,
-    graph: &'a Graph,
-    file: &Path,
-) -> impl Iterator<Item = &'a Module> {
-    let origin = file.canonicalize().ok();
-    let origin = origin.as_deref().and_then(Path::parent).map(text).unwrap_or_default();
-    let paths = [&image.rpath, &image.runpath].into_iter().flatten();
-    let paths: Vec<String> = paths.map(|path| replaced(path, &origin)).collect();
-    let folders = paths.iter().flat_map(|path| path.split(':'));
-    let folders: Vec<PathBuf> =
-        folders.filter_map(|folder| Path::new(&name(folder)).canonicalize().ok()).collect();
-    let is_there = move |path: &Path| {
-        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-        folder.is_some_and(|folder| folders.contains(&folder))
-    };
-    graph.modules.iter().skip(1).filter(move |module| is_there(&module.path))
 }
 
 /// How an image asks for the program's path or its own, as far as its file shows it.
