@@ -28,6 +28,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread::Builder;
+use std::time::SystemTime;
 use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
@@ -180,12 +181,15 @@ pub(crate) fn settle(owned: &Owned, folder: &Path) -> Result<(), BundleError> {
     owned.settle().map_err(|error| BundleError::write(&folder.join(MANIFEST), error))
 }
 
-/// The next manifest is that of `run` now.
+/// The next manifest is that of `run` now. Its time says when the folder was as it tells.
 pub(crate) fn finish(folder: &Path) -> Result<(), BundleError> {
     let path = folder.join(MANIFEST);
-    let renamed = std::fs::rename(folder.join(PENDING), &path);
-    let synced = renamed.and_then(|()| File::open(folder)?.sync_all());
-    synced.map_err(|error| BundleError::write(&path, error))
+    let finished = || {
+        std::fs::rename(folder.join(PENDING), &path)?;
+        File::options().write(true).open(&path)?.set_modified(SystemTime::now())?;
+        File::open(folder)?.sync_all()
+    };
+    finished().map_err(|error| BundleError::write(&path, error))
 }
 
 /// Writes a manifest, which is on the disk then.

@@ -56,13 +56,17 @@ pub(crate) fn same(one: &BundleProduct, other: &BundleProduct) -> bool {
     (one.bytes, one.piece_bytes, &one.sha256) == (other.bytes, other.piece_bytes, &other.sha256)
 }
 
-/// Whether the file is this one, by what stat(2) says or else by its content.
-pub(crate) fn is(path: &Path, product: &BundleProduct) -> bool {
+/// Whether the file is this one, by what stat(2) says or else by its content. `manifest` is the
+/// file that was the last to be written: whoever has touched the other one since has changed its
+/// ctime, even if it has its time of modification again.
+pub(crate) fn is(path: &Path, product: &BundleProduct, manifest: &Path) -> bool {
     let Ok(data) = path.symlink_metadata() else { return false };
     if !data.is_file() || data.len() != product.bytes {
         return false;
     }
-    let untouched = (data.ino(), modified(&data)) == (product.inode, Some(product.modified_ns));
+    let written = manifest.symlink_metadata().ok().map(|data| (data.mtime(), data.mtime_nsec()));
+    let untouched = (data.ino(), modified(&data)) == (product.inode, Some(product.modified_ns))
+        && written.is_some_and(|written| (data.ctime(), data.ctime_nsec()) <= written);
     untouched || of(path).is_ok_and(|now| same(&now, product))
 }
 
@@ -165,6 +169,8 @@ mod tests {
     fn a_file_is_told_from_others() {
         let made = file(b"made by headstart");
         let product = of(made.path()).unwrap();
+        let manifest = file(b"{}");
+        let is = |path: &Path, product: &BundleProduct| is(path, product, manifest.path());
         assert!(is(made.path(), &product));
         assert!(is(file(b"made by headstart").path(), &product));
         assert!(!is(file(b"made by somebody!").path(), &product));

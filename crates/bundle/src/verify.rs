@@ -159,7 +159,7 @@ fn of_spare(folder: &Path, manifest: &BundleManifest) -> Option<BundleChange> {
         (Err(error), _) => reasons::unread(&path, error),
     };
     let path = text(&path);
-    Some(BundleChange { path, what: ChangeKind::Changed, found: found + "; it is not used" })
+    Some(BundleChange { path, what: ChangeKind::Unused, found: found + "; it is not used" })
 }
 
 /// It may be gone: it is only for a debugger.
@@ -172,7 +172,7 @@ fn of_symbols(folder: &Path) -> Option<BundleChange> {
         Err(error) => reasons::unread(&path, &error),
     };
     let path = text(&path);
-    Some(BundleChange { path, what: ChangeKind::Changed, found })
+    Some(BundleChange { path, what: ChangeKind::Unused, found })
 }
 
 /// What a launch of a bundle does now.

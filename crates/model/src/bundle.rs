@@ -50,7 +50,8 @@ pub struct BundleProduct {
     pub bytes: u64,
     /// Its owner may execute it.
     pub executable: bool,
-    /// Its inode. Where inode, size and time are the same it is not read again to be replaced.
+    /// Its inode. Where inode, size and time are the same, and nobody has touched it since the
+    /// manifest was written, it is not read again to be replaced.
     pub inode: u64,
     /// When its content was last written: nanoseconds since 1970.
     pub modified_ns: i64,
@@ -192,4 +193,6 @@ pub enum ChangeKind {
     Added,
     /// The program does not need it any more.
     Unneeded,
+    /// Its content is another one, and no launch uses it.
+    Unused,
 }

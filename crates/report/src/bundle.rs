@@ -2,7 +2,7 @@
 
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
-use model::bundle::{BundleManifest, BundleVerification, Starts};
+use model::bundle::{BundleManifest, BundleVerification, ChangeKind, Starts};
 
 /// Figures of a bundle that was made just now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,6 +77,7 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
     };
     let (tint, word) = match verification.starts {
         Starts::Unknown if !verification.current => (Tint::Bad, "changed"),
+        Starts::Bundle if is_only_beside(verification) => (tint, "changed"),
         _ => (tint, word),
     };
     let head = format!("{}: {sentence}", style.paint(tint, word));
@@ -127,6 +128,9 @@ fn stale(
                 None => format!("run cannot start anything: {reason}"),
             }
         }
+        Starts::Bundle if is_only_beside(verification) => {
+            format!("run and all files of {program} are as they were, and use none of this")
+        }
         Starts::Bundle => "run does not notice this, and still uses the merged code".to_owned(),
         Starts::Copies => {
             "run does not notice this, and still uses the copies in this folder".to_owned()
@@ -137,6 +141,12 @@ fn stale(
             format!("{path} is not as headstart left it, so what it starts is unknown")
         }
     }
+}
+
+/// Whether something has changed that no launch uses.
+fn is_only_beside(verification: &BundleVerification) -> bool {
+    let mut changes = verification.changes.iter();
+    !verification.current && changes.all(|change| change.what == ChangeKind::Unused)
 }
 
 /// What is in the original's place, to follow its path.

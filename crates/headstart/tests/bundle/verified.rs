@@ -187,6 +187,7 @@ fn the_spare_is_looked_at_too_and_is_used_only_as_it_was_left() {
     for _ in 0..3 {
         rerandomize();
         is_current(&stage, FIXED);
+        let made = fs::metadata(&spare).unwrap().modified().unwrap();
         let whole = fs::read(&spare).unwrap();
         let text = whole.windows(6).position(|word| word == b"two-v1").unwrap();
         let mut flipped = whole.clone();
@@ -195,7 +196,9 @@ fn the_spare_is_looked_at_too_and_is_used_only_as_it_was_left() {
             fs::write(&spare, bytes).unwrap();
             not_as_made(&stage, FIXED, ".spare", "the spare");
         }
+        // Nor is its time believed.
         fs::write(&spare, &flipped).unwrap();
+        fs::File::options().write(true).open(&spare).unwrap().set_modified(made).unwrap();
         // What would be wrong is made anew from what is right, once it is out of the way.
         assert_eq!(run(&["rerandomize", &stage.text(FIXED)]).status.code(), Some(6));
         assert!(fs::read(&spare).unwrap() == flipped);
@@ -352,4 +355,19 @@ fn while_the_bundle_is_made_again_or_moved() {
     };
     meanwhile(OUT, &["bundle", "--out", &out, &program]);
     meanwhile(FIXED, &["rerandomize", &fixed]);
+}
+
+#[test]
+fn what_no_launch_uses_makes_no_bundle_stale() {
+    let Some(stage) = Stage::bundled() else { return };
+    fs::write(stage.path(OUT).join("symbols.gdb"), "mine").unwrap();
+    let told = run(&["verify", &stage.text(OUT)]);
+    let text = stdout(&told).replace('\n', " ");
+    assert_eq!(told.status.code(), Some(1), "{text}");
+    assert!(text.starts_with("changed: run and all files of "), "{text}");
+    assert!(!text.contains("merged code"), "{text}");
+    let found = run(&["verify", "--json", &stage.text(OUT)]);
+    let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!(found["changes"][0]["what"], "unused", "{found}");
+    assert_eq!((&found["starts"], &found["current"]), (&"bundle".into(), &false.into()));
 }
