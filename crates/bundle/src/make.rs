@@ -277,7 +277,8 @@ fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, St
         let merged = graph.modules.iter().zip(places).skip(1).filter(|(_, p)| p.is_merged());
         let sizes = merged.map(|(module, _)| span(&module.image) + module.image.alignment());
         let start = up(end(&program.image), PAGE) + MARGIN;
-        let last = REACH.saturating_sub(sizes.sum::<u64>() + MARGIN);
+        let reached = low(&program.image).saturating_add(REACH);
+        let last = reached.saturating_sub(sizes.sum::<u64>() + MARGIN);
         let free = start / PAGE..last / PAGE;
         if free.is_empty() {
             return Err(too_large());
@@ -307,7 +308,10 @@ fn end(image: &Loadable) -> u64 {
     image.segments().iter().filter(|s| s.loads()).map(Segment::end).max().unwrap_or(0)
 }
 
+fn low(image: &Loadable) -> u64 {
+    image.segments().iter().filter(|s| s.loads()).map(|s| s.address).min().unwrap_or(0)
+}
+
 fn span(image: &Loadable) -> u64 {
-    let start = image.segments().iter().filter(|s| s.loads()).map(|s| s.address).min();
-    up(end(image).saturating_sub(start.unwrap_or(0)), PAGE)
+    up(end(image).saturating_sub(low(image)), PAGE)
 }

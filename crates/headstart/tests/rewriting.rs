@@ -347,6 +347,32 @@ fn run_of(program: &Path) -> Vec<u8> {
     ran.stdout
 }
 
+/// What one change leaves behind in a file is no data that the program might read from it, and
+/// addresses that one chooses are ones that the other takes.
+#[test]
+fn what_one_verb_writes_the_others_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = with_library(folder.path(), FINDS) else { return };
+    let made = |name: &str| folder.path().join(name);
+    let make = |words: &[&str], from: &Path, to: &Path| {
+        let told = run(&[words, &["--out", text(to), text(from)]].concat());
+        assert!(told.status.success(), "{words:?}: {}", stderr(&told));
+    };
+    make(&["elf", "relr"], &program, &made("relr"));
+    make(&["elf", "order-needed"], &made("relr"), &made("ordered"));
+    assert_eq!(run_of(&made("ordered")), b"found\n");
+    make(&["bundle"], &made("relr"), &made("bundle"));
+    assert_eq!(run_of(&made("bundle/run")), b"found\n");
+    // Its address is another one each time.
+    for time in 0..8 {
+        let fixed = made(&format!("fixed-{time}"));
+        make(&["elf", "no-pie"], &program, &fixed);
+        let bundle = made(&format!("fixed-bundle-{time}"));
+        make(&["bundle", "--fixed"], &fixed, &bundle);
+        assert_eq!(run_of(&bundle.join("run")), b"found\n");
+    }
+}
+
 /// Parts of a search path end at colons, and words that begin with a dollar sign are replaced.
 #[test]
 fn folders_that_no_search_path_can_name() {

@@ -3,8 +3,10 @@
 
 use super::EditError;
 use super::headers::{Headers, RESERVED, SECTION_SIZE, Section};
+use super::program_table::{extent, extent_of};
 use crate::elf::spec;
 use crate::overlay::Overlay;
+use std::ops::Range;
 
 /// `sh_info` is the number of a section too, as always in tables of relocations.
 const SHF_INFO_LINK: u64 = 0x40;
@@ -56,16 +58,32 @@ pub(super) fn settle(
     symbols(headers, &distances, &numbers, bytes)?;
     renumber(headers, &order, &numbers);
     if grown {
+        let table = headers.sections_at..headers.sections_at + before.len() as u64 * SECTION_SIZE;
         headers.sections_at = bytes.length().next_multiple_of(8);
         bytes.extend_to(headers.sections_at + headers.sections.len() as u64 * SECTION_SIZE);
+        clear(headers, table, bytes)?;
     }
     Ok(())
+}
+
+/// Zeros where a table was that has moved: what no header names would be taken for data that the
+/// program reads from its own file.
+fn clear(headers: &Headers, range: Range<u64>, bytes: &mut Overlay<'_>) -> Result<(), EditError> {
+    let programs = headers.programs.iter().map(extent);
+    let sections = headers.sections.iter().filter(|section| section.in_file()).map(extent_of);
+    let overlaps = |used: Range<u64>| used.start < range.end && range.start < used.end;
+    if programs.chain(sections).any(overlaps) {
+        return Ok(());
+    }
+    let cleared = bytes.clear(range.start, range.end - range.start);
+    cleared.ok_or_else(|| EditError::outside("what section headers leave"))
 }
 
 /// The offset of a section's name, which is added to the table of names at the file's end.
 fn add_name(headers: &mut Headers, name: &[u8], bytes: &mut Overlay<'_>) -> Result<u32, EditError> {
     let outside = || EditError::outside("section names");
     let section = headers.sections.get_mut(usize::from(headers.names)).ok_or_else(outside)?;
+    let left = extent_of(section);
     let mut names = bytes.read(section.offset, section.size).ok_or_else(outside)?;
     let mut ended = name.to_vec();
     ended.push(0);
@@ -77,6 +95,7 @@ fn add_name(headers: &mut Headers, name: &[u8], bytes: &mut Overlay<'_>) -> Resu
     (section.offset, section.size) = (bytes.length(), names.len() as u64);
     bytes.extend_to(section.offset + section.size);
     bytes.write(section.offset, &names).ok_or_else(outside)?;
+    clear(headers, left, bytes)?;
     Ok(at)
 }
 
