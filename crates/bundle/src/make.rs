@@ -101,9 +101,11 @@ pub(crate) fn make_at(
     plan.set_build_id(content::build_id(&graph, &contents, fixed));
     let run = folder.join(RUN);
     let file = temporary(folder)?;
-    let bytes = output::write(&plan, &graph, file.as_file(), &run)?;
+    // Where a file was changed, what went wrong then is no reason.
+    let reason = |error: BundleError| unchanged(&graph).err().unwrap_or(error);
+    let bytes = output::write(&plan, &graph, file.as_file(), &run).map_err(reason)?;
     let before = Before { graph: &graph, relocated: &relocated, environment: &environment };
-    proof::prove(file.path(), &plan, &before).map_err(declined)?;
+    proof::prove(file.path(), &plan, &before).map_err(|found| reason(declined(found)))?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;

@@ -5,11 +5,10 @@ use crate::fixups::{Copied, Fixup, Value};
 use crate::headers;
 use crate::layout::Member;
 use crate::plan::Plan;
-use image::apply::is_without_room;
 use image::elf::loadable::Segment;
 use image::elf::spec;
 use loader::Graph;
-use os::copy::copy_range;
+use os::copy::{CopyError, copy_range};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io;
@@ -64,9 +63,9 @@ fn write_member(
             None => original.insert(reopen(member, source).map_err(source_error)?),
         };
         copy_range(original, segment.offset, file, offset, segment.file_size).map_err(|error| {
-            match is_without_room(&error) {
-                true => BundleError::write(path, error),
-                false => BundleError::io(source, error),
+            match error {
+                CopyError::Read(error) => source_error(error),
+                CopyError::Write(error) => BundleError::write(path, error),
             }
         })?;
     }

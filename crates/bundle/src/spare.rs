@@ -9,7 +9,7 @@ use crate::ownership::Owned;
 use crate::product;
 use crate::workplace::{temporary, temporary_names};
 use model::bundle::{BundleManifest, BundleProduct};
-use os::copy::copy_range;
+use os::copy::{CopyError, copy_range};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -61,7 +61,10 @@ pub(crate) fn take(
     let copy = temporary(folder)?;
     let original = File::open(run).map_err(|error| BundleError::io(run, error))?;
     let data = original.metadata().map_err(|error| BundleError::io(run, error))?;
-    copy_range(&original, 0, copy.as_file(), 0, data.len()).map_err(io)?;
+    copy_range(&original, 0, copy.as_file(), 0, data.len()).map_err(|error| match error {
+        CopyError::Read(error) => BundleError::io(run, error),
+        CopyError::Write(error) => io(error),
+    })?;
     copy.as_file().set_permissions(data.permissions()).map_err(io)?;
     let (file, partial) = copy.into_parts();
     Ok((file, partial, live.clone()))

@@ -55,7 +55,7 @@ fn unicode() -> bool {
     value.contains("utf-8") || value.contains("utf8")
 }
 
-pub use model::quoted;
+pub use model::quoted_path as quoted;
 
 /// Where the tables and graphs of an experiment are.
 pub fn left_in(folder: &Path) -> String {

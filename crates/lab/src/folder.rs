@@ -3,9 +3,10 @@
 //! launch under way.
 
 use crate::LabError;
-use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted};
+use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted_path};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const EXPERIMENT: &str = "experiment.json";
@@ -53,7 +54,7 @@ impl RunFolder {
             problem: "it already contains a run".to_owned(),
             remedy: match resumable(path) {
                 Some(verb) => {
-                    let path = quoted(path);
+                    let path = quoted_path(path);
                     format!("continue that run with headstart {verb} --resume {path} or {remedy}")
                 }
                 None => remedy.to_owned(),
@@ -159,6 +160,11 @@ impl Samples for RunFolder {
         let mut line = serde_json::to_vec(sample)
             .map_err(|error| problem(&file, &error.into(), DISK_REMEDY))?;
         line.push(b'\n');
+        // Of a file without a name nothing would be left.
+        if self.launches.metadata().is_ok_and(|data| data.nlink() == 0) {
+            let error = io::Error::other("it was removed while launches were added to it");
+            return Err(problem(&file, &error, "begin a new run, and leave its folder alone"));
+        }
         // One write a line: a reader never sees half of one unless the disk is full.
         self.launches.write_all(&line).map_err(|error| problem(&file, &error, DISK_REMEDY))
     }
@@ -228,7 +234,7 @@ fn read_samples(
             samples.push(parse(line, experiment).map_err(|what| LabError::Folder {
                 path: file.clone(),
                 problem: format!("line {number} is not a launch of this run: {what}"),
-                remedy: format!("remove that line: sed -i {number}d {}", quoted(&file)),
+                remedy: format!("remove that line: sed -i {number}d {}", quoted_path(&file)),
             })?);
         }
     }
@@ -282,13 +288,7 @@ mod tests {
     use super::*;
     use model::{Ending, Launch, Reading};
 
-    #[test]
-    fn a_full_disk_is_said_with_the_file_and_the_next_step() {
-        let Ok(launches) = File::options().append(true).open("/dev/full") else {
-            testkit::skip("there is no /dev/full");
-            return;
-        };
-        let mut run = RunFolder { path: PathBuf::from("run"), launches };
+    fn sample() -> Sample {
         let launch = Launch {
             total_us: 1.0,
             ending: Ending::Code(0),
@@ -300,8 +300,17 @@ mod tests {
             read_bytes: Reading::Value(1),
             left_running: 0,
         };
-        let sample = Sample { round: 0, position: 0, variant: 0, launch, cold: None };
-        let text = run.append(&sample).unwrap_err().to_string();
+        Sample { round: 0, position: 0, variant: 0, launch, cold: None }
+    }
+
+    #[test]
+    fn a_full_disk_is_said_with_the_file_and_the_next_step() {
+        let Ok(launches) = File::options().append(true).open("/dev/full") else {
+            testkit::skip("there is no /dev/full");
+            return;
+        };
+        let mut run = RunFolder { path: PathBuf::from("run"), launches };
+        let text = run.append(&sample()).unwrap_err().to_string();
         for part in ["run/launches.jsonl", "No space left", "free some space", "--resume"] {
             assert!(text.contains(part), "{text}");
         }
@@ -316,5 +325,15 @@ mod tests {
         drop(run);
         assert!(RunFolder::open_launches(folder.path()).is_ok());
         drop(of_a_child);
+    }
+
+    #[test]
+    fn a_run_whose_file_was_removed_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = RunFolder::open_launches(folder.path()).unwrap();
+        run.append(&sample()).unwrap();
+        fs::remove_file(folder.path().join(LAUNCHES)).unwrap();
+        let text = run.append(&sample()).unwrap_err().to_string();
+        assert!(text.contains("launches.jsonl': it was removed while"), "{text}");
     }
 }

@@ -2,7 +2,7 @@ use crate::text;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to launch: resolved once, then launched as it stands, without a shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,15 @@ pub fn quoted(word: impl AsRef<OsStr>) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A path quoted for a POSIX shell, and never taken for an option.
+pub fn quoted_path(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    match path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        true => quoted(Path::new(".").join(path)),
+        false => quoted(path),
     }
 }
 
@@ -142,5 +151,11 @@ mod tests {
             assert_eq!(output.stdout, bytes, "{quoted}");
             assert!(!quoted.contains(char::is_control), "{quoted:?}");
         }
+    }
+
+    #[test]
+    fn a_path_is_no_option() {
+        let quoted = ["-dash", "-it's", "plain", "/-", ""].map(quoted_path);
+        assert_eq!(quoted, ["./-dash", r"'./-it'\''s'", "plain", "/-", "''"]);
     }
 }

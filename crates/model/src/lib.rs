@@ -33,7 +33,7 @@ mod trace;
 mod waits;
 
 pub use around::{Hooks, OutputTo, Streams};
-pub use command::{Command, quoted};
+pub use command::{Command, quoted, quoted_path};
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, Request, Schedule, Variant};
 pub use explanation::{

@@ -319,7 +319,7 @@ pub fn dev_null() -> Result<OwnedFd, LaunchError> {
         |source| LaunchError::System {
             action: "/dev/null could not be opened",
             source,
-            remedy: "create it with: mknod -m 666 /dev/null c 1 3",
+            remedy: "if it is missing: mknod -m 666 /dev/null c 1 3, else: chmod 666 /dev/null",
         },
     )
 }
