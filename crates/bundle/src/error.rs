@@ -64,8 +64,8 @@ pub enum BundleError {
     },
     /// What a bundle is made of was written to.
     #[error(
-        "{} was changed while the bundle was made of it; nothing was changed by headstart: make \
-         the bundle again when nothing writes to that file",
+        "{} was changed while the bundle was being made, so none was made; run the command again \
+         when no other program writes to that file",
         .0.display()
     )]
     ChangedMeanwhile(PathBuf),

@@ -6,6 +6,7 @@
 //!        ─► exports, versions, symbols, unwind, initialisers ─► plan ─► output
 //! ```
 
+mod bases;
 mod bounds;
 mod by_handle;
 mod content;
@@ -47,6 +48,7 @@ mod moving;
 mod patch;
 mod product;
 mod proof;
+mod publish;
 mod read_only;
 mod rerandomize;
 pub mod sources;

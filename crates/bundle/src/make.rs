@@ -1,16 +1,17 @@
 //! Making a bundle.
 
+use crate::bases;
 use crate::content::{self, Content};
 use crate::debugger::{self, SYMBOLS};
 use crate::error::BundleError;
-use crate::layout::{Bases, PAGE, up};
-use crate::manifest::{self, MANIFEST, PENDING};
-use crate::members::{self, Place};
+use crate::manifest::{self, PENDING};
+use crate::members;
 use crate::output;
 use crate::ownership::Owned;
 use crate::plan::{self, Wanted};
 use crate::product;
 use crate::proof::{self, Before};
+use crate::publish;
 use crate::spare;
 use crate::unsuitable;
 use crate::verify;
@@ -18,18 +19,11 @@ use crate::workplace::{Workplace, temporary};
 use image::Stamp;
 use image::apply::{Privilege, privilege};
 use image::elf::Loadable;
-use image::elf::loadable::Segment;
 use loader::{Environment, Graph, Module};
 use model::bundle::BundleManifest;
-use rand::RngExt;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::thread::Builder;
-use std::time::SystemTime;
-use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -90,7 +84,7 @@ pub(crate) fn make_at(
     refuse(&graph, &environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
     let relocated = loader::bindings(&graph, true);
     let places = members::choose(&graph, &options.outside);
-    let bases = bases(&graph, &places, options).map_err(declined)?;
+    let bases = bases::choose(&graph, &places, options).map_err(declined)?;
     let fixed = options.fixed;
     let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
     let (plan, contents) = rayon::join(
@@ -117,16 +111,16 @@ pub(crate) fn make_at(
             || manifest::of(program, &graph, &places, contents, &plan.layout, options, symbols),
         )
     };
-    let (product, manifest) = synced_meanwhile(file.as_file(), &run, described)?;
+    let (product, manifest) = publish::synced_meanwhile(file.as_file(), &run, described)?;
     let manifest = BundleManifest { product: Some(product?), ..manifest };
     unchanged(&graph)?;
-    settle(owned, folder)?;
-    write_manifest(&manifest, folder, PENDING)?;
+    publish::settle(owned, folder)?;
+    publish::write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
     spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
-    publish(file, &run, owned).inspect_err(|_| withdraw_manifest(folder))?;
-    write_whole(folder, SYMBOLS, commands.as_bytes())?;
-    finish(folder)?;
+    publish::give_name(file, &run, owned).inspect_err(|_| publish::withdraw_manifest(folder))?;
+    publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
+    publish::finish(folder)?;
     let bound = relocated.iter().map(|module| module.work.references).sum();
     Ok(Made {
         run,
@@ -147,76 +141,6 @@ fn unchanged(graph: &Graph) -> Result<(), BundleError> {
         Some(module) => Err(BundleError::ChangedMeanwhile(module.path.clone())),
         None => Ok(()),
     }
-}
-
-/// Does `work` while the file, which will be at `path`, goes to the disk.
-pub(crate) fn synced_meanwhile<T>(
-    file: &File,
-    path: &Path,
-    work: impl FnOnce() -> T,
-) -> Result<T, BundleError> {
-    std::thread::scope(|scope| {
-        let synced = Builder::new().spawn_scoped(scope, || file.sync_all());
-        let done = work();
-        // Without a thread it goes there now.
-        let synced = synced.map_or_else(|_| Ok(file.sync_all()), |thread| thread.join());
-        let synced = synced.unwrap_or_else(|_| file.sync_all());
-        synced.map(|()| done).map_err(|error| BundleError::write(path, error))
-    })
-}
-
-/// Gives the file its name, if what had it is still what it was.
-fn publish(file: NamedTempFile, run: &Path, owned: &Owned) -> Result<(), BundleError> {
-    let replaces = owned.still()?;
-    let named = if replaces { file.persist(run) } else { file.persist_noclobber(run) };
-    named.map(drop).map_err(|error| BundleError::write(run, error.error))
-}
-
-/// What does not get its place has no manifest.
-pub(crate) fn withdraw_manifest(folder: &Path) {
-    // What went wrong before is what matters.
-    let _ = std::fs::remove_file(folder.join(PENDING));
-}
-
-/// Ends what an earlier headstart did not finish.
-pub(crate) fn settle(owned: &Owned, folder: &Path) -> Result<(), BundleError> {
-    owned.settle().map_err(|error| BundleError::write(&folder.join(MANIFEST), error))
-}
-
-/// The next manifest is that of `run` now. Its time says when the folder was as it tells.
-pub(crate) fn finish(folder: &Path) -> Result<(), BundleError> {
-    let path = folder.join(MANIFEST);
-    let finished = || {
-        std::fs::rename(folder.join(PENDING), &path)?;
-        File::options().write(true).open(&path)?.set_modified(SystemTime::now())?;
-        File::open(folder)?.sync_all()
-    };
-    finished().map_err(|error| BundleError::write(&path, error))
-}
-
-/// Writes a manifest, which is on the disk then.
-pub(crate) fn write_manifest(
-    manifest: &BundleManifest,
-    folder: &Path,
-    name: &str,
-) -> Result<(), BundleError> {
-    let text = serde_json::to_vec_pretty(manifest);
-    let mut text = text.map_err(|error| BundleError::io(&folder.join(name), error.into()))?;
-    text.push(b'\n');
-    write_whole(folder, name, &text)?;
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| BundleError::write(folder, error))
-}
-
-fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), BundleError> {
-    let path = folder.join(name);
-    let io = |error| BundleError::write(&path, error);
-    let mut file = temporary(folder)?;
-    file.write_all(bytes).map_err(io)?;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(io)?;
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(&path).map_err(|error| io(error.error))?;
-    Ok(())
 }
 
 const MACHINE: &str = "x86_64";
@@ -258,62 +182,4 @@ fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option
     unsuitable::watched(graph)
         .or_else(|| unsuitable::payload(&program.image))
         .or_else(|| members::cannot_be_merged(&program.image))
-}
-
-/// Lowest and highest address of what is chosen by chance: above what fits 32 bits, below where
-/// the kernel puts stacks and mappings.
-const LOWEST: u64 = 0x1_0000_0000;
-const HIGHEST: u64 = 0x5000_0000_0000;
-/// Behind a program with fixed addresses its libraries must be near enough for tables of 32-bit
-/// distances.
-const REACH: u64 = 0x7f00_0000;
-
-fn bases(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, String> {
-    if !options.fixed {
-        return Ok(Bases { program: None, libraries: None });
-    }
-    let Some(program) = graph.modules.first() else {
-        return Ok(Bases { program: None, libraries: None });
-    };
-    if program.image.fixed {
-        let merged = graph.modules.iter().zip(places).skip(1).filter(|(_, p)| p.is_merged());
-        let sizes = merged.map(|(module, _)| span(&module.image) + module.image.alignment());
-        let start = up(end(&program.image), PAGE) + MARGIN;
-        let reached = low(&program.image).saturating_add(REACH);
-        let last = reached.saturating_sub(sizes.sum::<u64>() + MARGIN);
-        let free = start / PAGE..last / PAGE;
-        if free.is_empty() {
-            return Err(too_large());
-        }
-        let libraries = Some(rand::rng().random_range(free) * PAGE);
-        return Ok(Bases { program: Some(0), libraries });
-    }
-    Ok(Bases { program: Some(chosen_base(&program.image)), libraries: None })
-}
-
-/// A base for an image that can be anywhere.
-pub(crate) fn chosen_base(image: &Loadable) -> u64 {
-    let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
-    up(chosen, image.alignment())
-}
-
-/// Room for the bundle's own tables.
-const MARGIN: u64 = 64 << 20;
-
-fn too_large() -> String {
-    "it spans more than 2 GiB, which tables for exceptions cannot reach; leave large libraries \
-     out with --outside"
-        .to_owned()
-}
-
-fn end(image: &Loadable) -> u64 {
-    image.segments().iter().filter(|s| s.loads()).map(Segment::end).max().unwrap_or(0)
-}
-
-fn low(image: &Loadable) -> u64 {
-    image.segments().iter().filter(|s| s.loads()).map(|s| s.address).min().unwrap_or(0)
-}
-
-fn span(image: &Loadable) -> u64 {
-    up(end(image).saturating_sub(low(image)), PAGE)
 }

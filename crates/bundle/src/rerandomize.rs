@@ -3,12 +3,14 @@
 //! The section `.headstart.moving` tells which words hold addresses of the bundle. Besides those,
 //! headers, the dynamic table, symbols and relocations have addresses.
 
+use crate::bases;
 use crate::error::BundleError;
 use crate::make::{self, Options, RUN};
 use crate::manifest::{self, PENDING};
 use crate::ownership::Owned;
 use crate::patch::{Patch, Patched};
 use crate::product;
+use crate::publish;
 use crate::spare;
 use crate::workplace::Workplace;
 use image::elf::Loadable;
@@ -74,21 +76,21 @@ fn moved(
     let run = folder.join(RUN);
     let io = |error| BundleError::write(&folder.join(spare::SPARE), error);
     let live = manifest.product.as_ref().ok_or_else(|| BundleError::NotFixed(folder.to_owned()))?;
-    make::settle(owned, folder)?;
+    publish::settle(owned, folder)?;
     let (file, partial, base) = spare::take(folder, &run, (manifest, live))?;
     let image = Loadable::open(&partial)?;
-    let to = make::chosen_base(&image);
+    let to = bases::chosen(&image);
     let Patched { words, written } =
         Patch::new(&image, low(&image), to).apply(&file).map_err(io)?;
     let changed = || product::changed(&partial, &base, &written).map_err(io);
-    let product = make::synced_meanwhile(&file, &run, changed)??;
+    let product = publish::synced_meanwhile(&file, &run, changed)??;
     drop(file);
     let next =
         BundleManifest { product: Some(product), spare: Some(live.clone()), ..manifest.clone() };
-    make::write_manifest(&next, folder, PENDING)?;
-    owned.still().inspect_err(|_| make::withdraw_manifest(folder))?;
+    publish::write_manifest(&next, folder, PENDING)?;
+    owned.still().inspect_err(|_| publish::withdraw_manifest(folder))?;
     spare::swap(folder, &run, partial).map_err(|error| BundleError::write(&run, error))?;
-    make::finish(folder)?;
+    publish::finish(folder)?;
     Ok((to, words))
 }
 

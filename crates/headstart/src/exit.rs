@@ -48,7 +48,7 @@ pub struct Usage(pub String);
 /// headstart cannot start the threads that it works with.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "headstart may not start its threads: {source} (ulimit -u is {limit}); raise that limit, or end \
+    "headstart cannot start its threads: {source} (ulimit -u is {limit}); raise that limit, or end \
      other processes of this user"
 )]
 pub struct NoThreads {

@@ -52,7 +52,7 @@ fn no_bundle_is_made_of_a_file_that_is_written_to() {
     for written in [&library, &program] {
         let told = while_written(Path::new(written), &["bundle", "--out", text(&out), &program]);
         assert_eq!(told.status.code(), Some(6), "{}", stderr(&told));
-        let words = format!("{written} was changed while the bundle was made of it");
+        let words = format!("{written} was changed while the bundle was being made");
         assert!(stderr(&told).contains(&words), "{}", stderr(&told));
         assert!(!out.join("run").exists());
     }
@@ -73,7 +73,8 @@ fn no_copy_is_made_of_a_file_that_is_written_to() {
         let told =
             while_written(Path::new(&program), &["elf", verb, "--out", text(&out), &program]);
         assert_eq!(told.status.code(), Some(6), "{verb}: {}", stderr(&told));
-        let words = format!("{program}: it was changed while it was read; try again");
+        let words =
+            format!("{program}: it was changed while headstart read it; run the command again");
         assert!(stderr(&told).contains(&words), "{verb}: {}", stderr(&told));
         assert!(!out.exists(), "{verb}");
         assert_eq!(fs::read(&program).unwrap(), before);
@@ -89,5 +90,5 @@ fn a_file_that_is_cut_short_is_told() {
     let told = run(&["measure", "-r", "1", "--", "sh", "-c", signal]);
     let own = stderr(&told);
     assert_eq!(told.status.code(), Some(6), "{own}");
-    assert!(own.contains("it was cut short while headstart read it"), "{own}");
+    assert!(own.contains("it was truncated while headstart read it"), "{own}");
 }

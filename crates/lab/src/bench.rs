@@ -100,7 +100,7 @@ impl<'a> Bench<'a> {
             _ if self.experiment.request.ignores(ending) => Ok(()),
             _ => {
                 let mut output = self.output_of(variant);
-                output.push_str("\nTo measure it anyway, begin a new run with --ignore-failure.");
+                output.push_str("\nTo measure it anyway, start a new run with --ignore-failure.");
                 Err(LabError::Failed { command, ending, output })
             }
         }

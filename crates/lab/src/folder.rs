@@ -162,8 +162,8 @@ impl Samples for RunFolder {
         line.push(b'\n');
         // Of a file without a name nothing would be left.
         if self.launches.metadata().is_ok_and(|data| data.nlink() == 0) {
-            let error = io::Error::other("it was removed while launches were added to it");
-            return Err(problem(&file, &error, "begin a new run, and leave its folder alone"));
+            let error = io::Error::other("it was removed during the run");
+            return Err(problem(&file, &error, "start a new run, and keep its folder"));
         }
         // One write a line: a reader never sees half of one unless the disk is full.
         self.launches.write_all(&line).map_err(|error| problem(&file, &error, DISK_REMEDY))
@@ -334,6 +334,6 @@ mod tests {
         run.append(&sample()).unwrap();
         fs::remove_file(folder.path().join(LAUNCHES)).unwrap();
         let text = run.append(&sample()).unwrap_err().to_string();
-        assert!(text.contains("launches.jsonl': it was removed while"), "{text}");
+        assert!(text.contains("launches.jsonl': it was removed during"), "{text}");
     }
 }

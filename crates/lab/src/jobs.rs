@@ -108,7 +108,7 @@ fn judge(request: &JobsRequest<'_>, ending: Ending) -> Result<(), LabError> {
         _ => Err(LabError::Failed {
             command,
             ending,
-            output: "\nTo measure it anyway, begin a new run with --ignore-failure.".to_owned(),
+            output: "\nTo measure it anyway, start a new run with --ignore-failure.".to_owned(),
         }),
     }
 }

@@ -129,7 +129,9 @@ fn stale(
             }
         }
         Starts::Bundle if is_only_beside(verification) => {
-            format!("run and all files of {program} are as they were, and use none of this")
+            format!(
+                "run and all files of {program} are unchanged; what has changed, no launch uses"
+            )
         }
         Starts::Bundle => "run does not notice this, and still uses the merged code".to_owned(),
         Starts::Copies => {

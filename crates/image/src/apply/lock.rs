@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// A file or folder that is locked while this value is there.
 ///
 /// Closing a file does not always unlock it: a process that another thread starts has the open file
-/// as well until it runs its program, and keeps the lock so long (`flock(2)`). So it is unlocked in
-/// words.
+/// as well until it runs its program, and keeps the lock so long (`flock(2)`). So it is unlocked
+/// explicitly.
 #[derive(Debug)]
 pub struct Lock(File);
 

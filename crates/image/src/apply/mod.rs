@@ -100,7 +100,7 @@ impl ApplyError {
     }
 
     fn changed_meanwhile(path: &Path) -> ApplyError {
-        ApplyError::refused(path, "it was changed while it was read; try again")
+        ApplyError::refused(path, "it was changed while headstart read it; run the command again")
     }
 
     fn io(path: &Path, doing: &'static str) -> impl Fn(std::io::Error) -> ApplyError {

@@ -44,9 +44,9 @@ pub fn survive_file_size_limit() {
 static CUT_SHORT: AtomicI32 = AtomicI32::new(libc::EXIT_FAILURE);
 
 extern "C" fn on_cut_file(_: libc::c_int) {
-    const WORDS: &[u8] = b"headstart: a file could not be read to its end: it was cut short while \
-        headstart read it, or its disk fails; run the command again when nothing writes to its \
-        files\n";
+    const WORDS: &[u8] = b"headstart: a file could not be read to its end: it was truncated while \
+        headstart read it, or its disk failed; run the command again when no other program writes \
+        to the file\n";
     // SAFETY: both calls may be made by a handler (signal-safety(7)); the text is static.
     unsafe {
         libc::write(libc::STDERR_FILENO, WORDS.as_ptr().cast(), WORDS.len());
