@@ -48,12 +48,12 @@ pub struct Usage(pub String);
 /// headstart cannot start the threads that it works with.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "headstart cannot start its threads: {source} (ulimit -u is {limit}); raise that limit, or end \
-     other processes of this user"
+    "headstart cannot start its threads: {source} ({limits}); raise the limit, or end other \
+     processes"
 )]
 pub struct NoThreads {
-    /// How many processes and threads the user may have.
-    pub limit: u64,
+    /// How many processes and threads there may be, in words.
+    pub limits: String,
     /// What happened.
     pub source: std::io::Error,
 }

@@ -225,7 +225,8 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     };
     match verbs.iter().find(|verb| verb.name == name) {
         Some(verb) => {
-            os::host::may_start_threads().map_err(|(limit, source)| NoThreads { limit, source })?;
+            let threads = os::host::may_start_threads();
+            threads.map_err(|(limits, source)| NoThreads { limits, source })?;
             (verb.run)(rest)
         }
         None => Err(Usage(format!("there is no command '{name}'; see headstart --help")).into()),

@@ -1,6 +1,8 @@
-//! Whether this user may start the threads that headstart works with (setrlimit(2), RLIMIT_NPROC).
+//! Whether headstart may start the threads that it works with: a user may have so many processes
+//! (setrlimit(2), RLIMIT_NPROC), and so may a control group, as a container's (pids.max).
 
 use super::processors;
+use std::fs;
 use std::io;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{Builder, JoinHandle};
@@ -10,21 +12,50 @@ const MANY: u64 = 8192;
 /// Threads beside those that share work.
 const OTHERS: usize = 2;
 
-/// Where the limit is low, starts as many threads as headstart may need, and ends them: in the
-/// middle of the work, a thread that cannot be started ends the process. Gives the limit where they
-/// cannot be started.
+/// Where a limit is low, starts as many threads as headstart may need, and ends them: in the middle
+/// of the work, a thread that cannot be started ends the process. Gives the limits, in words, where
+/// they cannot be started.
 ///
 /// # Errors
-/// What the system says, with the limit.
-pub fn may_start_threads() -> Result<(), (u64, io::Error)> {
+/// What the system says, with the limits.
+pub fn may_start_threads() -> Result<(), (String, io::Error)> {
+    let user = of_user().map(|limit| (limit, format!("ulimit -u is {limit}")));
+    let group = of_group().map(|(file, limit)| (limit, format!("{file} is {limit}")));
+    let low = user.into_iter().chain(group).filter(|(limit, _)| *limit <= MANY);
+    let low: Vec<String> = low.map(|(_, words)| words).collect();
+    if low.is_empty() {
+        return Ok(());
+    }
+    start_and_end(processors() as usize + OTHERS).map_err(|error| (low.join(", "), error))
+}
+
+fn of_user() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure outlives the call.
     let failed = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &mut limit) } != 0;
-    if failed || limit.rlim_cur > MANY {
-        return Ok(());
-    }
-    let count = processors() as usize + OTHERS;
-    // All are there at once: each waits until `release` is dropped.
+    (!failed).then_some(limit.rlim_cur)
+}
+
+/// That of the control group that this process is in, and its file (cgroups(7), both versions).
+fn of_group() -> Option<(String, u64)> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let files = groups.lines().filter_map(|line| {
+        let (_, controllers_and_path) = line.split_once(':')?;
+        match controllers_and_path.split_once(':')? {
+            ("", path) => Some(format!("/sys/fs/cgroup{path}/pids.max")),
+            ("pids", path) => Some(format!("/sys/fs/cgroup/pids{path}/pids.max")),
+            _ => None,
+        }
+    });
+    let limits = files.filter_map(|file| {
+        let limit = fs::read_to_string(&file).ok()?.trim().parse().ok()?;
+        Some((file.replace("//", "/"), limit))
+    });
+    limits.min_by_key(|(_, limit)| *limit)
+}
+
+/// All of them are there at once: each waits until the last has been started.
+fn start_and_end(count: usize) -> io::Result<()> {
     let (release, wait) = mpsc::channel::<()>();
     let wait = Arc::new(Mutex::new(wait));
     let start = |_| {
@@ -33,7 +64,7 @@ pub fn may_start_threads() -> Result<(), (u64, io::Error)> {
     };
     let started: io::Result<Vec<JoinHandle<()>>> = (0..count).map(start).collect();
     drop(release);
-    for thread in started.map_err(|error| (limit.rlim_cur, error))? {
+    for thread in started? {
         // It counts until it has ended.
         let _ = thread.join();
     }
