@@ -1,7 +1,7 @@
 //! What is in the files that a bundle is made of, and the bundle's build-id, which follows from it.
 
 use crate::error::BundleError;
-use loader::Graph;
+use loader::{Graph, Module};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -40,9 +40,8 @@ impl Content {
     }
 
     /// Those of all modules, as they are now.
-    pub(crate) fn of_modules(graph: &Graph) -> Result<Vec<Content>, BundleError> {
-        let modules = graph.modules.par_iter();
-        let contents = modules.map(|module| {
+    pub(crate) fn of_modules(modules: &[Module]) -> Result<Vec<Content>, BundleError> {
+        let contents = modules.par_iter().map(|module| {
             Content::read(&module.path).map_err(|error| BundleError::io(&module.path, error))
         });
         contents.collect()

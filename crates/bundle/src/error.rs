@@ -62,9 +62,9 @@ pub enum BundleError {
         /// The next step.
         remedy: &'static str,
     },
-    /// What a bundle is made of was written to.
+    /// What something is made of was written to.
     #[error(
-        "{} was changed while the bundle was being made, so none was made; run the command again \
+        "{} was changed while headstart worked with it, so nothing was made; run the command again \
          when no other program writes to that file",
         .0.display()
     )]

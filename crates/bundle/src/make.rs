@@ -12,14 +12,14 @@ use crate::plan::{self, Wanted};
 use crate::product;
 use crate::proof::{self, Before};
 use crate::publish;
+use crate::sources;
 use crate::spare;
 use crate::unsuitable;
 use crate::verify;
 use crate::workplace::{Workplace, temporary};
-use image::Stamp;
 use image::apply::{Privilege, privilege};
 use image::elf::Loadable;
-use loader::{Environment, Graph, Module};
+use loader::{Environment, Graph};
 use model::bundle::BundleManifest;
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -89,14 +89,14 @@ pub(crate) fn make_at(
     let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
     let (plan, contents) = rayon::join(
         || plan::plan(&graph, &relocated, &places, &wanted),
-        || Content::of_modules(&graph),
+        || Content::of_modules(&graph.modules),
     );
     let (mut plan, contents) = (plan?, contents?);
     plan.set_build_id(content::build_id(&graph, &contents, fixed));
     let run = folder.join(RUN);
     let file = temporary(folder)?;
     // Where a file was changed, what went wrong then is no reason.
-    let reason = |error: BundleError| unchanged(&graph).err().unwrap_or(error);
+    let reason = |error: BundleError| sources::unchanged(&graph.modules).err().unwrap_or(error);
     let bytes = output::write(&plan, &graph, file.as_file(), &run).map_err(reason)?;
     let before = Before { graph: &graph, relocated: &relocated, environment: &environment };
     proof::prove(file.path(), &plan, &before).map_err(|found| reason(declined(found)))?;
@@ -113,7 +113,7 @@ pub(crate) fn make_at(
     };
     let (product, manifest) = publish::synced_meanwhile(file.as_file(), &run, described)?;
     let manifest = BundleManifest { product: Some(product?), ..manifest };
-    unchanged(&graph)?;
+    sources::unchanged(&graph.modules)?;
     publish::settle(owned, folder)?;
     publish::write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
@@ -131,16 +131,6 @@ pub(crate) fn make_at(
         moving: if fixed { 0 } else { plan.relocations.moving.len() },
         joined: plan.layout.joined,
     })
-}
-
-/// Makes sure that every file is what was read of it: the bundle would be a mixture of two versions,
-/// or be taken for one of the newer version.
-fn unchanged(graph: &Graph) -> Result<(), BundleError> {
-    let as_it_was = |module: &&Module| module.image.stamp() == Stamp::now(&module.path);
-    match graph.modules.iter().find(|module| !as_it_was(module)) {
-        Some(module) => Err(BundleError::ChangedMeanwhile(module.path.clone())),
-        None => Ok(()),
-    }
 }
 
 const MACHINE: &str = "x86_64";

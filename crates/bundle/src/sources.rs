@@ -3,21 +3,23 @@
 use crate::content::Content;
 use crate::error::BundleError;
 use crate::members;
-use image::reasons;
-use loader::{Environment, Graph};
+use image::{Stamp, reasons};
+use loader::{Environment, Module};
 use model::bundle::{BundleChange, BundledModule, ChangeKind};
 use model::text::{name, text};
 use rayon::prelude::*;
 use std::io;
 use std::path::Path;
 
-/// The program and its libraries as they are now.
+/// The program, and its libraries where `modules` has them, as they were when they were opened.
 ///
 /// # Errors
-/// One of them cannot be read.
-pub fn of_graph(graph: &Graph) -> Result<Vec<BundledModule>, BundleError> {
-    let contents = Content::of_modules(graph)?;
-    let modules = graph.modules.iter().zip(contents).enumerate();
+/// One of them cannot be read, or was changed since.
+pub fn of_modules(modules: &[Module]) -> Result<Vec<BundledModule>, BundleError> {
+    let contents = Content::of_modules(modules)?;
+    // Much may have been done since they were opened: another name or mode is no other version.
+    same(modules, Stamp::has_data_of)?;
+    let modules = modules.iter().zip(contents).enumerate();
     let modules = modules.map(|(index, (module, content))| BundledModule {
         path: text(&module.path),
         name: (index > 0).then(|| members::name_of(module)),
@@ -28,6 +30,23 @@ pub fn of_graph(graph: &Graph) -> Result<Vec<BundledModule>, BundleError> {
         outside: None,
     });
     Ok(modules.collect())
+}
+
+/// Makes sure that nobody has touched a file since it was opened: what was made would be a mixture
+/// of two versions, or be taken for one of the newer version.
+pub(crate) fn unchanged(modules: &[Module]) -> Result<(), BundleError> {
+    same(modules, Stamp::eq)
+}
+
+fn same(modules: &[Module], same: fn(&Stamp, &Stamp) -> bool) -> Result<(), BundleError> {
+    let is_as_it_was = |module: &&Module| {
+        let (then, now) = (module.image.stamp(), Stamp::now(&module.path));
+        then.zip(now).is_some_and(|(then, now)| same(&then, &now))
+    };
+    match modules.iter().find(|module| !is_as_it_was(module)) {
+        Some(module) => Err(BundleError::ChangedMeanwhile(module.path.clone())),
+        None => Ok(()),
+    }
 }
 
 /// Those whose content has changed.

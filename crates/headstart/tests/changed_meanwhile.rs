@@ -52,7 +52,7 @@ fn no_bundle_is_made_of_a_file_that_is_written_to() {
     for written in [&library, &program] {
         let told = while_written(Path::new(written), &["bundle", "--out", text(&out), &program]);
         assert_eq!(told.status.code(), Some(6), "{}", stderr(&told));
-        let words = format!("{written} was changed while the bundle was being made");
+        let words = format!("{written} was changed while headstart worked with it");
         assert!(stderr(&told).contains(&words), "{}", stderr(&told));
         assert!(!out.join("run").exists());
     }
@@ -91,4 +91,20 @@ fn a_file_that_is_cut_short_is_told() {
     let own = stderr(&told);
     assert_eq!(told.status.code(), Some(6), "{own}");
     assert!(own.contains("it was truncated while headstart read it"), "{own}");
+}
+
+/// Its record would be that of the newer version.
+#[test]
+fn no_private_copies_are_made_of_files_that_are_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((program, library)) = with_library(folder.path()) else { return };
+    let out = folder.path().join("selfbind");
+    for written in [&library, &program] {
+        let arguments = ["elf", "selfbind", "--out", text(&out), &program];
+        let told = while_written(Path::new(written), &arguments);
+        assert_eq!(told.status.code(), Some(6), "{}", stderr(&told));
+        assert!(stderr(&told).contains("was changed while headstart"), "{}", stderr(&told));
+        assert!(stderr(&told).contains(written), "{}", stderr(&told));
+        assert!(!out.exists());
+    }
 }

@@ -21,6 +21,11 @@ impl Stamp {
         path.metadata().ok().as_ref().map(Stamp::of)
     }
 
+    /// Whether it is the same file with the same data, though perhaps with another name or mode.
+    pub fn has_data_of(&self, other: &Stamp) -> bool {
+        Stamp { changed: other.changed, ..*self } == *other
+    }
+
     /// That of a file that was looked at.
     pub fn of(data: &Metadata) -> Stamp {
         Stamp {

@@ -26,13 +26,12 @@ pub(crate) fn made_of(
     built: &Built,
     folder: &Path,
 ) -> Result<Kept, BundleError> {
-    let mut modules = match built.made_of {
+    let all = subject.graph.modules.as_slice();
+    let modules = match built.made_of {
         MadeOf::Bundle => Vec::new(),
-        MadeOf::Program | MadeOf::Closure => sources::of_graph(&subject.graph)?,
+        MadeOf::Program => sources::of_modules(all.get(..1).unwrap_or(all))?,
+        MadeOf::Closure => sources::of_modules(all)?,
     };
-    if built.made_of == MadeOf::Program {
-        modules.truncate(1);
-    }
     Ok(Kept {
         files: Vec::new(),
         modules,

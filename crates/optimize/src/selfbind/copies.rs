@@ -108,7 +108,7 @@ impl Folder {
         files.push(kept::link(Path::new(RUN), &self.target()));
         let kept = Kept {
             files,
-            modules: sources::of_graph(graph).map_err(unread)?,
+            modules: sources::of_modules(&graph.modules).map_err(unread)?,
             stays_in: Some(text(&self.path)),
             checked_at_start: Some(false),
         };
