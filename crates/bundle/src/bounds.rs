@@ -5,7 +5,7 @@ use image::elf::loadable::{Class, Segment};
 use image::elf::spec;
 
 /// Processes have addresses below 1 << 47 (x86-64); this leaves room for the rest of a bundle.
-const HIGHEST: u64 = 0x7000_0000_0000;
+const HIGHEST: u64 = 0x7fff_0000_0000;
 /// What linkers align pages to, at most.
 const LARGEST_ALIGNMENT: u64 = 1 << 30;
 /// How much more than its file a module may take in another file: alignment, and data that is

@@ -81,34 +81,45 @@ pub(crate) fn make_at(
         |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
     let graph = loader::load(program, &environment)
         .map_err(|error| of_another_machine(program).map_or(error.into(), declined))?;
-    refuse(&graph, &environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
-    let relocated = loader::bindings(&graph, true);
-    let places = members::choose(&graph, &options.outside);
-    let bases = bases::choose(&graph, &places, options).map_err(declined)?;
+    // Where a file was changed, what went wrong then is no reason.
+    of_graph(&graph, &environment, owned, (program, folder, options))
+        .map_err(|error| sources::unchanged(&graph.modules).err().unwrap_or(error))
+}
+
+fn of_graph(
+    graph: &Graph,
+    environment: &Environment,
+    owned: &Owned,
+    (program, folder, options): (&Path, &Path, &Options),
+) -> Result<Made, BundleError> {
+    let declined =
+        |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
+    refuse(graph, environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
+    let relocated = loader::bindings(graph, true);
+    let places = members::choose(graph, &options.outside);
+    let bases = bases::choose(graph, &places, options).map_err(declined)?;
     let fixed = options.fixed;
     let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
     let (plan, contents) = rayon::join(
-        || plan::plan(&graph, &relocated, &places, &wanted),
+        || plan::plan(graph, &relocated, &places, &wanted),
         || Content::of_modules(&graph.modules),
     );
     let (mut plan, contents) = (plan?, contents?);
-    plan.set_build_id(content::build_id(&graph, &contents, fixed));
+    plan.set_build_id(content::build_id(graph, &contents, fixed));
     let run = folder.join(RUN);
     let file = temporary(folder)?;
-    // Where a file was changed, what went wrong then is no reason.
-    let reason = |error: BundleError| sources::unchanged(&graph.modules).err().unwrap_or(error);
-    let bytes = output::write(&plan, &graph, file.as_file(), &run).map_err(reason)?;
-    let before = Before { graph: &graph, relocated: &relocated, environment: &environment };
-    proof::prove(file.path(), &plan, &before).map_err(|found| reason(declined(found)))?;
+    let bytes = output::write(&plan, graph, file.as_file(), &run)?;
+    let before = Before { graph, relocated: &relocated, environment };
+    proof::prove(file.path(), &plan, &before).map_err(declined)?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
-    let commands = debugger::commands(&graph, &plan.layout);
+    let commands = debugger::commands(graph, &plan.layout);
     let symbols = content::hash(commands.as_bytes());
     let described = || {
         rayon::join(
             || product::of(file.path()).map_err(|error| BundleError::io(&run, error)),
-            || manifest::of(program, &graph, &places, contents, &plan.layout, options, symbols),
+            || manifest::of(program, graph, &places, contents, &plan.layout, options, symbols),
         )
     };
     let (product, manifest) = publish::synced_meanwhile(file.as_file(), &run, described)?;
@@ -120,7 +131,7 @@ pub(crate) fn make_at(
     spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
     publish::give_name(file, &run, owned).inspect_err(|_| publish::withdraw_manifest(folder))?;
     publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
-    publish::finish(folder)?;
+    let manifest = publish::finish(folder, manifest)?;
     let bound = relocated.iter().map(|module| module.work.references).sum();
     Ok(Made {
         run,

@@ -148,9 +148,8 @@ impl Manifests {
 
     /// That of the `run` that is there.
     fn of_run(&self, run: &Path) -> Result<&BundleManifest, BundleError> {
-        let last = self.folder.join(MANIFEST);
         let is = |manifest: &&BundleManifest| {
-            manifest.product.as_ref().is_some_and(|product| product::is(run, product, &last))
+            manifest.product.as_ref().is_some_and(|product| product::is(run, product))
         };
         if let Some(found) = self.all().find(is) {
             return Ok(found);
@@ -170,10 +169,9 @@ impl Manifests {
 
     /// Where headstart was killed, it may be what `run` was before.
     fn may_replace_spare(&self, path: &Path) -> Result<(), BundleError> {
-        let last = self.folder.join(MANIFEST);
         let ours = |manifest: &BundleManifest| {
             let mut made = manifest.spare.iter().chain(&manifest.product);
-            made.any(|made| product::is(path, made, &last))
+            made.any(|made| product::is(path, made))
         };
         if lstat(path)?.is_none() || self.all().any(ours) {
             return Ok(());

@@ -56,18 +56,27 @@ pub(crate) fn same(one: &BundleProduct, other: &BundleProduct) -> bool {
     (one.bytes, one.piece_bytes, &one.sha256) == (other.bytes, other.piece_bytes, &other.sha256)
 }
 
-/// Whether the file is this one, by what stat(2) says or else by its content. `manifest` is the
-/// file that was the last to be written: whoever has touched the other one since has changed its
-/// ctime, even if it has its time of modification again.
-pub(crate) fn is(path: &Path, product: &BundleProduct, manifest: &Path) -> bool {
+/// Whether the file is this one, by what stat(2) says or else by its content. Who changes it and
+/// puts its time of modification back has changed its ctime.
+pub(crate) fn is(path: &Path, product: &BundleProduct) -> bool {
     let Ok(data) = path.symlink_metadata() else { return false };
     if !data.is_file() || data.len() != product.bytes {
         return false;
     }
-    let written = manifest.symlink_metadata().ok().map(|data| (data.mtime(), data.mtime_nsec()));
-    let untouched = (data.ino(), modified(&data)) == (product.inode, Some(product.modified_ns))
-        && written.is_some_and(|written| (data.ctime(), data.ctime_nsec()) <= written);
+    let is_same_version = is_version(&data, product);
+    let untouched = is_same_version
+        && product.changed_ns.is_some_and(|at| attributes_changed(&data) == Some(at));
     untouched || of(path).is_ok_and(|now| same(&now, product))
+}
+
+/// The product with the ctime that its file has now that it has its name.
+pub(crate) fn settled(path: &Path, product: BundleProduct) -> BundleProduct {
+    let data = path.symlink_metadata().ok().filter(|data| is_version(data, &product));
+    BundleProduct { changed_ns: data.as_ref().and_then(attributes_changed), ..product }
+}
+
+fn is_version(data: &Metadata, product: &BundleProduct) -> bool {
+    (data.ino(), modified(data)) == (product.inode, Some(product.modified_ns))
 }
 
 /// How the file now differs from the one that was made; `None` where it does not.
@@ -97,6 +106,7 @@ fn described(data: &Metadata, sha256: String) -> io::Result<BundleProduct> {
         executable: data.mode() & 0o100 != 0,
         inode: data.ino(),
         modified_ns,
+        changed_ns: None,
         piece_bytes: PIECE,
         sha256,
     })
@@ -114,6 +124,10 @@ fn regular(path: &Path) -> io::Result<(File, Metadata)> {
 
 fn modified(data: &Metadata) -> Option<i64> {
     data.mtime().checked_mul(1_000_000_000)?.checked_add(data.mtime_nsec())
+}
+
+fn attributes_changed(data: &Metadata) -> Option<i64> {
+    data.ctime().checked_mul(1_000_000_000)?.checked_add(data.ctime_nsec())
 }
 
 fn pieces(bytes: u64) -> u64 {
@@ -169,8 +183,6 @@ mod tests {
     fn a_file_is_told_from_others() {
         let made = file(b"made by headstart");
         let product = of(made.path()).unwrap();
-        let manifest = file(b"{}");
-        let is = |path: &Path, product: &BundleProduct| is(path, product, manifest.path());
         assert!(is(made.path(), &product));
         assert!(is(file(b"made by headstart").path(), &product));
         assert!(!is(file(b"made by somebody!").path(), &product));

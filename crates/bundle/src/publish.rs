@@ -2,16 +2,18 @@
 //! headstart is killed, one of the two manifests is that of the `run` that is there.
 
 use crate::error::BundleError;
+use crate::make::RUN;
 use crate::manifest::{MANIFEST, PENDING};
 use crate::ownership::Owned;
+use crate::product;
+use crate::spare::SPARE;
 use crate::workplace::temporary;
-use model::bundle::BundleManifest;
+use model::bundle::{BundleManifest, BundleProduct};
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread::Builder;
-use std::time::{Duration, UNIX_EPOCH};
 use tempfile::NamedTempFile;
 
 /// Does `work` while the file, which will be at `path`, goes to the disk.
@@ -48,23 +50,20 @@ pub(crate) fn settle(owned: &Owned, folder: &Path) -> Result<(), BundleError> {
     owned.settle().map_err(|error| BundleError::write(&folder.join(MANIFEST), error))
 }
 
-/// The next manifest is that of `run` now.
-pub(crate) fn finish(folder: &Path) -> Result<(), BundleError> {
-    let path = folder.join(MANIFEST);
-    let renamed = std::fs::rename(folder.join(PENDING), &path);
-    // Without this, files are read to be known again, as after any doubt.
-    let _ = dated(&path);
-    let synced = renamed.and_then(|()| File::open(folder)?.sync_all());
-    synced.map_err(|error| BundleError::write(&path, error))
-}
-
-/// The manifest's time says when the folder was as it tells, by the clock of its file system: that
-/// of the rename, which is the last change there.
-fn dated(manifest: &Path) -> io::Result<()> {
-    let file = File::options().write(true).open(manifest)?;
-    let data = file.metadata()?;
-    let seconds = u64::try_from(data.ctime()).map_err(io::Error::other)?;
-    file.set_modified(UNIX_EPOCH + Duration::new(seconds, data.ctime_nsec() as u32))
+/// The next manifest is that of `run` now. It gets, and is given back with, the times that files
+/// have once they have their names.
+pub(crate) fn finish(folder: &Path, next: BundleManifest) -> Result<BundleManifest, BundleError> {
+    let settled = |name, made: Option<BundleProduct>| {
+        made.map(|made| product::settled(&folder.join(name), made))
+    };
+    let (product, spare) = (settled(RUN, next.product), settled(SPARE, next.spare));
+    let pending = folder.join(PENDING);
+    let manifest = BundleManifest { product, spare, ..next };
+    write_whole(folder, MANIFEST, &json(&manifest, &pending)?)?;
+    let removed = std::fs::remove_file(&pending);
+    let synced = removed.and_then(|()| File::open(folder)?.sync_all());
+    synced.map_err(|error| BundleError::write(&pending, error))?;
+    Ok(manifest)
 }
 
 /// Writes a manifest, which is on the disk then.
@@ -73,12 +72,16 @@ pub(crate) fn write_manifest(
     folder: &Path,
     name: &str,
 ) -> Result<(), BundleError> {
-    let text = serde_json::to_vec_pretty(manifest);
-    let mut text = text.map_err(|error| BundleError::io(&folder.join(name), error.into()))?;
-    text.push(b'\n');
-    write_whole(folder, name, &text)?;
+    write_whole(folder, name, &json(manifest, &folder.join(name))?)?;
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|error| BundleError::write(folder, error))
+}
+
+fn json(manifest: &BundleManifest, path: &Path) -> Result<Vec<u8>, BundleError> {
+    let text = serde_json::to_vec_pretty(manifest);
+    let mut text = text.map_err(|error| BundleError::io(path, error.into()))?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 pub(crate) fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), BundleError> {

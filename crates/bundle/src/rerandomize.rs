@@ -90,7 +90,7 @@ fn moved(
     publish::write_manifest(&next, folder, PENDING)?;
     owned.still().inspect_err(|_| publish::withdraw_manifest(folder))?;
     spare::swap(folder, &run, partial).map_err(|error| BundleError::write(&run, error))?;
-    publish::finish(folder)?;
+    publish::finish(folder, next)?;
     Ok((to, words))
 }
 

@@ -4,7 +4,6 @@
 //! what was the bundle is the next spare. So only pages with addresses are written.
 
 use crate::error::BundleError;
-use crate::manifest::MANIFEST;
 use crate::ownership::Owned;
 use crate::product;
 use crate::workplace::{temporary, temporary_names};
@@ -43,8 +42,7 @@ pub(crate) fn take(
     let spare = folder.join(SPARE);
     let io = |error| BundleError::write(&spare, error);
     // One that somebody has changed would make a wrong bundle.
-    let last = folder.join(MANIFEST);
-    let usable = manifest.spare.as_ref().filter(|made| product::is(&spare, made, &last));
+    let usable = manifest.spare.as_ref().filter(|made| product::is(&spare, made));
     if let Some(made) = usable {
         let partial = temporary(folder)?.into_temp_path();
         std::fs::rename(&spare, &partial).map_err(io)?;

@@ -98,7 +98,8 @@ pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
                   of the commands"
         }
     };
-    match kept {
+    // Somebody may have removed the folder.
+    match kept.filter(|path| path.exists()) {
         Some(path) => {
             let path = output::quoted(path);
             let sign = if interrupted { ";" } else { "," };

@@ -50,11 +50,14 @@ pub struct BundleProduct {
     pub bytes: u64,
     /// Its owner may execute it.
     pub executable: bool,
-    /// Its inode. Where inode, size and time are the same, and nobody has touched it since the
-    /// manifest was written, it is not read again to be replaced.
+    /// Its inode. Where inode, size and both times are the same it is not read again to be replaced.
     pub inode: u64,
     /// When its content was last written: nanoseconds since 1970.
     pub modified_ns: i64,
+    /// When its content, names or mode were last changed (ctime); none where headstart was stopped
+    /// before it could look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_ns: Option<i64>,
     /// Size of the pieces that are hashed, the last of which may be shorter.
     pub piece_bytes: u64,
     /// SHA-256 of each piece in hexadecimal, one behind the other.

@@ -86,9 +86,10 @@ fn lost(file: &Path, target: &Path) -> Option<Vec<Module>> {
     let here = loader::load(file, &environment).ok()?;
     let target = std::path::absolute(target).ok()?;
     let there = loader::load_in(target.parent()?, file, &environment).ok()?;
-    let found: HashSet<_> = there.modules.iter().map(|module| module.image.identity()).collect();
+    // Another file of that name came along there, where the whole tree was copied.
+    let found: HashSet<_> = there.modules.iter().map(|module| module.path.file_name()).collect();
     let came_along = came_along(&here);
-    let lost = |module: &Module| !found.contains(&module.image.identity()) && came_along(module);
+    let lost = |module: &Module| !found.contains(&module.path.file_name()) && came_along(module);
     Some(here.modules.into_iter().filter(lost).collect())
 }
 

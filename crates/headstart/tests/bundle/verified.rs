@@ -199,6 +199,10 @@ fn the_spare_is_looked_at_too_and_is_used_only_as_it_was_left() {
         // Nor is its time believed.
         fs::write(&spare, &flipped).unwrap();
         fs::File::options().write(true).open(&spare).unwrap().set_modified(made).unwrap();
+        // Nor that of the manifest.
+        let manifest = stage.path(FIXED).join("headstart.json");
+        let manifest = fs::File::options().write(true).open(manifest).unwrap();
+        manifest.set_modified(std::time::SystemTime::now()).unwrap();
         // What would be wrong is made anew from what is right, once it is out of the way.
         assert_eq!(run(&["rerandomize", &stage.text(FIXED)]).status.code(), Some(6));
         assert!(fs::read(&spare).unwrap() == flipped);

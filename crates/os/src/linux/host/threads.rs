@@ -4,13 +4,15 @@
 use super::processors;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{Builder, JoinHandle};
 
 /// Nobody comes near a limit of more processes than this by using headstart.
 const MANY: u64 = 8192;
-/// Threads beside those that share work.
-const OTHERS: usize = 2;
+/// Threads and processes beside those that share work: a launch has a guard, a launcher, the program
+/// and who waits for it.
+const OTHERS: usize = 8;
 
 /// Where a limit is low, starts as many threads as headstart may need, and ends them: in the middle
 /// of the work, a thread that cannot be started ends the process. Gives the limits, in words, where
@@ -36,20 +38,25 @@ fn of_user() -> Option<u64> {
     (!failed).then_some(limit.rlim_cur)
 }
 
-/// That of the control group that this process is in, and its file (cgroups(7), both versions).
+/// The lowest of the control group that this process is in and of those around it, and its file
+/// (cgroups(7), both versions).
 fn of_group() -> Option<(String, u64)> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let files = groups.lines().filter_map(|line| {
+    let own = groups.lines().filter_map(|line| {
         let (_, controllers_and_path) = line.split_once(':')?;
         match controllers_and_path.split_once(':')? {
-            ("", path) => Some(format!("/sys/fs/cgroup{path}/pids.max")),
-            ("pids", path) => Some(format!("/sys/fs/cgroup/pids{path}/pids.max")),
+            ("", path) => Some(("/sys/fs/cgroup", path)),
+            ("pids", path) => Some(("/sys/fs/cgroup/pids", path)),
             _ => None,
         }
     });
-    let limits = files.filter_map(|file| {
+    let all = own.flat_map(|(root, path)| {
+        let groups = Path::new(path).ancestors();
+        groups.map(move |group| format!("{root}{}/pids.max", group.display()).replace("//", "/"))
+    });
+    let limits = all.filter_map(|file| {
         let limit = fs::read_to_string(&file).ok()?.trim().parse().ok()?;
-        Some((file.replace("//", "/"), limit))
+        Some((file, limit))
     });
     limits.min_by_key(|(_, limit)| *limit)
 }
