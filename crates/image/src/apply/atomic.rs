@@ -48,11 +48,8 @@ pub fn write_new_edited(
         return Err(ApplyError::Exists(path.to_owned()));
     }
     let content = Content::of(edited, original);
-    let new = Unnamed::made(path, mode, |file| content.write(file))?;
-    if !content.is_of(original) {
-        return Err(ApplyError::changed_meanwhile(original));
-    }
-    new.name(path)?;
+    let new = Unnamed::made(path, mode, |file| content.write(file));
+    content.unless_changed(original, new)?.name(path)?;
     sync_folder(path)
 }
 
@@ -62,11 +59,11 @@ pub fn write_new_edited(
 /// What the system says, or `original` was changed meanwhile.
 pub fn write_into(file: &File, edited: &Edited<'_>, original: &Path) -> std::io::Result<()> {
     let content = Content::of(edited, original);
-    content.write(file)?;
-    match content.is_of(original) {
-        true => Ok(()),
-        false => Err(std::io::Error::other(ApplyError::changed_meanwhile(original))),
+    let mut written = content.write(file);
+    if let Err(changed) = content.unless_changed(original, Ok(())) {
+        written = Err(std::io::Error::other(changed));
     }
+    written
 }
 
 /// Makes sure that the names of these files are on the disk: once for each folder.

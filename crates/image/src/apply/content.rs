@@ -1,6 +1,7 @@
 //! The bytes of a rewritten file, with as much memory as has changed: the rest comes from the
 //! original file in chunks, and what is not on the disk there (a hole) is not in the new file.
 
+use super::ApplyError;
 use super::atomic::write_all;
 use crate::Edited;
 use crate::file::Stamp;
@@ -33,10 +34,17 @@ impl<'a> Content<'a> {
         Content { edited, source }
     }
 
-    /// Whether the file at `original` is still what the image was read from, once all is written:
-    /// whoever writes to it meanwhile makes a mixture of two versions.
-    pub(super) fn is_of(&self, original: &Path) -> bool {
-        self.edited.stamp.is_none() || self.edited.stamp == Stamp::now(original)
+    /// `written`, unless the file at `original` is not what the image was read from any more:
+    /// whoever writes to it meanwhile makes a mixture of two versions, or an error of another name.
+    pub(super) fn unless_changed<T>(
+        &self,
+        original: &Path,
+        written: Result<T, ApplyError>,
+    ) -> Result<T, ApplyError> {
+        match self.edited.stamp.is_none() || self.edited.stamp == Stamp::now(original) {
+            true => written,
+            false => Err(ApplyError::changed_meanwhile(original)),
+        }
     }
 
     /// Whether the file at the path is the one that the image was read from.

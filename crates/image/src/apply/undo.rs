@@ -97,10 +97,11 @@ impl Prepared {
         let mut prepared = Prepared { real, undo, new: None, replaced: false };
         let real = &prepared.real;
         sync_folder(&prepared.undo)?;
-        let new = Unnamed::made(real, data.mode() & 0o7777, |file| content.write(file))?;
-        if content.has_source() && !content.is_of(real) {
-            return Err(ApplyError::changed_meanwhile(real));
-        }
+        let new = Unnamed::made(real, data.mode() & 0o7777, |file| content.write(file));
+        let new = match content.has_source() {
+            true => content.unless_changed(real, new)?,
+            false => new?,
+        };
         keep_attributes(real, &new.file, &data)?;
         prepared.new = Some(wait(real, new)?);
         Ok(prepared)

@@ -55,8 +55,7 @@ extern "C" fn on_cut_file(_: libc::c_int) {
 }
 
 /// Files are mapped, and one that somebody truncates meanwhile has no bytes there any more: SIGBUS.
-/// It ends headstart with these words and this exit code. Temporary files stay; the next command
-/// that works in that folder removes them.
+/// It ends headstart with these words and this exit code, as kill -9 would: temporary files stay.
 pub fn tell_of_cut_files(code: u8) {
     CUT_SHORT.store(code.into(), Ordering::Relaxed);
     // SAFETY: the handler calls only what a handler may; a zeroed sigaction is a valid one. It runs
