@@ -10,7 +10,6 @@ use crate::error::BundleError;
 use crate::members;
 use crate::on_the_way::follow;
 use crate::system::{self, CACHE};
-use image::elf::Loadable;
 use loader::Graph;
 use loader::graph::Module;
 use os::startup_guard::Record;
@@ -63,7 +62,7 @@ pub(crate) fn records(graph: &Graph) -> Result<Records, BundleError> {
         cached.partition(|folder| is_packaged(folder));
     paths.all.extend(own);
     for (index, module) in graph.modules.iter().enumerate() {
-        paths.module(module)?;
+        paths.module(module);
         let by_cache = index > 0 && is_packaged(&module.path);
         for folder in cached.iter().filter(|_| by_cache) {
             paths.cached(folder, module);
@@ -81,14 +80,11 @@ struct Paths {
 }
 
 impl Paths {
-    fn module(&mut self, module: &Module) -> Result<(), BundleError> {
+    fn module(&mut self, module: &Module) {
         self.present(&absolute(&module.path));
         // What is looked for in the working folder cannot be told by what was there then.
         for missed in module.missed.iter().filter(|missed| missed.is_absolute()) {
             if missed.exists() {
-                if would_be_taken(missed, module) {
-                    return Err(BundleError::ChangedMeanwhile(missed.clone()));
-                }
                 // The loader has passed it over, as one for another machine.
                 self.present(missed);
                 continue;
@@ -99,7 +95,6 @@ impl Paths {
             self.hints.extend(nearest.map(Path::to_owned));
             self.hints.extend(way.folders);
         }
-        Ok(())
     }
 
     fn present(&mut self, file: &Path) {
@@ -136,12 +131,6 @@ impl Paths {
     }
 }
 
-/// Whether the loader would take this file before the module: it has come since the search.
-fn would_be_taken(file: &Path, module: &Module) -> bool {
-    let image = Loadable::open(file);
-    image.is_ok_and(|image| !image.fixed && image.machine == module.image.machine)
-}
-
 fn look(paths: BTreeSet<PathBuf>) -> Result<Vec<Record>, BundleError> {
     let record = |path: PathBuf| Record::of(&path).map_err(|error| BundleError::io(&path, error));
     paths.into_iter().map(record).collect()
@@ -155,33 +144,4 @@ fn absolute(path: &Path) -> PathBuf {
 fn is_packaged(path: &Path) -> bool {
     let within = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
     within(&PACKAGED) && !within(&LOCAL)
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
-
-    use super::*;
-
-    /// One that has come since the search would be recorded as what the loader passes over.
-    #[test]
-    fn a_library_that_would_be_found_sooner_is_told() {
-        let Some(cc) = testkit::tool("cc") else { return };
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        ["first", "lib"].map(|name| std::fs::create_dir(path(name)).unwrap());
-        let shared = ["-shared", "-fPIC", "-Wl,-soname,libown.so"];
-        let library = "int own(void) { return 0; }";
-        testkit::compile(&cc, folder.path(), "lib/libown.so", library, &shared);
-        let source = "int own(void); int main(void) { return own(); }";
-        let flags = ["-Llib", "-lown", "-Wl,-rpath,$ORIGIN/first:$ORIGIN/lib"];
-        let program = testkit::compile(&cc, folder.path(), "program", source, &flags);
-        let graph = loader::load(&program, &loader::Environment::default()).unwrap();
-        let sooner = path("first/libown.so");
-        std::fs::write(&sooner, "no library").unwrap();
-        assert!(records(&graph).is_ok());
-        std::fs::copy(path("lib/libown.so"), &sooner).unwrap();
-        let told = records(&graph).err().unwrap().to_string();
-        assert!(told.contains("first/libown.so was changed while"), "{told}");
-    }
 }

@@ -119,11 +119,17 @@ fn of_graph(
     let described = || {
         rayon::join(
             || product::of(file.path()).map_err(|error| BundleError::io(&run, error)),
-            || manifest::of(program, graph, &places, contents, &plan.layout, options, symbols),
+            || {
+                let found = sources::found_again(graph, environment);
+                let layout = &plan.layout;
+                found.map(|()| {
+                    manifest::of(program, graph, &places, contents, layout, options, symbols)
+                })
+            },
         )
     };
     let (product, manifest) = publish::synced_meanwhile(file.as_file(), &run, described)?;
-    let manifest = BundleManifest { product: Some(product?), ..manifest };
+    let manifest = BundleManifest { product: Some(product?), ..manifest? };
     sources::unchanged(&graph.modules)?;
     publish::settle(owned, folder)?;
     publish::write_manifest(&manifest, folder, PENDING)?;

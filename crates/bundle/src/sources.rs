@@ -4,10 +4,11 @@ use crate::content::Content;
 use crate::error::BundleError;
 use crate::members;
 use image::{Stamp, reasons};
-use loader::{Environment, Module};
+use loader::{Environment, Graph, Module};
 use model::bundle::{BundleChange, BundledModule, ChangeKind};
 use model::text::{name, text};
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
@@ -36,6 +37,26 @@ pub fn of_modules(modules: &[Module]) -> Result<Vec<BundledModule>, BundleError>
 /// of two versions, or be taken for one of the newer version.
 pub(crate) fn unchanged(modules: &[Module]) -> Result<(), BundleError> {
     same(modules, Stamp::eq)
+}
+
+/// Makes sure that the loader finds the same files as it did for `graph`: the guard tells what comes
+/// after it has been given its records, and not what has come before.
+pub(crate) fn found_again(graph: &Graph, environment: &Environment) -> Result<(), BundleError> {
+    let Some(program) = graph.modules.first() else { return Ok(()) };
+    let again = loader::load(&program.path, environment)?.modules;
+    let identities = |modules: &[Module]| -> HashSet<(u64, u64)> {
+        modules.iter().filter_map(|module| module.image.identity()).collect()
+    };
+    let (before, now) = (identities(&graph.modules), identities(&again));
+    let other = |module: &&Module, known: &HashSet<(u64, u64)>| {
+        module.image.identity().is_none_or(|file| !known.contains(&file))
+    };
+    let come = again.iter().find(|module| other(module, &before));
+    let gone = graph.modules.iter().find(|module| other(module, &now));
+    match come.or(gone) {
+        Some(module) => Err(BundleError::ChangedMeanwhile(module.path.clone())),
+        None => Ok(()),
+    }
 }
 
 fn same(modules: &[Module], same: fn(&Stamp, &Stamp) -> bool) -> Result<(), BundleError> {
@@ -123,4 +144,34 @@ pub fn replaced(
     });
     changes.extend(added);
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+
+    /// It would be recorded as what the loader passes over.
+    #[test]
+    fn a_library_that_would_be_found_sooner_is_told() {
+        let Some(cc) = testkit::tool("cc") else { return };
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["first", "lib"] {
+            std::fs::create_dir(path(name)).unwrap();
+        }
+        let shared = ["-shared", "-fPIC", "-Wl,-soname,libown.so"];
+        let library = "int own(void) { return 0; }";
+        testkit::compile(&cc, folder.path(), "lib/libown.so", library, &shared);
+        let source = "int own(void); int main(void) { return own(); }";
+        let flags = ["-Llib", "-lown", "-Wl,-rpath,$ORIGIN/first:$ORIGIN/lib"];
+        let program = testkit::compile(&cc, folder.path(), "program", source, &flags);
+        let environment = Environment::default();
+        let graph = loader::load(&program, &environment).unwrap();
+        assert!(found_again(&graph, &environment).is_ok());
+        std::fs::copy(path("lib/libown.so"), path("first/libown.so")).unwrap();
+        let told = found_again(&graph, &environment).unwrap_err().to_string();
+        assert!(told.contains("first/libown.so was changed while"), "{told}");
+    }
 }
