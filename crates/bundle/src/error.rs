@@ -64,8 +64,8 @@ pub enum BundleError {
     },
     /// What something is made of was written to.
     #[error(
-        "{} was changed while headstart worked with it, so nothing was made; run the command again \
-         when no other program writes to that file",
+        "{} was added, changed or removed while headstart was working, so nothing was made; run \
+         the command again when no other program writes there",
         .0.display()
     )]
     ChangedMeanwhile(PathBuf),

@@ -24,6 +24,7 @@ use model::bundle::BundleManifest;
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -82,16 +83,35 @@ pub(crate) fn make_at(
     let graph = loader::load(program, &environment)
         .map_err(|error| of_another_machine(program).map_or(error.into(), declined))?;
     // Where a file was changed, what went wrong then is no reason.
-    of_graph(&graph, &environment, owned, (program, folder, options))
-        .map_err(|error| sources::unchanged(&graph.modules).err().unwrap_or(error))
+    let proved = proved(&graph, &environment, program, folder, options)
+        .map_err(|error| sources::unchanged(&graph.modules).err().unwrap_or(error))?;
+    let Proved { file, commands, made } = proved;
+    publish::settle(owned, folder)?;
+    publish::write_manifest(&made.manifest, folder, PENDING)?;
+    // It has other stamps, if nothing else; the next base is not to bring those back.
+    spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
+    publish::give_name(file, &made.run, owned)
+        .inspect_err(|_| publish::withdraw_manifest(folder))?;
+    publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
+    let manifest = publish::finish(folder, made.manifest)?;
+    Ok(Made { manifest, ..made })
 }
 
-fn of_graph(
+/// A bundle that is on the disk without its name.
+struct Proved {
+    file: NamedTempFile,
+    /// For a debugger.
+    commands: String,
+    made: Made,
+}
+
+fn proved(
     graph: &Graph,
     environment: &Environment,
-    owned: &Owned,
-    (program, folder, options): (&Path, &Path, &Options),
-) -> Result<Made, BundleError> {
+    program: &Path,
+    folder: &Path,
+    options: &Options,
+) -> Result<Proved, BundleError> {
     let declined =
         |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
     refuse(graph, environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
@@ -129,25 +149,17 @@ fn of_graph(
         )
     };
     let (product, manifest) = publish::synced_meanwhile(file.as_file(), &run, described)?;
-    let manifest = BundleManifest { product: Some(product?), ..manifest? };
     sources::unchanged(&graph.modules)?;
-    publish::settle(owned, folder)?;
-    publish::write_manifest(&manifest, folder, PENDING)?;
-    // It has other stamps, if nothing else; the next base is not to bring those back.
-    spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
-    publish::give_name(file, &run, owned).inspect_err(|_| publish::withdraw_manifest(folder))?;
-    publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
-    let manifest = publish::finish(folder, manifest)?;
-    let bound = relocated.iter().map(|module| module.work.references).sum();
-    Ok(Made {
+    let made = Made {
         run,
-        manifest,
+        manifest: BundleManifest { product: Some(product?), ..manifest? },
         bytes,
-        bound,
+        bound: relocated.iter().map(|module| module.work.references).sum(),
         left: plan.fixups.left.references.len(),
         moving: if fixed { 0 } else { plan.relocations.moving.len() },
         joined: plan.layout.joined,
-    })
+    };
+    Ok(Proved { file, commands, made })
 }
 
 const MACHINE: &str = "x86_64";

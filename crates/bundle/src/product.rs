@@ -63,18 +63,18 @@ pub(crate) fn is(path: &Path, product: &BundleProduct) -> bool {
     if !data.is_file() || data.len() != product.bytes {
         return false;
     }
-    let is_same_version = is_version(&data, product);
-    let untouched = is_same_version
+    let untouched = is_version(&data, product)
         && product.changed_ns.is_some_and(|at| attributes_changed(&data) == Some(at));
     untouched || of(path).is_ok_and(|now| same(&now, product))
 }
 
 /// The product with the ctime that its file has now that it has its name.
-pub(crate) fn settled(path: &Path, product: BundleProduct) -> BundleProduct {
+pub(crate) fn with_change_time(path: &Path, product: BundleProduct) -> BundleProduct {
     let data = path.symlink_metadata().ok().filter(|data| is_version(data, &product));
     BundleProduct { changed_ns: data.as_ref().and_then(attributes_changed), ..product }
 }
 
+/// By what was known of it before it got its name.
 fn is_version(data: &Metadata, product: &BundleProduct) -> bool {
     (data.ino(), modified(data)) == (product.inode, Some(product.modified_ns))
 }

@@ -53,10 +53,10 @@ pub(crate) fn settle(owned: &Owned, folder: &Path) -> Result<(), BundleError> {
 /// The next manifest is that of `run` now. It gets, and is given back with, the times that files
 /// have once they have their names.
 pub(crate) fn finish(folder: &Path, next: BundleManifest) -> Result<BundleManifest, BundleError> {
-    let settled = |name, made: Option<BundleProduct>| {
-        made.map(|made| product::settled(&folder.join(name), made))
+    let dated = |name, made: Option<BundleProduct>| {
+        made.map(|made| product::with_change_time(&folder.join(name), made))
     };
-    let (product, spare) = (settled(RUN, next.product), settled(SPARE, next.spare));
+    let (product, spare) = (dated(RUN, next.product), dated(SPARE, next.spare));
     let pending = folder.join(PENDING);
     let manifest = BundleManifest { product, spare, ..next };
     write_whole(folder, MANIFEST, &json(&manifest, &pending)?)?;

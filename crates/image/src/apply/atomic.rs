@@ -59,10 +59,8 @@ pub fn write_new_edited(
 /// What the system says, or `original` was changed meanwhile.
 pub fn write_into(file: &File, edited: &Edited<'_>, original: &Path) -> std::io::Result<()> {
     let content = Content::of(edited, original);
-    let mut written = content.write(file);
-    if let Err(changed) = content.unless_changed(original, Ok(())) {
-        written = Err(std::io::Error::other(changed));
-    }
+    let written = content.write(file);
+    content.unless_changed(original, Ok(())).map_err(std::io::Error::other)?;
     written
 }
 

@@ -45,8 +45,8 @@ static CUT_SHORT: AtomicI32 = AtomicI32::new(libc::EXIT_FAILURE);
 
 extern "C" fn on_cut_file(_: libc::c_int) {
     const WORDS: &[u8] = b"headstart: a file could not be read to its end: it was truncated while \
-        headstart read it, or its disk failed; when no other program writes to the file, remove \
-        what was left unfinished and run the command again\n";
+        headstart read it, or its disk failed; run the command again when no other program writes \
+        to the file (if it made a new folder, remove that first)\n";
     // SAFETY: both calls may be made by a handler (signal-safety(7)); the text is static.
     unsafe {
         libc::write(libc::STDERR_FILENO, WORDS.as_ptr().cast(), WORDS.len());

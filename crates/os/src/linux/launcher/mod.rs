@@ -318,8 +318,12 @@ pub fn dev_null() -> Result<OwnedFd, LaunchError> {
     std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from).map_err(
         |source| LaunchError::System {
             action: "/dev/null could not be opened",
+            remedy: match source.kind() {
+                io::ErrorKind::NotFound => "create it with: mknod -m 666 /dev/null c 1 3",
+                io::ErrorKind::PermissionDenied => "let everybody use it: chmod 666 /dev/null",
+                _ => "see the limit of open files (ulimit -n)",
+            },
             source,
-            remedy: "if it is missing: mknod -m 666 /dev/null c 1 3, else: chmod 666 /dev/null",
         },
     )
 }
