@@ -4,6 +4,7 @@
 use crate::names::{is_api_set, key, key_of_file};
 use crate::set::Key;
 use crate::{Declined, tables};
+use image::ImageError;
 use image::pe::exports::Target;
 use image::pe::{Pe, PeFile};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -27,6 +28,14 @@ impl Files {
     pub fn open(named: &[PathBuf], search: &[PathBuf]) -> Result<Files, Declined> {
         let named: Result<Vec<PeFile>, _> = named.iter().map(|path| PeFile::open(path)).collect();
         Ok(Files::of(named?, search))
+    }
+
+    /// Makes sure that no file was touched since it was opened, those found among them.
+    ///
+    /// # Errors
+    /// One was.
+    pub fn unchanged(&self) -> Result<(), ImageError> {
+        self.named.iter().chain(&self.found).try_for_each(PeFile::unchanged)
     }
 
     /// The same with files that are open already.

@@ -194,7 +194,7 @@ fn code(error: &anyhow::Error) -> u8 {
 /// A file of another kind, or a damaged one, is an answer; one that cannot be read is none.
 fn image_code(error: &ImageError) -> u8 {
     match error {
-        ImageError::Io { .. } | ImageError::NotAFile { .. } => FILES,
+        ImageError::Io { .. } | ImageError::NotAFile { .. } | ImageError::Changed(_) => FILES,
         _ => NO,
     }
 }

@@ -97,3 +97,19 @@ fn a_file_that_is_cut_short_is_told() {
     assert_eq!(told.status.code(), Some(6), "{own}");
     assert!(own.contains("it was truncated while headstart read it"), "{own}");
 }
+
+/// DLLs one by one, and sets that are read together.
+#[test]
+fn no_dlls_are_made_of_files_that_are_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = common::pe::set(folder.path(), &["--dlls", "3"]);
+    let out = folder.path().join("out");
+    for verb in ["realign", "hints", "bind"] {
+        let options = [verb, "--out", text(&out)];
+        let told = while_written(&files[0], &common::pe::words(&options, &files));
+        assert_eq!(told.status.code(), Some(6), "{verb:?}: {}", stderr(&told));
+        let words = format!("{}: it was changed while headstart read it", files[0].display());
+        assert!(stderr(&told).contains(&words), "{verb:?}: {}", stderr(&told));
+        assert!(!out.exists(), "{verb:?}");
+    }
+}

@@ -19,6 +19,9 @@ pub enum ImageError {
         /// What it is, with its article.
         found: &'static str,
     },
+    /// Somebody wrote to the file, or replaced it.
+    #[error("{}: it was changed while headstart read it; run the command again", .0.display())]
+    Changed(PathBuf),
     /// The file begins neither as ELF nor as PE.
     #[error("{path} is neither an ELF nor a PE file: {found}")]
     NotAnImage {

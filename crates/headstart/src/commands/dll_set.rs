@@ -48,7 +48,9 @@ pub fn rewrite<T: Send>(
     if arguments.dry_run {
         return Ok(planned);
     }
-    let written = each(&numbered, "writing", |target| one_of(target, true))?;
+    let written = each(&numbered, "writing", |target| one_of(target, true));
+    files.unchanged()?;
+    let written = written?;
     batch.finish()?;
     drop(folder);
     Ok(written)

@@ -78,7 +78,9 @@ pub fn rewrite<T: Send>(
     let one_of = |target: &Target<'_>, write: bool| -> Result<File<T>> {
         let file = PeFile::open(target.file)?;
         let rewrite = |draft: &mut Draft| rewrite(draft, file.name());
-        one(arguments, target, &file.pe(), &rewrite, write.then_some(&batch))
+        let done = one(arguments, target, &file.pe(), &rewrite, write.then_some(&batch));
+        file.unchanged()?;
+        done
     };
     // The files' new bytes are not kept from the first pass: a set may be larger than memory.
     let mut files = each(&targets, "checking", |target| one_of(target, false))?;

@@ -1,6 +1,7 @@
 use super::read::Pe;
 use super::{Headers, PeError};
 use crate::ImageError;
+use crate::file::{Stamp, map};
 use std::path::{Path, PathBuf};
 
 /// A PE file on the disk, mapped read-only.
@@ -10,6 +11,8 @@ pub struct PeFile {
     name: String,
     bytes: memmap2::Mmap,
     headers: Headers,
+    /// The file as it was when it was opened.
+    stamp: Option<Stamp>,
 }
 
 impl PeFile {
@@ -19,11 +22,23 @@ impl PeFile {
     /// The file cannot be read, is not a regular file, or is not PE.
     pub fn open(path: &Path) -> Result<PeFile, ImageError> {
         let name = path.to_string_lossy().into_owned();
-        let Some((_, bytes)) = crate::file::map(path)? else {
+        let Some((file, bytes)) = map(path)? else {
             return Err(PeError::not_pe(&name, &[]).into());
         };
+        let stamp = file.metadata().ok().as_ref().map(Stamp::of);
         let headers = Headers::read(&name, &bytes)?;
-        Ok(PeFile { path: path.to_owned(), name, bytes, headers })
+        Ok(PeFile { path: path.to_owned(), name, bytes, headers, stamp })
+    }
+
+    /// Makes sure that what was read of the file is one version of it, and the present one.
+    ///
+    /// # Errors
+    /// Somebody has touched it since it was opened.
+    pub fn unchanged(&self) -> Result<(), ImageError> {
+        match self.stamp.is_some() && self.stamp == Stamp::now(&self.path) {
+            true => Ok(()),
+            false => Err(ImageError::Changed(self.path.clone())),
+        }
     }
 
     /// Where it is.
