@@ -4,6 +4,7 @@
 //! Units are in the names: `_us` microseconds, `_kib` binary kilobytes, `_bytes`, `_pages`.
 //! A figure that could not be obtained is a [`Reading::Unavailable`], never a zero.
 
+mod address;
 mod around;
 pub mod bundle;
 mod command;
@@ -13,6 +14,7 @@ mod explanation;
 pub mod figures;
 pub mod growth;
 mod identity;
+mod ids;
 mod image;
 mod launch;
 pub mod load_table;
@@ -32,6 +34,7 @@ mod throughput;
 mod trace;
 mod waits;
 
+pub use address::{FileOffset, Rva, Va};
 pub use around::{Hooks, OutputTo, Streams};
 pub use command::{Command, quoted, quoted_path};
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
@@ -41,6 +44,7 @@ pub use explanation::{
     FolderWork, ModuleReport, ProcessReport, Source,
 };
 pub use identity::{FileKind, Identity, Role, Runtime, Subsystem};
+pub use ids::{ModuleId, SymbolIndex, SymbolRef, VariantId};
 pub use image::{
     ElfFacts, Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
 };
