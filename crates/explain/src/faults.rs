@@ -1,7 +1,7 @@
 //! Page faults attributed to the modules that were mapped where they happened.
 
 use crate::inputs::Inputs;
-use model::{FaultTotals, Mapping, PageFaults, Phase, Reading};
+use model::{FaultTotals, MemoryChange, PageFaults, Phase, Reading};
 use std::collections::BTreeMap;
 
 /// Faults on one module of one program.
@@ -108,8 +108,8 @@ impl Space {
 /// launches do the same, if not equally fast. Both show when each program was executed; between these moments
 /// time goes evenly.
 pub(crate) fn alignment(record: &PageFaults, executed: &[f64], total_us: f64) -> Vec<(f64, f64)> {
-    let anew = |mapping: &&Mapping| mapping.start == 0 && mapping.bytes == u64::MAX;
-    let own: Vec<f64> = record.mappings.iter().filter(anew).map(|mapping| mapping.at_us).collect();
+    let execs = record.mappings.iter().filter(|change| change.mapping().is_none());
+    let own: Vec<f64> = execs.map(MemoryChange::at_us).collect();
     // Where one launch executed more than the other, only the first can be matched.
     let matched = if own.len() == executed.len() { own.len() } else { 1 };
     let mut points = vec![(0.0, 0.0)];
@@ -133,9 +133,8 @@ pub(crate) fn aligned(points: &[(f64, f64)], at_us: f64) -> f64 {
 
 /// Attributes every fault to the file mapped at its address at that time.
 ///
-/// The record says where an address space begins anew: execve maps all of it as memory of no
-/// file, and the program is the first file after that. A forked process begins with copies of
-/// its parent's mappings. `phase_at` tells the phase of a time of this launch.
+/// An address space begins anew with each execve, and the program is the first file after that. A
+/// forked process begins with copies of its parent's mappings. `phase_at` tells the phase of a time of this launch.
 pub(crate) fn attribute(
     record: &PageFaults,
     inputs: &Inputs,
@@ -143,10 +142,10 @@ pub(crate) fn attribute(
 ) -> Attribution {
     let mut spaces: BTreeMap<u32, Space> = BTreeMap::new();
     let mut result = Attribution::default();
-    let mut mappings = record.mappings.iter().peekable();
+    let mut changes = record.mappings.iter().peekable();
     for fault in &record.faults {
-        while let Some(mapping) = mappings.next_if(|mapping| mapping.at_us <= fault.at_us) {
-            map(&mut spaces, &mut result, mapping, inputs);
+        while let Some(change) = changes.next_if(|change| change.at_us() <= fault.at_us) {
+            apply(&mut spaces, &mut result, change, inputs);
         }
         let space = spaces.get(&fault.pid);
         let program = space.and_then(|space| space.program.clone()).unwrap_or_default();
@@ -163,25 +162,24 @@ pub(crate) fn attribute(
         let counter = if fault.major { &mut faults.major } else { &mut faults.minor };
         *counter += 1;
     }
-    for mapping in mappings {
-        map(&mut spaces, &mut result, mapping, inputs);
+    for change in changes {
+        apply(&mut spaces, &mut result, change, inputs);
     }
     result
 }
 
-fn map(
+fn apply(
     spaces: &mut BTreeMap<u32, Space>,
     result: &mut Attribution,
-    mapping: &Mapping,
+    change: &MemoryChange,
     inputs: &Inputs,
 ) {
-    let is_file = mapping.path.starts_with('/') && !mapping.path.starts_with("//");
-    let file = is_file.then(|| inputs.real(&mapping.path).to_owned());
-    let space = spaces.entry(mapping.pid).or_default();
-    if mapping.start == 0 && mapping.bytes == u64::MAX {
+    let space = spaces.entry(change.pid()).or_default();
+    let Some(mapping) = change.mapping() else {
         *space = Space::default();
         return;
-    }
+    };
+    let file = mapping.file().map(|path| inputs.real(path).to_owned());
     if space.program.is_none() {
         space.program.clone_from(&file);
     }
@@ -218,18 +216,19 @@ pub(crate) fn totals(inputs: &Inputs, found: &Reading<Attribution>) -> FaultTota
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Command, PageFault};
+    use model::{Command, Mapping, PageFault};
 
     const BASE: u64 = 0x7f00_0000_0000;
 
-    fn mapping(pid: u32, at_us: f64, start: u64, pages: u64, path: &str) -> Mapping {
+    fn mapping(pid: u32, at_us: f64, start: u64, pages: u64, path: &str) -> MemoryChange {
         let (bytes, path) = (pages * 4096, path.to_owned());
-        Mapping { pid, at_us, start, bytes, file_offset: 0, executable: true, path }
+        let (file_offset, executable) = (0, true);
+        Mapping { pid, at_us, start, bytes, file_offset, executable, path }.into()
     }
 
     /// What the record says of execve.
-    fn executed(pid: u32, at_us: f64) -> Mapping {
-        Mapping { bytes: u64::MAX, ..mapping(pid, at_us, 0, 0, "//anon") }
+    fn executed(pid: u32, at_us: f64) -> MemoryChange {
+        MemoryChange::Executed { pid, at_us }
     }
 
     fn fault(pid: u32, at_us: f64, address: u64, major: bool) -> PageFault {
@@ -241,7 +240,7 @@ mod tests {
         Command { argv, program: "/bin/p".into(), directory: None, environment: Vec::new() }
     }
 
-    fn attribution(mappings: Vec<Mapping>, faults: Vec<PageFault>) -> Attribution {
+    fn attribution(mappings: Vec<MemoryChange>, faults: Vec<PageFault>) -> Attribution {
         let mut inputs = Inputs::nothing(command(), "a test");
         inputs.real_paths.insert("/lib/l.so".into(), "/usr/lib/l.so.1".into());
         let record = PageFaults {

@@ -1,6 +1,6 @@
 use model::{
-    Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog, PageFaults,
-    PhaseTrace, Reading, WaitTrace,
+    Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog, MemoryChange,
+    PageFaults, PhaseTrace, Reading, WaitTrace,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +129,8 @@ impl Inputs {
             }
         }
         if let Some(faults) = self.page_faults.value() {
-            let executable = faults.mappings.iter().filter(|mapping| mapping.executable);
+            let mapped = faults.mappings.iter().filter_map(MemoryChange::mapping);
+            let executable = mapped.filter(|mapping| mapping.executable);
             paths.extend(executable.map(|mapping| mapping.path.clone()));
         }
         paths.retain(|path| !path.starts_with("//") && !path.starts_with('['));

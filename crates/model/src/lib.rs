@@ -61,7 +61,7 @@ pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, TimeUnit, V
 pub use samples::{CodeSample, Hot, HotFunction, HotInstruction, Hottest, LaunchSamples};
 pub use throughput::{JobLaunch, Scaling, Throughput};
 pub use trace::{
-    FileCall, FileOperation, LoaderLine, LoaderLog, Mapping, Mark, MarkKind, PageFault, PageFaults,
-    PhaseTrace, TracedImage, TracedProcess,
+    FileCall, FileOperation, LoaderLine, LoaderLog, Mapping, Mark, MarkKind, MemoryChange,
+    PageFault, PageFaults, PhaseTrace, TracedImage, TracedProcess,
 };
 pub use waits::{ThreadLife, Wait, WaitCaller, WaitFor, WaitReport, WaitTrace, Waits};

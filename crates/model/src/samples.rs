@@ -1,6 +1,6 @@
 //! Where launches execute, found by sampling, and the hottest functions.
 
-use crate::{Mapping, Reading};
+use crate::{MemoryChange, Reading};
 use serde::{Deserialize, Serialize};
 
 /// What one sampled launch executed. Times are microseconds since just before the clone call of
@@ -19,7 +19,7 @@ pub struct LaunchSamples {
     pub samples: Vec<CodeSample>,
     /// In order of time; a sample belongs to the last earlier one of its process that covers
     /// its address.
-    pub mappings: Vec<Mapping>,
+    pub mappings: Vec<MemoryChange>,
     /// Records that the kernel had no room for.
     pub lost: u64,
 }

@@ -164,6 +164,78 @@ impl Mapping {
     }
 }
 
+/// What changes the address space of a process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Mapping", into = "Mapping")]
+pub enum MemoryChange {
+    /// A file or memory is mapped.
+    Mapped(Mapping),
+    /// execve has succeeded: nothing that was mapped before is left.
+    Executed {
+        /// Process.
+        pid: u32,
+        /// When.
+        at_us: f64,
+    },
+}
+
+impl MemoryChange {
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        match self {
+            MemoryChange::Mapped(mapping) => mapping.pid,
+            MemoryChange::Executed { pid, .. } => *pid,
+        }
+    }
+
+    /// When.
+    pub fn at_us(&self) -> f64 {
+        match self {
+            MemoryChange::Mapped(mapping) => mapping.at_us,
+            MemoryChange::Executed { at_us, .. } => *at_us,
+        }
+    }
+
+    /// What is mapped, unless it is an execve.
+    pub fn mapping(&self) -> Option<&Mapping> {
+        match self {
+            MemoryChange::Mapped(mapping) => Some(mapping),
+            MemoryChange::Executed { .. } => None,
+        }
+    }
+}
+
+/// In JSON, an execve is a mapping that covers all addresses.
+const ALL_ADDRESSES: u64 = u64::MAX;
+
+impl From<Mapping> for MemoryChange {
+    fn from(mapping: Mapping) -> MemoryChange {
+        match mapping {
+            Mapping { pid, at_us, start: 0, bytes: ALL_ADDRESSES, .. } => {
+                MemoryChange::Executed { pid, at_us }
+            }
+            mapping => MemoryChange::Mapped(mapping),
+        }
+    }
+}
+
+impl From<MemoryChange> for Mapping {
+    fn from(change: MemoryChange) -> Mapping {
+        match change {
+            MemoryChange::Mapped(mapping) => mapping,
+            MemoryChange::Executed { pid, at_us } => Mapping {
+                pid,
+                at_us,
+                start: 0,
+                bytes: ALL_ADDRESSES,
+                file_offset: 0,
+                executable: false,
+                path: "//anon".to_owned(),
+            },
+        }
+    }
+}
+
 /// One page fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageFault {
@@ -186,9 +258,8 @@ pub struct PageFaults {
     pub pid: u32,
     /// Where the records come from, in words: `perf page-fault events, user mode only`.
     pub source: String,
-    /// Mappings in order of time. execve appears as one that covers all addresses with `//anon`,
-    /// and a forked process begins with its parent's.
-    pub mappings: Vec<Mapping>,
+    /// In order of time. A forked process begins with its parent's mappings.
+    pub mappings: Vec<MemoryChange>,
     /// Faults in order of time.
     pub faults: Vec<PageFault>,
     /// Bytes read from storage per file.
@@ -197,4 +268,20 @@ pub struct PageFaults {
     pub read_bytes: Reading<u64>,
     /// Records that the kernel dropped for want of room.
     pub lost: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saved_records_write_an_execve_as_a_mapping_of_all_addresses() {
+        let executed = MemoryChange::Executed { pid: 7, at_us: 1.5 };
+        let json = serde_json::to_string(&executed).unwrap();
+        assert!(json.contains(r#""start":0,"bytes":18446744073709551615,"#), "{json}");
+        assert_eq!(serde_json::from_str::<MemoryChange>(&json).unwrap(), executed);
+        let mapped = json.replace("18446744073709551615", "4096");
+        let mapped = serde_json::from_str::<MemoryChange>(&mapped).unwrap();
+        assert_eq!(mapped.mapping().map(|mapping| mapping.bytes), Some(4096));
+    }
 }

@@ -80,7 +80,7 @@ pub(super) fn log(mut log: LoaderLog, cut: Cut) -> LoaderLog {
 /// The faults up to the cut. Launches up to the entry point are ended there.
 pub(super) fn faults(mut faults: PageFaults, cut: Cut) -> PageFaults {
     let Some(at_us) = cut.of_perf() else { return faults };
-    faults.mappings.retain(|mapping| mapping.at_us < at_us);
+    faults.mappings.retain(|change| change.at_us() < at_us);
     faults.faults.retain(|fault| fault.at_us < at_us);
     faults.total_us = faults.total_us.min(at_us);
     faults

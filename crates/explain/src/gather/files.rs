@@ -1,7 +1,7 @@
 //! The files behind the paths that launches name.
 
 use crate::inputs::Inputs;
-use model::{ElfFacts, text};
+use model::{ElfFacts, MemoryChange, text};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -65,9 +65,9 @@ fn simulate(inputs: &mut Inputs) {
 fn faults_name_modules(inputs: &Inputs) -> bool {
     let program = text::text(&inputs.command.program);
     let program = real(&program).unwrap_or(program);
-    let mappings = inputs.page_faults.value().into_iter().flat_map(|record| &record.mappings);
-    let mut files = mappings.filter(|m| m.executable && m.path.starts_with('/'));
-    files.any(|m| !m.path.starts_with("//") && m.path != program)
+    let changes = inputs.page_faults.value().into_iter().flat_map(|record| &record.mappings);
+    let mut executable = changes.filter_map(MemoryChange::mapping).filter(|m| m.executable);
+    executable.any(|m| m.file().is_some_and(|file| file != program))
 }
 
 fn facts(path: &str) -> Result<ElfFacts, String> {
@@ -100,7 +100,7 @@ mod tests {
                 total_us: 1.0,
                 pid: 1,
                 source: "a test".to_owned(),
-                mappings: vec![mapping(path)],
+                mappings: vec![MemoryChange::Mapped(mapping(path))],
                 faults: Vec::new(),
                 read_bytes_by_file: Reading::unavailable("", ""),
                 read_bytes: Reading::unavailable("", ""),

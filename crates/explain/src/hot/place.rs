@@ -1,4 +1,4 @@
-use model::{LaunchSamples, Mapping};
+use model::{LaunchSamples, Mapping, MemoryChange};
 use std::collections::{BTreeMap, HashMap};
 
 /// Samples by where they fell.
@@ -16,10 +16,10 @@ impl Tally {
     /// Adds the samples of `launch` before `until_us`.
     pub(super) fn add(&mut self, launch: &LaunchSamples, until_us: f64) {
         let mut spaces: HashMap<u32, Vec<&Mapping>> = HashMap::new();
-        let mut mappings = launch.mappings.iter().peekable();
+        let mut changes = launch.mappings.iter().peekable();
         for sample in launch.samples.iter().take_while(|sample| sample.at_us < until_us) {
-            while let Some(mapping) = mappings.next_if(|mapping| mapping.at_us <= sample.at_us) {
-                map(spaces.entry(mapping.pid).or_default(), mapping);
+            while let Some(change) = changes.next_if(|change| change.at_us() <= sample.at_us) {
+                apply(spaces.entry(change.pid()).or_default(), change);
             }
             if sample.kernel {
                 *self.kernel.entry(sample.address).or_default() += 1;
@@ -56,11 +56,11 @@ impl Tally {
     }
 }
 
-/// Only what is executable can hold code; execve maps all of the address space anew.
-fn map<'a>(space: &mut Vec<&'a Mapping>, new: &'a Mapping) {
-    if new.bytes == u64::MAX {
-        space.clear();
-    } else if new.executable {
-        space.push(new);
+/// Only what is executable can hold code.
+fn apply<'a>(space: &mut Vec<&'a Mapping>, change: &'a MemoryChange) {
+    match change.mapping() {
+        None => space.clear(),
+        Some(new) if new.executable => space.push(new),
+        Some(_) => {}
     }
 }

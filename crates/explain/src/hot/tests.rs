@@ -1,7 +1,7 @@
 //! From samples to functions, on records made by hand and one real file.
 
 use super::*;
-use model::{CodeSample, Mapping};
+use model::{CodeSample, Mapping, MemoryChange};
 
 const NOWHERE: &str = "/nowhere";
 
@@ -10,11 +10,15 @@ fn mapping(pid: u32, at_us: f64, start: u64, path: &str) -> Mapping {
     Mapping { pid, at_us, start, bytes, file_offset: 0x2000, executable: true, path }
 }
 
+fn mapped(pid: u32, at_us: f64, start: u64, path: &str) -> MemoryChange {
+    mapping(pid, at_us, start, path).into()
+}
+
 fn sample(pid: u32, at_us: f64, address: u64) -> CodeSample {
     CodeSample { pid, at_us, address, kernel: address > u64::MAX / 2 }
 }
 
-fn launch(mappings: Vec<Mapping>, samples: Vec<CodeSample>) -> LaunchSamples {
+fn launch(mappings: Vec<MemoryChange>, samples: Vec<CodeSample>) -> LaunchSamples {
     LaunchSamples {
         total_us: 100.0,
         pid: 1,
@@ -40,15 +44,13 @@ fn hidden() -> Reading<KernelSymbols> {
 fn samples_belong_to_what_is_mapped_at_their_time() {
     let mut data = mapping(1, 3.0, 0x5000, "/data");
     data.executable = false;
-    let mut nothing = mapping(1, 20.0, 0, "//anon");
-    (nothing.bytes, nothing.executable) = (u64::MAX, false);
     let mappings = vec![
-        mapping(1, 1.0, 0x5000, "/old"),
-        mapping(1, 2.0, 0x5000, "/new"),
-        data,
-        mapping(2, 4.0, 0x5000, "/other"),
-        mapping(2, 5.0, 0x9000, "//anon"),
-        nothing,
+        mapped(1, 1.0, 0x5000, "/old"),
+        mapped(1, 2.0, 0x5000, "/new"),
+        data.into(),
+        mapped(2, 4.0, 0x5000, "/other"),
+        mapped(2, 5.0, 0x9000, "//anon"),
+        MemoryChange::Executed { pid: 1, at_us: 20.0 },
     ];
     let samples = vec![
         sample(1, 1.5, 0x5010),
@@ -77,14 +79,14 @@ fn samples_belong_to_what_is_mapped_at_their_time() {
 #[test]
 fn what_comes_after_the_ready_moment_does_not_count() {
     let samples = (0..10).map(|at| sample(1, f64::from(at), 0x5000)).collect();
-    let launch = launch(vec![mapping(1, 0.0, 0x5000, "/x")], samples);
+    let launch = launch(vec![mapped(1, 0.0, 0x5000, "/x")], samples);
     assert_eq!(sampled(&launch, Some(4.0)).samples(), 4);
 }
 
 #[test]
 fn what_cannot_be_named_keeps_its_share_and_says_why() {
     let samples = vec![sample(1, 1.0, 0x5000), sample(1, 2.0, u64::MAX - 8), sample(1, 3.0, 7)];
-    let mut launch = launch(vec![mapping(1, 0.0, 0x5000, "/no/such/file")], samples);
+    let mut launch = launch(vec![mapped(1, 0.0, 0x5000, "/no/such/file")], samples);
     launch.lost = 2;
     let hot = sampled(&launch, None).finish(&hidden(), Path::new(NOWHERE));
     let modules: Vec<&str> = hot.functions.iter().map(|f| f.module.as_str()).collect();
@@ -108,7 +110,8 @@ fn code_of_other_processors_is_named_but_not_disassembled() {
     let mut whole = mapping(1, 0.0, 0x10_0000, &path);
     (whole.bytes, whole.file_offset) = (bytes, 0);
     let samples = (0..bytes).step_by(4).map(|at| sample(1, 1.0, 0x10_0000 + at)).collect();
-    let hot = sampled(&launch(vec![whole], samples), None).finish(&hidden(), Path::new(NOWHERE));
+    let hot =
+        sampled(&launch(vec![whole.into()], samples), None).finish(&hidden(), Path::new(NOWHERE));
     assert!(hot.functions.iter().any(|f| f.function != "[no symbols]"), "{hot:?}");
     assert!(hot.hottest.reason().unwrap().contains("x86"), "{hot:?}");
 }

@@ -3,7 +3,7 @@
 
 use super::{Flaw, wrong};
 use crate::Built;
-use model::{Command, Mapping, PageFaults, text};
+use model::{Command, MemoryChange, PageFaults, text};
 use os::LaunchError;
 use os::attend::Options;
 use std::collections::{HashMap, HashSet};
@@ -58,9 +58,12 @@ fn of_loader(command: &Command, options: &Options) -> Result<Vec<PathBuf>, Flaw>
     Ok(libraries.filter_map(|path| Path::new(path).canonicalize().ok()).collect())
 }
 
-/// execve appears as a mapping of everything.
-fn is_execve(mapping: &Mapping) -> bool {
-    mapping.start == 0 && mapping.bytes == u64::MAX
+fn is_execve(change: &MemoryChange) -> bool {
+    matches!(change, MemoryChange::Executed { .. })
+}
+
+fn mapped_file(change: &MemoryChange) -> Option<&str> {
+    change.mapping()?.file()
 }
 
 /// Files mapped by the program and by what it forks, up to another execve: other programs may
@@ -69,12 +72,12 @@ fn files(faults: &PageFaults) -> Vec<PathBuf> {
     // The launched process begins with an execve.
     let mut allowed = HashMap::from([(faults.pid, 1)]);
     let mut files = Vec::new();
-    for mapping in &faults.mappings {
-        let left = allowed.entry(mapping.pid).or_insert(0);
-        if is_execve(mapping) {
+    for change in &faults.mappings {
+        let left = allowed.entry(change.pid()).or_insert(0);
+        if is_execve(change) {
             *left -= 1;
         } else if *left >= 0
-            && let Some(file) = mapping.file()
+            && let Some(file) = mapped_file(change)
         {
             files.push(PathBuf::from(text::name(file)));
         }
@@ -84,31 +87,35 @@ fn files(faults: &PageFaults) -> Vec<PathBuf> {
 
 /// Whether the launched process executed the original in the end.
 fn gave_way(faults: &PageFaults, original: &Path) -> bool {
-    let own = faults.mappings.iter().filter(|mapping| mapping.pid == faults.pid);
-    let mut later = own.skip_while(|mapping| !is_execve(mapping)).skip(1);
+    let own = faults.mappings.iter().filter(|change| change.pid() == faults.pid);
+    let mut later = own.skip_while(|change| !is_execve(change)).skip(1);
     let again = later.by_ref().any(is_execve);
-    again
-        && later.any(|mapping| {
-            mapping.file().is_some_and(|file| text::name(file) == *original.as_os_str())
-        })
+    let mut later_files = later.filter_map(mapped_file);
+    again && later_files.any(|file| text::name(file) == *original.as_os_str())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Reading;
+    use model::{Mapping, Reading};
+
+    const EXECVE: &str = "";
 
     fn faults(mapped: &[(u32, &str)]) -> PageFaults {
-        let mapping = |&(pid, path): &(u32, &str)| {
-            let (bytes, path) = if path.is_empty() { (u64::MAX, "//anon") } else { (4096, path) };
-            let (start, path) = (u64::from(bytes == 4096), path.to_owned());
-            Mapping { pid, at_us: 0.0, start, bytes, file_offset: 0, executable: true, path }
+        let change = |&(pid, path): &(u32, &str)| {
+            let at_us = 0.0;
+            if path == EXECVE {
+                return MemoryChange::Executed { pid, at_us };
+            }
+            let (start, bytes, file_offset, executable) = (0x1000, 0x1000, 0, true);
+            let path = path.to_owned();
+            Mapping { pid, at_us, start, bytes, file_offset, executable, path }.into()
         };
         PageFaults {
             total_us: 1.0,
             pid: 1,
             source: String::new(),
-            mappings: mapped.iter().map(mapping).collect(),
+            mappings: mapped.iter().map(change).collect(),
             faults: Vec::new(),
             read_bytes_by_file: Reading::unavailable("", ""),
             read_bytes: Reading::Value(0),
@@ -120,13 +127,13 @@ mod tests {
     fn other_programs_are_not_the_variant() {
         let record = faults(&[
             (1, "/launcher"),
-            (1, ""),
+            (1, EXECVE),
             (1, "/run"),
             (2, "/run"),
             (2, "/plug-in"),
-            (2, ""),
+            (2, EXECVE),
             (2, "/other"),
-            (1, ""),
+            (1, EXECVE),
             (1, "/next"),
         ]);
         let found = files(&record);

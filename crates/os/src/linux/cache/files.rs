@@ -52,7 +52,7 @@ fn from_mappings(faults: &PageFaults) -> (String, Vec<PathBuf>) {
     let mapped = faults
         .mappings
         .iter()
-        .filter_map(|mapping| mapping.file().map(|path| PathBuf::from(text::name(path))));
+        .filter_map(|change| change.mapping()?.file().map(|path| PathBuf::from(text::name(path))));
     let read = faults.read_bytes_by_file.value().into_iter().flatten();
     let caveat = match faults.lost {
         0 => String::new(),

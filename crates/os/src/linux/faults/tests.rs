@@ -1,5 +1,6 @@
 use super::*;
 use crate::linux::program::resolve;
+use model::MemoryChange;
 use std::path::{Path, PathBuf};
 
 const FILE_PAGES: usize = 37;
@@ -72,7 +73,11 @@ fn path_of<'a>(faults: &'a PageFaults, fault: &model::PageFault) -> &'a str {
             && fault.address >= mapping.start
             && fault.address - mapping.start < mapping.bytes
     };
-    faults.mappings.iter().rev().find(covering).map_or("", |mapping| &mapping.path)
+    mapped(faults).rev().find(covering).map_or("", |mapping| &mapping.path)
+}
+
+fn mapped(faults: &PageFaults) -> impl DoubleEndedIterator<Item = &model::Mapping> {
+    faults.mappings.iter().filter_map(MemoryChange::mapping)
 }
 
 #[test]
@@ -86,7 +91,7 @@ fn counts_exactly_the_pages_that_a_program_writes_to() {
     let memory = ANONYMOUS_START..ANONYMOUS_START + ANONYMOUS_PAGES as u64 * 4096;
     let on_memory = faults.faults.iter().filter(|fault| memory.contains(&fault.address)).count();
     assert_eq!(on_memory, ANONYMOUS_PAGES);
-    assert!(faults.mappings.iter().any(|m| m.executable && m.path.ends_with("/touch")));
+    assert!(mapped(&faults).any(|m| m.executable && m.path.ends_with("/touch")));
     assert!(faults.faults.is_sorted_by(|a, b| a.at_us <= b.at_us));
     let last = faults.faults.last().unwrap();
     assert!(faults.faults[0].at_us > 0.0 && last.at_us < faults.total_us);
@@ -102,7 +107,7 @@ fn up_to_the_entry_point_the_program_itself_takes_no_faults() {
         Err(error @ LaunchError::NotPermitted { .. }) => return testkit::skip(&error.to_string()),
         found => found.unwrap(),
     };
-    let has = |name: &str| faults.mappings.iter().any(|mapping| mapping.path.contains(name));
+    let has = |name: &str| mapped(&faults).any(|mapping| mapping.path.contains(name));
     assert!(has("/touch") && has("libc.so"), "{:?}", faults.mappings);
     // The loader's faults, but not the program's.
     assert!(faults.faults.len() > 20, "{:?}", faults.faults);
@@ -129,7 +134,7 @@ fn sums_agree_with_what_the_kernel_counts() {
         let Some((faults, launch)) = recorded(&command) else { return };
         let major = faults.faults.iter().filter(|fault| fault.major).count() as i64;
         let minor = faults.faults.len() as i64 - major;
-        let execs = faults.mappings.iter().filter(|mapping| mapping.bytes == u64::MAX).count();
+        let execs = faults.mappings.iter().filter(|change| change.mapping().is_none()).count();
         // Each execve has faults without an event; user mode alone sees no system calls.
         let per_exec = if faults.source.contains("user mode only") { 60 } else { 25 };
         let counted = |reading: Reading<u64>| reading.get().unwrap() as i64;

@@ -44,7 +44,8 @@ fn samples_are_proportional_to_processor_time_and_lie_in_the_program() {
                 && sample.address >= mapping.start
                 && sample.address - mapping.start < mapping.bytes
         };
-        let mapping = found.mappings.iter().rev().find(covering);
+        let mapped = found.mappings.iter().filter_map(model::MemoryChange::mapping);
+        let mapping = mapped.rev().find(covering);
         mapping.is_some_and(|mapping| mapping.executable && mapping.path.ends_with("/spin"))
     };
     for (who, is_child) in [("parent", false), ("child", true)] {
