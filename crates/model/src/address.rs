@@ -22,6 +22,18 @@ macro_rules! position {
                 self.0.checked_add(bytes).map($name)
             }
 
+            /// So many bytes further, from the highest number on to 0: for what damaged files say.
+            #[must_use]
+            pub fn wrapping_add(self, bytes: $number) -> $name {
+                $name(self.0.wrapping_add(bytes))
+            }
+
+            /// So many bytes further, or the highest number: for what damaged files say.
+            #[must_use]
+            pub fn saturating_add(self, bytes: $number) -> $name {
+                $name(self.0.saturating_add(bytes))
+            }
+
             /// How many bytes further this is than `start`; `None` where it is before it.
             pub fn since(self, start: $name) -> Option<$number> {
                 self.0.checked_sub(start.0)

@@ -16,6 +16,7 @@ mod machine;
 mod pages;
 mod payload;
 mod read;
+pub mod records;
 mod relocation_types;
 mod relocations;
 mod run_time;

@@ -1,3 +1,7 @@
+//! The bytes of an image while it is written.
+
+use super::layout::Span;
+
 /// The bytes of an image; offsets in the file are its addresses too.
 pub(super) struct Bytes(pub(super) Vec<u8>);
 
@@ -8,8 +12,9 @@ impl Bytes {
         self.0[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
-    pub(super) fn u16(&mut self, at: u64, value: u16) {
-        self.put(at, &value.to_le_bytes());
+    /// Puts the record of this index into a table of such records.
+    pub(super) fn entry(&mut self, table: Span, index: usize, record: &[u8]) {
+        self.put(table.at + (index * record.len()) as u64, record);
     }
 
     pub(super) fn u32(&mut self, at: u64, value: u32) {

@@ -2,28 +2,18 @@
 
 use super::bytes::Bytes;
 use super::image::{Image, Sizes};
-use super::layout::{Layout, Span};
+use super::layout::{Layout, PAGE, Span};
+use ::image::elf::records::{
+    DynamicEntry, FileHeader, ProgramHeader, Rela, SectionHeader, SymbolEntry,
+};
+use ::image::elf::spec::*;
+use model::{FileOffset, Va};
 
-pub(super) const FILE_HEADER_BYTES: u64 = 64;
-const PROGRAM_HEADER_BYTES: u64 = 56;
-pub(super) const SECTION_HEADER_BYTES: u64 = 64;
+const READ_WRITE: u32 = PF_R | PF_W;
+/// Bytes of an entry of the procedure linkage table.
+pub(super) const PLT_ENTRY: u64 = 16;
 
-const ET_DYN: u16 = 3;
-const EM_X86_64: u16 = 62;
-
-const READ: u32 = 4;
-const READ_EXECUTE: u32 = 5;
-const READ_WRITE: u32 = 6;
-
-/// One program header; offset, address, and sizes in file and memory follow from the span.
-struct Segment {
-    kind: u32,
-    flags: u32,
-    span: Span,
-    align: u64,
-}
-
-/// One section header.
+/// A section header whose numbers of other sections are still names.
 pub(super) struct Section {
     name: &'static str,
     kind: u32,
@@ -33,7 +23,7 @@ pub(super) struct Section {
     link: &'static str,
     info: Info,
     align: u64,
-    entry_bytes: u64,
+    entry_bytes: usize,
 }
 
 enum Info {
@@ -43,27 +33,36 @@ enum Info {
 
 /// Size of all program headers.
 pub(super) fn program_header_bytes(image: &Image) -> u64 {
-    segments(image, &Layout::default()).len() as u64 * PROGRAM_HEADER_BYTES
+    (segments(image, &Layout::default()).len() * ProgramHeader::SIZE) as u64
 }
 
-fn segments(image: &Image, at: &Layout) -> Vec<Segment> {
-    let segment = |kind, flags, span, align| Segment { kind, flags, span, align };
+fn segments(image: &Image, at: &Layout) -> Vec<ProgramHeader> {
+    let segment = |kind, flags, span: Span, alignment| ProgramHeader {
+        kind,
+        flags,
+        offset: FileOffset(span.at),
+        address: Va(span.at),
+        physical: Va(span.at),
+        file_size: span.size,
+        memory_size: span.size,
+        alignment,
+    };
     let from = |start: u64, end: u64| Span { at: start, size: end - start };
     let (code, data) = (at.code_start(), at.data_start());
     let mut all = Vec::with_capacity(9);
     if image.program {
-        all.push(segment(6, READ, at.program_headers, 8)); // PT_PHDR
-        all.push(segment(3, READ, at.interpreter, 1)); // PT_INTERP
+        all.push(segment(PT_PHDR, PF_R, at.program_headers, 8));
+        all.push(segment(PT_INTERP, PF_R, at.interpreter, 1));
     }
-    all.push(segment(1, READ, from(0, at.rodata.end()), 4096)); // PT_LOAD
-    all.push(segment(1, READ_EXECUTE, from(code, at.text.end()), 4096));
-    all.push(segment(1, READ_WRITE, from(data, at.data_end()), 4096));
-    all.push(segment(2, READ_WRITE, at.dynamic, 8)); // PT_DYNAMIC
+    all.push(segment(PT_LOAD, PF_R, from(0, at.rodata.end()), PAGE));
+    all.push(segment(PT_LOAD, PF_R | PF_X, from(code, at.text.end()), PAGE));
+    all.push(segment(PT_LOAD, READ_WRITE, from(data, at.data_end()), PAGE));
+    all.push(segment(PT_DYNAMIC, READ_WRITE, at.dynamic, 8));
     if !image.tls.is_empty() {
-        all.push(segment(7, READ, at.tls, 8)); // PT_TLS
+        all.push(segment(PT_TLS, PF_R, at.tls, 8));
     }
-    all.push(segment(0x6474_e551, READ_WRITE, Span::default(), 16)); // PT_GNU_STACK
-    all.push(segment(0x6474_e552, READ, from(data, at.relro_end), 1)); // PT_GNU_RELRO
+    all.push(segment(PT_GNU_STACK, READ_WRITE, Span::default(), 16));
+    all.push(segment(PT_GNU_RELRO, PF_R, from(data, at.relro_end), 1));
     all
 }
 
@@ -80,28 +79,30 @@ pub(super) fn sections(at: &Layout) -> Vec<Section> {
         entry_bytes,
     };
     let linked = |section: Section, link, info| Section { link, info, ..section };
-    let none = Info::Number(0);
-    // Flags: write 1, alloc 2, execute 4, info link 0x40, TLS 0x400.
+    let none = || Info::Number(0);
+    let (data, code) = (SHF_ALLOC | SHF_WRITE, SHF_ALLOC | SHF_EXECINSTR);
+    let symbols = section(".dynsym", SHT_DYNSYM, SHF_ALLOC, at.dynsym, 8, SymbolEntry::SIZE);
+    let relocations =
+        |name, more: u64, span| section(name, SHT_RELA, SHF_ALLOC | more, span, 8, Rela::SIZE);
+    let gnu_hash = section(".gnu.hash", SHT_GNU_HASH, SHF_ALLOC, at.gnu_hash, 8, 0);
+    let dynamic = section(".dynamic", SHT_DYNAMIC, data, at.dynamic, 8, DynamicEntry::SIZE);
+    let linkage = Info::Section(".got.plt");
     let mut all = vec![
-        section(".interp", 1, 2, at.interpreter, 1, 0),
-        linked(section(".gnu.hash", 0x6fff_fff6, 2, at.gnu_hash, 8, 0), ".dynsym", none),
-        linked(section(".hash", 5, 2, at.hash, 8, 4), ".dynsym", Info::Number(0)),
-        linked(section(".dynsym", 11, 2, at.dynsym, 8, 24), ".dynstr", Info::Number(1)),
-        section(".dynstr", 3, 2, at.dynstr, 1, 0),
-        linked(section(".rela.dyn", 4, 2, at.rela_dyn, 8, 24), ".dynsym", Info::Number(0)),
-        linked(
-            section(".rela.plt", 4, 0x42, at.rela_plt, 8, 24),
-            ".dynsym",
-            Info::Section(".got.plt"),
-        ),
-        section(".rodata", 1, 2, at.rodata, 16, 0),
-        section(".plt", 1, 6, at.plt, 16, 16),
-        section(".text", 1, 6, at.text, 16, 0),
-        section(".tdata", 1, 0x403, at.tls, 8, 0),
-        section(".data.rel.ro", 1, 3, at.constants, 16, 0),
-        linked(section(".dynamic", 6, 3, at.dynamic, 8, 16), ".dynstr", Info::Number(0)),
-        section(".got.plt", 1, 3, at.got, 8, 8),
-        section(".data", 1, 3, at.data, 16, 0),
+        section(".interp", SHT_PROGBITS, SHF_ALLOC, at.interpreter, 1, 0),
+        linked(gnu_hash, ".dynsym", none()),
+        linked(section(".hash", SHT_HASH, SHF_ALLOC, at.hash, 8, 4), ".dynsym", none()),
+        linked(symbols, ".dynstr", Info::Number(1)),
+        section(".dynstr", SHT_STRTAB, SHF_ALLOC, at.dynstr, 1, 0),
+        linked(relocations(".rela.dyn", 0, at.rela_dyn), ".dynsym", none()),
+        linked(relocations(".rela.plt", SHF_INFO_LINK, at.rela_plt), ".dynsym", linkage),
+        section(".rodata", SHT_PROGBITS, SHF_ALLOC, at.rodata, 16, 0),
+        section(".plt", SHT_PROGBITS, code, at.plt, 16, PLT_ENTRY as usize),
+        section(".text", SHT_PROGBITS, code, at.text, 16, 0),
+        section(".tdata", SHT_PROGBITS, data | SHF_TLS, at.tls, 8, 0),
+        section(".data.rel.ro", SHT_PROGBITS, data, at.constants, 16, 0),
+        linked(dynamic, ".dynstr", none()),
+        section(".got.plt", SHT_PROGBITS, data, at.got, 8, 8),
+        section(".data", SHT_PROGBITS, data, at.data, 16, 0),
     ];
     all.retain(|section| section.span.size > 0);
     all
@@ -122,29 +123,21 @@ pub(super) fn names(at: &Layout) -> (Vec<u32>, Vec<u8>) {
 pub(super) fn write(image: &Image, at: &Layout, sizes: &Sizes, out: &mut Bytes) {
     let segments = segments(image, at);
     let sections = sections(at);
-    out.put(0, &[0x7f, b'E', b'L', b'F', 2, 1, 1]);
-    out.u16(16, ET_DYN);
-    out.u16(18, EM_X86_64);
-    out.u32(20, 1);
+    // The null section comes before them, and the names after them.
+    let count = sections.len() as u16 + 2;
     let entry = if image.program { at.text.at + sizes.before_entry } else { 0 };
-    out.words(24, &[entry, FILE_HEADER_BYTES, at.section_headers.at]);
-    let counts = [
-        FILE_HEADER_BYTES as u16,
-        PROGRAM_HEADER_BYTES as u16,
-        segments.len() as u16,
-        SECTION_HEADER_BYTES as u16,
-        sections.len() as u16 + 2,
-        sections.len() as u16 + 1,
-    ];
-    for (index, count) in counts.into_iter().enumerate() {
-        out.u16(52 + 2 * index as u64, count);
-    }
+    let header = FileHeader {
+        entry: Va(entry),
+        programs_at: FileOffset(at.program_headers.at),
+        sections_at: FileOffset(at.section_headers.at),
+        program_count: segments.len() as u16,
+        section_count: count,
+        names: count - 1,
+        ..FileHeader::x86_64(ET_DYN)
+    };
+    out.put(0, &header.bytes());
     for (index, segment) in segments.iter().enumerate() {
-        let header = FILE_HEADER_BYTES + PROGRAM_HEADER_BYTES * index as u64;
-        let Span { at, size } = segment.span;
-        out.u32(header, segment.kind);
-        out.u32(header + 4, segment.flags);
-        out.words(header + 8, &[at, at, at, size, size, segment.align]);
+        out.entry(at.program_headers, index, &segment.bytes());
     }
     write_sections(&sections, at, out);
 }
@@ -158,7 +151,7 @@ fn write_sections(sections: &[Section], at: &Layout, out: &mut Bytes) {
     };
     let own = Section {
         name: ".shstrtab",
-        kind: 3,
+        kind: SHT_STRTAB,
         flags: 0,
         span: at.section_names,
         link: "",
@@ -167,18 +160,22 @@ fn write_sections(sections: &[Section], at: &Layout, out: &mut Bytes) {
         entry_bytes: 0,
     };
     for (index, section) in sections.iter().chain([&own]).enumerate() {
-        let header = at.section_headers.at + SECTION_HEADER_BYTES * (index as u64 + 1);
         let Span { at: start, size } = section.span;
-        let address = if section.flags == 0 { 0 } else { start };
-        out.u32(header, starts[index]);
-        out.u32(header + 4, section.kind);
-        out.words(header + 8, &[section.flags, address, start, size]);
-        out.u32(header + 40, number(section.link));
-        let info = match section.info {
-            Info::Number(info) => info,
-            Info::Section(name) => number(name),
+        let header = SectionHeader {
+            name: starts[index],
+            kind: section.kind,
+            flags: section.flags,
+            address: Va(if section.flags == 0 { 0 } else { start }),
+            offset: FileOffset(start),
+            size,
+            link: number(section.link),
+            info: match section.info {
+                Info::Number(info) => info,
+                Info::Section(name) => number(name),
+            },
+            alignment: section.align,
+            entry_size: section.entry_bytes as u64,
         };
-        out.u32(header + 44, info);
-        out.words(header + 48, &[section.align, section.entry_bytes]);
+        out.entry(at.section_headers, index + 1, &header.bytes());
     }
 }

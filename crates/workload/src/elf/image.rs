@@ -1,11 +1,14 @@
+//! A whole image: what it is, and its parts written one after another.
+
 use super::bytes::Bytes;
 use super::layout::Layout;
 use super::symbols::Symbols;
 use super::{dynamic, hash, headers, plt};
+use ::image::elf::records::{Rela, relocation_info};
+use ::image::elf::spec::R_X86_64_RELATIVE;
+use model::Va;
 
 pub(super) const INTERPRETER: &[u8] = b"/lib64/ld-linux-x86-64.so.2\0";
-pub(super) const R_X86_64_JUMP_SLOT: u64 = 7;
-const R_X86_64_RELATIVE: u64 = 8;
 
 /// What an image is, apart from its code and data.
 #[derive(Default)]
@@ -83,5 +86,7 @@ impl Image {
 
 /// Writes the RELATIVE relocation of that number: `slot` will hold the address of `target`.
 pub(super) fn relative(number: u64, slot: u64, target: u64, at: &Layout, out: &mut Bytes) {
-    out.words(at.rela_dyn.at + 24 * number, &[slot, R_X86_64_RELATIVE, target]);
+    let info = relocation_info(0, R_X86_64_RELATIVE);
+    let relocation = Rela { offset: Va(slot), info, addend: target.cast_signed() };
+    out.entry(at.rela_dyn, number as usize, &relocation.bytes());
 }

@@ -1,10 +1,14 @@
+//! Where each part of an image is.
+
 use super::dynamic;
 use super::hash;
 use super::headers;
 use super::image::{INTERPRETER, Image, Sizes};
 use super::symbols::Symbols;
+use ::image::elf::records::{DynamicEntry, FileHeader, Rela, SectionHeader, SymbolEntry};
 
-const PAGE: u64 = 4096;
+/// Bytes of a page.
+pub(super) const PAGE: u64 = 4096;
 
 /// A part of the image: its address, which is its offset in the file too, and its size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,24 +74,26 @@ impl Layout {
     pub(super) fn new(image: &Image, sizes: &Sizes, symbols: &Symbols) -> Layout {
         let imports = image.imports.len() as u64;
         let optional = |there: bool, size: u64| if there { size } else { 0 };
+        let table = |entries: u64, size: usize| entries * size as u64;
         let mut layout = Layout::default();
-        let mut next = Placer(headers::FILE_HEADER_BYTES);
+        let mut next = Placer(FileHeader::SIZE as u64);
         layout.program_headers = next.place(headers::program_header_bytes(image), 8);
         layout.interpreter = next.place(optional(image.program, INTERPRETER.len() as u64), 1);
         layout.gnu_hash = next.place(hash::gnu_bytes(symbols), 8);
         layout.hash = next.place(hash::sysv_bytes(symbols), 8);
-        layout.dynsym = next.place(24 * symbols.count(), 8);
+        layout.dynsym = next.place(table(symbols.count(), SymbolEntry::SIZE), 8);
         layout.dynstr = next.place(symbols.strings.len() as u64, 1);
-        layout.rela_dyn = next.place(24 * sizes.relatives, 8);
-        layout.rela_plt = next.place(24 * imports, 8);
+        layout.rela_dyn = next.place(table(sizes.relatives, Rela::SIZE), 8);
+        layout.rela_plt = next.place(table(imports, Rela::SIZE), 8);
         layout.rodata = next.place(sizes.rodata, 16);
         next.next_page();
-        layout.plt = next.place(optional(imports > 0, 16 * (1 + imports)), 16);
+        layout.plt = next.place(optional(imports > 0, headers::PLT_ENTRY * (1 + imports)), 16);
         layout.text = next.place(sizes.code, 16);
         next.next_page();
         layout.tls = next.place(image.tls.len() as u64, 8);
         layout.constants = next.place(sizes.constants, 16);
-        layout.dynamic = next.place(16 * dynamic::count(image, symbols, sizes), 8);
+        let entries = dynamic::count(image, symbols, sizes);
+        layout.dynamic = next.place(table(entries, DynamicEntry::SIZE), 8);
         let got = optional(imports > 0, 8 * (3 + imports));
         if image.lazy {
             next.next_page();
@@ -101,7 +107,7 @@ impl Layout {
         layout.data = next.place(sizes.data, 16);
         layout.section_names = next.place(headers::names(&layout).1.len() as u64, 1);
         let sections = headers::sections(&layout).len() as u64 + 2;
-        layout.section_headers = next.place(headers::SECTION_HEADER_BYTES * sections, 8);
+        layout.section_headers = next.place(table(sections, SectionHeader::SIZE), 8);
         layout.end = next.0;
         layout
     }

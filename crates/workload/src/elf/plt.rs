@@ -2,12 +2,15 @@
 
 use super::bytes::Bytes;
 use super::code::Code;
-use super::image::R_X86_64_JUMP_SLOT;
+use super::headers::PLT_ENTRY;
 use super::layout::Layout;
+use ::image::elf::records::{Rela, relocation_info};
+use ::image::elf::spec::R_X86_64_JUMP_SLOT;
+use model::Va;
 
 /// Address of an import's entry; imports count from 0.
 pub(super) fn entry(import: u64, at: &Layout) -> u64 {
-    at.plt.at + 16 * (1 + import)
+    at.plt.at + PLT_ENTRY * (1 + import)
 }
 
 /// Writes the entries, their slots and the relocations that bind them.
@@ -28,7 +31,8 @@ pub(super) fn write(imports: u64, at: &Layout, out: &mut Bytes) {
         code.value(&[0x68], import as u32); // push import
         code.distance(&[0xe9], at.plt.at); // jmp the first entry
         out.u64(slot, start + 6);
-        let relocation = [slot, (1 + import) << 32 | R_X86_64_JUMP_SLOT, 0];
-        out.words(at.rela_plt.at + 24 * import, &relocation);
+        let info = relocation_info(1 + import as u32, R_X86_64_JUMP_SLOT);
+        let relocation = Rela { offset: Va(slot), info, addend: 0 };
+        out.entry(at.rela_plt, import as usize, &relocation.bytes());
     }
 }

@@ -1,11 +1,15 @@
+//! The dynamic symbols and their names.
+
 use super::bytes::Bytes;
 use super::hash;
 use super::image::{Export, Image, Place};
 use super::layout::Layout;
 use ::image::elf::loadable::{gnu_hash, sysv_hash};
+use ::image::elf::records::{SymbolEntry, symbol_info};
+use ::image::elf::spec::{STB_GLOBAL, STT_FUNC, STT_TLS};
 
-const GLOBAL_FUNCTION: u8 = 0x12;
-const GLOBAL_TLS: u8 = 0x16;
+const GLOBAL_FUNCTION: u8 = symbol_info(STB_GLOBAL, STT_FUNC);
+const GLOBAL_TLS: u8 = symbol_info(STB_GLOBAL, STT_TLS);
 
 /// Dynamic symbols in the order of the table: the null symbol, imports, exports by hash bucket.
 pub(super) struct Symbols {
@@ -60,24 +64,21 @@ impl Symbols {
 
     pub(super) fn write(&self, image: &Image, at: &Layout, out: &mut Bytes) {
         out.put(at.dynstr.at, &self.strings);
-        let mut symbol = at.dynsym.at + 24;
-        for name in &self.imports {
-            out.u32(symbol, name.at);
-            out.put(symbol + 4, &[GLOBAL_FUNCTION]);
-            symbol += 24;
+        for (index, name) in self.imports.iter().enumerate() {
+            let import = SymbolEntry { name: name.at, info: GLOBAL_FUNCTION, ..Default::default() };
+            out.entry(at.dynsym, 1 + index, &import.bytes());
         }
         let (code, tls) = (at.index(at.text), at.index(at.tls));
-        for &(name, index) in &self.exports {
-            let Export { place, size, .. } = image.exports[index];
+        let first = 1 + self.imports.len();
+        for (index, &(name, export)) in self.exports.iter().enumerate() {
+            let Export { place, size, .. } = image.exports[export];
             let (info, section, value) = match place {
                 Place::Code(offset) => (GLOBAL_FUNCTION, code, at.text.at + offset),
                 Place::Tls(offset) => (GLOBAL_TLS, tls, offset),
             };
-            out.u32(symbol, name.at);
-            out.put(symbol + 4, &[info]);
-            out.u16(symbol + 6, section);
-            out.words(symbol + 8, &[value, size]);
-            symbol += 24;
+            let name = name.at;
+            let export = SymbolEntry { name, info, section, value, size, ..Default::default() };
+            out.entry(at.dynsym, first + index, &export.bytes());
         }
     }
 }

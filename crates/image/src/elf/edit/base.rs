@@ -1,9 +1,11 @@
 //! Moving a whole image to other addresses.
 
-use super::headers::{E_ENTRY, RESERVED};
-use super::sections::{ST_SHNDX, ST_VALUE, SYMBOL_SIZE};
+use super::headers::RESERVED;
+use super::sections::{SYMBOL_SIZE, symbol_at};
 use super::{Edit, EditError};
+use crate::elf::records::SectionHeader;
 use crate::elf::spec;
+use model::{FileOffset, Va};
 
 /// Tags whose values are addresses (gABI, "Dynamic Section"; GNU; x86-64 psABI).
 const ADDRESSES: [u64; 19] = [
@@ -51,7 +53,7 @@ impl Edit<'_> {
     pub fn fix_at(&mut self, distance: u64) -> Result<(), EditError> {
         let far = EditError::Unsupported("its addresses would be too high; choose a lower base");
         let highest = self.headers.programs.iter().map(|program| program.end()).max();
-        if highest.unwrap_or(0).checked_add(distance).is_none_or(|end| end >= 1 << 47) {
+        if highest.unwrap_or_default().checked_add(distance).is_none_or(|end| end >= Va(1 << 47)) {
             return Err(far);
         }
         self.move_symbols(distance)?;
@@ -76,20 +78,19 @@ impl Edit<'_> {
         for room in &mut self.spare {
             *room = room.start.wrapping_add(distance)..room.end.wrapping_add(distance);
         }
-        let outside = || EditError::outside("the ELF header");
-        let entry = self.image.entry.wrapping_add(distance);
-        self.bytes.write(E_ENTRY, &entry.to_le_bytes()).ok_or_else(outside)?;
-        self.set_type(spec::ET_EXEC).ok_or_else(outside)
+        self.headers.file.entry = self.headers.file.entry.wrapping_add(distance);
+        self.headers.file.kind = spec::ET_EXEC;
+        Ok(())
     }
 
     /// Tables of symbols: those of the sections, or else the dynamic one.
-    fn symbol_tables(&self) -> Vec<(u64, u64)> {
+    fn symbol_tables(&self) -> Vec<(FileOffset, u64)> {
         let kinds = [spec::SHT_SYMTAB, spec::SHT_DYNSYM];
         let sections = self.headers.sections.iter();
         let sections = sections.filter(|section| kinds.contains(&section.kind));
-        let mut tables: Vec<(u64, u64)> =
+        let mut tables: Vec<_> =
             sections.map(|section| (section.offset, section.size / SYMBOL_SIZE)).collect();
-        let dynamic = self.value(spec::DT_SYMTAB).and_then(|at| self.headers.offset_of(at));
+        let dynamic = self.value(spec::DT_SYMTAB).and_then(|at| self.headers.offset_of(Va(at)));
         if let Some(offset) =
             dynamic.filter(|dynamic| tables.iter().all(|table| table.0 != *dynamic))
         {
@@ -102,22 +103,17 @@ impl Edit<'_> {
         let outside = || EditError::outside("symbols");
         for (table, count) in self.symbol_tables() {
             for index in 0..count {
-                let at = table + index * SYMBOL_SIZE;
-                let symbol: [u8; SYMBOL_SIZE as usize] =
-                    self.bytes.array(at).ok_or_else(outside)?;
-                let kind = symbol[4] & 15;
-                let section = u16::from_le_bytes([symbol[ST_SHNDX as usize], symbol[7]]);
-                let value = self.bytes.array(at + ST_VALUE).map(u64::from_le_bytes);
-                let value = value.ok_or_else(outside)?;
+                let at = (table + index * SYMBOL_SIZE).0;
+                let mut symbol = symbol_at(&self.bytes, at).ok_or_else(outside)?;
                 // The address of a linkage stub stands for a function that is defined elsewhere.
-                let moves = match section {
-                    spec::SHN_UNDEF => value != 0,
+                let moves = match symbol.section {
+                    spec::SHN_UNDEF => symbol.value != 0,
                     RESERVED.. => false,
                     section => self.headers.sections.is_empty() || self.is_allocated(section),
                 };
-                if moves && kind != spec::STT_TLS {
-                    let value = value.wrapping_add(distance);
-                    self.bytes.write(at + ST_VALUE, &value.to_le_bytes()).ok_or_else(outside)?;
+                if moves && symbol.kind() != spec::STT_TLS {
+                    symbol.value = symbol.value.wrapping_add(distance);
+                    self.bytes.write(at, &symbol.bytes()).ok_or_else(outside)?;
                 }
             }
         }
@@ -126,6 +122,6 @@ impl Edit<'_> {
 
     fn is_allocated(&self, section: u16) -> bool {
         let section = self.headers.sections.get(usize::from(section));
-        section.is_some_and(super::headers::Section::allocated)
+        section.is_some_and(SectionHeader::allocated)
     }
 }

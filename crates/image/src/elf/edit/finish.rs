@@ -1,11 +1,13 @@
 //! Every table that has changed gets its place, and the headers say so.
 
-use super::headers::{E_TYPE, PROGRAM_SIZE, Section};
+use super::headers::PROGRAM_SIZE;
 use super::places::{Places, Table};
 use super::program_table::{self, Room};
 use super::{DYNAMIC_SIZE, Edit, EditError, dynamic_header, needs, sections};
 use crate::Edited;
+use crate::elf::records::SectionHeader;
 use crate::elf::{spec, trailing_data};
+use model::{FileOffset, Va};
 use std::ops::Range;
 
 /// Name of the section of DT_RELR, as linkers call it.
@@ -52,7 +54,7 @@ impl<'a> Edit<'a> {
     /// section headers: all three stay, or nothing is changed.
     fn keep_payload(&self) -> Result<(), EditError> {
         let same = self.bytes.length() == self.image.bytes().len() as u64
-            && self.headers.sections_at == self.image.section_headers_offset()
+            && self.headers.file.sections_at.0 == self.image.section_headers_offset()
             && self.headers.sections.len() == self.image.sections().len();
         match trailing_data(self.image).filter(|_| !same) {
             Some(payload) => Err(EditError::CarriesData(payload)),
@@ -65,13 +67,13 @@ impl<'a> Edit<'a> {
         &mut self,
         places: &mut Places,
         table: &Table<'_>,
-        section: Option<(u32, u64)>,
-    ) -> Result<u64, EditError> {
+        section: Option<(u32, Va)>,
+    ) -> Result<Va, EditError> {
         let missing = || EditError::outside("the room for a table");
         let address = places.put(table, &self.headers, &mut self.bytes).ok_or_else(missing)?;
         let offset = places.offset_of(address, &self.headers).ok_or_else(missing)?;
         let Some((kind, old)) = section else { return Ok(address) };
-        let is_kind = |section: &Section| section.kind == kind;
+        let is_kind = |section: &SectionHeader| section.kind == kind;
         if let Some(section) = self.headers.section_at(old, is_kind) {
             (section.address, section.offset) = (address, offset);
             section.size = table.bytes.len() as u64;
@@ -82,9 +84,9 @@ impl<'a> Edit<'a> {
     fn place_strings(&mut self, places: &mut Places) -> Result<(), EditError> {
         let Some(strings) = self.strings.grown() else { return Ok(()) };
         let table = Table { bytes: &strings, above: 0, alignment: 1, written: false };
-        let section = self.value(spec::DT_STRTAB).map(|old| (spec::SHT_STRTAB, old));
+        let section = self.value(spec::DT_STRTAB).map(|old| (spec::SHT_STRTAB, Va(old)));
         let address = self.place(places, &table, section)?;
-        self.set_value(spec::DT_STRTAB, address);
+        self.set_value(spec::DT_STRTAB, address.0);
         self.set_value(spec::DT_STRSZ, strings.len() as u64);
         Ok(())
     }
@@ -98,8 +100,8 @@ impl<'a> Edit<'a> {
             return self.write(old, &bytes);
         }
         let table = Table { bytes: &bytes, above: 0, alignment: 8, written: false };
-        let address = self.place(places, &table, Some((spec::SHT_GNU_VERNEED, old)))?;
-        self.set_value(spec::DT_VERNEED, address);
+        let address = self.place(places, &table, Some((spec::SHT_GNU_VERNEED, Va(old))))?;
+        self.set_value(spec::DT_VERNEED, address.0);
         self.set_value(spec::DT_VERNEEDNUM, needs.len() as u64);
         Ok(())
     }
@@ -108,16 +110,16 @@ impl<'a> Edit<'a> {
     fn place_packed(
         &mut self,
         places: &mut Places,
-    ) -> Result<Option<(&'static [u8], Section)>, EditError> {
+    ) -> Result<Option<(&'static [u8], SectionHeader)>, EditError> {
         if self.packed.is_empty() {
             return Ok(None);
         }
         let bytes: Vec<u8> = self.packed.iter().flat_map(|word| word.to_le_bytes()).collect();
         let table = Table { bytes: &bytes, above: 0, alignment: 8, written: false };
         let address = self.place(places, &table, None)?;
-        self.set_value(spec::DT_RELR, address);
+        self.set_value(spec::DT_RELR, address.0);
         let missing = || EditError::outside("the room for DT_RELR");
-        let section = Section {
+        let section = SectionHeader {
             name: 0,
             kind: spec::SHT_RELR,
             flags: spec::SHF_ALLOC,
@@ -149,12 +151,12 @@ impl<'a> Edit<'a> {
         let offset = places.offset_of(address, &self.headers).ok_or_else(missing)?;
         for program in &mut self.headers.programs {
             if program.kind == spec::PT_DYNAMIC {
-                (program.offset, program.address, program.physical) = (offset, address, address);
+                program.place(offset, address);
                 (program.file_size, program.memory_size) = (size, size);
                 program.flags = if written { spec::PF_R | spec::PF_W } else { spec::PF_R };
             }
         }
-        let is_dynamic = |section: &Section| section.kind == spec::SHT_DYNAMIC;
+        let is_dynamic = |section: &SectionHeader| section.kind == spec::SHT_DYNAMIC;
         let section = self.headers.section_at(address, is_dynamic);
         if let Some(section) = section.filter(|_| !written) {
             section.flags &= !spec::SHF_WRITE;
@@ -168,7 +170,7 @@ impl<'a> Edit<'a> {
         let mut bytes: Vec<u8> = entries.flat_map(u64::to_le_bytes).collect();
         bytes.resize(table.file_size as usize, 0);
         let outside = || EditError::outside("the dynamic table");
-        self.bytes.write(table.offset, &bytes).ok_or_else(outside)
+        self.bytes.write(table.offset.0, &bytes).ok_or_else(outside)
     }
 
     /// Appends the new segment and its program header.
@@ -194,12 +196,12 @@ impl<'a> Edit<'a> {
                 let bytes = vec![0; (count * PROGRAM_SIZE) as usize];
                 let table = Table { bytes: &bytes, above: 0, alignment: 8, written: true };
                 let address = self.place(places, &table, None)?;
-                self.headers.programs_at = places.offset + (address - places.address);
+                self.headers.file.programs_at = places.offset + (address - places.address);
             }
         }
         let outside = || EditError::outside("the new segment");
-        self.bytes.extend_to(places.offset + places.segment.len() as u64);
-        self.bytes.write(places.offset, &places.segment).ok_or_else(outside)?;
+        self.bytes.extend_to((places.offset + places.segment.len() as u64).0);
+        self.bytes.write(places.offset.0, &places.segment).ok_or_else(outside)?;
         let written = dynamic_header(&self.headers)?;
         let written = places.is_new(written.address) && written.flags & spec::PF_W != 0;
         let programs = &mut self.headers.programs;
@@ -214,19 +216,17 @@ impl<'a> Edit<'a> {
     /// PT_PHDR is where the program headers are.
     fn describe_table(&mut self) -> Result<(), EditError> {
         let size = self.headers.programs.len() as u64 * PROGRAM_SIZE;
-        let offset = self.headers.programs_at;
+        let offset = self.headers.file.programs_at;
         let mut loaded = self.headers.programs.iter().filter(|program| program.loads());
         let holder = loaded.find(|program| {
-            let within = offset.checked_sub(program.offset);
-            within
-                .and_then(|within| within.checked_add(size))
-                .is_some_and(|end| end <= program.file_size)
+            let end = offset.since(program.offset).and_then(|within| within.checked_add(size));
+            end.is_some_and(|end| end <= program.file_size)
         });
         let address = holder.map(|holder| holder.address.wrapping_add(offset - holder.offset));
         for program in &mut self.headers.programs {
             if program.kind == spec::PT_PHDR {
                 let address = address.ok_or_else(|| EditError::outside("the program headers"))?;
-                (program.offset, program.address, program.physical) = (offset, address, address);
+                program.place(offset, address);
                 (program.file_size, program.memory_size) = (size, size);
             }
         }
@@ -234,38 +234,44 @@ impl<'a> Edit<'a> {
     }
 
     /// Moves a part of the file (a range of offsets) so that program headers can stand there.
-    fn move_behind(&mut self, range: &Range<u64>, places: &mut Places) -> Result<(), EditError> {
+    fn move_behind(
+        &mut self,
+        range: &Range<FileOffset>,
+        places: &mut Places,
+    ) -> Result<(), EditError> {
         let outside = || EditError::outside("what follows the program headers");
         let size = range.end - range.start;
-        let bytes = self.bytes.read(range.start, size).ok_or_else(outside)?;
-        let holds = |extent: Range<u64>| extent.start >= range.start && extent.end <= range.end;
+        let bytes = self.bytes.read(range.start.0, size).ok_or_else(outside)?;
+        let holds =
+            |extent: Range<FileOffset>| extent.start >= range.start && extent.end <= range.end;
         let mut loaded = self.headers.programs.iter().filter(|program| program.loads());
         let holder = loaded.find(|program| {
-            let extent = program_table::extent(program);
+            let extent = program.extent();
             extent.start <= range.start && range.end <= extent.end
         });
         let holder = holder.ok_or_else(outside)?;
         let old = holder.address.wrapping_add(range.start - holder.offset);
         let moved = self.headers.sections.iter().filter(|section| section.in_file());
-        let moved = moved.filter(|section| holds(program_table::extent_of(section)));
+        let moved = moved.filter(|section| holds(section.extent()));
         let alignment = moved.map(|section| section.alignment).max().unwrap_or(1).max(8);
         if !alignment.is_power_of_two() || alignment > PAGE {
             return Err(outside());
         }
-        let table = Table { bytes: &bytes, above: old % alignment, alignment, written: false };
+        let table = Table { bytes: &bytes, above: old.0 % alignment, alignment, written: false };
         let address = self.place(places, &table, None)?;
         let offset = places.offset_of(address, &self.headers).ok_or_else(outside)?;
-        self.bytes.clear(range.start, size).ok_or_else(outside)?;
-        let (distance, further) = (address.wrapping_sub(old), offset.wrapping_sub(range.start));
+        self.bytes.clear(range.start.0, size).ok_or_else(outside)?;
+        let distance = address.0.wrapping_sub(old.0);
+        let further = offset.0.wrapping_sub(range.start.0);
         for section in self.headers.sections.iter_mut().filter(|section| section.in_file()) {
-            if holds(program_table::extent_of(section)) {
+            if holds(section.extent()) {
                 section.address = section.address.wrapping_add(distance);
                 section.offset = section.offset.wrapping_add(further);
             }
         }
         let movable = [spec::PT_NOTE, spec::PT_INTERP, spec::PT_GNU_PROPERTY];
         for program in &mut self.headers.programs {
-            if movable.contains(&program.kind) && holds(program_table::extent(program)) {
+            if movable.contains(&program.kind) && holds(program.extent()) {
                 program.address = program.address.wrapping_add(distance);
                 program.physical = program.physical.wrapping_add(distance);
                 program.offset = program.offset.wrapping_add(further);
@@ -273,15 +279,10 @@ impl<'a> Edit<'a> {
         }
         let addresses = old..old.saturating_add(size);
         for entry in &mut self.dynamic {
-            if MOVED_TAGS.contains(&entry.0) && addresses.contains(&entry.1) {
+            if MOVED_TAGS.contains(&entry.0) && addresses.contains(&Va(entry.1)) {
                 entry.1 = entry.1.wrapping_add(distance);
             }
         }
         Ok(())
-    }
-
-    /// ET_EXEC or ET_DYN.
-    pub(super) fn set_type(&mut self, kind: u16) -> Option<()> {
-        self.bytes.write(E_TYPE, &kind.to_le_bytes())
     }
 }

@@ -20,9 +20,11 @@ mod strings;
 pub use error::EditError;
 
 use crate::elf::loadable::Loadable;
+use crate::elf::records::ProgramHeader;
 use crate::elf::spec;
 use crate::overlay::Overlay;
-use headers::{Headers, Program};
+use headers::Headers;
+use model::Va;
 use needs::{Asked, Need};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -43,7 +45,7 @@ pub struct Edit<'a> {
     /// Words of DT_RELR to add.
     packed: Vec<u64>,
     /// Addresses in the file that nothing uses any more.
-    spare: Vec<Range<u64>>,
+    spare: Vec<Range<Va>>,
 }
 
 impl<'a> Edit<'a> {
@@ -60,7 +62,7 @@ impl<'a> Edit<'a> {
             return Err(outside());
         }
         let end = table.offset.checked_add(table.file_size);
-        end.filter(|&end| end <= bytes.length()).ok_or_else(outside)?;
+        end.filter(|end| end.0 <= bytes.length()).ok_or_else(outside)?;
         let dynamic = image.dynamic().to_vec();
         if (dynamic.len() as u64 + 1) * DYNAMIC_SIZE > table.file_size {
             let found = "has no DT_NULL at its end".to_owned();
@@ -114,8 +116,8 @@ impl<'a> Edit<'a> {
 
     /// The word at an address; `None` where the file has none.
     pub fn word(&self, address: u64) -> Option<u64> {
-        let offset = self.headers.offset_of(address)?;
-        self.bytes.array(offset).map(u64::from_le_bytes)
+        let offset = self.headers.offset_of(Va(address))?;
+        self.bytes.array(offset.0).map(u64::from_le_bytes)
     }
 
     /// Puts a word at an address.
@@ -133,12 +135,12 @@ impl<'a> Edit<'a> {
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), EditError> {
         let missing = || EditError::NotInFile { address, what: "bytes" };
         let further = (bytes.len() as u64).saturating_sub(1);
-        let last = address.checked_add(further).and_then(|last| self.headers.offset_of(last));
-        let offset = self.headers.offset_of(address).ok_or_else(missing)?;
-        if last.and_then(|last| last.checked_sub(offset)) != Some(further) {
+        let last = address.checked_add(further).and_then(|last| self.headers.offset_of(Va(last)));
+        let offset = self.headers.offset_of(Va(address)).ok_or_else(missing)?;
+        if last.and_then(|last| last.since(offset)) != Some(further) {
             return Err(missing());
         }
-        self.bytes.write(offset, bytes).ok_or_else(missing)
+        self.bytes.write(offset.0, bytes).ok_or_else(missing)
     }
 
     /// Versions are asked of `new` instead of `old` from now on, as DT_NEEDED and DT_VERNEED must
@@ -204,8 +206,8 @@ impl<'a> Edit<'a> {
 
     /// Whether there is a section whose name begins so.
     pub fn has_section(&self, name: &[u8]) -> bool {
-        let names = self.headers.sections.get(usize::from(self.headers.names));
-        let names = names.and_then(|names| self.bytes.read(names.offset, names.size));
+        let names = self.headers.sections.get(usize::from(self.headers.file.names));
+        let names = names.and_then(|names| self.bytes.read(names.offset.0, names.size));
         let names = names.unwrap_or_default();
         let mut sections = self.headers.sections.iter();
         sections.any(|section| {
@@ -214,7 +216,7 @@ impl<'a> Edit<'a> {
     }
 }
 
-fn dynamic_header(headers: &Headers) -> Result<Program, EditError> {
+fn dynamic_header(headers: &Headers) -> Result<ProgramHeader, EditError> {
     let found = headers.programs.iter().find(|program| program.kind == spec::PT_DYNAMIC);
     let missing = "it has no dynamic table: it is static, and no loader reads it";
     found.copied().ok_or(EditError::Unsupported(missing))

@@ -1,8 +1,10 @@
 //! Where new tables go: into room that was freed, or into a new segment.
 
-use super::headers::{Headers, Program};
+use super::headers::Headers;
+use crate::elf::records::ProgramHeader;
 use crate::elf::spec;
 use crate::overlay::Overlay;
+use model::{FileOffset, Va};
 use std::ops::Range;
 
 /// Largest address of a program on the machines with 47 bits of them.
@@ -11,10 +13,10 @@ const HIGHEST: u64 = 1 << 47;
 const MOST_PADDING: u64 = 64 << 20;
 
 pub(super) struct Places {
-    spare: Vec<Range<u64>>,
+    spare: Vec<Range<Va>>,
     /// Where the new segment begins.
-    pub(super) address: u64,
-    pub(super) offset: u64,
+    pub(super) address: Va,
+    pub(super) offset: FileOffset,
     /// Whether there can be one.
     pub(super) possible: bool,
     /// What it holds so far.
@@ -35,24 +37,26 @@ impl Places {
     /// `aligned_with_file`: addresses in the new segment are as far from offsets as in the first.
     pub(super) fn of(
         headers: &Headers,
-        spare: Vec<Range<u64>>,
+        spare: Vec<Range<Va>>,
         length: u64,
         page: u64,
         aligned_with_file: bool,
     ) -> Places {
         let loaded = || headers.programs.iter().filter(|program| program.loads());
-        let end = loaded().map(Program::end).max().unwrap_or(0);
+        let end = loaded().map(|program| program.end().0).max().unwrap_or(0);
         let next = |end: u64| end.checked_next_multiple_of(page).filter(|&at| at < HIGHEST);
         let mut address = next(end).unwrap_or(HIGHEST);
         let mut offset = next(length).unwrap_or(HIGHEST);
         if aligned_with_file {
-            let first = loaded().next().map_or(0, |first| first.address.wrapping_sub(first.offset));
+            let first =
+                loaded().next().map_or(0, |first| first.address.0.wrapping_sub(first.offset.0));
             offset = offset.max(address.wrapping_sub(first));
             address = offset.wrapping_add(first);
         }
         let possible = offset.saturating_sub(length) <= MOST_PADDING
             && address % page == 0
             && (end..HIGHEST).contains(&address);
+        let (address, offset) = (Va(address), FileOffset(offset));
         Places { spare, address, offset, possible, segment: Vec::new() }
     }
 
@@ -62,11 +66,11 @@ impl Places {
         table: &Table<'_>,
         headers: &Headers,
         bytes: &mut Overlay<'_>,
-    ) -> Option<u64> {
+    ) -> Option<Va> {
         let size = table.bytes.len() as u64;
-        let at = |start: u64| {
-            let above = start.checked_sub(table.above)?;
-            above.checked_next_multiple_of(table.alignment)?.checked_add(table.above)
+        let at = |start: Va| {
+            let above = start.0.checked_sub(table.above)?;
+            above.checked_next_multiple_of(table.alignment)?.checked_add(table.above).map(Va)
         };
         let room = self.spare.iter_mut().filter(|_| !table.written).find_map(|room| {
             let address = at(room.start)?;
@@ -75,7 +79,7 @@ impl Places {
             Some(address)
         });
         if let Some(address) = room {
-            bytes.write(headers.offset_of(address)?, table.bytes)?;
+            bytes.write(headers.offset_of(address)?.0, table.bytes)?;
             return Some(address);
         }
         let address = at(self.address.checked_add(self.segment.len() as u64)?)?;
@@ -85,22 +89,22 @@ impl Places {
     }
 
     /// Where in the file an address is, the new segment included.
-    pub(super) fn offset_of(&self, address: u64, headers: &Headers) -> Option<u64> {
-        match address.checked_sub(self.address) {
+    pub(super) fn offset_of(&self, address: Va, headers: &Headers) -> Option<FileOffset> {
+        match address.since(self.address) {
             Some(within) if within <= self.segment.len() as u64 => Some(self.offset + within),
             _ => headers.offset_of(address),
         }
     }
 
     /// Whether an address is in the new segment.
-    pub(super) fn is_new(&self, address: u64) -> bool {
+    pub(super) fn is_new(&self, address: Va) -> bool {
         address >= self.address
     }
 
     /// The header of the new segment.
-    pub(super) fn header(&self, written: bool, page: u64) -> Program {
+    pub(super) fn header(&self, written: bool, page: u64) -> ProgramHeader {
         let size = self.segment.len() as u64;
-        Program {
+        ProgramHeader {
             kind: spec::PT_LOAD,
             flags: if written { spec::PF_R | spec::PF_W } else { spec::PF_R },
             offset: self.offset,

@@ -1,13 +1,11 @@
 //! The tables of relocations: fewer of the plain ones, and a table of packed ones, or none.
 
-use super::headers::Section;
 use super::{Edit, EditError, relr};
 use crate::elf::loadable::Relocation;
+use crate::elf::records::{Rela, SectionHeader, relocation_info};
 use crate::elf::spec;
+use model::Va;
 use std::ops::Range;
-
-/// Size of a relocation (Elf64_Rela).
-const RELOCATION_SIZE: u64 = 24;
 
 impl Edit<'_> {
     /// Replaces the relocations of DT_RELA by fewer ones; those of the procedure linkage
@@ -18,21 +16,20 @@ impl Edit<'_> {
     /// There are more than before, or the table shares its room with others.
     pub fn replace_relocations(&mut self, kept: &[Relocation]) -> Result<(), EditError> {
         let room = self.relocation_room()?;
-        let size = kept.len() as u64 * RELOCATION_SIZE;
+        let size = (kept.len() * Rela::SIZE) as u64;
         if size > room.end - room.start {
             return Err(EditError::Unsupported("there is no room for more relocations"));
         }
         let mut table = Vec::with_capacity(size as usize);
         for relocation in kept {
-            let info = u64::from(relocation.symbol) << 32 | u64::from(relocation.kind);
-            for word in [relocation.offset, info, relocation.addend as u64] {
-                table.extend(word.to_le_bytes());
-            }
+            let info = relocation_info(relocation.symbol, relocation.kind);
+            let (offset, addend) = (Va(relocation.offset), relocation.addend);
+            table.extend(Rela { offset, info, addend }.bytes());
         }
         let missing = || EditError::outside("DT_RELA");
         let offset = self.headers.offset_of(room.start).ok_or_else(missing)?;
-        self.bytes.write(offset, &table).ok_or_else(missing)?;
-        self.bytes.clear(offset + size, room.end - room.start - size).ok_or_else(missing)?;
+        self.bytes.write(offset.0, &table).ok_or_else(missing)?;
+        self.bytes.clear(offset.0 + size, room.end - room.start - size).ok_or_else(missing)?;
         let relative = |kept: &&Relocation| kept.kind == spec::R_X86_64_RELATIVE;
         let relative = kept.iter().take_while(relative).count() as u64;
         for tag in [spec::DT_RELACOUNT, spec::DT_RELA, spec::DT_RELASZ, spec::DT_RELAENT] {
@@ -46,7 +43,7 @@ impl Edit<'_> {
                 self.set_value(spec::DT_RELACOUNT, relative);
             }
         }
-        let is_table = |section: &Section| section.kind == spec::SHT_RELA;
+        let is_table = |section: &SectionHeader| section.kind == spec::SHT_RELA;
         if let Some(section) = self.headers.section_at(room.start, is_table) {
             section.size = size;
         }
@@ -55,12 +52,12 @@ impl Edit<'_> {
     }
 
     /// The addresses of DT_RELA without those of DT_JMPREL, which must not share more than an end.
-    fn relocation_room(&mut self) -> Result<Range<u64>, EditError> {
+    fn relocation_room(&mut self) -> Result<Range<Va>, EditError> {
         let shared = EditError::Unsupported(
             "its relocations share their room with others; link it again with another linker",
         );
         let range = |address, size| {
-            let start = self.value(address)?;
+            let start = self.value(address).map(Va)?;
             Some(start..start.checked_add(self.value(size).filter(|&size| size > 0)?)?)
         };
         let missing = || EditError::outside("DT_RELA");
@@ -72,13 +69,13 @@ impl Edit<'_> {
                 return Err(shared);
             }
         }
-        let file = self.image.at(room.start).map_or(0, <[u8]>::len) as u64;
+        let file = self.image.at(room.start.0).map_or(0, <[u8]>::len) as u64;
         if room.end - room.start > file {
             return Err(missing());
         }
         let (start, end) = (room.start, room.end);
         let others = self.headers.sections.iter().filter(|other| other.allocated());
-        let overlaps = |other: &Section| {
+        let overlaps = |other: &SectionHeader| {
             let other_end = other.address.saturating_add(other.size);
             other.in_file() && other.address < end && start < other_end
         };
@@ -103,8 +100,8 @@ impl Edit<'_> {
         let Some(table) = table.filter(|_| size > 0) else { return Ok(()) };
         let zeros = vec![0; self.image.at(table).map_or(0, <[u8]>::len).min(size as usize)];
         self.write(table, &zeros)?;
-        let is_table = |section: &Section| section.kind == spec::SHT_RELR;
-        if let Some(section) = self.headers.section_at(table, is_table) {
+        let is_table = |section: &SectionHeader| section.kind == spec::SHT_RELR;
+        if let Some(section) = self.headers.section_at(Va(table), is_table) {
             section.size = 0;
         }
         Ok(())

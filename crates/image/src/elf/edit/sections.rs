@@ -2,26 +2,22 @@
 //! with all that refers to them by number.
 
 use super::EditError;
-use super::headers::{Headers, RESERVED, SECTION_SIZE, Section};
-use super::program_table::{extent, extent_of};
+use super::headers::{Headers, RESERVED, SECTION_SIZE};
+use crate::elf::records::{ProgramHeader, SectionHeader, SymbolEntry};
 use crate::elf::spec;
 use crate::overlay::Overlay;
+use model::{FileOffset, Va};
 use std::ops::Range;
 
-/// `sh_info` is the number of a section too, as always in tables of relocations.
-const SHF_INFO_LINK: u64 = 0x40;
-/// Kinds that number sections in ways of their own: SHT_GROUP, SHT_SYMTAB_SHNDX.
-const NUMBERING: [u32; 2] = [17, 18];
-pub(super) const SYMBOL_SIZE: u64 = 24;
-/// Offsets within a symbol.
-pub(super) const ST_SHNDX: u64 = 6;
-pub(super) const ST_VALUE: u64 = 8;
+/// Kinds that number sections in ways of their own.
+const NUMBERING: [u32; 2] = [spec::SHT_GROUP, spec::SHT_SYMTAB_SHNDX];
+pub(super) const SYMBOL_SIZE: u64 = SymbolEntry::SIZE as u64;
 
 /// Adds sections, puts moved ones at their places, and symbols where their sections are.
 pub(super) fn settle(
     headers: &mut Headers,
-    before: &[Section],
-    added: Vec<(&'static [u8], Section)>,
+    before: &[SectionHeader],
+    added: Vec<(&'static [u8], SectionHeader)>,
     bytes: &mut Overlay<'_>,
 ) -> Result<(), EditError> {
     if headers.sections.is_empty() {
@@ -30,12 +26,12 @@ pub(super) fn settle(
     let pairs = || before.iter().zip(&headers.sections);
     let mut loose: Vec<usize> =
         pairs().enumerate().filter(|(_, (a, b))| a.address != b.address).map(|(i, _)| i).collect();
-    let distances: Vec<u64> = pairs().map(|(a, b)| b.address.wrapping_sub(a.address)).collect();
+    let distances: Vec<u64> = pairs().map(|(a, b)| b.address.0.wrapping_sub(a.address.0)).collect();
     let grown = !added.is_empty();
     for (name, section) in added {
         loose.push(headers.sections.len());
         let name = add_name(headers, name, bytes)?;
-        headers.sections.push(Section { name, ..section });
+        headers.sections.push(SectionHeader { name, ..section });
     }
     if loose.is_empty() {
         return Ok(());
@@ -43,7 +39,7 @@ pub(super) fn settle(
     if headers.sections.len() >= usize::from(RESERVED) {
         return Err(EditError::Unsupported("it has as many sections as there can be"));
     }
-    let numbering = |section: &Section| NUMBERING.contains(&section.kind);
+    let numbering = |section: &SectionHeader| NUMBERING.contains(&section.kind);
     let order = if headers.sections.iter().any(numbering) {
         (0..headers.sections.len()).collect()
     } else {
@@ -58,9 +54,11 @@ pub(super) fn settle(
     symbols(headers, &distances, &numbers, bytes)?;
     renumber(headers, &order, &numbers);
     if grown {
-        let table = headers.sections_at..headers.sections_at + before.len() as u64 * SECTION_SIZE;
-        headers.sections_at = bytes.length().next_multiple_of(8);
-        bytes.extend_to(headers.sections_at + headers.sections.len() as u64 * SECTION_SIZE);
+        let start = headers.file.sections_at;
+        let table = start..start + before.len() as u64 * SECTION_SIZE;
+        headers.file.sections_at = FileOffset(bytes.length().next_multiple_of(8));
+        let size = headers.sections.len() as u64 * SECTION_SIZE;
+        bytes.extend_to((headers.file.sections_at + size).0);
         clear(headers, table, bytes)?;
     }
     Ok(())
@@ -68,23 +66,28 @@ pub(super) fn settle(
 
 /// Zeros where a table was that has moved: what no header names would be taken for data that the
 /// program reads from its own file.
-fn clear(headers: &Headers, range: Range<u64>, bytes: &mut Overlay<'_>) -> Result<(), EditError> {
-    let programs = headers.programs.iter().map(extent);
-    let sections = headers.sections.iter().filter(|section| section.in_file()).map(extent_of);
-    let overlaps = |used: Range<u64>| used.start < range.end && range.start < used.end;
+fn clear(
+    headers: &Headers,
+    range: Range<FileOffset>,
+    bytes: &mut Overlay<'_>,
+) -> Result<(), EditError> {
+    let programs = headers.programs.iter().map(ProgramHeader::extent);
+    let sections =
+        headers.sections.iter().filter(|section| section.in_file()).map(SectionHeader::extent);
+    let overlaps = |used: Range<FileOffset>| used.start < range.end && range.start < used.end;
     if programs.chain(sections).any(overlaps) {
         return Ok(());
     }
-    let cleared = bytes.clear(range.start, range.end - range.start);
+    let cleared = bytes.clear(range.start.0, range.end - range.start);
     cleared.ok_or_else(|| EditError::outside("what section headers leave"))
 }
 
 /// The offset of a section's name, which is added to the table of names at the file's end.
 fn add_name(headers: &mut Headers, name: &[u8], bytes: &mut Overlay<'_>) -> Result<u32, EditError> {
     let outside = || EditError::outside("section names");
-    let section = headers.sections.get_mut(usize::from(headers.names)).ok_or_else(outside)?;
-    let left = extent_of(section);
-    let mut names = bytes.read(section.offset, section.size).ok_or_else(outside)?;
+    let section = headers.sections.get_mut(usize::from(headers.file.names)).ok_or_else(outside)?;
+    let left = section.extent();
+    let mut names = bytes.read(section.offset.0, section.size).ok_or_else(outside)?;
     let mut ended = name.to_vec();
     ended.push(0);
     if let Some(at) = names.windows(ended.len()).position(|window| window == ended) {
@@ -92,21 +95,21 @@ fn add_name(headers: &mut Headers, name: &[u8], bytes: &mut Overlay<'_>) -> Resu
     }
     let at = u32::try_from(names.len()).map_err(|_| outside())?;
     names.extend(ended);
-    (section.offset, section.size) = (bytes.length(), names.len() as u64);
-    bytes.extend_to(section.offset + section.size);
-    bytes.write(section.offset, &names).ok_or_else(outside)?;
+    (section.offset, section.size) = (FileOffset(bytes.length()), names.len() as u64);
+    bytes.extend_to(section.extent().end.0);
+    bytes.write(section.offset.0, &names).ok_or_else(outside)?;
     clear(headers, left, bytes)?;
     Ok(at)
 }
 
 /// Old numbers in the new order: `loose` ones stand before the first that has a higher address.
-fn order(sections: &[Section], loose: &[usize]) -> Vec<usize> {
+fn order(sections: &[SectionHeader], loose: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sections.len()).filter(|at| !loose.contains(at)).collect();
     let mut loose: Vec<usize> = loose.to_vec();
-    let address = |at: usize| sections.get(at).map_or(0, |section| section.address);
+    let address = |at: usize| sections.get(at).map_or(Va::ZERO, |section| section.address);
     loose.sort_by_key(|&at| address(at));
     for at in loose {
-        let allocated = |&other: &usize| sections.get(other).is_some_and(Section::allocated);
+        let allocated = |&other: &usize| sections.get(other).is_some_and(SectionHeader::allocated);
         let higher =
             order.iter().position(|other| allocated(other) && address(*other) > address(at));
         let last = || order.iter().rposition(allocated).map_or(1, |last| last + 1);
@@ -122,11 +125,11 @@ fn renumber(headers: &mut Headers, order: &[usize], numbers: &[u16]) {
     headers.sections = order.iter().filter_map(|&at| old.get(at).copied()).collect();
     for section in &mut headers.sections {
         section.link = number(section.link);
-        if section.flags & SHF_INFO_LINK != 0 || section.kind == spec::SHT_RELA {
+        if section.flags & spec::SHF_INFO_LINK != 0 || section.kind == spec::SHT_RELA {
             section.info = number(section.info);
         }
     }
-    headers.names = number(u32::from(headers.names)) as u16;
+    headers.file.names = number(u32::from(headers.file.names)) as u16;
 }
 
 /// Symbols get the new numbers of their sections, and move with them.
@@ -142,22 +145,25 @@ fn symbols(
     for table in tables {
         let outside = || EditError::outside("symbols");
         for index in 0..table.size / SYMBOL_SIZE {
-            let at = table.offset + index * SYMBOL_SIZE;
-            let old = bytes.array(at + ST_SHNDX).map(u16::from_le_bytes).ok_or_else(outside)?;
+            let at = table.offset.0 + index * SYMBOL_SIZE;
+            let mut symbol = symbol_at(bytes, at).ok_or_else(outside)?;
+            let old = symbol.section;
             let Some(&new) = numbers.get(usize::from(old)) else { continue };
             if old == spec::SHN_UNDEF || old >= RESERVED {
                 continue;
             }
-            if new != old {
-                bytes.write(at + ST_SHNDX, &new.to_le_bytes()).ok_or_else(outside)?;
-            }
             let distance = distances.get(usize::from(old)).copied().unwrap_or(0);
-            if distance != 0 {
-                let value = bytes.array(at + ST_VALUE).map(u64::from_le_bytes);
-                let value = value.ok_or_else(outside)?.wrapping_add(distance);
-                bytes.write(at + ST_VALUE, &value.to_le_bytes()).ok_or_else(outside)?;
+            if new != old || distance != 0 {
+                symbol.section = new;
+                symbol.value = symbol.value.wrapping_add(distance);
+                bytes.write(at, &symbol.bytes()).ok_or_else(outside)?;
             }
         }
     }
     Ok(())
+}
+
+/// The symbol at an offset of the file.
+pub(super) fn symbol_at(bytes: &Overlay<'_>, at: u64) -> Option<SymbolEntry> {
+    SymbolEntry::read(&bytes.array::<{ SymbolEntry::SIZE }>(at)?)
 }
