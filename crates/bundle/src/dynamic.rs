@@ -5,8 +5,8 @@ use crate::sections::Section;
 use crate::tables::RELA;
 use image::elf::spec::*;
 
-/// Name of the section of the guard.
-pub(crate) const GUARD_SECTION: &str = ".text.headstart";
+/// Name of the section of the preamble.
+pub(crate) const PREAMBLE_SECTION: &str = ".text.headstart";
 
 /// Entries, without the DT_NULL at the end. `needed`: names; `search`: DT_RUNPATH or DT_RPATH.
 pub(crate) fn entries(
@@ -57,7 +57,7 @@ pub(crate) fn entries(
     all
 }
 
-/// Adds the sections of the program headers, the guard, the own data and the tables.
+/// Adds the sections of the program headers, the preamble, the own data and the tables.
 pub(crate) fn sections(plan: &Plan<'_>, sections: &mut Vec<Section>) {
     let own = &plan.own;
     let offset = |address: u64| plan.layout.file_end + (address - plan.layout.end);
@@ -71,23 +71,23 @@ pub(crate) fn sections(plan: &Plan<'_>, sections: &mut Vec<Section>) {
         alignment,
         ..Section::default()
     };
-    let begun = &own.begun;
+    let reserved = &own.reserved;
     let dynamic_size = 16 * (plan.dynamic.len() as u64 + 1);
-    let slots = 8 * (own.dynamic.at - begun.slots) / 8;
+    let slots = 8 * (own.dynamic.at - reserved.slots) / 8;
     let mut all = vec![section(
-        GUARD_SECTION,
+        PREAMBLE_SECTION,
         SHT_PROGBITS,
         SHF_EXECINSTR,
-        begun.guard,
-        begun.guard_size,
+        reserved.preamble.at,
+        reserved.preamble.size,
         16,
     )];
     if plan.layout.tls.size > 0 {
-        let (at, size) = (begun.template, plan.layout.tls.size);
+        let (at, size) = (reserved.template, plan.layout.tls.size);
         let alignment = plan.layout.tls.alignment;
         all.push(section(".tdata", SHT_PROGBITS, SHF_WRITE | SHF_TLS, at, size, alignment));
     }
-    all.push(section(".got", SHT_PROGBITS, SHF_WRITE, begun.slots, slots, 8));
+    all.push(section(".got", SHT_PROGBITS, SHF_WRITE, reserved.slots, slots, 8));
     let dynamic = section(".dynamic", SHT_DYNAMIC, SHF_WRITE, own.dynamic.at, dynamic_size, 8);
     all.push(Section { entry: 16, ..dynamic });
     let arrays = [

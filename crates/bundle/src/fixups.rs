@@ -9,6 +9,7 @@ use crate::left::{Left, Leftovers};
 use image::elf::Loadable;
 use loader::{Graph, Relocated};
 use module::One;
+use startup::Function;
 use std::collections::{HashMap, HashSet};
 
 /// Something to write at an address of the bundle.
@@ -55,12 +56,9 @@ pub(crate) struct Fixups<'a> {
     pub(crate) copied: Vec<Copied>,
     /// Data that the loader copies: module and symbol of it, and where to.
     pub(crate) copied_later: Vec<(usize, u32, u64)>,
-    /// The real ones of functions that others were taken for.
-    pub(crate) replaced: HashMap<&'static str, Left>,
+    /// Functions of the C library that the preamble's wrappers replace, and call.
+    pub(crate) replaced: HashMap<Function, Left>,
 }
-
-/// Functions that are taken instead of those of the C library: their address by name.
-pub(crate) type Replaced = [(&'static str, u64)];
 
 /// Goes through all relocations. `template`: address of the thread-local storage's initial bytes.
 pub(crate) fn collect<'a>(
@@ -68,7 +66,6 @@ pub(crate) fn collect<'a>(
     relocated: &[Relocated],
     layout: &Layout<'a>,
     template: u64,
-    replaced: &Replaced,
 ) -> Result<Fixups<'a>, BundleError> {
     let mut fixups = Fixups::default();
     let stubs = graph.modules.first().map(|program| stubs(&program.image)).unwrap_or_default();
@@ -80,7 +77,6 @@ pub(crate) fn collect<'a>(
             graph,
             layout,
             member,
-            replaced,
             template,
             bound: bound.collect(),
             stubs: &stubs,

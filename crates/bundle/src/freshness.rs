@@ -12,7 +12,7 @@ use crate::on_the_way::follow;
 use crate::system::{self, CACHE};
 use loader::Graph;
 use loader::graph::Module;
-use os::startup_guard::Record;
+use startup::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

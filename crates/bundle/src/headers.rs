@@ -44,8 +44,11 @@ impl Headers {
             (".strtab", spec::SHT_STRTAB, symbol_names),
         ];
         if plan.fixed {
-            let addresses =
-                moving::encode(&plan.relocations.moving, plan.layout.low, plan.own.begun.guard);
+            let addresses = moving::encode(
+                &plan.relocations.moving,
+                plan.layout.low,
+                plan.own.reserved.preamble.at,
+            );
             behind.push((moving::SECTION, spec::SHT_PROGBITS, addresses));
         }
         for (name, kind, bytes) in behind {
@@ -162,7 +165,7 @@ fn table(plan: &Plan<'_>, name: &str, kind: u32, alignment: u64) -> Option<Heade
 fn loaded(plan: &Plan<'_>) -> Vec<Header> {
     let load = spec::PT_LOAD;
     let own = &plan.own;
-    let begun = &own.begun;
+    let reserved = &own.reserved;
     let parts = plan.layout.members.iter().flat_map(|member| {
         member.parts.iter().map(|part| Header {
             offset: member.file_base.wrapping_add(part.address),
@@ -176,9 +179,9 @@ fn loaded(plan: &Plan<'_>) -> Vec<Header> {
     });
     let mut all: Vec<Header> = parts.collect();
     let executable = spec::PF_R | spec::PF_X;
-    all.push(behind(plan, load, executable, begun.guard, begun.guard_size, PAGE));
-    let data = own.nodes.at + own.nodes.size - begun.start;
-    all.push(behind(plan, load, WRITABLE, begun.start, data, PAGE));
+    all.push(behind(plan, load, executable, reserved.preamble.at, reserved.preamble.size, PAGE));
+    let data = own.nodes.at + own.nodes.size - reserved.start;
+    all.push(behind(plan, load, WRITABLE, reserved.start, data, PAGE));
     if let Some(last) = plan.tables.last() {
         let size = last.section.address + last.section.size - own.end;
         all.push(behind(plan, load, spec::PF_R, own.end, size, PAGE));
@@ -189,19 +192,19 @@ fn loaded(plan: &Plan<'_>) -> Vec<Header> {
 /// What tells where something is in what is loaded.
 fn told(plan: &Plan<'_>) -> Vec<Header> {
     let own = &plan.own;
-    let begun = &own.begun;
+    let reserved = &own.reserved;
     let dynamic = 16 * (plan.dynamic.len() as u64 + 1);
     let mut all = vec![behind(plan, spec::PT_DYNAMIC, WRITABLE, own.dynamic.at, dynamic, 8)];
     let tls = &plan.layout.tls;
     if tls.size > 0 {
         let (kind, flags) = (spec::PT_TLS, spec::PF_R);
-        all.push(behind(plan, kind, flags, begun.template, tls.size, tls.alignment));
+        all.push(behind(plan, kind, flags, reserved.template, tls.size, tls.alignment));
     }
     all.extend(table(plan, ".note.gnu.build-id", spec::PT_NOTE, 4));
     all.extend(table(plan, ".eh_frame_hdr", spec::PT_GNU_EH_FRAME, 4));
     all.push(Header::plain(spec::PT_GNU_STACK, stack(plan), 0, 0, 0, 16));
-    let relro = own.relro_end() - begun.start;
-    all.push(behind(plan, spec::PT_GNU_RELRO, spec::PF_R, begun.start, relro, 1));
+    let relro = own.relro_end() - reserved.start;
+    all.push(behind(plan, spec::PT_GNU_RELRO, spec::PF_R, reserved.start, relro, 1));
     all
 }
 

@@ -10,11 +10,11 @@ use loader::Graph;
 pub(crate) struct Functions {
     /// DT_PREINIT_ARRAY: the program's only.
     pub(crate) before_all: Vec<Value>,
-    /// What initialises the libraries; the guard's code at the entry point calls it.
+    /// What initialises the libraries; the preamble's code at the entry point calls it.
     pub(crate) libraries: Vec<Value>,
     /// DT_INIT_ARRAY: the program's own, which its start-up code sees to.
     pub(crate) initialise: Vec<Value>,
-    /// What finalises the libraries, from the last to the first, where the guard is to call it
+    /// What finalises the libraries, from the last to the first, where the preamble is to call it
     /// after the loader has finalised all else.
     pub(crate) libraries_end: Vec<Value>,
     /// DT_FINI_ARRAY, which is gone through from its end.

@@ -1,7 +1,7 @@
 //! Where everything is: addresses in the bundle, before it is moved, and offsets in its file.
 //!
 //! ```text
-//! file and program headers │ program │ library │ library │ … │ guard │ own data │ tables
+//! file and program headers │ program │ library │ library │ … │ preamble │ own data │ tables
 //! ```
 //!
 //! Distances within a module are kept, so that no instruction changes. The program headers are
@@ -158,6 +158,16 @@ impl<'a> Layout<'a> {
     pub(crate) fn headers_end(&self) -> u64 {
         let parts = self.members.iter().map(|member| member.parts.len()).sum::<usize>();
         self.low + FILE_HEADER + (parts + OWN_HEADERS) as u64 * PROGRAM_HEADER
+    }
+
+    /// Address of the preamble.
+    pub(crate) fn preamble(&self) -> u64 {
+        self.end
+    }
+
+    /// The program, which is always merged.
+    pub(crate) fn program(&self) -> &Member<'a> {
+        &self.members[0]
     }
 
     /// The merged module with this index in the graph.

@@ -3,16 +3,16 @@
 
 use image::elf::edit::relr;
 
-/// Name of the section: how far the guard is from the bundle's lowest address; a count and so many
+/// Name of the section: how far the preamble is from the bundle's lowest address; a count and so many
 /// addresses that are no multiples of 8; then the others as DT_RELR has them. All are from that
-/// lowest address, so that they stay true; the guard is where no tool moves it away from them.
+/// lowest address, so that they stay true; the preamble is where no tool moves it away from them.
 pub(crate) const SECTION: &str = ".headstart.moving";
 
 /// The section for sorted addresses in a bundle that begins at `low`.
-pub(crate) fn encode(addresses: &[u64], low: u64, guard: u64) -> Vec<u8> {
+pub(crate) fn encode(addresses: &[u64], low: u64, preamble: u64) -> Vec<u8> {
     let from_low = addresses.iter().map(|at| at.wrapping_sub(low));
     let (even, odd): (Vec<u64>, Vec<u64>) = from_low.partition(|at| at % 8 == 0);
-    let words = [guard.wrapping_sub(low), odd.len() as u64]
+    let words = [preamble.wrapping_sub(low), odd.len() as u64]
         .into_iter()
         .chain(odd)
         .chain(relr::encode(&even));
@@ -20,11 +20,11 @@ pub(crate) fn encode(addresses: &[u64], low: u64, guard: u64) -> Vec<u8> {
 }
 
 /// The sorted addresses; None where the section makes no sense.
-pub(crate) fn decode(section: &[u8], guard: u64) -> Option<Vec<u64>> {
+pub(crate) fn decode(section: &[u8], preamble: u64) -> Option<Vec<u64>> {
     let words = section.chunks_exact(8).filter_map(|word| word.first_chunk());
     let words: Vec<u64> = words.map(|word| u64::from_le_bytes(*word)).collect();
     let (&[distance, count], rest) = words.split_first_chunk()?;
-    let low = guard.wrapping_sub(distance);
+    let low = preamble.wrapping_sub(distance);
     let (odd, packed) = rest.split_at_checked(usize::try_from(count).ok()?)?;
     let mut addresses = relr::decode(packed);
     addresses.extend_from_slice(odd);

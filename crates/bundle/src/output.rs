@@ -29,8 +29,8 @@ pub(crate) fn write(
     })?;
     let layout = &plan.layout;
     let offset = |address: u64| layout.file_end + (address - layout.end);
-    file.write_all_at(&plan.guard, offset(plan.own.begun.guard)).map_err(io)?;
-    file.write_all_at(&own_data(plan), offset(plan.own.begun.start)).map_err(io)?;
+    file.write_all_at(&plan.preamble, offset(plan.own.reserved.preamble.at)).map_err(io)?;
+    file.write_all_at(&own_data(plan), offset(plan.own.reserved.start)).map_err(io)?;
     for table in &plan.tables {
         file.write_all_at(&table.bytes, table.section.offset).map_err(io)?;
     }
@@ -136,11 +136,11 @@ fn put(bytes: &mut [u8], at: u64, what: &[u8]) {
 
 fn own_data(plan: &Plan<'_>) -> Vec<u8> {
     let own = &plan.own;
-    let start = own.begun.start;
+    let start = own.reserved.start;
     let mut bytes = vec![0; (own.nodes.at + own.nodes.size - start) as usize];
     for member in &plan.layout.members {
         if let Some(block) = member.image.segment(spec::PT_TLS) {
-            let at = own.begun.template + member.tls - start;
+            let at = own.reserved.template + member.tls - start;
             put(&mut bytes, at, member.image.segment_bytes(block));
         }
     }
@@ -149,7 +149,7 @@ fn own_data(plan: &Plan<'_>) -> Vec<u8> {
         put(&mut bytes, at, &tag.to_le_bytes());
         put(&mut bytes, at + 8, &value.to_le_bytes());
     }
-    let template = own.begun.template;
+    let template = own.reserved.template;
     let moved = within(&plan.fixups.all, template, template + plan.layout.tls.size);
     for fixup in moved.iter().chain(&own.fixups) {
         put(&mut bytes, fixup.at - start, &word(fixup.value).to_le_bytes());

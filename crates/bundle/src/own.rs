@@ -6,35 +6,34 @@ use crate::initialisers::Functions;
 use crate::layout::{Layout, PAGE, up};
 use crate::names::NODE;
 use image::elf::spec;
-use os::startup_guard::Function;
+use startup::Function;
 
 /// Bytes of an entry of the dynamic table.
 const DYNAMIC_ENTRY: u64 = 16;
 
 /// What is known before relocations are gone through.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Begun {
-    /// The guard's code and tables.
-    pub(crate) guard: u64,
-    pub(crate) guard_size: u64,
+pub(crate) struct Reserved {
+    /// The preamble.
+    pub(crate) preamble: Array,
     /// Beginning of the data.
     pub(crate) start: u64,
     /// Initial thread-local storage.
     pub(crate) template: u64,
-    /// Words that the loader fills with the functions that the guard wraps.
+    /// Words that the loader fills with the functions that the preamble wraps.
     pub(crate) slots: u64,
     /// The first free address behind the slots.
     end: u64,
 }
 
-impl Begun {
-    pub(crate) fn new(layout: &Layout<'_>, guard_size: u64, slots: usize) -> Begun {
-        let guard = layout.end;
-        let start = up(guard + guard_size, PAGE);
+impl Reserved {
+    pub(crate) fn new(layout: &Layout<'_>, preamble_size: u64) -> Reserved {
+        let preamble = Array { at: layout.preamble(), size: up(preamble_size, PAGE) };
+        let start = preamble.at + preamble.size;
         let template = up(start, layout.tls.alignment.max(16));
-        let slots_at = up(template + layout.tls.size, 16);
-        let end = slots_at + 8 * slots as u64;
-        Begun { guard, guard_size, start, template, slots: slots_at, end }
+        let slots = up(template + layout.tls.size, 16);
+        let end = slots + 8 * Function::ALL.len() as u64;
+        Reserved { preamble, start, template, slots, end }
     }
 }
 
@@ -47,8 +46,8 @@ pub(crate) struct Array {
 
 /// Where everything is.
 #[derive(Clone, Debug)]
-pub(crate) struct Own {
-    pub(crate) begun: Begun,
+pub(crate) struct OwnData {
+    pub(crate) reserved: Reserved,
     pub(crate) dynamic: Array,
     pub(crate) before_all: Array,
     pub(crate) libraries: Array,
@@ -57,22 +56,23 @@ pub(crate) struct Own {
     pub(crate) finalise: Array,
     /// Names for the loader, which it may add to, and behind them `finish`.
     pub(crate) nodes: Array,
-    /// A word that the guard writes to.
+    /// A word that the preamble writes to.
     pub(crate) finish: u64,
     pub(crate) end: u64,
     /// Arrays and names, as addresses and values.
     pub(crate) fixups: Vec<Fixup>,
 }
 
-impl Own {
-    /// `names`: address of each name for the loader.
+impl OwnData {
+    /// `names`: how many names for the loader.
     pub(crate) fn new(
-        begun: Begun,
+        reserved: Reserved,
         dynamic_entries: usize,
         functions: &Functions,
+        fixups: &Fixups<'_>,
         names: usize,
-    ) -> Own {
-        let mut free = up(begun.end, 16);
+    ) -> OwnData {
+        let mut free = up(reserved.end, 16);
         let mut take = |size: u64| {
             let array = Array { at: free, size };
             free = up(free + size, 16);
@@ -80,7 +80,7 @@ impl Own {
         };
         let words = |values: &[Value]| 8 * values.len() as u64;
         let dynamic = take(DYNAMIC_ENTRY * dynamic_entries as u64);
-        // One more than the program's, for the guard.
+        // One more than the program's, for the preamble.
         let before_all = take(words(&functions.before_all) + 8);
         let libraries = take(words(&functions.libraries));
         let libraries_end = take(words(&functions.libraries_end));
@@ -89,9 +89,8 @@ impl Own {
         let finish = up(free, PAGE) + NODE * names as u64;
         let nodes = Array { at: up(free, PAGE), size: NODE * names as u64 + 8 };
         let end = up(nodes.at + nodes.size, PAGE);
-        let fixups = Vec::new();
-        let mut own = Own {
-            begun,
+        let mut own = OwnData {
+            reserved,
             dynamic,
             before_all,
             libraries,
@@ -101,13 +100,15 @@ impl Own {
             nodes,
             finish,
             end,
-            fixups,
+            fixups: Vec::new(),
         };
         own.array(own.before_all.at + 8, &functions.before_all);
         own.array(own.libraries.at, &functions.libraries);
         own.array(own.libraries_end.at, &functions.libraries_end);
         own.array(own.initialise.at, &functions.initialise);
         own.array(own.finalise.at, &functions.finalise);
+        own.set_preamble();
+        own.set_slots(fixups);
         own
     }
 
@@ -116,16 +117,17 @@ impl Own {
         self.fixups.extend(places.zip(values).map(|(at, &value)| Fixup { at, value }));
     }
 
-    /// The guard's function, before all others.
-    pub(crate) fn set_guard(&mut self, entry: u64) {
+    /// The preamble's function, before all others.
+    fn set_preamble(&mut self) {
+        let entry = self.reserved.preamble.at + startup::entry();
         self.fixups.push(Fixup { at: self.before_all.at, value: Value::Address(entry) });
     }
 
-    /// The real functions, for the guard's wrappers of those that are used.
-    pub(crate) fn set_slots(&mut self, fixups: &Fixups<'_>, functions: &[Function]) {
+    /// The functions of the C library, for the wrappers of those that are used.
+    fn set_slots(&mut self, fixups: &Fixups<'_>) {
         let kind = spec::R_X86_64_GLOB_DAT;
-        for (function, at) in functions.iter().zip((self.begun.slots..).step_by(8)) {
-            if let Some(&symbol) = fixups.replaced.get(function.name()) {
+        for (function, at) in Function::ALL.iter().zip((self.reserved.slots..).step_by(8)) {
+            if let Some(&symbol) = fixups.replaced.get(function) {
                 self.fixups.push(Fixup { at, value: Value::Left { symbol, kind, addend: 0 } });
             }
         }
@@ -141,6 +143,11 @@ impl Own {
             // The loader must not free what it has not allocated.
             self.fixups.push(Fixup { at: node + 16, value: Value::Constant(1) });
         }
+    }
+
+    /// Whether there are names for the loader.
+    pub(crate) fn has_names(&self) -> bool {
+        self.finish > self.nodes.at
     }
 
     /// Where what becomes read-only ends.

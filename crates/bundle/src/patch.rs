@@ -1,6 +1,6 @@
 //! Adding a distance to every address in a bundle's file.
 
-use crate::dynamic::GUARD_SECTION;
+use crate::dynamic::PREAMBLE_SECTION;
 use crate::layout::{FILE_HEADER, PROGRAM_HEADER};
 use crate::moving;
 use crate::sections::SECTION;
@@ -60,10 +60,11 @@ impl<'a> Patch<'a> {
     /// Changes the file.
     pub(crate) fn apply(self, file: &File) -> io::Result<Patched> {
         let section = |name: &str| self.sections.iter().find(|section| section.name == name);
-        let guard = section(GUARD_SECTION).map(|section| section.address);
+        let preamble = section(PREAMBLE_SECTION).map(|section| section.address);
         let moving = section(moving::SECTION);
         let moving = moving.and_then(|section| self.bytes(section.offset, section.size));
-        let moving = guard.zip(moving).and_then(|(guard, bytes)| moving::decode(bytes, guard));
+        let moving =
+            preamble.zip(moving).and_then(|(preamble, bytes)| moving::decode(bytes, preamble));
         let moving = moving.ok_or_else(|| {
             io::Error::other(format!(
                 "has no usable section {}, make the bundle again",

@@ -167,7 +167,7 @@ impl<'m, 'a> ReadOnly<'m, 'a> {
     }
 
     fn symbols(&mut self, exports: &[Export<'a>], versions: &Versions) -> Symbols {
-        // Behind the modules come the guard and the initial thread-local storage.
+        // Behind the modules come the preamble and the initial thread-local storage.
         let thread_local = self.sections.len() as u16 + 1;
         let section = |export: &Export<'_>| match (export.placed, export.kind) {
             (Placed::Absolute, _) => spec::SHN_ABS,

@@ -39,7 +39,7 @@ pub(crate) fn unchanged(modules: &[Module]) -> Result<(), BundleError> {
     same(modules, Stamp::eq)
 }
 
-/// Makes sure that the loader finds the same files as it did for `graph`: the guard tells what comes
+/// Makes sure that the loader finds the same files as it did for `graph`: the preamble tells what comes
 /// after it has been given its records, and not what has come before.
 pub(crate) fn found_again(graph: &Graph, environment: &Environment) -> Result<(), BundleError> {
     let Some(program) = graph.modules.first() else { return Ok(()) };

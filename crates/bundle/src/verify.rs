@@ -2,7 +2,7 @@
 
 use crate::content::Content;
 use crate::debugger::SYMBOLS;
-use crate::dynamic::GUARD_SECTION;
+use crate::dynamic::PREAMBLE_SECTION;
 use crate::error::BundleError;
 use crate::make::RUN;
 use crate::manifest::{self, MANIFEST, PENDING};
@@ -21,7 +21,7 @@ use model::bundle::{
 };
 use model::quoted;
 use model::text::{name as name_of, text};
-use os::startup_guard::{Difference, Looks};
+use startup::{Checks, Difference};
 use std::io;
 use std::path::Path;
 
@@ -144,7 +144,7 @@ const STRIPPED: &str = "; it has no symbol table any more, as after strip: heads
 /// Whether strip(1) has taken what it takes, of an image that is a bundle.
 fn is_stripped(image: &Loadable) -> bool {
     let has = |name: &str| image.sections().iter().any(|section| section.name == name);
-    has(GUARD_SECTION) && !has(".symtab")
+    has(PREAMBLE_SECTION) && !has(".symtab")
 }
 
 fn of_spare(folder: &Path, manifest: &BundleManifest) -> Option<BundleChange> {
@@ -178,7 +178,7 @@ fn of_symbols(folder: &Path) -> Option<BundleChange> {
 /// What a launch of a bundle does now.
 struct Launch {
     starts: Starts,
-    /// What its guard finds changed.
+    /// What its preamble finds changed.
     noticed: Option<String>,
     instead: Option<String>,
     /// `run` may not be executed where it is.
@@ -194,7 +194,7 @@ impl Launch {
 /// That of a whole bundle in this environment. What it cannot start is added to the changes.
 fn launch(folder: &Path, manifest: &BundleManifest, changes: &mut Vec<BundleChange>) -> Launch {
     let path = folder.join(RUN);
-    // The kernel and the loader come before the guard.
+    // The kernel and the loader come before the preamble.
     let refused = os::program::refusal(&path).map(|error| error.to_string());
     let closed = refused.is_some();
     if let Some(reason) = refused.or_else(|| original::not_loaded(&path)) {
@@ -216,18 +216,18 @@ fn launch(folder: &Path, manifest: &BundleManifest, changes: &mut Vec<BundleChan
 
 /// Why an image is not merged or rewritten where it is a bundle; `None` where it is none.
 pub fn is_already(image: &Loadable) -> Option<String> {
-    image.sections().iter().find(|section| section.name == GUARD_SECTION)?;
+    image.sections().iter().find(|section| section.name == PREAMBLE_SECTION)?;
     let original = looks(image).map(|looks| looks.original.display().to_string());
     let original = original.map_or(String::new(), |original| format!(", {original}"));
     Some(format!("it is a bundle already; name the program that it is of{original}"))
 }
 
-/// What the guard of a bundle looks at; none of an image that is no bundle, or of another version.
-pub(crate) fn looks(image: &Loadable) -> Option<Looks> {
-    let guard = image.sections().into_iter().find(|section| section.name == GUARD_SECTION)?;
-    let start = usize::try_from(guard.offset).ok()?;
-    let end = start.checked_add(usize::try_from(guard.size).ok()?)?;
-    Looks::read(image.bytes().get(start..end)?)
+/// What the preamble of a bundle looks at; none of an image that is no bundle, or of another version.
+pub(crate) fn looks(image: &Loadable) -> Option<Checks> {
+    let preamble = image.sections().into_iter().find(|section| section.name == PREAMBLE_SECTION)?;
+    let start = usize::try_from(preamble.offset).ok()?;
+    let end = start.checked_add(usize::try_from(preamble.size).ok()?)?;
+    Checks::read(image.bytes().get(start..end)?)
 }
 
 /// The next step. `whole`: `run` is as it was made. `stale`: it is not for what is there now.
@@ -268,7 +268,7 @@ fn nothing_starts(folder: &Path, program: &Path) -> String {
     format!("{mend} {} again, or remove {}.", quoted(program), quoted(folder))
 }
 
-/// What a guard notices is a variable or an absolute path.
+/// What a preamble notices is a variable or an absolute path.
 fn is_variable(noticed: &str) -> bool {
     !noticed.contains('/')
 }

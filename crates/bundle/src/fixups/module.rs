@@ -1,6 +1,6 @@
 //! The relocations of one module.
 
-use super::{Copied, Fixup, Fixups, Replaced, Value};
+use super::{Copied, Fixup, Fixups, Value};
 use crate::error::BundleError;
 use crate::layout::{Layout, Member};
 use crate::members;
@@ -8,6 +8,7 @@ use image::elf::loadable::{Binding, Class, Relocation, Symbol, SymbolKind};
 use image::elf::spec;
 use loader::Graph;
 use loader::lookup::Purpose;
+use startup::Function;
 use std::collections::{HashMap, HashSet};
 
 /// The relocations of one module.
@@ -15,7 +16,6 @@ pub(super) struct One<'m, 'a> {
     pub(super) graph: &'a Graph,
     pub(super) layout: &'m Layout<'a>,
     pub(super) member: &'m Member<'a>,
-    pub(super) replaced: &'m Replaced,
     pub(super) template: u64,
     pub(super) bound: HashMap<(u32, Purpose), Option<(usize, u32)>>,
     pub(super) stubs: &'m HashSet<&'a [u8]>,
@@ -140,10 +140,10 @@ impl<'a> One<'_, 'a> {
     ) -> Value {
         let definer = definition.unwrap_or_default();
         let left = self.fixups.left.add(self.graph, self.member, relocation.symbol, definer);
-        let mut replaced = self.replaced.iter();
-        if let Some(&(name, address)) = replaced.find(|one| one.0.as_bytes() == symbol.name) {
-            self.fixups.replaced.entry(name).or_insert(left);
-            return Value::Address(address);
+        let wrapped = Function::ALL.into_iter().find(|one| one.name().as_bytes() == symbol.name);
+        if let Some(function) = wrapped {
+            self.fixups.replaced.entry(function).or_insert(left);
+            return Value::Address(self.layout.preamble() + function.wrapper());
         }
         let addend = if relocation.kind == spec::R_X86_64_64 { relocation.addend } else { 0 };
         // A call must not find the stub that stands for a function's address in the program; where

@@ -6,7 +6,6 @@ mod common;
 
 mod arguments;
 mod commands;
-mod guard;
 mod handles;
 mod harm;
 mod killed;
@@ -14,6 +13,7 @@ mod launched;
 mod namespace;
 mod payload;
 mod place;
+mod preamble;
 mod rare;
 mod refused;
 mod rerandomized;

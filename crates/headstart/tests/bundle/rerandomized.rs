@@ -97,7 +97,7 @@ fn the_spare_of_a_former_bundle_is_not_used() {
     let rerandomize = || assert!(run(&["rerandomize", &stage.text(FIXED)]).status.success());
     let starts = || stdout(&stage.start("made/fixed/run").output().unwrap());
     rerandomize();
-    // The guard takes the same content in another file for a change.
+    // The preamble takes the same content in another file for a change.
     renew(&stage, "second/libtwo.so.1", &|_| {});
     assert!(!stage.runs_merged(FIXED));
     stage.bundle_one(FIXED);

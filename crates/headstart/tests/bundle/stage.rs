@@ -123,7 +123,7 @@ fn built() -> Option<TempDir> {
 }
 
 /// A copy of everything, with a bundle in `made/out` and one at fixed addresses in `made/fixed`: folders
-/// that the guard looks at stay as they are.
+/// that the preamble looks at stay as they are.
 pub struct Stage {
     pub folder: TempDir,
 }

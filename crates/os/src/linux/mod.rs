@@ -18,7 +18,6 @@ pub mod program;
 pub mod residency;
 pub mod samples;
 pub mod spawn;
-pub mod startup_guard;
 pub mod trace;
 
 pub use error::{FailureKind, LaunchError};

@@ -1,14 +1,14 @@
 //! The bars of bundles and of the other optimisations on large programs: time in the loader, time
-//! of the whole process, the guard, what making a bundle costs, and that real work is the same.
+//! of the whole process, the preamble, what making a bundle costs, and that real work is the same.
 //!
 //! How a file was written decides how large its pieces in the page cache are, and large pieces are
 //! mapped faster: a bundle, written in large pieces, gains from that too. The row `originals read
 //! again` shows how much of the gain that is.
 
 mod cost;
-mod guard;
 mod loader;
 pub mod made;
+mod preamble;
 mod wall;
 mod work;
 mod works;
@@ -71,7 +71,7 @@ pub fn check(context: &Context) -> Result<Report> {
         part(&mut rows, measured.name, program(context, &measured));
     }
     part(&mut rows, "generated", generated(context));
-    part(&mut rows, "guard", guard::time().map(|row| vec![row]));
+    part(&mut rows, "preamble", preamble::time().map(|row| vec![row]));
     rows.extend(work::rows(context));
     Ok(Report { rows })
 }
@@ -88,7 +88,7 @@ fn program(context: &Context, measured: &Measured) -> Result<Vec<Row>> {
     let subject = Subject::make(context, name, &names(measured))?;
     let mut rows = loader::rows(context, &subject, arguments, loader)?;
     rows.extend(wall::rows(context, &subject, arguments, wall)?);
-    rows.extend(guard::looks(context, &subject)?);
+    rows.extend(preamble::looks(context, &subject)?);
     if *name == CLANG.name {
         rows.extend(wall::compiling(context, &subject, COMPILING)?);
         rows.extend(read_again(context, &subject, measured)?);

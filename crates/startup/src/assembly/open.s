@@ -1,0 +1,109 @@
+# dlopen from merged code: $ORIGIN is the folder of the caller's own file, and a path that leads
+# to a merged library's file, by whatever way, gives the bundle and not a second copy.
+
+.set PATH, 0                    # 4096 bytes
+.set PATH_STAT, 4096            # struct stat
+.set PATH_FRAME, 4096 + 144
+
+.Ldlopen:                       # name, flags
+    endbr64
+    test rdi, rdi
+    jz 1f
+    mov r11, rdi
+2:  movzx eax, byte ptr [r11]
+    inc r11
+    test al, al
+    jz 1f
+    cmp al, 0x2f
+    jne 2b
+    mov rax, [rsp]
+    call .Lfind_module
+    jz 1f
+    push rbx
+    push r12
+    push r13
+    sub rsp, PATH_FRAME
+    lea rbx, [rip + .Lbegin]
+    mov r12, rdi
+    mov r13d, esi
+    call .Lreplace_origin
+    mov rdi, r12
+    lea rsi, [rsp + PATH_STAT]
+    mov eax, 4                  # stat
+    syscall
+    test eax, eax
+    jnz 3f
+    lea rdx, [rsp + PATH_STAT]
+    call .Lname_merged
+3:  mov rdi, r12
+    mov esi, r13d
+    CALL_REAL SLOT_dlopen
+    add rsp, PATH_FRAME
+    pop r13
+    pop r12
+    pop rbx
+    ret
+1:  REAL SLOT_dlopen
+
+# Where the path r12 begins with $ORIGIN: with the folder of the module r10 instead, in PATH above
+# the return address. Too long a one stays as it is.
+.Lreplace_origin:
+    mov rdi, r12
+    lea rsi, [rip + .Ltext_origin]
+    call .Lskip_text
+    je .Lorigin_meant
+    mov rdi, r12
+    lea rsi, [rip + .Ltext_origin_braced]
+    call .Lskip_text
+    jne .Lreturn
+.Lorigin_meant:
+    cmp byte ptr [rdi], 0x2f
+    jne .Lreturn
+    call .Lfind_folder
+    or rcx, -1
+.Lmeasure_rest:
+    inc rcx
+    cmp byte ptr [rdi + rcx], 0
+    jne .Lmeasure_rest
+    lea rax, [rcx + rdx]
+    cmp rax, PATH_STAT - PATH
+    jae .Lreturn
+    inc rcx                     # with its end
+    mov r11, rcx
+    mov r10, rdi
+    lea rdi, [rsp + 8 + PATH]
+    mov r12, rdi
+    mov ecx, edx
+    rep movsb
+    mov rsi, r10
+    mov rcx, r11
+    rep movsb
+    ret
+
+# Where the file at rdx (struct stat) is that of a merged library: r12 is its name, by which the
+# loader knows the bundle.
+.Lname_merged:
+    mov r8, [rip + .Ltables + Header_modules]
+    add r8, rbx
+    mov r9, [rip + .Ltables + Header_module_count]
+.Lnext_merged:
+    sub r9, 1
+    jb .Lreturn
+    mov rcx, [r8 + Module_name]
+    add r8, Module_SIZE
+    test rcx, rcx
+    jz .Lnext_merged
+    mov rax, [rdx + STAT_INODE]
+    cmp rax, [r8 - Module_SIZE + Module_inode]
+    jne .Lnext_merged
+    mov rax, [rdx + STAT_SIZE]
+    cmp rax, [r8 - Module_SIZE + Module_size]
+    jne .Lnext_merged
+    mov rax, [rdx + STAT_MODIFIED]
+    cmp rax, [r8 - Module_SIZE + Module_modified_seconds]
+    jne .Lnext_merged
+    mov rax, [rdx + STAT_MODIFIED + 8]
+    cmp rax, [r8 - Module_SIZE + Module_modified_seconds + 8]
+    jne .Lnext_merged
+    lea r12, [rbx + rcx]
+    ret

@@ -1,0 +1,46 @@
+//! The assembled code, and where its functions are.
+
+use crate::Function;
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("the preamble exists for x86-64 only");
+
+unsafe extern "C" {
+    static headstart_preamble_begin: u8;
+    static headstart_preamble_end: u8;
+}
+
+/// The code, with its directory and texts before it; the tables go right behind it.
+pub(crate) fn code() -> &'static [u8] {
+    let begin = &raw const headstart_preamble_begin;
+    let end = &raw const headstart_preamble_end;
+    // SAFETY: the assembler places both symbols in one section, the end behind the beginning,
+    // and everything between them is read-only data of this program for as long as it runs.
+    unsafe { std::slice::from_raw_parts(begin, end.offset_from_unsigned(begin)) }
+}
+
+/// What the directory with which the code begins says: an offset from the code's first byte.
+fn directory(index: usize) -> u64 {
+    let (words, _) = code().as_chunks::<4>();
+    u32::from_le_bytes(words[index]).into()
+}
+
+/// Offset of the function for DT_PREINIT_ARRAY.
+pub fn entry() -> u64 {
+    directory(2)
+}
+
+/// Offset of the code for the entry point of the bundle's ELF header.
+pub fn start() -> u64 {
+    directory(3)
+}
+
+impl Function {
+    /// Offset of the preamble's function that stands in for this one.
+    pub fn wrapper(self) -> u64 {
+        directory(4 + self as usize)
+    }
+}

@@ -1,0 +1,215 @@
+//! Code that runs inside a *bundle* (a program and its libraries merged into one ELF file) before
+//! its program: the *preamble*. Nothing of it ever runs in headstart.
+//!
+//! The loader calls it through DT_PREINIT_ARRAY: after relocation, before any constructor. It
+//! checks whether what was merged is still what is on disk, and starts the original program in
+//! the bundle's place where it is not; else it makes the process take itself for the original.
+//! It is position-independent x86-64 code without relocations, followed by its tables.
+//!
+//! The bundler places the [`Preamble`] in a readable and executable segment, puts the address of
+//! [`entry`] first into DT_PREINIT_ARRAY, makes [`start`] the entry point, and binds functions for
+//! merged code to [`Function::wrapper`].
+//!
+//! In order: options of a loader that was named, the environment, the files, the names for the
+//! loader, what the process believes (`argv[0]`, AT_EXECFN, the process's name), protection of
+//! constants. An original that cannot be started, or that is the bundle itself, ends the process
+//! with a line on standard error and exit status 127. Starts of an original that is a script or
+//! another bundle, and may only start the bundle again, count in the variable `HEADSTART_STALE` of
+//! the environment; after 500 the process ends in the same way. Any other value forbids starting
+//! the original.
+//!
+//! It is assembly, as most of it could not be anything else: no compiler promises code without
+//! relocations and calls of its own (`memcpy`), and wrappers pass the caller's registers and stack
+//! on as they came. A test decodes every instruction; the structs are shared with Rust.
+
+#[allow(unsafe_code)] // The code's bytes, between two symbols.
+mod code;
+mod folders;
+mod read;
+mod record;
+#[allow(unsafe_code)] // The code itself, which nothing here calls.
+mod shared;
+mod tables;
+
+use code::code;
+pub use code::{entry, start};
+pub use read::{Checks, Difference};
+pub use record::{Expected, Identity, Record};
+pub use shared::Function;
+pub use tables::Preamble;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// Variables by which the environment changes what glibc's loader loads (ld.so(8)).
+pub const LOADER_VARIABLES: [&str; 3] = ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT"];
+
+/// What the preamble is to know, and on which its size depends. Offsets are in bytes, from the
+/// preamble's first byte to the thing in memory, and may be negative.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// Absolute path by which the program was found (`/usr/bin/clang++`).
+    pub original: PathBuf,
+    /// That path with links followed.
+    pub original_file: PathBuf,
+    /// Name of the bundle's file without its folder (`run`).
+    pub own_name: OsString,
+    /// Variables that must have their value.
+    pub environment: Vec<Variable>,
+    /// Files that must match.
+    pub must: Vec<Record>,
+    /// Files of which a mismatch only means that `all` must be examined: folders of system
+    /// libraries, `/etc/ld.so.cache`.
+    pub hints: Vec<Record>,
+    /// Files that must match where a hint does not.
+    pub all: Vec<Record>,
+    /// Memory that becomes read-only at the end.
+    pub relro: Vec<Protected>,
+    /// The merged modules, the program first, in the order of the loader's search, in which their
+    /// addresses must ascend. What [`Function::Dladdr`], [`Function::Dlsym`] and
+    /// [`Function::Dlinfo`] (this with [`Addresses::names`] only) answer of them is taken from here.
+    pub modules: Vec<Module>,
+}
+
+/// Offsets of the bundle's own data, which has its place when the preamble's size is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Addresses {
+    /// The bundle's `.dynamic`, which must have a DT_DEBUG entry.
+    pub dynamic: i64,
+    /// The first of the names under which the loader is to know the bundle, so that a later
+    /// `dlopen` or DT_NEEDED of a merged library gives the bundle itself.
+    ///
+    /// They are a chain of glibc's `struct libname_list` (`include/link.h`) in memory of the bundle
+    /// that stays writable, as the loader may append to it: 8 bytes address of the name, 8 bytes
+    /// address of the next node (0 in the last), 4 bytes `dont_free`, which must be 1, and 4 bytes
+    /// of padding. The chain is ready when the preamble runs.
+    ///
+    /// A module that needs a version of a merged library by such a name needs it of the bundle:
+    /// where that has version definitions at all, those of every merged library must be among them
+    /// (`elf/dl-version.c`).
+    pub names: Option<i64>,
+    /// The value of DT_DEBUG in the program's own dynamic table, to which that of the bundle's is
+    /// copied. It is writable until [`Tables::relro`] is protected.
+    pub debugger: Option<i64>,
+    /// What runs at the bundle's entry point.
+    pub start: Start,
+    /// The 8-byte slots that the loader fills with the addresses of the functions that the wrappers
+    /// replace, as GLOB_DAT relocations tell it: one for each of [`Function::ALL`].
+    pub slots: i64,
+}
+
+/// A variable of the environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: OsString,
+    /// The value it must have; `None` or empty for one that must be unset or empty.
+    pub expected: Option<OsString>,
+}
+
+impl Variable {
+    /// The variables of [`LOADER_VARIABLES`] as `value` gives them, such as
+    /// `|name| std::env::var_os(name)`.
+    pub fn of_the_loader(value: impl Fn(&OsStr) -> Option<OsString>) -> Vec<Variable> {
+        let variable = |name: &str| {
+            let expected = value(name.as_ref()).filter(|value| !value.is_empty());
+            Variable { name: name.into(), expected }
+        };
+        LOADER_VARIABLES.into_iter().map(variable).collect()
+    }
+}
+
+/// Pages that become read-only, as PT_GNU_RELRO describes them for one module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protected {
+    /// Offset of the first page.
+    pub offset: i64,
+    /// Length in bytes.
+    pub length: u64,
+}
+
+/// What the code at [`start`] does: it calls the functions that initialize the merged libraries, each
+/// with the arguments of the process as the loader gives them (argc, argv, envp), and enters the
+/// program; at exit it sees to what finalizes them.
+///
+/// The program's own functions are not among them: its start-up code runs them, either by itself
+/// (before glibc 2.34) or from the bundle's DT_INIT_ARRAY.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// Offset of the program's own entry point.
+    pub program: i64,
+    /// What initializes the libraries.
+    pub initializers: Functions,
+    /// What finalizes them, to be called from the last one to the first when the loader's own
+    /// function at exit has finalized all else. Not for libraries that a module outside needs,
+    /// nor where one outside has something to finalize that they may still use.
+    pub finalizers: Functions,
+    /// Offset of an 8-byte word that stays writable, for use by the preamble; where there are
+    /// finalizers.
+    pub finish: i64,
+}
+
+/// An array of 8-byte addresses of functions, relocated and in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Functions {
+    /// Offset of the first.
+    pub offset: i64,
+    /// Their number.
+    pub count: u64,
+}
+
+/// A merged module, as it is in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Path of its file; `None` for the program, of which the C library knows.
+    pub path: Option<PathBuf>,
+    /// What that file is, for those who open it by another path.
+    pub identity: Option<Identity>,
+    /// Offset of its first byte in memory.
+    pub start: i64,
+    /// Offset behind its last one.
+    pub end: i64,
+    /// Offset of its own address 0, which need not be in memory.
+    pub base: i64,
+    /// Its thread-local storage, in bytes from the thread pointer.
+    pub thread: i64,
+    /// Its own symbol table.
+    pub symbols: Symbols,
+    /// Whether a module that is not merged stands right before it in the loader's search.
+    pub behind_outside: bool,
+}
+
+/// Offsets of a module's own tables, as its dynamic table names them (DT_SYMTAB …).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Symbols {
+    /// DT_SYMTAB.
+    pub table: i64,
+    /// Number of its symbols.
+    pub count: u64,
+    /// DT_STRTAB.
+    pub strings: i64,
+    /// DT_GNU_HASH.
+    pub hash: Option<i64>,
+    /// DT_VERSYM.
+    pub versions: Option<i64>,
+    /// DT_VERDEF.
+    pub definitions: Option<i64>,
+}
+
+/// Why no preamble can be made.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A path that would depend on the working directory.
+    #[error("the preamble needs absolute paths, not '{0}'; use an absolute path")]
+    Relative(PathBuf),
+    /// A text that no file or variable can have.
+    #[error("the preamble cannot store {0:?}, which is empty or contains a NUL byte; rename it")]
+    Text(OsString),
+    /// A name with a folder, or of a variable with an equals sign.
+    #[error("the preamble needs a simple name, not {0:?}, without '/' and '='")]
+    Name(OsString),
+    /// Modules in one place or out of order.
+    #[error("the preamble needs the modules in the order of their addresses; sort them")]
+    Overlap,
+}

@@ -1,0 +1,219 @@
+//! What a preamble checks, read back from its bytes, and what it would find now.
+
+use crate::record::{Expected, Identity, Record};
+use crate::shared::{self, Header, kind};
+use crate::{Variable, code};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// What decides, at each start, whether the bundle goes on or starts the original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// What is started instead.
+    pub original: PathBuf,
+    /// Variables that must have their value.
+    pub environment: Vec<Variable>,
+    /// Files that must match.
+    pub must: Vec<Record>,
+    /// Files of which a mismatch means that `all` are examined.
+    pub hints: Vec<Record>,
+    /// Files that must match where a hint does not.
+    pub all: Vec<Record>,
+}
+
+/// The first thing that is not as it was when the bundle was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// A variable of the environment.
+    Variable(OsString),
+    /// What is at a path.
+    Path(PathBuf),
+}
+
+impl Checks {
+    /// Reads a preamble that this version of headstart has made; `None` for any other bytes.
+    pub fn read(preamble: &[u8]) -> Option<Checks> {
+        let header = Header::read(preamble.strip_prefix(code())?)?;
+        let bytes = Bytes(preamble);
+        Some(Checks {
+            original: bytes.path(header.original, 0)?,
+            environment: bytes.list(
+                header.variables,
+                header.variable_count,
+                shared::Variable::SIZE,
+                Bytes::variable,
+            )?,
+            must: bytes.records(header.must, header.must_count)?,
+            hints: bytes.records(header.hints, header.hint_count)?,
+            all: bytes.records(header.all, header.all_count)?,
+        })
+    }
+
+    /// What the preamble would find changed at a start now, with variables as `value` tells them;
+    /// `None` where the bundle would go on.
+    pub fn difference(&self, value: impl Fn(&OsStr) -> Option<OsString>) -> Option<Difference> {
+        let other = |variable: &&Variable| {
+            let now = value(&variable.name).filter(|value| !value.is_empty());
+            now != variable.expected.clone().filter(|value| !value.is_empty())
+        };
+        if let Some(variable) = self.environment.iter().find(other) {
+            return Some(Difference::Variable(variable.name.clone()));
+        }
+        let changed = |records: &[Record]| records.iter().find(|one| one.differs()).cloned();
+        let found =
+            changed(&self.must).or_else(|| changed(&self.hints).and_then(|_| changed(&self.all)));
+        found.map(|record| Difference::Path(record.path))
+    }
+}
+
+impl Record {
+    /// Whether stat(2) tells something else now, as records.s compares it.
+    pub fn differs(&self) -> bool {
+        let Ok(now) = Record::of(&self.path) else { return true };
+        match (self.expected, now.expected) {
+            (Expected::Absent, now) => now != Expected::Absent,
+            (_, Expected::Absent) => true,
+            (Expected::Folder(then), Expected::File(now) | Expected::Folder(now)) => {
+                Identity { size: 0, ..then } != Identity { size: 0, ..now }
+            }
+            (Expected::File(then), Expected::File(now) | Expected::Folder(now)) => then != now,
+        }
+    }
+}
+
+/// All bytes of a preamble.
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    /// A list at an offset, of so many items of this size.
+    fn list<T>(
+        &self,
+        offset: u64,
+        count: u64,
+        size: usize,
+        item: impl Fn(&Self, &[u8]) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let length = usize::try_from(count).ok()?.checked_mul(size)?;
+        let items = self.0.get(usize::try_from(offset).ok()?..)?.get(..length)?;
+        items.chunks_exact(size).map(|bytes| item(self, bytes)).collect()
+    }
+
+    fn records(&self, offset: u64, count: u64) -> Option<Vec<Record>> {
+        let records = self.list(offset, count, shared::Record::SIZE, Bytes::record)?;
+        Some(records.into_iter().flatten().collect())
+    }
+
+    /// `Some(None)` for a record that only enters a folder.
+    fn record(&self, bytes: &[u8]) -> Option<Option<Record>> {
+        let record = shared::Record::read(bytes)?;
+        let identity = Identity {
+            inode: record.inode,
+            size: record.size,
+            modified: (record.modified_seconds, record.modified_nanoseconds),
+            changed: (record.changed_seconds, record.changed_nanoseconds),
+        };
+        let expected = match record.kind {
+            kind::ENTER => return Some(None),
+            kind::ABSENT => Expected::Absent,
+            kind::FILE => Expected::File(identity),
+            kind::FOLDER => Expected::Folder(identity),
+            _ => return None,
+        };
+        Some(Some(Record { path: self.path(record.path, record.prefix)?, expected }))
+    }
+
+    fn variable(&self, bytes: &[u8]) -> Option<Variable> {
+        let variable = shared::Variable::read(bytes)?;
+        let name = self.text(variable.name)?;
+        let expected = self.text(variable.expected)?;
+        Some(Variable { name, expected: Some(expected).filter(|text| !text.is_empty()) })
+    }
+
+    /// The path that begins so many bytes before an offset.
+    fn path(&self, offset: u64, before: u32) -> Option<PathBuf> {
+        let path = PathBuf::from(self.text(offset.checked_sub(before.into())?)?);
+        path.is_absolute().then_some(path)
+    }
+
+    fn text(&self, offset: u64) -> Option<OsString> {
+        let rest = self.0.get(usize::try_from(offset).ok()?..)?;
+        let end = rest.iter().position(|&byte| byte == 0)?;
+        Some(OsString::from_vec(rest.get(..end)?.to_vec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Addresses, Preamble, Tables};
+
+    fn tables(folder: &std::path::Path) -> Tables {
+        let record = |name: &str| Record::of(&folder.join(name)).unwrap();
+        let many = (0..9).map(|n| record(&format!("many-{n}"))).chain([record(".")]).collect();
+        Tables {
+            original: "/usr/bin/p".into(),
+            original_file: "/usr/lib/p".into(),
+            own_name: "run".into(),
+            environment: Variable::of_the_loader(|name| {
+                (name == "LD_LIBRARY_PATH").then(|| "/a:/b".into())
+            }),
+            must: vec![record("one")],
+            hints: vec![record("hint"), record("missing")],
+            all: many,
+            ..Tables::default()
+        }
+    }
+
+    fn sorted(mut records: Vec<Record>) -> Vec<Record> {
+        records.sort_by(|a, b| a.path.cmp(&b.path));
+        records
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["one", "hint", "many-3"] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        let tables = tables(folder.path());
+        let mut bytes = Preamble::new(&tables).unwrap().bytes(&Addresses::default());
+        bytes.resize(bytes.len() + 4000, 0);
+        let mut read = Checks::read(&bytes).unwrap();
+        read.all = sorted(read.all);
+        let Tables { original, environment, must, hints, .. } = tables.clone();
+        let all = sorted(tables.all);
+        let expected = Checks { original, environment, must, hints, all };
+        assert_eq!(read, expected);
+        let value = |name: &OsStr| (name == "LD_LIBRARY_PATH").then(|| OsString::from("/a:/b"));
+        assert_eq!(read.difference(value), None);
+        assert_eq!(read.difference(|_| None), Some(Difference::Variable("LD_LIBRARY_PATH".into())));
+        // What is only looked at after a hint changes nothing until then.
+        let path = |name: &str| folder.path().join(name);
+        let changed = |name: &str| Some(Difference::Path(path(name)));
+        std::fs::write(path("many-3"), "longer").unwrap();
+        assert_eq!(read.difference(value), None);
+        std::fs::write(path("hint"), "longer").unwrap();
+        assert_eq!(read.difference(value), changed("many-3"));
+        std::fs::remove_file(path("one")).unwrap();
+        assert_eq!(read.difference(value), changed("one"));
+    }
+
+    #[test]
+    fn other_bytes_are_no_preamble_and_never_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = Preamble::new(&tables(folder.path())).unwrap().bytes(&Addresses::default());
+        assert_eq!(Checks::read(&[]), None);
+        assert_eq!(Checks::read(&bytes[1..]), None);
+        for length in code().len()..bytes.len() {
+            assert_eq!(Checks::read(&bytes[..length]), None, "{length}");
+        }
+        for at in code().len()..bytes.len() {
+            for value in [0, 0x7f, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] = value;
+                let _ = Checks::read(&damaged);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What stood at a path when the bundle was made.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A path and what must be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Absolute path, as the loader comes to it.
+    pub path: PathBuf,
+    /// What must be there.
+    pub expected: Expected,
+}
+
+/// What must be at a path, with links followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Nothing that could be opened: stat(2) gives ENOENT, ENOTDIR or EACCES, at which the
+    /// loader looks elsewhere.
+    Absent,
+    /// This file.
+    File(Identity),
+    /// This folder; its size says nothing.
+    Folder(Identity),
+}
+
+/// What stat(2) says of a file, without the device, whose number changes between boots on an
+/// overlay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Inode.
+    pub inode: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Last change of the content: seconds and nanoseconds.
+    pub modified: (i64, i64),
+    /// Last change of the inode: seconds and nanoseconds.
+    pub changed: (i64, i64),
+}
+
+impl Record {
+    /// What is at `path` now.
+    ///
+    /// # Errors
+    /// Where stat(2) fails for another reason than that nothing can be found there.
+    pub fn of(path: &Path) -> io::Result<Record> {
+        let expected = match std::fs::metadata(path) {
+            Ok(found) => {
+                let identity = Identity {
+                    inode: found.ino(),
+                    size: found.size(),
+                    modified: (found.mtime(), found.mtime_nsec()),
+                    changed: (found.ctime(), found.ctime_nsec()),
+                };
+                if found.is_dir() { Expected::Folder(identity) } else { Expected::File(identity) }
+            }
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound
+                | io::ErrorKind::NotADirectory
+                | io::ErrorKind::PermissionDenied => Expected::Absent,
+                _ => return Err(error),
+            },
+        };
+        Ok(Record { path: path.to_owned(), expected })
+    }
+}

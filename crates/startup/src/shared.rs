@@ -1,0 +1,219 @@
+//! What the preamble's assembly and its Rust share: structs, kinds of records, and functions.
+//!
+//! There is no second list. The assembly knows the offset of a field by the names of the struct and
+//! the field (`Header_must`), the size of a struct (`Header_SIZE`), a kind (`KIND_ENTER`), the number
+//! of a function's slot (`SLOT_dlopen`), and the directory comes from the same list of functions.
+
+use std::mem::offset_of;
+
+/// Defines what is shared, and assembles the code with it.
+macro_rules! shared {
+    (
+        structs { $(
+            $(#[$doc:meta])*
+            $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }
+        )* }
+        kinds { $($(#[$kind_doc:meta])* $kind:ident = $number:literal,)* }
+        functions { $($function:ident = $symbol:literal,)* }
+    ) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, Default)]
+            #[repr(C)]
+            pub(crate) struct $name { $($(#[$field_doc])* pub(crate) $field: $type,)* }
+
+            const _: () = assert!($name::SIZE == 0 $(+ size_of::<$type>())*, "there is no padding");
+
+            impl $name {
+                pub(crate) const SIZE: usize = size_of::<$name>();
+
+                pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+                    $(bytes.extend(self.$field.to_le_bytes());)*
+                }
+
+                #[allow(dead_code)] // Not all of them are read back.
+                pub(crate) fn read(bytes: &[u8]) -> Option<$name> {
+                    $(
+                        let field = bytes.get(offset_of!($name, $field)..)?.first_chunk()?;
+                        let $field = <$type>::from_le_bytes(*field);
+                    )*
+                    Some($name { $($field),* })
+                }
+            }
+        )*
+
+        /// Kinds of a [`Record`].
+        pub(crate) mod kind {
+            $($(#[$kind_doc])* pub(crate) const $kind: u32 = $number;)*
+        }
+
+        /// A function of the C library that the preamble can stand in for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Function { $(#[doc = concat!("`", $symbol, "`")] $function,)* }
+
+        impl Function {
+            /// Every function, in the order of the directory and of the slots.
+            pub const ALL: [Function; [$($symbol),*].len()] = [$(Function::$function),*];
+
+            /// Its symbol.
+            pub fn name(self) -> &'static str {
+                match self { $(Function::$function => $symbol,)* }
+            }
+        }
+
+        core::arch::global_asm!(
+            $($(concat!(".set ", stringify!($name), "_", stringify!($field), ", {}"),)*)*
+            $(concat!(".set ", stringify!($name), "_SIZE, {}"),)*
+            $(concat!(".set KIND_", stringify!($kind), ", ", stringify!($number)),)*
+            $(concat!(".set SLOT_", $symbol, ", {}"),)*
+            r#".section .rodata.headstart_preamble,"a",@progbits"#,
+            ".balign 16",
+            ".globl headstart_preamble_begin, headstart_preamble_end",
+            ".hidden headstart_preamble_begin, headstart_preamble_end",
+            "headstart_preamble_begin:",
+            ".Lbegin:",
+            ".long .Lcode - .Lbegin, .Lcode_end - .Lbegin, .Lentry - .Lbegin, .Lstart - .Lbegin",
+            $(concat!(".long .L", $symbol, " - .Lbegin"),)*
+            include_str!("assembly/entry.s"),
+            include_str!("assembly/loader.s"),
+            include_str!("assembly/records.s"),
+            include_str!("assembly/names.s"),
+            include_str!("assembly/memory.s"),
+            include_str!("assembly/identity.s"),
+            include_str!("assembly/stale.s"),
+            include_str!("assembly/start.s"),
+            include_str!("assembly/wrappers.s"),
+            include_str!("assembly/modules.s"),
+            include_str!("assembly/next.s"),
+            include_str!("assembly/open.s"),
+            include_str!("assembly/origin.s"),
+            ".Lcode_end:",
+            ".balign 16",
+            ".Ltables:", // Struct Header, the slots, and all else that headstart writes.
+            "headstart_preamble_end:",
+            $($(const offset_of!($name, $field),)*)*
+            $(const $name::SIZE,)*
+            $(const Function::$function as usize,)*
+        );
+    };
+}
+
+shared! {
+    structs {
+        /// Right behind the code; behind it is a slot for each function. A list is the offset of its
+        /// first item and the number of items. Offsets count from the preamble's first byte.
+        Header {
+            original: u64,
+            original_length: u64,
+            /// The original's name without its folder.
+            original_base: u64,
+            /// The original's path with links followed.
+            file: u64,
+            file_length: u64,
+            own_name: u64,
+            variables: u64,
+            variable_count: u64,
+            must: u64,
+            must_count: u64,
+            hints: u64,
+            hint_count: u64,
+            all: u64,
+            all_count: u64,
+            relro: u64,
+            relro_count: u64,
+            names: i64,
+            dynamic: i64,
+            program: i64,
+            initializers: i64,
+            initializer_count: u64,
+            finalizers: i64,
+            finalizer_count: u64,
+            finish: i64,
+            /// The bundle's dynamic table, and where the program has the value of DT_DEBUG.
+            debug: i64,
+            debug_copy: i64,
+            modules: u64,
+            module_count: u64,
+        }
+
+        /// A variable of the environment.
+        Variable {
+            name_with_equals_sign: u64,
+            name: u64,
+            expected: u64,
+            /// 1 where it must be there.
+            is_expected: u64,
+        }
+
+        /// What must be at a path; or a folder to enter.
+        Record {
+            path: u64,
+            kind: u32,
+            /// How much of the whole path stands before `path`.
+            prefix: u32,
+            inode: u64,
+            size: u64,
+            modified_seconds: i64,
+            modified_nanoseconds: i64,
+            changed_seconds: i64,
+            changed_nanoseconds: i64,
+        }
+
+        /// Memory that becomes read-only.
+        Range {
+            offset: i64,
+            length: u64,
+        }
+
+        /// A merged module.
+        Module {
+            start: i64,
+            end: i64,
+            /// Of the module's own address 0.
+            base: i64,
+            /// Its thread-local storage, from the thread pointer.
+            thread: i64,
+            /// Its path; 0 for the program.
+            name: u64,
+            /// DT_GNU_HASH or 0.
+            hash: i64,
+            symbols: i64,
+            symbol_count: u64,
+            strings: i64,
+            /// DT_VERSYM or 0.
+            versions: i64,
+            /// DT_VERDEF or 0.
+            definitions: i64,
+            /// 1 where a module that is not merged stands right before it in the scope.
+            behind_outside: u64,
+            inode: u64,
+            size: u64,
+            modified_seconds: i64,
+            modified_nanoseconds: i64,
+        }
+    }
+
+    kinds {
+        ABSENT = 0,
+        FILE = 1,
+        FOLDER = 2,
+        /// A folder to which the paths of the records behind it are relative.
+        ENTER = 3,
+    }
+
+    functions {
+        Readlink = "readlink",
+        Readlinkat = "readlinkat",
+        ReadlinkChk = "__readlink_chk",
+        ReadlinkatChk = "__readlinkat_chk",
+        Realpath = "realpath",
+        RealpathChk = "__realpath_chk",
+        CanonicalizeFileName = "canonicalize_file_name",
+        Dladdr = "dladdr",
+        Dladdr1 = "dladdr1",
+        Dlsym = "dlsym",
+        Dlvsym = "dlvsym",
+        Dlopen = "dlopen",
+        Dlinfo = "dlinfo",
+    }
+}

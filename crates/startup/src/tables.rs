@@ -1,0 +1,221 @@
+//! Writes the tables behind the preamble's code: the header, the lists, the texts.
+
+use crate::folders::{Step, by_folder};
+use crate::shared::{self, Header, kind};
+use crate::{Addresses, BuildError, Expected, Function, Identity, Module, Tables, Variable, code};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Code and tables, but for addresses of the bundle's own data.
+#[derive(Clone, Debug)]
+pub struct Preamble {
+    header: Header,
+    /// The lists and the texts.
+    behind: Vec<u8>,
+}
+
+/// Offset of the first list.
+fn lists() -> usize {
+    code().len() + Header::SIZE + 8 * Function::ALL.len()
+}
+
+impl Preamble {
+    /// Bytes of which the preamble's address must be a multiple.
+    pub const ALIGNMENT: u64 = 16;
+
+    /// Makes the preamble that checks and tells what the tables say. The same tables give the same
+    /// bytes, and other offsets, identities or times of the same kind as many bytes.
+    ///
+    /// # Errors
+    /// A path is relative, a text cannot be one, or modules are out of order.
+    pub fn new(tables: &Tables) -> Result<Preamble, BuildError> {
+        if !tables.modules.is_sorted_by(|one, next| one.end <= next.start) {
+            return Err(BuildError::Overlap);
+        }
+        let [must, hints, all] =
+            [&tables.must, &tables.hints, &tables.all].map(|list| by_folder(list));
+        let records = must.len() + hints.len() + all.len();
+        let size = shared::Variable::SIZE * tables.environment.len()
+            + shared::Record::SIZE * records
+            + shared::Range::SIZE * tables.relro.len()
+            + shared::Module::SIZE * tables.modules.len();
+        let mut writer = Writer { lists: Vec::with_capacity(size), size, texts: Vec::new() };
+        let mut header = writer.original(tables)?;
+        (header.variables, header.variable_count) =
+            writer.list(&tables.environment, Writer::variable)?;
+        (header.must, header.must_count) = writer.list(&must, Writer::step)?;
+        (header.hints, header.hint_count) = writer.list(&hints, Writer::step)?;
+        (header.all, header.all_count) = writer.list(&all, Writer::step)?;
+        (header.relro, header.relro_count) = writer.list(&tables.relro, |writer, range| {
+            shared::Range { offset: range.offset, length: range.length }.write(&mut writer.lists);
+            Ok(())
+        })?;
+        (header.modules, header.module_count) = writer.list(&tables.modules, Writer::module)?;
+        let mut behind = writer.lists;
+        behind.append(&mut writer.texts);
+        Ok(Preamble { header, behind })
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> u64 {
+        (lists() + self.behind.len()) as u64
+    }
+
+    /// All its bytes: to be placed readable and executable, and written to by nothing.
+    pub fn bytes(mut self, addresses: &Addresses) -> Vec<u8> {
+        let header = &mut self.header;
+        header.names = addresses.names.unwrap_or_default();
+        header.dynamic = addresses.dynamic;
+        header.debug = addresses.dynamic;
+        header.debug_copy = addresses.debugger.unwrap_or_default();
+        let start = &addresses.start;
+        header.program = start.program;
+        (header.initializers, header.initializer_count) =
+            (start.initializers.offset, start.initializers.count);
+        (header.finalizers, header.finalizer_count) =
+            (start.finalizers.offset, start.finalizers.count);
+        header.finish = start.finish;
+        let mut bytes = Vec::with_capacity(lists() + self.behind.len());
+        bytes.extend(code());
+        header.write(&mut bytes);
+        let slots = (addresses.slots..).step_by(8).take(Function::ALL.len());
+        bytes.extend(slots.flat_map(i64::to_le_bytes));
+        bytes.append(&mut self.behind);
+        bytes
+    }
+}
+
+struct Writer {
+    lists: Vec<u8>,
+    /// Size of all lists, when they are complete.
+    size: usize,
+    texts: Vec<u8>,
+}
+
+impl Writer {
+    /// Offset and number of the items.
+    fn list<T>(
+        &mut self,
+        items: &[T],
+        item: impl Fn(&mut Writer, &T) -> Result<(), BuildError>,
+    ) -> Result<(u64, u64), BuildError> {
+        let offset = lists() + self.lists.len();
+        items.iter().try_for_each(|each| item(self, each))?;
+        Ok((offset as u64, items.len() as u64))
+    }
+
+    /// Offset of a text, whose end is added.
+    fn text(&mut self, text: &[u8]) -> u64 {
+        let offset = lists() + self.size + self.texts.len();
+        self.texts.extend(text);
+        self.texts.push(0);
+        offset as u64
+    }
+
+    fn original(&mut self, tables: &Tables) -> Result<Header, BuildError> {
+        let original = path(&tables.original)?;
+        let file = path(&tables.original_file)?;
+        let name_error = || BuildError::Name(tables.original.clone().into());
+        let name = tables.original.file_name().ok_or_else(name_error)?;
+        Ok(Header {
+            original: self.text(original),
+            original_length: original.len() as u64,
+            original_base: self.text(name.as_bytes()),
+            file: self.text(file),
+            file_length: file.len() as u64,
+            own_name: self.text(plain_name(&tables.own_name, b'/')?),
+            ..Header::default()
+        })
+    }
+
+    fn variable(&mut self, variable: &Variable) -> Result<(), BuildError> {
+        let name = plain_name(&variable.name, b'=')?;
+        let expected = variable.expected.as_deref().unwrap_or_default();
+        if expected.as_bytes().contains(&0) {
+            return Err(BuildError::Text(expected.to_owned()));
+        }
+        let variable = shared::Variable {
+            name_with_equals_sign: self.text(&[name, b"="].concat()),
+            name: self.text(name),
+            expected: self.text(expected.as_bytes()),
+            is_expected: u64::from(!expected.is_empty()),
+        };
+        variable.write(&mut self.lists);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), BuildError> {
+        let (text, prefix, kind, identity) = match *step {
+            Step::Enter(folder) => (folder, 0, kind::ENTER, Identity::default()),
+            Step::Look(record, prefix) => {
+                let path = path(&record.path)?;
+                match record.expected {
+                    Expected::Absent => (path, prefix, kind::ABSENT, Identity::default()),
+                    Expected::File(identity) => (path, prefix, kind::FILE, identity),
+                    Expected::Folder(identity) => (path, prefix, kind::FOLDER, identity),
+                }
+            }
+        };
+        let record = shared::Record {
+            path: self.text(text) + prefix as u64,
+            kind,
+            prefix: prefix as u32,
+            inode: identity.inode,
+            size: identity.size,
+            modified_seconds: identity.modified.0,
+            modified_nanoseconds: identity.modified.1,
+            changed_seconds: identity.changed.0,
+            changed_nanoseconds: identity.changed.1,
+        };
+        record.write(&mut self.lists);
+        Ok(())
+    }
+
+    fn module(&mut self, module: &Module) -> Result<(), BuildError> {
+        let name = match &module.path {
+            Some(file) => self.text(path(file)?),
+            None => 0,
+        };
+        let symbols = &module.symbols;
+        let identity = module.identity.unwrap_or_default();
+        let module = shared::Module {
+            start: module.start,
+            end: module.end,
+            base: module.base,
+            thread: module.thread,
+            name,
+            hash: symbols.hash.unwrap_or_default(),
+            symbols: symbols.table,
+            symbol_count: symbols.count,
+            strings: symbols.strings,
+            versions: symbols.versions.unwrap_or_default(),
+            definitions: symbols.definitions.unwrap_or_default(),
+            behind_outside: u64::from(module.behind_outside),
+            inode: identity.inode,
+            size: identity.size,
+            modified_seconds: identity.modified.0,
+            modified_nanoseconds: identity.modified.1,
+        };
+        module.write(&mut self.lists);
+        Ok(())
+    }
+}
+
+fn path(path: &Path) -> Result<&[u8], BuildError> {
+    if !path.is_absolute() {
+        return Err(BuildError::Relative(path.to_owned()));
+    }
+    text(path.as_os_str())
+}
+
+fn plain_name(name: &OsStr, without: u8) -> Result<&[u8], BuildError> {
+    let bytes = text(name)?;
+    if bytes.contains(&without) { Err(BuildError::Name(name.to_owned())) } else { Ok(bytes) }
+}
+
+fn text(text: &OsStr) -> Result<&[u8], BuildError> {
+    let bytes = text.as_bytes();
+    let bad = bytes.is_empty() || bytes.contains(&0);
+    if bad { Err(BuildError::Text(text.to_owned())) } else { Ok(bytes) }
+}
