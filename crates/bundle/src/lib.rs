@@ -2,63 +2,32 @@
 //! that the unmodified loader loads.
 //!
 //! ```text
-//! members (who is merged) ─► layout (where) ─► fixups (what every relocation becomes)
-//!        ─► exports, versions, symbols, unwind, initialisers ─► plan ─► output
+//! choose (who is merged) ─► plan (where everything is, what every relocation becomes)
+//!        ─► tables (what the loader and others read) ─► write (the file, its names) ─► prove
 //! ```
+//!
+//! - `choose`: which modules are merged, and which stay outside, and why.
+//! - `plan`: addresses, relocations, exports, the bundle's own data and its preamble: every byte is
+//!   known before the first is written.
+//! - `tables`: the dynamic table, symbols, versions, relocations, unwind information and headers.
+//! - `write`: files in the bundle's folder, and which of them are headstart's own.
+//! - `prove`: the simulated launch of the bundle is that of the original, and nothing that it was
+//!   made of has changed meanwhile.
 
-mod bases;
-mod bounds;
-mod by_handle;
-mod content;
-mod debug_symbols;
-mod debugger;
-mod dynamic;
+mod choose;
 mod error;
-mod exports;
-mod fixups;
-mod freshness;
-mod headers;
-mod initialisers;
-pub mod kept;
-mod layout;
-mod left;
-mod members;
-mod names;
-mod needs;
-mod on_the_way;
-pub mod original;
-mod output;
-mod own;
-mod ownership;
-mod plan;
-mod preamble;
-mod sections;
-mod strings;
-mod symbols;
-mod system;
-mod tables;
-mod tls;
-mod unsuitable;
-mod unwind;
-mod versions;
-
 mod make;
-mod manifest;
-mod moving;
-mod patch;
-mod product;
-mod proof;
-mod publish;
-mod read_only;
+mod plan;
+mod prove;
 mod rerandomize;
-pub mod sources;
-mod spare;
+mod tables;
 mod verify;
-mod workplace;
+mod write;
 
-pub use debugger::SYMBOLS;
 pub use error::BundleError;
 pub use make::{Made, Options, RUN, make};
-pub use manifest::{MANIFEST, check_schema, read_json};
+pub use prove::{kept_files, original, sources};
 pub use rerandomize::{Rerandomized, rerandomize};
 pub use verify::{is_already, verify};
+pub use write::debugger::SYMBOLS;
+pub use write::manifest::{MANIFEST, check_schema, read_json};

@@ -1,22 +1,22 @@
 //! Making a bundle.
 
-use crate::bases;
-use crate::content::{self, Content};
-use crate::debugger::{self, SYMBOLS};
+use crate::choose::members;
+use crate::choose::unsuitable;
 use crate::error::BundleError;
-use crate::manifest::{self, PENDING};
-use crate::members;
-use crate::output;
-use crate::ownership::Owned;
+use crate::plan::bases;
 use crate::plan::{self, Wanted};
-use crate::product;
-use crate::proof::{self, Before};
-use crate::publish;
-use crate::sources;
-use crate::spare;
-use crate::unsuitable;
+use crate::prove::simulation::{self, Before};
+use crate::prove::sources;
 use crate::verify;
-use crate::workplace::{Workplace, temporary};
+use crate::write::content::{self, Content};
+use crate::write::debugger::{self, SYMBOLS};
+use crate::write::manifest::{self, PENDING};
+use crate::write::output;
+use crate::write::ownership::Owned;
+use crate::write::product;
+use crate::write::publish;
+use crate::write::spare;
+use crate::write::workplace::{Workplace, temporary};
 use image::apply::{Privilege, privilege};
 use image::elf::Loadable;
 use loader::{Environment, Graph};
@@ -130,7 +130,7 @@ fn proved(
     let file = temporary(folder)?;
     let bytes = output::write(&plan, graph, file.as_file(), &run)?;
     let before = Before { graph, relocated: &relocated, environment };
-    proof::prove(file.path(), &plan, &before).map_err(declined)?;
+    simulation::prove(file.path(), &plan, &before).map_err(declined)?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;

@@ -3,16 +3,16 @@
 //! The section `.headstart.moving` tells which words hold addresses of the bundle. Besides those,
 //! headers, the dynamic table, symbols and relocations have addresses.
 
-use crate::bases;
 use crate::error::BundleError;
 use crate::make::{self, Options, RUN};
-use crate::manifest::{self, PENDING};
-use crate::ownership::Owned;
-use crate::patch::{Patch, Patched};
-use crate::product;
-use crate::publish;
-use crate::spare;
-use crate::workplace::Workplace;
+use crate::plan::bases;
+use crate::write::manifest::{self, PENDING};
+use crate::write::ownership::Owned;
+use crate::write::patch::{Patch, Patched};
+use crate::write::product;
+use crate::write::publish;
+use crate::write::spare;
+use crate::write::workplace::Workplace;
 use image::elf::Loadable;
 use model::bundle::BundleManifest;
 use std::path::Path;
@@ -96,5 +96,5 @@ fn moved(
 
 fn low(image: &Loadable) -> u64 {
     let loaded = image.segments().iter().filter(|segment| segment.loads());
-    loaded.map(|segment| segment.address).min().map_or(0, crate::layout::page)
+    loaded.map(|segment| segment.address).min().map_or(0, crate::plan::layout::page)
 }

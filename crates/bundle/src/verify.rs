@@ -1,17 +1,17 @@
 //! Whether a bundle and what it was made of are still there, and still what the loader would take.
 
-use crate::content::Content;
-use crate::debugger::SYMBOLS;
-use crate::dynamic::PREAMBLE_SECTION;
 use crate::error::BundleError;
 use crate::make::RUN;
-use crate::manifest::{self, MANIFEST, PENDING};
-use crate::original::{self, Original};
-use crate::ownership::Manifests;
-use crate::product;
-use crate::sources::{self, unread};
-use crate::spare::SPARE;
-use crate::workplace;
+use crate::prove::original::{self, Original};
+use crate::prove::sources::{self, unread};
+use crate::tables::dynamic::PREAMBLE_SECTION;
+use crate::write::content::Content;
+use crate::write::debugger::SYMBOLS;
+use crate::write::manifest::{self, MANIFEST, PENDING};
+use crate::write::ownership::Manifests;
+use crate::write::product;
+use crate::write::spare::SPARE;
+use crate::write::workplace;
 use image::elf::Loadable;
 use image::reasons;
 use loader::Environment;

@@ -7,7 +7,7 @@ use crate::place::{FILES, MANIFEST};
 use crate::selfbind::LIBRARIES;
 use crate::{Built, MadeOf, Subject};
 use bundle::original::{self, Original};
-use bundle::{BundleError, RUN, check_schema, kept, read_json, sources};
+use bundle::{BundleError, RUN, check_schema, kept_files, read_json, sources};
 use loader::Environment;
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Kept, KeptFile, Starts,
@@ -151,7 +151,7 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleE
 
 /// The files that were left, and those that they were made of.
 fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
-    let mut changes = kept::changes(folder, &kept.files);
+    let mut changes = kept_files::changes(folder, &kept.files);
     changes.extend(kept.stays_in.as_deref().and_then(|place| moved(folder, place)));
     let run = folder.join(RUN);
     let refused = os::program::refusal(&run).filter(|_| changes.is_empty());
@@ -233,7 +233,7 @@ pub(crate) fn files(
     let within = Path::new(FILES);
     // A bundle has a manifest of its own, which `rerandomize` renews.
     let mut files = match folder.join(within).is_dir() && !of_bundle {
-        true => kept::below(folder, within)?,
+        true => kept_files::below(folder, within)?,
         false => Vec::new(),
     };
     files.push(run);

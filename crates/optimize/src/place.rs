@@ -12,7 +12,7 @@
 use crate::search::attempt;
 use crate::verify::Verifier;
 use crate::{Built, Optimisation, OptimizeError, Outcome, Subject, left};
-use bundle::kept;
+use bundle::kept_files;
 use image::apply::is_of_disk;
 use image::reasons;
 use model::bundle::Kept;
@@ -175,8 +175,8 @@ impl Place {
         let of_bundle = self.kept.checked_at_start == Some(true);
         let path = Path::new(RUN);
         let run = match &self.starts {
-            Some(Starts::Linked(target)) => kept::link(path, target),
-            Some(Starts::Scripted(program)) => kept::program(path, &script(program)),
+            Some(Starts::Linked(target)) => kept_files::link(path, target),
+            Some(Starts::Scripted(program)) => kept_files::program(path, &script(program)),
             None => return Err(io::Error::other("nothing was built in it")),
         };
         let files = left::files(&self.folder, of_bundle, run)?;

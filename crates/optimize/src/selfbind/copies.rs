@@ -8,7 +8,7 @@
 //! ```
 
 use crate::{LinkError, origin};
-use bundle::{BundleError, kept, sources};
+use bundle::{BundleError, kept_files, sources};
 use image::apply::{self, ApplyError};
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
@@ -103,9 +103,9 @@ impl Folder {
         };
         let mut files = Vec::new();
         for part in [PROGRAM, LIBRARIES] {
-            files.extend(kept::below(&self.path, Path::new(part)).map_err(&failed)?);
+            files.extend(kept_files::below(&self.path, Path::new(part)).map_err(&failed)?);
         }
-        files.push(kept::link(Path::new(RUN), &self.target()));
+        files.push(kept_files::link(Path::new(RUN), &self.target()));
         let kept = Kept {
             files,
             modules: sources::of_modules(&graph.modules).map_err(unread)?,

@@ -48,8 +48,7 @@ fn looks_in(log: &str) -> Option<usize> {
 /// # Errors
 /// The test cannot be run.
 pub fn time() -> Result<Row> {
-    let test =
-        ["--test", "launches", "--", "--ignored", "--nocapture", "the_bar_and_the_cost"];
+    let test = ["--test", "launches", "--", "--ignored", "--nocapture", "the_bar_and_the_cost"];
     let mut command = cargo(&[&["test", "--release", "--package", "startup"], &test[..]].concat());
     let output = command.output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned()

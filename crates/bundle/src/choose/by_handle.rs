@@ -1,0 +1,120 @@
+//! Symbols that a bundle gives from another module than the loader did, where they are asked for
+//! by the handle of a merged library (`dlsym`).
+//!
+//! All merged libraries have one handle, the bundle's, by which the first definition is found. A
+//! name that only one module defines is the same by every handle, so those that several define
+//! are looked for, and of these the ones whose name stands as a text in a module that calls
+//! dlsym. Whether it does ask for them, and by such a handle, nobody can tell from the file.
+
+use crate::choose::members;
+use image::elf::loadable::{Binding, Symbol, SymbolKind, Visibility};
+use image::elf::{looks_up, possible_names};
+use loader::Graph;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Symbols that a warning names.
+const NAMED: usize = 5;
+/// Warnings of one bundle.
+const MOST: usize = 10;
+
+/// Sentences about them, one for each two modules; none where there is nothing to say.
+pub(crate) fn warnings(graph: &Graph, merged: impl Fn(usize) -> bool) -> Vec<String> {
+    let members: Vec<usize> = (0..graph.modules.len()).filter(|&index| merged(index)).collect();
+    let image = |index: usize| graph.modules.get(index).map(|module| &module.image);
+    let askers: Vec<usize> =
+        members.iter().copied().filter(|&index| image(index).is_some_and(looks_up)).collect();
+    if askers.is_empty() {
+        return Vec::new();
+    }
+    // By name, who asks.
+    let mut asked: FxHashMap<&[u8], BTreeSet<usize>> = FxHashMap::default();
+    for &asker in &askers {
+        for name in image(asker).into_iter().flat_map(possible_names) {
+            asked.entry(name).or_default().insert(asker);
+        }
+    }
+    let twice = defined_twice(graph, &members, |name| asked.contains_key(name));
+    // By the module that defines it first, and another.
+    let mut pairs: BTreeMap<(usize, usize), Asked<'_>> = BTreeMap::new();
+    for (name, (first, others)) in &twice {
+        for &other in others {
+            let pair = pairs.entry((*first, other)).or_default();
+            pair.names.insert(name);
+            pair.askers.extend(asked.get(name).into_iter().flatten());
+        }
+    }
+    let mut said: Vec<String> = pairs.iter().take(MOST).map(|pair| sentence(graph, pair)).collect();
+    if pairs.len() > MOST {
+        let more = pairs.len() - MOST;
+        said.push(format!("The same holds for {more} more pairs of modules."));
+    }
+    said
+}
+
+/// Names that two modules define, and the modules that may ask for them.
+#[derive(Default)]
+struct Asked<'a> {
+    names: BTreeSet<&'a [u8]>,
+    askers: BTreeSet<usize>,
+}
+
+/// Of the names asked for, those that several of these modules define, with the first of these,
+/// whose definition the bundle gives, and the others.
+fn defined_twice<'a>(
+    graph: &'a Graph,
+    members: &[usize],
+    asked: impl Fn(&[u8]) -> bool,
+) -> FxHashMap<&'a [u8], (usize, Vec<usize>)> {
+    let mut definers: FxHashMap<&[u8], (usize, Vec<usize>)> = FxHashMap::default();
+    for &index in members {
+        let Some(module) = graph.modules.get(index) else { continue };
+        let symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));
+        for symbol in symbols.filter(|symbol| is_found(symbol) && asked(symbol.name)) {
+            let (first, others) =
+                definers.entry(symbol.name).or_insert_with(|| (index, Vec::new()));
+            if *first != index && others.last() != Some(&index) {
+                others.push(index);
+            }
+        }
+    }
+    definers.retain(|_, (_, others)| !others.is_empty());
+    definers
+}
+
+/// Whether others find it.
+fn is_found(symbol: &Symbol<'_>) -> bool {
+    let seen = symbol.visibility != Visibility::Hidden;
+    let bound = matches!(symbol.binding, Binding::Global | Binding::Weak);
+    symbol.defined && seen && bound && symbol.kind != SymbolKind::Other && !symbol.name.is_empty()
+}
+
+fn sentence(graph: &Graph, ((first, other), asked): (&(usize, usize), &Asked<'_>)) -> String {
+    let Asked { names, askers } = asked;
+    let file = |index: &usize| {
+        graph.modules.get(*index).map_or(String::new(), |module| members::file_name(&module.path))
+    };
+    let quoted = names.iter().take(NAMED);
+    let mut quoted: Vec<String> =
+        quoted.map(|name| format!("'{}'", String::from_utf8_lossy(name))).collect();
+    if names.len() > NAMED {
+        quoted.push(format!("{} more", names.len() - NAMED));
+    }
+    let quoted = listed(&quoted);
+    let askers = listed(&askers.iter().map(file).collect::<Vec<_>>());
+    let (first, other) = (file(first), file(other));
+    format!(
+        "{first} and {other} both define {quoted}, named in {askers}, where dlsym is called: if \
+         that asks for it by the handle of {other}, it gets what {first} defines. To be sure, keep \
+         the library apart: --outside {other}"
+    )
+}
+
+/// `a, b and c`.
+fn listed(items: &[String]) -> String {
+    match items.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,136 @@
+//! Which modules are merged, and which stay outside, and why.
+
+use crate::choose::bounds;
+use image::elf::spec;
+use image::elf::{Loadable, trailing_data};
+use loader::Graph;
+use loader::graph::Module;
+use model::text;
+use std::path::Path;
+
+/// Where a module is in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the bundle.
+    Merged,
+    /// A file of its own, with the reason.
+    Outside(String),
+}
+
+impl Place {
+    /// Whether it is in the bundle.
+    pub fn is_merged(&self) -> bool {
+        *self == Place::Merged
+    }
+}
+
+/// Libraries that glibc before 2.34 has beside libc.so.6, with a function of each; later ones have
+/// files of these names with nothing in them.
+const PARTS: [(&str, &[u8]); 2] = [("libpthread.so.", b"pthread_create"), ("libdl.so.", b"dlopen")];
+
+/// A place for each module of the graph. `keep_outside`: names or paths of libraries, or folders,
+/// that the user wants to stay outside.
+pub(crate) fn choose(graph: &Graph, keep_outside: &[String]) -> Vec<Place> {
+    let mut places: Vec<Place> = graph
+        .modules
+        .iter()
+        .enumerate()
+        .map(|(index, module)| match reason(graph, index, module, keep_outside) {
+            Some(reason) if index > 0 => Place::Outside(reason),
+            _ => Place::Merged,
+        })
+        .collect();
+    close(graph, &mut places);
+    places
+}
+
+fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String]) -> Option<String> {
+    let name = name_of(module);
+    if module.path == graph.interpreter || name.starts_with("ld-linux") {
+        return Some("the loader itself".to_owned());
+    }
+    if name.starts_with("libc.so.") {
+        return Some("the C library, which belongs to the loader".to_owned());
+    }
+    let part = PARTS.iter().find(|(part, _)| name.starts_with(part));
+    if part.is_some_and(|(_, function)| defines(&module.image, function)) {
+        return Some("a part of the C library before 2.34 that belongs to the loader".to_owned());
+    }
+    if keep_outside.iter().any(|wanted| is_meant(wanted, module, &name)) {
+        return Some("asked for".to_owned());
+    }
+    if index == 0 {
+        return None;
+    }
+    if module.image.first_initialised {
+        return Some("it is initialized before all others (DF_1_INITFIRST)".to_owned());
+    }
+    cannot_be_merged(&module.image).or_else(|| carries(&module.image))
+}
+
+/// Why an image cannot be part of another file at all.
+pub(crate) fn cannot_be_merged(image: &Loadable) -> Option<String> {
+    let text_relocations = image.dynamic_value(spec::DT_TEXTREL).is_some()
+        || image.dynamic_value(spec::DT_FLAGS).is_some_and(|flags| flags & spec::DF_TEXTREL != 0);
+    if text_relocations {
+        return Some("its code is relocated (DT_TEXTREL); build it with -fPIC".to_owned());
+    }
+    if image.fixed && image.interpreter.is_none() {
+        return Some("its addresses are fixed (ET_EXEC)".to_owned());
+    }
+    if image.segments().iter().all(|segment| !segment.loads()) {
+        return Some("it has no PT_LOAD segment".to_owned());
+    }
+    bounds::fault(image)
+}
+
+/// Why a library may have to be a file of its own: it may find its own name and read there.
+fn carries(image: &Loadable) -> Option<String> {
+    let payload = trailing_data(image)?;
+    Some(format!("it has {payload}, which it may read from its own file"))
+}
+
+fn defines(image: &Loadable, name: &[u8]) -> bool {
+    let mut symbols = (1..image.symbol_count()).filter_map(|index| image.symbol(index));
+    symbols.any(|symbol| symbol.defined && symbol.name == name)
+}
+
+/// The name by which others need it.
+pub(crate) fn name_of(module: &Module) -> String {
+    let file = || text::text(module.path.file_name().unwrap_or_default());
+    module.image.soname.clone().unwrap_or_else(file)
+}
+
+fn is_meant(wanted: &str, module: &Module, name: &str) -> bool {
+    if wanted.contains('/') {
+        let real = module.path.canonicalize().unwrap_or_else(|_| module.path.clone());
+        let wanted = text::name(wanted);
+        return module.path.starts_with(&wanted) || real.starts_with(&wanted);
+    }
+    let file = module.path.file_name().unwrap_or_default();
+    // `libfoo` means libfoo.so.1 too.
+    let stem = |name: &str| {
+        name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(".so"))
+    };
+    stem(name) || stem(&text::text(file))
+}
+
+/// What a module outside needs stays outside too: nothing that is loaded with the program may
+/// need a file that is in the bundle.
+fn close(graph: &Graph, places: &mut [Place]) {
+    let outside = places.iter().enumerate().filter(|(_, place)| !place.is_merged());
+    let mut left: Vec<usize> = outside.map(|(index, _)| index).collect();
+    while let Some(user) = left.pop() {
+        let Some(module) = graph.modules.get(user) else { continue };
+        for &need in &module.needs {
+            if need > 0 && places.get(need).is_some_and(Place::is_merged) {
+                places[need] = Place::Outside(format!("{} needs it", file_name(&module.path)));
+                left.push(need);
+            }
+        }
+    }
+}
+
+pub(crate) fn file_name(path: &Path) -> String {
+    text::text(path.file_name().unwrap_or_default())
+}

@@ -1,0 +1,6 @@
+//! Which modules are merged, and which stay outside, and why; or why there is no bundle at all.
+
+mod bounds;
+pub(crate) mod by_handle;
+pub(crate) mod members;
+pub(crate) mod unsuitable;

@@ -1,0 +1,68 @@
+//! Where a bundle at fixed addresses is: chosen by chance, once.
+
+use crate::choose::members::Place;
+use crate::make::Options;
+use crate::plan::layout::{Bases, PAGE, up};
+use image::elf::Loadable;
+use image::elf::loadable::Segment;
+use loader::Graph;
+use rand::RngExt;
+
+/// Lowest and highest address of what is chosen by chance: above what fits 32 bits, below where
+/// the kernel puts stacks and mappings.
+const LOWEST: u64 = 0x1_0000_0000;
+const HIGHEST: u64 = 0x5000_0000_0000;
+/// Behind a program with fixed addresses its libraries must be near enough for tables of 32-bit
+/// distances.
+const REACH: u64 = 0x7f00_0000;
+
+/// Bases for the program and its libraries, where they are to be fixed.
+pub(crate) fn choose(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, String> {
+    if !options.fixed {
+        return Ok(Bases { program: None, libraries: None });
+    }
+    let Some(program) = graph.modules.first() else {
+        return Ok(Bases { program: None, libraries: None });
+    };
+    if program.image.fixed {
+        let merged = graph.modules.iter().zip(places).skip(1).filter(|(_, p)| p.is_merged());
+        let sizes = merged.map(|(module, _)| span(&module.image) + module.image.alignment());
+        let start = up(end(&program.image), PAGE) + MARGIN;
+        let reached = low(&program.image).saturating_add(REACH);
+        let last = reached.saturating_sub(sizes.sum::<u64>() + MARGIN);
+        let free = start / PAGE..last / PAGE;
+        if free.is_empty() {
+            return Err(too_large());
+        }
+        let libraries = Some(rand::rng().random_range(free) * PAGE);
+        return Ok(Bases { program: Some(0), libraries });
+    }
+    Ok(Bases { program: Some(chosen(&program.image)), libraries: None })
+}
+
+/// A base for an image that can be anywhere.
+pub(crate) fn chosen(image: &Loadable) -> u64 {
+    let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
+    up(chosen, image.alignment())
+}
+
+/// Room for the bundle's own tables.
+const MARGIN: u64 = 64 << 20;
+
+fn too_large() -> String {
+    "it spans more than 2 GiB, which tables for exceptions cannot reach; leave large libraries \
+     out with --outside"
+        .to_owned()
+}
+
+fn end(image: &Loadable) -> u64 {
+    image.segments().iter().filter(|s| s.loads()).map(Segment::end).max().unwrap_or(0)
+}
+
+fn low(image: &Loadable) -> u64 {
+    image.segments().iter().filter(|s| s.loads()).map(|s| s.address).min().unwrap_or(0)
+}
+
+fn span(image: &Loadable) -> u64 {
+    up(end(image).saturating_sub(low(image)), PAGE)
+}

@@ -1,0 +1,78 @@
+//! What the bundle still needs of others: libraries outside, and where later ones are looked for.
+
+use crate::choose::members::{self, Place};
+use image::elf::spec;
+use loader::Graph;
+use loader::graph::Module;
+use loader::search::Searcher;
+use model::text;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What the loader is told.
+pub(crate) struct Needs {
+    /// Names of the libraries outside, in the order of loading.
+    pub(crate) names: Vec<String>,
+    /// DT_RPATH or DT_RUNPATH for what the program opens later.
+    pub(crate) search: Option<(u64, String)>,
+}
+
+impl Needs {
+    pub(crate) fn of(graph: &Graph, places: &[Place]) -> Needs {
+        let outside = graph.modules.iter().zip(places).filter(|(_, place)| !place.is_merged());
+        let names = outside.map(|(module, _)| name(module)).collect();
+        Needs { names, search: search_path(graph, places) }
+    }
+}
+
+/// The name by which the loader finds a library that is found in the system's folders, or the
+/// path of another.
+fn name(module: &Module) -> String {
+    let folder = module.path.parent();
+    let system = folder.is_some_and(|folder| {
+        let text = folder.to_string_lossy();
+        let known = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].contains(&text.as_ref());
+        known || text.ends_with("-linux-gnu")
+    });
+    if system { members::name_of(module) } else { text::text(&module.path) }
+}
+
+/// The folders of all merged modules, `$ORIGIN` replaced. None where nothing is opened.
+fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
+    let merged = || graph.modules.iter().zip(places).filter(|(_, place)| place.is_merged());
+    let opens = |module: &Module| {
+        let mut symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));
+        symbols.any(|symbol| !symbol.defined && matches!(symbol.name, b"dlopen" | b"dlmopen"))
+    };
+    if !merged().any(|(module, _)| opens(module)) {
+        return None;
+    }
+    // The loader looks there anyway, and later: the C library is not to be found elsewhere.
+    let machine = &graph.modules.first()?.image.machine;
+    let searcher = Searcher::new(machine, None).ok()?;
+    let system: Vec<PathBuf> = searcher.default_folders().map(resolved).collect();
+    let mut seen = BTreeSet::new();
+    let mut folders = Vec::new();
+    for (module, _) in merged() {
+        let image = &module.image;
+        let lists = [image.runpath.as_deref(), image.rpath.as_deref()];
+        let Some(list) = lists.into_iter().flatten().next() else { continue };
+        for folder in list.split(':').filter(|folder| !folder.is_empty()) {
+            let origin = text::text(&module.origin);
+            let folder = loader::origin::replaced(folder, &origin);
+            if !system.contains(&resolved(Path::new(&text::name(&folder))))
+                && seen.insert(folder.clone())
+            {
+                folders.push(folder);
+            }
+        }
+    }
+    let program = graph.modules.first().map(|module| &module.image);
+    let old = program.is_some_and(|image| image.runpath.is_none() && image.rpath.is_some());
+    let tag = if old { spec::DT_RPATH } else { spec::DT_RUNPATH };
+    (!folders.is_empty()).then(|| (tag, folders.join(":")))
+}
+
+fn resolved(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+}

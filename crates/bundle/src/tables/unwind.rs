@@ -1,0 +1,74 @@
+//! One table for finding the unwind information of all modules (Linux Standard Base,
+//! ".eh_frame_hdr"): unwinders ask for one a file.
+
+use crate::plan::layout::Member;
+use image::elf::spec;
+
+/// Version 1; addresses relative to this table (DW_EH_PE_pcrel and datarel, 32 bits), and a count
+/// of 32 bits.
+const KNOWN: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
+const HEADER: usize = 12;
+
+/// Addresses in the bundle.
+pub(crate) struct Unwind {
+    /// The first module's unwind information.
+    frames: u64,
+    /// Beginning of a function, and what tells how to unwind it.
+    entries: Vec<(u64, u64)>,
+}
+
+/// The tables of all members as one; None where there is none.
+///
+/// # Errors
+/// The name of the module whose table is of another kind.
+pub(crate) fn merge(members: &[Member<'_>]) -> Result<Option<Unwind>, usize> {
+    let mut merged: Option<Unwind> = None;
+    for member in members {
+        let Some(segment) = member.image.segment(spec::PT_GNU_EH_FRAME) else { continue };
+        let table = member.image.segment_bytes(segment);
+        if table.is_empty() {
+            continue;
+        }
+        let start = member.moved(segment.address);
+        let one = read(table, start).ok_or(member.module)?;
+        match &mut merged {
+            Some(merged) => merged.entries.extend(one.entries),
+            None => merged = Some(one),
+        }
+    }
+    if let Some(merged) = &mut merged {
+        merged.entries.sort_unstable();
+    }
+    Ok(merged)
+}
+
+fn read(table: &[u8], start: u64) -> Option<Unwind> {
+    let (header, rest) = table.split_at_checked(HEADER)?;
+    if header.get(..4)? != KNOWN {
+        return None;
+    }
+    let word = |bytes: &[u8]| Some(i64::from(i32::from_le_bytes(*bytes.first_chunk()?)) as u64);
+    let frames = start.wrapping_add(4).wrapping_add(word(header.get(4..)?)?);
+    let count = u32::from_le_bytes(*header.get(8..)?.first_chunk()?) as usize;
+    let entries = rest.get(..count.checked_mul(8)?)?.chunks_exact(8);
+    let entries = entries.map(|entry| {
+        let at = |from| entry.get(from..).and_then(word).map(|word| start.wrapping_add(word));
+        Some((at(0)?, at(4)?))
+    });
+    Some(Unwind { frames, entries: entries.collect::<Option<_>>()? })
+}
+
+impl Unwind {
+    /// The table for this address; None where something is further away than 32 bits reach.
+    pub(crate) fn table(&self, address: u64) -> Option<Vec<u8>> {
+        let near = |from: u64, to: u64| i32::try_from(to.wrapping_sub(from) as i64).ok();
+        let mut table = KNOWN.to_vec();
+        table.extend_from_slice(&near(address + 4, self.frames)?.to_le_bytes());
+        table.extend_from_slice(&(self.entries.len() as u32).to_le_bytes());
+        for &(function, frame) in &self.entries {
+            table.extend_from_slice(&near(address, function)?.to_le_bytes());
+            table.extend_from_slice(&near(address, frame)?.to_le_bytes());
+        }
+        Some(table)
+    }
+}
