@@ -214,6 +214,7 @@ fn link_code(error: &LinkError) -> u8 {
 fn lab_code(error: &LabError) -> u8 {
     match error {
         LabError::Launch(error) => launch_code(error),
+        LabError::Wine(error) => wine_code(error),
         LabError::Failed { .. } | LabError::NeverReady { .. } | LabError::Hook { .. } => {
             PROGRAM_FAILED
         }

@@ -4,11 +4,9 @@ mod args;
 mod commands;
 mod examples;
 mod exit;
+mod measuring;
 mod output;
 mod progress;
-mod run;
-mod runner;
-mod runs;
 mod verbs;
 
 use std::process::ExitCode;

@@ -3,6 +3,7 @@
 use crate::args::Look;
 use crate::exit::FileError;
 use anyhow::Result;
+use lab::LabError;
 use report::Style;
 use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
@@ -44,6 +45,37 @@ pub fn say(notes: &[String], look: Look) {
     if look != Look::None {
         notes.iter().for_each(|note| anstream::eprintln!("headstart: note: {note}"));
     }
+}
+
+/// Says on stderr that a run ended before its time, and how to go on with it where it is kept.
+pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
+    let said = match interrupted {
+        true => "interrupted",
+        false => {
+            "the launches so far are kept; once the cause of the error below is mended, without a change \
+                  of the commands"
+        }
+    };
+    // Somebody may have removed the folder.
+    match kept.filter(|path| path.exists()) {
+        Some(path) => {
+            let path = quoted(path);
+            let sign = if interrupted { ";" } else { "," };
+            let resume = format!("headstart {verb} --resume {path}");
+            anstream::eprintln!("headstart: {said}{sign} continue with: {resume}");
+        }
+        None if interrupted => anstream::eprintln!("headstart: {said}"),
+        None => {}
+    }
+}
+
+/// A note that a run is not kept though that was not asked for.
+pub fn unkept(error: &LabError) -> String {
+    let remedy = match error {
+        LabError::NoDefaultFolder => "; use --save",
+        _ => "",
+    };
+    format!("The launches are not kept on disk: {error}{remedy}.")
 }
 
 /// Whether the locale is UTF-8, by the variables and in the order of locale(7).

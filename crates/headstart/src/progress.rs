@@ -1,13 +1,10 @@
 //! Progress on stderr: nothing for the first second, nothing where stderr is no terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::Progress;
+use lab::{Event, Progress, UNBOUNDED_ROUNDS};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// A number of rounds that nobody waits for: something else ends the run.
-const UNBOUNDED: u32 = 1_000_000;
 
 const QUIET_FOR: Duration = Duration::from_secs(1);
 
@@ -45,6 +42,20 @@ impl Line {
         }
         self.bar.set_position((share.clamp(0.0, 1.0) * 1000.0) as u64);
         self.bar.set_message(text);
+    }
+
+    /// Shows what happens while launches are made.
+    pub fn observe(&self, event: Event) {
+        match event {
+            Event::FindingFiles => {
+                self.show(0.0, "finding the files that the launches map".to_owned());
+            }
+            Event::Launched(progress) => {
+                let (share, text) = of_run(&progress);
+                self.show(share, text);
+            }
+            Event::Over => self.clear(),
+        }
     }
 
     /// Removes the line.
@@ -86,16 +97,17 @@ impl Counter {
 }
 
 /// How far a run is: as a share, and in words. What ends it first counts: rounds or budget.
-pub fn of_run(progress: &Progress, budget_s: Option<f64>, precision: Option<f64>) -> (f64, String) {
+fn of_run(progress: &Progress) -> (f64, String) {
     if progress.warming_up {
         return (0.0, "warming up".to_owned());
     }
     let done = f64::from(progress.rounds) + 1.0;
     let by_rounds = done / f64::from(progress.rounds_at_most.max(1));
-    let by_time = budget_s.map_or(0.0, |budget| progress.elapsed_s / budget);
+    let precision = progress.precision;
+    let by_time = progress.budget_s.map_or(0.0, |budget| progress.elapsed_s / budget);
     let share = by_rounds.max(by_time).min(1.0);
     let mut text = match precision {
-        None if progress.rounds_at_most < UNBOUNDED => {
+        None if progress.rounds_at_most < UNBOUNDED_ROUNDS => {
             format!("round {done} of {}", progress.rounds_at_most)
         }
         _ => format!("round {done}"),
@@ -126,16 +138,30 @@ fn whole_seconds(seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    fn at(rounds: u32, elapsed_s: f64, width: Option<f64>) -> Progress {
-        Progress { rounds, rounds_at_most: 30, warming_up: false, width, elapsed_s, latest_us: 1.0 }
+    fn at(rounds: u32, elapsed_s: f64) -> Progress {
+        Progress {
+            rounds,
+            rounds_at_most: 30,
+            warming_up: false,
+            width: None,
+            precision: None,
+            elapsed_s,
+            budget_s: None,
+        }
     }
 
     #[test]
     fn says_how_much_is_left() {
-        let (share, text) = of_run(&at(9, 10.0, None), None, None);
+        let (share, text) = of_run(&at(9, 10.0));
         assert!((share - 1.0 / 3.0).abs() < 1e-9);
         assert_eq!(text, "round 10 of 30, 20 s left");
-        let (share, text) = of_run(&at(2, 30.0, Some(0.023)), Some(60.0), Some(0.01));
+        let precise = Progress {
+            width: Some(0.023),
+            precision: Some(0.01),
+            budget_s: Some(60.0),
+            ..at(2, 30.0)
+        };
+        let (share, text) = of_run(&precise);
         assert_eq!(share, 0.5);
         assert_eq!(text, "round 3, known to 2.3 %, asked for 1.0 %, at most 30 s left");
     }

@@ -3,9 +3,11 @@
 mod hooks;
 mod seat;
 
-use crate::{Chill, LabError, Launching};
+use crate::{CacheEmptier, Failure, LabError, Launching};
 use hooks::Around;
-use model::{ColdCheck, Command, Ending, Experiment, Hooks, Launch, Until, Variant};
+use model::{
+    ColdCheck, Command, Ending, Experiment, Hooks, Launch, LaunchOptions, Until, Variant, VariantId,
+};
 use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, dev_null};
 use seat::Seat;
 use std::fs::File;
@@ -19,7 +21,7 @@ pub struct Bench<'a> {
     launcher: Launcher,
     seats: Vec<Seat>,
     around: Option<Around>,
-    chill: Option<Chill>,
+    emptier: Option<CacheEmptier>,
     spec: LaunchSpec,
     started: Instant,
     null: OwnedFd,
@@ -30,23 +32,25 @@ impl<'a> Bench<'a> {
     pub fn new(
         experiment: &'a Experiment,
         mut launcher: Launcher,
-        chill: Option<Chill>,
-    ) -> Result<Self, LabError> {
-        let request = &experiment.request;
-        let null = dev_null()?;
+        emptier: Option<CacheEmptier>,
+    ) -> Result<Self, Failure> {
+        let null = dev_null().map_err(LabError::from)?;
         let mut seats = Vec::new();
-        for variant in &experiment.variants {
-            seats.push(Seat::new(&mut launcher, variant, null.as_raw_fd())?);
+        for (index, variant) in experiment.variants.iter().enumerate() {
+            let seat = Seat::new(&mut launcher, variant, null.as_raw_fd());
+            seats.push(seat.map_err(|error| Failure::of(VariantId::at(index), error))?);
         }
         let around = Around::of(experiment)?;
-        if let Some(cpu) = request.cpu {
+        let LaunchOptions { until, cpu, realtime, timeout_s, .. } = &experiment.options;
+        if let Some(cpu) = *cpu {
             os::host::stay_off(cpu);
         }
-        launcher.configure(Configuration { cpu: request.cpu, realtime: request.realtime })?;
-        let timeout = Duration::try_from_secs_f64(request.timeout_s).unwrap_or(Duration::MAX);
-        let spec = LaunchSpec { until: request.until.clone(), timeout, grace: GRACE };
+        let configuration = Configuration { cpu: *cpu, realtime: *realtime };
+        launcher.configure(configuration).map_err(LabError::from)?;
+        let timeout = Duration::try_from_secs_f64(*timeout_s).unwrap_or(Duration::MAX);
+        let spec = LaunchSpec { until: until.clone(), timeout, grace: GRACE };
         let started = Instant::now();
-        Ok(Bench { experiment, launcher, seats, around, chill, spec, started, null })
+        Ok(Bench { experiment, launcher, seats, around, emptier, spec, started, null })
     }
 
     /// Runs what the variants ask for before the first launch of all.
@@ -77,18 +81,18 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    fn command(&self, variant: usize) -> &Command {
-        &self.experiment.variants[variant].command
+    fn command(&self, variant: VariantId) -> &Command {
+        &self.experiment.variants[variant.index()].command
     }
 
     /// Whether the launch counts; the error it makes otherwise.
-    fn judge(&mut self, variant: usize, launch: &Launch) -> Result<(), LabError> {
+    fn judge(&mut self, variant: VariantId, launch: &Launch) -> Result<(), LabError> {
         let command = self.command(variant).line();
         let ending = launch.ending;
         match ending {
             Ending::Ready => Ok(()),
             Ending::TimedOut => {
-                Err(LabError::TimedOut { command, timeout_s: self.experiment.request.timeout_s })
+                Err(LabError::TimedOut { command, timeout_s: self.experiment.options.timeout_s })
             }
             _ if self.spec.until != Until::Exit => Err(LabError::NeverReady {
                 command,
@@ -97,7 +101,7 @@ impl<'a> Bench<'a> {
                 output: self.output_of(variant),
             }),
             Ending::Code(0) => Ok(()),
-            _ if self.experiment.request.ignores(ending) => Ok(()),
+            _ if self.experiment.options.ignores(ending) => Ok(()),
             _ => {
                 let mut output = self.output_of(variant);
                 output.push_str("\nTo measure it anyway, start a new run with --ignore-failure.");
@@ -107,14 +111,14 @@ impl<'a> Bench<'a> {
     }
 
     /// The last lines a failing program writes, from one more launch; empty where it writes none.
-    fn output_of(&mut self, variant: usize) -> String {
-        if self.seats[variant].exactly {
+    fn output_of(&mut self, variant: VariantId) -> String {
+        if self.seats[variant.index()].exactly {
             return String::new();
         }
         self.launch_with_output(variant).map_or(String::new(), |text| quoted_end(&text))
     }
 
-    fn launch_with_output(&mut self, variant: usize) -> Option<String> {
+    fn launch_with_output(&mut self, variant: VariantId) -> Option<String> {
         let mut file: File = tempfile::tempfile().ok()?;
         let command = self.command(variant).clone();
         let stdio = [self.null.as_raw_fd(), file.as_raw_fd(), file.as_raw_fd()];
@@ -154,9 +158,9 @@ fn describe(until: &Until) -> String {
 }
 
 impl Launching for Bench<'_> {
-    fn prepare(&mut self, variant: usize, round: i32) -> Result<(), LabError> {
-        let Variant { command, hooks, streams, .. } = &self.experiment.variants[variant];
-        let prepare = hooks.prepare.as_ref().or(self.experiment.request.prepare.as_ref());
+    fn prepare(&mut self, variant: VariantId, round: i32) -> Result<(), LabError> {
+        let Variant { command, hooks, streams, .. } = &self.experiment.variants[variant.index()];
+        let prepare = hooks.prepare.as_ref().or(self.experiment.options.prepare.as_ref());
         if let (Some(around), Some(prepare)) = (&mut self.around, prepare) {
             around.run(("--prepare", prepare), &streams.output)?;
         }
@@ -165,15 +169,15 @@ impl Launching for Bench<'_> {
             0.. => round.to_string(),
             _ => format!("warmup-{}", warm_up + i64::from(round)),
         };
-        self.seats[variant].renew(&mut self.launcher, command, number)
+        self.seats[variant.index()].renew(&mut self.launcher, command, number)
     }
 
-    fn chill(&mut self, variant: usize) -> Result<Option<ColdCheck>, LabError> {
-        self.chill.as_ref().map(|chill| chill.apply(variant)).transpose()
+    fn empty_cache(&mut self, variant: VariantId) -> Result<Option<ColdCheck>, LabError> {
+        self.emptier.as_ref().map(|emptier| emptier.empty(variant)).transpose()
     }
 
-    fn launch(&mut self, variant: usize) -> Result<Launch, LabError> {
-        let seat = &self.seats[variant];
+    fn launch(&mut self, variant: VariantId) -> Result<Launch, LabError> {
+        let seat = &self.seats[variant.index()];
         let launch = match self.spec.until {
             // Not once more for the peak of a small program.
             Until::Exit if seat.exactly => self.launcher.once(seat.slot, &self.spec)?.launch,
@@ -187,8 +191,8 @@ impl Launching for Bench<'_> {
         Ok(launch)
     }
 
-    fn conclude(&mut self, variant: usize) -> Result<(), LabError> {
-        let Variant { hooks, streams, .. } = &self.experiment.variants[variant];
+    fn conclude(&mut self, variant: VariantId) -> Result<(), LabError> {
+        let Variant { hooks, streams, .. } = &self.experiment.variants[variant.index()];
         match (&mut self.around, &hooks.conclude) {
             (Some(around), Some(conclude)) => around.run(("--conclude", conclude), &streams.output),
             _ => Ok(()),

@@ -1,4 +1,6 @@
-use model::Ending;
+//! Why launches end before their time.
+
+use model::{Ending, VariantId};
 use std::path::PathBuf;
 
 /// Why a run stopped before its end. What was measured until then is in the run folder.
@@ -8,6 +10,12 @@ pub enum LabError {
     /// A program could not be launched.
     #[error(transparent)]
     Launch(#[from] os::LaunchError),
+    /// Wine cannot be used, or has gone.
+    #[error(transparent)]
+    Wine(#[from] os::wine::WineError),
+    /// Nothing says where runs are kept.
+    #[error("neither XDG_CACHE_HOME nor HOME is set")]
+    NoDefaultFolder,
     /// A program failed.
     #[error("{command}: it {}{output}", describe(.ending))]
     Failed {
@@ -86,6 +94,35 @@ impl LabError {
     /// Whether the user ended the run.
     pub fn is_interrupt(&self) -> bool {
         matches!(self, LabError::Launch(os::LaunchError::Interrupted))
+    }
+}
+
+/// Why launches ended before their time, and whose launch it was.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Failure {
+    /// The variant that was to be launched; none where it is not about one.
+    pub variant: Option<VariantId>,
+    /// What happened.
+    pub error: LabError,
+}
+
+impl Failure {
+    /// What happened at a launch of this variant.
+    pub fn of(variant: VariantId, error: impl Into<LabError>) -> Failure {
+        Failure { variant: Some(variant), error: error.into() }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Failure {
+        Failure { variant: None, error }
+    }
+}
+
+impl From<Failure> for LabError {
+    fn from(failure: Failure) -> LabError {
+        failure.error
     }
 }
 

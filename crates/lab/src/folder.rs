@@ -88,6 +88,11 @@ impl RunFolder {
         Ok((folder, experiment, samples))
     }
 
+    /// What the run in a folder is of.
+    pub fn experiment(path: &Path) -> Result<Experiment, LabError> {
+        read_experiment(path)
+    }
+
     /// Reads a run without changing it.
     pub fn read(path: &Path) -> Result<(Experiment, Vec<Sample>), LabError> {
         let experiment = read_experiment(path)?;
@@ -248,7 +253,7 @@ fn read_samples(
 fn parse(line: &[u8], experiment: &Experiment) -> Result<Sample, String> {
     let sample: Sample = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     let (variant, variants) = (sample.variant, experiment.variants.len());
-    if variant as usize >= variants {
+    if variant.index() >= variants {
         return Err(format!("it is for variant {variant}, but the run has {variants} variants"));
     }
     Ok(sample)
@@ -286,7 +291,7 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Ending, Launch, Reading};
+    use model::{Ending, Launch, Reading, VariantId};
 
     fn sample() -> Sample {
         let launch = Launch {
@@ -300,7 +305,7 @@ mod tests {
             read_bytes: Reading::Value(1),
             left_running: 0,
         };
-        Sample { round: 0, position: 0, variant: 0, launch, cold: None }
+        Sample { round: 0, position: 0, variant: VariantId(0), launch, cold: None }
     }
 
     #[test]

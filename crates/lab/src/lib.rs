@@ -1,22 +1,32 @@
 //! The laboratory: which launch comes when, where its result is kept, and when there are enough.
 //!
-//! [`run`] walks a stored schedule, makes each launch through a [`Launching`] (the real one is
-//! [`Bench`], tests use an exact fake) and appends each sample to the [`RunFolder`] at once.
+//! [`measure`] takes a [`MeasureRequest`] and gives [`Measured`]: samples and results. In it,
+//! [`launch_rounds`] walks the stored schedule, makes each launch through a [`Launching`] (the real
+//! one is [`Bench`], tests use an exact fake) and appends each sample to the [`RunFolder`] at once.
+//! Whoever asks is told of every [`Event`] meanwhile.
 
 mod bench;
 mod cold;
+pub mod default_folder;
 mod error;
 mod folder;
 mod jobs;
+mod measure;
 mod precision;
-mod run;
+mod rounds;
+mod runner;
 mod schedule;
 pub mod sweep;
 
 pub use bench::Bench;
-pub use cold::Chill;
-pub use error::LabError;
+pub use cold::CacheEmptier;
+pub use error::{Failure, LabError};
 pub use folder::{RunFolder, Samples};
 pub use jobs::{JobsRequest, JobsResult, throughput};
-pub use run::{Launching, Progress, Stop, run};
-pub use schedule::order;
+pub use measure::{
+    Keep, MeasureRequest, Measured, ResumeRequest, ScheduleChanges, UNBOUNDED_ROUNDS, create,
+    experiment, launch_all, measure, moved, resume,
+};
+pub use rounds::{Event, Launching, Progress, Stop, launch_rounds};
+pub use runner::{ChanceFailures, Runner};
+pub use schedule::{fresh_seed, order};

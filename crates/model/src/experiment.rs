@@ -69,7 +69,7 @@ pub struct Schedule {
 
 /// How each launch is made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct LaunchOptions {
     /// When a launch counts as complete.
     pub until: Until,
     /// State of the page cache before each launch.
@@ -94,7 +94,7 @@ pub struct Request {
     pub prepare: Option<Command>,
 }
 
-impl Request {
+impl LaunchOptions {
     /// Whether a launch that ended like this counts all the same.
     pub fn ignores(&self, ending: Ending) -> bool {
         self.ignore_failure
@@ -118,5 +118,6 @@ pub struct Experiment {
     /// In which order.
     pub schedule: Schedule,
     /// In which manner.
-    pub request: Request,
+    #[serde(rename = "request")]
+    pub options: LaunchOptions,
 }

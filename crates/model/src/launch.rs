@@ -1,4 +1,4 @@
-use crate::Reading;
+use crate::{Reading, VariantId};
 use serde::{Deserialize, Serialize};
 
 /// When a launch counts as complete.
@@ -86,8 +86,8 @@ pub struct Sample {
     pub round: i32,
     /// Place within the round, from 0.
     pub position: u32,
-    /// Index into the experiment's variants.
-    pub variant: u32,
+    /// Which of the experiment's variants was launched.
+    pub variant: VariantId,
     /// What the launch cost.
     #[serde(flatten)]
     pub launch: Launch,

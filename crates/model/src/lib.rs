@@ -38,7 +38,7 @@ pub use address::{FileOffset, Rva, Va};
 pub use around::{Hooks, OutputTo, Streams};
 pub use command::{Command, quoted, quoted_path};
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
-pub use experiment::{EXPERIMENT_SCHEMA, Experiment, Request, Schedule, Variant};
+pub use experiment::{EXPERIMENT_SCHEMA, Experiment, LaunchOptions, Schedule, Variant};
 pub use explanation::{
     CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderGroup,
     FolderWork, ModuleReport, ProcessReport, Source,

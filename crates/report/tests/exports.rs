@@ -14,7 +14,7 @@ fn results() -> Results {
     let a = Made { name: "odd, name", argv, median_us: 835.0, noise: 0.03 };
     let b = Made { name: "B", argv: &["true"], median_us: 721.4, noise: 0.03 };
     run(&[a, b], 12, |sample| {
-        if sample.variant == 1 {
+        if sample.variant.0 == 1 {
             sample.launch.read_bytes = Reading::unavailable("no taskstats", "run as root");
         }
     })
@@ -70,14 +70,14 @@ fn troubles_keep_their_columns() {
     });
     let results = run(&made, 12, |sample| {
         let launch = &mut sample.launch;
-        if sample.variant == 1 {
+        if sample.variant.0 == 1 {
             launch.ending = model::Ending::Code(2);
             launch.peak_rss_kib = Reading::unavailable("gone", "");
             launch.minor_faults = Reading::unavailable("gone", "");
             launch.major_faults = Reading::unavailable("gone", "");
             launch.read_bytes = Reading::unavailable("gone", "");
         }
-        if sample.variant == 2 && sample.round == 3 {
+        if sample.variant.0 == 2 && sample.round == 3 {
             launch.ending = model::Ending::Signal(11);
         }
     });

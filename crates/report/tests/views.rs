@@ -171,7 +171,7 @@ fn a_comparison_with_missing_figures() {
     let results = run(&[EMACS, Made { name: "B", ..EMACS }], 12, |sample| {
         let launch = &mut sample.launch;
         launch.read_bytes = Reading::unavailable("this kernel keeps no I/O accounts", "");
-        if sample.variant == 1 {
+        if sample.variant.0 == 1 {
             launch.peak_rss_kib = Reading::unavailable("smaller than the launcher", "allow ptrace");
             launch.ending = Ending::Code(1);
         }

@@ -2,7 +2,7 @@ use crate::counters::{endings, lower_median, median_of, reading};
 use crate::{effect, summarise};
 use model::{
     ColdSummary, Effect, Experiment, RESULTS_SCHEMA, Reading, Results, Rules, Sample, Variant,
-    VariantResult,
+    VariantId, VariantResult,
 };
 use std::collections::BTreeMap;
 
@@ -55,9 +55,7 @@ pub fn times(experiment: &Experiment, samples: &[Sample]) -> Vec<Vec<f64>> {
 fn by_variant(experiment: &Experiment, samples: &[Sample]) -> Vec<Vec<Sample>> {
     let mut rounds = vec![BTreeMap::new(); experiment.variants.len()];
     for sample in samples.iter().filter(|sample| !sample.is_warm_up()) {
-        if let Some(rounds) = rounds.get_mut(sample.variant as usize) {
-            rounds.insert(sample.round, sample.clone());
-        }
+        rounds[sample.variant.index()].insert(sample.round, sample.clone());
     }
     rounds.into_iter().map(|rounds| rounds.into_values().collect()).collect()
 }
@@ -129,7 +127,7 @@ fn effects(
     by_variant: &[Vec<Sample>],
     rules: &Rules,
 ) -> (Vec<Effect>, usize) {
-    let mut rounds: BTreeMap<i32, BTreeMap<u32, f64>> = BTreeMap::new();
+    let mut rounds: BTreeMap<i32, BTreeMap<VariantId, f64>> = BTreeMap::new();
     for sample in by_variant.iter().flatten() {
         rounds.entry(sample.round).or_default().insert(sample.variant, sample.launch.total_us);
     }
@@ -137,7 +135,7 @@ fn effects(
     rounds.retain(|_, times| times.len() == by_variant.len());
     let incomplete = if by_variant.len() > 1 { all - rounds.len() } else { 0 };
     let times = |index: usize| -> Vec<f64> {
-        rounds.values().filter_map(|times| times.get(&(index as u32)).copied()).collect()
+        rounds.values().filter_map(|times| times.get(&VariantId::at(index)).copied()).collect()
     };
     let name = |index: usize| experiment.variants[index].name.as_str();
     let seed = experiment.schedule.seed;

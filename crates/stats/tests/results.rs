@@ -1,8 +1,8 @@
 //! From the launches of a run folder to what is printed.
 
 use model::{
-    CacheState, ColdCheck, Command, Ending, Experiment, Launch, Machine, Reading, Request, Rules,
-    Sample, Schedule, Until, Variant, Verdict,
+    CacheState, ColdCheck, Command, Ending, Experiment, Launch, LaunchOptions, Machine, Reading,
+    Rules, Sample, Schedule, Until, Variant, VariantId, Verdict,
 };
 use stats::results;
 
@@ -27,7 +27,7 @@ fn experiment(names: &[&str]) -> Experiment {
         },
         variants: names.iter().map(variant).collect(),
         schedule: Schedule { seed: 9, warm_up_rounds: 1, rounds: 12, ..Schedule::default() },
-        request: Request {
+        options: LaunchOptions {
             until: Until::Exit,
             cache: CacheState::Warm,
             cpu: None,
@@ -52,7 +52,7 @@ fn sample(round: i32, variant: u32, total_us: f64) -> Sample {
         read_bytes: Reading::Value(0),
         left_running: 0,
     };
-    Sample { round, position: 0, variant, launch, cold: None }
+    Sample { round, position: 0, variant: VariantId(variant), launch, cold: None }
 }
 
 #[test]

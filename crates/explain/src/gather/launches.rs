@@ -5,10 +5,12 @@ use super::{Recorder, reading};
 use crate::inputs::Inputs;
 use crate::time::median;
 use lab::{LabError, Launching};
-use model::{Launch, Reading, Sample, Schedule, Until};
+use model::{Launch, Reading, Sample, Schedule, Until, VariantId};
 use os::LaunchError;
 use std::time::Duration;
 
+/// The variant that is explained.
+const ONLY: VariantId = VariantId(0);
 /// Untraced launches before each traced one.
 const UNTRACED: u32 = 2;
 /// How much longer than untraced a launch that is recorded may take to be ready.
@@ -112,5 +114,6 @@ impl Untraced {
 }
 
 fn sample(round: i32, launching: &mut dyn Launching) -> Result<Sample, LabError> {
-    Ok(Sample { round, position: 0, variant: 0, launch: launching.launch(0)?, cold: None })
+    let launch = launching.launch(ONLY)?;
+    Ok(Sample { round, position: 0, variant: ONLY, launch, cold: None })
 }

@@ -80,8 +80,8 @@ pub fn gather(
     let null = os::launcher::dev_null()?;
     let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
     request.timeout =
-        Duration::try_from_secs_f64(experiment.request.timeout_s).unwrap_or(Duration::MAX);
-    request.cpu = experiment.request.cpu;
+        Duration::try_from_secs_f64(experiment.options.timeout_s).unwrap_or(Duration::MAX);
+    request.cpu = experiment.options.cpu;
     let options = Options { timeout: request.timeout, cpu: request.cpu, to_entry: false };
     let mut recorder = Recorder {
         command: &variant.command,
@@ -92,7 +92,7 @@ pub fn gather(
         step: Step { done: 0, of: traces + OTHER_STEPS + u32::from(hot), what: "" },
     };
     let mut inputs = Inputs::nothing(variant.command.clone(), "it was not recorded");
-    let until = &experiment.request.until;
+    let until = &experiment.options.until;
     inputs.until_ready = *until != Until::Exit;
     let samples = recorder.untraced_and_phases(traces, until, launching, &mut inputs)?;
     if hot {

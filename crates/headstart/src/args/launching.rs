@@ -3,18 +3,14 @@
 use super::around::AroundArgs;
 use super::values::{self, Ignored};
 use crate::exit::Usage;
-use crate::runs;
 use anyhow::Result;
 use clap::Args;
-use model::{CacheState, Request, Schedule, Until};
+use lab::{ScheduleChanges, UNBOUNDED_ROUNDS};
+use model::{CacheState, LaunchOptions, Schedule, Until};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Rounds at most where a precision is asked for and no number is given: the budget ends it.
-const ROUNDS_FOR_PRECISION: u32 = 1_000_000;
 const ROUNDS: u32 = 30;
-/// Seconds that `--precision` may take unless `--budget` says otherwise.
-const BUDGET_S: f64 = 60.0;
 /// Enough to bring a program's files into memory.
 const WARM_UP_ROUNDS: u32 = 2;
 
@@ -43,27 +39,21 @@ impl ScheduleArgs {
     /// The schedule of a new run.
     pub fn schedule(&self, cold: bool) -> Schedule {
         let mut schedule = Schedule {
-            seed: self.seed.unwrap_or_else(runs::fresh_seed),
+            seed: self.seed.unwrap_or_else(lab::fresh_seed),
             warm_up_rounds: self.warmup.unwrap_or(if cold { 0 } else { WARM_UP_ROUNDS }),
             rounds: ROUNDS,
             ..Schedule::default()
         };
-        self.change(&mut schedule);
+        self.changes().apply(&mut schedule);
         schedule
     }
 
-    /// Applies what was given to the schedule of a run that goes on.
-    pub fn change(&self, schedule: &mut Schedule) {
-        if let Some(precision) = self.precision {
-            schedule.precision = Some(precision);
-            schedule.rounds = ROUNDS_FOR_PRECISION;
-            schedule.budget_s = schedule.budget_s.or(Some(BUDGET_S));
-        }
-        if let Some(rounds) = self.runs {
-            schedule.rounds = rounds;
-        }
-        if let Some(budget) = self.budget {
-            schedule.budget_s = Some(budget.as_secs_f64());
+    /// What was given of it for a run that goes on.
+    pub fn changes(&self) -> ScheduleChanges {
+        ScheduleChanges {
+            rounds: self.runs,
+            precision: self.precision,
+            budget_s: self.budget.map(|budget| budget.as_secs_f64()),
         }
     }
 }
@@ -91,10 +81,10 @@ pub struct LaunchArgs {
 }
 
 impl LaunchArgs {
-    /// The request of warm launches.
-    pub fn request(&self) -> Request {
+    /// How warm launches are made.
+    pub fn options(&self) -> LaunchOptions {
         let quiet = || Some(os::host::quiet_cpu());
-        Request {
+        LaunchOptions {
             until: self.until.clone(),
             cache: CacheState::Warm,
             cpu: if self.no_pin { None } else { self.cpu.or_else(quiet) },
@@ -157,7 +147,7 @@ impl BoundsArgs {
         if let (Some(time), None) = (self.min_benchmarking_time, runs) {
             schedule.least_rounds = Some(self.min_runs.unwrap_or(schedule.rounds));
             schedule.least_s = Some(time.as_secs_f64());
-            schedule.rounds = self.max_runs.unwrap_or(ROUNDS_FOR_PRECISION);
+            schedule.rounds = self.max_runs.unwrap_or(UNBOUNDED_ROUNDS);
         }
         Ok(())
     }
@@ -218,13 +208,13 @@ impl MeasuredArgs {
         Ok(schedule)
     }
 
-    /// The request of a new run.
-    pub fn request(&self) -> Request {
-        Request {
+    /// How the launches of a new run are made.
+    pub fn options(&self) -> LaunchOptions {
+        LaunchOptions {
             // Whether all of it or the launch's own files: decided when that is tried.
             cache: if self.cold { CacheState::ColdEvicted } else { CacheState::Warm },
             realtime: self.realtime,
-            ..self.launch.request()
+            ..self.launch.options()
         }
     }
 }

@@ -1,13 +1,12 @@
 //! `headstart compare`: which of several commands starts faster.
 
 use crate::args::{LineArgs, MeasuredArgs, OutputArgs, ScheduleArgs, fraction, variants};
-use crate::run::Asked;
-use crate::{exit, output, run};
+use crate::measuring::{self, Asked};
+use crate::{exit, output};
 use anyhow::Result;
 use clap::{Args, Command, FromArgMatches};
 use model::{Results, Verdict};
 use os::launcher::Launcher;
-use report::Style;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -58,20 +57,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             Some(lines.variants)
         }
     };
-    let finished = run::run(launcher, variants, Asked { schedule, launching, output: wanted })?;
-    finished.print(wanted, view)?;
-    let too_slow = arguments.fail_if_slower.is_some_and(|limit| too_slow(&finished.results, limit));
-    finished.conclude(if too_slow { exit::NO } else { 0 })
-}
-
-/// One command is measured, several are compared.
-pub fn view(results: &Results, style: &Style) -> String {
-    let several = results.variants.len() > 1;
-    if several {
-        report::compare_view(results, style)
-    } else {
-        report::measure_view(results, style)
-    }
+    let asked = Asked { schedule, launching, output: wanted };
+    let measured = measuring::measure(launcher, variants, asked)?;
+    measuring::print(&measured.results, wanted)?;
+    let too_slow = arguments.fail_if_slower.is_some_and(|limit| too_slow(&measured.results, limit));
+    measuring::conclude(measured, if too_slow { exit::NO } else { 0 })
 }
 
 /// Says which commands are slower than the limit allows: only where a difference is proved.

@@ -1,7 +1,7 @@
 //! `headstart explain`: where the time of a launch goes.
 
 use crate::args::{CommandArgs, LaunchArgs};
-use crate::{exit, output, progress, runs};
+use crate::{exit, output, progress};
 use anyhow::Result;
 use explain::{Inputs, Wanted};
 use lab::{Bench, LabError, RunFolder, Samples};
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             if !error.is_interrupt() {
                 return Err(error.into());
             }
-            runs::say_ended(true, "explain", None);
+            output::say_ended(true, "explain", None);
             return Ok(ExitCode::from(exit::INTERRUPTED));
         }
     };
@@ -77,8 +77,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn experiment(arguments: &Arguments) -> Result<Experiment> {
     let command = arguments.launched.command()?;
     let variant = Variant::new(command.name(), command);
-    let request = arguments.launching.request();
-    Ok(runs::experiment(vec![variant], explain::schedule(arguments.runs), request))
+    let options = arguments.launching.options();
+    Ok(lab::experiment(vec![variant], explain::schedule(arguments.runs), options))
 }
 
 fn gather(

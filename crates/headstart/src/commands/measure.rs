@@ -1,9 +1,8 @@
 //! `headstart measure`: how long a launch takes.
 
-use super::compare;
 use crate::args::{LineArgs, MeasuredArgs, OutputArgs, ScheduleArgs, is_line, one_command, words};
-use crate::run::Asked;
-use crate::{commands::jobs, run};
+use crate::commands::{compare, jobs};
+use crate::measuring::{self, Asked};
 use anyhow::Result;
 use model::Variant;
 use os::launcher::Launcher;
@@ -66,9 +65,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         typed => Some(vec![arguments.variant(typed)?]),
     };
     let Arguments { schedule, launching, output, .. } = arguments;
-    let finished = run::run(launcher, variants, Asked { schedule, launching, output })?;
-    finished.print(output, compare::view)?;
-    finished.conclude(0)
+    let measured = measuring::measure(launcher, variants, Asked { schedule, launching, output })?;
+    measuring::print(&measured.results, output)?;
+    measuring::conclude(measured, 0)
 }
 
 impl Arguments {

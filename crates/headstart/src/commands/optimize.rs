@@ -13,7 +13,7 @@ use measured::{Asked, Measured};
 use model::bundle::Kept;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, Optimization, VariantState};
 use model::text::text;
-use model::{Request, Until};
+use model::{LaunchOptions, Until};
 use optimize::search::{Choice, trials};
 use optimize::{Launches, Optimisation, Place, Scratch, Subject, Terms, Trial, Verifier};
 use os::launcher::Launcher;
@@ -118,8 +118,8 @@ fn optimised(
     let command = arguments.launched.command()?;
     let choice = arguments.choice()?;
     let optimisations = choice.of(all).map_err(Usage)?;
-    let request = arguments.launching.request();
-    let terms = arguments.terms(&request)?;
+    let options = arguments.launching.options();
+    let terms = arguments.terms(&options)?;
     let place = arguments.out.as_deref().map(Place::claim).transpose()?;
     let mut scratch = Scratch::new()?;
     if arguments.cold {
@@ -135,7 +135,7 @@ fn optimised(
         line.show(share, format!("{} {}", step.what, step.name));
     })?;
     line.clear();
-    let asked = Asked { schedule: &arguments.schedule, request: &request };
+    let asked = Asked { schedule: &arguments.schedule, options: &options };
     let (warm, cold) = (launchers.warm, launchers.cold);
     let measured = measured::measure(asked, &subject, &mut found, (warm, cold))?;
     let mut optimization = optimization(&subject, &found, &measured, verifier.notes());
@@ -244,12 +244,12 @@ impl Arguments {
         Ok(Choice { only: self.only.clone(), skip: self.skip.clone(), without_aslr })
     }
 
-    fn terms(&self, request: &Request) -> Result<Terms> {
+    fn terms(&self, options: &LaunchOptions) -> Result<Terms> {
         let check = self.check.as_ref().map(|line| one_command(std::slice::from_ref(line)));
         Ok(Terms {
             timeout: self.launching.timeout,
             ignore_failure: self.launching.ignores_all()?,
-            cpu: request.cpu,
+            cpu: options.cpu,
             check: check.transpose()?,
         })
     }

@@ -77,15 +77,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn begin(arguments: &Arguments) -> Result<Session> {
     let (subject, sizes) = arguments.subject.subject()?;
     let unit = arguments.count.map_or(Unit::Us, Unit::from);
-    let request = arguments.launching.request();
-    if unit != Unit::Us && request.until != Until::Exit {
+    let options = arguments.launching.options();
+    if unit != Unit::Us && options.until != Until::Exit {
         let text = "--count counts work until a program ends; omit --until";
         return Err(Usage(text.to_owned()).into());
     }
     let plan = plan(subject, unit, sizes, arguments.sweep.budget);
     let schedule = schedule(arguments.sweep.seed, arguments.sweep.runs);
     let run = arguments.save.as_deref();
-    Session::begin(plan, schedule, request, run, run.is_some())
+    Session::begin(plan, schedule, options, run, run.is_some())
 }
 
 /// Makes the launches of a sweep; `printing` gets what they found, where that is anything.
@@ -96,7 +96,7 @@ pub fn sweep(
 ) -> Result<ExitCode> {
     let stop = match session.plan.unit {
         Unit::Us => timed::run(&mut session, launcher)
-            .and_then(|stop| session.runner.check().map(|()| stop)),
+            .and_then(|stop| Ok(session.runner.check().map(|()| stop)?)),
         unit => {
             drop(launcher);
             counted::run(&mut session, unit)

@@ -23,7 +23,7 @@ impl Around {
     /// `None` where nothing is run around the launches.
     pub fn of(experiment: &Experiment) -> Result<Option<Around>, LabError> {
         let plain = experiment.variants.iter().all(|variant| variant.hooks.is_empty());
-        if plain && experiment.request.prepare.is_none() {
+        if plain && experiment.options.prepare.is_none() {
             return Ok(None);
         }
         let output = temporary()?;

@@ -1,9 +1,9 @@
 //! A launcher whose every figure is known beforehand.
 
-use lab::{LabError, Launching, Progress, Samples, Stop};
+use lab::{Failure, LabError, Launching, Samples, Stop};
 use model::{
-    CacheState, ColdCheck, Command, EXPERIMENT_SCHEMA, Ending, Experiment, Launch, Machine,
-    Reading, Request, Sample, Schedule, Until, Variant,
+    CacheState, ColdCheck, Command, EXPERIMENT_SCHEMA, Ending, Experiment, Launch, LaunchOptions,
+    Machine, Reading, Sample, Schedule, Until, Variant, VariantId,
 };
 
 pub fn experiment(variants: usize, rounds: u32) -> Experiment {
@@ -28,7 +28,7 @@ pub fn experiment(variants: usize, rounds: u32) -> Experiment {
             .map(|number| Variant::new(number.to_string(), command(number)))
             .collect(),
         schedule: Schedule { seed: 42, warm_up_rounds: 2, rounds, ..Schedule::default() },
-        request: Request {
+        options: LaunchOptions {
             until: Until::Exit,
             cache: CacheState::Warm,
             cpu: None,
@@ -53,10 +53,10 @@ pub struct Fake {
     pub fail_at: Option<usize>,
     /// How long a launch really takes.
     pub pause: std::time::Duration,
-    pub launched: Vec<usize>,
-    pub prepared: Vec<(usize, i32)>,
-    pub concluded: Vec<usize>,
-    pub chilled: Vec<usize>,
+    pub launched: Vec<VariantId>,
+    pub prepared: Vec<(VariantId, i32)>,
+    pub concluded: Vec<VariantId>,
+    pub emptied: Vec<VariantId>,
 }
 
 impl Fake {
@@ -70,7 +70,7 @@ impl Fake {
             launched: Vec::new(),
             prepared: Vec::new(),
             concluded: Vec::new(),
-            chilled: Vec::new(),
+            emptied: Vec::new(),
         }
     }
 
@@ -81,24 +81,24 @@ impl Fake {
 }
 
 impl Launching for Fake {
-    fn prepare(&mut self, variant: usize, round: i32) -> Result<(), LabError> {
+    fn prepare(&mut self, variant: VariantId, round: i32) -> Result<(), LabError> {
         self.prepared.push((variant, round));
         Ok(())
     }
 
-    fn conclude(&mut self, variant: usize) -> Result<(), LabError> {
+    fn conclude(&mut self, variant: VariantId) -> Result<(), LabError> {
         self.concluded.push(variant);
         Ok(())
     }
 
-    fn chill(&mut self, variant: usize) -> Result<Option<ColdCheck>, LabError> {
-        self.chilled.push(variant);
+    fn empty_cache(&mut self, variant: VariantId) -> Result<Option<ColdCheck>, LabError> {
+        self.emptied.push(variant);
         let resident_pages = Reading::Value(7);
         let (state, files, total_pages) = (CacheState::ColdEvicted, 1, 9);
         Ok(Some(ColdCheck { state, files, total_pages, resident_pages }))
     }
 
-    fn launch(&mut self, variant: usize) -> Result<Launch, LabError> {
+    fn launch(&mut self, variant: VariantId) -> Result<Launch, LabError> {
         if self.fail_at == Some(self.next) {
             let (ending, output) = (Ending::Code(3), String::new());
             return Err(LabError::Failed { command: "fake".to_owned(), ending, output });
@@ -141,8 +141,8 @@ pub fn go_on(
     done: &mut Vec<Sample>,
     fake: &mut Fake,
     kept: &mut dyn Samples,
-) -> Result<Stop, LabError> {
-    lab::run(experiment, done, fake, kept, &mut |_: Progress| ())
+) -> Result<Stop, Failure> {
+    lab::launch_rounds(experiment, done, fake, kept, &mut |_| ())
 }
 
 /// A whole run in memory.

@@ -2,9 +2,9 @@
 
 use crate::fake::{Fake, experiment, go_on, scattered, whole};
 use lab::Stop;
-use model::Sample;
+use model::{Sample, VariantId};
 
-fn variants(samples: &[Sample]) -> Vec<u32> {
+fn variants(samples: &[Sample]) -> Vec<VariantId> {
     samples.iter().map(|sample| sample.variant).collect()
 }
 
@@ -19,7 +19,7 @@ fn every_round_has_every_variant_in_an_order_of_its_own() {
         let order = variants(launches);
         let mut sorted = order.clone();
         sorted.sort_unstable();
-        assert_eq!(sorted, [0, 1, 2, 3]);
+        assert_eq!(sorted, [0, 1, 2, 3].map(VariantId));
         orders.push(order);
     }
     orders.sort();
@@ -41,11 +41,11 @@ fn preparation_comes_before_every_launch_and_conclusion_after_it() {
     let mut fake = Fake::new(scattered);
     let mut done = Vec::new();
     go_on(&experiment(3, 5), &mut done, &mut fake, &mut Vec::new()).unwrap();
-    let prepared: Vec<_> = done.iter().map(|s| (s.variant as usize, s.round)).collect();
+    let prepared: Vec<_> = done.iter().map(|s| (s.variant, s.round)).collect();
     assert_eq!(fake.prepared, prepared);
     assert_eq!((fake.prepared.len(), fake.prepared[0].1), (21, -2));
     assert_eq!(fake.concluded, fake.launched);
-    assert_eq!(fake.chilled, fake.launched);
+    assert_eq!(fake.emptied, fake.launched);
     assert!(done.iter().all(|sample| sample.cold.is_some()));
 }
 
@@ -90,6 +90,8 @@ fn a_failure_keeps_what_was_measured() {
     let (mut done, mut kept) = (Vec::new(), Vec::new());
     let error = go_on(&experiment(3, 5), &mut done, &mut fake, &mut kept).unwrap_err();
     assert!(error.to_string().contains("exit code 3"), "{error}");
+    let failed = whole(&experiment(3, 5), scattered).0[10].variant;
+    assert_eq!(error.variant, Some(failed), "whose launch it was is known");
     assert_eq!(kept, whole(&experiment(3, 5), scattered).0[..10]);
     assert_eq!(done, kept);
 }
@@ -103,7 +105,7 @@ fn a_run_may_ask_for_a_least_time_and_a_least_number_of_rounds() {
         // Launches of 0.1 s.
         let (done, stop) = whole(&asked, |_| 100_000.0);
         assert_eq!(stop, Stop::Rounds);
-        done.iter().filter(|sample| sample.round >= 0 && sample.variant == 0).count()
+        done.iter().filter(|sample| sample.round >= 0 && sample.variant == VariantId(0)).count()
     };
     assert_eq!(rounds(0.95, 1, 1000), 10, "the time decides");
     assert_eq!(rounds(0.95, 25, 1000), 25, "the least number of rounds decides");

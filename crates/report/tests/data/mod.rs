@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test file uses a part of the data")]
 
 use model::{
-    CacheState, ColdCheck, Command, Ending, Experiment, Launch, Machine, Reading, Request, Results,
-    Rules, Sample, Schedule, Until, Variant,
+    CacheState, ColdCheck, Command, Ending, Experiment, Launch, LaunchOptions, Machine, Reading,
+    Results, Rules, Sample, Schedule, Until, Variant, VariantId,
 };
 use report::Style;
 
@@ -58,7 +58,8 @@ fn sample(round: u32, variant: u32, made: &Made) -> Sample {
         read_bytes: Reading::Value(0),
         left_running: 0,
     };
-    Sample { round: round as i32, position: variant, variant, launch, cold: None }
+    let round = round as i32;
+    Sample { round, position: variant, variant: VariantId(variant), launch, cold: None }
 }
 
 /// A fraction that looks random: the finaliser of SplitMix64 (Steele, Lea & Flood 2014).
@@ -92,7 +93,7 @@ fn experiment(made: &[Made], rounds: u32) -> Experiment {
         },
         variants: made.iter().map(variant).collect(),
         schedule: Schedule { seed: 1, warm_up_rounds: 1, rounds, ..Schedule::default() },
-        request: Request {
+        options: LaunchOptions {
             until: Until::Exit,
             cache: CacheState::Warm,
             cpu: Some(2),

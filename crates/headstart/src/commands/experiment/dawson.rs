@@ -86,9 +86,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let sizes = (0..SIZES).map(|step| step * STEP).collect();
     let plan = scale::plan(subject, Unit::Us, sizes, arguments.sweep.budget);
     let schedule = scale::schedule(arguments.sweep.seed, arguments.sweep.runs);
-    let request = arguments.launching.request();
+    let options = arguments.launching.options();
     // Half a gigabyte that can be generated again in a second is not kept.
-    let session = Session::begin(plan, schedule, request, arguments.save.as_deref(), false)?;
+    let session = Session::begin(plan, schedule, options, arguments.save.as_deref(), false)?;
     scale::sweep(session, launcher, |session, scale| {
         if let Some(folder) = &session.folder {
             keep(scale, folder.path())?;

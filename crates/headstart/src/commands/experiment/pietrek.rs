@@ -8,12 +8,12 @@ mod places;
 mod table;
 
 use crate::args::{FormatArg, OldRun, PietrekSize};
+use crate::exit::FileError;
 use crate::exit::Usage;
-use crate::runner::Runner;
-use crate::{exit, output, runs};
+use crate::{exit, output};
 use anyhow::Result;
 use forms::Form;
-use lab::Stop;
+use lab::{Runner, Stop};
 use model::CacheState;
 use model::load_table::LoadTable;
 use model::published::PublishedLoads;
@@ -136,7 +136,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let beside = arguments.beside.as_deref().map(|file| beside::read(file, &forms)).transpose()?;
     let cpu = arguments.cpu.unwrap_or_else(os::host::quiet_cpu);
     let runner = Runner::of(arguments.format.into(), Some(cpu))?;
-    let folder = runs::claim(arguments.save.as_deref(), Path::new("pietrek"))?;
+    let folder = claim(arguments.save.as_deref(), Path::new("pietrek"))?;
     let places = places::all(&arguments.on, &folder, &base, &forms)?;
     let setting = Setting { arguments, forms: &forms, runner, cpu, folder: &folder };
     let mut table = table::empty(&base, &setting);
@@ -152,7 +152,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         table.notes.extend(OF_WINE.map(str::to_owned));
     }
     if stop == Stop::Interrupted {
-        runs::say_ended(true, "experiment", None);
+        output::say_ended(true, "experiment", None);
     }
     keep(&table, &folder)?;
     print(&table, &folder, arguments.json)?;
@@ -160,6 +160,31 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Stop::Interrupted => ExitCode::from(exit::INTERRUPTED),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// A new folder for an experiment of several runs: the one that was asked for, or one in the
+/// default place.
+///
+/// # Errors
+/// It cannot be made, or is not empty.
+fn claim(asked: Option<&Path>, name: &Path) -> Result<PathBuf> {
+    let none =
+        |_| Usage("neither XDG_CACHE_HOME nor HOME is set; name a folder with --save".to_owned());
+    let folder = match asked {
+        Some(path) => path.to_owned(),
+        None => lab::default_folder::new(name).map_err(none)?,
+    };
+    let failed = |source| FileError {
+        path: folder.display().to_string(),
+        source,
+        remedy: "choose another folder with --save",
+    };
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    if std::fs::read_dir(&folder).map_err(failed)?.next().is_some() {
+        let folder = folder.display();
+        return Err(Usage(format!("{folder} is not empty: name a new folder with --save")).into());
+    }
+    Ok(folder)
 }
 
 /// Launches all forms in one state of the cache and adds the columns.

@@ -1,10 +1,10 @@
 //! Launches of the original and of all verified variants, in turns.
 
 use crate::args::ScheduleArgs;
-use crate::{progress, run, runs};
+use crate::progress::Line;
 use anyhow::Result;
-use lab::{LabError, Stop};
-use model::{CacheState, Ending, Experiment, Request, Results, Rules, Variant};
+use lab::{Failure, Keep, LabError, MeasureRequest, Stop};
+use model::{CacheState, Ending, LaunchOptions, Results, Variant};
 use optimize::choice::DEFAULT;
 use optimize::{Outcome, Subject, Trial};
 use os::launcher::Launcher;
@@ -16,7 +16,7 @@ pub struct Asked<'a> {
     /// How often.
     pub schedule: &'a ScheduleArgs,
     /// Warm launches.
-    pub request: &'a Request,
+    pub options: &'a LaunchOptions,
 }
 
 /// What was measured.
@@ -61,23 +61,25 @@ fn series(
     loop {
         let variants = variants(subject, trials);
         let cache = if cold { CacheState::ColdEvicted } else { CacheState::Warm };
-        let request = Request { cache, ..asked.request.clone() };
-        let experiment = runs::experiment(variants, asked.schedule.schedule(cold), request);
-        let (mut samples, mut notes) = (Vec::new(), Vec::new());
-        let kept = (&mut None, &mut notes);
-        match run::launches(launcher, &experiment, &mut samples, kept, &progress::Line::new()) {
+        let request = MeasureRequest {
+            variants,
+            schedule: asked.schedule.schedule(cold),
+            options: LaunchOptions { cache, ..asked.options.clone() },
+            keep: Keep::Nowhere,
+        };
+        let line = Line::new();
+        let measured = lab::measure(launcher, request, &mut |event| line.observe(event))?;
+        match measured.stop {
             Ok(Stop::Interrupted) => return Err(LaunchError::Interrupted.into()),
             Ok(_) => {
-                let mut results = stats::results(&experiment, &samples, &Rules::default());
-                results.notes.splice(0..0, notes);
-                judge(&results, subject.observed[0].ending, trials);
-                return Ok(results);
+                judge(&measured.results, subject.observed[0].ending, trials);
+                return Ok(measured.results);
             }
-            Err(error) => {
-                let Some(trial) = blamed(&error, &experiment, trials) else {
-                    return Err(error.into());
+            Err(failure) => {
+                let Some(trial) = blamed(&failure, &measured.experiment.variants, trials) else {
+                    return Err(failure.error.into());
                 };
-                trial.outcome = Outcome::Failed(format!("while it was measured, {error}"));
+                trial.outcome = Outcome::Failed(format!("while it was measured, {failure}"));
                 // The one before went with its bench.
                 launcher = Launcher::start()?;
             }
@@ -96,22 +98,17 @@ fn variants(subject: &Subject, trials: &[Trial]) -> Vec<Variant> {
 
 /// The variant that is at fault; `None` where it is the original, or none.
 fn blamed<'a>(
-    error: &LabError,
-    experiment: &Experiment,
+    failure: &Failure,
+    variants: &[Variant],
     trials: &'a mut [Trial],
 ) -> Option<&'a mut Trial> {
-    let command = match error {
-        LabError::Failed { command, .. } | LabError::TimedOut { command, .. } => command,
-        // One that could not be started: of that no command is told.
-        LabError::Launch(error) if error.kind() == FailureKind::Program => {
-            let gone = |trial: &&mut Trial| {
-                trial.verified().is_some_and(|built| os::program::refusal(&built.run).is_some())
-            };
-            return trials.iter_mut().find(gone);
-        }
+    match &failure.error {
+        LabError::Failed { .. } | LabError::TimedOut { .. } => {}
+        // One that could not be started.
+        LabError::Launch(error) if error.kind() == FailureKind::Program => {}
         _ => return None,
-    };
-    let variant = experiment.variants.iter().skip(1).find(|v| v.command.line() == *command)?;
+    }
+    let variant = &variants[failure.variant?.index()];
     trials.iter_mut().find(|trial| trial.name() == variant.name)
 }
 

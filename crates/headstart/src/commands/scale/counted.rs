@@ -42,7 +42,7 @@ impl Counting<anyhow::Error> for Counter<'_> {
     }
 
     fn count(&mut self, command: &Command, limit: Duration) -> Result<Option<u64>> {
-        let request = &self.session.experiment.request;
+        let request = &self.session.experiment.options;
         let timeout = Duration::try_from_secs_f64(request.timeout_s).unwrap_or(Duration::MAX);
         let options = Options { timeout: timeout.min(limit), cpu: request.cpu, to_entry: false };
         let counted = match self.unit {

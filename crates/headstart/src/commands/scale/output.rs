@@ -3,8 +3,8 @@
 use super::session::Session;
 use super::subject;
 use crate::output;
-use crate::runner::Runner;
 use anyhow::{Context, Result};
+use lab::Runner;
 use model::Reading;
 use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
 use report::chart::{Chart, svg};

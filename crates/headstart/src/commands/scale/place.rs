@@ -1,8 +1,8 @@
 //! Where generated workloads live.
 
 use super::{subject, workloads};
-use crate::runner::Runner;
 use anyhow::{Context, Result};
+use lab::Runner;
 use lab::sweep::Subject;
 use model::Command;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ impl Place {
             self.remove_incomplete(&folder)?;
             files.write_to(&folder)?;
         }
-        runner.command(&program)
+        Ok(runner.command(&program)?)
     }
 
     /// Removes a workload that was not written to its end: only inside the run's own folder, of

@@ -2,13 +2,12 @@
 
 use super::place::Place;
 use super::workloads;
-use crate::runner::Runner;
-use crate::{exit, runs};
+use crate::{exit, output};
 use anyhow::Result;
 use lab::sweep::{PLAN, PLAN_SCHEMA, Plan, Subject, WARM_UP_ROUNDS};
-use lab::{LabError, RunFolder, Samples, Stop};
+use lab::{Keep, LabError, RunFolder, Runner, Samples, Stop};
 use model::growth::Unit;
-use model::{Command, Experiment, Format, Request, Sample, Schedule};
+use model::{Command, Experiment, Format, LaunchOptions, Sample, Schedule};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -36,7 +35,7 @@ pub fn plan(subject: Subject, unit: Unit, sizes: Vec<u64>, budget: Option<Durati
 /// The schedule of a sweep; its budget is the plan's.
 pub fn schedule(seed: Option<u64>, rounds: Option<u32>) -> Schedule {
     Schedule {
-        seed: seed.unwrap_or_else(runs::fresh_seed),
+        seed: seed.unwrap_or_else(lab::fresh_seed),
         warm_up_rounds: WARM_UP_ROUNDS,
         rounds: rounds.unwrap_or(ROUNDS),
         ..Schedule::default()
@@ -44,12 +43,12 @@ pub fn schedule(seed: Option<u64>, rounds: Option<u32>) -> Schedule {
 }
 
 /// What loads the images of the plan.
-fn runner(plan: &Plan, request: &Request) -> Result<Runner> {
+fn runner(plan: &Plan, options: &LaunchOptions) -> Result<Runner> {
     let format = match &plan.subject {
         Subject::Workload { format, .. } => *format,
         _ => Format::Elf,
     };
-    Runner::of(format, request.cpu)
+    Ok(Runner::of(format, options.cpu)?)
 }
 
 /// The entries are those that `workload::Dawson` emits.
@@ -111,18 +110,19 @@ impl Session {
     pub fn begin(
         plan: Plan,
         schedule: Schedule,
-        request: Request,
+        options: LaunchOptions,
         run: Option<&Path>,
         keep: bool,
     ) -> Result<Session> {
-        let runner = runner(&plan, &request)?;
-        let experiment = runs::experiment(Vec::new(), schedule, request);
-        let (folder, note) = runs::create(run, Path::new("scale"), &experiment)?;
+        let runner = runner(&plan, &options)?;
+        let experiment = lab::experiment(Vec::new(), schedule, options);
+        let keep_in = run.map_or(Keep::ByDefault, |run| Keep::In(run.to_owned()));
+        let (folder, unkept) = lab::create(&keep_in, Path::new("scale"), &experiment)?;
         if let Some(folder) = &folder {
             plan.write(folder)?;
         }
         let place = Place::new(folder.as_ref().map(RunFolder::path), !keep)?;
-        let notes = note.into_iter().chain(foreign(&plan)).collect();
+        let notes = unkept.iter().map(output::unkept).chain(foreign(&plan)).collect();
         let (samples, resumed, started) = (Vec::new(), false, Instant::now());
         Ok(Session { plan, experiment, samples, folder, place, runner, notes, resumed, started })
     }
@@ -138,9 +138,9 @@ impl Session {
         if let Some(budget) = budget {
             plan.budget_s = budget.as_secs_f64();
         }
-        let notes = runs::moved(&experiment).into_iter().chain(foreign(&plan)).collect();
+        let notes = lab::moved(&experiment).into_iter().chain(foreign(&plan)).collect();
         let place = Place::new(Some(path), false)?;
-        let runner = runner(&plan, &experiment.request)?;
+        let runner = runner(&plan, &experiment.options)?;
         let (folder, resumed, started) = (Some(folder), true, Instant::now());
         Ok(Session { plan, experiment, samples, folder, place, runner, notes, resumed, started })
     }
@@ -178,7 +178,7 @@ impl Session {
                 let _ = std::fs::remove_file(folder.path().join(PLAN));
                 folder.discard();
             } else {
-                runs::say_ended(interrupted, "scale", Some(folder.path()));
+                output::say_ended(interrupted, "scale", Some(folder.path()));
             }
         }
         match stop {

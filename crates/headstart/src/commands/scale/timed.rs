@@ -5,8 +5,8 @@ use super::subject::variant_name;
 use crate::progress;
 use anyhow::Result;
 use lab::sweep::{Trying, choose, launch_all};
-use lab::{Bench, LabError, Launching, Stop};
-use model::{Command, Experiment, Until, Variant};
+use lab::{Bench, Failure, LabError, Launching, Stop};
+use model::{Command, Experiment, Until, Variant, VariantId};
 use os::launcher::Launcher;
 use std::time::{Duration, Instant};
 
@@ -46,29 +46,28 @@ fn launch(session: &mut Session, mut launcher: Launcher, line: &progress::Line) 
     let mut failures = session.runner.failures();
     let stop = loop {
         match launch_left(session, launcher, line) {
-            Err(error) if failures.go_on(&error, session.samples.len()) => {
+            Err(failure) if failures.go_on(&failure.error, session.samples.len()) => {
                 launcher = Launcher::start()?;
             }
             stop => break stop,
         }
     };
     session.notes.extend(failures.note());
-    Ok(stop?)
+    Ok(stop.map_err(LabError::from)?)
 }
 
 fn launch_left(
     session: &mut Session,
     launcher: Launcher,
     line: &progress::Line,
-) -> Result<Stop, LabError> {
+) -> Result<Stop, Failure> {
     let mut experiment = session.experiment.clone();
     let left_s = session.plan.budget_s - session.elapsed_s();
     experiment.schedule.budget_s = Some(left_s.max(0.0));
     let mut samples = std::mem::take(&mut session.samples);
     let launched = Bench::new(&experiment, launcher, None).and_then(|mut bench| {
-        launch_all(&experiment, &mut samples, &mut bench, session, &mut |progress| {
-            let (share, text) = progress::of_run(&progress, experiment.schedule.budget_s, None);
-            line.show(share, text);
+        launch_all(&experiment, &mut samples, &mut bench, session, &mut |event| {
+            line.observe(event);
         })
     });
     session.samples = samples;
@@ -88,24 +87,24 @@ impl Trying<anyhow::Error> for Trials<'_> {
 
     fn attempt(&mut self, command: &Command, limit: Duration) -> Result<Option<f64>> {
         let session = self.session;
-        let timeout_s = session.experiment.request.timeout_s;
+        let timeout_s = session.experiment.options.timeout_s;
         let variant = Variant::new(String::new(), command.clone());
         let mut only = Experiment { variants: vec![variant], ..session.experiment.clone() };
-        only.request.timeout_s = timeout_s.min(limit.as_secs_f64());
-        let mut bench = Bench::new(&only, Launcher::start()?, None)?;
+        only.options.timeout_s = timeout_s.min(limit.as_secs_f64());
+        let mut bench = Bench::new(&only, Launcher::start()?, None).map_err(LabError::from)?;
         let began = Instant::now();
-        let mut launched = bench.launch(0);
+        let mut launched = bench.launch(VariantId(0));
         if let Err(error) = &launched
             && session.runner.failures().go_on(error, 0)
         {
-            launched = bench.launch(0);
+            launched = bench.launch(VariantId(0));
         }
         match launched {
             // The extra launch that tells a small program's peak is made once, not every time.
-            Ok(launch) if only.request.until == Until::Exit => Ok(Some(launch.total_us / 1e6)),
+            Ok(launch) if only.options.until == Until::Exit => Ok(Some(launch.total_us / 1e6)),
             // Ending a program that was ready takes time as well.
             Ok(_) => Ok(Some(began.elapsed().as_secs_f64())),
-            Err(LabError::TimedOut { .. }) if only.request.timeout_s < timeout_s => Ok(None),
+            Err(LabError::TimedOut { .. }) if only.options.timeout_s < timeout_s => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,9 +1,9 @@
 use super::Setting;
 use super::places::Place;
-use crate::{progress, run, runs};
+use crate::progress::Line;
 use anyhow::Result;
-use lab::{RunFolder, Stop};
-use model::{CacheState, Experiment, Request, Sample, Schedule, Until, Variant};
+use lab::{LabError, RunFolder, Stop};
+use model::{CacheState, Experiment, LaunchOptions, Sample, Schedule, Until, Variant};
 use os::launcher::Launcher;
 use std::time::Instant;
 
@@ -39,13 +39,13 @@ pub fn all(
     }
     let warm = state == CacheState::Warm;
     let schedule = Schedule {
-        seed: arguments.seed.unwrap_or_else(runs::fresh_seed),
+        seed: arguments.seed.unwrap_or_else(lab::fresh_seed),
         warm_up_rounds: if warm { WARM_UP_ROUNDS } else { 0 },
         rounds: arguments.runs.unwrap_or(if warm { WARM_ROUNDS } else { COLD_ROUNDS }),
         budget_s: Some(arguments.share_s()),
         ..Schedule::default()
     };
-    let request = Request {
+    let options = LaunchOptions {
         until: Until::Exit,
         cache: state,
         cpu: Some(*cpu),
@@ -55,7 +55,7 @@ pub fn all(
         ignored_codes: Vec::new(),
         prepare: None,
     };
-    let experiment = runs::experiment(variants, schedule, request);
+    let experiment = lab::experiment(variants, schedule, options);
     let name = if warm { "warm" } else { "cold" };
     let mut kept = Some(RunFolder::create(&folder.join(name), &experiment)?);
     let (mut samples, mut notes) = (Vec::new(), Vec::new());
@@ -63,7 +63,10 @@ pub fn all(
     let mut left = experiment.clone();
     let stop = loop {
         let where_to = (&mut kept, &mut notes);
-        match run::launches(launcher, &left, &mut samples, where_to, &progress::Line::new()) {
+        let line = Line::new();
+        let stop =
+            lab::launch_all(launcher, &left, &mut samples, where_to, &mut |e| line.observe(e));
+        match stop.map_err(LabError::from) {
             // What was launched before is worth a table.
             Err(error) if error.is_interrupt() => break Stop::Interrupted,
             Err(error) if failures.go_on(&error, samples.len()) => launcher = Launcher::start()?,

@@ -3,7 +3,7 @@ use super::forms::{Form, words};
 use super::launches::Launched;
 use super::places::Place;
 use model::load_table::{LOAD_TABLE_SCHEMA, LoadCell, LoadColumn, LoadRow, LoadTable};
-use model::{CacheState, Reading, Results, Rules, Sample, Variant};
+use model::{CacheState, Reading, Results, Rules, Sample, Variant, VariantId};
 use workload::Pietrek;
 
 /// The table before anything was launched.
@@ -50,9 +50,8 @@ fn of_place(launched: &Launched, first: usize, count: usize) -> Results {
     let mut experiment = launched.experiment.clone();
     experiment.variants = experiment.variants.into_iter().skip(first).take(count).collect();
     let own = |sample: &Sample| {
-        let variant = (sample.variant as usize).checked_sub(first)?;
-        let variant = (variant < count).then_some(variant as u32)?;
-        Some(Sample { variant, ..sample.clone() })
+        let index = sample.variant.index().checked_sub(first).filter(|index| *index < count)?;
+        Some(Sample { variant: VariantId::at(index), ..sample.clone() })
     };
     let samples: Vec<Sample> = launched.samples.iter().filter_map(own).collect();
     stats::results(&experiment, &samples, &Rules::default())

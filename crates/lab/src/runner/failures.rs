@@ -1,8 +1,10 @@
-use lab::LabError;
+//! Launches under Wine that fail by chance, and are made again.
+
+use crate::LabError;
 
 /// Launches that failed for no reason of their own: Wine 8.0 ends with exit code 1 and without a
 /// word once in some thousands of launches of whatever program.
-pub struct Failures {
+pub struct ChanceFailures {
     by_chance: bool,
     /// Launches that had been made before the latest one.
     at: Option<usize>,
@@ -12,10 +14,10 @@ pub struct Failures {
 /// More than one launch in so many is no chance.
 const RARE: usize = 100;
 
-impl Failures {
+impl ChanceFailures {
     /// None yet; `by_chance` says whether there may be any.
-    pub fn new(by_chance: bool) -> Failures {
-        Failures { by_chance, at: None, count: 0 }
+    pub fn new(by_chance: bool) -> ChanceFailures {
+        ChanceFailures { by_chance, at: None, count: 0 }
     }
 
     /// Whether to go on after `error`, with the launch that failed: not where that fails again,
@@ -47,8 +49,8 @@ mod tests {
     }
 
     #[test]
-    fn rare_failures_of_wine_are_gone_on_from() {
-        let none = || Failures::new(true);
+    fn rare_failures_of_wine_do_not_end_the_launches() {
+        let none = || ChanceFailures::new(true);
         let mut failures = none();
         assert_eq!(failures.note(), None);
         assert!(failures.go_on(&failed(), 50));
@@ -59,6 +61,6 @@ mod tests {
         let mut rare = none();
         assert!(rare.go_on(&failed(), 10) && rare.go_on(&failed(), 110));
         assert!(!none().go_on(&LabError::Cold(String::new()), 10));
-        assert!(!Failures::new(false).go_on(&failed(), 10));
+        assert!(!ChanceFailures::new(false).go_on(&failed(), 10));
     }
 }

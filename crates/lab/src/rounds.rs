@@ -1,25 +1,38 @@
+//! Makes the launches of a schedule, round by round, until there are enough.
+
 use crate::precision::{is_checkpoint, widest};
-use crate::{LabError, Samples, order};
-use model::{ColdCheck, Experiment, Launch, Sample};
+use crate::{Failure, LabError, Samples, order};
+use model::{ColdCheck, Experiment, Launch, Sample, VariantId};
 use std::collections::HashSet;
 
 /// Makes launches. The real one is [`crate::Bench`].
 pub trait Launching {
     /// What a variant asks for before each of its launches.
-    fn prepare(&mut self, variant: usize, round: i32) -> Result<(), LabError>;
-    /// Empties the cache before a launch where that is asked for.
-    fn chill(&mut self, variant: usize) -> Result<Option<ColdCheck>, LabError>;
+    fn prepare(&mut self, variant: VariantId, round: i32) -> Result<(), LabError>;
+    /// Empties the page cache before a launch where that is asked for.
+    fn empty_cache(&mut self, variant: VariantId) -> Result<Option<ColdCheck>, LabError>;
     /// One launch.
-    fn launch(&mut self, variant: usize) -> Result<Launch, LabError>;
+    fn launch(&mut self, variant: VariantId) -> Result<Launch, LabError>;
     /// What a variant asks for after each of its launches.
-    fn conclude(&mut self, variant: usize) -> Result<(), LabError>;
-    /// Seconds since the run began or was resumed.
+    fn conclude(&mut self, variant: VariantId) -> Result<(), LabError>;
+    /// Seconds since the launches began or were resumed.
     fn elapsed_s(&self) -> f64;
     /// Whether the user wants to stop.
     fn interrupted(&self) -> bool;
 }
 
-/// How far a run is.
+/// What happens while launches are made, for whoever shows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    /// The files that launches map are looked for, so that the page cache can be emptied of them.
+    FindingFiles,
+    /// A launch is over.
+    Launched(Progress),
+    /// The last launch is over.
+    Over,
+}
+
+/// How far the rounds of a schedule are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Counted rounds that are complete.
@@ -30,26 +43,15 @@ pub struct Progress {
     pub warming_up: bool,
     /// Widest interval so far, where a precision is asked for.
     pub width: Option<f64>,
+    /// The precision that is asked for.
+    pub precision: Option<f64>,
     /// Seconds spent.
     pub elapsed_s: f64,
-    /// Launch time of the latest launch.
-    pub latest_us: f64,
+    /// Seconds after which the launches end.
+    pub budget_s: Option<f64>,
 }
 
-impl Progress {
-    fn after(sample: &Sample, rounds_at_most: u32) -> Self {
-        Progress {
-            rounds: sample.round.max(0) as u32,
-            rounds_at_most,
-            warming_up: sample.is_warm_up(),
-            width: None,
-            elapsed_s: 0.0,
-            latest_us: sample.launch.total_us,
-        }
-    }
-}
-
-/// Why a run ended without an error.
+/// Why launches ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// All rounds are done.
@@ -63,34 +65,40 @@ pub enum Stop {
 }
 
 /// Walks the schedule from where `done` left off; appends each sample to `kept` and to `done`.
-pub fn run(
+pub fn launch_rounds(
     experiment: &Experiment,
     done: &mut Vec<Sample>,
     launching: &mut dyn Launching,
     kept: &mut dyn Samples,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Stop, LabError> {
+    observer: &mut dyn FnMut(Event),
+) -> Result<Stop, Failure> {
     let schedule = &experiment.schedule;
-    let made: HashSet<(i32, u32)> = done.iter().map(|s| (s.round, s.variant)).collect();
+    let made: HashSet<(i32, VariantId)> = done.iter().map(|s| (s.round, s.variant)).collect();
     let latest = done.iter().map(|sample| sample.round).max();
     let warm_up = i32::try_from(schedule.warm_up_rounds).unwrap_or(i32::MAX);
     let rounds = i32::try_from(schedule.rounds).unwrap_or(i32::MAX);
     let mut width = None;
     for round in -warm_up..rounds {
         let order = order(schedule.seed, round, experiment.variants.len());
-        let todo: Vec<_> = order
-            .into_iter()
-            .enumerate()
-            .filter(|&(_, variant)| !made.contains(&(round, variant as u32)))
-            .collect();
-        for (position, variant) in todo {
+        for (position, variant) in (0..).zip(order) {
+            if made.contains(&(round, variant)) {
+                continue;
+            }
             if launching.interrupted() {
                 return Ok(Stop::Interrupted);
             }
-            let sample = sample(launching, round, position, variant)?;
+            let sample = sample(launching, round, position, variant)
+                .map_err(|error| Failure::of(variant, error))?;
             kept.append(&sample)?;
-            let elapsed_s = launching.elapsed_s();
-            progress(Progress { width, elapsed_s, ..Progress::after(&sample, schedule.rounds) });
+            observer(Event::Launched(Progress {
+                rounds: round.max(0) as u32,
+                rounds_at_most: schedule.rounds,
+                warming_up: sample.is_warm_up(),
+                width,
+                precision: schedule.precision,
+                elapsed_s: launching.elapsed_s(),
+                budget_s: schedule.budget_s,
+            }));
             done.push(sample);
         }
         let complete = (round + 1).max(0) as u32;
@@ -123,23 +131,21 @@ pub fn run(
 fn sample(
     launching: &mut dyn Launching,
     round: i32,
-    position: usize,
-    variant: usize,
+    position: u32,
+    variant: VariantId,
 ) -> Result<Sample, LabError> {
     launching.prepare(variant, round)?;
-    let cold = launching.chill(variant)?;
+    let cold = launching.empty_cache(variant)?;
     let launch = launching.launch(variant)?;
     launching.conclude(variant)?;
-    Ok(Sample { round, position: position as u32, variant: variant as u32, launch, cold })
+    Ok(Sample { round, position, variant, launch, cold })
 }
 
 /// Seconds that the counted launches of the variant with the least have taken.
 fn took(experiment: &Experiment, done: &[Sample]) -> f64 {
     let mut sums_us = vec![0.0; experiment.variants.len()];
     for sample in done.iter().filter(|sample| !sample.is_warm_up()) {
-        if let Some(sum) = sums_us.get_mut(sample.variant as usize) {
-            *sum += sample.launch.total_us;
-        }
+        sums_us[sample.variant.index()] += sample.launch.total_us;
     }
     sums_us.into_iter().fold(f64::INFINITY, f64::min) / 1e6
 }

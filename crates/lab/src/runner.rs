@@ -2,8 +2,8 @@
 
 mod failures;
 
-use anyhow::Result;
-pub use failures::Failures;
+use crate::LabError;
+pub use failures::ChanceFailures;
 use model::{Command, Format};
 use os::wine::Wine;
 use std::path::Path;
@@ -21,7 +21,7 @@ impl Runner {
     ///
     /// # Errors
     /// Wine is needed, and missing or not usable.
-    pub fn of(format: Format, cpu: Option<u32>) -> Result<Runner> {
+    pub fn of(format: Format, cpu: Option<u32>) -> Result<Runner, LabError> {
         Ok(match format {
             Format::Elf => Runner::System,
             Format::Pe => Runner::Wine(Wine::start(cpu)?),
@@ -32,7 +32,7 @@ impl Runner {
     ///
     /// # Errors
     /// It is not there, or the system cannot execute it.
-    pub fn command(&self, program: &Path) -> Result<Command> {
+    pub fn command(&self, program: &Path) -> Result<Command, LabError> {
         Ok(match self {
             Runner::System => os::program::resolve(&[program])?,
             Runner::Wine(wine) => wine.command(program),
@@ -43,7 +43,7 @@ impl Runner {
     ///
     /// # Errors
     /// Somebody has ended Wine's server.
-    pub fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<(), LabError> {
         match self {
             Runner::System => Ok(()),
             Runner::Wine(wine) => Ok(wine.check()?),
@@ -51,8 +51,8 @@ impl Runner {
     }
 
     /// Nothing has failed yet.
-    pub fn failures(&self) -> Failures {
-        Failures::new(matches!(self, Runner::Wine(_)))
+    pub fn failures(&self) -> ChanceFailures {
+        ChanceFailures::new(matches!(self, Runner::Wine(_)))
     }
 
     /// `ELF`, `PE under wine-8.0`.
