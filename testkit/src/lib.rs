@@ -1,4 +1,4 @@
-//! Small programs built by the machine's own tools, for tests.
+//! Small programs built by the machine's own tools, for tests, and those tools.
 //!
 //! A test that needs a tool which is missing says so loudly and returns:
 //! ```
@@ -7,8 +7,10 @@
 //! ```
 
 pub mod cases;
+pub mod packages;
 pub mod pe;
 mod tools;
+pub mod workspace;
 
 pub use tools::{Need, TOOLS, Tool, known};
 

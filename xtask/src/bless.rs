@@ -1,8 +1,8 @@
 //! `cargo xtask bless`: writes every golden file anew, to be reviewed.
 
-use crate::cargo::{cargo, root, succeeds};
 use anyhow::{Context, Result};
 use std::process::Command;
+use testkit::workspace::{cargo, root, succeeds};
 
 /// Runs the tests of every crate that has snapshots, writing these instead of comparing. True
 /// if all is well.

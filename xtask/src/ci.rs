@@ -1,9 +1,10 @@
 //! `cargo xtask ci`: everything a change has to pass, each step timed.
 
-use crate::cargo::{Counts, cargo, succeeds};
+use crate::counts::Counts;
 use crate::test;
 use anyhow::Result;
 use std::time::{Duration, Instant};
+use testkit::workspace::{cargo, succeeds};
 
 struct Step {
     name: &'static str,
@@ -49,12 +50,12 @@ fn format() -> Result<bool> {
 fn clippy() -> Result<bool> {
     let arguments =
         ["clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"];
-    succeeds(&mut cargo(&arguments))
+    Ok(succeeds(&mut cargo(&arguments))?)
 }
 
 fn documentation() -> Result<bool> {
     let mut command = cargo(&["doc", "--workspace", "--no-deps", "--keep-going"]);
-    succeeds(command.env("RUSTDOCFLAGS", "-D warnings"))
+    Ok(succeeds(command.env("RUSTDOCFLAGS", "-D warnings"))?)
 }
 
 fn counted((good, new): (bool, Counts), counts: &mut Counts) -> Result<bool> {

@@ -1,10 +1,10 @@
 //! `cargo xtask demo`: the main job, on real programs of this machine.
 
-use crate::cargo::{SET_BY_CARGO, cargo, root, succeeds};
-use crate::packages;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Command;
+use testkit::packages;
+use testkit::workspace::{SET_BY_CARGO, built_headstart, cargo, root, succeeds};
 
 /// Programs to explain, the most telling first. The first that is installed is shown.
 const PROGRAMS: [&[&str]; 4] = [
@@ -15,8 +15,8 @@ const PROGRAMS: [&[&str]; 4] = [
 ];
 /// Installed where none of them is.
 const EMACS: &[&str] = &["emacs", "--batch", "-Q", "--eval", "(kill-emacs)"];
-/// Programs to optimise, the one that gains most first. Scripts cannot be.
-const OPTIMISED: [&[&str]; 2] = [&["inkscape", "--version"], CLANG];
+/// Programs to optimize, the one that gains most first. Scripts cannot be.
+const OPTIMIZED: [&[&str]; 2] = [&["inkscape", "--version"], CLANG];
 /// Installed where none of them is. It prints nothing about its own place.
 const CLANG: &[&str] = &["clang-19", "-dumpversion"];
 /// Pairs to compare: a program, and the same program told to do less or more.
@@ -37,14 +37,14 @@ pub fn run() -> Result<bool> {
         packages::ensure(&[emacs])?;
         program = chosen();
     }
-    if to_optimise().is_none() {
+    if to_optimize().is_none() {
         let clang = testkit::known(CLANG[0]).context("clang has no package")?;
         packages::ensure(&[clang])?;
     }
     if !succeeds(&mut cargo(&["build", "--release", "--package", "headstart"]))? {
         return Ok(false);
     }
-    let headstart = crate::built_headstart()?;
+    let headstart = built_headstart()?;
     // Anything that is on every machine; said loudly above.
     let program = program.unwrap_or(&["ls", "/"]);
     let file = testkit::find(program[0]).unwrap_or_default();
@@ -60,7 +60,7 @@ pub fn run() -> Result<bool> {
     good &= show(&headstart, &["scale", "shape", "dense", "--n", "0..256:8", "--budget", "10s"])?;
     good &= show(&headstart, &["experiment", "pietrek", "--warm-only"])?;
     good &= rewritten(&headstart)?;
-    good &= optimised(&headstart)?;
+    good &= optimized(&headstart)?;
     println!("\nThe command is {}: try it with --help.", headstart.display());
     Ok(good)
 }
@@ -99,15 +99,15 @@ fn place() -> Result<tempfile::TempDir> {
 }
 
 /// Makes a real program start faster, and starts what was left.
-fn optimised(headstart: &Path) -> Result<bool> {
-    let Some(program) = to_optimise() else {
+fn optimized(headstart: &Path) -> Result<bool> {
+    let Some(program) = to_optimize() else {
         println!("\nNone of the programs to optimize is installed.");
         return Ok(true);
     };
     let place = place()?;
     let out = place.path().join(format!("{}-fast", program[0]));
     let out = out.to_string_lossy();
-    // Only variants that keep the randomisation of addresses: what anybody could use at once.
+    // Only variants that keep the randomization of addresses: what anybody could use at once.
     if !show(headstart, &[&["optimize", "--out", &out, "--"], program].concat())? {
         return Ok(false);
     }
@@ -123,8 +123,8 @@ fn chosen() -> Option<&'static [&'static str]> {
     PROGRAMS.into_iter().find(|program| testkit::find(program[0]).is_some())
 }
 
-fn to_optimise() -> Option<&'static [&'static str]> {
-    OPTIMISED.into_iter().find(|program| testkit::find(program[0]).is_some())
+fn to_optimize() -> Option<&'static [&'static str]> {
+    OPTIMIZED.into_iter().find(|program| testkit::find(program[0]).is_some())
 }
 
 fn pair() -> Option<[&'static str; 2]> {

@@ -1,16 +1,14 @@
 //! The project's own commands.
 
 mod bless;
-mod cargo;
-mod check_real;
 mod ci;
+mod counts;
 mod demo;
-mod packages;
 mod test;
 
-use anyhow::{Context, Result};
-use std::path::PathBuf;
+use anyhow::Result;
 use std::process::ExitCode;
+use testkit::workspace::{cargo, succeeds};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
@@ -38,9 +36,7 @@ fn run() -> Result<ExitCode> {
         ["demo"] => demo::run()?,
         ["bless"] => bless::run()?,
         ["ci"] => ci::run()?,
-        ["check-real", names @ ..] => check_real::run(names)?,
-        [check_real::rounds::COMMAND, words @ ..] => check_real::rounds::run(words)?,
-        [check_real::bundle::made::COMMAND, words @ ..] => check_real::bundle::made::run(words)?,
+        ["check-real", names @ ..] => check_real(names)?,
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             true
@@ -53,9 +49,8 @@ fn run() -> Result<ExitCode> {
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The release build of headstart, in the folder in which cargo built this program too.
-fn built_headstart() -> Result<PathBuf> {
-    let own = std::env::current_exe().context("this program has no path")?;
-    let target = own.ancestors().nth(2).context("this program is not in a target folder")?;
-    Ok(target.join("release/headstart"))
+/// Builds and runs the package `benchmarks`.
+fn check_real(names: &[&str]) -> Result<bool> {
+    let run = ["run", "--quiet", "--package", "benchmarks", "--"];
+    Ok(succeeds(&mut cargo(&[&run, names].concat()))?)
 }

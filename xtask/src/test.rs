@@ -1,9 +1,9 @@
 //! `cargo xtask test`: every test, with the tools they need.
 
-use crate::cargo::{Counts, cargo, tests};
-use crate::packages;
+use crate::counts::{Counts, tests};
 use anyhow::Result;
-use testkit::{Need, TOOLS, Tool};
+use testkit::workspace::cargo;
+use testkit::{Need, TOOLS, Tool, packages};
 
 /// Installs what is missing, runs every test, and sums up. True if all is well.
 ///

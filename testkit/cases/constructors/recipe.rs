@@ -9,7 +9,7 @@ pub const CASES: &[Case] = &[
                 module("base", &[]).compile(&["-DINIT"]).link(&["-Wl,-init,at_init,-fini,at_fini"]),
                 module("left", &["lib/libbase.so"]),
                 module("right", &["lib/libbase.so", "lib/libleft.so"]),
-                // Needed first, but initialised after what it needs.
+                // Needed first, but initialized after what it needs.
                 Image::program(&["main.c"]).needs(&[
                     "lib/libright.so",
                     "lib/libbase.so",
@@ -27,7 +27,7 @@ pub const CASES: &[Case] = &[
     ]),
     Case::new(
         "constructors-cycle",
-        "two libraries that need each other are initialised in an order of the loader's own",
+        "two libraries that need each other are initialized in an order of the loader's own",
         || {
             vec![
                 Image::link_only("libleft.so", &["module.c"]).compile(&["-DNAME=left"]),

@@ -1,0 +1,35 @@
+//! The bars: the built command on the real programs of this machine, against other tools. By hand
+//! only (`cargo xtask check-real`): they take minutes, and times depend on what else the machine
+//! does.
+
+mod answers;
+mod bars;
+mod context;
+mod headstart;
+mod hyperfine;
+mod report;
+mod statistics;
+mod subjects;
+
+use bars::bundle::variants;
+use bars::explain::rounds;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let good = match words.as_slice() {
+        // The program starts itself with these, where another user or environment is needed.
+        [rounds::COMMAND, words @ ..] => rounds::run(words),
+        [variants::COMMAND, words @ ..] => variants::run(words),
+        names => bars::run(names),
+    };
+    match good {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("benchmarks: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
