@@ -1,6 +1,6 @@
 //! Everything that differs between operating systems, and the only system calls of headstart.
 //!
-//! Each operating system has a folder with the same file names. `unsafe` is allowed here and
+//! Linux is the only one so far; its files are in the folder `linux`. `unsafe` is allowed here and
 //! each block gives its reason.
 #![allow(unsafe_code)]
 

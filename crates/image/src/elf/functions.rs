@@ -3,9 +3,10 @@
 //! in stripped files.
 
 use super::read::Elf;
-use super::{CLASS_OFFSET, DATA_OFFSET, build_id};
+use super::{CLASS_OFFSET, DATA_OFFSET, Loadable, build_id};
 use crate::notes::{Budget, Notes, entries, entry};
 use crate::{Function, ImageError, Placed};
+use model::Va;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::{BigEndian, I32, LittleEndian, U32, elf};
 use std::ops::Deref;
@@ -29,8 +30,8 @@ struct Symbol<'a> {
 pub(super) struct Table<'a> {
     /// In order of address.
     symbols: Vec<Symbol<'a>>,
-    /// Address and size by the unwind table, in order of address.
-    frames: Vec<(u64, u64)>,
+    /// By the unwind table, in order of address.
+    frames: Vec<Frame>,
     /// Addresses of the linkage table.
     linkage: Vec<std::ops::Range<u64>>,
 }
@@ -95,10 +96,14 @@ impl<'a> Table<'a> {
         if let Some(symbol) = before.iter().rev().take(NESTED).find(covers) {
             return Some(self.named(symbol.address, symbol.bytes));
         }
-        let after_frame = self.frames.partition_point(|(start, _)| *start <= address);
-        let frame = after_frame.checked_sub(1).and_then(|index| self.frames.get(index));
-        if let Some(&(start, bytes)) = frame.filter(|(start, bytes)| address - start < *bytes) {
-            return Some(self.named(start, bytes));
+        let after_frame = self.frames.partition_point(|frame| frame.start.0 <= address);
+        if let Some(frame) = after_frame.checked_sub(1).and_then(|index| self.frames.get(index)) {
+            let start = frame.start.0;
+            let next = self.frames.get(after_frame).map_or(start, |next| next.start.0);
+            let bytes = frame.bytes.unwrap_or(next - start);
+            if address - start < bytes {
+                return Some(self.named(start, bytes));
+            }
         }
         // Hand-written code often states no size: it lasts until the next symbol.
         let last = before.last().filter(|symbol| symbol.bytes == 0)?;
@@ -148,9 +153,26 @@ fn text(bytes: &[u8]) -> Option<String> {
     (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
 }
 
-/// Starts and sizes by the sorted table of `.eh_frame_hdr`, in the encodings that all linkers
-/// write. A size that the frame's own entry does not tell is that up to the next start.
-fn frames<H: FileHeader>(file: &Elf<'_, H>) -> Option<Vec<(u64, u64)>> {
+/// A function by the unwind table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Frame {
+    /// Where it begins.
+    pub start: Va,
+    /// Its size, if its own entry tells it.
+    pub bytes: Option<u64>,
+}
+
+impl Loadable {
+    /// Functions by the unwind table, in order of address; `None` where there is no table.
+    pub fn frames(&self) -> Option<Vec<Frame>> {
+        let header: &elf::FileHeader64<LittleEndian> = entry(self.bytes())?;
+        let notes = &mut Notes::new(self.bytes().len());
+        frames(&Elf::parse(header, LittleEndian, self.bytes(), None, notes))
+    }
+}
+
+/// The sorted table of `.eh_frame_hdr`, in the encodings that all linkers write.
+fn frames<H: FileHeader>(file: &Elf<'_, H>) -> Option<Vec<Frame>> {
     const VERSION: u8 = 1;
     const UDATA4: u8 = 0x03;
     const DATAREL_SDATA4: u8 = 0x3b;
@@ -167,19 +189,17 @@ fn frames<H: FileHeader>(file: &Elf<'_, H>) -> Option<Vec<(u64, u64)>> {
     let pairs = entries::<[I32<H::Endian>; 2]>(bytes.get(12..)?);
     let at = |field: &I32<H::Endian>| base.wrapping_add_signed(field.get(endian).into());
     let pairs = pairs.get(..count.min(pairs.len()))?;
-    let mut found: Vec<(u64, u64)> = Vec::with_capacity(pairs.len());
-    for (index, [start, frame]) in pairs.iter().enumerate() {
+    let frame = |[start, entry]: &[I32<H::Endian>; 2]| {
         let start = at(start);
-        let next = pairs.get(index + 1).map(|[next, _]| at(next));
-        let up_to_next = next.map_or(0, |next| next.saturating_sub(start));
-        found.push((start, frame_size(file, at(frame), start).unwrap_or(up_to_next)));
-    }
+        Frame { start: Va(start), bytes: frame_size(file, at(entry), start) }
+    };
+    let mut found: Vec<Frame> = pairs.iter().map(frame).collect();
     found.sort_unstable();
     Some(found)
 }
 
 /// The size of the function at `start` by its FDE at `address`, where that has four-byte fields
-/// relative to themselves: recognised by the start that they give.
+/// relative to themselves: recognized by the start that they give.
 fn frame_size<H: FileHeader>(file: &Elf<'_, H>, address: u64, start: u64) -> Option<u64> {
     let fields = file.rest_at_address(address.checked_add(8)?)?;
     let begin = entry::<I32<H::Endian>>(fields)?.get(file.endian);

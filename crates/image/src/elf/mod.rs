@@ -27,6 +27,7 @@ mod symbols;
 
 pub(crate) use build_id::read as build_id;
 pub use bundle::merged;
+pub use functions::Frame;
 pub(crate) use functions::placed;
 pub(crate) use imports::{next, versions as table_of_versions};
 pub use loadable::Loadable;

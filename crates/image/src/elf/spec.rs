@@ -10,7 +10,10 @@ macro_rules! numbers {
     )* };
 }
 
-numbers!(u16: ET_EXEC ET_DYN EM_X86_64);
+/// The first bytes of an ELF file.
+pub const ELFMAG: [u8; 4] = elf::ELFMAG;
+numbers!(u8: ELFCLASS64 ELFDATA2LSB EV_CURRENT ELFOSABI_SYSV ELFOSABI_GNU);
+numbers!(u16: ET_EXEC ET_DYN EM_X86_64 EM_AARCH64 EM_RISCV);
 numbers!(u32: PT_NULL PT_LOAD PT_DYNAMIC PT_INTERP PT_NOTE PT_PHDR PT_TLS PT_GNU_EH_FRAME
     PT_GNU_STACK PT_GNU_RELRO PT_GNU_PROPERTY);
 numbers!(u32: PF_X PF_W PF_R);

@@ -1,10 +1,14 @@
+//! The kinds of machines whose libraries can be searched for.
+
+use image::elf::spec;
+
 /// What glibc as Debian builds it knows of a kind of machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Machine {
     /// As `uname -m` has it.
     pub name: &'static str,
     /// `e_machine` of its files.
-    pub number: u64,
+    pub number: u16,
     /// `$LIB`, and the folder of its libraries below `/` and `/usr`.
     pub library_folder: &'static str,
     /// Flags of its libraries in the cache (`sysdeps/generic/ldconfig.h`).
@@ -16,21 +20,21 @@ pub(super) struct Machine {
 const MACHINES: [Machine; 3] = [
     Machine {
         name: "x86_64",
-        number: 62,
+        number: spec::EM_X86_64,
         library_folder: "lib/x86_64-linux-gnu",
         cache_flags: 0x0303,
         platform: Some("x86_64"),
     },
     Machine {
         name: "aarch64",
-        number: 183,
+        number: spec::EM_AARCH64,
         library_folder: "lib/aarch64-linux-gnu",
         cache_flags: 0x0a03,
         platform: Some("aarch64"),
     },
     Machine {
         name: "riscv64",
-        number: 243,
+        number: spec::EM_RISCV,
         library_folder: "lib/riscv64-linux-gnu",
         cache_flags: 0x1003,
         platform: None,

@@ -11,8 +11,9 @@ pub use files::{MappedFiles, mapped_files};
 
 use super::residency::{cachestat, open, resident_pages};
 use model::{CacheState, ColdCheck, Reading};
+use rustix::fs::{Advice, fadvise};
+use rustix::process::geteuid;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -37,8 +38,7 @@ pub enum DropError {
 /// # Errors
 /// [`DropError::NotPermitted`] for everybody but root.
 pub fn drop_all() -> Result<(), DropError> {
-    // SAFETY: no arguments, no result.
-    unsafe { libc::sync() };
+    rustix::fs::sync();
     std::fs::write(DROP_CACHES, "3").map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => DropError::NotPermitted(error),
         _ => DropError::Failed(error),
@@ -69,14 +69,11 @@ pub fn evict<P: AsRef<Path>>(paths: &[P]) -> Evicted {
 
 fn evict_file(path: &Path) -> io::Result<()> {
     let file = open(path)?;
-    // SAFETY: takes nothing and never fails.
-    let own = file.metadata()?.uid() == unsafe { libc::geteuid() };
+    let own = file.metadata()?.uid() == geteuid().as_raw();
     if own && !cachestat(&file).is_ok_and(|found| found.dirty == 0) {
         file.sync_data()?;
     }
-    // SAFETY: no pointer is passed; a length of 0 means up to the end.
-    let error = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
+    Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
 /// How much of `paths` is still in memory after the cache was emptied as `state` says.
@@ -107,6 +104,7 @@ pub fn check<P: AsRef<Path>>(paths: &[P], state: CacheState) -> ColdCheck {
 mod tests {
     use super::*;
     use crate::linux::residency::page_bytes;
+    use std::os::fd::AsRawFd;
 
     #[test]
     fn evicts_a_file_of_ours_although_it_is_dirty() {

@@ -31,14 +31,8 @@ pub fn machine() -> Machine {
 
 /// Name and release of the kernel, such as `Linux 6.12.1`.
 fn kernel() -> String {
-    // SAFETY: an all-zero utsname is valid; uname fills it with NUL-terminated strings.
-    unsafe {
-        let mut name: libc::utsname = std::mem::zeroed();
-        libc::uname(&mut name);
-        let text =
-            |field: &[libc::c_char]| CStr::from_ptr(field.as_ptr()).to_string_lossy().into_owned();
-        format!("{} {}", text(&name.sysname), text(&name.release))
-    }
+    let name = rustix::system::uname();
+    format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
 }
 
 /// The model as `/proc/cpuinfo` names it; its keys differ between architectures.

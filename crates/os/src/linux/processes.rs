@@ -1,13 +1,38 @@
 //! Finding and ending the descendants of a process.
 
+use rustix::io::retry_on_intr;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, kill_process, wait,
+    waitid, waitpid,
+};
 use std::collections::HashMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
+/// Waits for children of all kinds: `__WALL` of wait(2), which rustix does not name.
+pub const ALL_KINDS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL.cast_unsigned());
+
 /// Process id of the caller.
 pub fn own_pid() -> libc::pid_t {
-    // SAFETY: getpid has no preconditions.
-    unsafe { libc::getpid() }
+    getpid().as_raw_pid()
+}
+
+/// Sends a signal to a process; one that has gone meanwhile is an error that nobody needs.
+pub fn signal(pid: libc::pid_t, signal: Signal) {
+    let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, signal));
+}
+
+/// Waits for the child `pid`, or looks whether it has ended (NOHANG); `None` where it has not, or
+/// is no child.
+pub fn wait_for(pid: libc::pid_t, options: WaitOptions) -> Option<WaitStatus> {
+    let pid = Some(Pid::from_raw(pid)?);
+    retry_on_intr(|| waitpid(pid, options)).ok().flatten().map(|(_, status)| status)
+}
+
+/// The next child that has ended, which is reaped; `None` where none has.
+pub fn reap_one() -> rustix::io::Result<Option<libc::pid_t>> {
+    let ended = wait(WaitOptions::NOHANG | ALL_KINDS)?;
+    Ok(ended.map(|(pid, _)| pid.as_raw_pid()))
 }
 
 /// The fields of `/proc/PID/stat` from the third (state) on; `None` where the process is gone.
@@ -43,27 +68,22 @@ pub fn descendants(root: libc::pid_t) -> Vec<libc::pid_t> {
 
 /// Sends SIGKILL to every descendant of `root`; gives how many there were.
 pub fn kill_descendants(root: libc::pid_t) -> u32 {
-    signal_descendants(root, libc::SIGKILL)
+    signal_descendants(root, Signal::KILL)
 }
 
 /// Sends `signal` to every descendant of `root`; gives how many there were.
-pub fn signal_descendants(root: libc::pid_t, signal: libc::c_int) -> u32 {
+pub fn signal_descendants(root: libc::pid_t, signal: Signal) -> u32 {
     let pids = descendants(root);
     for &pid in &pids {
-        // SAFETY: no pointers; a process that has gone meanwhile is an error we do not need.
-        unsafe { libc::kill(pid, signal) };
+        self::signal(pid, signal);
     }
     pids.len() as u32
 }
 
 /// Whether the calling process has children, running or ended.
 pub fn has_children() -> bool {
-    // SAFETY: an all-zero siginfo is valid; WNOWAIT leaves the child as it is.
-    unsafe {
-        let mut info: libc::siginfo_t = std::mem::zeroed();
-        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        libc::waitid(libc::P_ALL, 0, &mut info, options) == 0
-    }
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::All, look).is_ok()
 }
 
 /// Ends every descendant of the calling process `root` and waits for its children, for at most
@@ -81,12 +101,10 @@ pub fn end_descendants(root: libc::pid_t, limit: Duration) -> u32 {
 /// Waits for children that have ended; whether there are others.
 fn reap() -> bool {
     loop {
-        let mut status = 0;
-        // SAFETY: `status` outlives the call.
-        match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG | libc::__WALL) } {
-            0 => return true,
-            pid if pid < 0 => return false,
-            _ => {}
+        match reap_one() {
+            Ok(None) => return true,
+            Err(_) => return false,
+            Ok(Some(_)) => {}
         }
     }
 }

@@ -52,8 +52,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 }
 
 pub(crate) fn page_bytes() -> u64 {
-    // SAFETY: no pointer is passed.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
+    rustix::param::page_size() as u64
 }
 
 /// `struct cachestat`: pages.
@@ -87,8 +86,7 @@ pub(crate) fn cachestat(file: &File) -> io::Result<CacheStat> {
 
 /// Whether mincore tells us the truth: the kernel's `can_do_mincore`.
 fn may_ask_mincore(file: &File) -> bool {
-    // SAFETY: takes nothing and never fails.
-    let user = unsafe { libc::geteuid() };
+    let user = rustix::process::geteuid().as_raw();
     let owned = file.metadata().is_ok_and(|data| data.uid() == user);
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());
     owned || user == 0 || File::options().append(true).open(link).is_ok()

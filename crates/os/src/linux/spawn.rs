@@ -11,6 +11,7 @@ pub use prepared::Prepared;
 
 use super::clock::Instant;
 use super::error::LaunchError;
+use super::processes;
 use child::{Failure, Shared};
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
@@ -89,8 +90,8 @@ fn spawn_once(
     setup: Setup<'_>,
     stack: *mut u8,
 ) -> io::Result<Result<Child, Failure>> {
-    // SAFETY: an all-zero sigset_t is a valid empty set; getpid has no preconditions.
-    let (mask, parent) = unsafe { (std::mem::zeroed(), libc::getpid()) };
+    // SAFETY: an all-zero sigset_t is a valid empty set.
+    let (mask, parent) = (unsafe { std::mem::zeroed() }, processes::own_pid());
     let exec_called = Instant::now();
     let mut shared = Shared { prepared, setup, mask, parent, exec_called, failure: None };
     let mut pidfd: RawFd = -1;
@@ -122,8 +123,7 @@ fn spawn_once(
     let (failure, exec_called) =
         unsafe { (ptr::read_volatile(&shared.failure), ptr::read_volatile(&shared.exec_called)) };
     if let Some(failure) = failure {
-        // SAFETY: reaps the child that failed; no pointer is passed.
-        unsafe { libc::waitpid(pid, ptr::null_mut(), libc::__WALL) };
+        processes::wait_for(pid, processes::ALL_KINDS);
         return Ok(Err(failure));
     }
     Ok(Ok(Child { pid, pidfd, started, exec_called }))

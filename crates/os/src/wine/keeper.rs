@@ -7,11 +7,12 @@
 
 use super::WineError;
 use crate::launcher::dev_null;
-use crate::launcher::guard::close_all_but;
+use crate::launcher::guardian::close_all_but;
 use crate::launcher::leave::{self, told_to_leave};
 use crate::spawn::{Child, Prepared, Setup, spawn};
 use crate::{LaunchError, interrupt, processes};
 use model::Command;
+use rustix::process::{Signal, WaitOptions, WaitStatus, setsid};
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
@@ -110,14 +111,10 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Both);
-        // SAFETY: the keeper is our child and not yet waited for, so the id is still its own.
-        unsafe { libc::kill(self.pid, libc::SIGTERM) };
-        let mut status = 0;
-        // SAFETY: `status` outlives the call.
-        while unsafe { libc::waitpid(self.pid, &mut status, 0) } < 0
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
-        if libc::WIFSIGNALED(status) {
+        // The keeper is our child and not yet waited for, so the id is still its own.
+        processes::signal(self.pid, Signal::TERM);
+        let status = processes::wait_for(self.pid, WaitOptions::empty());
+        if status.is_some_and(WaitStatus::signaled) {
             end_orphans(&self.prefix);
         }
     }
@@ -132,8 +129,7 @@ fn end_orphans(prefix: &Path) {
         if let Some(pid) = pid
             && environment.split(|&byte| byte == 0).any(|variable| variable == mark)
         {
-            // SAFETY: no pointers; a process that has gone meanwhile is an error we do not need.
-            unsafe { libc::kill(pid, libc::SIGKILL) };
+            processes::signal(pid, Signal::KILL);
         }
     }
 }
@@ -150,8 +146,8 @@ fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) -> ! {
     leave::listen();
     close_all_but(stream.as_raw_fd());
     leave::live_and_die_with(parent, c"wine-keeper");
-    // SAFETY: no preconditions; a child of fork never leads a group already.
-    unsafe { libc::setsid() };
+    // A child of fork never leads a group already, and so this does not fail.
+    let _ = setsid();
     let mut socket = None;
     let (said, server) = match begin(plan, &mut socket) {
         Ok(server) => (READY.to_owned(), Some(server)),
@@ -235,15 +231,8 @@ fn wait_until<T>(
         if let Some(found) = condition() {
             return Ok(found);
         }
-        let mut status = 0;
-        // SAFETY: `status` outlives the call.
-        if unsafe { libc::waitpid(child.pid, &mut status, libc::WNOHANG) } == child.pid {
-            let exited = libc::WIFEXITED(status);
-            return Err(if exited {
-                Stopped::Ended(libc::WEXITSTATUS(status))
-            } else {
-                Stopped::Killed
-            });
+        if let Some(status) = processes::wait_for(child.pid, WaitOptions::NOHANG) {
+            return Err(status.exit_status().map_or(Stopped::Killed, Stopped::Ended));
         }
         if told_to_leave() {
             return Err(Stopped::Leaving);

@@ -3,9 +3,11 @@
 use super::{Outcome, read, words};
 use crate::linux::error::LaunchError;
 use crate::linux::perf::{self, Scope};
+use crate::linux::processes;
 use crate::linux::spawn::{Prepared, Setup, spawn};
 use crate::linux::{faults, program};
 use model::Check;
+use rustix::process::{Resource, Signal, WaitOptions, WaitStatus, getrlimit};
 use std::io;
 use std::os::fd::AsRawFd;
 
@@ -79,17 +81,12 @@ fn trace_a_child() -> Result<(), LaunchError> {
     let mut setup = Setup::with_stdio([null.as_raw_fd(); 3]);
     setup.trace_me = true;
     let child = spawn(&Prepared::new(&command, &[])?, setup)?;
-    let mut status = 0;
-    // SAFETY: waits for the child just started; the status outlives the calls.
-    let stopped = unsafe {
-        let waited = libc::waitpid(child.pid, &mut status, 0);
-        let stopped = waited == child.pid && libc::WIFSTOPPED(status);
-        if stopped {
-            libc::kill(child.pid, libc::SIGKILL);
-            libc::waitpid(child.pid, &mut status, 0);
-        }
-        stopped
-    };
+    let status = processes::wait_for(child.pid, WaitOptions::empty());
+    let stopped = status.is_some_and(WaitStatus::stopped);
+    if stopped {
+        processes::signal(child.pid, Signal::KILL);
+        processes::wait_for(child.pid, WaitOptions::empty());
+    }
     if stopped { Ok(()) } else { Err(failed("waiting for a traced child to stop")) }
 }
 
@@ -105,7 +102,7 @@ pub(super) fn realtime() -> Check {
     let outcome = match attempt.join() {
         Ok(Ok(())) => Outcome::good("SCHED_FIFO is permitted", "--realtime works"),
         Ok(Err(_)) => Outcome::note(
-            format!("SCHED_FIFO is refused (ulimit -r is {})", soft_limit(libc::RLIMIT_RTPRIO)),
+            format!("SCHED_FIFO is refused (ulimit -r is {})", soft_limit(Resource::Rtprio)),
             "--realtime does not work; launches may be interrupted by other programs",
         )
         .remedy("sudo prlimit --pid $$ --rtprio=99"),
@@ -121,7 +118,7 @@ pub(super) fn locked_memory() -> Check {
         u64::from_str_radix(line.trim(), 16).ok()
     });
     let privileged = capabilities.is_some_and(|bits| bits & CAP_IPC_LOCK != 0);
-    let limit = soft_limit(libc::RLIMIT_MEMLOCK);
+    let limit = soft_limit(Resource::Memlock);
     let found = match limit {
         libc::RLIM_INFINITY => "unlimited".to_owned(),
         bytes => format!("{} KiB (ulimit -l)", bytes / 1024),
@@ -137,10 +134,7 @@ pub(super) fn locked_memory() -> Check {
     outcome.named("locked-memory")
 }
 
-/// The soft limit; 0 where it cannot be read.
-fn soft_limit(resource: libc::__rlimit_resource_t) -> u64 {
-    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure outlives the call.
-    unsafe { libc::getrlimit(resource, &mut limits) };
-    limits.rlim_cur
+/// The soft limit; RLIM_INFINITY for none.
+fn soft_limit(resource: Resource) -> u64 {
+    getrlimit(resource).current.unwrap_or(libc::RLIM_INFINITY)
 }

@@ -1,5 +1,6 @@
 //! Which CPUs a thread may run on (sched_setaffinity(2)).
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io;
 
 /// Processors of the machine that are online.
@@ -11,13 +12,11 @@ pub(crate) fn processors() -> u32 {
 
 /// CPUs that the calling thread may run on, in order.
 pub fn allowed_cpus() -> Vec<u32> {
-    let Ok(set) = allowed() else {
+    let Ok(set) = sched_getaffinity(None) else {
         // The machine has more CPUs than the set holds; the first one always exists.
         return vec![0];
     };
-    let cpus = 0..libc::CPU_SETSIZE as u32;
-    // SAFETY: indices stay below the size of the set.
-    cpus.filter(|&cpu| unsafe { libc::CPU_ISSET(cpu as usize, &set) }).collect()
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
 }
 
 /// Restricts the calling thread to those of `cpus` that exist. Allocates nothing, so it may be
@@ -26,52 +25,24 @@ pub fn allowed_cpus() -> Vec<u32> {
 /// # Errors
 /// The kernel's answer: EINVAL where none of them may be used.
 pub(crate) fn pin(cpus: &[u32]) -> io::Result<()> {
-    // SAFETY: an all-zero set is valid; CPU_SET panics at numbers beyond its size, hence the
-    // filter.
-    let set = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        for &cpu in cpus.iter().filter(|&&cpu| cpu < libc::CPU_SETSIZE as u32) {
-            libc::CPU_SET(cpu as usize, &mut set);
-        }
-        set
-    };
-    restrict(&set)
+    let mut set = CpuSet::new();
+    for &cpu in cpus.iter().filter(|&&cpu| (cpu as usize) < CpuSet::MAX_CPU) {
+        set.set(cpu as usize);
+    }
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// Takes `cpu` from the calling thread's affinity where another one is left: whoever measures
 /// launches on a CPU does not work on it meanwhile.
 pub fn stay_off(cpu: u32) {
-    let Ok(mut set) = allowed() else { return };
-    if cpu >= libc::CPU_SETSIZE as u32 {
+    let Ok(mut set) = sched_getaffinity(None) else { return };
+    if cpu as usize >= CpuSet::MAX_CPU {
         return;
     }
-    // SAFETY: the index is below the size of the set.
-    let left = unsafe {
-        libc::CPU_CLR(cpu as usize, &mut set);
-        libc::CPU_COUNT(&set)
-    };
-    if left > 0 {
+    set.unset(cpu as usize);
+    if set.count() > 0 {
         // Where it fails the caller shares the CPU, which costs precision and nothing else.
-        let _ = restrict(&set);
-    }
-}
-
-fn allowed() -> io::Result<libc::cpu_set_t> {
-    // SAFETY: an all-zero set is valid, and the call writes into it.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        match libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) {
-            0 => Ok(set),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-}
-
-fn restrict(set: &libc::cpu_set_t) -> io::Result<()> {
-    // SAFETY: the set outlives the call.
-    match unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+        let _ = sched_setaffinity(None, &set);
     }
 }
 

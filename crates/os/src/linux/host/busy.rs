@@ -57,8 +57,7 @@ pub fn activity(time: Duration) -> io::Result<Activity> {
     let (before, own_before, start) = (total()?, own_seconds(), std::time::Instant::now());
     std::thread::sleep(time);
     let (after, own_after, seconds) = (total()?, own_seconds(), start.elapsed().as_secs_f64());
-    // SAFETY: no pointer is passed.
-    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    let per_second = rustix::param::clock_ticks_per_second() as f64;
     let cpus = |ticks: u64| ticks as f64 / per_second / seconds;
     let own = (own_after - own_before) / seconds;
     Ok(Activity {

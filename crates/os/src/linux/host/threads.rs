@@ -2,6 +2,7 @@
 //! (setrlimit(2), RLIMIT_NPROC), and so may a control group, as a container's (pids.max).
 
 use super::processors;
+use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -32,10 +33,8 @@ pub fn may_start_threads() -> Result<(), (String, io::Error)> {
 }
 
 fn of_user() -> Option<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure outlives the call.
-    let failed = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &mut limit) } != 0;
-    (!failed).then_some(limit.rlim_cur)
+    // Without a limit it is the highest number, as the kernel has it.
+    Some(getrlimit(Resource::Nproc).current.unwrap_or(u64::MAX))
 }
 
 /// The lowest of the control group that this process is in and of those around it, and its file

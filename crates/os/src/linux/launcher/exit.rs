@@ -8,6 +8,7 @@ use crate::linux::error::LaunchError;
 use crate::linux::processes;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
 use model::Ending;
+use rustix::process::Signal;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -83,7 +84,7 @@ impl Gently {
         match self.asked {
             None if !told_to_leave() => {
                 self.asked = Some(std::time::Instant::now());
-                processes::signal_descendants(own, libc::SIGTERM);
+                processes::signal_descendants(own, Signal::TERM);
             }
             Some(asked) if asked.elapsed() < self.grace && !told_to_leave() => {}
             _ => {

@@ -1,6 +1,10 @@
 //! When the launcher has to leave, and what it does then: nothing of its programs stays behind.
 
 use crate::linux::processes;
+use rustix::process::{
+    Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal,
+};
+use rustix::thread::set_name;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -42,14 +46,13 @@ pub fn end_everything() -> u32 {
 
 /// Makes the calling process inherit its descendants' orphans, and get SIGTERM when `parent` dies.
 pub fn live_and_die_with(parent: libc::pid_t, name: &std::ffi::CStr) {
-    // SAFETY: plain system calls on a string that outlives them. A parent that died before
-    // PR_SET_PDEATHSIG took effect is noticed by its changed id.
-    unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
-        libc::prctl(libc::PR_SET_NAME, name.as_ptr());
-        if libc::getppid() != parent {
-            libc::_exit(0);
-        }
+    // None of these fails on a kernel that has them.
+    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+    let _ = set_child_subreaper(Some(getpid()));
+    let _ = set_name(name);
+    // A parent that died before its death became a signal is noticed by its changed id.
+    if Pid::as_raw(getppid()) != parent {
+        // SAFETY: leaves without running the parent's exit handlers a second time.
+        unsafe { libc::_exit(0) };
     }
 }

@@ -6,13 +6,13 @@
 //! and as a child subreaper it inherits, and ends, whatever a program leaves running.
 //!
 //! If headstart dies, the launcher gets a SIGTERM, ends every descendant and leaves. If the
-//! launcher dies, the launched program gets a SIGKILL, and a guard above the launcher inherits,
+//! launcher dies, the launched program gets a SIGKILL, and a guardian above the launcher inherits,
 //! and ends, the rest.
 
 mod alarm;
 mod entry;
 mod exit;
-pub(crate) mod guard;
+pub(crate) mod guardian;
 pub(crate) mod leave;
 mod pattern;
 mod peak;
@@ -27,6 +27,7 @@ mod wire;
 use super::error::LaunchError;
 use super::{interrupt, processes};
 use model::{Command, Launch, Until};
+use rustix::process::{Signal, WaitOptions};
 use serde::{Deserialize, Serialize};
 use source::{poll, readable};
 use std::io::{self, Read};
@@ -34,7 +35,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use wire::{Reply, Request};
+use wire::{Order, Reply};
 
 pub use pattern::pattern;
 pub(crate) use source::{Source, Unwatched};
@@ -92,7 +93,7 @@ pub struct Launcher {
     stream: UnixStream,
     pid: libc::pid_t,
     /// Our child, and the launcher's parent.
-    guard: libc::pid_t,
+    guardian: libc::pid_t,
     slots: usize,
 }
 
@@ -112,19 +113,18 @@ impl Launcher {
             remedy: "check the limits on processes and open files (ulimit -u, ulimit -n)",
         };
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-        // SAFETY: getpid has no preconditions.
-        let parent = unsafe { libc::getpid() };
+        let parent = processes::own_pid();
         // SAFETY: the child and its own child only serve requests and leave with _exit; the
         // allocator they use is made usable after fork by the C library.
         match unsafe { libc::fork() } {
             -1 => Err(failed(io::Error::last_os_error())),
             0 => {
                 drop(ours);
-                guard::guard(theirs, parent)
+                guardian::watch_over(theirs, parent)
             }
-            guard => {
+            guardian => {
                 drop(theirs);
-                let mut launcher = Launcher { stream: ours, pid: 0, guard, slots: 0 };
+                let mut launcher = Launcher { stream: ours, pid: 0, guardian, slots: 0 };
                 let mut pid = [0; size_of::<libc::pid_t>()];
                 launcher.stream.read_exact(&mut pid).map_err(failed)?;
                 launcher.pid = libc::pid_t::from_le_bytes(pid);
@@ -140,7 +140,7 @@ impl Launcher {
 
     /// Sets how launches run. Fails where real-time scheduling or the CPU is not permitted.
     pub fn configure(&mut self, configuration: Configuration) -> Result<(), LaunchError> {
-        self.ask(&Request::Configure(configuration), &[], None).map(|_| ())
+        self.ask(&Order::Configure(configuration), &[], None).map(|_| ())
     }
 
     /// Prepares a command with its stdin, stdout and stderr, and extra environment variables.
@@ -168,7 +168,7 @@ impl Launcher {
 
     /// Launches a prepared command and waits until it is complete and gone.
     pub fn launch(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
-        let request = Request::Launch { slot: slot.0, spec: spec.clone() };
+        let request = Order::Launch { slot: slot.0, spec: spec.clone() };
         match self.ask(&request, &[], Some(limit(spec)))? {
             Reply::Launched(launch) => Ok(*launch),
             _ => Err(LaunchError::LauncherGone),
@@ -185,7 +185,7 @@ impl Launcher {
     /// Runs a prepared command for what it does. What it leaves running, such as a server, goes on
     /// until this launcher is dropped.
     pub fn aside(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Once, LaunchError> {
-        let request = Request::Aside { slot: slot.0, spec: spec.clone() };
+        let request = Order::Aside { slot: slot.0, spec: spec.clone() };
         match self.ask(&request, &[], Some(limit(spec)))? {
             Reply::LaunchedOnce(once) => Ok(*once),
             _ => Err(LaunchError::LauncherGone),
@@ -199,7 +199,7 @@ impl Launcher {
         spec: &LaunchSpec,
         source: &mut dyn Source,
     ) -> Result<Once, LaunchError> {
-        let request = Request::Once { slot: slot.0, spec: spec.clone() };
+        let request = Order::Once { slot: slot.0, spec: spec.clone() };
         match self.ask_watched(&request, &[], Some(limit(spec)), source)? {
             Reply::LaunchedOnce(once) => Ok(*once),
             _ => Err(LaunchError::LauncherGone),
@@ -214,7 +214,7 @@ impl Launcher {
         spec: &LaunchSpec,
         count: u32,
     ) -> Result<Vec<Started>, LaunchError> {
-        let request = Request::LaunchMany { slot: slot.0, spec: spec.clone(), count };
+        let request = Order::LaunchMany { slot: slot.0, spec: spec.clone(), count };
         match self.ask(&request, &[], None)? {
             Reply::LaunchedMany(launches) => Ok(launches),
             _ => Err(LaunchError::LauncherGone),
@@ -223,7 +223,7 @@ impl Launcher {
 
     fn ask(
         &mut self,
-        request: &Request,
+        request: &Order,
         fds: &[RawFd],
         limit: Option<Duration>,
     ) -> Result<Reply, LaunchError> {
@@ -232,7 +232,7 @@ impl Launcher {
 
     fn ask_watched(
         &mut self,
-        request: &Request,
+        request: &Order,
         fds: &[RawFd],
         limit: Option<Duration>,
         source: &mut dyn Source,
@@ -287,10 +287,10 @@ impl Launcher {
 }
 
 /// The request to keep a command.
-fn keep(command: &Command, environment: &[(&str, &str)], instead_of: Option<usize>) -> Request {
+fn keep(command: &Command, environment: &[(&str, &str)], instead_of: Option<usize>) -> Order {
     let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     let environment = environment.iter().map(owned).collect();
-    Request::Prepare { command: command.clone(), environment, instead_of }
+    Order::Prepare { command: command.clone(), environment, instead_of }
 }
 
 /// When the launcher's answer is overdue.
@@ -301,15 +301,11 @@ fn limit(spec: &LaunchSpec) -> Duration {
 impl Drop for Launcher {
     fn drop(&mut self) {
         // A launcher that waits for requests sees the end of the stream, one that waits for a
-        // program the signal, which the guard passes on.
+        // program the signal, which the guardian passes on.
         let _ = self.stream.shutdown(Shutdown::Both);
-        // SAFETY: the guard is our child and not yet waited for, so the id is still its own.
-        unsafe { libc::kill(self.guard, libc::SIGTERM) };
-        let mut status = 0;
-        // SAFETY: `status` outlives the call.
-        while unsafe { libc::waitpid(self.guard, &mut status, 0) } < 0
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
+        // The guardian is our child and not yet waited for, so the id is still its own.
+        processes::signal(self.guardian, Signal::TERM);
+        processes::wait_for(self.guardian, WaitOptions::empty());
     }
 }
 

@@ -14,10 +14,13 @@ use crate::linux::spawn::{Child, Prepared, Setup, spawn};
 use crate::linux::{host, processes};
 use model::{Ending, Launch, Until};
 use regex::bytes::Regex;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::process::Signal;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,7 +82,7 @@ fn watch(child: &Child, condition: &mut Condition, alarm: &Alarm) -> Outcome {
             return Outcome::TimedOut(Instant::now());
         }
         let watched = ended.is_none().then_some(child);
-        if sleep_or_end(watched, condition.descriptor()) {
+        if sleep_or_end(watched, condition.output_pipe()) {
             // Its last words may be the ones waited for.
             if condition.holds() {
                 return Outcome::Ready(Instant::now());
@@ -95,16 +98,15 @@ fn watch(child: &Child, condition: &mut Condition, alarm: &Alarm) -> Outcome {
 }
 
 /// Sleeps until there is output, the process ends (true) or the interval is over.
-fn sleep_or_end(child: Option<&Child>, output: Option<RawFd>) -> bool {
-    let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    // poll ignores negative descriptors.
-    let pidfd = child.map_or(-1, |child| child.pidfd.as_raw_fd());
-    let mut polls = [entry(pidfd), entry(output.unwrap_or(-1))];
+fn sleep_or_end(child: Option<&Child>, output: Option<&File>) -> bool {
     let interval = if output.is_some() { Duration::from_millis(50) } else { PROBE_INTERVAL };
-    let timeout = libc::timespec { tv_sec: 0, tv_nsec: i64::from(interval.subsec_nanos()) };
-    // SAFETY: the array and the time outlive the call.
-    unsafe { libc::ppoll(polls.as_mut_ptr(), 2, &timeout, std::ptr::null()) };
-    polls[0].revents != 0
+    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(interval.subsec_nanos()) };
+    let ends = child.map(|child| PollFd::new(&child.pidfd, PollFlags::IN));
+    let mut polls: Vec<PollFd<'_>> = ends.into_iter().collect();
+    polls.extend(output.map(|output| PollFd::new(output, PollFlags::IN)));
+    // An interrupted sleep is one that is over.
+    let _ = poll(&mut polls, Some(&timeout));
+    child.is_some() && !polls[0].revents().is_empty()
 }
 
 /// What "ready" means, with what is needed to see it.
@@ -143,20 +145,16 @@ impl Condition {
         let pattern = super::pattern::pattern(pattern).map_err(|error| {
             LaunchError::AlreadyReady(format!("--until output: {error}; correct the expression"))
         })?;
-        let mut ends = [0; 2];
-        // SAFETY: `ends` has room for the two descriptors, which are ours afterwards.
-        let (read_end, write_end) = unsafe {
-            if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) < 0 {
-                return Err(LaunchError::system(
-                    "creating a pipe for the output",
-                    "raise ulimit -n",
-                ));
-            }
-            libc::fcntl(ends[0], libc::F_SETFL, libc::O_NONBLOCK);
-            (File::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
+        let failed = |source: io::Error| LaunchError::System {
+            action: "creating a pipe for the output",
+            source,
+            remedy: "raise ulimit -n",
         };
-        let write_end = Some(write_end);
-        Ok(Condition::Output { pattern, pipe: read_end, write_end, seen: Vec::new(), open: true })
+        let (read_end, write_end) = io::pipe().map_err(failed)?;
+        let pipe = File::from(OwnedFd::from(read_end));
+        fcntl_setfl(&pipe, OFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
+        let write_end = Some(OwnedFd::from(write_end));
+        Ok(Condition::Output { pattern, pipe, write_end, seen: Vec::new(), open: true })
     }
 
     fn take_write_end(&mut self) -> Option<OwnedFd> {
@@ -167,9 +165,9 @@ impl Condition {
     }
 
     /// What becomes readable. A pipe that every process has closed always is, so it is left out.
-    fn descriptor(&self) -> Option<RawFd> {
+    fn output_pipe(&self) -> Option<&File> {
         match self {
-            Condition::Output { pipe, open: true, .. } => Some(pipe.as_raw_fd()),
+            Condition::Output { pipe, open: true, .. } => Some(pipe),
             _ => None,
         }
     }
@@ -214,8 +212,8 @@ fn answers(port: u16) -> bool {
 /// Ends a program that is still running: SIGTERM, then SIGKILL for it and what it left.
 fn end(child: &Child, launch: &Launch, grace: Duration, mut condition: Condition) {
     if launch.ending == Ending::Ready {
-        // SAFETY: no pointers; the child has not been waited for, so the id is still its own.
-        unsafe { libc::kill(child.pid, libc::SIGTERM) };
+        // The child has not been waited for, so the id is still its own.
+        processes::signal(child.pid, Signal::TERM);
         let deadline = std::time::Instant::now() + grace;
         while std::time::Instant::now() < deadline && !told_to_leave() {
             // Keeps the pipe from filling up, which would block the program's end.
@@ -227,7 +225,7 @@ fn end(child: &Child, launch: &Launch, grace: Duration, mut condition: Condition
                 break;
             }
         }
-        processes::signal_descendants(processes::own_pid(), libc::SIGTERM);
+        processes::signal_descendants(processes::own_pid(), Signal::TERM);
     }
     processes::end_descendants(processes::own_pid(), Duration::from_secs(5));
 }

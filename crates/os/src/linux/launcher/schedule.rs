@@ -3,6 +3,7 @@
 use super::Configuration;
 use crate::linux::error::LaunchError;
 use crate::linux::host;
+use rustix::mm::{MlockAllFlags, mlockall};
 use std::io;
 
 /// A middling priority: above everything ordinary, below the kernel's own threads.
@@ -53,12 +54,9 @@ fn become_realtime() -> Result<(), LaunchError> {
         source,
         remedy: "run as root, or allow it with: ulimit -r 50 (as root, in limits.conf: rtprio)",
     })?;
-    // SAFETY: no pointers.
-    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } < 0 {
-        return Err(LaunchError::system(
-            "--realtime: memory could not be locked",
-            "run as root, or raise the limit with: ulimit -l unlimited",
-        ));
-    }
-    Ok(())
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|source| LaunchError::System {
+        action: "--realtime: memory could not be locked",
+        source: source.into(),
+        remedy: "run as root, or raise the limit with: ulimit -l unlimited",
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::leave::{self, end_everything, told_to_leave};
 use super::source::{poll, readable};
-use super::wire::{self, Reply, Request};
+use super::wire::{self, Order, Reply};
 use super::{Configuration, LaunchSpec, Once, Started, entry, exit, peak, ready, schedule};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
@@ -22,7 +22,7 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
     let mut launcher = Server { configuration: Configuration::default(), slots: Vec::new() };
     while greeted && !told_to_leave() {
         launcher.stay_awake(&stream);
-        let Ok(Some((request, fds))) = wire::receive::<Request>(&mut stream) else { break };
+        let Ok(Some((request, fds))) = wire::receive::<Order>(&mut stream) else { break };
         let reply = launcher.answer(request, fds);
         // A launch that was cut short is no result.
         if told_to_leave() || wire::send(&stream, &reply, &[]).is_err() {
@@ -79,12 +79,12 @@ impl Server {
         }
     }
 
-    fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> Reply {
+    fn answer(&mut self, request: Order, fds: Vec<OwnedFd>) -> Reply {
         let result = match request {
-            Request::Configure(configuration) => self.configure(configuration),
+            Order::Configure(configuration) => self.configure(configuration),
             // Of those that the process may not open any more, the kernel passes none on.
-            Request::Prepare { .. } if fds.len() < STDIO => Err(too_many_files()),
-            Request::Prepare { command, environment, instead_of } => {
+            Order::Prepare { .. } if fds.len() < STDIO => Err(too_many_files()),
+            Order::Prepare { command, environment, instead_of } => {
                 let extra: Vec<_> =
                     environment.iter().map(|(name, value)| (&**name, &**value)).collect();
                 Prepared::new(&command, &extra).map(|prepared| {
@@ -96,16 +96,16 @@ impl Server {
                     Reply::Done
                 })
             }
-            Request::Launch { slot, spec } => {
+            Order::Launch { slot, spec } => {
                 self.launch(slot, &spec).map(|launch| Reply::Launched(Box::new(launch)))
             }
-            Request::Once { slot, spec } => {
+            Order::Once { slot, spec } => {
                 self.once(slot, &spec).map(|once| Reply::LaunchedOnce(Box::new(once)))
             }
-            Request::Aside { slot, spec } => {
+            Order::Aside { slot, spec } => {
                 self.aside(slot, &spec).map(|once| Reply::LaunchedOnce(Box::new(once)))
             }
-            Request::LaunchMany { slot, spec, count } => {
+            Order::LaunchMany { slot, spec, count } => {
                 self.launch_many(slot, &spec, count).map(Reply::LaunchedMany)
             }
         };

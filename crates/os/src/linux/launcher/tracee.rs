@@ -7,6 +7,7 @@ use crate::linux::spawn::Child;
 use crate::linux::trace::arch;
 use crate::linux::trace::ptrace::{self, Tid};
 use model::Ending;
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -90,11 +91,7 @@ impl Image {
 }
 
 fn is_on_nosuid(path: &CString) -> bool {
-    // SAFETY: an all-zero statvfs is valid; path and structure outlive the call.
-    unsafe {
-        let mut system: libc::statvfs = std::mem::zeroed();
-        libc::statvfs(path.as_ptr(), &mut system) == 0 && system.f_flag & libc::ST_NOSUID != 0
-    }
+    statvfs(path.as_c_str()).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NOSUID))
 }
 
 fn process_has_capabilities(tid: Tid) -> bool {

@@ -153,6 +153,5 @@ pub fn line_value(pid: libc::pid_t, file: &str, name: &str) -> Option<u64> {
 }
 
 fn tick_us() -> f64 {
-    // SAFETY: sysconf has no preconditions.
-    1e6 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64
+    1e6 / rustix::param::clock_ticks_per_second() as f64
 }

@@ -3,17 +3,21 @@
 use super::{Configuration, LaunchSpec, Once, Started};
 use crate::linux::error::FailureKind;
 use model::{Command, Launch};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Write};
-use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::ptr;
 
-/// What headstart asks.
+/// What headstart asks its launcher to do.
 #[derive(Serialize, Deserialize)]
-pub enum Request {
+pub enum Order {
     /// How to run.
     Configure(Configuration),
     /// Keep a command; three descriptors come with it.
@@ -81,14 +85,19 @@ pub enum Reply {
 const MAX_BYTES: usize = 64 << 20;
 const MAX_FDS: usize = 3;
 
-#[repr(C, align(8))]
-struct Control([u8; 64]);
-
 /// Sends `message` with at most three descriptors.
 pub fn send(stream: &UnixStream, message: &impl Serialize, fds: &[RawFd]) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
     let length = (body.len() as u64).to_le_bytes();
-    send_with_fds(stream, &length, &fds[..fds.len().min(MAX_FDS)])?;
+    let borrowed = |&fd: &RawFd| match fd {
+        0.. => {
+            // SAFETY: it is only handed to the kernel, which refuses one that is not open.
+            Ok(unsafe { BorrowedFd::borrow_raw(fd) })
+        }
+        _ => Err(Errno::BADF),
+    };
+    let fds: Vec<_> = fds.iter().take(MAX_FDS).map(borrowed).collect::<Result<_, _>>()?;
+    send_with_fds(stream, &length, &fds)?;
     let mut stream = stream;
     stream.write_all(&body)
 }
@@ -112,63 +121,32 @@ pub fn receive<T: DeserializeOwned>(
     Ok(Some((serde_json::from_slice(&body)?, fds)))
 }
 
-fn send_with_fds(stream: &UnixStream, bytes: &[u8], fds: &[RawFd]) -> io::Result<()> {
-    let mut control = Control([0; 64]);
-    let mut iov = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: `message` points to `iov` and `control`, which outlive the call; the control
-    // buffer holds one header and at most MAX_FDS descriptors (CMSG_SPACE(12) = 32 bytes).
-    let sent = unsafe {
-        let mut message: libc::msghdr = zeroed();
-        message.msg_iov = &mut iov;
-        message.msg_iovlen = 1;
-        if !fds.is_empty() {
-            let payload = size_of_val(fds) as u32;
-            message.msg_control = control.0.as_mut_ptr().cast();
-            message.msg_controllen = libc::CMSG_SPACE(payload) as usize;
-            let header = libc::CMSG_FIRSTHDR(&message);
-            (*header).cmsg_level = libc::SOL_SOCKET;
-            (*header).cmsg_type = libc::SCM_RIGHTS;
-            (*header).cmsg_len = libc::CMSG_LEN(payload) as usize;
-            ptr::copy_nonoverlapping(fds.as_ptr(), libc::CMSG_DATA(header).cast(), fds.len());
-        }
-        libc::sendmsg(stream.as_raw_fd(), &message, libc::MSG_NOSIGNAL)
-    };
-    match sent {
-        -1 => Err(io::Error::last_os_error()),
-        count if count as usize == bytes.len() => Ok(()),
+fn send_with_fds(stream: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(fds));
+    }
+    match sendmsg(stream, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)? {
+        sent if sent == bytes.len() => Ok(()),
         _ => Err(io::ErrorKind::WriteZero.into()),
     }
 }
 
 fn receive_with_fds(stream: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
-    let mut control = Control([0; 64]);
-    let mut iov = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-    let mut fds = Vec::new();
-    // SAFETY: as in `send_with_fds`; descriptors received are ours to own.
-    let got = unsafe {
-        let mut message: libc::msghdr = zeroed();
-        message.msg_iov = &mut iov;
-        message.msg_iovlen = 1;
-        message.msg_control = control.0.as_mut_ptr().cast();
-        message.msg_controllen = control.0.len();
-        let got = loop {
-            let got = libc::recvmsg(stream.as_raw_fd(), &mut message, libc::MSG_CMSG_CLOEXEC);
-            if got >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-                break got;
-            }
-            if super::leave::told_to_leave() {
-                break 0;
-            }
-        };
-        let header = if got > 0 { libc::CMSG_FIRSTHDR(&message) } else { ptr::null_mut() };
-        if !header.is_null() && (*header).cmsg_type == libc::SCM_RIGHTS {
-            let payload = (*header).cmsg_len - libc::CMSG_LEN(0) as usize;
-            for index in 0..payload / size_of::<RawFd>() {
-                let fd = libc::CMSG_DATA(header).cast::<RawFd>().add(index).read_unaligned();
-                fds.push(OwnedFd::from_raw_fd(fd));
-            }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        let part = &mut [IoSliceMut::new(bytes)];
+        match recvmsg(stream, part, &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Err(Errno::INTR) if super::leave::told_to_leave() => return Ok((0, Vec::new())),
+            Err(Errno::INTR) => {}
+            received => break received?.bytes,
         }
-        got
     };
-    if got < 0 { Err(io::Error::last_os_error()) } else { Ok((got as usize, fds)) }
+    let fds = control.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(fds) => fds.collect(),
+        _ => Vec::new(),
+    });
+    Ok((received, fds.collect()))
 }

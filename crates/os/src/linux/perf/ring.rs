@@ -100,8 +100,7 @@ struct Ring {
 impl Ring {
     /// Maps the largest ring that the limit on locked memory allows.
     fn map(fd: &OwnedFd) -> io::Result<Ring> {
-        // SAFETY: no pointer is passed.
-        let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let page_bytes = rustix::param::page_size();
         let mut error = io::Error::from_raw_os_error(libc::EPERM);
         for pages in PAGES {
             let bytes = (pages + 1) * page_bytes;

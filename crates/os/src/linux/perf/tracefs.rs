@@ -1,9 +1,10 @@
 //! Tracepoints: their numbers and the layout of what they record.
 
-use std::ffi::CString;
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 
 /// The tracing file system. Where it is mounted nowhere, root gets an instance that only this
 /// process sees, so that the machine stays as it is.
@@ -19,8 +20,6 @@ pub(crate) struct Tracepoint {
     fields: Vec<(String, usize, usize)>,
 }
 
-const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
-
 impl Tracefs {
     /// The mounted tracefs, or one of our own.
     ///
@@ -34,16 +33,8 @@ impl Tracefs {
     }
 
     fn read(&self, path: &str) -> io::Result<String> {
-        let path = CString::new(path)?;
-        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
-        // SAFETY: the path is NUL-terminated and outlives the call; the descriptor is ours.
-        let mut file = unsafe {
-            let fd = libc::openat(self.folder.as_raw_fd(), path.as_ptr(), flags);
-            if fd < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            File::from_raw_fd(fd)
-        };
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&self.folder, path, flags, Mode::empty())?);
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         Ok(text)
@@ -72,21 +63,9 @@ fn mounted() -> Option<String> {
 
 /// A mount that is attached nowhere: fsopen(2), fsmount(2).
 fn private() -> io::Result<OwnedFd> {
-    let own = |fd: libc::c_long| match RawFd::try_from(fd) {
-        // SAFETY: the kernel has just made this descriptor for us.
-        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
-        _ => Err(io::Error::last_os_error()),
-    };
-    // SAFETY: the strings are NUL-terminated literals, other pointers are null as documented.
-    unsafe {
-        let context = own(libc::syscall(libc::SYS_fsopen, c"tracefs".as_ptr(), 1))?;
-        let null = std::ptr::null::<libc::c_char>();
-        let fd = context.as_raw_fd();
-        if libc::syscall(libc::SYS_fsconfig, fd, FSCONFIG_CMD_CREATE, null, null, 0) < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        own(libc::syscall(libc::SYS_fsmount, fd, 1, 0))
-    }
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?)
 }
 
 /// Lines such as `field:unsigned long i_ino; offset:16; size:8; signed:0;`.

@@ -1,10 +1,9 @@
 //! Why the kernel refused to execute a file, found out by looking at the file.
 
 use crate::linux::error::LaunchError;
-use std::ffi::CString;
+use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -140,18 +139,11 @@ fn mode(data: &Metadata) -> u32 {
 
 /// Whether the file or folder is on a file system that programs may not be executed from.
 pub fn is_on_noexec(program: &Path) -> bool {
-    let Ok(path) = CString::new(program.as_os_str().as_bytes()) else { return false };
-    // SAFETY: an all-zero statvfs is valid; path and structure outlive the call.
-    unsafe {
-        let mut system: libc::statvfs = std::mem::zeroed();
-        libc::statvfs(path.as_ptr(), &mut system) == 0 && system.f_flag & libc::ST_NOEXEC != 0
-    }
+    statvfs(program).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }
 
 fn may_execute(program: &Path) -> bool {
-    let Ok(path) = CString::new(program.as_os_str().as_bytes()) else { return false };
-    // SAFETY: the path outlives the call.
-    unsafe { libc::access(path.as_ptr(), libc::X_OK) == 0 }
+    access(program, Access::EXEC_OK).is_ok()
 }
 
 fn wrong_format(program: &Path) -> LaunchError {

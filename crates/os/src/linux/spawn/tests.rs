@@ -3,8 +3,10 @@
 use super::{Prepared, Setup, spawn};
 use crate::LaunchError;
 use crate::launcher::{LaunchSpec, Launcher, dev_null};
+use crate::linux::processes;
 use crate::program::resolve;
 use model::{Command, Until};
+use rustix::process::WaitOptions;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -15,10 +17,8 @@ use std::time::{Duration, Instant};
 fn run(command: &Command) -> Result<i32, LaunchError> {
     let null = dev_null()?;
     let child = spawn(&Prepared::new(command, &[])?, Setup::with_stdio([null.as_raw_fd(); 3]))?;
-    let mut status = 0;
-    // SAFETY: waits for the child just started.
-    assert_eq!(unsafe { libc::waitpid(child.pid, &mut status, 0) }, child.pid);
-    Ok(libc::WEXITSTATUS(status))
+    let status = processes::wait_for(child.pid, WaitOptions::empty()).expect("it ends");
+    Ok(status.exit_status().unwrap_or(0))
 }
 
 fn command(argv: &[&str]) -> Command {

@@ -22,8 +22,9 @@ impl Session<'_> {
     ) {
         let path = PathBuf::from(text::name(&ptrace::proc_link(tid, "exe").unwrap_or_default()));
         self.plant_cpuids(tid, process, &path, bias);
-        if let Some(interpreter) = &program.elf.interpreter {
-            self.plant_cpuids(tid, process, Path::new(interpreter), loader_base);
+        if let Some(interpreter) = &program.interpreter {
+            let interpreter = PathBuf::from(text::name(interpreter));
+            self.plant_cpuids(tid, process, &interpreter, loader_base);
             let note = "CPUID instructions of libraries opened by other libraries' initializers \
                  are not counted";
             self.note(process, note.to_owned());

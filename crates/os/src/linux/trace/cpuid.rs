@@ -1,12 +1,7 @@
 //! Where the CPUID instructions of a file are.
 
-use super::arch;
-use super::symbols::{Elf, u32_at};
-use std::io;
-
-/// DW_EH_PE_udata4, DW_EH_PE_datarel | DW_EH_PE_sdata4 (LSB, "Exception Frame Header").
-const COUNT_ENCODING: u8 = 0x03;
-const TABLE_ENCODING: u8 = 0x3b;
+use super::{arch, images};
+use image::elf::{Frame, Loadable};
 
 /// CPUID instructions of one file.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,34 +16,35 @@ pub struct Sites {
 impl Sites {
     /// Looks through the code of `elf`. A place counts where decoding its function from the
     /// start arrives at it.
-    pub fn find(elf: &Elf) -> io::Result<Self> {
-        let functions = Functions::read(elf);
+    pub fn find(elf: &Loadable) -> Self {
+        let functions = elf.frames().filter(|frames| !frames.is_empty());
         let mut sites = Sites::default();
-        for segment in elf.segments.iter().filter(|segment| segment.executable) {
-            let code = elf.bytes(segment.file.clone())?;
-            let start = segment.addresses.start;
-            let candidates: Vec<usize> = arch::cpuid_candidates(&code).collect();
+        for segment in images::code(elf) {
+            let code = elf.segment_bytes(segment);
+            let start = segment.address;
+            let candidates: Vec<usize> = arch::cpuid_candidates(code).collect();
             match &functions {
                 _ if candidates.is_empty() => {}
                 Some(functions) => {
                     for candidate in candidates {
-                        sites.check(functions, &code, start, candidate);
+                        sites.check(functions, code, start, candidate);
                     }
                 }
                 // Without unwind tables all code is decoded in one go.
                 None => {
-                    let offsets = arch::cpuid_offsets(&code);
+                    let offsets = arch::cpuid_offsets(code);
                     sites.unverified += candidates.len() - offsets.len();
-                    sites.addresses.extend(offsets.iter().map(|&offset| start + offset as u64));
+                    let address = |&offset: &usize| start.wrapping_add(offset as u64);
+                    sites.addresses.extend(offsets.iter().map(address));
                 }
             }
         }
-        Ok(sites)
+        sites
     }
 
-    fn check(&mut self, functions: &Functions, code: &[u8], start: u64, candidate: usize) {
-        let address = start + candidate as u64;
-        let Some((from, to)) = functions.around(address) else {
+    fn check(&mut self, functions: &[Frame], code: &[u8], start: u64, candidate: usize) {
+        let address = start.wrapping_add(candidate as u64);
+        let Some((from, to)) = around(functions, address) else {
             self.unverified += 1;
             return;
         };
@@ -61,45 +57,10 @@ impl Sites {
     }
 }
 
-/// Functions as `.eh_frame_hdr` lists them.
-struct Functions {
-    /// Start, and address of the unwind record, in order.
-    starts: Vec<(u64, u64)>,
-    /// Address and content of the segment that holds the records.
-    records: (u64, Vec<u8>),
-}
-
-impl Functions {
-    fn read(elf: &Elf) -> Option<Self> {
-        let (address, file) = elf.unwind_index.clone()?;
-        let index = elf.bytes(file).ok()?;
-        if index.get(2..4)? != [COUNT_ENCODING, TABLE_ENCODING] {
-            return None;
-        }
-        let relative =
-            |offset: usize| address.wrapping_add(i64::from(u32_at(&index, offset) as i32) as u64);
-        let count = (u32_at(&index, 8) as usize).min(index.len() / 8);
-        let pair = |entry: usize| (relative(12 + entry * 8), relative(16 + entry * 8));
-        let starts: Vec<_> = (0..count).map(pair).collect();
-        let first = starts.first()?.1;
-        let segment = elf.segments.iter().find(|s| s.addresses.contains(&first))?;
-        let records = elf.bytes(segment.file.clone()).ok()?;
-        Some(Functions { starts, records: (segment.addresses.start, records) })
-    }
-
-    /// First and last address of the function that holds `address`.
-    fn around(&self, address: u64) -> Option<(u64, u64)> {
-        let after = self.starts.partition_point(|&(start, _)| start <= address);
-        let &(start, record) = self.starts.get(after.checked_sub(1)?)?;
-        // Length, pointer to the CIE, start, size: the start is repeated relative to its own
-        // place, which confirms the encoding and thereby where the size is.
-        let place = record.wrapping_add(8);
-        let offset = usize::try_from(place.checked_sub(self.records.0)?).ok()?;
-        let word = |at: usize| self.records.1.get(at..at + 4).map(|_| u32_at(&self.records.1, at));
-        if place.wrapping_add(i64::from(word(offset)? as i32) as u64) != start {
-            return None;
-        }
-        let end = start.checked_add(u64::from(word(offset + 4)?))?;
-        (address < end).then_some((start, end))
-    }
+/// First and last address of the function that holds `address`.
+fn around(functions: &[Frame], address: u64) -> Option<(u64, u64)> {
+    let after = functions.partition_point(|frame| frame.start.0 <= address);
+    let frame = functions.get(after.checked_sub(1)?)?;
+    let end = frame.start.0.checked_add(frame.bytes?)?;
+    (address < end).then_some((frame.start.0, end))
 }

@@ -143,7 +143,7 @@ impl Session<'_> {
         let path = loader::mapped_file(tid, module.dynamic).unwrap_or_default();
         match images::image(Path::new(&model::text::name(&path))) {
             Ok(program) => {
-                let entry = module.bias.wrapping_add(program.elf.entry);
+                let entry = module.bias.wrapping_add(program.entry);
                 if let Some(executed) = self.executed(process) {
                     executed.program = program;
                     executed.bias = module.bias;
@@ -160,9 +160,9 @@ impl Session<'_> {
     fn locate_main(&mut self, tid: Tid, process: usize, known: &Executed) {
         let read = |address: u64, target: &mut [u8]| ptrace::read_memory(tid, address, target);
         let program = &known.program;
-        let entry = known.bias.wrapping_add(program.elf.entry);
+        let entry = known.bias.wrapping_add(program.entry);
         let from_start = arch::find_main(entry, &read)
-            .filter(|main| program.elf.is_code(main.wrapping_sub(known.bias)));
+            .filter(|main| program.is_code(main.wrapping_sub(known.bias)));
         let main = program.main.map(|main| known.bias.wrapping_add(main)).or(from_start);
         let start_main = || self.start_main(tid, &known.loader);
         if let Some(main) = main {

@@ -1,17 +1,25 @@
 //! Facts of executed files, read once and kept: a traced launch must not wait for file reading.
 
-use super::symbols::{Elf, Table};
+use image::ImageError;
+use image::elf::loadable::{Segment, Symbol, SymbolKind};
+use image::elf::{Loadable, spec};
+use model::text;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What tracing needs of one file, addresses before relocation.
 pub struct Image {
-    /// The file.
-    pub elf: Elf,
+    /// Entry point; 0 where there is none.
+    pub entry: u64,
+    /// Its loader, as [`model::text`] writes names.
+    pub interpreter: Option<String>,
+    /// Addresses of code.
+    code: Vec<Range<u64>>,
     /// Set-user-id or set-group-id bit.
     pub set_id: bool,
     /// Where `main` is, from the symbol table (static programs only).
@@ -29,28 +37,73 @@ pub struct Image {
 }
 
 impl Image {
-    fn read(file: File, set_id: bool) -> io::Result<Self> {
-        let elf = Elf::read(file)?;
+    fn read(path: &Path, set_id: bool) -> io::Result<Self> {
+        let elf = loadable(path)?;
         let names = ["exit", "__libc_start_main", "_r_debug", "_dl_debug_state", "_dl_debug_addr"];
         let [mut exit, mut start_main, loader_state, loader_hook, musl_state] =
-            elf.symbols(Table::Dynamic, names)?;
+            values((1..elf.symbol_count()).filter_map(|index| elf.symbol(index)), names);
         let mut main = None;
         // Dynamic programs are read from their start code, and their exit is the C library's.
         if elf.interpreter.is_none() && loader_hook.is_none() && exit.is_none() {
             // "main.main" is the first code of a Go program's own.
             let names = ["main", "main.main", "exit", "__libc_start_main"];
-            let [c_main, go_main, full_exit, full_start] = elf.symbols(Table::Full, names)?;
+            let [c_main, go_main, full_exit, full_start] = values(elf.static_symbols(), names);
             main = c_main.or(go_main);
             exit = full_exit;
             start_main = full_start;
         }
-        Ok(Image { elf, set_id, main, exit, start_main, loader_state, loader_hook, musl_state })
+        Ok(Image {
+            entry: elf.entry,
+            code: code(&elf).map(|part| part.address..part.end()).collect(),
+            interpreter: elf.interpreter,
+            set_id,
+            main,
+            exit,
+            start_main,
+            loader_state,
+            loader_hook,
+            musl_state,
+        })
+    }
+
+    /// Whether `address`, before relocation, lies in code.
+    pub fn is_code(&self, address: u64) -> bool {
+        self.code.iter().any(|code| code.contains(&address))
     }
 
     /// A C library that is its own loader.
     pub fn is_musl(&self) -> bool {
         self.loader_hook.is_some() && self.start_main.is_some()
     }
+}
+
+/// The image at `path`. It is not kept: what is mapped cannot be evicted from memory.
+fn loadable(path: &Path) -> io::Result<Loadable> {
+    Loadable::open(path).map_err(|error| match error {
+        ImageError::Io { source, .. } => source,
+        other => io::Error::new(io::ErrorKind::InvalidData, other.to_string()),
+    })
+}
+
+/// The segments that hold code.
+pub(super) fn code(elf: &Loadable) -> impl Iterator<Item = &Segment> {
+    elf.segments().iter().filter(|part| part.loads() && part.flags & spec::PF_X != 0)
+}
+
+/// Values of the defined symbols named `names`, `None` for each that is missing. The value of an
+/// IFUNC is not where the code is.
+fn values<'a, const N: usize>(
+    symbols: impl Iterator<Item = Symbol<'a>>,
+    names: [&str; N],
+) -> [Option<u64>; N] {
+    let mut values = [None; N];
+    for symbol in symbols.filter(|one| one.defined && one.kind != SymbolKind::IndirectFunction) {
+        let named = names.iter().position(|name| name.as_bytes() == symbol.name);
+        if let Some(value) = named.map(|index| &mut values[index]) {
+            value.get_or_insert(symbol.value);
+        }
+    }
+    values
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -67,14 +120,14 @@ type Cache<T> = Mutex<Option<HashMap<Key, Arc<T>>>>;
 pub fn image(path: &Path) -> io::Result<Arc<Image>> {
     static CACHE: Cache<Image> = Mutex::new(None);
     let data = fs::metadata(path)?;
-    cached(&CACHE, &data, || Image::read(File::open(path)?, data.mode() & 0o6000 != 0))
+    cached(&CACHE, &data, || Image::read(path, data.mode() & 0o6000 != 0))
 }
 
 /// CPUID instructions of `path`, from the cache where it has not changed.
 pub fn cpuid_sites(path: &Path) -> io::Result<Arc<super::cpuid::Sites>> {
     static CACHE: Cache<super::cpuid::Sites> = Mutex::new(None);
     let data = fs::metadata(path)?;
-    cached(&CACHE, &data, || super::cpuid::Sites::find(&Elf::read(File::open(path)?)?))
+    cached(&CACHE, &data, || Ok(super::cpuid::Sites::find(&loadable(path)?)))
 }
 
 fn cached<T>(
@@ -104,8 +157,8 @@ pub fn prepare(program: &Path) -> bool {
     let Ok(image) = image(program).or_else(|_| image(&script_interpreter(program)?)) else {
         return false;
     };
-    let Some(loader_path) = &image.elf.interpreter else { return image.is_musl() };
-    let Ok(loader_path) = fs::canonicalize(loader_path) else { return false };
+    let Some(loader_path) = &image.interpreter else { return image.is_musl() };
+    let Ok(loader_path) = fs::canonicalize(text::name(loader_path)) else { return false };
     // Only to have it read before the launch: the C library is next to its loader.
     let _ = self::image(&loader_path.with_file_name("libc.so.6"));
     self::image(&loader_path).is_ok_and(|loader| loader.is_musl())

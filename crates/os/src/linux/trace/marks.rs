@@ -97,9 +97,9 @@ impl Session<'_> {
             .ok_or_else(|| unreadable("its initial stack"))?;
         let program = images::image(Path::new(&ptrace::proc_path(tid, "exe")))
             .map_err(|error| unreadable(&format!("its file ({error})")))?;
-        let bias = stack.entry.wrapping_sub(program.elf.entry);
-        let through_loader = program.elf.interpreter.is_none() && program.loader_hook.is_some();
-        let loader = match &program.elf.interpreter {
+        let bias = stack.entry.wrapping_sub(program.entry);
+        let through_loader = program.interpreter.is_none() && program.loader_hook.is_some();
+        let loader = match &program.interpreter {
             _ if through_loader => Loader::of(&program, bias),
             None => Loader::None,
             Some(path) => images::image(Path::new(&model::text::name(path)))
@@ -137,7 +137,7 @@ impl Session<'_> {
     ) {
         if let Some(image) = self.present_image(process) {
             image.argv = argv;
-            image.loader = program.elf.interpreter.clone();
+            image.loader = program.interpreter.clone();
         }
         let notes = [
             (

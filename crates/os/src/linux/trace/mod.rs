@@ -20,7 +20,6 @@ mod permitted;
 pub(in crate::linux) mod ptrace;
 mod session;
 mod start;
-mod symbols;
 pub(in crate::linux) mod tracer;
 mod waits;
 
@@ -62,8 +61,7 @@ pub struct TraceRequest {
 impl TraceRequest {
     /// Marks only, on the present CPU, for at most a minute.
     pub fn new(stdio: [RawFd; 3]) -> Self {
-        // SAFETY: takes no arguments; fails only on kernels that lack it.
-        let cpu = unsafe { libc::sched_getcpu() };
+        let cpu = rustix::thread::sched_getcpu();
         TraceRequest {
             record_files: false,
             count_cpuid: false,

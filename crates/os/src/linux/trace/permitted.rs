@@ -2,6 +2,8 @@
 
 use super::ptrace;
 use crate::linux::LaunchError;
+use crate::linux::processes;
+use rustix::process::WaitStatus;
 use std::io;
 
 /// What the probe's child was refused; its exit code.
@@ -81,14 +83,7 @@ unsafe fn be_probed() -> ! {
 }
 
 fn wait(pid: ptrace::Tid) -> i32 {
-    let mut status = 0;
-    // SAFETY: `status` outlives the call.
-    while unsafe { libc::waitpid(pid, &mut status, libc::__WALL) } < 0 {
-        if io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
-            return 0;
-        }
-    }
-    status
+    processes::wait_for(pid, processes::ALL_KINDS).map_or(0, WaitStatus::as_raw)
 }
 
 fn ptrace_refused(error: &io::Error) -> LaunchError {

@@ -3,7 +3,9 @@
 //! Every call is made by the thread that started the tracee: ptrace answers no other.
 
 use super::arch;
+use crate::linux::processes;
 use model::text::text;
+use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
@@ -147,8 +149,8 @@ pub fn in_group_stop(tid: Tid) -> bool {
 
 /// Kills the process.
 pub fn kill(pid: Tid) {
-    // SAFETY: passes integers only. The process is an unreaped tracee, so its id is still its.
-    unsafe { libc::kill(pid, libc::SIGKILL) };
+    // The process is an unreaped tracee, so its id is still its.
+    processes::signal(pid, Signal::KILL);
 }
 
 /// Copies memory of `tid` into `target`; gives the number of bytes that could be read.

@@ -9,7 +9,7 @@ use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
 use crate::linux::{host, interrupt};
 use model::Ending;
-use std::os::fd::AsRawFd;
+use rustix::process::{Signal, pidfd_send_signal};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -106,7 +106,7 @@ impl<T> Wait<T> {
         if let Some(in_time) = self.within(limits.timeout) {
             return in_time;
         }
-        self.signal(libc::SIGTERM);
+        self.signal(Signal::TERM);
         let ended = self.within(limits.grace).unwrap_or_else(|| self.kill());
         ended.map(|(result, _)| (result, Ending::TimedOut))
     }
@@ -130,22 +130,20 @@ impl<T> Wait<T> {
 
     /// Kills the launched process and waits for the outcome.
     fn kill(&mut self) -> Outcome<T> {
-        self.signal(libc::SIGKILL);
+        self.signal(Signal::KILL);
         self.on_done.recv().unwrap_or(Err(LaunchError::LauncherGone))
     }
 
     /// Sends `signal` to the launched process once it has started; what it has started itself is
     /// its own to end, and else the session's.
-    fn signal(&mut self, signal: libc::c_int) {
+    fn signal(&mut self, signal: Signal) {
         if self.child.is_none() {
             // An error where the launch could not be started: the outcome tells.
             self.child = self.on_start.recv().ok();
         }
         if let Some(child) = &self.child {
-            let fd = child.pidfd.as_raw_fd();
-            // SAFETY: passes a descriptor that is open and integers. A process that has ended
-            // meanwhile is an error that we do not need.
-            unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, signal, 0, 0) };
+            // A process that has ended meanwhile is an error that we do not need.
+            let _ = pidfd_send_signal(&child.pidfd, signal);
         }
     }
 }

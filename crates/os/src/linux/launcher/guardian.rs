@@ -1,33 +1,34 @@
 //! The process between headstart and its launcher, which outlives both.
 //!
 //! Whatever a program leaves running is handed to the nearest living subreaper above it: the
-//! launcher, and where that one has been killed, the guard. So three processes would have to be
+//! launcher, and where that one has been killed, the guardian. So three processes would have to be
 //! killed at the same moment for a program to remain.
 //!
-//! headstart dies → the guard gets SIGTERM and passes it on. The launcher dies → the guard ends
-//! what is left. The guard dies → the launcher gets SIGTERM and ends what is left.
+//! headstart dies → the guardian gets SIGTERM and passes it on. The launcher dies → the guardian ends
+//! what is left. The guardian dies → the launcher gets SIGTERM and ends what is left.
 
 use super::leave::live_and_die_with;
 use super::serve;
 use crate::linux::processes;
+use rustix::process::Signal;
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
 use std::time::Duration;
 
-/// How long the guard tries to end what a killed launcher left.
+/// How long the guardian tries to end what a killed launcher left.
 const LIMIT: Duration = Duration::from_secs(10);
 /// A launcher that has not left this long after SIGTERM is killed.
 const PATIENCE: libc::timespec = libc::timespec { tv_sec: 8, tv_nsec: 0 };
 
-/// Starts the launcher and guards it until its end; never returns.
-pub fn guard(stream: UnixStream, parent: libc::pid_t) -> ! {
+/// Starts the launcher and watches over it until its end; never returns.
+pub fn watch_over(stream: UnixStream, parent: libc::pid_t) -> ! {
     let (watched, before) = block_signals();
     close_all_but(stream.as_raw_fd());
     live_and_die_with(parent, c"guard");
     let own = processes::own_pid();
-    // SAFETY: the guard has one thread, so its copy is whole.
+    // SAFETY: the guardian has one thread, so its copy is whole.
     match unsafe { libc::fork() } {
         -1 => {}
         0 => {
@@ -46,7 +47,7 @@ pub fn guard(stream: UnixStream, parent: libc::pid_t) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Returns when the launcher has ended; asks it to end when the guard is asked.
+/// Returns when the launcher has ended; asks it to end when the guardian is asked.
 fn watch(launcher: libc::pid_t, watched: &libc::sigset_t) {
     let mut leaving = false;
     loop {
@@ -55,8 +56,8 @@ fn watch(launcher: libc::pid_t, watched: &libc::sigset_t) {
         let signal = unsafe { libc::sigtimedwait(watched, null_mut(), patience) };
         if signal == libc::SIGTERM && !leaving {
             leaving = true;
-            // SAFETY: no pointers; the launcher is an unreaped child.
-            unsafe { libc::kill(launcher, libc::SIGTERM) };
+            // The launcher is an unreaped child.
+            processes::signal(launcher, Signal::TERM);
         }
         let late = signal < 0 && leaving && std::io::Error::last_os_error().kind() != INTERRUPTED;
         if late || reap(launcher) {
@@ -70,16 +71,15 @@ const INTERRUPTED: std::io::ErrorKind = std::io::ErrorKind::Interrupted;
 /// Waits for children that have ended; whether `launcher` was one of them.
 fn reap(launcher: libc::pid_t) -> bool {
     loop {
-        // SAFETY: no pointer is passed.
-        match unsafe { libc::waitpid(-1, null_mut(), libc::WNOHANG | libc::__WALL) } {
-            pid if pid == launcher => return true,
-            pid if pid <= 0 => return false,
-            _ => {}
+        match processes::reap_one() {
+            Ok(Some(pid)) if pid == launcher => return true,
+            Ok(Some(_)) => {}
+            _ => return false,
         }
     }
 }
 
-/// Blocks what the guard waits for, so that nothing is missed; gives it and the mask before.
+/// Blocks what the guardian waits for, so that nothing is missed; gives it and the mask before.
 fn block_signals() -> (libc::sigset_t, libc::sigset_t) {
     // SAFETY: all-zero sets are valid and outlive the calls.
     unsafe {
