@@ -3,7 +3,7 @@
 #![no_main]
 
 use dlls::elsewhere::Exclusions;
-use dlls::{Set, bind, hints, names, ordinal, tables};
+use dlls::{MemberId, Set, bind, hints, names, ordinal, tables};
 use image::pe::Pe;
 use image::pe::edit::{Draft, KeepChecksum};
 use libfuzzer_sys::fuzz_target;
@@ -24,29 +24,29 @@ fuzz_target!(|bytes: &[u8]| {
     let library = Pe::parse(&name, second).unwrap_or_else(|_| program.clone());
     let set = Set::of([(Path::new("x.exe"), program.clone()), (Path::new(&name), library)]);
     let _ = set.unambiguous();
-    let _ = bind::state(&set, 0);
+    let _ = bind::state(&set, MemberId(0));
     bound(&set, first);
     repaired(&set);
     converted(&set, &program);
 });
 
 fn bound(set: &Set<'_>, original: &[u8]) {
-    let mut draft = Draft::of(set.members()[0].pe());
-    let Ok(done) = bind::bind(&mut draft, set, 0) else { return };
+    let mut draft = set.draft(MemberId(0));
+    let Ok(done) = bind::bind(&mut draft) else { return };
     if done.dlls.is_empty() {
         return assert!(draft.bytes() == original);
     }
-    bind::unbind(&mut draft, "x.exe").expect("it was bound");
+    bind::unbind(draft.as_mut(), "x.exe").expect("it was bound");
     assert!(done.was_bound || draft.bytes() == original);
 }
 
 fn repaired(set: &Set<'_>) {
-    let before = hints::check(set, 0);
-    let mut draft = Draft::of(set.members()[0].pe());
-    let Ok(done) = hints::repair(&mut draft, set, 0) else { return };
+    let before = hints::check(set, MemberId(0));
+    let mut draft = set.draft(MemberId(0));
+    let Ok(done) = hints::repair(&mut draft) else { return };
     let before = before.expect("it can be repaired");
     assert_eq!(before.wrong, done.repaired + wrong_and_left(&done, before.wrong));
-    let new = draft.finish(KeepChecksum::AsItWas);
+    let new = Draft::from(draft).finish(KeepChecksum::AsItWas);
     let file = Pe::parse("x.exe", &new).expect("it could be read before");
     tables::read("x.exe", &file).expect("it could be read before");
 }
@@ -60,8 +60,8 @@ fn wrong_and_left(done: &hints::Repaired, wrong: u64) -> u64 {
 
 /// By ordinal they lead where they led by name.
 fn converted(set: &Set<'_>, before: &Pe<'_>) {
-    let mut draft = Draft::of(set.members()[0].pe());
-    if ordinal::convert(&mut draft, set, 0, &Exclusions::none()).is_err() {
+    let mut draft = set.draft(MemberId(0));
+    if ordinal::convert(&mut draft, &Exclusions::none()).is_err() {
         return;
     }
     let after = Pe::parse("x.exe", draft.bytes()).expect("it could be read before");
@@ -70,7 +70,7 @@ fn converted(set: &Set<'_>, before: &Pe<'_>) {
         let mut all = Vec::new();
         for from in &tables {
             for import in &from.imports {
-                let to = set.resolve(0, from.from.name, import.by);
+                let to = set.resolve(MemberId(0), from.from.name, import.by);
                 all.push(to.ok().map(|to| (to.dll, to.rva)));
             }
         }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use dlls::flags::{self, Change, Flag};
-use dlls::realign::{Options, realign};
+use dlls::realign::{RealignOptions, realign};
 use dlls::signature;
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{PAGE, Pe, SECTOR};
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn laid_out(bytes: &[u8], file_alignment: u32) -> Option<Vec<u8>> {
     let mut draft = Draft::of(&Pe::parse("fuzz", bytes).ok()?);
-    let options = Options { file_alignment, keep_overlay: true };
+    let options = RealignOptions { file_alignment, keep_overlay: true };
     let done = realign(&mut draft, "fuzz", &options).ok()?;
     assert!(file_alignment < PAGE || done.off_page == 0);
     assert!(done.off_page_before <= done.sections && done.overlay_bytes <= bytes.len() as u64);

@@ -2,7 +2,7 @@
 //! No panics, and no more memory than a few times the input.
 #![no_main]
 
-use dlls::rebase::{Candidate, Options, Policy, Role, examine, lay_out, rebase};
+use dlls::rebase::{Candidate, RebaseOptions, Policy, Mobility, examine, lay_out, rebase};
 use image::pe::Pe;
 use libfuzzer_sys::fuzz_target;
 
@@ -10,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
     // What chooses: policy, signature, checksum.
     let Some((choice, file)) = bytes.split_first() else { return };
     let Ok(pe) = Pe::parse("it", file) else { return };
-    let options = Options {
+    let options = RebaseOptions {
         strip_signature: choice & 1 != 0,
         checksum: choice & 2 != 0,
         keep_time_stamp: choice & 4 != 0,
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
         n => Policy::From(u64::from(n) << 29),
     };
     let examined = examine("it", &pe, options);
-    let candidate = Candidate::of("it".to_owned(), &examined, Role::Moves);
+    let candidate = Candidate::of("it".to_owned(), &examined, Mobility::Moves);
     let Ok(places) = lay_out(&[candidate], &[], policy) else { return };
     let Some(place) = places.first() else { return };
     let before = pe.headers().base;

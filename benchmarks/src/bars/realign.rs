@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::report::{Report, Row};
 use crate::subjects::pe_files;
 use anyhow::Result;
-use dlls::realign::{Options, realign};
+use dlls::realign::{RealignOptions, realign};
 use dlls::signature;
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, facts_of};
@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Refusals that users are told of in docs/optimizations/realign.md, by words of theirs.
 const DOCUMENTED: [&str; 3] = ["were appended to it", "less than a page", "FORCE_INTEGRITY"];
-/// Files that must get every byte back, of those that were laid out anew.
+/// OpenFiles that must get every byte back, of those that were laid out anew.
 const LEAST_RESTORED: f64 = 0.99;
 
 /// What became of one file.
@@ -97,7 +97,7 @@ fn outcome(file: &Path) -> Outcome {
 
 fn laid_out(bytes: &[u8], file_alignment: u32) -> Result<Vec<u8>, String> {
     let mut draft = Draft::read("it", bytes.to_vec()).map_err(|error| error.to_string())?;
-    let options = Options { file_alignment, keep_overlay: false };
+    let options = RealignOptions { file_alignment, keep_overlay: false };
     realign(&mut draft, "it", &options).map_err(|no| no.to_string())?;
     Ok(draft.finish(KeepChecksum::AsItWas))
 }

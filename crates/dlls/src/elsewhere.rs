@@ -32,7 +32,7 @@ impl Why {
             }
             Why::Windows => "Windows has its own copy, and loads that",
             Why::Wine => "Wine has its own copy, and loads that",
-            Why::Excluded => "excluded with --exclude",
+            Why::Excluded => "excluded by the user",
         }
     }
 }

@@ -1,8 +1,14 @@
+//! Why a file, or a set of files, is not rewritten.
+
+use crate::rebase::{DatabaseError, LayoutError};
+use crate::signature::Signatures;
 use image::ImageError;
+use image::apply::ApplyError;
+use std::path::PathBuf;
 
 /// Why a file is not rewritten.
 #[derive(Debug, thiserror::Error)]
-pub enum Declined {
+pub enum Refusal {
     /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] ImageError),
@@ -13,20 +19,154 @@ pub enum Declined {
         path: String,
         /// What was found, and what to do.
         reason: String,
+        /// What else can be done, by whom the rewriting was asked for.
+        advice: Option<Advice>,
     },
 }
 
-impl Declined {
+/// What a user can do besides, as data: only the command line knows how that is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// Rewrite it without these signatures.
+    StripSignature(Signatures),
+    /// Let what was appended to the image move with its end.
+    KeepOverlay,
+    /// Say where the DLL is.
+    FindDll,
+    /// Align the sections to 4096 bytes in the file, which makes room in the headers.
+    Realign,
+    /// Clear the flag NO_BIND.
+    ClearNoBind,
+    /// Have programs moved too.
+    MovePrograms,
+}
+
+impl Refusal {
     /// A refusal with its reason.
-    pub fn refused(path: impl Into<String>, reason: impl Into<String>) -> Declined {
-        Declined::Refused { path: path.into(), reason: reason.into() }
+    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Refusal {
+        Refusal::Refused { path: path.into(), reason: reason.into(), advice: None }
+    }
+
+    /// The same with what can be done about it, if anything is known.
+    pub fn with(self, advice: impl Into<Option<Advice>>) -> Refusal {
+        match self {
+            Refusal::Refused { path, reason, .. } => {
+                Refusal::Refused { path, reason, advice: advice.into() }
+            }
+            unreadable => unreadable,
+        }
     }
 
     /// Why, without the file's path where that is told beside it.
     pub fn reason(&self) -> String {
         match self {
-            Declined::Unreadable(error) => error.to_string(),
-            Declined::Refused { reason, .. } => reason.clone(),
+            Refusal::Unreadable(error) => error.to_string(),
+            Refusal::Refused { reason, .. } => reason.clone(),
         }
+    }
+
+    /// What else can be done about it.
+    pub fn advice(&self) -> Option<Advice> {
+        match self {
+            Refusal::Unreadable(_) => None,
+            Refusal::Refused { advice, .. } => *advice,
+        }
+    }
+}
+
+/// Why files are not rewritten, or not restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RewriteError {
+    /// One of them is refused, so none is written.
+    #[error("{refusal}")]
+    Refused {
+        /// The first that is.
+        refusal: Refusal,
+        /// Of several files, how many others are refused too.
+        others: Option<u64>,
+    },
+    /// A file cannot be read.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// One file is named twice.
+    #[error("{}", named_twice(first, second))]
+    NamedTwice {
+        /// How it is named first.
+        first: PathBuf,
+        /// How it is named then.
+        second: PathBuf,
+    },
+    /// Two results would be one file.
+    #[error(
+        "{} and {} would be the same file; write them to different folders",
+        first.display(),
+        second.display()
+    )]
+    SameResult {
+        /// A file.
+        first: PathBuf,
+        /// Another one of the same name.
+        second: PathBuf,
+    },
+    /// A record of imports by ordinal cannot be used.
+    #[error("{0}")]
+    Record(Refusal),
+    /// A record of imports by ordinal, or another file of its name, is where one is to be written.
+    #[error("{} already exists", path.display())]
+    RecordExists {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        found: FoundRecord,
+    },
+    /// Results that need one record would be in several folders.
+    #[error("files of several folders cannot share one headstart-ordinals.json")]
+    SeveralFolders,
+    /// A pattern of names is not one.
+    #[error("{0}")]
+    Pattern(String),
+    /// There is no place for the images of a set.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The database of places cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The system refused.
+    #[error("{}: {source}; {remedy}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+        /// The next step.
+        remedy: &'static str,
+    },
+}
+
+/// What stands where a record of imports by ordinal is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundRecord {
+    /// No record that can be read.
+    Unreadable,
+    /// A record of imports of which none is left.
+    Spent,
+    /// A record of files that are converted.
+    InUse,
+}
+
+impl From<Refusal> for RewriteError {
+    fn from(refusal: Refusal) -> RewriteError {
+        RewriteError::Refused { refusal, others: None }
+    }
+}
+
+fn named_twice(first: &std::path::Path, second: &std::path::Path) -> String {
+    let (first, second) = (first.display().to_string(), second.display().to_string());
+    match first == second {
+        true => format!("{first} is named twice; name it once"),
+        false => format!("{first} and {second} are the same file; name it once"),
     }
 }

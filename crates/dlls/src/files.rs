@@ -3,31 +3,31 @@
 
 use crate::names::{is_api_set, key, key_of_file};
 use crate::set::Key;
-use crate::{Declined, tables};
+use crate::{Refusal, tables};
 use image::ImageError;
 use image::pe::exports::Target;
 use image::pe::{Pe, PeFile};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Files that belong together, open.
+/// OpenFiles that belong together, open.
 #[derive(Debug)]
-pub struct Files {
+pub struct OpenFiles {
     pub(crate) named: Vec<PeFile>,
     pub(crate) found: Vec<PeFile>,
     /// Which of `found` an image in this folder gets under this name.
     pub(crate) found_by: HashMap<(PathBuf, Key), usize>,
 }
 
-impl Files {
+impl OpenFiles {
     /// Opens the named files, and looks for what else they import from: in the importing file's
     /// own folder, then in those of `search`, in order.
     ///
     /// # Errors
     /// A named file cannot be read or is not PE. What is found and is not PE is passed over.
-    pub fn open(named: &[PathBuf], search: &[PathBuf]) -> Result<Files, Declined> {
+    pub fn open(named: &[PathBuf], search: &[PathBuf]) -> Result<OpenFiles, Refusal> {
         let named: Result<Vec<PeFile>, _> = named.iter().map(|path| PeFile::open(path)).collect();
-        Ok(Files::of(named?, search))
+        Ok(OpenFiles::of(named?, search))
     }
 
     /// Makes sure that no file was touched since it was opened, those found among them.
@@ -39,7 +39,7 @@ impl Files {
     }
 
     /// The same with files that are open already.
-    pub fn of(named: Vec<PeFile>, search: &[PathBuf]) -> Files {
+    pub fn of(named: Vec<PeFile>, search: &[PathBuf]) -> OpenFiles {
         let mut finder = Finder::new(&named, search);
         for file in &named {
             let folder = folder_of(file.path());
@@ -49,7 +49,7 @@ impl Files {
             finder.run(&named);
         }
         let Finder { found, found_by, .. } = finder;
-        Files { named, found, found_by }
+        OpenFiles { named, found, found_by }
     }
 }
 

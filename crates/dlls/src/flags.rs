@@ -5,7 +5,7 @@
 
 mod rules;
 
-use crate::Declined;
+use crate::Refusal;
 use image::pe::Headers;
 use image::pe::edit::{Draft, OutsideFile};
 use image::pe::spec;
@@ -199,8 +199,8 @@ pub struct Changed {
 ///
 /// # Errors
 /// The image would not be loaded any more, or not work. It is unchanged then.
-pub fn change(draft: &mut Draft, path: &str, asked: &Change) -> Result<Changed, Declined> {
-    let refused = |reason: String| Declined::refused(path, reason);
+pub fn change(draft: &mut Draft, path: &str, asked: &Change) -> Result<Changed, Refusal> {
+    let refused = |reason: String| Refusal::new(path, reason);
     let had = |flag: &Flag| flag.is_set(draft.headers());
     let set: Vec<Flag> = asked.set.iter().copied().filter(|flag| !had(flag)).collect();
     let cleared: Vec<Flag> = asked.clear.iter().copied().filter(had).collect();

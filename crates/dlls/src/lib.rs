@@ -1,8 +1,7 @@
 //! Programs and DLLs of the PE format, rewritten: where they are loaded, what their imports are
 //! bound to, how their files are laid out.
 //!
-//! Everything here is thought out before the first byte is written, and returned as bytes:
-//! writing is [`image::apply`]'s.
+//! Every result is known before the first byte is written; `rewrite` has the files written.
 
 pub mod bind;
 pub mod elsewhere;
@@ -15,12 +14,14 @@ pub mod ordinal;
 pub mod realign;
 pub mod rebase;
 mod resolve;
+pub mod rewrite;
 mod set;
 pub mod signature;
 pub mod survey;
 pub mod tables;
 
-pub use error::Declined;
-pub use files::{Files, folder_of};
+pub use error::{Advice, FoundRecord, Refusal, RewriteError};
+pub use files::{OpenFiles, folder_of};
+pub use model::MemberId;
 pub use resolve::{Export, Found, Missing, Resolved, Unresolved};
 pub use set::{Key, Member, Set};

@@ -10,7 +10,7 @@ mod fields;
 mod layout;
 mod proof;
 
-use crate::Declined;
+use crate::{Advice, Refusal};
 use image::pe::edit::Draft;
 use image::pe::{PAGE, Pe, SECTOR};
 use layout::Layout;
@@ -18,7 +18,7 @@ use model::figures;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct RealignOptions {
     /// `FileAlignment`: a power of two from 512 to 65536.
     pub file_alignment: u32,
     /// Rewrites files to whose end something was appended; it moves with the end.
@@ -55,11 +55,32 @@ const MAX_ALIGNMENT: u32 = 64 << 10;
 /// # Errors
 /// The file cannot be laid out like this, or contradicts itself. The draft is half changed then,
 /// and of no use.
-pub fn realign(draft: &mut Draft, path: &str, options: &Options) -> Result<Realigned, Declined> {
-    realigned(draft, path, options).map_err(|reason| Declined::refused(path, reason))
+pub fn realign(
+    draft: &mut Draft,
+    path: &str,
+    options: &RealignOptions,
+) -> Result<Realigned, Refusal> {
+    let refused = |obstacle: Obstacle| Refusal::new(path, obstacle.reason).with(obstacle.advice);
+    realigned(draft, path, options).map_err(refused)
 }
 
-fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realigned, String> {
+/// Why an image is not realigned, and what can be done about it.
+struct Obstacle {
+    reason: String,
+    advice: Option<Advice>,
+}
+
+impl<T: Into<String>> From<T> for Obstacle {
+    fn from(reason: T) -> Obstacle {
+        Obstacle { reason: reason.into(), advice: None }
+    }
+}
+
+fn realigned(
+    draft: &mut Draft,
+    path: &str,
+    options: &RealignOptions,
+) -> Result<Realigned, Obstacle> {
     let wanted = options.file_alignment;
     possible(draft, wanted)?;
     let before = Figures::of(draft);
@@ -68,7 +89,8 @@ fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realign
         let layout = Layout::of(&file, wanted)?;
         let overlay_bytes = file.appended_bytes_in(layout.tail());
         if overlay_bytes > 0 && !options.keep_overlay {
-            return Err(appended(overlay_bytes));
+            let advice = Some(Advice::KeepOverlay);
+            return Err(Obstacle { reason: appended(overlay_bytes), advice });
         }
         (layout, overlay_bytes)
     };
@@ -76,7 +98,7 @@ fn realigned(draft: &mut Draft, path: &str, options: &Options) -> Result<Realign
     fields::set(draft, &layout, wanted)?;
     let new = layout.apply(draft.bytes())?;
     if signed.is_some_and(|signed| signed != new) {
-        return Err("it is signed; remove its signature first".to_owned());
+        return Err("it is signed; remove its signature first".into());
     }
     let moved = Pe::parse(path, &new).map_err(|error| error.to_string())?;
     proof::same_memory(&draft.pe(), &moved)?;
@@ -99,7 +121,7 @@ fn appended(bytes: u64) -> String {
     format!(
         "{} are appended to it, as to installers, self-extracting archives and single-file \
          programs. They would move, and a program that expects them at a fixed offset would not \
-         find them; --keep-overlay moves them with the end of the file, but test the result",
+         find them",
         figures::bytes(bytes)
     )
 }

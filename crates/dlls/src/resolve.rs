@@ -4,7 +4,7 @@
 //! is tried first, then the names are halved; a forwarder's DLL ends at its last dot.
 
 use crate::names::text;
-use crate::{Member, Set};
+use crate::{Advice, Member, MemberId, Set};
 use image::pe::exports::{Exports, Target};
 use image::pe::imports::By;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub enum Missing {
     #[error("{0} is an API set, which Windows maps to one of its own DLLs")]
     ApiSet(String),
     /// No file.
-    #[error("{0} cannot be found; give that file too, or its folder with --search")]
+    #[error("{0} cannot be found")]
     NotAtHand(String),
     /// More than one.
     #[error("two of the files are named {0}")]
@@ -74,6 +74,23 @@ pub enum Unresolved {
     },
 }
 
+impl Missing {
+    /// What can be done about it.
+    pub fn advice(&self) -> Option<Advice> {
+        matches!(self, Missing::NotAtHand(_)).then_some(Advice::FindDll)
+    }
+}
+
+impl Unresolved {
+    /// What can be done about it.
+    pub fn advice(&self) -> Option<Advice> {
+        match self {
+            Unresolved::Dll(missing) => missing.advice(),
+            _ => None,
+        }
+    }
+}
+
 /// How an export was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
@@ -88,8 +105,8 @@ pub enum Found {
 /// An export of a DLL; it may be a forwarder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// Number of the image in the set.
-    pub dll: usize,
+    /// The image.
+    pub dll: MemberId,
     /// Index in the table of functions.
     pub index: u32,
     /// Position among the names, where it was asked for by name.
@@ -103,12 +120,12 @@ pub struct Export {
 pub struct Resolved {
     /// What is asked for in the DLL imported from.
     pub export: Export,
-    /// Number of the image that has the function or variable.
-    pub dll: usize,
+    /// The image that has the function or variable.
+    pub dll: MemberId,
     /// Its address there, relative to the base.
     pub rva: u32,
     /// Images that forwarders led to, in order; the last of them is `dll`.
-    pub forwarders: Vec<usize>,
+    pub forwarders: Vec<MemberId>,
 }
 
 /// The DLL and the function of a forwarder's text; `None` without a dot or without a DLL.
@@ -171,7 +188,7 @@ impl<'a> Member<'a> {
         positions.get(name).copied()
     }
 
-    fn find(&self, dll: usize, asked: Asked<'_>) -> Result<Export, Unresolved> {
+    fn find(&self, dll: MemberId, asked: Asked<'_>) -> Result<Export, Unresolved> {
         let exports = self.exports()?;
         let missing = || Unresolved::NoExport { dll: self.file_name(), export: asked.text() };
         let (hint, name) = match asked {
@@ -209,25 +226,19 @@ impl Set<'_> {
     ///
     /// # Errors
     /// There is none, or loaders do not find it.
-    pub fn export(&self, dll: usize, by: By<'_>) -> Result<Export, Unresolved> {
+    pub fn export(&self, dll: MemberId, by: By<'_>) -> Result<Export, Unresolved> {
         let asked = match by {
             By::Name { hint, name, .. } => Asked::Name { hint: Some(hint), name },
             By::Ordinal(ordinal) => Asked::Ordinal(ordinal),
         };
-        self.find(dll, asked)
-    }
-
-    fn find(&self, dll: usize, asked: Asked<'_>) -> Result<Export, Unresolved> {
-        let member = self.member(dll);
-        let none = || Unresolved::Dll(Missing::NotAtHand(format!("image {dll}")));
-        member.ok_or_else(none)?.find(dll, asked)
+        self.member(dll).find(dll, asked)
     }
 
     /// Where the import by image `from` leads: through all forwarders, to a function or variable.
     ///
     /// # Errors
     /// A DLL is not at hand, an export is missing, or forwarders lead round in a circle.
-    pub fn resolve(&self, from: usize, dll: &[u8], by: By<'_>) -> Result<Resolved, Unresolved> {
+    pub fn resolve(&self, from: MemberId, dll: &[u8], by: By<'_>) -> Result<Resolved, Unresolved> {
         let dll = self.dll(from, dll)?;
         self.follow(from, self.export(dll, by)?)
     }
@@ -236,11 +247,10 @@ impl Set<'_> {
     ///
     /// # Errors
     /// As [`Set::resolve`].
-    pub fn follow(&self, from: usize, export: Export) -> Result<Resolved, Unresolved> {
+    pub fn follow(&self, from: MemberId, export: Export) -> Result<Resolved, Unresolved> {
         let (mut at, mut forwarders) = (export, Vec::new());
         loop {
             let member = self.member(at.dll);
-            let member = member.ok_or_else(|| Missing::NotAtHand(format!("image {}", at.dll)))?;
             let dll = || member.file_name();
             let forwarder = match member.exports()?.target(at.index) {
                 Some(Target::Address(rva)) => {
@@ -259,7 +269,8 @@ impl Set<'_> {
             let parts = parts.and_then(|(dll, function)| Some((dll, asked(function)?)));
             let (name, asked) =
                 parts.ok_or_else(|| Unresolved::Forwarder { dll: dll(), text: text(forwarder) })?;
-            at = self.find(self.dll(from, name)?, asked)?;
+            let dll = self.dll(from, name)?;
+            at = self.member(dll).find(dll, asked)?;
             forwarders.push(at.dll);
         }
     }

@@ -1,9 +1,10 @@
 //! PE images that belong together, by the names that loaders look for.
 
-use crate::files::{Files, folder_of};
+use crate::files::{OpenFiles, folder_of};
 use crate::names::{is_api_set, key, key_of_file, text};
-use crate::{Declined, Missing};
+use crate::{Missing, Refusal};
 use image::pe::Pe;
+use model::MemberId;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -78,18 +79,19 @@ impl<'a> Member<'a> {
 pub struct Set<'a> {
     members: Vec<Member<'a>>,
     named: usize,
-    by_name: HashMap<Key, Vec<usize>>,
-    found_by: HashMap<(PathBuf, Key), usize>,
+    by_name: HashMap<Key, Vec<MemberId>>,
+    found_by: HashMap<(PathBuf, Key), MemberId>,
 }
 
-impl Files {
+impl OpenFiles {
     /// The set that they are.
     pub fn set(&self) -> Set<'_> {
         let named = self.named.iter().map(|file| (file.path(), file.pe()));
         let mut set = Set::of(named);
         let found = self.found.iter().map(|file| Member::new(file.path(), file.pe()));
         set.members.extend(found);
-        let behind = |(by, index): (&(PathBuf, Key), &usize)| (by.clone(), index + set.named);
+        let behind =
+            |(by, index): (&(PathBuf, Key), &usize)| (by.clone(), MemberId::at(index + set.named));
         set.found_by = self.found_by.iter().map(behind).collect();
         set
     }
@@ -100,26 +102,34 @@ impl<'a> Set<'a> {
     pub fn of<'p>(named: impl IntoIterator<Item = (&'p Path, Pe<'a>)>) -> Set<'a> {
         let members: Vec<Member<'a>> =
             named.into_iter().map(|(path, pe)| Member::new(path, pe)).collect();
-        let mut by_name: HashMap<Key, Vec<usize>> = HashMap::new();
+        let mut by_name: HashMap<Key, Vec<MemberId>> = HashMap::new();
         for (index, member) in members.iter().enumerate() {
-            by_name.entry(member.key.clone()).or_default().push(index);
+            by_name.entry(member.key.clone()).or_default().push(MemberId::at(index));
         }
         Set { named: members.len(), members, by_name, found_by: HashMap::new() }
     }
 
-    /// Number of images that were named: the members 0 … n − 1.
-    pub fn named(&self) -> usize {
-        self.named
+    /// The images that were named, in order.
+    pub fn named(&self) -> impl ExactSizeIterator<Item = MemberId> + use<> {
+        (0..self.named).map(MemberId::at)
     }
 
-    /// All images.
+    /// All images, those that were named first.
     pub fn members(&self) -> &[Member<'a>] {
         &self.members
     }
 
-    /// An image by its number.
-    pub fn member(&self, index: usize) -> Option<&Member<'a>> {
-        self.members.get(index)
+    /// Whether an image was named, and not only found for those that were.
+    pub fn is_named(&self, id: MemberId) -> bool {
+        id.index() < self.named
+    }
+
+    /// An image of this set.
+    ///
+    /// # Panics
+    /// The number is of another set, which is a bug.
+    pub fn member(&self, id: MemberId) -> &Member<'a> {
+        &self.members[id.index()]
     }
 
     /// Which image the import of `name` by image `from` leads to: a named one (of several, that of the
@@ -128,9 +138,9 @@ impl<'a> Set<'a> {
     ///
     /// # Errors
     /// It is an API set, not at hand, or two images have that name.
-    pub fn dll(&self, from: usize, name: &[u8]) -> Result<usize, Missing> {
+    pub fn dll(&self, from: MemberId, name: &[u8]) -> Result<MemberId, Missing> {
         let named = || text(name);
-        let importer = self.members.get(from).ok_or_else(|| Missing::NotAtHand(named()))?;
+        let importer = self.member(from);
         let key = Key { machine: importer.key.machine, name: key(name) };
         if is_api_set(&key.name) {
             return Err(Missing::ApiSet(named()));
@@ -147,12 +157,10 @@ impl<'a> Set<'a> {
     }
 
     /// The one of several that is in the importer's own folder, where loaders look first.
-    fn beside(&self, importer: &Member<'_>, several: &[usize]) -> Option<usize> {
-        let folder = |index: &&usize| {
-            self.member(**index).is_some_and(|member| member.folder == importer.folder)
-        };
-        let mut own = several.iter().filter(folder);
-        own.next().copied().filter(|_| own.next().is_none())
+    fn beside(&self, importer: &Member<'_>, several: &[MemberId]) -> Option<MemberId> {
+        let is_beside = |id: &&MemberId| self.member(**id).folder == importer.folder;
+        let mut beside = several.iter().filter(is_beside);
+        beside.next().copied().filter(|_| beside.next().is_none())
     }
 
     /// Says so where two of the named images have one name and machine: which of them would be
@@ -160,23 +168,22 @@ impl<'a> Set<'a> {
     ///
     /// # Errors
     /// There are such.
-    pub fn unambiguous(&self) -> Result<(), Declined> {
-        let mut twins: Vec<&Vec<usize>> =
+    pub fn unambiguous(&self) -> Result<(), Refusal> {
+        let mut twins: Vec<&Vec<MemberId>> =
             self.by_name.values().filter(|images| images.len() > 1).collect();
         twins.sort();
         let pair = twins.first().map(|images| images.as_slice());
         let Some(&[first, second, ..]) = pair else { return Ok(()) };
-        let name = |index| self.member(index).map(Member::name).unwrap_or_default();
-        let folder = |index| self.member(index).map(|member: &Member<'_>| &member.folder);
-        let elsewhere = match folder(first) == folder(second) {
+        let (first, second) = (self.member(first), self.member(second));
+        let elsewhere = match first.folder == second.folder {
             true => "",
             false => ", or process each folder separately",
         };
         let reason = format!(
             "{} has the same name and machine, and only one of them can be loaded; give only one \
              of them{elsewhere}",
-            name(first)
+            first.name()
         );
-        Err(Declined::refused(name(second), reason))
+        Err(Refusal::new(second.name(), reason))
     }
 }

@@ -1,7 +1,7 @@
 //! Signatures that rewriting breaks, since they cover nearly every byte of a file: Authenticode,
 //! and strong names of .NET assemblies.
 
-use crate::Declined;
+use crate::{Advice, Refusal};
 use image::pe::edit::Draft;
 use image::pe::{Pe, StrongNameState, spec};
 
@@ -40,17 +40,14 @@ impl Signatures {
         Some(match (self.authenticode, self.strong_name) {
             (false, false) => return None,
             (true, false) => {
-                "it is signed (Authenticode), and the signature would no longer be valid; \
-                 --strip-signature removes it, or rewrite the file before it is signed"
+                "it is signed (Authenticode), and the signature would no longer be valid"
             }
             (false, true) => {
-                "it is a .NET assembly with a strong name, whose signature would no longer be \
-                 valid; --strip-signature clears it, or rewrite the file before it is signed"
+                "it is a .NET assembly with a strong name, whose signature would no longer be valid"
             }
             (true, true) => {
                 "it is signed (Authenticode) and has a strong name (.NET), and neither signature \
-                 would still be valid; --strip-signature removes both, or rewrite the file before \
-                 it is signed"
+                 would still be valid"
             }
         })
     }
@@ -93,34 +90,34 @@ const STRONG_NAME_CLEARED: &str =
 /// # Errors
 /// The file is signed and `strip` is not set; Windows loads it with a valid signature only
 /// (FORCE_INTEGRITY); or the signature does not lie where it can be removed.
-pub fn settle(draft: &mut Draft, path: &str, strip: bool) -> Result<Signatures, Declined> {
+pub fn settle(draft: &mut Draft, path: &str, strip: bool) -> Result<Signatures, Refusal> {
     let found = Signatures::of(&draft.pe());
     if found.enforced {
         let reason = "Windows loads it only with a valid signature (FORCE_INTEGRITY), which a \
              changed file does not have; rewrite it when it is built, before it is signed";
-        return Err(Declined::refused(path, reason));
+        return Err(Refusal::new(path, reason));
     }
     if let Some(obstacle) = found.obstacle().filter(|_| !strip) {
         // That it can be removed is only said where it can.
         remove(&mut draft.clone(), found, path)?;
-        return Err(Declined::refused(path, obstacle));
+        return Err(Refusal::new(path, obstacle).with(Advice::StripSignature(found)));
     }
     remove(draft, found, path)?;
     Ok(found)
 }
 
-fn remove(draft: &mut Draft, found: Signatures, path: &str) -> Result<(), Declined> {
+fn remove(draft: &mut Draft, found: Signatures, path: &str) -> Result<(), Refusal> {
     if found.strong_name {
         clear_strong_name(draft, path)?;
     }
     draft.strip_signature().map_err(|_| {
         let reason = "it is signed, but its signature is not at the end of the file, so it cannot \
              be removed safely; the file is damaged, or data was appended to it";
-        Declined::refused(path, reason)
+        Refusal::new(path, reason)
     })
 }
 
-fn clear_strong_name(draft: &mut Draft, path: &str) -> Result<(), Declined> {
+fn clear_strong_name(draft: &mut Draft, path: &str) -> Result<(), Refusal> {
     let place = draft.pe().strong_name().and_then(|name| name.signature);
     let cleared = place.map(|place| draft.write(place.start, &vec![0; place.len()]));
     match cleared {
@@ -128,7 +125,7 @@ fn clear_strong_name(draft: &mut Draft, path: &str) -> Result<(), Declined> {
         _ => {
             let reason = "it is signed, but the signature of its strong name is not in the file, \
                  so it cannot be cleared; the file is damaged";
-            Err(Declined::refused(path, reason))
+            Err(Refusal::new(path, reason))
         }
     }
 }

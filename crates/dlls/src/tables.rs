@@ -1,6 +1,6 @@
 //! The import tables of one image, whole or not at all.
 
-use crate::Declined;
+use crate::Refusal;
 use image::pe::Pe;
 use image::pe::edit::Draft;
 use image::pe::imports::{By, Import, Imported};
@@ -34,10 +34,10 @@ fn is_unreadable(from: &Imported<'_>) -> bool {
 ///
 /// # Errors
 /// A table is not in the file, has no end, or tables overlap beyond measure.
-pub fn read<'a>(name: &str, file: &Pe<'a>) -> Result<Vec<FromDll<'a>>, Declined> {
+pub fn read<'a>(name: &str, file: &Pe<'a>) -> Result<Vec<FromDll<'a>>, Refusal> {
     let damaged = |damage: String| {
         let reason = format!("its imports cannot be read: {damage}; build or copy it again");
-        Declined::refused(name, reason)
+        Refusal::new(name, reason)
     };
     if is_cut(file) {
         return Err(damaged("the file ends within its sections".to_owned()));
@@ -80,9 +80,9 @@ fn is_cut(file: &Pe<'_>) -> bool {
 }
 
 /// A table that cannot be written to.
-pub(crate) fn outside(name: &str, rva: u32) -> Declined {
+pub(crate) fn outside(name: &str, rva: u32) -> Refusal {
     let reason = format!("the bytes at {rva:#x} are not in the file; build or copy it again");
-    Declined::refused(name, reason)
+    Refusal::new(name, reason)
 }
 
 /// Holds the import tables of a changed copy against those before: the same descriptors, and
@@ -95,7 +95,7 @@ pub(crate) fn prove(
     name: &str,
     before: &[FromDll<'_>],
     same: impl Fn(&Import<'_>, &Import<'_>) -> bool,
-) -> Result<(), Declined> {
+) -> Result<(), Refusal> {
     let after = Pe::parse(name, draft.bytes()).map_err(image::ImageError::from)?;
     let after = read(name, &after)?;
     let same_dll = |before: &FromDll<'_>, after: &FromDll<'_>| {
@@ -115,5 +115,5 @@ pub(crate) fn prove(
     }
     let reason = "its import tables overlap, so one cannot be changed without another; build it \
          with a different linker";
-    Err(Declined::refused(name, reason))
+    Err(Refusal::new(name, reason))
 }

@@ -5,21 +5,21 @@
 mod tiny;
 
 use dlls::bind::{self, Bound, State};
-use dlls::realign::{Options, realign};
-use dlls::{Declined, Set};
+use dlls::realign::{RealignOptions, realign};
+use dlls::{Advice, MemberId, Refusal, Set};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, spec};
 use model::BoundState;
 use tiny::{Made, Tiny, Want};
 use workload::{Arch, By, Format, PeOptions, Pietrek, pe};
 
-fn bound(set: &Set<'_>, importer: usize) -> Result<(Vec<u8>, Bound), Declined> {
-    let mut draft = Draft::of(set.member(importer).unwrap().pe());
-    let bound = bind::bind(&mut draft, set, importer)?;
-    Ok((draft.finish(KeepChecksum::AsItWas), bound))
+fn bound(set: &Set<'_>, importer: MemberId) -> Result<(Vec<u8>, Bound), Refusal> {
+    let mut draft = set.draft(importer);
+    let bound = bind::bind(&mut draft)?;
+    Ok((Draft::from(draft).finish(KeepChecksum::AsItWas), bound))
 }
 
-fn unbound(bytes: &[u8]) -> Result<Vec<u8>, Declined> {
+fn unbound(bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
     let mut draft = Draft::of(&Pe::parse("x.exe", bytes).unwrap());
     bind::unbind(&mut draft, "x.exe")?;
     Ok(draft.finish(KeepChecksum::AsItWas))
@@ -65,7 +65,7 @@ fn set_of(program: &Tiny) -> Made {
 #[test]
 fn addresses_stamps_and_directory() {
     let made = set_of(&program());
-    let (bytes, done) = bound(&made.set(), 0).unwrap();
+    let (bytes, done) = bound(&made.set(), MemberId(0)).unwrap();
     let lib = 0x1_9000_1000;
     assert_eq!(addresses(&bytes, 0), [lib + 2, lib + 1, 0x2_0000_1000, lib]);
     assert_eq!(addresses(&bytes, 1), addresses(&made.0[0].1, 1), "not at hand: as it was");
@@ -93,7 +93,7 @@ fn addresses_stamps_and_directory() {
     assert!(unbound(&bytes).unwrap() == made.0[0].1);
     // Bound anew it is the same.
     let again = made.with(0, bytes.clone());
-    let (twice, done) = bound(&again.set(), 0).unwrap();
+    let (twice, done) = bound(&again.set(), MemberId(0)).unwrap();
     assert!(twice == bytes && done.was_bound);
 }
 
@@ -105,7 +105,7 @@ fn narrow_images_are_bound_too() {
         ("lib.dll", &narrow(library(), 0x1000_0000)),
         ("far.dll", &narrow(far(), 0x2000_0000)),
     ]);
-    let (bytes, _) = bound(&made.set(), 0).unwrap();
+    let (bytes, _) = bound(&made.set(), MemberId(0)).unwrap();
     assert_eq!(addresses(&bytes, 0), [0x1000_1002, 0x1000_1001, 0x2000_1000, 0x1000_1000]);
     assert!(unbound(&bytes).unwrap() == made.0[0].1);
 }
@@ -113,10 +113,10 @@ fn narrow_images_are_bound_too() {
 #[test]
 fn state_follows_the_dlls() {
     let made = set_of(&program());
-    let (bytes, _) = bound(&made.set(), 0).unwrap();
+    let (bytes, _) = bound(&made.set(), MemberId(0)).unwrap();
     let made = made.with(0, bytes);
     let states = |made: &Made| -> Vec<State> {
-        bind::state(&made.set(), 0).unwrap().into_iter().map(|one| one.state).collect()
+        bind::state(&made.set(), MemberId(0)).unwrap().into_iter().map(|one| one.state).collect()
     };
     let now = states(&made);
     assert_eq!(now[0], State::Valid);
@@ -132,16 +132,16 @@ fn state_follows_the_dlls() {
     let kind = |index, image: Tiny| states(&made.with(index, image.bytes()))[0].kind();
     assert_eq!(kind(1, moved.clone()), BoundState::Moved, "it is the one that was bound to");
     assert_eq!(kind(1, Tiny { time_stamp: 1, ..library() }), BoundState::Stale);
-    let (_, done) = bound(&made.with(1, moved.bytes()).set(), 0).unwrap();
+    let (_, done) = bound(&made.with(1, moved.bytes()).set(), MemberId(0)).unwrap();
     assert!(done.dlls[0].moved);
-    assert_eq!(bind::state(&set_of(&program()).set(), 0).unwrap(), []);
+    assert_eq!(bind::state(&set_of(&program()).set(), MemberId(0)).unwrap(), []);
 }
 
 #[test]
 fn what_cannot_be_bound_is_a_sentence() {
-    let refuse = |made: &Made| bound(&made.set(), 0).unwrap_err().to_string();
+    let refuse = |made: &Made| bound(&made.set(), MemberId(0)).unwrap_err().to_string();
     let left = |made: &Made| {
-        let (bytes, done) = bound(&made.set(), 0).unwrap();
+        let (bytes, done) = bound(&made.set(), MemberId(0)).unwrap();
         assert!(done.dlls.is_empty() && bytes == made.0[0].1);
         done.left.first().map(|left| left.reason.clone()).unwrap_or_default()
     };
@@ -155,15 +155,16 @@ fn what_cannot_be_bound_is_a_sentence() {
             .map(|name| (name, vec![Want::Name("a", 0)]))
             .into();
     let full = Tiny { header_bytes: 0x200, ..Tiny::importing(&many) };
-    let error = refuse(&set_of(&full));
+    let error = bound(&set_of(&full).set(), MemberId(0)).unwrap_err();
+    assert_eq!(error.advice(), Some(Advice::Realign));
+    let error = error.to_string();
     assert!(error.contains("not enough room") && error.contains("144 are free"), "{error}");
-    assert!(error.ends_with("realign --file-alignment 4096 makes room"), "{error}");
     let made = set_of(&full);
-    let mut roomy = Draft::of(made.set().member(0).unwrap().pe());
-    let options = Options { file_alignment: 4096, keep_overlay: false };
+    let mut roomy = Draft::of(&Pe::parse("x.exe", &made.0[0].1).unwrap());
+    let options = RealignOptions { file_alignment: 4096, keep_overlay: false };
     realign(&mut roomy, "x.exe", &options).unwrap();
     let made = made.with(0, roomy.finish(KeepChecksum::AsItWas));
-    assert!(!bound(&made.set(), 0).unwrap().1.dlls.is_empty(), "the advice works");
+    assert!(!bound(&made.set(), MemberId(0)).unwrap().1.dlls.is_empty(), "the advice works");
     let made = set_of(&program());
     let mut bytes = made.0[0].1.clone();
     bytes[0x3ff] = 1;
@@ -190,7 +191,7 @@ fn what_cannot_be_bound_is_a_sentence() {
 #[test]
 fn old_bindings_are_understood() {
     let made = set_of(&program());
-    let (bytes, _) = bound(&made.set(), 0).unwrap();
+    let (bytes, _) = bound(&made.set(), MemberId(0)).unwrap();
     let file = Pe::parse("x.exe", &bytes).unwrap();
     let descriptor = file.imported().next().unwrap().unwrap().descriptor;
     let stamp = file.offset(descriptor + 4).unwrap();
@@ -201,7 +202,7 @@ fn old_bindings_are_understood() {
     old[directory..directory + 8].fill(0);
     old[room.rva as usize..(room.rva + room.size) as usize].fill(0);
     let old = made.with(0, old);
-    let state = bind::state(&old.set(), 0).unwrap();
+    let state = bind::state(&old.set(), MemberId(0)).unwrap();
     assert_eq!((state[0].name.as_str(), state[0].state.valid()), ("Lib", Some(true)));
     let restored = unbound(&old.0[0].1).unwrap();
     let sum = Pe::parse("x.exe", &restored).unwrap().headers().checksum_offset();
@@ -227,12 +228,12 @@ fn tables_that_overlap_are_refused() {
         let mut bytes = bytes.clone();
         let field = at(from[0].descriptor + 16);
         bytes[field..field + 4].copy_from_slice(&lookups.to_le_bytes());
-        let error = bound(&made.with(0, bytes).set(), 0).unwrap_err().to_string();
+        let error = bound(&made.with(0, bytes).set(), MemberId(0)).unwrap_err().to_string();
         let told = ["overlap", "differs from the lookup table", "cannot be read"];
         assert!(told.iter().any(|told| error.contains(told)), "{error}");
     }
     // The directory of the bound image reaches over the section table: it goes, the table stays.
-    let (mut damaged, _) = bound(&made.set(), 0).unwrap();
+    let (mut damaged, _) = bound(&made.set(), MemberId(0)).unwrap();
     let entry = file.headers().directory_offset(spec::BOUND_IMPORT);
     damaged[entry..entry + 4].copy_from_slice(&0x100_u32.to_le_bytes());
     let restored = unbound(&damaged).unwrap();
@@ -259,12 +260,12 @@ fn generated_sets_are_bound_to_each_other() {
             };
             let file = |index| pe::pietrek::file(&asked, index).unwrap();
             let made = Made((0..=7).map(file).map(|(name, bytes)| (name.into(), bytes)).collect());
-            let (bytes, done) = bound(&made.set(), 0).unwrap();
+            let (bytes, done) = bound(&made.set(), MemberId(0)).unwrap();
             assert_eq!((done.dlls.len(), done.left.len()), (7, 1));
             assert_eq!(done.dlls.iter().map(|dll| dll.imports).sum::<u64>(), 630);
             assert_eq!(done.overlapping, Vec::<String>::new());
             let after = made.with(0, bytes.clone());
-            let state = bind::state(&after.set(), 0).unwrap();
+            let state = bind::state(&after.set(), MemberId(0)).unwrap();
             assert_eq!(state.iter().filter(|one| one.state == State::Valid).count(), 7);
             assert!(unbound(&bytes).unwrap() == made.0[0].1, "{arch:?}");
         }

@@ -5,7 +5,7 @@
 mod tiny;
 
 use dlls::hints::{self, HintCheck, Repaired};
-use dlls::{Declined, Files, Set};
+use dlls::{MemberId, OpenFiles, Refusal, Set};
 use image::pe::Pe;
 use image::pe::edit::{Draft, KeepChecksum};
 use rayon::prelude::*;
@@ -15,10 +15,10 @@ use std::process::Command;
 use tiny::{Made, Tiny, Want, wine_files};
 use workload::{Arch, By, Format, Hints, PeOptions, Pietrek, pe};
 
-fn repair(set: &Set<'_>, importer: usize) -> Result<(Vec<u8>, Repaired), Declined> {
-    let mut draft = Draft::of(set.member(importer).unwrap().pe());
-    let repaired = hints::repair(&mut draft, set, importer)?;
-    Ok((draft.finish(KeepChecksum::AsItWas), repaired))
+fn repair(set: &Set<'_>, importer: MemberId) -> Result<(Vec<u8>, Repaired), Refusal> {
+    let mut draft = set.draft(importer);
+    let repaired = hints::repair(&mut draft)?;
+    Ok((Draft::from(draft).finish(KeepChecksum::AsItWas), repaired))
 }
 
 #[test]
@@ -38,13 +38,13 @@ fn generated_programs_become_those_with_right_hints() {
         let files: Vec<(PathBuf, Vec<u8>)> =
             (0..=4).map(|index| file(Hints::Zero, index)).map(|(n, b)| (n.into(), b)).collect();
         let made = Made(files);
-        let (repaired, counts) = repair(&made.set(), 0).unwrap();
+        let (repaired, counts) = repair(&made.set(), MemberId(0)).unwrap();
         assert!(repaired == file(Hints::Right, 0).1, "{arch:?}");
         // The first name of every library is at the position 0.
         assert_eq!((counts.right_before, counts.repaired), (4, 4796));
         assert_eq!(counts.unknown, [("KERNEL32.dll".to_owned(), 3)].into());
         let after = made.with(0, repaired.clone());
-        let (again, counts) = repair(&after.set(), 0).unwrap();
+        let (again, counts) = repair(&after.set(), MemberId(0)).unwrap();
         assert!(again == repaired && (counts.right_before, counts.repaired) == (4800, 0));
     }
 }
@@ -65,19 +65,19 @@ fn delayed_unknown_and_missing_are_told_apart() {
         ..Tiny::default()
     };
     let made = Made::of(&[("x.exe", &program), ("a.dll", &names())]);
-    let before = hints::check(&made.set(), 0).unwrap();
+    let before = hints::check(&made.set(), MemberId(0)).unwrap();
     let unknown = [("other.dll".to_owned(), 1)].into();
     let missing = vec!["a.dll!nothing".to_owned()];
     let expected = HintCheck { checked: 3, wrong: 2, only_by_hint: 0, unknown, missing };
     assert_eq!(before, expected);
-    let (bytes, repaired) = repair(&made.set(), 0).unwrap();
+    let (bytes, repaired) = repair(&made.set(), MemberId(0)).unwrap();
     assert_eq!((repaired.right_before, repaired.repaired), (1, 2));
     assert_eq!((&repaired.unknown, &repaired.missing), (&before.unknown, &before.missing));
     let file = Pe::parse("x.exe", &bytes).unwrap();
     assert_eq!(file.headers().checksum, file.computed_checksum());
     let changed = bytes.iter().zip(&made.0[0].1).filter(|(new, old)| new != old).count();
     assert!(changed <= 2 + 4, "two hints and the checksum: {changed}");
-    assert_eq!(hints::check(&made.with(0, bytes).set(), 0).unwrap().wrong, 0);
+    assert_eq!(hints::check(&made.with(0, bytes).set(), MemberId(0)).unwrap().wrong, 0);
 }
 
 /// Where imports of the first two DLLs are, and where the first one's name is.
@@ -102,7 +102,7 @@ fn a_record_of_several_dlls_is_left_where_they_differ() {
         bytes[slot..slot + 8].copy_from_slice(&record.to_le_bytes());
         let made = Made::of(&[("x.exe", &program(hint)), ("a.dll", &names()), ("b.dll", &b)])
             .with(0, bytes);
-        let (bytes, repaired) = repair(&made.set(), 0).unwrap();
+        let (bytes, repaired) = repair(&made.set(), MemberId(0)).unwrap();
         assert_eq!((repaired.shared, repaired.repaired), (left, 0));
         assert!(bytes == made.0[0].1);
     }
@@ -119,7 +119,7 @@ fn a_hint_within_another_name_is_refused() {
         bytes[at..at + 8].copy_from_slice(&(record + 2).to_le_bytes());
     }
     let made = Made::of(&[("x.exe", &program), ("a.dll", &a)]).with(0, bytes);
-    let error = repair(&made.set(), 0).unwrap_err().to_string();
+    let error = repair(&made.set(), MemberId(0)).unwrap_err().to_string();
     assert!(error.contains("overlap"), "{error}");
 }
 
@@ -129,9 +129,9 @@ fn positions_that_no_hint_can_say_are_left() {
     let a = Tiny { exports: texts.collect(), ..Tiny::default() };
     let program = Tiny::importing(&[("a", vec![Want::Name("f65535", 0), Want::Name("f65536", 0)])]);
     let made = Made::of(&[("x.exe", &program), ("a.dll", &a)]);
-    let (bytes, repaired) = repair(&made.set(), 0).unwrap();
+    let (bytes, repaired) = repair(&made.set(), MemberId(0)).unwrap();
     assert_eq!((repaired.repaired, repaired.beyond), (1, 1));
-    assert_eq!(hints::check(&made.with(0, bytes).set(), 0).unwrap().wrong, 1);
+    assert_eq!(hints::check(&made.with(0, bytes).set(), MemberId(0)).unwrap().wrong, 1);
 }
 
 /// A copy of a file all of whose hints are wrong, and how many there are.
@@ -155,12 +155,13 @@ fn wine() {
         return;
     };
     assert!(paths.len() >= 500, "{}", paths.len());
-    let files = Files::open(&paths, &[]).unwrap();
+    let files = OpenFiles::open(&paths, &[]).unwrap();
     let set = files.set();
     let folder = tempfile::tempdir().unwrap();
     let counts = paths.par_iter().enumerate().map(|(index, path)| {
-        let before = hints::check(&set, index).unwrap();
-        let (bytes, repaired) = repair(&set, index).unwrap();
+        let id = MemberId::at(index);
+        let before = hints::check(&set, id).unwrap();
+        let (bytes, repaired) = repair(&set, id).unwrap();
         assert_eq!((repaired.repaired, repaired.shared), (before.wrong, 0), "{path:?}");
         let mut compared = 0;
         if before.wrong > 0 || index % 50 == 0 {
@@ -180,28 +181,26 @@ fn wine() {
 #[test]
 fn wines_hints_are_found_again() {
     let Some(paths) = wine_files() else { return };
-    let files = Files::open(&paths, &[]).unwrap();
+    let files = OpenFiles::open(&paths, &[]).unwrap();
     let set = files.set();
-    let chosen: Vec<usize> = (0..paths.len()).step_by(12).collect();
-    let spoilt: BTreeMap<usize, (Vec<u8>, u64)> = chosen
-        .into_iter()
-        .map(|index| (index, spoilt("spoilt", set.member(index).unwrap().pe())))
-        .collect();
-    let wrong = Set::of(set.members().iter().enumerate().map(|(index, member)| {
-        let bytes = spoilt.get(&index).map_or(member.pe().bytes(), |(bytes, _)| bytes);
+    let spoilt: BTreeMap<MemberId, (Vec<u8>, u64)> =
+        set.named().step_by(12).map(|id| (id, spoilt("spoilt", set.member(id).pe()))).collect();
+    let wrong = Set::of(set.named().map(|id| {
+        let member = set.member(id);
+        let bytes = spoilt.get(&id).map_or(member.pe().bytes(), |(bytes, _)| bytes);
         (member.path(), Pe::parse("spoilt", bytes).unwrap())
     }));
     let mut same = 0;
-    for (&index, (_, hints)) in &spoilt {
-        let check = hints::check(&set, index).unwrap();
+    for (&id, (_, hints)) in &spoilt {
+        let check = hints::check(&set, id).unwrap();
         if check.wrong > 0 || check.checked != *hints {
             continue;
         }
-        let original = set.member(index).unwrap().pe();
-        let mut draft = Draft::of(wrong.member(index).unwrap().pe());
-        let repaired = hints::repair(&mut draft, &wrong, index).unwrap();
-        assert_eq!(repaired.repaired, *hints, "{:?}", paths[index]);
-        assert!(draft.bytes() == original.bytes(), "{:?}", paths[index]);
+        let original = set.member(id).pe();
+        let mut draft = wrong.draft(id);
+        let repaired = hints::repair(&mut draft).unwrap();
+        assert_eq!(repaired.repaired, *hints, "{:?}", paths[id.index()]);
+        assert!(draft.bytes() == original.bytes(), "{:?}", paths[id.index()]);
         same += 1;
     }
     assert!(same > 30, "{same}");

@@ -1,11 +1,11 @@
-//! Files made to do harm: a sentence each, soon.
+//! OpenFiles made to do harm: a sentence each, soon.
 
 #![allow(clippy::unwrap_used)]
 
 mod tiny;
 
 use dlls::elsewhere::Exclusions;
-use dlls::{Set, bind, hints, ordinal, tables};
+use dlls::{MemberId, Set, bind, hints, ordinal, tables};
 use image::pe::edit::Draft;
 use image::pe::imports::By;
 use image::pe::{Pe, spec};
@@ -17,13 +17,13 @@ const SOON: Duration = Duration::from_secs(10);
 
 /// What each of the rewritings says; none may have accepted it.
 fn refusals(set: &Set<'_>) -> Vec<String> {
-    let draft = || Draft::of(set.member(0).unwrap().pe());
+    let draft = || set.draft(MemberId(0));
     let said = [
-        hints::repair(&mut draft(), set, 0).map(drop),
-        bind::bind(&mut draft(), set, 0).map(drop),
-        bind::unbind(&mut draft(), "x.exe").map(drop),
-        ordinal::convert(&mut draft(), set, 0, &Exclusions::default()).map(drop),
-        hints::check(set, 0).map(drop),
+        hints::repair(&mut draft()).map(drop),
+        bind::bind(&mut draft()).map(drop),
+        bind::unbind(draft().as_mut(), "x.exe").map(drop),
+        ordinal::convert(&mut draft(), &Exclusions::default()).map(drop),
+        hints::check(set, MemberId(0)).map(drop),
     ];
     said.into_iter().map(|said| said.unwrap_err().to_string()).collect()
 }
@@ -91,13 +91,13 @@ fn directories_that_overlap() {
         bytes[entry..entry + 4].copy_from_slice(&rva.to_le_bytes());
         let made = made.with(0, bytes);
         let set = made.set();
-        let mut draft = Draft::of(set.member(0).unwrap().pe());
-        if let Ok(done) = bind::bind(&mut draft, &set, 0) {
+        let mut draft = set.draft(MemberId(0));
+        if let Ok(done) = bind::bind(&mut draft) {
             assert!(done.dlls.is_empty(), "{rva:#x}");
             assert!(draft.bytes() == made.0[0].1, "{rva:#x}");
         }
-        let mut draft = Draft::of(set.member(0).unwrap().pe());
-        if hints::repair(&mut draft, &set, 0).is_ok() {
+        let mut draft = set.draft(MemberId(0));
+        if hints::repair(&mut draft).is_ok() {
             assert!(draft.bytes() == made.0[0].1, "{rva:#x}");
         }
     }
@@ -122,7 +122,7 @@ fn names_that_overlap() {
     let wants = (0..3000).map(|_| Want::Name("zzz", 0)).collect();
     let program = Tiny::importing(&[("a.dll", wants)]);
     let made = Made::of(&[("x.exe", &program), ("a.dll", &a)]).with(1, bytes);
-    let check = hints::check(&made.set(), 0).unwrap();
+    let check = hints::check(&made.set(), MemberId(0)).unwrap();
     assert_eq!((check.checked, check.missing.len()), (0, 3000));
     assert!(began.elapsed() < SOON);
 }
@@ -136,8 +136,9 @@ fn a_chain_of_forwarders_without_an_end_in_sight() {
     let a = Tiny::dll(&exports);
     let made = Made::of(&[("x.exe", &Tiny::default()), ("a.dll", &a)]);
     let set = made.set();
-    let lead =
-        |name: &str| set.resolve(0, b"a.dll", By::Name { hint: 0, rva: 0, name: name.as_bytes() });
+    let lead = |name: &str| {
+        set.resolve(MemberId(0), b"a.dll", By::Name { hint: 0, rva: 0, name: name.as_bytes() })
+    };
     assert_eq!(lead("f137").unwrap().rva, 0x1000 + 200);
     assert!(lead("f000").unwrap_err().to_string().contains("back to itself"));
 }

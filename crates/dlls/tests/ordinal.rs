@@ -5,8 +5,8 @@
 mod tiny;
 
 use dlls::elsewhere::{Exclusions, Why};
-use dlls::ordinal::{self, Converted, RECORD, Record};
-use dlls::{Declined, Set};
+use dlls::ordinal::{self, ConvertedImports, RECORD, Record};
+use dlls::{MemberId, Refusal, Set};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::imports::By;
 use image::pe::{Pe, PeFile};
@@ -14,10 +14,10 @@ use std::path::Path;
 use tiny::{Made, Tiny, Want};
 use workload::{Arch, Format, PeOptions, Pietrek, pe};
 
-fn convert(set: &Set<'_>, importer: usize) -> Result<(Vec<u8>, Converted), Declined> {
-    let mut draft = Draft::of(set.member(importer).unwrap().pe());
-    let converted = ordinal::convert(&mut draft, set, importer, &Exclusions::default())?;
-    Ok((draft.finish(KeepChecksum::AsItWas), converted))
+fn convert(set: &Set<'_>, importer: MemberId) -> Result<(Vec<u8>, ConvertedImports), Refusal> {
+    let mut draft = set.draft(importer);
+    let converted = ordinal::convert(&mut draft, &Exclusions::default())?;
+    Ok((Draft::from(draft).finish(KeepChecksum::AsItWas), converted))
 }
 
 fn library() -> Tiny {
@@ -65,7 +65,7 @@ fn asked(bytes: &[u8]) -> Vec<String> {
 #[test]
 fn names_become_ordinals_and_lead_to_the_same() {
     let made = made();
-    let (bytes, converted) = convert(&made.set(), 0).unwrap();
+    let (bytes, converted) = convert(&made.set(), MemberId(0)).unwrap();
     assert_eq!(asked(&bytes), ["#42", "#41", "#43", "ExitProcess", "gone", "#40", "#41"]);
     assert_eq!(converted.functions.len(), 3);
     assert_eq!(converted.by_ordinal_before, 2);
@@ -78,7 +78,7 @@ fn names_become_ordinals_and_lead_to_the_same() {
     let [loaded, .., delayed] = &tables[..] else { panic!("{tables:?}") };
     assert_eq!(file.pointer(loaded.imports[0].slot), Some(1 << 63 | 42));
     assert_eq!(file.pointer(delayed.imports[0].slot), Some(0x1_8000_1000));
-    let (again, converted) = convert(&made.with(0, bytes.clone()).set(), 0).unwrap();
+    let (again, converted) = convert(&made.with(0, bytes.clone()).set(), MemberId(0)).unwrap();
     assert!(again == bytes && converted.functions.is_empty());
 }
 
@@ -92,14 +92,15 @@ fn by_ordinal_is_the_same_as_by_name() {
         let file = |index| pe::pietrek::file(&asked, index).unwrap();
         let made = Made((0..=3).map(file).map(|(name, bytes)| (name.into(), bytes)).collect());
         let set = made.set();
-        let (bytes, converted) = convert(&set, 0).unwrap();
+        let (bytes, converted) = convert(&set, MemberId(0)).unwrap();
         assert_eq!(converted.functions.len(), 1500);
         let after = made.with(0, bytes);
         let (after, mut compared) = (after.set(), 0);
         let tables = |set: &Set<'_>| {
-            let tables = dlls::tables::read("", set.member(0).unwrap().pe()).unwrap();
+            let tables = dlls::tables::read("", set.member(MemberId(0)).pe()).unwrap();
             let each = |from: &dlls::tables::FromDll<'_>| {
-                let resolve = |by| set.resolve(0, from.from.name, by).map(|to| (to.dll, to.rva));
+                let resolve =
+                    |by| set.resolve(MemberId(0), from.from.name, by).map(|to| (to.dll, to.rva));
                 from.imports.iter().map(|import| resolve(import.by)).collect::<Vec<_>>()
             };
             tables.iter().flat_map(each).collect::<Vec<_>>()
@@ -118,14 +119,15 @@ fn what_is_not_converted() {
     let program = Tiny::importing(&[wants]);
     let made = Made::of(&[("x.exe", &program), ("lib.dll", &library())]);
     // Bound.
-    let mut draft = Draft::of(made.set().member(0).unwrap().pe());
-    dlls::bind::bind(&mut draft, &made.set(), 0).unwrap();
-    let bound = made.with(0, draft.finish(KeepChecksum::AsItWas));
-    let error = convert(&bound.set(), 0).unwrap_err().to_string();
+    let set = made.set();
+    let mut draft = set.draft(MemberId(0));
+    dlls::bind::bind(&mut draft).unwrap();
+    let bound = made.with(0, Draft::from(draft).finish(KeepChecksum::AsItWas));
+    let error = convert(&bound.set(), MemberId(0)).unwrap_err().to_string();
     assert!(error.contains("headstart pe unbind"), "{error}");
     // Beyond 65535.
     let high = Tiny { first_ordinal: 65_534, ..library() };
-    let (bytes, converted) = convert(&made.with(1, high.bytes()).set(), 0).unwrap();
+    let (bytes, converted) = convert(&made.with(1, high.bytes()).set(), MemberId(0)).unwrap();
     assert!(bytes == made.0[0].1 && converted.left[0].contains("above 65535"));
     // A lookup table of delayed imports with virtual addresses.
     let old = Tiny { delayed: vec![("lib", vec![Want::Name("a", 0)])], ..Tiny::default() };
@@ -146,7 +148,7 @@ fn what_is_not_converted() {
     bytes[thunk + 2] += 0x10;
     let made = made.with(0, bytes);
     assert_eq!(asked(&made.0[0].1), ["a"]);
-    let (bytes, converted) = convert(&made.set(), 0).unwrap();
+    let (bytes, converted) = convert(&made.set(), MemberId(0)).unwrap();
     assert!(bytes == made.0[0].1 && converted.left[0].contains("virtual addresses"));
 }
 
@@ -159,12 +161,12 @@ fn shipped() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let made = made();
     let set = made.set();
-    let (bytes, converted) = convert(&set, 0).unwrap();
-    let record = Record::of(&set, &[(0, converted)], &[]).unwrap();
+    let (bytes, converted) = convert(&set, MemberId(0)).unwrap();
+    let record = Record::of(&set, &[(MemberId(0), &converted)], &[]).unwrap();
     assert_eq!((record.importers.len(), record.dlls.len()), (1, 1));
     std::fs::write(folder.path().join("x.exe"), bytes).unwrap();
     write(folder.path(), "lib.dll", &library());
-    std::fs::write(folder.path().join(RECORD), record.to_json("x").unwrap()).unwrap();
+    std::fs::write(folder.path().join(RECORD), record.to_json()).unwrap();
     folder
 }
 
@@ -243,7 +245,7 @@ fn with_runtime() -> Made {
 #[test]
 fn nothing_is_imported_by_ordinal_from_dlls_of_which_another_copy_may_be_loaded() {
     let made = with_runtime();
-    let (bytes, converted) = convert(&made.set(), 0).unwrap();
+    let (bytes, converted) = convert(&made.set(), MemberId(0)).unwrap();
     assert_eq!(asked(&bytes), ["#42", "#40", "a", "b", "a", "b", "a", "b"]);
     let excluded: Vec<(&str, (u64, Why))> =
         converted.excluded.iter().map(|(dll, why)| (dll.as_str(), *why)).collect();
@@ -257,10 +259,11 @@ fn nothing_is_imported_by_ordinal_from_dlls_of_which_another_copy_may_be_loaded(
     );
     assert!(converted.left.is_empty() && converted.outside.is_empty());
     // With a DLL that the user names, nothing is left to be converted.
-    let mut draft = Draft::of(made.set().member(0).unwrap().pe());
+    let set = made.set();
+    let mut draft = set.draft(MemberId(0));
     let exclusions = Exclusions::new(&["LIB".to_owned()]).unwrap();
-    let converted = ordinal::convert(&mut draft, &made.set(), 0, &exclusions).unwrap();
-    assert!(draft.finish(KeepChecksum::AsItWas) == made.0[0].1);
+    let converted = ordinal::convert(&mut draft, &exclusions).unwrap();
+    assert!(Draft::from(draft).finish(KeepChecksum::AsItWas) == made.0[0].1);
     assert_eq!(converted.excluded["lib"], (2, Why::Excluded));
 }
 
@@ -322,8 +325,9 @@ fn imports_that_were_by_ordinal_before_are_recorded() {
     let second = Tiny::importing(&[("lib.dll", vec![Want::Name("a", 0)])]);
     let made = Made::of(&[("old.exe", &first), ("new.exe", &second), ("lib.dll", &library())]);
     let set = made.set();
-    let all: Vec<(usize, Converted)> =
-        (0..2).map(|index| (index, convert(&set, index).unwrap().1)).collect();
+    let converted: Vec<(MemberId, ConvertedImports)> =
+        (0..2).map(MemberId).map(|id| (id, convert(&set, id).unwrap().1)).collect();
+    let all: Vec<_> = converted.iter().map(|(id, converted)| (*id, converted)).collect();
     let record = Record::of(&set, &all, &[]).unwrap();
     let meant = |record: &Record| record.importers[0].imports[0].functions.clone();
     assert_eq!(record.importers.len(), 2);
@@ -337,10 +341,11 @@ fn imports_that_were_by_ordinal_before_are_recorded() {
     // On the disk: the library changes under the importer that was not converted now.
     let folder = tempfile::tempdir().unwrap();
     for (index, name) in ["old.exe", "new.exe"].iter().enumerate() {
-        std::fs::write(folder.path().join(name), convert(&set, index).unwrap().0).unwrap();
+        std::fs::write(folder.path().join(name), convert(&set, MemberId::at(index)).unwrap().0)
+            .unwrap();
     }
     write(folder.path(), "lib.dll", &library());
-    let text = Record::of(&set, &all, &[]).unwrap().to_json("x").unwrap();
+    let text = Record::of(&set, &all, &[]).unwrap().to_json();
     std::fs::write(folder.path().join(RECORD), text).unwrap();
     let found = ordinal::verify(folder.path()).unwrap();
     assert!(found.current && found.functions == 2, "{found:?}");

@@ -6,7 +6,8 @@
 mod tiny;
 
 use dlls::elsewhere::Exclusions;
-use dlls::{Set, bind, hints, ordinal, tables};
+use dlls::rewrite::MemberDraft;
+use dlls::{MemberId, Set, bind, hints, ordinal, tables};
 use image::pe::Pe;
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::imports::By;
@@ -73,18 +74,22 @@ fn set() -> impl Strategy<Value = Made> {
 }
 
 /// Where every import leads, by DLL and address.
-fn resolved(set: &Set<'_>) -> Vec<Result<(usize, u32), ()>> {
-    let all = tables::read("x.exe", set.member(0).unwrap().pe()).unwrap();
-    let leads =
-        |dll: &[u8], by: By<'_>| set.resolve(0, dll, by).map(|to| (to.dll, to.rva)).map_err(drop);
+fn resolved(set: &Set<'_>) -> Vec<Result<(MemberId, u32), ()>> {
+    let all = tables::read("x.exe", set.member(MemberId(0)).pe()).unwrap();
+    let leads = |dll: &[u8], by: By<'_>| {
+        set.resolve(MemberId(0), dll, by).map(|to| (to.dll, to.rva)).map_err(drop)
+    };
     all.iter()
         .flat_map(|from| from.imports.iter().map(|import| leads(from.from.name, import.by)))
         .collect()
 }
 
-fn rewrite(set: &Set<'_>, rewrite: impl FnOnce(&mut Draft) -> bool) -> Option<Vec<u8>> {
-    let mut draft = Draft::of(set.member(0).unwrap().pe());
-    rewrite(&mut draft).then(|| draft.finish(KeepChecksum::AsItWas))
+fn rewrite(
+    set: &Set<'_>,
+    rewrite: impl FnOnce(&mut MemberDraft<'_, '_>) -> bool,
+) -> Option<Vec<u8>> {
+    let mut draft = set.draft(MemberId(0));
+    rewrite(&mut draft).then(|| Draft::from(draft).finish(KeepChecksum::AsItWas))
 }
 
 fn unbound(bytes: &[u8]) -> Vec<u8> {
@@ -95,10 +100,10 @@ fn unbound(bytes: &[u8]) -> Vec<u8> {
 
 /// Binding is taken back to the byte, wherever it is accepted; whether it was.
 fn binding_is_undone(set: &Set<'_>) -> bool {
-    let original = set.member(0).unwrap().pe().bytes();
+    let original = set.member(MemberId(0)).pe().bytes();
     let mut was_bound = false;
     let bound = rewrite(set, |draft| {
-        let bound = bind::bind(draft, set, 0);
+        let bound = bind::bind(draft);
         was_bound = bound.as_ref().is_ok_and(|bound| bound.was_bound);
         bound.is_ok()
     });
@@ -117,11 +122,11 @@ proptest! {
     fn binding_can_be_taken_back(made in set()) {
         let set = made.set();
         binding_is_undone(&set);
-        if let Some(bytes) = rewrite(&set, |draft| bind::bind(draft, &set, 0).is_ok()) {
+        if let Some(bytes) = rewrite(&set, |draft| bind::bind(draft).is_ok()) {
             let after = made.with(0, bytes);
             let after = after.set();
             prop_assert_eq!(resolved(&set), resolved(&after));
-            for one in bind::state(&after, 0).unwrap() {
+            for one in bind::state(&after, MemberId(0)).unwrap() {
                 let moved = one.time_stamp != 0 && one.state.valid() == Some(false);
                 prop_assert!(!moved || matches!(&one.state, bind::State::Moved(_)));
             }
@@ -131,7 +136,7 @@ proptest! {
     #[test]
     fn ordinals_lead_where_names_led(made in set()) {
         let set = made.set();
-        let bytes = rewrite(&set, |draft| ordinal::convert(draft, &set, 0, &Exclusions::default()).is_ok());
+        let bytes = rewrite(&set, |draft| ordinal::convert(draft, &Exclusions::default()).is_ok());
         if let Some(bytes) = bytes {
             let after = made.with(0, bytes);
             prop_assert_eq!(resolved(&set), resolved(&after.set()));
@@ -141,11 +146,11 @@ proptest! {
     #[test]
     fn repaired_hints_are_right(made in set()) {
         let set = made.set();
-        let before = hints::check(&set, 0).unwrap();
-        let mut draft = Draft::of(set.member(0).unwrap().pe());
-        let done = hints::repair(&mut draft, &set, 0).unwrap();
-        let after = made.with(0, draft.finish(KeepChecksum::AsItWas));
-        let now = hints::check(&after.set(), 0).unwrap();
+        let before = hints::check(&set, MemberId(0)).unwrap();
+        let mut draft = set.draft(MemberId(0));
+        let done = hints::repair(&mut draft).unwrap();
+        let after = made.with(0, Draft::from(draft).finish(KeepChecksum::AsItWas));
+        let now = hints::check(&after.set(), MemberId(0)).unwrap();
         prop_assert_eq!((now.wrong, done.repaired + now.wrong), (done.shared, before.wrong));
         prop_assert_eq!(now.checked, before.checked);
     }
@@ -169,9 +174,9 @@ proptest! {
         let Some(parsed) = parsed else { return Ok(()) };
         let set = Set::of(parsed.into_iter().map(|(path, pe): (&Path, _)| (path, pe)));
         binding_is_undone(&set);
-        let _ = bind::state(&set, 0);
-        let _ = rewrite(&set, |draft| bind::unbind(draft, "x.exe").is_ok());
-        let _ = rewrite(&set, |draft| hints::repair(draft, &set, 0).is_ok());
-        let _ = rewrite(&set, |draft| ordinal::convert(draft, &set, 0, &Exclusions::default()).is_ok());
+        let _ = bind::state(&set, MemberId(0));
+        let _ = rewrite(&set, |draft| bind::unbind(draft.as_mut(), "x.exe").is_ok());
+        let _ = rewrite(&set, |draft| hints::repair(draft).is_ok());
+        let _ = rewrite(&set, |draft| ordinal::convert(draft, &Exclusions::default()).is_ok());
     }
 }

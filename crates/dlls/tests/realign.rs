@@ -6,7 +6,7 @@ mod common;
 
 use common::memory::memory;
 use common::{library, output, realigned, realigned_by, workload};
-use dlls::realign::Options;
+use dlls::realign::RealignOptions;
 use image::pe::{Pe, facts_of};
 use proptest::prelude::*;
 use std::fs;
@@ -247,13 +247,13 @@ fn what_was_appended_stays_at_the_end_or_the_file_is_refused() {
     let archive = b"PK\x03\x04 and what an installer has there";
     let with = [&plain[..], archive].concat();
     let refused = realigned(&with, 4096).unwrap_err();
-    assert!(refused.contains("--keep-overlay") && refused.contains("36 B "), "{refused}");
-    let options = Options { file_alignment: 4096, keep_overlay: true };
+    assert!(refused.contains("36 B are appended to it"), "{refused}");
+    let options = RealignOptions { file_alignment: 4096, keep_overlay: true };
     let (done, new) = realigned_by(&with, options).unwrap();
     assert_eq!(done.overlay_bytes, archive.len() as u64);
     assert!(new.ends_with(archive));
     assert_eq!(new[..new.len() - archive.len()].len(), realigned(&plain, 4096).unwrap().1.len());
-    let back = realigned_by(&new, Options { file_alignment: 512, keep_overlay: true });
+    let back = realigned_by(&new, RealignOptions { file_alignment: 512, keep_overlay: true });
     assert!(back.unwrap().1 == with);
     // Zeros alone are no overlay.
     let filled = [&plain[..], &[0; 7]].concat();

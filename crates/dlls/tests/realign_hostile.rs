@@ -4,7 +4,7 @@
 mod common;
 
 use common::{library, realigned, realigned_by};
-use dlls::realign::Options;
+use dlls::realign::RealignOptions;
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Headers, Pe, spec};
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ fn every_truncation_is_refused_or_read_to_its_end() {
     for length in 0..bytes.len() {
         let Ok(file) = Pe::parse("it", &bytes[..length]) else { continue };
         let mut draft = Draft::of(&file);
-        let options = Options { file_alignment: 4096, keep_overlay: false };
+        let options = RealignOptions { file_alignment: 4096, keep_overlay: false };
         let said = dlls::realign::realign(&mut draft, "it", &options).unwrap_err().to_string();
         assert!(said.contains("cut short") || said.contains("SizeOfHeaders"), "{length}: {said}");
     }
@@ -194,11 +194,11 @@ proptest! {
         changes.iter().for_each(|&(at, to)| bytes[at] = to);
         let Ok(file) = Pe::parse("it", &bytes) else { return Ok(()) };
         let _ = dlls::signature::settle(&mut Draft::of(&file), "it", true);
-        if let Ok((done, new)) = realigned_by(&bytes, Options { file_alignment, keep_overlay: true }) {
+        if let Ok((done, new)) = realigned_by(&bytes, RealignOptions { file_alignment, keep_overlay: true }) {
             prop_assert_eq!(done.bytes, new.len() as u64);
             let file = Pe::parse("it", &new).unwrap();
             prop_assert_eq!(file.headers().file_alignment, file_alignment);
-            let again = realigned_by(&new, Options { file_alignment, keep_overlay: true });
+            let again = realigned_by(&new, RealignOptions { file_alignment, keep_overlay: true });
             prop_assert!(again.unwrap().1 == new);
             let _ = Draft::of(&file).finish(KeepChecksum::Compute);
         }

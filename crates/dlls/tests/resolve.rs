@@ -4,7 +4,7 @@
 
 mod tiny;
 
-use dlls::{Files, Found, Missing, Unresolved, hints};
+use dlls::{Found, MemberId, Missing, OpenFiles, Unresolved, hints};
 use image::pe::imports::By;
 use std::path::Path;
 use tiny::{Made, Tiny, Want, wine_files};
@@ -30,7 +30,8 @@ fn exports() -> Tiny {
 fn by_ordinal_by_hint_and_by_halving() {
     let made = Made::of(&[("/x/a.exe", &Tiny::default()), ("/x/A.DLL", &exports())]);
     let set = made.set();
-    let found = |by| set.resolve(0, b"A", by).map(|found| (found.rva, found.export.found));
+    let found =
+        |by| set.resolve(MemberId(0), b"A", by).map(|found| (found.rva, found.export.found));
     assert_eq!(found(By::Ordinal(6)), Ok((0x1001, Found::ByOrdinal)), "without a name");
     assert_eq!(found(name(b"alpha", 0)), Ok((0x1002, Found::ByHint)));
     assert_eq!(found(name(b"alpha", 1)), Ok((0x1002, Found::ByHalving)));
@@ -39,9 +40,9 @@ fn by_ordinal_by_hint_and_by_halving() {
     assert_eq!(none(By::Ordinal(4)), "A.DLL does not export #4", "below the first");
     assert_eq!(none(By::Ordinal(10)), "A.DLL does not export #10");
     assert_eq!(none(name(b"Alpha", 0)), "A.DLL does not export Alpha", "case counts");
-    let missing = set.resolve(0, b"missing", By::Ordinal(1)).unwrap_err();
+    let missing = set.resolve(MemberId(0), b"missing", By::Ordinal(1)).unwrap_err();
     assert_eq!(missing, Unresolved::Dll(Missing::NotAtHand("missing".to_owned())));
-    let api = set.resolve(0, b"api-ms-win-core-file-l1-1-0", By::Ordinal(1)).unwrap_err();
+    let api = set.resolve(MemberId(0), b"api-ms-win-core-file-l1-1-0", By::Ordinal(1)).unwrap_err();
     assert!(matches!(api, Unresolved::Dll(Missing::ApiSet(_))), "{api}");
 }
 
@@ -56,11 +57,14 @@ fn forwarders_lead_on() {
         ("b.dotted", &dotted),
     ]);
     let set = made.set();
-    let found = set.resolve(0, b"a.dll", name(b"gone", 0)).unwrap();
-    assert_eq!((found.dll, found.rva, found.forwarders), (3, 0x1000, vec![2, 3]));
-    assert_eq!((found.export.dll, found.export.index), (1, 3));
-    let found = set.resolve(0, b"a.dll", name(b"by_number", 0)).unwrap();
-    assert_eq!((found.dll, found.rva, found.forwarders), (3, 0x1000, vec![3]));
+    let found = set.resolve(MemberId(0), b"a.dll", name(b"gone", 0)).unwrap();
+    assert_eq!(
+        (found.dll, found.rva, found.forwarders),
+        (MemberId(3), 0x1000, vec![MemberId(2), MemberId(3)])
+    );
+    assert_eq!((found.export.dll, found.export.index), (MemberId(1), 3));
+    let found = set.resolve(MemberId(0), b"a.dll", name(b"by_number", 0)).unwrap();
+    assert_eq!((found.dll, found.rva, found.forwarders), (MemberId(3), 0x1000, vec![MemberId(3)]));
 }
 
 #[test]
@@ -77,7 +81,9 @@ fn forwarders_that_lead_nowhere_are_sentences() {
     let b = Tiny::dll(&[(Some("circle"), Some("a.circle"))]);
     let made = Made::of(&[("x.exe", &Tiny::default()), ("a.dll", &a), ("b.dll", &b)]);
     let set = made.set();
-    let error = |function: &[u8]| set.resolve(0, b"a", name(function, 0)).unwrap_err().to_string();
+    let error = |function: &[u8]| {
+        set.resolve(MemberId(0), b"a", name(function, 0)).unwrap_err().to_string()
+    };
     assert!(error(b"circle").ends_with("leads back to itself"), "{}", error(b"circle"));
     assert!(error(b"itself").contains("a.itself"));
     assert_eq!(error(b"nothing"), "a.dll forwards to \"nodot\", which does not name a DLL");
@@ -99,10 +105,10 @@ fn names_out_of_order_are_found_by_hint_only() {
     )]);
     let made = Made::of(&[("x.exe", &program), ("a.dll", &a)]);
     let set = made.set();
-    assert_eq!(set.resolve(0, b"a", name(b"z", 0)).unwrap().export.found, Found::ByHint);
-    let error = set.resolve(0, b"a", name(b"z", 1)).unwrap_err();
+    assert_eq!(set.resolve(MemberId(0), b"a", name(b"z", 0)).unwrap().export.found, Found::ByHint);
+    let error = set.resolve(MemberId(0), b"a", name(b"z", 1)).unwrap_err();
     assert!(matches!(error, Unresolved::OutOfOrder { .. }), "{error}");
-    let check = hints::check(&set, 0).unwrap();
+    let check = hints::check(&set, MemberId(0)).unwrap();
     assert_eq!((check.checked, check.wrong, check.only_by_hint), (3, 2, 2));
 }
 
@@ -117,14 +123,17 @@ fn machines_are_kept_apart_and_twins_refused() {
         ("32/A.dll", &small),
     ]);
     let set = made.set();
-    assert_eq!((set.dll(0, b"a"), set.dll(1, b"a")), (Ok(2), Ok(3)));
+    assert_eq!(
+        (set.dll(MemberId(0), b"a"), set.dll(MemberId(1), b"a")),
+        (Ok(MemberId(2)), Ok(MemberId(3)))
+    );
     assert!(set.unambiguous().is_ok());
     let made =
         Made::of(&[("x.exe", &Tiny::default()), ("1/a.dll", &exports()), ("2/A.DLL", &exports())]);
     let set = made.set();
     let error = set.unambiguous().unwrap_err().to_string();
     assert!(error.starts_with("2/A.DLL: 1/a.dll has the same name and machine"), "{error}");
-    assert_eq!(set.dll(0, b"a"), Err(Missing::Ambiguous("a".to_owned())));
+    assert_eq!(set.dll(MemberId(0), b"a"), Err(Missing::Ambiguous("a".to_owned())));
     // Each program's own one is meant, where each has one.
     let program = Tiny::default();
     let made = Made::of(&[
@@ -135,8 +144,11 @@ fn machines_are_kept_apart_and_twins_refused() {
         ("3/x.exe", &program),
     ]);
     let set = made.set();
-    assert_eq!((set.dll(0, b"a"), set.dll(2, b"a")), (Ok(1), Ok(3)));
-    assert_eq!(set.dll(4, b"a"), Err(Missing::Ambiguous("a".to_owned())));
+    assert_eq!(
+        (set.dll(MemberId(0), b"a"), set.dll(MemberId(2), b"a")),
+        (Ok(MemberId(1)), Ok(MemberId(3)))
+    );
+    assert_eq!(set.dll(MemberId(4), b"a"), Err(Missing::Ambiguous("a".to_owned())));
 }
 
 #[test]
@@ -160,15 +172,16 @@ fn other_dlls_are_looked_for_in_folders() {
     write("up.dll", &exports().bytes());
     let b = write("later/b.dll", &exports().bytes());
     let search = ["far", "later"].map(|name| folder.path().join(name));
-    let files = Files::open(&[program], &search).unwrap();
+    let files = OpenFiles::open(&[program], &search).unwrap();
     let set = files.set();
-    let path = |name: &[u8]| set.dll(0, name).map(|dll| set.member(dll).unwrap().path().to_owned());
+    let path =
+        |name: &[u8]| set.dll(MemberId(0), name).map(|dll| set.member(dll).path().to_owned());
     assert_eq!(path(b"a.dll").unwrap(), a, "not the one of another machine");
     assert_eq!(path(b"FAR.DLL").unwrap(), folder.path().join("far/FAR.dll"), "in order");
     assert_eq!(path(b"b.dll").unwrap(), b, "only a forwarder needs it");
     assert!(path(b"text.dll").is_err());
     assert!(path(b"../up.dll").is_err(), "names are no paths");
-    assert_eq!((set.named(), set.members().len()), (1, 4));
+    assert_eq!((set.named().len(), set.members().len()), (1, 4));
 }
 
 #[test]
@@ -181,9 +194,9 @@ fn damage_is_a_sentence() {
     cut.truncate(0x400 + 64 + 20);
     let made = Made::of(&[("x.exe", &program), ("a.dll", &a)]).with(0, bytes).with(1, cut);
     let set = made.set();
-    let error = hints::check(&set, 0).unwrap_err().to_string();
+    let error = hints::check(&set, MemberId(0)).unwrap_err().to_string();
     assert!(error.contains("its imports cannot be read"), "{error}");
-    let error = set.resolve(0, b"a", name(b"alpha", 0)).unwrap_err().to_string();
+    let error = set.resolve(MemberId(0), b"a", name(b"alpha", 0)).unwrap_err().to_string();
     assert!(error.starts_with("a.dll: the export directory at"), "{error}");
 }
 
@@ -191,17 +204,16 @@ fn damage_is_a_sentence() {
 #[test]
 fn wine_resolves() {
     let Some(paths) = wine_files() else { return };
-    let files = Files::open(&paths, &[]).unwrap();
+    let files = OpenFiles::open(&paths, &[]).unwrap();
     let set = files.set();
     let (mut resolved, mut elsewhere) = (0_u64, 0_u64);
-    for (index, member) in set.members().iter().enumerate() {
+    for id in set.named() {
+        let member = set.member(id);
         for dll in dlls::tables::read(&member.name(), member.pe()).unwrap() {
             for import in &dll.imports {
-                match set.resolve(index, dll.from.name, import.by) {
+                match set.resolve(id, dll.from.name, import.by) {
                     Ok(found) => {
-                        assert!(
-                            found.rva < set.member(found.dll).unwrap().pe().headers().image_bytes
-                        );
+                        assert!(found.rva < set.member(found.dll).pe().headers().image_bytes);
                         resolved += 1;
                     }
                     Err(Unresolved::Dll(_)) => elsewhere += 1,
@@ -209,7 +221,7 @@ fn wine_resolves() {
                 }
             }
         }
-        assert!(hints::check(&set, index).unwrap().missing.is_empty());
+        assert!(hints::check(&set, id).unwrap().missing.is_empty());
     }
     assert!(resolved > 40_000 && elsewhere < 100, "{resolved}, {elsewhere}");
     assert!(Path::new(&paths[0]).is_file());

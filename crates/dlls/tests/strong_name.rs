@@ -4,9 +4,9 @@
 //! installed.
 #![allow(clippy::unwrap_used)]
 
-use dlls::Declined;
+use dlls::Refusal;
 use dlls::flags::{Change, Flag};
-use dlls::realign::Options;
+use dlls::realign::RealignOptions;
 use dlls::signature::{self, Signatures};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, StrongNameState, spec};
@@ -108,11 +108,11 @@ fn the_committed_assembly_is_signed_and_the_check_can_fail() {
 }
 
 /// One change by each verb that takes a file for itself.
-type Verb = fn(&mut Draft) -> Result<(), Declined>;
+type Verb = fn(&mut Draft) -> Result<(), Refusal>;
 
 const VERBS: [(&str, Verb); 2] = [
     ("realign", |draft| {
-        let options = Options { file_alignment: 4096, keep_overlay: false };
+        let options = RealignOptions { file_alignment: 4096, keep_overlay: false };
         dlls::realign::realign(draft, "x.dll", &options).map(drop)
     }),
     ("flags", |draft| {
@@ -125,8 +125,11 @@ const VERBS: [(&str, Verb); 2] = [
 fn a_strong_name_is_refused_or_cleared_in_words() {
     let bytes = signed();
     let draft = || Draft::of(&Pe::parse("x.dll", &bytes).unwrap());
-    let refused = signature::settle(&mut draft(), "x.dll", false).unwrap_err().to_string();
-    assert!(refused.contains("strong name") && refused.contains("--strip-signature"), "{refused}");
+    let refused = signature::settle(&mut draft(), "x.dll", false).unwrap_err();
+    let advised = Signatures { strong_name: true, ..Signatures::default() };
+    assert_eq!(refused.advice(), Some(dlls::Advice::StripSignature(advised)));
+    let refused = refused.to_string();
+    assert!(refused.contains("with a strong name"), "{refused}");
     for (verb, change) in VERBS {
         let mut draft = draft();
         let removed = signature::settle(&mut draft, "x.dll", true).unwrap();
@@ -148,9 +151,9 @@ fn a_strong_name_is_refused_or_cleared_in_words() {
 fn rebase_refuses_a_strong_name_too() {
     let bytes = signed();
     let file = Pe::parse("x.dll", &bytes).unwrap();
-    let options = |strip_signature| dlls::rebase::Options {
+    let options = |strip_signature| dlls::rebase::RebaseOptions {
         strip_signature,
-        ..dlls::rebase::Options::default()
+        ..dlls::rebase::RebaseOptions::default()
     };
     let examined = dlls::rebase::examine("x.dll", &file, options(false));
     let obstacle = examined.obstacle.unwrap().to_string();

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use dlls::elsewhere::Exclusions;
-use dlls::{Declined, Files, Set, bind, hints, ordinal};
+use dlls::rewrite::MemberDraft;
+use dlls::{MemberId, OpenFiles, Refusal, bind, hints, ordinal};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile, spec};
 use std::path::{Path, PathBuf};
@@ -11,14 +12,12 @@ use tempfile::TempDir;
 use testkit::pe::{Image, Machine, Run, Tools, Wine, mingw, sources};
 use workload::{Arch, Bases, By, Format, Hints, PeOptions, Pietrek, pe};
 
-type Rewrite = fn(&mut Draft, &Set<'_>, usize) -> Result<(), Declined>;
+type Rewrite = fn(&mut MemberDraft<'_, '_>, &str) -> Result<(), Refusal>;
 
-const HINTS: Rewrite = |draft, set, index| hints::repair(draft, set, index).map(drop);
-const BIND: Rewrite = |draft, set, index| bind::bind(draft, set, index).map(drop);
-const UNBIND: Rewrite =
-    |draft, set, index| bind::unbind(draft, &set.member(index).unwrap().name()).map(drop);
-const ORDINAL: Rewrite =
-    |draft, set, index| ordinal::convert(draft, set, index, &Exclusions::default()).map(drop);
+const HINTS: Rewrite = |draft, _| hints::repair(draft).map(drop);
+const BIND: Rewrite = |draft, _| bind::bind(draft).map(drop);
+const UNBIND: Rewrite = |draft, name| bind::unbind(draft.as_mut(), name).map(drop);
+const ORDINAL: Rewrite = |draft, _| ordinal::convert(draft, &Exclusions::default()).map(drop);
 
 /// The PE files of a folder.
 fn images(folder: &Path) -> Vec<PathBuf> {
@@ -31,12 +30,12 @@ fn images(folder: &Path) -> Vec<PathBuf> {
 /// All images of a folder rewritten into another.
 fn rewritten(from: &Path, rewrite: Rewrite) -> TempDir {
     let (folder, paths) = (tempfile::tempdir().unwrap(), images(from));
-    let files = Files::open(&paths, &[]).unwrap();
+    let files = OpenFiles::open(&paths, &[]).unwrap();
     let set = files.set();
-    for (index, path) in paths.iter().enumerate() {
-        let mut draft = Draft::of(set.member(index).unwrap().pe());
-        rewrite(&mut draft, &set, index).unwrap();
-        let new = draft.finish(KeepChecksum::AsItWas);
+    for (id, path) in set.named().zip(&paths) {
+        let mut draft = set.draft(id);
+        rewrite(&mut draft, &set.member(id).name()).unwrap();
+        let new = Draft::from(draft).finish(KeepChecksum::AsItWas);
         std::fs::write(folder.path().join(path.file_name().unwrap()), new).unwrap();
     }
     folder
@@ -173,10 +172,10 @@ fn forwarders_data_ordinals_and_delayed_imports() {
 
 fn bound_as_expected(folder: &Path) {
     let paths = images(folder);
-    let files = Files::open(&paths, &[]).unwrap();
+    let files = OpenFiles::open(&paths, &[]).unwrap();
     let set = files.set();
     let program = paths.iter().position(|path| path.ends_with("program.exe")).unwrap();
-    let state = bind::state(&set, program).unwrap();
+    let state = bind::state(&set, MemberId::at(program)).unwrap();
     let of = |name: &str| state.iter().find(|one| one.name.eq_ignore_ascii_case(name)).unwrap();
     // lld marks DLLs as relocatable at will.
     assert!(matches!(&of("first.dll").state, bind::State::Moved(why) if why.contains("ASLR")));
@@ -214,9 +213,9 @@ fn a_changed_dll_is_noticed(tools: &Tools, wine: &Wine, folder: &Path) {
     std::fs::copy(folder.join(library), bound.path().join(library)).unwrap();
     tools.build(bound.path(), &first.base(0x1_c000_0000));
     let paths = images(bound.path());
-    let files = Files::open(&paths, &[]).unwrap();
+    let files = OpenFiles::open(&paths, &[]).unwrap();
     let program = paths.iter().position(|path| path.ends_with("program.exe")).unwrap();
-    let state = bind::state(&files.set(), program).unwrap();
+    let state = bind::state(&files.set(), MemberId::at(program)).unwrap();
     assert!(
         state
             .iter()
@@ -262,7 +261,9 @@ fn programs_of_mingw() {
         }
         let bound = rewritten(folder.path(), BIND);
         assert!(
-            bind::state(&Files::open(&images(bound.path()), &[]).unwrap().set(), 1).unwrap().len()
+            bind::state(&OpenFiles::open(&images(bound.path()), &[]).unwrap().set(), MemberId(1))
+                .unwrap()
+                .len()
                 > 1
         );
         same_files(folder.path(), rewritten(bound.path(), UNBIND).path());

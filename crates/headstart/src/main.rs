@@ -4,9 +4,12 @@ mod args;
 mod commands;
 mod examples;
 mod exit;
+mod find;
 mod measuring;
 mod output;
 mod progress;
+mod refusals;
+mod rewritten;
 mod verbs;
 
 use std::process::ExitCode;

@@ -1,8 +1,10 @@
 //! Progress on stderr: nothing for the first second, nothing where stderr is no terminal.
 
+use dlls::rewrite::{Step, Watcher};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{Event, Progress, UNBOUNDED_ROUNDS};
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -75,7 +77,7 @@ impl Drop for Line {
 }
 
 /// A line that counts files, by any thread.
-pub struct Counter {
+struct Counter {
     line: Line,
     doing: &'static str,
     all: usize,
@@ -84,15 +86,36 @@ pub struct Counter {
 
 impl Counter {
     /// For so many files, and what is done with them: `writing`.
-    pub fn new(doing: &'static str, all: usize) -> Counter {
+    fn new(doing: &'static str, all: usize) -> Counter {
         Counter { line: Line::new(), doing, all, done: AtomicUsize::new(0) }
     }
 
     /// One more is done.
-    pub fn one_more(&self) {
+    fn one_more(&self) {
         let (doing, all) = (self.doing, self.all);
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.line.show(done as f64 / all as f64, format!("{doing} {done} of {all} files"));
+    }
+}
+
+/// What is told of files that are rewritten.
+pub struct Files;
+
+impl Watcher for Files {
+    fn begins(&self, step: Step, files: usize) -> Box<dyn Fn() + Send + Sync> {
+        let doing = match step {
+            Step::Check => "checking",
+            Step::Write => "writing",
+        };
+        let counter = Counter::new(doing, files);
+        Box::new(move || counter.one_more())
+    }
+
+    fn waits(&self, folder: &Path) {
+        let folder = folder.display();
+        anstream::eprintln!(
+            "headstart: another headstart is writing to {folder}; waiting for its end"
+        );
     }
 }
 

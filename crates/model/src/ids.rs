@@ -44,6 +44,10 @@ id! {
     SymbolIndex
 }
 id! {
+    /// A PE image of a set: those that were named first, in order.
+    MemberId
+}
+id! {
     /// A variant of an experiment, numbered in the order in which variants were given.
     VariantId
 }

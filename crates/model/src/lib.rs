@@ -44,7 +44,7 @@ pub use explanation::{
     FolderWork, ModuleReport, ProcessReport, Source,
 };
 pub use identity::{FileKind, Identity, Role, Runtime, Subsystem};
-pub use ids::{ModuleId, SymbolIndex, SymbolRef, VariantId};
+pub use ids::{MemberId, ModuleId, SymbolIndex, SymbolRef, VariantId};
 pub use image::{
     ElfFacts, Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
 };

@@ -5,7 +5,7 @@ use crate::report::Row;
 use crate::subjects::pe_files::{self, Set as Package};
 use anyhow::Result;
 use dlls::elsewhere::Exclusions;
-use dlls::{Declined, Files, Set, bind, hints, ordinal, tables};
+use dlls::{MemberId, OpenFiles, Refusal, Set, bind, hints, ordinal, tables};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile};
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ struct Counts {
     converted: u64,
     /// Rewritings that went wrong.
     failures: Vec<String>,
-    /// Files that are left, by the reason.
+    /// OpenFiles that are left, by the reason.
     declined: BTreeMap<String, u64>,
 }
 
@@ -42,7 +42,7 @@ impl Counts {
         self
     }
 
-    fn decline(&mut self, path: &str, declined: &Declined) {
+    fn decline(&mut self, path: &str, declined: &Refusal) {
         let text = declined.to_string();
         let reason = text.strip_prefix(path).unwrap_or(&text).trim_start_matches(": ");
         // Numbers differ from file to file; what is wrong does not.
@@ -98,20 +98,20 @@ fn package_counts(package: &Package) -> Result<Counts> {
     let search: Vec<PathBuf> = folders.keys().map(|&folder| folder.to_owned()).collect();
     let mut all = Counts::default();
     for paths in folders.values() {
-        let files = Files::open(paths, &search)?;
+        let files = OpenFiles::open(paths, &search)?;
         let set = files.set();
         set.unambiguous()?;
-        let each = (0..set.named()).into_par_iter().map(|index| one(&set, index));
+        let each = set.named().collect::<Vec<_>>().into_par_iter().map(|id| one(&set, id));
         all = all.add(each.reduce(Counts::default, Counts::add));
     }
     Ok(all)
 }
 
-fn one(set: &Set<'_>, index: usize) -> Counts {
+fn one(set: &Set<'_>, id: MemberId) -> Counts {
     let mut counts = Counts::default();
-    let Some(member) = set.member(index) else { return counts };
+    let member = set.member(id);
     let (path, file) = (member.name(), member.pe());
-    match rewritten(file, |draft| hints::repair(draft, set, index)) {
+    match rewritten(set.draft(id), hints::repair) {
         Ok((_, done)) => {
             counts.wrong = done.repaired + done.shared + done.beyond;
             counts.checked = counts.wrong + done.right_before;
@@ -119,13 +119,13 @@ fn one(set: &Set<'_>, index: usize) -> Counts {
         }
         Err(declined) => counts.decline(&path, &declined),
     }
-    match rewritten(file, |draft| bind::bind(draft, set, index)) {
+    match rewritten(set.draft(id), bind::bind) {
         Ok((new, done)) if !done.dlls.is_empty() => {
             counts.bound = 1;
             counts.addresses = done.dlls.iter().map(|dll| dll.imports).sum();
-            let undone = Pe::parse(&path, &new)
-                .ok()
-                .and_then(|bound| rewritten(&bound, |draft| bind::unbind(draft, &path)).ok());
+            let undone = Pe::parse(&path, &new).ok().and_then(|bound| {
+                rewritten(Draft::of(&bound), |draft| bind::unbind(draft, &path)).ok()
+            });
             if !done.was_bound && undone.is_none_or(|(bytes, _)| bytes != file.bytes()) {
                 counts.failures.push(format!("{path}: unbound it is not the original"));
             }
@@ -133,11 +133,11 @@ fn one(set: &Set<'_>, index: usize) -> Counts {
         Ok(_) => {}
         Err(declined) => counts.decline(&path, &declined),
     }
-    match rewritten(file, |draft| ordinal::convert(draft, set, index, &Exclusions::none())) {
+    match rewritten(set.draft(id), |draft| ordinal::convert(draft, &Exclusions::none())) {
         Ok((new, done)) => {
             counts.converted = done.functions.len() as u64;
-            if leads(set, index, file)
-                != Pe::parse(&path, &new).ok().and_then(|new| leads(set, index, &new))
+            if leads(set, id, file)
+                != Pe::parse(&path, &new).ok().and_then(|new| leads(set, id, &new))
             {
                 counts.failures.push(format!("{path}: an ordinal leads elsewhere"));
             }
@@ -147,17 +147,16 @@ fn one(set: &Set<'_>, index: usize) -> Counts {
     counts
 }
 
-fn rewritten<T>(
-    file: &Pe<'_>,
-    rewrite: impl FnOnce(&mut Draft) -> Result<T, Declined>,
-) -> Result<(Vec<u8>, T), Declined> {
-    let mut draft = Draft::of(file);
+fn rewritten<D: Into<Draft>, T>(
+    mut draft: D,
+    rewrite: impl FnOnce(&mut D) -> Result<T, Refusal>,
+) -> Result<(Vec<u8>, T), Refusal> {
     let done = rewrite(&mut draft)?;
-    Ok((draft.finish(KeepChecksum::AsItWas), done))
+    Ok((draft.into().finish(KeepChecksum::AsItWas), done))
 }
 
 /// Where all imports of an image lead that lead somewhere: DLL and address.
-fn leads(set: &Set<'_>, importer: usize, file: &Pe<'_>) -> Option<Vec<Option<(usize, u32)>>> {
+fn leads(set: &Set<'_>, importer: MemberId, file: &Pe<'_>) -> Option<Vec<Option<(MemberId, u32)>>> {
     let tables = tables::read("", file).ok()?;
     let imports = tables.iter().flat_map(|from| {
         let to = |by| set.resolve(importer, from.from.name, by).ok().map(|to| (to.dll, to.rva));

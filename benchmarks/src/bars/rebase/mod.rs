@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::report::{Report, Row};
 use crate::subjects::pe_files;
 use anyhow::Result;
-use dlls::rebase::{Options, Problem, examine, rebase};
+use dlls::rebase::{Problem, RebaseOptions, examine, rebase};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Pe, PeFile};
 use rayon::prelude::*;
@@ -68,7 +68,7 @@ fn there_and_back(file: &Path) -> Outcome {
         let name = file.display().to_string();
         let (original, signed) = unsigned(&name, std::fs::read(file)?)?;
         let pe = Pe::parse(&name, &original)?;
-        let options = Options::default();
+        let options = RebaseOptions::default();
         match examine(&name, &pe, options).obstacle {
             Some(Problem::Stripped { .. }) => return Ok(Outcome::Stays("relocations stripped")),
             Some(problem) => return Ok(Outcome::Failed(problem.to_string())),

@@ -5,7 +5,7 @@ use super::state::is_moved;
 use super::unbind::Writes;
 use crate::names::text;
 use crate::tables::{self, FromDll};
-use crate::{Declined, Set};
+use crate::{Advice, MemberId, Refusal, Set, Unresolved};
 use image::pe::Pe;
 
 /// A DLL that is bound to.
@@ -35,6 +35,9 @@ pub struct Left {
     pub at_hand: bool,
     /// Why, in a sentence.
     pub reason: String,
+    /// What can be done about it.
+    #[serde(skip)]
+    pub advice: Option<Advice>,
 }
 
 /// One DLL of the address table.
@@ -43,7 +46,7 @@ pub(super) struct Addresses {
     pub(super) bound: Result<BoundDll, Left>,
     pub(super) writes: Writes,
     /// Images whose addresses these are.
-    pub(super) images: Vec<usize>,
+    pub(super) images: Vec<MemberId>,
 }
 
 /// What the imports from one DLL get: all of them an address, or none.
@@ -52,11 +55,11 @@ pub(super) struct Addresses {
 /// The address table is not in the file, or says something else than the lookup table.
 pub(super) fn of(
     set: &Set<'_>,
-    importer: usize,
+    importer: MemberId,
     file: &Pe<'_>,
     path: &str,
     from: &FromDll<'_>,
-) -> Result<Addresses, Declined> {
+) -> Result<Addresses, Refusal> {
     let entry =
         |time_stamp, forwarders| Entry { name: from.from.name.to_vec(), time_stamp, forwarders };
     unbound(file, path, from)?;
@@ -69,7 +72,7 @@ pub(super) fn of(
             });
             let writes: Option<Writes> = writes.collect();
             let writes = writes.ok_or_else(|| tables::outside(path, from.from.addresses))?;
-            let moved = |&image: &usize| set.member(image).is_some_and(|one| is_moved(one.pe()));
+            let moved = |image: &MemberId| is_moved(set.member(*image).pe());
             let bound = BoundDll {
                 name: text(from.from.name),
                 time_stamp,
@@ -79,10 +82,10 @@ pub(super) fn of(
             };
             Ok(Addresses { entry: entry(time_stamp, forwarders), bound: Ok(bound), writes, images })
         }
-        Err(reason) => {
+        Err(NotFound { reason, advice }) => {
             let (name, imports) = (text(from.from.name), from.imports.len() as u64);
             let at_hand = set.dll(importer, from.from.name).is_ok();
-            let bound = Err(Left { name, imports, at_hand, reason });
+            let bound = Err(Left { name, imports, at_hand, reason, advice });
             let (writes, images) = (Writes::new(), Vec::new());
             Ok(Addresses { entry: entry(0, Vec::new()), bound, writes, images })
         }
@@ -90,7 +93,7 @@ pub(super) fn of(
 }
 
 /// Both tables say the same before an image is bound: else it could not be taken back.
-fn unbound(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Declined> {
+fn unbound(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Refusal> {
     let differs = |import: &&image::pe::imports::Import<'_>| {
         let (lookup, slot) = (file.pointer(import.lookup), file.pointer(import.slot));
         slot.is_none() || lookup != slot
@@ -101,49 +104,63 @@ fn unbound(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Declined
              build it again",
             import.slot
         );
-        return Err(Declined::refused(path, reason));
+        return Err(Refusal::new(path, reason));
     }
     Ok(())
 }
 
 struct Found {
     time_stamp: u32,
-    images: Vec<usize>,
+    images: Vec<MemberId>,
     forwarders: Vec<(Vec<u8>, u32)>,
     values: Vec<u64>,
 }
 
+/// Why the imports from a DLL get no addresses, and what can be done about it.
+struct NotFound {
+    reason: String,
+    advice: Option<Advice>,
+}
+
+impl From<Unresolved> for NotFound {
+    fn from(error: Unresolved) -> NotFound {
+        NotFound { reason: error.to_string(), advice: error.advice() }
+    }
+}
+
 fn found(
     set: &Set<'_>,
-    importer: usize,
+    importer: MemberId,
     file: &Pe<'_>,
     from: &FromDll<'_>,
-) -> Result<Found, String> {
-    let dll = set.dll(importer, from.from.name).map_err(|missing| missing.to_string())?;
+) -> Result<Found, NotFound> {
+    let unfit = |reason: String| NotFound { reason, advice: None };
+    let dll = set.dll(importer, from.from.name).map_err(Unresolved::from)?;
     let mut images = vec![dll];
     let mut values = Vec::with_capacity(from.imports.len());
     for import in &from.imports {
-        let export = set.export(dll, import.by).map_err(|error| error.to_string())?;
-        let resolved = set.follow(importer, export).map_err(|error| error.to_string())?;
+        let export = set.export(dll, import.by)?;
+        let resolved = set.follow(importer, export)?;
         for image in resolved.forwarders {
             if !images.contains(&image) {
                 images.push(image);
             }
         }
-        let base = set.member(resolved.dll).map(|image| image.pe().headers().base);
-        let value = base.and_then(|base| base.checked_add(resolved.rva.into()));
+        let base = set.member(resolved.dll).pe().headers().base;
+        let value = base.checked_add(resolved.rva.into());
         let value = value.filter(|&value| file.headers().wide || value <= u32::MAX.into());
-        values.push(value.ok_or("its preferred base is beyond the address space")?);
+        let beyond = || unfit("its preferred base is beyond the address space".to_owned());
+        values.push(value.ok_or_else(beyond)?);
     }
     let mut stamps = Vec::new();
     for &image in &images {
-        let Some(member) = set.member(image) else { continue };
+        let member = set.member(image);
         let time_stamp = member.pe().headers().time_stamp;
         if time_stamp == 0 {
-            return Err(format!(
+            return Err(unfit(format!(
                 "{} has the time stamp 0, so loaders would not notice a different version of it",
                 member.file_name()
-            ));
+            )));
         }
         let name = member.path().file_name().unwrap_or_default().to_string_lossy();
         stamps.push((name.as_bytes().to_vec(), time_stamp));

@@ -4,8 +4,9 @@ use super::addresses::{self, Addresses, BoundDll, Left};
 use super::unbind::{STAMP, Writes, apply, unbind};
 use super::{advice, directory, room};
 use crate::names::{key, text};
+use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
-use crate::{Declined, Set};
+use crate::{MemberId, Refusal, Set};
 use image::ImageError;
 use image::pe::edit::Draft;
 use image::pe::{Directory, Pe, spec};
@@ -32,25 +33,26 @@ pub struct Bound {
     pub can_be_moved: bool,
 }
 
-/// Binds image `importer` of a set; `draft` is a copy of it. A DLL is bound to where all imports
+/// Binds an image of a set. A DLL is bound to where all imports
 /// from it lead to functions of images at hand; where there is none the draft stays as it is.
 ///
 /// # Errors
 /// It must not be bound (NO_BIND), has no lookup tables or no room for the bound-import directory,
 /// or its tables overlap so that it could not be taken back. The
 /// draft is of no use then.
-pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, Declined> {
-    let path = set.member(importer).map(crate::Member::name).unwrap_or_default();
+pub fn bind(importer: &mut MemberDraft<'_, '_>) -> Result<Bound, Refusal> {
+    let MemberDraft { set, id, draft } = importer;
+    let member = set.member(*id);
+    let path = member.name();
     let flags = draft.headers().dll_characteristics;
     if flags & spec::IMAGE_DLLCHARACTERISTICS_NO_BIND != 0 {
         let reason = "it is marked as not to be bound (NO_BIND)";
-        let advice = set.member(importer).and_then(|member| advice::no_bind(member.pe()));
-        return Err(Declined::refused(path, with(reason, advice)));
+        return Err(Refusal::new(path, reason).with(advice::no_bind(member.pe())));
     }
     let untouched = draft.clone();
     let before = unbind(draft, &path)?;
     let original = draft.clone();
-    let (bound, directory) = plan(draft, &path, set, importer)?;
+    let (bound, directory) = plan(draft, &path, set, *id)?;
     let bound = Bound { was_bound: before.dlls > 0 || before.directory, ..bound };
     let Some((place, writes)) = directory else {
         *draft = untouched;
@@ -60,7 +62,7 @@ pub fn bind(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Bound, 
     draft.set_directory(spec::BOUND_IMPORT, place).map_err(|_| {
         let reason = "its data directory has no entry for bound imports; build it with a \
              different linker";
-        Declined::refused(path.as_str(), reason)
+        Refusal::new(path.as_str(), reason)
     })?;
     prove(draft, &original, &path)?;
     Ok(bound)
@@ -71,13 +73,13 @@ fn plan(
     draft: &Draft,
     path: &str,
     set: &Set<'_>,
-    importer: usize,
-) -> Result<(Bound, Option<(Directory, Writes)>), Declined> {
+    importer: MemberId,
+) -> Result<(Bound, Option<(Directory, Writes)>), Refusal> {
     let file = Pe::parse(path, draft.bytes()).map_err(ImageError::from)?;
     let tables = tables::read(path, &file)?;
     let (delayed, loaded): (Vec<_>, Vec<_>) = tables.iter().partition(|dll| dll.from.delayed);
     check(&file, path, &loaded)?;
-    let all: Result<Vec<Addresses>, Declined> =
+    let all: Result<Vec<Addresses>, Refusal> =
         loaded.iter().map(|from| addresses::of(set, importer, &file, path, from)).collect();
     let all = all?;
     let mut writes: Writes = Vec::new();
@@ -103,20 +105,20 @@ fn plan(
     let delayed_left = delayed.iter().map(|dll| dll.imports.len() as u64).sum();
     let overlapping = overlapping(set, &images);
     let can_be_moved = advice::can_be_moved(set, &overlapping);
-    let names = overlapping.iter().filter_map(|&image| Some(set.member(image)?.file_name()));
+    let names = overlapping.iter().map(|image| set.member(*image).file_name());
     let overlapping = names.collect();
     let bound = Bound { dlls, left, delayed_left, was_bound: false, overlapping, can_be_moved };
     if bound.dlls.is_empty() {
         return Ok((bound, None));
     }
-    let (place, bytes) = placed(&file, path, &entries, (set, importer))?;
+    let (place, bytes) = placed(&file, path, &entries, set.member(importer).pe())?;
     writes.push((place.rva as usize, bytes));
     Ok((bound, Some((place, writes))))
 }
 
 /// What must be so before anything is bound.
-fn check(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Declined> {
-    let refuse = |reason: String| Err(Declined::refused(path, reason));
+fn check(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Refusal> {
+    let refuse = |reason: String| Err(Refusal::new(path, reason));
     let entry = file.headers().directories.get(spec::BOUND_IMPORT);
     if entry.is_some_and(|entry| entry.rva != 0 || entry.size != 0) {
         return refuse("its entry for bound imports is half empty; build it again".to_owned());
@@ -145,13 +147,13 @@ fn check(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Decli
 }
 
 /// Addresses in a table that base relocations change would be wrong wherever the image is moved.
-fn relocated(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Declined> {
+fn relocated(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Refusal> {
     let slots: BTreeSet<u32> =
         loaded.iter().flat_map(|from| from.imports.iter().map(|import| import.slot)).collect();
     let width = file.pointer_bytes();
     for block in file.relocation_blocks() {
         let damaged = |damage: image::pe::relocations::TableDamage| {
-            Declined::refused(path, format!("{damage}; build or copy it again"))
+            Refusal::new(path, format!("{damage}; build or copy it again"))
         };
         for relocation in block.map_err(damaged)?.relocations() {
             let relocation = relocation.map_err(damaged)?;
@@ -163,7 +165,7 @@ fn relocated(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), D
                     "the base relocation at {:#x} changes its address table; build it again",
                     relocation.rva
                 );
-                return Err(Declined::refused(path, reason));
+                return Err(Refusal::new(path, reason));
             }
         }
     }
@@ -175,10 +177,10 @@ fn placed(
     file: &Pe<'_>,
     path: &str,
     entries: &[directory::Entry],
-    (set, importer): (&Set<'_>, usize),
-) -> Result<(Directory, Vec<u8>), Declined> {
+    original: &Pe<'_>,
+) -> Result<(Directory, Vec<u8>), Refusal> {
     let bytes = directory::bytes(entries);
-    let bytes = bytes.ok_or_else(|| Declined::refused(path, "it imports from too many DLLs"))?;
+    let bytes = bytes.ok_or_else(|| Refusal::new(path, "it imports from too many DLLs"))?;
     let room = room::of(file);
     let start = room.start.next_multiple_of(ALIGNMENT);
     let free = room.end.saturating_sub(start);
@@ -188,32 +190,32 @@ fn placed(
              free after the section table",
             bytes.len()
         );
-        let advice = advice::room(set, importer, path, bytes.len());
-        return Err(Declined::refused(path, with(&reason, advice)));
+        let advice = advice::room(original, path, bytes.len());
+        return Err(Refusal::new(path, reason).with(advice));
     }
     let present = file.bytes().get(room).unwrap_or(&[1]);
     if present.iter().any(|&byte| byte != 0) {
         let reason = "the space after its section table, where bound imports are stored, is \
              already in use; it is left as it is";
-        return Err(Declined::refused(path, reason));
+        return Err(Refusal::new(path, reason));
     }
     let (rva, size) = (start as u32, bytes.len() as u32);
     Ok((Directory { rva, size }, bytes))
 }
 
 /// The images whose preferred addresses overlap those of another.
-fn overlapping(set: &Set<'_>, images: &BTreeSet<usize>) -> Vec<usize> {
-    let mut ranges: Vec<(u64, u64, usize)> = images
+fn overlapping(set: &Set<'_>, images: &BTreeSet<MemberId>) -> Vec<MemberId> {
+    let mut ranges: Vec<(u64, u64, MemberId)> = images
         .iter()
-        .filter_map(|&image| {
-            let headers = set.member(image)?.pe().headers();
+        .map(|&image| {
+            let headers = set.member(image).pe().headers();
             let end = headers.base.saturating_add(headers.image_bytes.into());
-            Some((headers.base, end, image))
+            (headers.base, end, image)
         })
         .collect();
     ranges.sort_unstable();
     let mut overlapping = BTreeSet::new();
-    let mut widest: Option<(u64, usize)> = None;
+    let mut widest: Option<(u64, MemberId)> = None;
     for (start, end, image) in ranges {
         if let Some((before, other)) = widest
             && start < before
@@ -227,13 +229,8 @@ fn overlapping(set: &Set<'_>, images: &BTreeSet<usize>) -> Vec<usize> {
     overlapping.into_iter().collect()
 }
 
-/// A reason, and what to do about it, if anything is known.
-fn with(reason: &str, advice: Option<&str>) -> String {
-    advice.map_or(reason.to_owned(), |advice| format!("{reason}; {advice}"))
-}
-
 /// The bound image imports the same, and unbinding it gives back every byte.
-fn prove(bound: &Draft, original: &Draft, path: &str) -> Result<(), Declined> {
+fn prove(bound: &Draft, original: &Draft, path: &str) -> Result<(), Refusal> {
     let before = Pe::parse(path, original.bytes()).map_err(ImageError::from)?;
     let before = tables::read(path, &before)?;
     tables::prove(bound, path, &before, |old, new| old.by == new.by)?;
@@ -242,7 +239,7 @@ fn prove(bound: &Draft, original: &Draft, path: &str) -> Result<(), Declined> {
     if restored.bytes() != original.bytes() {
         let reason = "its import tables overlap, so binding could not be undone; build it with a \
              different linker";
-        return Err(Declined::refused(path, reason));
+        return Err(Refusal::new(path, reason));
     }
     Ok(())
 }

@@ -8,10 +8,12 @@ mod advice;
 mod binding;
 mod directory;
 mod room;
+mod set;
 mod state;
 mod unbind;
 
 pub use addresses::{BoundDll, Left};
 pub use binding::{Bound, bind};
+pub use set::bind_set;
 pub use state::{BoundTo, State, state};
 pub use unbind::{Unbound, unbind};

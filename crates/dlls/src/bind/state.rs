@@ -3,9 +3,8 @@
 //! Source: *Binding* in *An In-Depth Look into the Win32 Portable Executable File Format* (Pietrek,
 //! 2002): a loader compares `TimeDateStamp`, and that the DLL is at its preferred base.
 
-use crate::Declined;
-use crate::Set;
 use crate::names::{key, text};
+use crate::{MemberId, Refusal, Set};
 use image::pe::{Pe, spec};
 use model::BoundState;
 use std::collections::BTreeSet;
@@ -67,11 +66,11 @@ impl State {
 ///
 /// # Errors
 /// The directory or a descriptor is damaged.
-pub fn state(set: &Set<'_>, importer: usize) -> Result<Vec<BoundTo>, Declined> {
-    let Some(member) = set.member(importer) else { return Ok(Vec::new()) };
+pub fn state(set: &Set<'_>, importer: MemberId) -> Result<Vec<BoundTo>, Refusal> {
+    let member = set.member(importer);
     let damaged = |damage: String| {
         let reason = format!("{damage}; unbind it, or build or copy it again");
-        Declined::refused(member.name(), reason)
+        Refusal::new(member.name(), reason)
     };
     let mut all = Vec::new();
     let unbound = unbound(member.pe());
@@ -108,12 +107,12 @@ fn unbound(file: &Pe<'_>) -> BTreeSet<Vec<u8>> {
     imported.filter(|one| one.time_stamp == 0).map(|one| key(one.name)).collect()
 }
 
-fn compared(set: &Set<'_>, importer: usize, name: &[u8], time_stamp: u32) -> State {
+fn compared(set: &Set<'_>, importer: MemberId, name: &[u8], time_stamp: u32) -> State {
     let dll = match set.dll(importer, name) {
         Ok(dll) => dll,
         Err(missing) => return State::Unknown(missing.to_string()),
     };
-    let Some(dll) = set.member(dll) else { return State::Unknown(text(name)) };
+    let dll = set.member(dll);
     let headers = dll.pe().headers();
     if headers.time_stamp != time_stamp {
         let (is, was) = (headers.time_stamp, time_stamp);

@@ -1,7 +1,7 @@
 //! Binding taken back.
 
 use super::room;
-use crate::{Declined, tables};
+use crate::{Refusal, tables};
 use image::ImageError;
 use image::pe::edit::Draft;
 use image::pe::{Directory, Pe, bound, spec};
@@ -32,7 +32,7 @@ pub(super) type Writes = Vec<(usize, Vec<u8>)>;
 ///
 /// # Errors
 /// It was bound without a lookup table, or its import tables are damaged. The draft is as before.
-pub fn unbind(draft: &mut Draft, path: &str) -> Result<Unbound, Declined> {
+pub fn unbind(draft: &mut Draft, path: &str) -> Result<Unbound, Refusal> {
     let mut unbound = Unbound::default();
     let mut writes = Writes::new();
     let file = Pe::parse(path, draft.bytes()).map_err(ImageError::from)?;
@@ -51,7 +51,7 @@ pub fn unbind(draft: &mut Draft, path: &str) -> Result<Unbound, Declined> {
                 "its imports from {name} are bound, but it has no lookup table from which to \
                  restore them; build or copy it again"
             );
-            return Err(Declined::refused(path, reason));
+            return Err(Refusal::new(path, reason));
         }
         for import in &dll.imports {
             writes.push(word(&file, path, import.lookup, import.slot)?);
@@ -74,7 +74,7 @@ pub fn unbind(draft: &mut Draft, path: &str) -> Result<Unbound, Declined> {
 }
 
 /// The word at one address, to be written to another.
-fn word(file: &Pe<'_>, path: &str, from: u32, to: u32) -> Result<(usize, Vec<u8>), Declined> {
+fn word(file: &Pe<'_>, path: &str, from: u32, to: u32) -> Result<(usize, Vec<u8>), Refusal> {
     let bytes = file.pointer_bytes() as usize;
     let word = file.range(from, bytes).ok_or_else(|| tables::outside(path, from))?;
     file.range(to, bytes).ok_or_else(|| tables::outside(path, to))?;
@@ -98,17 +98,17 @@ fn own_room(file: &Pe<'_>, directory: Directory) -> Option<Range<usize>> {
     (room.start <= range.start && range.end <= room.end).then_some(range)
 }
 
-pub(super) fn apply(draft: &mut Draft, path: &str, writes: &Writes) -> Result<(), Declined> {
+pub(super) fn apply(draft: &mut Draft, path: &str, writes: &Writes) -> Result<(), Refusal> {
     let length = draft.bytes().len();
     let fits = |(offset, bytes): &(usize, Vec<u8>)| {
         offset.checked_add(bytes.len()).is_some_and(|end| end <= length)
     };
     if !writes.iter().all(fits) {
-        return Err(Declined::refused(path, "its import tables are not in the file"));
+        return Err(Refusal::new(path, "its import tables are not in the file"));
     }
     for (offset, bytes) in writes {
         let written = draft.write(*offset, bytes);
-        written.map_err(|error| Declined::refused(path, error.to_string()))?;
+        written.map_err(|error| Refusal::new(path, error.to_string()))?;
     }
     Ok(())
 }

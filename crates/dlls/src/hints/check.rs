@@ -2,7 +2,7 @@
 
 use crate::names::text;
 use crate::tables::{self, FromDll};
-use crate::{Declined, Missing, Set};
+use crate::{MemberId, Missing, Refusal, Set};
 use image::pe::imports::By;
 use std::collections::BTreeMap;
 
@@ -23,9 +23,9 @@ pub struct HintCheck {
 
 /// Where an imported name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum NamePosition {
     /// At this position among the DLL's names; with `true` only a right hint leads there.
-    Position(usize, bool),
+    At(usize, bool),
     /// The DLL has no such name.
     Nowhere,
 }
@@ -34,9 +34,9 @@ pub(super) enum Place {
 ///
 /// # Errors
 /// The image's import tables are damaged.
-pub fn check(set: &Set<'_>, importer: usize) -> Result<HintCheck, Declined> {
+pub fn check(set: &Set<'_>, importer: MemberId) -> Result<HintCheck, Refusal> {
     let mut check = HintCheck::default();
-    let Some(member) = set.member(importer) else { return Ok(check) };
+    let member = set.member(importer);
     for from in tables::read(&member.name(), member.pe())? {
         let dll = set.dll(importer, from.from.name);
         check.add(set, &from, dll);
@@ -45,20 +45,20 @@ pub fn check(set: &Set<'_>, importer: usize) -> Result<HintCheck, Declined> {
 }
 
 impl HintCheck {
-    fn add(&mut self, set: &Set<'_>, from: &FromDll<'_>, dll: Result<usize, Missing>) {
+    fn add(&mut self, set: &Set<'_>, from: &FromDll<'_>, dll: Result<MemberId, Missing>) {
         for import in &from.imports {
             let By::Name { hint, name, .. } = import.by else { continue };
             let Ok(dll) = dll else {
                 *self.unknown.entry(text(from.from.name)).or_default() += 1;
                 continue;
             };
-            match place(set, dll, hint, name) {
-                Place::Position(position, only_by_hint) => {
+            match position(set, dll, hint, name) {
+                NamePosition::At(position, only_by_hint) => {
                     self.checked += 1;
                     self.wrong += u64::from(position != usize::from(hint));
                     self.only_by_hint += u64::from(only_by_hint);
                 }
-                Place::Nowhere => {
+                NamePosition::Nowhere => {
                     let (dll, name) = (text(from.from.name), text(name));
                     self.missing.push(format!("{dll}!{name}"));
                 }
@@ -68,18 +68,18 @@ impl HintCheck {
 }
 
 /// The position of a name among a DLL's: the hint's, where the name is there (a name can be there
-/// twice), else where halving finds it, else where it is.
-pub(super) fn place(set: &Set<'_>, dll: usize, hint: u16, name: &[u8]) -> Place {
-    let Some(member) = set.member(dll) else { return Place::Nowhere };
-    let Ok(exports) = member.exports() else { return Place::Nowhere };
+/// twice), else where a binary search finds it, else where it is.
+pub(super) fn position(set: &Set<'_>, dll: MemberId, hint: u16, name: &[u8]) -> NamePosition {
+    let member = set.member(dll);
+    let Ok(exports) = member.exports() else { return NamePosition::Nowhere };
     let at_hint = exports.named(usize::from(hint)).is_some_and(|(found, _)| found == name);
-    let halved = exports.position(name);
-    match (at_hint, halved) {
-        (true, _) => Place::Position(hint.into(), halved.is_none()),
-        (false, Some(position)) => Place::Position(position, false),
+    let sorted = exports.position(name);
+    match (at_hint, sorted) {
+        (true, _) => NamePosition::At(hint.into(), sorted.is_none()),
+        (false, Some(position)) => NamePosition::At(position, false),
         (false, None) => match member.position_out_of_order(name) {
-            Some(position) => Place::Position(position, true),
-            None => Place::Nowhere,
+            Some(position) => NamePosition::At(position, true),
+            None => NamePosition::Nowhere,
         },
     }
 }

@@ -3,6 +3,8 @@
 
 mod check;
 mod repair;
+mod set;
 
 pub use check::{HintCheck, check};
 pub use repair::{Repaired, repair};
+pub use set::repair_set;

@@ -1,9 +1,10 @@
 //! Wrong hints made right.
 
-use super::check::{Place, place};
+use super::check::{NamePosition, position};
 use crate::names::text;
+use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
-use crate::{Declined, Set};
+use crate::{MemberId, Refusal, Set};
 use image::pe::Pe;
 use image::pe::edit::Draft;
 use image::pe::imports::By;
@@ -38,18 +39,19 @@ struct Record {
     unknown: bool,
 }
 
-/// Makes the hints of image `importer` of a set right; `draft` is a copy of it.
+/// Makes the hints of an image of a set right.
 ///
 /// # Errors
 /// Its import tables are damaged, or overlap so that a hint is part of something else. The draft
 /// is of no use then.
-pub fn repair(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Repaired, Declined> {
+pub fn repair(importer: &mut MemberDraft<'_, '_>) -> Result<Repaired, Refusal> {
+    let MemberDraft { set, id, draft } = importer;
+    let member = set.member(*id);
     let mut repaired = Repaired::default();
-    let Some(member) = set.member(importer) else { return Ok(repaired) };
     let tables = tables::read(&member.name(), member.pe())?;
     let mut records: BTreeMap<u32, Record> = BTreeMap::new();
     for dll in &tables {
-        gather(set, importer, dll, &mut records, &mut repaired);
+        gather(set, *id, dll, &mut records, &mut repaired);
     }
     let mut hints = BTreeMap::new();
     for (rva, record) in &records {
@@ -64,7 +66,7 @@ pub fn repair(draft: &mut Draft, set: &Set<'_>, importer: usize) -> Result<Repai
 
 fn gather(
     set: &Set<'_>,
-    importer: usize,
+    importer: MemberId,
     from: &FromDll<'_>,
     records: &mut BTreeMap<u32, Record>,
     repaired: &mut Repaired,
@@ -74,21 +76,21 @@ fn gather(
         let By::Name { hint, rva, name } = import.by else { continue };
         let record = records.entry(rva).or_default();
         record.hint = hint;
-        let place = match dll {
-            Ok(dll) => place(set, dll, hint, name),
+        let found = match dll {
+            Ok(dll) => position(set, dll, hint, name),
             Err(_) => {
                 record.unknown = true;
                 *repaired.unknown.entry(text(from.from.name)).or_default() += 1;
                 continue;
             }
         };
-        match place {
-            Place::Position(position, only_by_hint) => {
+        match found {
+            NamePosition::At(position, only_by_hint) => {
                 record.wanted.insert(position);
                 record.imports += 1;
                 repaired.only_by_hint += u64::from(only_by_hint);
             }
-            Place::Nowhere => {
+            NamePosition::Nowhere => {
                 record.unknown = true;
                 repaired.missing.push(format!("{}!{}", text(from.from.name), text(name)));
             }
@@ -123,7 +125,7 @@ fn write(
     name: &str,
     file: &Pe<'_>,
     hints: &BTreeMap<u32, u16>,
-) -> Result<(), Declined> {
+) -> Result<(), Refusal> {
     for (rva, hint) in hints {
         let written = file.offset(*rva).map(|offset| draft.write(offset, &hint.to_le_bytes()));
         if !matches!(written, Some(Ok(()))) {
@@ -139,7 +141,7 @@ fn prove(
     name: &str,
     before: &[FromDll<'_>],
     hints: &BTreeMap<u32, u16>,
-) -> Result<(), Declined> {
+) -> Result<(), Refusal> {
     let expected = |by: By<'_>| match by {
         By::Name { rva, hint, .. } => hints.get(&rva).copied().unwrap_or(hint),
         By::Ordinal(_) => 0,

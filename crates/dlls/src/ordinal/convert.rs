@@ -2,8 +2,9 @@
 
 use crate::elsewhere::{Exclusions, Why};
 use crate::names::{key, text};
+use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
-use crate::{Declined, Set, Unresolved};
+use crate::{MemberId, Refusal, Set, Unresolved};
 use image::pe::Pe;
 use image::pe::edit::Draft;
 use image::pe::imports::{By, Import};
@@ -12,8 +13,8 @@ use std::collections::BTreeMap;
 /// A function or variable that is imported by its ordinal now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Function {
-    /// Number of the DLL in the set.
-    pub dll: usize,
+    /// The DLL.
+    pub dll: MemberId,
     /// Its ordinal there.
     pub ordinal: u16,
     /// Its name.
@@ -22,7 +23,7 @@ pub struct Function {
 
 /// What became of the imports of one image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Converted {
+pub struct ConvertedImports {
     /// Imports by name that are by ordinal now, delayed ones among them, in order.
     pub functions: Vec<Function>,
     /// Imports from DLLs of the set that were by ordinal before.
@@ -37,31 +38,30 @@ pub struct Converted {
     pub left: Vec<String>,
 }
 
-/// Converts the imports of image `importer` of a set, those from DLLs named in it that `exclusions`
-/// does not rule out; `draft` is a copy of the image. Names stay exported, so that `GetProcAddress`
+/// Converts the imports of an image of a set, those from DLLs named in it that `exclusions` does not
+/// rule out. Names stay exported, so that `GetProcAddress`
 /// finds them.
 ///
 /// # Errors
 /// It is bound, or its import tables are damaged, or overlap. The draft is of no use then.
 pub fn convert(
-    draft: &mut Draft,
-    set: &Set<'_>,
-    importer: usize,
+    importer: &mut MemberDraft<'_, '_>,
     exclusions: &Exclusions,
-) -> Result<Converted, Declined> {
-    let mut converted = Converted::default();
-    let Some(member) = set.member(importer) else { return Ok(converted) };
+) -> Result<ConvertedImports, Refusal> {
+    let MemberDraft { set, id, draft } = importer;
+    let member = set.member(*id);
+    let mut converted = ConvertedImports::default();
     let (path, file) = (member.name(), member.pe());
     let tables = tables::read(&path, file)?;
     if tables.iter().any(|dll| !dll.from.delayed && dll.from.time_stamp != 0) {
         let reason = "it is bound; undo that with headstart pe unbind first, and bind it again \
              afterwards";
-        return Err(Declined::refused(path, reason));
+        return Err(Refusal::new(path, reason));
     }
     let mut wanted: BTreeMap<u32, Wanted> = BTreeMap::new();
     for from in &tables {
         let why = exclusions.why(&key(from.from.name));
-        plan(set, importer, from, why, &mut wanted, &mut converted);
+        plan(set, *id, from, why, &mut wanted, &mut converted);
     }
     let ordinals = converted.decide(wanted);
     for from in &tables {
@@ -89,13 +89,13 @@ enum Wanted {
 
 fn plan(
     set: &Set<'_>,
-    importer: usize,
+    importer: MemberId,
     from: &FromDll<'_>,
     excluded: Option<Why>,
     wanted: &mut BTreeMap<u32, Wanted>,
-    converted: &mut Converted,
+    converted: &mut ConvertedImports,
 ) {
-    let dll = set.dll(importer, from.from.name).ok().filter(|&dll| dll < set.named());
+    let dll = set.dll(importer, from.from.name).ok().filter(|dll| set.is_named(*dll));
     for import in &from.imports {
         let one = match (dll, import.by) {
             (Some(_), By::Ordinal(_)) => {
@@ -134,7 +134,7 @@ fn plan(
 /// The ordinal of an imported name.
 fn function(
     set: &Set<'_>,
-    dll: usize,
+    dll: MemberId,
     from: &FromDll<'_>,
     import: &Import<'_>,
     name: &[u8],
@@ -143,13 +143,13 @@ fn function(
         return Err("its table holds virtual addresses, which base relocations change".to_owned());
     }
     let export = set.export(dll, import.by).map_err(|error: Unresolved| error.to_string())?;
-    let exports = set.member(dll).map(crate::Member::exports);
-    let ordinal = exports.and_then(|exports| exports.ok()?.ordinal_of_index(export.index));
+    let exports = set.member(dll).exports().ok();
+    let ordinal = exports.and_then(|exports| exports.ordinal_of_index(export.index));
     let ordinal = ordinal.ok_or("its ordinal is above 65535")?;
     Ok(Function { dll, ordinal, name: name.to_vec() })
 }
 
-impl Converted {
+impl ConvertedImports {
     /// The ordinals to be written, by the address of their entry.
     fn decide(&mut self, wanted: BTreeMap<u32, Wanted>) -> BTreeMap<u32, u16> {
         let mut ordinals = BTreeMap::new();
@@ -176,7 +176,7 @@ fn write(
     from: &FromDll<'_>,
     import: &Import<'_>,
     ordinal: u16,
-) -> Result<(), Declined> {
+) -> Result<(), Refusal> {
     let width = file.pointer_bytes();
     let word = 1_u64 << (8 * width - 1) | u64::from(ordinal);
     let word = word.to_le_bytes();
@@ -195,7 +195,7 @@ fn write(
             "the address table at {:#x} differs from the lookup table; build it again",
             import.slot
         );
-        return Err(Declined::refused(path, reason));
+        return Err(Refusal::new(path, reason));
     }
     put(import.slot)
 }

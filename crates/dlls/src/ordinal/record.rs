@@ -1,9 +1,9 @@
 //! What has to stay as it is for imports by ordinal to mean what they did by name.
 
-use super::Converted;
+use super::ConvertedImports;
 use crate::elsewhere::Exclusions;
 use crate::names::{key, key_of_file, text};
-use crate::{Declined, Member, Set, tables};
+use crate::{Member, MemberId, Refusal, Set, tables};
 use image::pe::imports::By;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -68,10 +68,10 @@ impl Record {
     /// A DLL's exports or an image's imports cannot be read.
     pub fn of(
         set: &Set<'_>,
-        converted: &[(usize, Converted)],
+        converted: &[(MemberId, &ConvertedImports)],
         before: &[Record],
-    ) -> Result<Record, Declined> {
-        let file = |image: usize| set.member(image).map(Member::file_name).unwrap_or_default();
+    ) -> Result<Record, Refusal> {
+        let file = |image: MemberId| set.member(image).file_name();
         let mut used = BTreeSet::new();
         let mut importers = Vec::new();
         let mut names = HashMap::new();
@@ -94,8 +94,8 @@ impl Record {
             });
             importers.push(Importer { file: file(*importer), imports: imports.collect() });
         }
-        let dlls: Result<Vec<Dll>, Declined> =
-            used.into_iter().filter_map(|dll| Some(Dll::of(set.member(dll)?))).collect();
+        let dlls: Result<Vec<Dll>, Refusal> =
+            used.into_iter().map(|dll| Dll::of(set.member(dll))).collect();
         Ok(Record { schema: SCHEMA, importers, dlls: dlls? })
     }
 
@@ -131,30 +131,28 @@ impl Record {
 
     /// As a line of JSON.
     ///
-    /// # Errors
-    /// Never for what [`Record::of`] makes; `path` is named then.
-    pub fn to_json(&self, path: &str) -> Result<String, Declined> {
-        let json = serde_json::to_string(self);
-        Ok(json.map_err(|error| Declined::refused(path, error.to_string()))? + "\n")
+    /// # Panics
+    /// Never: texts and numbers can be written as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON") + "\n"
     }
 }
 
-type ByDll = BTreeMap<usize, BTreeSet<(u16, String)>>;
+type ByDll = BTreeMap<MemberId, BTreeSet<(u16, String)>>;
 
 /// Adds what an image imported by ordinal before.
 fn add_old(
     set: &Set<'_>,
-    importer: usize,
+    importer: MemberId,
     before: &[Record],
-    exported: &mut HashMap<usize, Names>,
+    exported: &mut HashMap<MemberId, Names>,
     by_dll: &mut ByDll,
-) -> Result<(), Declined> {
-    let Some(member) = set.member(importer) else { return Ok(()) };
+) -> Result<(), Refusal> {
+    let member = set.member(importer);
     for from in tables::read(&member.name(), member.pe())? {
-        let dll = set.dll(importer, from.from.name).ok().filter(|&dll| dll < set.named());
-        let Some((dll, exporter)) = dll.and_then(|dll| Some((dll, set.member(dll)?))) else {
-            continue;
-        };
+        let dll = set.dll(importer, from.from.name).ok().filter(|dll| set.is_named(*dll));
+        let Some(dll) = dll else { continue };
+        let exporter = set.member(dll);
         for import in &from.imports {
             let By::Ordinal(ordinal) = import.by else { continue };
             let (file, name) = (member.file_name(), exporter.file_name());
@@ -180,7 +178,7 @@ fn add_old(
 }
 
 impl Dll {
-    fn of(member: &Member<'_>) -> Result<Dll, Declined> {
+    fn of(member: &Member<'_>) -> Result<Dll, Refusal> {
         let names = Names::of(member)?;
         Ok(Dll {
             file: member.file_name(),
@@ -195,8 +193,8 @@ impl Dll {
 pub(super) struct Names(pub(super) BTreeSet<(u16, String)>);
 
 impl Names {
-    pub(super) fn of(member: &Member<'_>) -> Result<Names, Declined> {
-        let unreadable = |error: String| Declined::refused(member.name(), error);
+    pub(super) fn of(member: &Member<'_>) -> Result<Names, Refusal> {
+        let unreadable = |error: String| Refusal::new(member.name(), error);
         let exports = member.exports().map_err(|error| unreadable(error.to_string()))?;
         let mut names = BTreeSet::new();
         let mut left = member.pe().bytes().len();

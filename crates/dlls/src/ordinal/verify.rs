@@ -3,7 +3,7 @@
 use super::record::{Dll, Importer, Imports, Names, RECORD, Record, SCHEMA};
 use crate::elsewhere::Exclusions;
 use crate::names::{is_plain, key, key_of_file};
-use crate::{Declined, Member, tables};
+use crate::{Member, Refusal, tables};
 use image::pe::PeFile;
 use image::pe::imports::By;
 use model::figures::plural;
@@ -22,7 +22,7 @@ pub struct Verification {
     /// Whether every import by ordinal gets the function that it was converted from, provided that
     /// the DLLs in the folder are those that are loaded.
     pub current: bool,
-    /// Files that were looked at.
+    /// OpenFiles that were looked at.
     pub files: u64,
     /// What is wrong first, if anything is.
     pub reason: Option<String>,
@@ -61,7 +61,7 @@ pub struct Mismatch {
 ///
 /// # Errors
 /// There is no such record, it is damaged, or a newer headstart wrote it.
-pub fn verify(folder: &Path) -> Result<Verification, Declined> {
+pub fn verify(folder: &Path) -> Result<Verification, Refusal> {
     let record = Record::read(&folder.join(RECORD))?;
     let mut found = Verification {
         schema: SCHEMA,
@@ -175,8 +175,8 @@ impl Record {
     ///
     /// # Errors
     /// It cannot be read, is damaged or somebody else's, or a newer headstart wrote it.
-    pub fn read(path: &Path) -> Result<Record, Declined> {
-        let refuse = |reason: String| Declined::refused(path.display().to_string(), reason);
+    pub fn read(path: &Path) -> Result<Record, Refusal> {
+        let refuse = |reason: String| Refusal::new(path.display().to_string(), reason);
         let unread = |error: std::io::Error| refuse(image::reasons::unread(path, &error));
         let length = path.metadata().map_err(unread)?.len();
         if length > LONGEST_BYTES {

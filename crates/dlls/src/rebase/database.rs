@@ -1,7 +1,7 @@
 //! Where the images of a set have been put, kept for the next time: a new DLL gets a place of its
 //! own then, and the others stay where they are.
 
-use super::layout::{SLOT, Space};
+use super::layout::{AddressSpace, SLOT};
 use super::set::Recorded;
 use crate::files::folder_of;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub enum DatabaseError {
 /// The place of one image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct DatabaseEntry {
     /// Preferred base.
     #[serde(with = "hexadecimal")]
     pub base: u64,
@@ -65,7 +65,7 @@ pub struct Entry {
 #[serde(deny_unknown_fields)]
 struct Content {
     schema: u32,
-    images: BTreeMap<String, Entry>,
+    images: BTreeMap<String, DatabaseEntry>,
 }
 
 /// The places of images.
@@ -73,10 +73,10 @@ struct Content {
 pub struct Database {
     /// Where it is kept; paths of images in it count from its folder.
     folder: PathBuf,
-    images: BTreeMap<String, Entry>,
+    images: BTreeMap<String, DatabaseEntry>,
 }
 
-impl Entry {
+impl DatabaseEntry {
     fn range(&self) -> Range<u64> {
         self.base..self.base.saturating_add(self.slot_bytes)
     }
@@ -126,12 +126,12 @@ impl Database {
     }
 
     /// The place of an image.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&DatabaseEntry> {
         self.images.get(name)
     }
 
     /// Remembers a place. Gives the one up to now.
-    pub fn set(&mut self, name: String, entry: Entry) -> Option<Entry> {
+    pub fn set(&mut self, name: String, entry: DatabaseEntry) -> Option<DatabaseEntry> {
         self.images.insert(name, entry)
     }
 
@@ -145,15 +145,15 @@ impl Database {
 
     /// The file's content.
     ///
-    /// # Errors
-    /// None that could be named; as serde_json has it.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    /// # Panics
+    /// Never: texts and numbers can be written as JSON.
+    pub fn to_json(&self) -> String {
         let content = Content { schema: SCHEMA, images: self.images.clone() };
-        serde_json::to_string_pretty(&content).map(|text| text + "\n")
+        serde_json::to_string_pretty(&content).expect("texts and numbers are JSON") + "\n"
     }
 }
 
-fn parse(text: &[u8]) -> Result<BTreeMap<String, Entry>, String> {
+fn parse(text: &[u8]) -> Result<BTreeMap<String, DatabaseEntry>, String> {
     // What another version wrote has other fields.
     #[derive(Deserialize)]
     struct Version {
@@ -168,7 +168,7 @@ fn parse(text: &[u8]) -> Result<BTreeMap<String, Entry>, String> {
         ));
     }
     let content: Content = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    let mut space = Space::default();
+    let mut space = AddressSpace::default();
     for (name, entry) in &content.images {
         let range = entry.range();
         let whole = entry.base.is_multiple_of(SLOT) && entry.slot_bytes.is_multiple_of(SLOT);
@@ -203,8 +203,8 @@ mod hexadecimal {
 mod tests {
     use super::*;
 
-    fn entry(base: u64) -> Entry {
-        Entry { base, slot_bytes: SLOT, memory_bytes: 5, time_stamp: 7 }
+    fn entry(base: u64) -> DatabaseEntry {
+        DatabaseEntry { base, slot_bytes: SLOT, memory_bytes: 5, time_stamp: 7 }
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(database.name_of(&outside).expect("a name"), outside.to_str().expect("text"));
         database.set(name, entry(0x20_0000_0000));
         database.set("b.dll".to_owned(), entry(0x20_0001_0000));
-        std::fs::write(&path, database.to_json().expect("JSON")).expect("a file");
+        std::fs::write(&path, database.to_json()).expect("a file");
         let again = Database::read(&path).expect("it is one");
         assert_eq!(again.images, database.images);
         let others: Vec<_> = again.others(|name| name == "a.dll").collect();

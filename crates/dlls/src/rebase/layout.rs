@@ -12,7 +12,7 @@ pub enum LayoutError {
     /// There is no room left.
     #[error(
         "the set is too large: there is no room left for {name} ({bytes} bytes) between {from:#x} \
-         and {to:#x}; rebase fewer files, or choose a different --base"
+         and {to:#x}"
     )]
     Full {
         /// The first image that there is no room for.
@@ -26,8 +26,7 @@ pub enum LayoutError {
     },
     /// The base is above all that an image can have.
     #[error(
-        "{name} has 32-bit addresses and must be below {end:#x}, but --base is {base:#x}; choose \
-         a lower --base, or rebase such images separately"
+        "{name} has 32-bit addresses and must be below {end:#x}, but the first base is {base:#x}"
     )]
     Above {
         /// The image.
@@ -49,12 +48,12 @@ pub fn slot_bytes(memory_bytes: u64) -> u64 {
 
 /// What is taken of the address space.
 #[derive(Clone, Debug, Default)]
-pub struct Space {
+pub struct AddressSpace {
     /// Start and end; apart from each other.
     taken: BTreeMap<u64, u64>,
 }
 
-impl Space {
+impl AddressSpace {
     /// Takes a range, parts of which may be taken already.
     pub fn take(&mut self, range: Range<u64>) {
         if range.is_empty() {
@@ -118,7 +117,7 @@ mod tests {
 
     #[test]
     fn ranges_that_touch_become_one() {
-        let mut space = Space::default();
+        let mut space = AddressSpace::default();
         for range in [10..20, 30..40, 50..60, 20..30, 5..12, 45..70] {
             space.take(range);
         }
@@ -134,7 +133,7 @@ mod tests {
             taken in prop::collection::vec((0..60_u64, 0..6_u64), 0..12),
             slots in 1..6_u64,
         ) {
-            let mut space = Space::default();
+            let mut space = AddressSpace::default();
             let mut plain = [false; 70];
             for (start, length) in taken {
                 space.take(start * SLOT..(start + length) * SLOT);

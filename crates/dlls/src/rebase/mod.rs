@@ -7,18 +7,25 @@
 //! MSDN Magazine, May 2000.
 
 mod apply;
+mod at_once;
 mod audit;
 mod database;
 mod ground;
 mod layout;
 mod mov;
 mod moving;
+mod plan;
 mod problem;
+mod read;
+mod remember;
+mod request;
 mod set;
 mod stamp;
+mod write;
 
-pub use database::{Database, DatabaseError, Entry};
-pub use layout::{LayoutError, SLOT, Space};
-pub use moving::{Examined, Options, Rebased, examine, glance, rebase};
+pub use database::{Database, DatabaseEntry, DatabaseError};
+pub use layout::{AddressSpace, LayoutError, SLOT};
+pub use moving::{Examined, RebaseOptions, Rebased, examine, examine_headers, rebase};
 pub use problem::Problem;
-pub use set::{Candidate, Place, Policy, Recorded, Role, is_cygwin_runtime, lay_out};
+pub use request::{RebaseRequest, RebasedFile, rebase_set};
+pub use set::{Candidate, Mobility, Placement, Policy, Recorded, is_cygwin_runtime, lay_out};

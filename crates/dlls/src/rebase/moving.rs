@@ -6,7 +6,7 @@ use super::layout::SLOT;
 use super::problem::Problem;
 use super::stamp;
 use crate::signature::{self, Signatures};
-use crate::{Declined, bind};
+use crate::{Refusal, bind};
 use image::pe::edit::{Draft, KeepChecksum};
 use image::pe::{Headers, Pe, relocations, spec};
 
@@ -19,7 +19,7 @@ const WIDE_END: u64 = 1 << 47;
 
 /// What may be done to an image that is moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct RebaseOptions {
     /// A signature is removed; without this, signed images are refused.
     pub strip_signature: bool,
     /// `CheckSum` is made right also where it was 0 or wrong.
@@ -70,7 +70,7 @@ pub struct Rebased {
 
 /// What an image's headers alone say of it: as [`examine`], if nothing is wrong with the rest and it
 /// has no addresses of 32 bits in PE32+. Its relocations are not counted.
-pub fn glance(headers: &Headers) -> Examined {
+pub fn examine_headers(headers: &Headers) -> Examined {
     let flag = |flag| headers.dll_characteristics & flag != 0;
     let stripped = headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED != 0;
     Examined {
@@ -89,8 +89,8 @@ pub fn glance(headers: &Headers) -> Examined {
 }
 
 /// Looks at an image without changing anything; `path` is its name in errors.
-pub fn examine(path: &str, pe: &Pe<'_>, options: Options) -> Examined {
-    let mut examined = Examined { obstacle: None, ..glance(pe.headers()) };
+pub fn examine(path: &str, pe: &Pe<'_>, options: RebaseOptions) -> Examined {
+    let mut examined = Examined { obstacle: None, ..examine_headers(pe.headers()) };
     match look_ahead(path, pe, options) {
         Ok((counts, signed)) => {
             examined.obstacle = signed;
@@ -108,13 +108,15 @@ pub fn examine(path: &str, pe: &Pe<'_>, options: Options) -> Examined {
 fn look_ahead(
     path: &str,
     pe: &Pe<'_>,
-    options: Options,
+    options: RebaseOptions,
 ) -> Result<(Counts, Option<Problem>), Problem> {
     let headers = pe.headers();
     let signatures = Signatures::of(pe);
     let settle = |strip| {
         let settled = signature::settle(&mut Draft::of(pe), path, strip);
-        settled.err().map(|declined| Problem::Signed(declined.reason()))
+        settled
+            .err()
+            .map(|refusal| Problem::Signed { reason: refusal.reason(), advice: refusal.advice() })
     };
     if signatures.enforced {
         return Ok((look(pe)?.counts, settle(options.strip_signature)));
@@ -123,7 +125,7 @@ fn look_ahead(
     if changes && headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED == 0 {
         // What stands in the way besides a signature is said rather.
         let mut draft = Draft::of(pe);
-        prepare(&mut draft, path, Options { strip_signature: true, ..options })?;
+        prepare(&mut draft, path, RebaseOptions { strip_signature: true, ..options })?;
         let counts = look(&draft.pe())?.counts;
         return Ok((counts, if options.strip_signature { None } else { settle(false) }));
     }
@@ -138,8 +140,15 @@ fn is_bound(pe: &Pe<'_>) -> bool {
 
 /// Takes away what would be wrong in a moved image. Whether it was bound, and what it was signed
 /// with.
-fn prepare(draft: &mut Draft, path: &str, options: Options) -> Result<(bool, Signatures), Problem> {
-    let unprepared = |declined: Declined| Problem::Unprepared(declined.reason());
+fn prepare(
+    draft: &mut Draft,
+    path: &str,
+    options: RebaseOptions,
+) -> Result<(bool, Signatures), Problem> {
+    let unprepared = |refusal: Refusal| Problem::Unprepared {
+        reason: refusal.reason(),
+        advice: refusal.advice(),
+    };
     let stripped = signature::settle(draft, path, options.strip_signature).map_err(unprepared)?;
     let bound = is_bound(&draft.pe());
     if bound {
@@ -150,7 +159,7 @@ fn prepare(draft: &mut Draft, path: &str, options: Options) -> Result<(bool, Sig
         });
         if !same {
             let reason = "its import tables overlap its headers; the file is damaged";
-            return Err(Problem::Unprepared(reason.to_owned()));
+            return Err(Problem::Unprepared { reason: reason.to_owned(), advice: None });
         }
     }
     Ok((bound, stripped))
@@ -227,10 +236,10 @@ pub fn rebase(
     path: &str,
     file: Vec<u8>,
     new_base: u64,
-    options: Options,
-) -> Result<Rebased, Declined> {
+    options: RebaseOptions,
+) -> Result<Rebased, Refusal> {
     let mut draft = Draft::read(path, file).map_err(image::ImageError::from)?;
-    let refused = |problem: Problem| Declined::refused(path, problem.to_string());
+    let refused = |problem: Problem| Refusal::new(path, problem.to_string()).with(problem.advice());
     let old = draft.headers().clone();
     let mut done = Rebased {
         bytes: Vec::new(),

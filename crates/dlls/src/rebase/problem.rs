@@ -1,3 +1,6 @@
+//! Why an image is not moved.
+
+use crate::Advice;
 use image::pe::imports::ImportDamage;
 use image::pe::relocations::TableDamage;
 
@@ -110,11 +113,21 @@ pub enum Problem {
     #[error("{0}; the file is damaged: build or copy it again")]
     Imports(#[from] ImportDamage),
     /// It is signed or bound in a way that cannot be taken back.
-    #[error("{0}")]
-    Unprepared(String),
+    #[error("{reason}")]
+    Unprepared {
+        /// Why, a sentence.
+        reason: String,
+        /// What can be done about it.
+        advice: Option<Advice>,
+    },
     /// It is signed. It can be at the place that it has, and must not be moved.
-    #[error("{0}")]
-    Signed(String),
+    #[error("{reason}")]
+    Signed {
+        /// Why, a sentence.
+        reason: String,
+        /// What can be done about it.
+        advice: Option<Advice>,
+    },
     /// A table's place is outside of the file.
     #[error("{0}; the file is damaged: build or copy it again")]
     Outside(String),
@@ -132,6 +145,16 @@ pub enum Problem {
         /// Bytes from its base to its end.
         bytes: u64,
     },
+}
+
+impl Problem {
+    /// What can be done about it besides what it says itself.
+    pub fn advice(&self) -> Option<Advice> {
+        match self {
+            Problem::Unprepared { advice, .. } | Problem::Signed { advice, .. } => *advice,
+            _ => None,
+        }
+    }
 }
 
 fn named(name: &Option<&'static str>) -> String {

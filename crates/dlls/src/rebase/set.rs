@@ -1,6 +1,6 @@
 //! A set of images, laid out without collisions.
 
-use super::layout::{LayoutError, SLOT, Space, slot_bytes};
+use super::layout::{AddressSpace, LayoutError, SLOT, slot_bytes};
 use super::moving::Examined;
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub enum Policy {
 
 /// What becomes of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum Mobility {
     /// It is moved where that is needed.
     Moves,
     /// It stays, and the others keep clear of it.
@@ -45,14 +45,14 @@ pub struct Candidate {
     /// The end of the addresses that it can be at.
     pub address_end: u64,
     /// Whether it may be moved.
-    pub role: Role,
+    pub mobility: Mobility,
     /// Its place up to now, where one is known.
     pub recorded: Option<Recorded>,
 }
 
 /// Where an image goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Placement {
     /// Its preferred base from now on.
     pub base: u64,
     /// Bytes that are its own from there.
@@ -92,13 +92,13 @@ pub fn is_cygwin_runtime(name: &str) -> bool {
 
 impl Candidate {
     /// One that was examined.
-    pub fn of(name: String, examined: &Examined, role: Role) -> Candidate {
+    pub fn of(name: String, examined: &Examined, mobility: Mobility) -> Candidate {
         Candidate {
             name,
             base: examined.base,
             memory_bytes: examined.memory_bytes,
             address_end: examined.address_end,
-            role,
+            mobility,
             recorded: None,
         }
     }
@@ -151,14 +151,14 @@ pub fn lay_out(
     set: &[Candidate],
     taken: &[Range<u64>],
     policy: Policy,
-) -> Result<Vec<Place>, LayoutError> {
+) -> Result<Vec<Placement>, LayoutError> {
     if let Policy::From(base) = policy
         && !base.is_multiple_of(SLOT)
     {
         return Err(LayoutError::Unaligned(base));
     }
     let mut places = vec![None; set.len()];
-    let mut space = Space::default();
+    let mut space = AddressSpace::default();
     stay(set, &mut places, &mut space);
     taken.iter().for_each(|range| space.take(range.clone()));
     if policy == Policy::Cygwin {
@@ -184,14 +184,14 @@ pub fn lay_out(
 }
 
 /// Images that stay are where they are, be it two at one place.
-fn stay(set: &[Candidate], places: &mut [Option<Place>], space: &mut Space) {
+fn stay(set: &[Candidate], places: &mut [Option<Placement>], space: &mut AddressSpace) {
     for (candidate, place) in set.iter().zip(places) {
-        if candidate.role == Role::Stays {
+        if candidate.mobility == Mobility::Stays {
             let slot_bytes = slot_bytes(candidate.memory_bytes);
             let range = candidate.base..candidate.base.saturating_add(slot_bytes);
             let collides = !space.is_free(&range);
             space.take(range);
-            *place = Some(Place { base: candidate.base, slot_bytes, collides });
+            *place = Some(Placement { base: candidate.base, slot_bytes, collides });
         }
     }
 }
@@ -199,23 +199,27 @@ fn stay(set: &[Candidate], places: &mut [Option<Place>], space: &mut Space) {
 /// Images without a place.
 fn moving<'a>(
     set: &'a [Candidate],
-    places: &'a mut [Option<Place>],
-) -> impl Iterator<Item = (&'a Candidate, &'a mut Option<Place>)> {
+    places: &'a mut [Option<Placement>],
+) -> impl Iterator<Item = (&'a Candidate, &'a mut Option<Placement>)> {
     set.iter().zip(places).filter(|(_, place)| place.is_none())
 }
 
 /// Takes a place, if it is one, and free.
-fn take(candidate: &Candidate, base: u64, space: &mut Space) -> Option<Place> {
+fn take(candidate: &Candidate, base: u64, space: &mut AddressSpace) -> Option<Placement> {
     let slot_bytes = candidate.slot_bytes();
     let range = base..base.checked_add(slot_bytes)?;
     if !base.is_multiple_of(SLOT) || !space.is_free(&range) {
         return None;
     }
     space.take(range);
-    Some(Place { base, slot_bytes, collides: false })
+    Some(Placement { base, slot_bytes, collides: false })
 }
 
-fn find(candidate: &Candidate, space: &mut Space, policy: Policy) -> Result<Place, LayoutError> {
+fn find(
+    candidate: &Candidate,
+    space: &mut AddressSpace,
+    policy: Policy,
+) -> Result<Placement, LayoutError> {
     if let Policy::From(base) = policy
         && base >= candidate.address_end
         && candidate.is_narrow()
@@ -238,7 +242,7 @@ fn find(candidate: &Candidate, space: &mut Space, policy: Policy) -> Result<Plac
         to: used().map(|band| band.end).max().unwrap_or(0),
     })?;
     space.take(base..base + slot_bytes);
-    Ok(Place { base, slot_bytes, collides: false })
+    Ok(Placement { base, slot_bytes, collides: false })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 pub mod memory;
 
-use dlls::realign::{Options, Realigned, realign};
+use dlls::realign::{RealignOptions, Realigned, realign};
 use image::pe::Pe;
 use image::pe::edit::{Draft, KeepChecksum};
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ pub fn library(arch: Arch) -> Vec<u8> {
 
 /// A file laid out anew, unsigned and without anything appended.
 pub fn realigned(bytes: &[u8], file_alignment: u32) -> Result<(Realigned, Vec<u8>), String> {
-    let options = Options { file_alignment, keep_overlay: false };
+    let options = RealignOptions { file_alignment, keep_overlay: false };
     realigned_by(bytes, options)
 }
 
 /// The same, by any choice.
-pub fn realigned_by(bytes: &[u8], options: Options) -> Result<(Realigned, Vec<u8>), String> {
+pub fn realigned_by(bytes: &[u8], options: RealignOptions) -> Result<(Realigned, Vec<u8>), String> {
     let mut draft = Draft::of(&Pe::parse("it", bytes).unwrap());
     let done = realign(&mut draft, "it", &options).map_err(|no| no.to_string())?;
     Ok((done, draft.finish(KeepChecksum::AsItWas)))

@@ -2,7 +2,7 @@
 
 use crate::emitted::*;
 use crate::loader;
-use dlls::rebase::{Options, examine, rebase};
+use dlls::rebase::{RebaseOptions, examine, rebase};
 use image::pe::Pe;
 use proptest::prelude::*;
 
@@ -82,7 +82,7 @@ proptest! {
         let mut file = original.clone();
         for slot in &slots {
             let base = slot << 20;
-            let moved = rebase("it", file.clone(), base, Options::default()).unwrap();
+            let moved = rebase("it", file.clone(), base, RebaseOptions::default()).unwrap();
             let distance = base.wrapping_sub(moved.old_base) as i64;
             let expected = loader::memory(&file, distance);
             let found = loader::memory(&moved.bytes, 0);
@@ -94,7 +94,7 @@ proptest! {
             file = moved.bytes;
         }
         let first = Pe::parse("it", &original).unwrap().headers().base;
-        let back = rebase("it", file, first, Options::default()).unwrap();
+        let back = rebase("it", file, first, RebaseOptions::default()).unwrap();
         prop_assert!(back.bytes == original);
     }
 
@@ -111,12 +111,12 @@ proptest! {
         let machine = if wide { AMD64 } else { I386 };
         let original = Emitted::new(machine, wide, bytes).bytes();
         let pe = Pe::parse("it", &original).unwrap();
-        let obstacle = examine("it", &pe, Options::default()).obstacle;
-        match rebase("it", original.clone(), 0x5000_0000, Options::default()) {
+        let obstacle = examine("it", &pe, RebaseOptions::default()).obstacle;
+        match rebase("it", original.clone(), 0x5000_0000, RebaseOptions::default()) {
             Ok(moved) => {
                 prop_assert_eq!(obstacle, None);
                 let base = pe.headers().base;
-                if let Ok(back) = rebase("it", moved.bytes, base, Options::default()) {
+                if let Ok(back) = rebase("it", moved.bytes, base, RebaseOptions::default()) {
                     prop_assert!(back.bytes == original);
                 }
             }

@@ -1,6 +1,6 @@
 //! Images of real compilers and linkers, judged by llvm-readobj.
 
-use dlls::rebase::{Options, rebase};
+use dlls::rebase::{RebaseOptions, rebase};
 use image::pe::{Pe, facts_of};
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,7 @@ fn check(path: &Path, base: u64) {
     let Some(readobj) = testkit::tool("llvm-readobj-19") else { return };
     let name = path.display().to_string();
     let original = std::fs::read(path).unwrap();
-    let moved = rebase(&name, original.clone(), base, Options::default()).unwrap();
+    let moved = rebase(&name, original.clone(), base, RebaseOptions::default()).unwrap();
     assert!(moved.relocations > 0, "{name} has relocations");
     let copy = path.with_extension("moved");
     std::fs::write(&copy, &moved.bytes).unwrap();
@@ -47,7 +47,7 @@ fn check(path: &Path, base: u64) {
     };
     assert_eq!(facts(&moved.bytes), facts(&original));
     let old = Pe::parse(&name, &original).unwrap().headers().base;
-    let back = rebase(&name, moved.bytes, old, Options::default()).unwrap();
+    let back = rebase(&name, moved.bytes, old, RebaseOptions::default()).unwrap();
     assert!(back.bytes == original, "{name}");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::emitted::*;
 use crate::loader;
-use dlls::rebase::{Options, examine, rebase};
+use dlls::rebase::{RebaseOptions, examine, rebase};
 use image::pe::Pe;
 
 const ELSEWHERE: u64 = 0x2_0000_0000;
@@ -14,8 +14,9 @@ fn wide(table: Vec<u8>) -> Emitted {
 /// The reason why an image is refused, which is known before it is rewritten.
 fn reason(image: &Emitted, base: u64) -> String {
     let file = image.bytes();
-    let examined = examine("it.dll", &Pe::parse("it.dll", &file).unwrap(), Options::default());
-    let error = rebase("it.dll", file, base, Options::default()).unwrap_err().to_string();
+    let examined =
+        examine("it.dll", &Pe::parse("it.dll", &file).unwrap(), RebaseOptions::default());
+    let error = rebase("it.dll", file, base, RebaseOptions::default()).unwrap_err().to_string();
     let reason = error.strip_prefix("it.dll: ").unwrap().to_owned();
     if let Some(problem) = examined.obstacle {
         assert_eq!(problem.to_string(), reason);
@@ -31,11 +32,11 @@ fn refuses(image: &Emitted, expected: &str) {
 fn moves(image: &Emitted) {
     let file = image.bytes();
     let base = if image.wide { ELSEWHERE } else { 0x5000_0000 };
-    let moved = rebase("it.dll", file.clone(), base, Options::default()).unwrap();
+    let moved = rebase("it.dll", file.clone(), base, RebaseOptions::default()).unwrap();
     let distance = base.wrapping_sub(image.base) as i64;
     let (found, expected) = (loader::memory(&moved.bytes, 0), loader::memory(&file, distance));
     assert!(found[DATA as usize..] == expected[DATA as usize..]);
-    let back = rebase("it.dll", moved.bytes, image.base, Options::default()).unwrap();
+    let back = rebase("it.dll", moved.bytes, image.base, RebaseOptions::default()).unwrap();
     assert!(back.bytes == file);
 }
 
@@ -132,7 +133,7 @@ fn bytes_of_two_sections_are_not_relocated() {
     let sections = Pe::parse("it", &file).unwrap().headers().section_table;
     let offset = loader::read(&file, sections + 20, 4) as u32;
     put32(&mut file, sections + 40 + 20, offset);
-    let error = rebase("it", file, ELSEWHERE, Options::default()).unwrap_err().to_string();
+    let error = rebase("it", file, ELSEWHERE, RebaseOptions::default()).unwrap_err().to_string();
     assert!(error.contains("also mapped elsewhere in the image"), "{error}");
 }
 
@@ -141,7 +142,7 @@ fn stripped_images_stay() {
     let mut image = wide(Vec::new());
     image.characteristics |= 1;
     refuses(&image, "its relocations were stripped, so it cannot be moved from 0x180000000");
-    let same = rebase("it", image.bytes(), image.base, Options::default()).unwrap();
+    let same = rebase("it", image.bytes(), image.base, RebaseOptions::default()).unwrap();
     assert!(same.bytes == image.bytes(), "where it is, it may be");
 }
 
@@ -149,7 +150,7 @@ fn stripped_images_stay() {
 fn without_a_table_only_the_header_changes() {
     let image = wide(Vec::new());
     let file = image.bytes();
-    let moved = rebase("it", file.clone(), ELSEWHERE, Options::default()).unwrap();
+    let moved = rebase("it", file.clone(), ELSEWHERE, RebaseOptions::default()).unwrap();
     assert_eq!(moved.relocations, 0);
     let differences = file.iter().zip(&moved.bytes).filter(|(one, other)| one != other);
     assert!(differences.count() <= 8 + 4 + 4, "base, time stamp, checksum");
@@ -169,7 +170,7 @@ fn bases_are_in_the_address_space_and_in_slots() {
     assert!(reason(&narrow, 1 << 32).contains("below 4 GiB"));
     assert!(reason(&narrow, 0xffff_0000_0000).contains("below 4 GiB"));
     let last = (1_u64 << 32) - 0x1_0000;
-    let moved = rebase("it", narrow.bytes(), last, Options::default()).unwrap();
+    let moved = rebase("it", narrow.bytes(), last, RebaseOptions::default()).unwrap();
     assert_eq!(Pe::parse("it", &moved.bytes).unwrap().headers().base, last);
 }
 
@@ -178,10 +179,10 @@ fn narrow_addresses_in_wide_images_stay_below_4_gib() {
     let mut image = wide(block(DATA, &[entry(HIGHLOW, 8), 0]));
     image.base = 0x40_0000;
     let file = image.bytes();
-    let examined = examine("it", &Pe::parse("it", &file).unwrap(), Options::default());
+    let examined = examine("it", &Pe::parse("it", &file).unwrap(), RebaseOptions::default());
     assert_eq!(examined.address_end, 1 << 32);
     assert!(reason(&image, ELSEWHERE).contains("must be below 4 GiB and cannot be at 0x200000000"));
-    rebase("it", file, 0x7000_0000, Options::default()).unwrap();
+    rebase("it", file, 0x7000_0000, RebaseOptions::default()).unwrap();
 }
 
 #[test]
@@ -264,9 +265,9 @@ fn sections_near_4_gib_take_no_memory_here() {
     let mut file = wide(block(DATA, &[entry(DIR64, 8), 0])).bytes();
     let sections = Pe::parse("it", &file).unwrap().headers().section_table;
     put32(&mut file, sections + 2 * 40 + 8, 0xffff_ff00);
-    let examined = examine("it", &Pe::parse("it", &file).unwrap(), Options::default());
+    let examined = examine("it", &Pe::parse("it", &file).unwrap(), RebaseOptions::default());
     assert_eq!(examined.memory_bytes, u64::from(BSS) + 0xffff_ff00);
-    let error = rebase("it", file, ELSEWHERE, Options::default()).unwrap_err().to_string();
+    let error = rebase("it", file, ELSEWHERE, RebaseOptions::default()).unwrap_err().to_string();
     assert!(error.contains("needs 4294987520 bytes of memory, more than the 2 GiB"), "{error}");
 }
 
@@ -277,9 +278,9 @@ fn signed_images_are_refused_unless_the_signature_may_go() {
     image.directories = vec![(4, unsigned.len() as u32, 16)];
     image.checksum = false;
     let file = [image.bytes(), vec![16, 0, 0, 0, 0, 2, 2, 0, 1, 2, 3, 4, 5, 6, 7, 8]].concat();
-    let error = rebase("it", file.clone(), ELSEWHERE, Options::default()).unwrap_err();
-    assert!(error.to_string().contains("--strip-signature"), "{error}");
-    let strip = Options { strip_signature: true, ..Options::default() };
+    let error = rebase("it", file.clone(), ELSEWHERE, RebaseOptions::default()).unwrap_err();
+    assert!(matches!(error.advice(), Some(dlls::Advice::StripSignature(_))), "{error}");
+    let strip = RebaseOptions { strip_signature: true, ..RebaseOptions::default() };
     let moved = rebase("it", file.clone(), ELSEWHERE, strip).unwrap();
     assert_eq!(moved.bytes.len(), unsigned.len());
     assert!(Pe::parse("it", &moved.bytes).unwrap().certificate_range().is_none());
@@ -295,13 +296,13 @@ fn checksums_are_right_where_they_were_or_where_asked_for() {
         let pe = Pe::parse("it", bytes).unwrap();
         (pe.headers().checksum, pe.headers().checksum == pe.computed_checksum())
     };
-    let compute = Options { checksum: true, ..Options::default() };
+    let compute = RebaseOptions { checksum: true, ..RebaseOptions::default() };
     let zero = Emitted { checksum: false, ..image.clone() }.bytes();
     let mut wrong = image.bytes();
     let at = Pe::parse("it", &wrong).unwrap().headers().checksum_offset();
     put32(&mut wrong, at, 77);
     for (file, expected) in [(image.bytes(), None), (zero, Some(0)), (wrong, Some(77))] {
-        let moved = rebase("it", file.clone(), ELSEWHERE, Options::default()).unwrap();
+        let moved = rebase("it", file.clone(), ELSEWHERE, RebaseOptions::default()).unwrap();
         match expected {
             None => assert!(right(&moved.bytes).1),
             Some(stored) => assert_eq!(right(&moved.bytes), (stored, false)),
@@ -315,7 +316,7 @@ fn checksums_are_right_where_they_were_or_where_asked_for() {
 fn time_stamps_change_unless_they_are_to_stay() {
     let image = wide(block(DATA, &[entry(DIR64, 8), 0]));
     let stamp = |base, keep_time_stamp| {
-        let options = Options { keep_time_stamp, ..Options::default() };
+        let options = RebaseOptions { keep_time_stamp, ..RebaseOptions::default() };
         let moved = rebase("it", image.bytes(), base, options).unwrap();
         let pe = Pe::parse("it", &moved.bytes).unwrap();
         assert_eq!(pe.headers().time_stamp, moved.time_stamp);

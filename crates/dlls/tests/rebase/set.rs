@@ -1,6 +1,6 @@
 //! Sets laid out and moved, under Wine's loader.
 
-use dlls::rebase::{Candidate, Options, Policy, Role, examine, lay_out, rebase};
+use dlls::rebase::{Candidate, Mobility, Policy, RebaseOptions, examine, lay_out, rebase};
 use image::pe::{Pe, PeFile};
 use std::path::{Path, PathBuf};
 use testkit::pe::{Image, Tools, Wine};
@@ -14,8 +14,8 @@ fn moved(from: &Path, policy: Policy) -> (tempfile::TempDir, Vec<u64>) {
     files.sort();
     let examined = files.iter().map(|path| {
         let file = PeFile::open(path).unwrap();
-        let found = examine(file.name(), &file.pe(), Options::default());
-        let role = if found.program { Role::Stays } else { Role::Moves };
+        let found = examine(file.name(), &file.pe(), RebaseOptions::default());
+        let role = if found.program { Mobility::Stays } else { Mobility::Moves };
         Candidate::of(file.name().to_owned(), &found, role)
     });
     let examined: Vec<Candidate> = examined.collect();
@@ -23,7 +23,7 @@ fn moved(from: &Path, policy: Policy) -> (tempfile::TempDir, Vec<u64>) {
     for (path, place) in files.iter().zip(&places) {
         let name = path.file_name().unwrap();
         let bytes = std::fs::read(path).unwrap();
-        let done = rebase(&path.display().to_string(), bytes, place.base, Options::default());
+        let done = rebase(&path.display().to_string(), bytes, place.base, RebaseOptions::default());
         std::fs::write(folder.path().join(name), done.unwrap().bytes).unwrap();
     }
     (folder, places.iter().map(|place| place.base).collect())
@@ -90,15 +90,15 @@ fn a_bound_image_is_unbound_and_runs() {
     tools.build(folder.path(), &Image::new("it.exe", source).speaking().against("middle.dll"));
     let unbound = std::fs::read(&middle).unwrap();
     let paths = [middle.clone(), leaf];
-    let files = dlls::Files::open(&paths, &[]).unwrap();
+    let files = dlls::OpenFiles::open(&paths, &[]).unwrap();
     let set = files.set();
-    let mut draft = image::pe::edit::Draft::of(set.member(0).unwrap().pe());
-    dlls::bind::bind(&mut draft, &set, 0).unwrap();
-    let bound = draft.finish(image::pe::edit::KeepChecksum::AsItWas);
+    let mut draft = set.draft(dlls::MemberId(0));
+    dlls::bind::bind(&mut draft).unwrap();
+    let bound = image::pe::edit::Draft::from(draft).finish(image::pe::edit::KeepChecksum::AsItWas);
     assert!(bound != unbound);
-    let done = rebase("middle.dll", bound, 0x3a_0000_0000, Options::default()).unwrap();
+    let done = rebase("middle.dll", bound, 0x3a_0000_0000, RebaseOptions::default()).unwrap();
     assert!(done.unbound);
-    let plain = rebase("middle.dll", unbound, 0x3a_0000_0000, Options::default()).unwrap();
+    let plain = rebase("middle.dll", unbound, 0x3a_0000_0000, RebaseOptions::default()).unwrap();
     assert!(plain.bytes == done.bytes, "as if it had never been bound");
     assert!(Pe::parse("it", &done.bytes).unwrap().directory(11).is_none());
     std::fs::write(&middle, done.bytes).unwrap();

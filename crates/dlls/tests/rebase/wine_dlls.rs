@@ -1,6 +1,6 @@
 //! Every image of Wine, moved and moved back.
 
-use dlls::rebase::{self, Options};
+use dlls::rebase::{self, RebaseOptions};
 use image::pe::Pe;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ fn there_and_back(path: &PathBuf) -> Result<bool, String> {
     let name = path.display().to_string();
     let original = std::fs::read(path).expect("it is readable");
     let before = Pe::parse(&name, &original).expect("it is PE");
-    let moved = rebase::rebase(&name, original.clone(), ELSEWHERE, Options::default());
+    let moved = rebase::rebase(&name, original.clone(), ELSEWHERE, RebaseOptions::default());
     let moved = moved.map_err(|error| error.to_string())?;
     let after = Pe::parse(&name, &moved.bytes).expect("it is still PE");
     assert_eq!(after.headers().base, ELSEWHERE, "{name}");
@@ -46,7 +46,8 @@ fn there_and_back(path: &PathBuf) -> Result<bool, String> {
     let counts = |bytes| image::pe::facts_of(&name, bytes).expect("it is PE").relocations;
     assert_eq!(counts(&original), counts(&moved.bytes), "{name}");
     let base = before.headers().base;
-    let back = rebase::rebase(&name, moved.bytes, base, Options::default()).expect("a way back");
+    let back =
+        rebase::rebase(&name, moved.bytes, base, RebaseOptions::default()).expect("a way back");
     assert!(back.bytes == original, "{name} is not what it was");
     Ok(right)
 }

@@ -2,6 +2,7 @@
 
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use dlls::ordinal::{RECORD, Record};
+use dlls::rewrite::{Destination, RewriteMode, RewriteRequest};
 use std::path::{Path, PathBuf};
 
 /// A file, and what becomes of it.
@@ -54,6 +55,25 @@ pub struct DllArgs {
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+impl DllArgs {
+    /// The same as data.
+    pub fn request(&self) -> RewriteRequest {
+        let destination = match &self.out {
+            Some(folder) => Some(Destination::Folder(folder.clone())),
+            None => self.in_place.then_some(Destination::InPlace),
+        };
+        RewriteRequest {
+            files: self.files.to_vec(),
+            mode: match destination {
+                Some(destination) if !self.dry_run => RewriteMode::Write(destination),
+                destination => RewriteMode::DryRun(destination),
+            },
+            strip_signature: self.strip_signature,
+            checksum: self.checksum,
+        }
+    }
 }
 
 /// The files that are named, but for headstart's own among them, which `*` matches too.

@@ -1,12 +1,13 @@
 //! `headstart pe bind`: addresses of imported functions written beforehand.
 
-use super::dll_set;
-use super::dlls::undo;
-use super::each_dll;
 use crate::args::DllArgs;
-use crate::exit::Declines;
+use crate::progress::Files;
+use crate::refusals;
+use crate::rewritten;
 use anyhow::Result;
-use dlls::bind::{Bound, bind};
+use dlls::Refusal;
+use dlls::bind::{Bound, bind_set};
+use dlls::rewrite::RewrittenFile;
 use model::figures::{count, plural};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -33,45 +34,22 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { target, search } = arguments;
     if target.undo {
-        return undo(target);
+        return rewritten::undo(target);
     }
-    let files = dll_set::rewrite(target, search, &bind, |_, files, batch| {
-        any(files)?;
-        dll_set::carry(target, batch)
-    })?;
+    let files = bind_set(&target.request(), search, &Files).map_err(refusals::told)?;
     let heads = ["bound", "of imports", "DLLs", "of DLLs"];
-    each_dll::tell(
+    rewritten::tell(
         target,
         &files,
-        || each_dll::json(target, &files, object),
+        || rewritten::json(target, &files, object),
         |place, style| {
-            let rows = dll_set::rows(&files, figures, notes);
+            let rows = rewritten::rows(&files, figures, notes);
             report::dll_set::table(&heads, &rows, &sentence(&files, target.dry_run), place, style)
         },
     )
 }
 
-type File = dll_set::File<Bound>;
-
-/// Stops where not one file would be bound.
-fn any(files: &mut Vec<File>) -> Result<()> {
-    if files.iter().any(|file| file.done.as_ref().is_ok_and(|done| !done.dlls.is_empty())) {
-        return Ok(());
-    }
-    dll_set::all_or_none(files)?;
-    let left = files.iter().find_map(|file| Some((file, file.done.as_ref().ok()?.left.first()?)));
-    Err(match left {
-        Some((file, left)) => {
-            let reason = format!("it cannot be bound to {}: {}", left.name, left.reason);
-            Declines { path: file.name(), reason }
-        }
-        None => {
-            let path = files.first().map(File::name).unwrap_or_default();
-            Declines { path, reason: "it imports from no DLL".to_owned() }
-        }
-    }
-    .into())
-}
+type File = RewrittenFile<Result<Bound, Refusal>>;
 
 fn figures(file: &File) -> [u64; 4] {
     let Ok(done) = &file.done else { return [0; 4] };
@@ -108,18 +86,21 @@ fn sentence(files: &[File], dry_run: bool) -> String {
 fn notes(file: &File) -> Vec<String> {
     let done = match &file.done {
         Ok(done) => done,
-        Err(declined) => {
-            return vec![format!("left as it is: {}", declined.reason())];
+        Err(refusal) => {
+            return vec![format!("left as it is: {}", refusals::reason(refusal))];
         }
     };
-    let mut notes = file.notes();
+    let mut notes = rewritten::notes(file);
     let missing = done.left.iter().filter(|left| !left.at_hand);
     let missing: Vec<String> = missing.map(|left| left.name.clone()).collect();
     if !missing.is_empty() {
-        notes.push(format!("not found, and not bound to: {}", dll_set::few(&missing)));
+        notes.push(format!("not found, and not bound to: {}", rewritten::few(&missing)));
     }
     let unfit = done.left.iter().filter(|left| left.at_hand);
-    notes.extend(unfit.map(|left| format!("not bound to {}: {}", left.name, left.reason)));
+    notes.extend(unfit.map(|left| {
+        let reason = refusals::advised(&left.reason, left.advice);
+        format!("not bound to {}: {reason}", left.name)
+    }));
     let moved = done.dlls.iter().filter(|dll| dll.moved).count() as u64;
     if moved > 0 {
         notes.push(format!(
@@ -132,7 +113,7 @@ fn notes(file: &File) -> Vec<String> {
         notes.push(format!(
             "preferred addresses overlap, so loaders move all but one of these DLLs and bind \
              again: {}{cure}",
-            dll_set::few(&done.overlapping)
+            rewritten::few(&done.overlapping)
         ));
     }
     if done.delayed_left > 0 {
@@ -145,11 +126,16 @@ fn notes(file: &File) -> Vec<String> {
 }
 
 fn object(file: &File) -> Result<Value> {
-    let own = match &file.done {
+    let mut own = match &file.done {
         Ok(done) => serde_json::to_value(done)?,
         Err(_) => json!({}),
     };
-    let mut object = file.object(own, notes(file))?;
-    object["declined"] = file.done.as_ref().err().map(ToString::to_string).into();
+    for (index, left) in file.done.iter().flat_map(|done| &done.left).enumerate() {
+        own["left"][index]["reason"] = refusals::advised(&left.reason, left.advice).into();
+    }
+    let mut object = rewritten::object(file, own, notes(file))?;
+    let declined = file.done.as_ref().err();
+    object["declined"] =
+        declined.map(|refusal| refusals::advised(&refusal.to_string(), refusal.advice())).into();
     Ok(object)
 }

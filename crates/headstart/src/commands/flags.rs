@@ -1,13 +1,16 @@
 //! `headstart pe flags`: what PE images ask of the loader, shown and changed.
 
-use super::dlls::{SCHEMA, undo};
-use super::each_dll::{self, Rewritten};
 use crate::args::DllArgs;
 use crate::exit::Usage;
 use crate::output;
+use crate::progress::Files;
+use crate::refusals;
+use crate::rewritten;
 use anyhow::Result;
 use dlls::flags::{self, Change, Changed, Flag};
+use dlls::rewrite::{RewrittenFile, rewrite_each};
 use image::pe::PeFile;
+use image::pe::edit::Draft;
 use report::flags::{FlagChange, FlagRow};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -39,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let somewhere = target.out.is_some() || target.in_place || target.dry_run;
     match (set.is_empty() && clear.is_empty(), somewhere) {
-        _ if target.undo => undo(target),
+        _ if target.undo => rewritten::undo(target),
         (true, false) => show(target),
         (false, true) => change(target, &Change { set: set.clone(), clear: clear.clone() }),
         (true, true) => Err(Usage(
@@ -67,7 +70,9 @@ fn show(target: &DllArgs) -> Result<ExitCode> {
     let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name()).collect::<Vec<_>>();
     output::print(&if target.json {
         let files = rows.iter().map(|(file, flags)| json!({"file": file, "flags": names(flags)}));
-        report::export::json(&json!({ "schema": SCHEMA, "files": files.collect::<Vec<_>>() }))?
+        report::export::json(
+            &json!({ "schema": rewritten::SCHEMA, "files": files.collect::<Vec<_>>() }),
+        )?
     } else {
         let row = |(file, set): &(String, Vec<Flag>)| FlagRow {
             file: file.clone(),
@@ -82,11 +87,12 @@ fn show(target: &DllArgs) -> Result<ExitCode> {
 }
 
 fn change(target: &DllArgs, asked: &Change) -> Result<ExitCode> {
-    let files = each_dll::rewrite(target, |draft, path| flags::change(draft, path, asked))?;
-    each_dll::tell(
+    let change = |draft: &mut Draft, path: &str| flags::change(draft, path, asked);
+    let files = rewrite_each(&target.request(), &Files, change).map_err(refusals::told)?;
+    rewritten::tell(
         target,
         &files,
-        || each_dll::json(target, &files, object),
+        || rewritten::json(target, &files, object),
         |place, style| {
             let changes: Vec<FlagChange> = files.iter().map(row).collect();
             report::flags::changes(&changes, place, style)
@@ -94,7 +100,7 @@ fn change(target: &DllArgs, asked: &Change) -> Result<ExitCode> {
     )
 }
 
-fn row(file: &Rewritten<Changed>) -> FlagChange {
+fn row(file: &RewrittenFile<Changed>) -> FlagChange {
     let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name().to_owned()).collect();
     FlagChange {
         file: file.name(),
@@ -104,12 +110,12 @@ fn row(file: &Rewritten<Changed>) -> FlagChange {
     }
 }
 
-fn notes(file: &Rewritten<Changed>) -> Vec<String> {
-    [file.notes(), file.done.notes.clone()].concat()
+fn notes(file: &RewrittenFile<Changed>) -> Vec<String> {
+    [rewritten::notes(file), file.done.notes.clone()].concat()
 }
 
-fn object(file: &Rewritten<Changed>) -> Result<Value> {
+fn object(file: &RewrittenFile<Changed>) -> Result<Value> {
     let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name()).collect::<Vec<_>>();
     let own = json!({ "set": names(&file.done.set), "cleared": names(&file.done.cleared) });
-    file.object(own, notes(file))
+    rewritten::object(file, own, notes(file))
 }

@@ -1,14 +1,14 @@
 //! `headstart pe hints`: hints of imports made right.
 
-use super::dll_set;
-use super::dlls::undo;
-use super::each_dll;
 use crate::args::DllArgs;
+use crate::progress::Files;
+use crate::refusals;
+use crate::rewritten;
 use anyhow::Result;
 use dlls::elsewhere::Exclusions;
-use dlls::hints::{Repaired, repair};
+use dlls::hints::{Repaired, repair_set};
+use dlls::rewrite::RewrittenFile;
 use model::figures::{count, plural};
-use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -33,28 +33,25 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { target, search } = arguments;
     if target.undo {
-        return undo(target);
+        return rewritten::undo(target);
     }
-    let files = dll_set::rewrite(target, search, &repair, |_, files, batch| {
-        dll_set::all_or_none(files)?;
-        dll_set::carry(target, batch)
-    })?;
+    let files = repair_set(&target.request(), search, &Files).map_err(refusals::told)?;
     let heads = ["repaired", "already correct", "left", "unknown"];
-    each_dll::tell(
+    rewritten::tell(
         target,
         &files,
-        || each_dll::json(target, &files, object),
+        || rewritten::json(target, &files, |file| rewritten::object(file, &file.done, notes(file))),
         |place, style| {
-            let rows = dll_set::rows(&files, figures, notes);
+            let rows = rewritten::rows(&files, figures, notes);
             report::dll_set::table(&heads, &rows, &sentence(&files, target.dry_run), place, style)
         },
     )
 }
 
-type File = dll_set::File<Repaired>;
+type File = RewrittenFile<Repaired>;
 
 fn figures(file: &File) -> [u64; 4] {
-    let Ok(done) = &file.done else { return [0; 4] };
+    let done = &file.done;
     let left = done.shared + done.beyond + done.missing.len() as u64;
     [done.repaired, done.right_before, left, done.unknown.values().sum()]
 }
@@ -67,9 +64,8 @@ fn sentence(files: &[File], dry_run: bool) -> String {
     let checked = repaired + right;
     // DLLs of systems are of another version everywhere.
     let name = |name: &String| Exclusions::default().why(&dlls::names::key(name.as_bytes()));
-    let unknown_dlls = all.iter().filter_map(|file| file.done.as_ref().ok());
-    let of_others =
-        unknown_dlls.flat_map(|done| done.unknown.keys()).all(|dll| name(dll).is_some());
+    let unknown_dlls = all.iter().flat_map(|file| file.done.unknown.keys());
+    let of_others = unknown_dlls.into_iter().all(|dll| name(dll).is_some());
     match (repaired, right, left) {
         (0, 0, 0) if unknown == 0 => format!("{files}: nothing is imported by name."),
         (0, 0, 0) => {
@@ -103,14 +99,14 @@ fn hints(number: u64) -> String {
 }
 
 fn notes(file: &File) -> Vec<String> {
-    let Ok(done) = &file.done else { return Vec::new() };
-    let mut notes = file.notes();
+    let done = &file.done;
+    let mut notes = rewritten::notes(file);
     if !done.unknown.is_empty() {
         let names: Vec<String> = done.unknown.keys().cloned().collect();
-        notes.push(format!("not found: {}", dll_set::few(&names)));
+        notes.push(format!("not found: {}", rewritten::few(&names)));
     }
     if !done.missing.is_empty() {
-        notes.push(format!("no such export: {}", dll_set::few(&done.missing)));
+        notes.push(format!("no such export: {}", rewritten::few(&done.missing)));
     }
     if done.shared > 0 {
         notes.push(format!(
@@ -132,8 +128,4 @@ fn notes(file: &File) -> Vec<String> {
         ));
     }
     notes
-}
-
-fn object(file: &File) -> Result<Value> {
-    file.object(file.done.as_ref().ok(), notes(file))
 }

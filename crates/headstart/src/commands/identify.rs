@@ -2,7 +2,7 @@
 
 mod question;
 
-use super::find::{self, Found};
+use crate::find::{self, Found};
 use crate::output::style;
 use anyhow::{Context, Result};
 use clap::Args;

@@ -1,16 +1,11 @@
 //! One file for each verb; `jobs` is a way to measure.
 
-mod beside;
 pub mod bind;
 pub mod bundle;
 pub mod compare;
-mod dll_set;
-mod dlls;
 pub mod doctor;
-mod each_dll;
 pub mod experiment;
 pub mod explain;
-mod find;
 pub mod flags;
 pub mod generate;
 pub mod hints;

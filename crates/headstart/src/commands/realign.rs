@@ -1,10 +1,13 @@
 //! `headstart pe realign`: where in their files PE images keep the data of their sections.
 
-use super::dlls::undo;
-use super::each_dll::{self, Rewritten};
 use crate::args::DllArgs;
+use crate::progress::Files;
+use crate::refusals;
+use crate::rewritten;
 use anyhow::Result;
-use dlls::realign::{Options, Realigned, realign};
+use dlls::realign::{RealignOptions, Realigned, realign};
+use dlls::rewrite::{RewrittenFile, rewrite_each};
+use image::pe::edit::Draft;
 use model::figures;
 use report::realign::RealignRow;
 use std::process::ExitCode;
@@ -39,14 +42,15 @@ fn alignment(text: &str) -> Result<u32, String> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { target, file_alignment, keep_overlay } = arguments;
     if target.undo {
-        return undo(target);
+        return rewritten::undo(target);
     }
-    let options = Options { file_alignment: *file_alignment, keep_overlay: *keep_overlay };
-    let files = each_dll::rewrite(target, |draft, path| realign(draft, path, &options))?;
-    each_dll::tell(
+    let options = RealignOptions { file_alignment: *file_alignment, keep_overlay: *keep_overlay };
+    let realign = |draft: &mut Draft, path: &str| realign(draft, path, &options);
+    let files = rewrite_each(&target.request(), &Files, realign).map_err(refusals::told)?;
+    rewritten::tell(
         target,
         &files,
-        || each_dll::json(target, &files, |file| file.object(&file.done, notes(file))),
+        || rewritten::json(target, &files, |file| rewritten::object(file, &file.done, notes(file))),
         |place, style| {
             let rows: Vec<RealignRow> = files.iter().map(row).collect();
             report::realign::table(&rows, place, style)
@@ -54,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     )
 }
 
-fn row(file: &Rewritten<Realigned>) -> RealignRow {
+fn row(file: &RewrittenFile<Realigned>) -> RealignRow {
     let done = &file.done;
     RealignRow {
         file: file.name(),
@@ -66,10 +70,10 @@ fn row(file: &Rewritten<Realigned>) -> RealignRow {
     }
 }
 
-fn notes(file: &Rewritten<Realigned>) -> Vec<String> {
+fn notes(file: &RewrittenFile<Realigned>) -> Vec<String> {
     let overlay = (file.done.overlay_bytes > 0).then(|| {
         let bytes = figures::bytes(file.done.overlay_bytes);
         format!("{bytes} after the image moved with its end; test whether the program finds them")
     });
-    file.notes().into_iter().chain(overlay).collect()
+    rewritten::notes(file).into_iter().chain(overlay).collect()
 }

@@ -1,20 +1,16 @@
 //! `headstart pe rebase`: a set of DLLs at bases of their own.
 
-mod at_once;
-mod members;
-mod read;
-mod remember;
-mod write;
+mod notes;
 
-use super::{dlls, each_dll};
 use crate::args::DllArgs;
-use crate::exit::{self, Declines, Usage};
+use crate::exit::{self, Declines};
 use crate::output;
-use ::dlls::rebase::{Options, Policy};
+use crate::progress::Files;
+use crate::refusals;
+use crate::rewritten;
 use anyhow::Result;
-use members::Member;
-use model::rebase::RebaseMap;
-use remember::Memory;
+use dlls::rebase::{Policy, RebaseRequest, RebasedFile, rebase_set};
+use model::rebase::{RebaseMap, RebasedImage};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -61,18 +57,17 @@ fn address(text: &str) -> Result<u64, String> {
 }
 
 impl Arguments {
-    fn policy(&self) -> Policy {
-        match self.base {
-            Some(base) => Policy::From(base),
-            None if self.cygwin => Policy::Cygwin,
-            None => Policy::Auto,
-        }
-    }
-
-    fn options(&self) -> Options {
-        Options {
-            strip_signature: self.target.strip_signature,
-            checksum: self.target.checksum,
+    fn request(&self) -> RebaseRequest {
+        RebaseRequest {
+            rewrite: self.target.request(),
+            policy: match self.base {
+                Some(base) => Policy::From(base),
+                None if self.cygwin => Policy::Cygwin,
+                None => Policy::Auto,
+            },
+            database: self.database.clone(),
+            avoid: self.avoid.clone(),
+            programs: self.programs,
             keep_time_stamp: self.keep_time_stamp,
         }
     }
@@ -82,60 +77,43 @@ impl Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let target = &arguments.target;
     if target.undo {
-        return dlls::undo(target);
+        return rewritten::undo(target);
     }
-    let mut memory = Memory::read(arguments.database.as_deref(), &target.files)?;
-    let members = match at_once::all(arguments, &memory)? {
-        Some(members) => members,
-        None => step_by_step(arguments, &memory)?,
-    };
-    if !target.dry_run {
-        memory.keep(&members)?;
-    }
-    tell(&members, arguments)
+    let files = rebase_set(&arguments.request(), &Files).map_err(refusals::told)?;
+    tell(&files, target)
 }
 
-/// Examines all files, finds their places, and rewrites them.
-fn step_by_step(arguments: &Arguments, memory: &Memory) -> Result<Vec<Member>> {
-    let mut members = members::examine(arguments)?;
-    members::lay_out(&mut members, memory, arguments)?;
-    // That files can be written is found out before the first one is.
-    let targets = dlls::targets(&arguments.target)?;
-    let any = members.iter().any(|member| member.image.refused.is_none());
-    if !arguments.target.dry_run && any {
-        let _folder = dlls::make_folder(&arguments.target)?;
-        write::all(&mut members, &targets, arguments)?;
-    }
-    Ok(members)
-}
-
-fn tell(members: &[Member], arguments: &Arguments) -> Result<ExitCode> {
+fn tell(files: &[RebasedFile], target: &DllArgs) -> Result<ExitCode> {
     let map = RebaseMap {
         schema: model::rebase::SCHEMA,
-        images: members.iter().map(|member| member.image.clone()).collect(),
-        notes: members::notes(members),
+        images: files.iter().map(told).collect(),
+        notes: notes::notes(files),
     };
     let refused = map.images.iter().find_map(|image| {
         let reason = image.refused.clone()?;
         Some(Declines { path: image.file.clone(), reason })
     });
-    output::print(&if arguments.target.json {
+    output::print(&if target.json {
         report::export::json(&map)?
-    } else if arguments.target.dry_run {
+    } else if target.dry_run {
         report::rebase::map(&map, &output::style())
-    } else if let (Some(declines), [_]) = (&refused, members) {
+    } else if let (Some(declines), [_]) = (&refused, files) {
         // One file: an error like any other.
         let Declines { path, reason } = declines;
         return Err(Declines { path: path.clone(), reason: reason.clone() }.into());
     } else {
-        let written = members.iter().filter(|member| member.image.written.is_some()).count();
-        let place = each_dll::place(&arguments.target, written, members.len());
+        let written = files.iter().filter(|file| file.image.written.is_some()).count();
+        let place = rewritten::place(target, written, files.len());
         let place = place.map(|place| place + "\n");
         report::rebase::done(&map, &output::style()) + &place.unwrap_or_default()
     })?;
     Ok(if refused.is_some() { ExitCode::from(exit::NO) } else { ExitCode::SUCCESS })
 }
 
-fn usage(error: impl std::fmt::Display) -> anyhow::Error {
-    Usage(error.to_string()).into()
+/// What is told of an image, with what can be done where it stays or is refused.
+fn told(file: &RebasedFile) -> RebasedImage {
+    let advised = |reason: &String| refusals::advised(reason, file.advice);
+    let RebasedImage { stays, refused, .. } = &file.image;
+    let (stays, refused) = (stays.as_ref().map(advised), refused.as_ref().map(advised));
+    RebasedImage { stays, refused, ..file.image.clone() }
 }

@@ -1,11 +1,12 @@
 //! `headstart pe unbind`: bound imports taken back.
 
-use super::dll_set;
-use super::dlls::undo;
-use super::each_dll::{self, Rewritten};
 use crate::args::DllArgs;
+use crate::progress::Files;
+use crate::refusals;
+use crate::rewritten;
 use anyhow::Result;
 use dlls::bind::{Unbound, unbind};
+use dlls::rewrite::{RewrittenFile, rewrite_each};
 use model::figures::{count, plural};
 use std::process::ExitCode;
 
@@ -24,16 +25,16 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let target = &arguments.target;
     if target.undo {
-        return undo(target);
+        return rewritten::undo(target);
     }
-    let files = each_dll::rewrite(target, unbind)?;
-    each_dll::tell(
+    let files = rewrite_each(&target.request(), &Files, unbind).map_err(refusals::told)?;
+    rewritten::tell(
         target,
         &files,
-        || each_dll::json(target, &files, |file| file.object(&file.done, notes(file))),
+        || rewritten::json(target, &files, |file| rewritten::object(file, &file.done, notes(file))),
         |place, style| {
-            let figures = |file: &Rewritten<Unbound>| [file.done.imports, file.done.dlls];
-            let rows = dll_set::rows(&files, figures, notes);
+            let figures = |file: &RewrittenFile<Unbound>| [file.done.imports, file.done.dlls];
+            let rows = rewritten::rows(&files, figures, notes);
             report::dll_set::table(
                 &["imports", "DLLs"],
                 &rows,
@@ -45,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     )
 }
 
-fn sentence(files: &[Rewritten<Unbound>], dry_run: bool) -> String {
+fn sentence(files: &[RewrittenFile<Unbound>], dry_run: bool) -> String {
     let imports: u64 = files.iter().map(|file| file.done.imports).sum();
     let unbound = files.iter().filter(|file| file.done.dlls > 0 || file.done.directory).count();
     let of = plural(files.len() as u64, "file", "files");
@@ -65,8 +66,8 @@ fn sentence(files: &[Rewritten<Unbound>], dry_run: bool) -> String {
     }
 }
 
-fn notes(file: &Rewritten<Unbound>) -> Vec<String> {
-    let mut notes = file.notes();
+fn notes(file: &RewrittenFile<Unbound>) -> Vec<String> {
+    let mut notes = rewritten::notes(file);
     if file.done.delayed_left > 0 {
         notes.push(format!(
             "{} with bound addresses in a separate table: left as they are",

@@ -1,12 +1,15 @@
 //! `headstart verify`: whether what was made of a program is still right for what it is now.
 
-use crate::exit::{self, Usage};
+use crate::exit::{self, FileError, Usage};
 use crate::output;
+use crate::refusals;
 use anyhow::Result;
 use bundle::BundleError;
 use dlls::ordinal::{RECORD, Verification};
+use model::FileKind;
 use report::style::Tint;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Check whether what headstart made is still right: bundles, optimized programs, sets of DLLs
@@ -40,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let text = format!("{} is a file; name the folder that it is in", folder.display());
         return Err(Usage(text).into());
     }
-    super::beside::expect_record(&arguments.folder)?;
+    expect_record(&arguments.folder)?;
     let verification = optimize::left::verify(&folder)?;
     output::print(&if arguments.json {
         report::export::json(&verification)?
@@ -50,12 +53,37 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(code(verification.current))
 }
 
+/// Says what is missing where a folder has nothing that could be verified but files whose imports
+/// may be by ordinal.
+fn expect_record(folder: &Path) -> Result<()> {
+    let entries = || std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let known = |name: &OsStr| name.as_encoded_bytes().starts_with(b"headstart");
+    if entries().any(|entry| known(&entry.file_name())) {
+        return Ok(());
+    }
+    let is_pe = |path: PathBuf| {
+        let named = path
+            .extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("dll") || it.eq_ignore_ascii_case("exe"));
+        named && image::identify::identify(&path).is_ok_and(|found| found.kind == FileKind::Pe)
+    };
+    if !entries().any(|entry| is_pe(entry.path())) {
+        return Ok(());
+    }
+    let source = std::io::Error::other("there is no such file");
+    let path = folder.join(RECORD).display().to_string();
+    let remedy = "without it the Windows files in this folder cannot be verified; if headstart pe \
+         ordinal has converted them, copy it from the folder where it wrote them; headstart pe \
+         survey checks their hints and bindings";
+    Err(FileError { path, source, remedy }.into())
+}
+
 fn code(current: bool) -> ExitCode {
     if current { ExitCode::SUCCESS } else { ExitCode::from(exit::NO) }
 }
 
 fn ordinals(arguments: &Arguments) -> Result<ExitCode> {
-    let found = dlls::ordinal::verify(&arguments.folder).map_err(super::dlls::unusable)?;
+    let found = dlls::ordinal::verify(&arguments.folder).map_err(refusals::unusable)?;
     output::print(&if arguments.json { report::export::json(&found)? } else { view(&found) })?;
     Ok(code(found.current))
 }

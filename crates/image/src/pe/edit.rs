@@ -36,6 +36,12 @@ pub struct OutsideFile {
     pub length: usize,
 }
 
+impl AsMut<Draft> for Draft {
+    fn as_mut(&mut self) -> &mut Draft {
+        self
+    }
+}
+
 impl Draft {
     /// A copy of a file. Its checksum is judged now.
     pub fn of(file: &Pe<'_>) -> Draft {

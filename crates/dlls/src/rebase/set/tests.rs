@@ -3,9 +3,9 @@ use super::*;
 const MIB: u64 = 1 << 20;
 
 fn dll(name: &str, base: u64, memory_bytes: u64) -> Candidate {
-    let (role, recorded) = (Role::Moves, None);
+    let (mobility, recorded) = (Mobility::Moves, None);
     let address_end = if base < NARROW_END { NARROW_END } else { 1 << 47 };
-    Candidate { name: name.to_owned(), base, memory_bytes, address_end, role, recorded }
+    Candidate { name: name.to_owned(), base, memory_bytes, address_end, mobility, recorded }
 }
 
 fn bases(set: &[Candidate], policy: Policy) -> Vec<u64> {
@@ -35,8 +35,8 @@ fn images_that_stay_are_kept_clear_of() {
         dll("b", 0x1_8000_0000, SLOT),
         dll("also fixed", 0x5_0002_0000, MIB),
     ];
-    set[1].role = Role::Stays;
-    set[3].role = Role::Stays;
+    set[1].mobility = Mobility::Stays;
+    set[3].mobility = Mobility::Stays;
     let taken = vec![0x5_0013_0000..0x5_0014_0000; 2];
     let places = lay_out(&set, &taken, Policy::From(0x5_0000_0000));
     let places = places.expect("room");

@@ -1,6 +1,6 @@
 //! Which files are inspected: those named, and the images in folders.
 
-use crate::commands::find::{self, Found};
+use crate::find::{self, Found};
 use model::FileKind;
 use rayon::prelude::*;
 use std::path::PathBuf;

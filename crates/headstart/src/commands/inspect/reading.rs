@@ -2,7 +2,7 @@
 
 use super::files::{self, Errors};
 use anyhow::{Context, Result};
-use dlls::{Files, survey};
+use dlls::{MemberId, OpenFiles, survey};
 use image::ImageError;
 use image::pe::PeFile;
 use model::{ImageFacts, PeFacts};
@@ -46,11 +46,10 @@ fn look_up(images: &mut [ImageFacts]) {
             open.push(file);
         }
     }
-    let files = Files::of(open, &[]);
+    let files = OpenFiles::of(open, &[]);
     let set = files.set();
-    facts.into_par_iter().enumerate().for_each(|(index, facts)| {
-        survey::look_up(&set, index, facts);
-    });
+    let images: Vec<MemberId> = set.named().collect();
+    facts.into_par_iter().zip(images).for_each(|(facts, id)| survey::look_up(&set, id, facts));
 }
 
 /// Prints the value as JSON or as text. A reader that has gone is no error.

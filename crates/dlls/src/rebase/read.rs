@@ -1,4 +1,6 @@
-use crate::exit::FileError;
+//! Reading whole files, one after the other, into one buffer.
+
+use crate::RewriteError;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +8,11 @@ use std::path::Path;
 
 /// Reads a regular file, of which the length is known or not, into a buffer that is used again and
 /// again. Gives its permissions where the length was not known.
-pub fn read(path: &Path, length: Option<u64>, buffer: &mut Vec<u8>) -> Result<u32, FileError> {
+pub(super) fn read(
+    path: &Path,
+    length: Option<u64>,
+    buffer: &mut Vec<u8>,
+) -> Result<u32, RewriteError> {
     let mut read = || {
         let mut file = File::open(path)?;
         let (length, mode) = match length {
@@ -22,8 +28,8 @@ pub fn read(path: &Path, length: Option<u64>, buffer: &mut Vec<u8>) -> Result<u3
         file.read_exact(buffer)?;
         Ok(mode)
     };
-    read().map_err(|source| FileError {
-        path: path.display().to_string(),
+    read().map_err(|source| RewriteError::Io {
+        path: path.to_owned(),
         source,
         remedy: "give a file that can be read, and that is not being changed",
     })

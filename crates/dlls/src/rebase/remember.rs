@@ -1,15 +1,16 @@
 //! The database of places, between two runs.
 
-use super::members::Member;
-use ::dlls::rebase::{Database, Entry, Recorded};
-use anyhow::Result;
+use super::database::{Database, DatabaseEntry, DatabaseError};
+use super::request::RebasedFile;
+use super::set::Recorded;
+use crate::RewriteError;
 use image::apply;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The places of earlier runs; nothing where none are asked for.
-pub struct Memory {
+pub(super) struct Memory {
     database: Option<(PathBuf, Database)>,
     /// By what names the database knows the files of the set.
     names: Vec<String>,
@@ -17,7 +18,7 @@ pub struct Memory {
 
 impl Memory {
     /// Reads the database, if there is to be one.
-    pub fn read(path: Option<&Path>, files: &[PathBuf]) -> Result<Memory> {
+    pub(super) fn read(path: Option<&Path>, files: &[PathBuf]) -> Result<Memory, DatabaseError> {
         let Some(path) = path else { return Ok(Memory { database: None, names: Vec::new() }) };
         let database = Database::read(path)?;
         let names: Result<Vec<String>, _> =
@@ -26,35 +27,35 @@ impl Memory {
     }
 
     /// The place of a file of the set.
-    pub fn recorded(&self, index: usize) -> Option<Recorded> {
+    pub(super) fn recorded(&self, index: usize) -> Option<Recorded> {
         let (_, database) = self.database.as_ref()?;
-        database.get(self.names.get(index)?).map(Entry::recorded)
+        database.get(&self.names[index]).map(DatabaseEntry::recorded)
     }
 
     /// The places of images that are not in the set.
-    pub fn others(&self) -> Vec<Range<u64>> {
+    pub(super) fn others(&self) -> Vec<Range<u64>> {
         let Some((_, database)) = &self.database else { return Vec::new() };
         let set: BTreeSet<&str> = self.names.iter().map(String::as_str).collect();
         database.others(|name| set.contains(name)).collect()
     }
 
     /// Remembers where the images are now; those that cannot be moved have no place of their own.
-    pub fn keep(&mut self, members: &[Member]) -> Result<()> {
+    pub(super) fn keep(&mut self, files: &[RebasedFile]) -> Result<(), RewriteError> {
         let Some((path, database)) = &mut self.database else { return Ok(()) };
-        let before = database.to_json()?;
-        for (member, name) in members.iter().zip(&self.names) {
-            let image = &member.image;
+        let before = database.to_json();
+        for (file, name) in files.iter().zip(&self.names) {
+            let image = &file.image;
             if image.refused.is_none() && image.stays.is_none() {
-                let entry = Entry {
+                let entry = DatabaseEntry {
                     base: image.new_base,
                     slot_bytes: image.slot_bytes,
                     memory_bytes: image.size_of_image,
-                    time_stamp: member.time_stamp,
+                    time_stamp: file.time_stamp,
                 };
                 database.set(name.clone(), entry);
             }
         }
-        let now = database.to_json()?;
+        let now = database.to_json();
         if now != before || !path.exists() {
             apply::write_over(path, now.as_bytes())?;
         }

@@ -3,15 +3,14 @@
 //! have been; where one file is not as expected nothing has happened, and the set is examined
 //! before it is laid out.
 
-use super::Arguments;
-use super::members::{self, Member};
+use super::moving::{Examined, RebaseOptions, examine, examine_headers, rebase};
+use super::plan::place_all;
 use super::read::read;
 use super::remember::Memory;
-use crate::commands::beside;
-use crate::commands::dlls::{self, Target};
-use crate::progress::Counter;
-use ::dlls::rebase::{self, Options};
-use anyhow::Result;
+use super::request::{RebaseRequest, RebasedFile};
+use crate::RewriteError;
+use crate::ordinal::beside;
+use crate::rewrite::{Folders, Step, Target, Watcher, targets};
 use image::apply::Held;
 use image::pe::{Headers, Pe};
 use rayon::prelude::*;
@@ -27,48 +26,58 @@ enum Stop {
     /// It is not what its headers say.
     Unexpected,
     /// The system refuses.
-    Failed(anyhow::Error),
+    Failed(RewriteError),
 }
 
 /// Rewrites the set into new files; `None` where it has to be examined first, and nothing was
 /// written.
-pub fn all(arguments: &Arguments, memory: &Memory) -> Result<Option<Vec<Member>>> {
-    let target = &arguments.target;
-    if target.out.is_none() || target.dry_run {
+pub(super) fn rebase_at_once(
+    request: &RebaseRequest,
+    memory: &Memory,
+    watcher: &dyn Watcher,
+) -> Result<Option<Vec<RebasedFile>>, RewriteError> {
+    let rewrite = &request.rewrite;
+    if rewrite.folder().is_none() || rewrite.is_dry_run() {
         return Ok(None);
     }
-    let (Some(held), Some(mut members)) = (Held::room_for(target.files.len()), glance(arguments))
+    let (Some(held), Some(mut files)) = (Held::room_for(rewrite.files.len()), by_headers(request))
     else {
         return Ok(None);
     };
-    if members.iter().any(|member| member.image.refused.is_some())
-        || members::lay_out(&mut members, memory, arguments).is_err()
+    if files.iter().any(|file| file.image.refused.is_some())
+        || place_all(&mut files, memory, request).is_err()
     {
         return Ok(None);
     }
-    let targets = dlls::targets(target)?;
+    let targets = targets(rewrite)?;
     // Removed again last.
-    let (_folder, held) = (dlls::make_folder(target)?, held);
-    let record = beside::carried(target)?;
-    if let Some((place, text)) = record {
-        held.write(&place, text.as_bytes(), 0o644)?;
+    let (_folder, held) = (Folders::of(rewrite, watcher)?, held);
+    if let Some((path, text)) = beside::carried(rewrite)? {
+        held.write(&path, text.as_bytes(), 0o644)?;
     }
-    match write(&mut members, &targets, arguments.options(), &held) {
+    let one_more = watcher.begins(Step::Write, files.len());
+    let written =
+        files.par_iter_mut().zip(&targets).try_for_each_init(Vec::new, |buffer, (file, target)| {
+            write(file, target, request.options(), &held, buffer)?;
+            one_more();
+            Ok(())
+        });
+    match written {
         Ok(()) => held.name_all()?,
         // It may be that nothing is written to the folder after all.
         Err(Stop::Unexpected) => return Ok(None),
         Err(Stop::Failed(error)) => return Err(error),
     }
-    Ok(Some(members))
+    Ok(Some(files))
 }
 
 /// What the headers say of all files; `None` where they cannot be read.
-fn glance(arguments: &Arguments) -> Option<Vec<Member>> {
-    let members = arguments.target.files.par_iter().map(|file| {
+fn by_headers(request: &RebaseRequest) -> Option<Vec<RebasedFile>> {
+    let files = request.rewrite.files.par_iter().map(|file| {
         let headers = headers(file)?;
-        Some(Member::new(file, rebase::glance(&headers), headers.time_stamp, arguments))
+        Some(RebasedFile::new(file, examine_headers(&headers), headers.time_stamp, request))
     });
-    members.collect()
+    files.collect()
 }
 
 fn headers(file: &Path) -> Option<Headers> {
@@ -82,44 +91,30 @@ fn headers(file: &Path) -> Option<Headers> {
 }
 
 fn write(
-    members: &mut [Member],
-    targets: &[Target<'_>],
-    options: Options,
-    held: &Held,
-) -> Result<(), Stop> {
-    let counter = Counter::new("writing", members.len());
-    members.par_iter_mut().zip(targets).try_for_each_init(Vec::new, |buffer, (member, target)| {
-        one(member, target, options, held, buffer)?;
-        counter.one_more();
-        Ok(())
-    })
-}
-
-fn one(
-    member: &mut Member,
+    rebased: &mut RebasedFile,
     target: &Target<'_>,
-    options: Options,
+    options: RebaseOptions,
     held: &Held,
     buffer: &mut Vec<u8>,
 ) -> Result<(), Stop> {
     let Some(out) = &target.out else { return Err(Stop::Unexpected) };
     let mut file = std::mem::take(buffer);
     let mode = read(target.file, None, &mut file).map_err(|_| Stop::Unexpected)?;
-    let image = &mut member.image;
+    let image = &mut rebased.image;
     let headers = Headers::read(&image.file, &file).map_err(|_| Stop::Unexpected)?;
-    let before = rebase::glance(&headers);
+    let before = examine_headers(&headers);
     if !image.moves() {
         let pe = Pe::parse(&image.file, &file).map_err(|_| Stop::Unexpected)?;
-        let examined = rebase::examine(&image.file, &pe, options);
+        let examined = examine(&image.file, &pe, options);
         image.relocations = examined.relocations;
-        let same = rebase::Examined { relocations: 0, ..examined } == member.examined;
+        let same = Examined { relocations: 0, ..examined } == rebased.examined;
         if !same {
             return Err(Stop::Unexpected);
         }
     }
-    let done = rebase::rebase(&image.file, file, image.new_base, options);
+    let done = rebase(&image.file, file, image.new_base, options);
     let done = done.map_err(|_| Stop::Unexpected)?;
-    if before != member.examined {
+    if before != rebased.examined {
         return Err(Stop::Unexpected);
     }
     held.write(out, &done.bytes, mode).map_err(|error| Stop::Failed(error.into()))?;
@@ -130,7 +125,7 @@ fn one(
     image.unbound = done.unbound;
     image.signature_removed = done.stripped.authenticode;
     image.strong_name_removed = done.stripped.strong_name;
-    member.time_stamp = done.time_stamp;
+    rebased.time_stamp = done.time_stamp;
     *buffer = done.bytes;
     Ok(())
 }

@@ -1,48 +1,50 @@
 //! The set rewritten, by as many threads as there are processors.
 
-use super::Arguments;
-use super::members::Member;
+use super::moving::{RebaseOptions, rebase};
 use super::read::read;
-use crate::commands::dll_set::carry;
-use crate::commands::dlls::{Target, declines};
-use crate::progress::Counter;
-use ::dlls::rebase::{Options, rebase};
-use anyhow::Result;
+use super::request::{RebaseRequest, RebasedFile};
+use crate::RewriteError;
+use crate::rewrite::{Step, Target, Watcher, carry_record};
 use image::apply::Batch;
 use rayon::prelude::*;
 
 /// Rewrites all images that are not refused.
-pub fn all(members: &mut [Member], targets: &[Target<'_>], arguments: &Arguments) -> Result<()> {
-    let options = arguments.options();
+pub(super) fn write_all(
+    files: &mut [RebasedFile],
+    targets: &[Target<'_>],
+    request: &RebaseRequest,
+    watcher: &dyn Watcher,
+) -> Result<(), RewriteError> {
+    let options = request.options();
     let batch = Batch::for_files(targets.len() + 1);
-    carry(&arguments.target, &batch)?;
-    let counter = Counter::new("writing", members.len());
-    members
+    carry_record(&request.rewrite, &batch)?;
+    let one_more = watcher.begins(Step::Write, files.len());
+    files
         .par_iter_mut()
         .zip(targets)
-        .filter(|(member, _)| member.image.refused.is_none())
-        .try_for_each_init(Vec::new, |buffer, (member, target)| {
-            one(member, target, options, &batch, buffer)?;
-            counter.one_more();
-            anyhow::Ok(())
+        .filter(|(file, _)| file.image.refused.is_none())
+        .try_for_each_init(Vec::new, |buffer, (file, target)| {
+            one(file, target, options, &batch, buffer)?;
+            one_more();
+            Ok::<(), RewriteError>(())
         })?;
     Ok(batch.finish()?)
 }
 
 /// Rewrites one; the buffer is used again for the next.
 fn one(
-    member: &mut Member,
+    rebased: &mut RebasedFile,
     target: &Target<'_>,
-    options: Options,
+    options: RebaseOptions,
     batch: &Batch,
     buffer: &mut Vec<u8>,
-) -> Result<()> {
-    let image = &mut member.image;
+) -> Result<(), RewriteError> {
+    let image = &mut rebased.image;
     let mut file = std::mem::take(buffer);
     let mode = read(target.file, None, &mut file)?;
     // What is replaced is what was read, and must not have changed since.
     let original = if target.out.is_none() { file.clone() } else { Vec::new() };
-    let done = rebase(&image.file, file, image.new_base, options).map_err(declines)?;
+    let done = rebase(&image.file, file, image.new_base, options)?;
     let written = match &target.out {
         Some(out) => {
             batch.write_new(out, std::iter::once(&*done.bytes), mode)?;
@@ -54,7 +56,7 @@ fn one(
     image.unbound = done.unbound;
     image.signature_removed = done.stripped.authenticode;
     image.strong_name_removed = done.stripped.strong_name;
-    member.time_stamp = done.time_stamp;
+    rebased.time_stamp = done.time_stamp;
     *buffer = done.bytes;
     Ok(())
 }

@@ -1,0 +1,58 @@
+//! The folders that results go to: made where they are missing, and kept from other runs.
+
+use super::{RewriteRequest, Watcher};
+use image::apply::{ApplyError, Locked};
+use image::reasons;
+use std::path::{Path, PathBuf};
+
+/// Folders that results go to. Those that were made for them, innermost first, go with this value
+/// where nothing was written to them.
+pub(crate) struct Folders {
+    new: Vec<PathBuf>,
+    _locked: Locked,
+}
+
+impl Folders {
+    /// The folders of a request: made once it is known that there are any results, and kept from
+    /// other runs that write there.
+    pub(crate) fn of(
+        request: &RewriteRequest,
+        watcher: &dyn Watcher,
+    ) -> Result<Folders, ApplyError> {
+        match request.folder() {
+            Some(folder) => Folders::make(folder, watcher),
+            None => Ok(Folders { new: Vec::new(), _locked: lock(&request.files, watcher) }),
+        }
+    }
+
+    /// Makes the folder and what is missing above it.
+    fn make(folder: &Path, watcher: &dyn Watcher) -> Result<Folders, ApplyError> {
+        loop {
+            let new = folder.ancestors().take_while(|folder| !folder.exists());
+            let new = new.map(Path::to_owned).collect();
+            std::fs::create_dir_all(folder).map_err(|error| ApplyError::Refused {
+                path: folder.to_owned(),
+                reason: reasons::unwritten(folder, &error),
+            })?;
+            let locked = Locked::folders([folder], |folder| watcher.waits(folder));
+            let folders = Folders { new, _locked: locked };
+            // The run that was waited for may have removed it.
+            if folder.exists() {
+                return Ok(folders);
+            }
+        }
+    }
+}
+
+impl Drop for Folders {
+    fn drop(&mut self) {
+        // One with something in it stays.
+        self.new.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
+    }
+}
+
+/// Keeps other runs from writing to the folders of these files.
+pub(super) fn lock(files: &[PathBuf], watcher: &dyn Watcher) -> Locked {
+    let files = files.iter().map(PathBuf::as_path);
+    Locked::folders_of(files, |folder| watcher.waits(folder))
+}

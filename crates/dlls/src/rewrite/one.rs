@@ -1,0 +1,145 @@
+//! One file rewritten, with what becomes of its signatures and its checksum.
+
+use super::{RewriteRequest, Target};
+use crate::signature::{self, Signatures};
+use crate::{MemberId, Refusal, RewriteError, Set};
+use image::apply::Batch;
+use image::pe::Pe;
+use image::pe::edit::{Draft, KeepChecksum};
+use std::path::PathBuf;
+
+/// What became of one file.
+#[derive(Clone, Debug)]
+pub struct RewrittenFile<T> {
+    /// The file.
+    pub file: PathBuf,
+    /// Where its new version is; `None` where nothing was written.
+    pub written: Option<PathBuf>,
+    /// Whether the new version differs.
+    pub changed: bool,
+    /// Signatures that it lost.
+    pub stripped: Signatures,
+    /// What was done.
+    pub done: T,
+}
+
+/// What became of a file, or why it stays as it is.
+pub(crate) type Attempt<T> = RewrittenFile<Result<T, Refusal>>;
+
+impl<T> RewrittenFile<T> {
+    /// The file's path as text.
+    pub fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+}
+
+/// Stops where a file would be left as it is: with the first such file's reason, and how many more
+/// there are.
+pub(crate) fn all_or_none<T>(files: &mut Vec<Attempt<T>>) -> Result<(), RewriteError> {
+    let refused = files.iter().filter(|file| file.done.is_err()).count() as u64;
+    let Some(index) = files.iter().position(|file| file.done.is_err()) else { return Ok(()) };
+    let Err(refusal) = files.swap_remove(index).done else { return Ok(()) };
+    let others = (!files.is_empty()).then_some(refused - 1);
+    Err(RewriteError::Refused { refusal, others })
+}
+
+/// The files of a set of which none was refused.
+pub(crate) fn settled<T>(files: Vec<Attempt<T>>) -> Result<Vec<RewrittenFile<T>>, RewriteError> {
+    let settle = |RewrittenFile { file, written, changed, stripped, done }: Attempt<T>| {
+        Ok(RewrittenFile { file, written, changed, stripped, done: done? })
+    };
+    files.into_iter().map(settle).collect()
+}
+
+/// An image of a set, and a draft of what becomes of it.
+#[derive(Clone, Debug)]
+pub struct MemberDraft<'s, 'a> {
+    pub(crate) set: &'s Set<'a>,
+    pub(crate) id: MemberId,
+    pub(crate) draft: Draft,
+}
+
+impl<'a> Set<'a> {
+    /// A draft of one of the images, which is as the image is.
+    pub fn draft(&self, id: MemberId) -> MemberDraft<'_, 'a> {
+        MemberDraft { set: self, id, draft: Draft::of(self.member(id).pe()) }
+    }
+}
+
+impl MemberDraft<'_, '_> {
+    /// The draft as it is now.
+    pub fn bytes(&self) -> &[u8] {
+        self.draft.bytes()
+    }
+}
+
+/// What is changed: a draft, by itself or as one of a set.
+pub(super) trait Drafted: AsMut<Draft> + Into<Draft> + Clone {}
+
+impl Drafted for Draft {}
+impl Drafted for MemberDraft<'_, '_> {}
+
+impl AsMut<Draft> for MemberDraft<'_, '_> {
+    fn as_mut(&mut self) -> &mut Draft {
+        &mut self.draft
+    }
+}
+
+impl From<MemberDraft<'_, '_>> for Draft {
+    fn from(member: MemberDraft<'_, '_>) -> Draft {
+        member.draft
+    }
+}
+
+/// Rewrites one image, and writes the result where there is a batch. One that is refused is written
+/// as it was: whether that is wanted is for others to say, before the batch gets its names.
+pub(super) fn one<D: Drafted, T>(
+    request: &RewriteRequest,
+    target: &Target<'_>,
+    original: &Pe<'_>,
+    draft: D,
+    change: &dyn Fn(&mut D) -> Result<T, Refusal>,
+    batch: Option<&Batch>,
+) -> Result<Attempt<T>, RewriteError> {
+    let path = target.file.display().to_string();
+    let (new, stripped, done) = match finished(request, original, &path, draft, change) {
+        Ok((new, stripped, done)) => (Some(new), stripped, Ok(done)),
+        Err(refusal) => (None, Signatures::default(), Err(refusal)),
+    };
+    let new = new.as_deref().unwrap_or(original.bytes());
+    let written = match batch {
+        Some(batch) => target.write_in(batch, original.bytes(), new)?,
+        None => None,
+    };
+    let changed = original.bytes() != new;
+    Ok(RewrittenFile { file: target.file.to_owned(), written, changed, stripped, done })
+}
+
+/// The new bytes of one image, the signatures that it lost, and what was done. An image that stays
+/// the same keeps them.
+fn finished<D: Drafted, T>(
+    request: &RewriteRequest,
+    original: &Pe<'_>,
+    path: &str,
+    mut draft: D,
+    change: &dyn Fn(&mut D) -> Result<T, Refusal>,
+) -> Result<(Vec<u8>, Signatures, T), Refusal> {
+    let keep = if request.checksum { KeepChecksum::Compute } else { KeepChecksum::AsItWas };
+    if Signatures::of(original).any() {
+        let mut trial = draft.clone();
+        if let Ok(done) = change(&mut trial) {
+            let new = trial.into().finish(keep);
+            if signature::is_kept(original, &new) {
+                return Ok((new, Signatures::default(), done));
+            }
+        }
+        // What stands in the way besides the signature is said rather: without it the advice to
+        // remove the signature would lead nowhere.
+        let mut trial = draft.clone();
+        signature::settle(trial.as_mut(), path, true)?;
+        change(&mut trial)?;
+    }
+    let stripped = signature::settle(draft.as_mut(), path, request.strip_signature)?;
+    let done = change(&mut draft)?;
+    Ok((draft.into().finish(keep), stripped, done))
+}
