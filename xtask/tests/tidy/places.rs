@@ -1,0 +1,90 @@
+//! What may be used in some crates only.
+
+use crate::Violation;
+use crate::tree::{Source, Tree};
+
+/// A rule on where something may stand.
+pub struct Rule {
+    pub name: &'static str,
+    /// Parts of code that it is about.
+    patterns: &'static [&'static str],
+    /// Beginnings of the paths where they may stand.
+    allowed: &'static [&'static str],
+    /// Whether they may stand in tests.
+    in_tests: bool,
+    pub mend: &'static str,
+}
+
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "object",
+        patterns: &["object::"],
+        allowed: &["crates/image/"],
+        in_tests: false,
+        mend: "Let `image` give what is needed: formats are read and written there only.",
+    },
+    Rule {
+        name: "unsafe",
+        patterns: &["unsafe "],
+        // The system calls; the one mmap of images; code that runs before any program.
+        allowed: &["crates/os/", "crates/image/src/file.rs", "crates/startup/"],
+        in_tests: false,
+        mend: "Use rustix or std, or move the system call to `os`.",
+    },
+    Rule {
+        name: "processes",
+        patterns: &["process::Command", "process::{Command", "std::process::Stdio"],
+        // A build script asks the linker for what it can do.
+        allowed: &["crates/os/", "crates/headstart/build.rs", "benchmarks/", "xtask/"],
+        in_tests: true,
+        mend: "Programs are started by `os::launcher` and by tests.",
+    },
+    Rule {
+        name: "printing",
+        patterns: &["print!(", "println!(", "dbg!(", "stdout().lock(", "stderr().lock("],
+        allowed: &["crates/headstart/", "crates/stats/examples/", "benchmarks/", "xtask/"],
+        in_tests: true,
+        mend: "Return the text, or tell the caller by an event: only the command prints.",
+    },
+    Rule {
+        name: "operating-system",
+        patterns: &["target_os", "cfg(unix)", "cfg(windows)"],
+        allowed: &["crates/os/", "crates/startup/"],
+        in_tests: true,
+        mend: "Put both versions into `os`, in files of the same name.",
+    },
+];
+
+/// Where something is used that belongs elsewhere.
+pub fn elsewhere(rule: &Rule, tree: &Tree) -> Vec<Violation> {
+    let others = |source: &&Source| {
+        let is_here = rule.allowed.iter().any(|start| source.path.starts_with(start));
+        !is_here && !source.path.starts_with("xtask/tests/tidy/")
+    };
+    let mut violations = Vec::new();
+    for source in tree.sources.iter().filter(others) {
+        for (at, code) in source.masked.code.iter().enumerate() {
+            if rule.in_tests && source.is_test[at] {
+                continue;
+            }
+            if let Some(pattern) = rule.patterns.iter().find(|pattern| has_word(code, pattern)) {
+                violations.push(Violation::new(&source.path, at + 1, pattern.trim_end()));
+            }
+        }
+    }
+    violations
+}
+
+/// Whether it stands there as a word of its own, not as the end of another.
+fn has_word(code: &str, pattern: &str) -> bool {
+    code.match_indices(pattern).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    })
+}
+
+#[test]
+fn the_end_of_another_word_does_not_count() {
+    assert!(has_word("use object::elf;", "object::") && !has_word("my_object::elf", "object::"));
+    assert!(!has_word("unsafe_code", "unsafe "));
+}
