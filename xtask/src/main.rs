@@ -4,6 +4,7 @@ mod bless;
 mod ci;
 mod counts;
 mod demo;
+mod skips;
 mod test;
 
 use anyhow::Result;

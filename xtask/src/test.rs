@@ -10,7 +10,8 @@ use testkit::{Need, TOOLS, Tool, packages};
 /// # Errors
 /// Cargo cannot be run.
 pub fn run() -> Result<bool> {
-    let (mut good, mut counts) = unit()?;
+    let missing = install_tools()?;
+    let (mut good, mut counts) = unit(&missing)?;
     let (more_good, more) = doc()?;
     good &= more_good;
     counts.add(more);
@@ -18,20 +19,25 @@ pub fn run() -> Result<bool> {
     Ok(good)
 }
 
-/// Unit and integration tests.
+/// Installs the tools that tests need where that is permitted; those that are missing still.
+///
+/// # Errors
+/// A program that was found cannot be started.
+pub fn install_tools() -> Result<Vec<&'static Tool>> {
+    let needed: Vec<&'static Tool> = TOOLS.iter().filter(|t| t.need == Need::Tests).collect();
+    Ok(packages::ensure(&needed)?)
+}
+
+/// Unit and integration tests. Those that need one of the `excused` tools say that they are
+/// skipped; without any other tool they fail.
 ///
 /// # Errors
 /// Cargo cannot be run.
-pub fn unit() -> Result<(bool, Counts)> {
-    let needed: Vec<&'static Tool> = TOOLS.iter().filter(|t| t.need == Need::Tests).collect();
-    let missing = packages::ensure(&needed)?;
-    let mut command = cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast"]);
-    // Where the tools could not be installed, the tests that need them say that they are skipped.
-    if missing.is_empty() {
-        command.env(testkit::REQUIRE_TOOLS, "1");
-    } else {
-        command.env_remove(testkit::REQUIRE_TOOLS);
-    }
+pub fn unit(excused: &[&Tool]) -> Result<(bool, Counts)> {
+    let excused: Vec<&str> = excused.iter().map(|tool| tool.name).collect();
+    let arguments = ["test", "--locked", "--workspace", "--all-targets", "--no-fail-fast"];
+    let mut command = cargo(&arguments);
+    command.env(testkit::REQUIRE_TOOLS, "1").env(testkit::EXCUSED_TOOLS, excused.join(" "));
     tests(&mut command)
 }
 
@@ -40,7 +46,7 @@ pub fn unit() -> Result<(bool, Counts)> {
 /// # Errors
 /// Cargo cannot be run.
 pub fn doc() -> Result<(bool, Counts)> {
-    tests(&mut cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]))
+    tests(&mut cargo(&["test", "--locked", "--workspace", "--doc", "--no-fail-fast"]))
 }
 
 /// Prints what was skipped, and the sum as the last line.
