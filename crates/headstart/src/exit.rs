@@ -1,13 +1,22 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
+mod libraries;
+mod own;
+mod wording;
+
+pub use own::{Declines, FileError, NoThreads, NotAll, Unusable, Usage};
+pub use wording::{unkept, verb};
+
 use bundle::BundleError;
+use dlls::rebase::DatabaseError;
 use image::ImageError;
 use image::apply::ApplyError;
 use lab::LabError;
 use loader::GraphError;
 use optimize::{LinkError, OptimizeError};
+use os::LaunchError;
 use os::wine::WineError;
-use os::{FailureKind, LaunchError};
+use std::error::Error;
 use std::process::ExitCode;
 use workload::WorkloadError;
 
@@ -40,59 +49,53 @@ const HEADSTART_FAILED: u8 = 8;
 /// 128 + SIGINT, as shells have it.
 pub const INTERRUPTED: u8 = 130;
 
-/// A command line that clap accepts and that is wrong all the same.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(pub String);
+/// An error of which is known what it means to whoever typed the command.
+trait Known: Error + 'static {
+    /// The exit code.
+    fn code(&self) -> u8;
 
-/// headstart cannot start the threads that it works with.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "headstart cannot start its threads: {source} ({limits}); raise the limit, or end other \
-     processes"
-)]
-pub struct NoThreads {
-    /// How many processes and threads there may be, in words.
-    pub limits: String,
-    /// What happened.
-    pub source: std::io::Error,
+    /// What is printed of it: the error, and what can be done about it on the command line.
+    fn words(&self) -> String {
+        self.to_string()
+    }
+
+    /// Whether its words say what its causes mean, so that these are not printed.
+    fn explains_causes(&self) -> bool {
+        false
+    }
 }
 
-/// A file or standard output that could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: {source}; {remedy}")]
-pub struct FileError {
-    /// The file.
-    pub path: String,
-    /// What happened.
-    pub source: std::io::Error,
-    /// The next step.
-    pub remedy: &'static str,
+/// Gives the error as one that is known, where it is of a certain type.
+type AsKnown = fn(&anyhow::Error) -> Option<&dyn Known>;
+
+/// The types of known errors: of the command itself, then of the libraries.
+const KNOWN: [AsKnown; 17] = [
+    as_known::<Usage>,
+    as_known::<NoThreads>,
+    as_known::<FileError>,
+    as_known::<NotAll>,
+    as_known::<Declines>,
+    as_known::<Unusable>,
+    as_known::<LabError>,
+    as_known::<LaunchError>,
+    as_known::<WineError>,
+    as_known::<WorkloadError>,
+    as_known::<GraphError>,
+    as_known::<ImageError>,
+    as_known::<ApplyError>,
+    as_known::<DatabaseError>,
+    as_known::<BundleError>,
+    as_known::<LinkError>,
+    as_known::<OptimizeError>,
+];
+
+fn as_known<E: Known + Send + Sync>(error: &anyhow::Error) -> Option<&dyn Known> {
+    Some(error.downcast_ref::<E>()?)
 }
 
-/// Some files of several could not be written or restored; the text names them.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct NotAll(pub String);
-
-/// A file that is not rewritten, for a reason.
-#[derive(Debug, thiserror::Error)]
-#[error("{path} is not rewritten: {reason}")]
-pub struct Declines {
-    /// The file.
-    pub path: String,
-    /// Why.
-    pub reason: String,
-}
-
-/// A file of headstart's own that cannot be used, and why.
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: {reason}")]
-pub struct Unusable {
-    /// The file.
-    pub path: String,
-    /// Why, and the next step.
-    pub reason: String,
+/// The error as one that is known; any other is headstart's own failure.
+fn known(error: &anyhow::Error) -> Option<&dyn Known> {
+    KNOWN.iter().find_map(|as_known| as_known(error))
 }
 
 /// Prints the error and gives its exit code. A reader that has gone away is no error.
@@ -104,20 +107,20 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code(error))
 }
 
-/// Whether the error says what the system's means, in other words than the system.
-fn explains(error: &anyhow::Error) -> bool {
-    error.is::<BundleError>()
-        || error.is::<LinkError>()
-        || error.is::<OptimizeError>()
-        || error.is::<ApplyError>()
-        || error.is::<ImageError>()
-        || error.is::<GraphError>()
+fn code(error: &anyhow::Error) -> u8 {
+    known(error).map_or(HEADSTART_FAILED, Known::code)
 }
 
-/// The error and its causes, each once: most errors name their cause themselves.
+/// What is printed of the error and its causes, each once: most errors name their cause
+/// themselves.
 fn words(error: &anyhow::Error) -> String {
-    let mut words = error.to_string();
-    if explains(error) {
+    let (said, known) = (error.to_string(), known(error));
+    // What was said in front of a known error stays in front.
+    let mut words = match known {
+        Some(known) if known.to_string() == said => known.words(),
+        _ => said,
+    };
+    if known.is_some_and(Known::explains_causes) {
         return words;
     }
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -138,162 +141,6 @@ fn broken_pipe(error: &anyhow::Error) -> bool {
         let io = cause.downcast_ref::<std::io::Error>();
         io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
-}
-
-fn code(error: &anyhow::Error) -> u8 {
-    if let Some(error) = error.downcast_ref::<LabError>() {
-        return lab_code(error);
-    }
-    if let Some(error) = error.downcast_ref::<LaunchError>() {
-        return launch_code(error);
-    }
-    if let Some(error) = error.downcast_ref::<WineError>() {
-        return wine_code(error);
-    }
-    if let Some(error) = error.downcast_ref::<WorkloadError>() {
-        return workload_code(error);
-    }
-    if let Some(error) = error.downcast_ref::<GraphError>() {
-        return graph_code(error);
-    }
-    if let Some(error) = error.downcast_ref::<LinkError>() {
-        return link_code(error);
-    }
-    if let Some(error) = error.downcast_ref::<BundleError>() {
-        return bundle_code(error);
-    }
-    if let Some(error) = error.downcast_ref::<OptimizeError>() {
-        return optimize_code(error);
-    }
-    if error.is::<Usage>() {
-        return USAGE;
-    }
-    if error.is::<Declines>() {
-        return NO;
-    }
-    if error.is::<NoThreads>() {
-        return NOT_PERMITTED;
-    }
-    let database = error.is::<dlls::rebase::DatabaseError>();
-    if let Some(error) = error.downcast_ref::<ImageError>() {
-        return image_code(error);
-    }
-    let record = error.is::<Unusable>();
-    if database
-        || record
-        || error.is::<NotAll>()
-        || error.is::<ApplyError>()
-        || error.is::<FileError>()
-    {
-        FILES
-    } else {
-        HEADSTART_FAILED
-    }
-}
-
-/// A file of another kind, or a damaged one, is an answer; one that cannot be read is none.
-fn image_code(error: &ImageError) -> u8 {
-    match error {
-        ImageError::Io { .. } | ImageError::NotAFile { .. } | ImageError::Changed(_) => FILES,
-        _ => NO,
-    }
-}
-
-fn link_code(error: &LinkError) -> u8 {
-    match error {
-        LinkError::Graph { source } => graph_code(source),
-        LinkError::NothingToGain { .. }
-        | LinkError::Edit { .. }
-        | LinkError::Privileged { .. }
-        | LinkError::Changed { .. } => NO,
-        LinkError::Image(error) => image_code(error),
-        LinkError::Apply(_) | LinkError::Io { .. } => FILES,
-    }
-}
-
-fn lab_code(error: &LabError) -> u8 {
-    match error {
-        LabError::Launch(error) => launch_code(error),
-        LabError::Wine(error) => wine_code(error),
-        LabError::Failed { .. } | LabError::NeverReady { .. } | LabError::Hook { .. } => {
-            PROGRAM_FAILED
-        }
-        LabError::TimedOut { .. } => TIMED_OUT,
-        LabError::Folder { .. } | LabError::Stream { .. } => FILES,
-        LabError::Cold(_) => NOT_PERMITTED,
-        _ => HEADSTART_FAILED,
-    }
-}
-
-fn graph_code(error: &GraphError) -> u8 {
-    match error {
-        GraphError::Image(error) => image_code(error),
-        GraphError::Library { .. } => FILES,
-        _ => NO,
-    }
-}
-
-fn bundle_code(error: &BundleError) -> u8 {
-    match error {
-        BundleError::Closure(error) => graph_code(error),
-        BundleError::Declined { .. }
-        | BundleError::Unresolved { .. }
-        | BundleError::NotFixed(_) => NO,
-        BundleError::Image(error) => image_code(error),
-        BundleError::NotABundle { .. }
-        | BundleError::NotOurs { .. }
-        | BundleError::ChangedMeanwhile(_)
-        | BundleError::Write { .. }
-        | BundleError::NotMoved { .. }
-        | BundleError::Occupied { .. }
-        | BundleError::Io { .. } => FILES,
-    }
-}
-
-fn optimize_code(error: &OptimizeError) -> u8 {
-    match error {
-        OptimizeError::Graph(error) => graph_code(error),
-        OptimizeError::Lab(error) => lab_code(error),
-        OptimizeError::Launch(error) => launch_code(error),
-        OptimizeError::Script { .. }
-        | OptimizeError::Privileged { .. }
-        | OptimizeError::Bundle { .. } => NO,
-        OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
-        OptimizeError::Folder { .. }
-        | OptimizeError::NotAgain { .. }
-        | OptimizeError::Disk { .. } => FILES,
-        _ => HEADSTART_FAILED,
-    }
-}
-
-fn wine_code(error: &WineError) -> u8 {
-    match error {
-        WineError::Launch(error) => launch_code(error),
-        WineError::Prefix { .. } => FILES,
-        WineError::ServerGone => HEADSTART_FAILED,
-        _ => NOT_STARTED,
-    }
-}
-
-fn workload_code(error: &WorkloadError) -> u8 {
-    match error {
-        WorkloadError::TooLarge { .. }
-        | WorkloadError::Unsupported { .. }
-        | WorkloadError::Pe(_) => USAGE,
-        WorkloadError::NotEmpty { .. }
-        | WorkloadError::Claimed { .. }
-        | WorkloadError::Io { .. } => FILES,
-        _ => HEADSTART_FAILED,
-    }
-}
-
-fn launch_code(error: &LaunchError) -> u8 {
-    match error.kind() {
-        FailureKind::Program => NOT_STARTED,
-        FailureKind::NotPermitted => NOT_PERMITTED,
-        FailureKind::Interrupted => INTERRUPTED,
-        FailureKind::System => HEADSTART_FAILED,
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::exit::{self, Usage};
 use crate::output::{self, may_be_written};
 use crate::progress::Line;
 use anyhow::Result;
-use lab::{Keep, MeasureRequest, Measured, ResumeRequest, RunFolder, Stop};
+use lab::{Keep, MeasureRequest, Measured, ResumeRequest, RunFolder, Series, Stop};
 use model::{OutputTo, Results, Variant};
 use os::clock::TICKS_PER_SECOND;
 use os::launcher::Launcher;
@@ -60,7 +60,7 @@ pub fn measure(
         (None, None) => return Err(Usage("name a command to launch".to_owned()).into()),
     };
     if let Some(error) = &measured.unkept {
-        measured.results.notes.insert(0, output::unkept(error));
+        measured.results.notes.insert(0, exit::unkept(error));
     }
     Ok(measured)
 }
@@ -118,8 +118,9 @@ pub fn conclude(measured: Measured, code: u8) -> Result<ExitCode> {
         Ok(_) => return Ok(ExitCode::from(code)),
         Err(failure) => failure.error.is_interrupt(),
     };
-    let verb = if measured.experiment.variants.len() > 1 { "compare" } else { "measure" };
-    output::say_ended(interrupted, verb, measured.results.run.as_deref().map(Path::new));
+    let folder = measured.results.run.as_deref().map(Path::new);
+    let series = Series::of(&measured.experiment);
+    output::say_ended(interrupted, folder.map(|folder| (series, folder)));
     match measured.stop {
         Err(failure) if !interrupted => Err(failure.error.into()),
         _ => Ok(ExitCode::from(exit::INTERRUPTED)),

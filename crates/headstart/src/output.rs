@@ -1,9 +1,9 @@
 //! What standard output can show, and writing to it and to files.
 
 use crate::args::Look;
-use crate::exit::FileError;
+use crate::exit::{self, FileError};
 use anyhow::Result;
-use lab::LabError;
+use lab::Series;
 use report::Style;
 use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
@@ -48,7 +48,7 @@ pub fn say(notes: &[String], look: Look) {
 }
 
 /// Says on stderr that a run ended before its time, and how to go on with it where it is kept.
-pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
+pub fn say_ended(interrupted: bool, kept: Option<(Series, &Path)>) {
     let said = match interrupted {
         true => "interrupted",
         false => {
@@ -57,9 +57,9 @@ pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
         }
     };
     // Somebody may have removed the folder.
-    match kept.filter(|path| path.exists()) {
-        Some(path) => {
-            let path = quoted(path);
+    match kept.filter(|(_, path)| path.exists()) {
+        Some((series, path)) => {
+            let (verb, path) = (exit::verb(series), quoted(path));
             let sign = if interrupted { ";" } else { "," };
             let resume = format!("headstart {verb} --resume {path}");
             anstream::eprintln!("headstart: {said}{sign} continue with: {resume}");
@@ -67,15 +67,6 @@ pub fn say_ended(interrupted: bool, verb: &str, kept: Option<&Path>) {
         None if interrupted => anstream::eprintln!("headstart: {said}"),
         None => {}
     }
-}
-
-/// A note that a run is not kept though that was not asked for.
-pub fn unkept(error: &LabError) -> String {
-    let remedy = match error {
-        LabError::NoDefaultFolder => "; use --save",
-        _ => "",
-    };
-    format!("The launches are not kept on disk: {error}{remedy}.")
 }
 
 /// Whether the locale is UTF-8, by the variables and in the order of locale(7).

@@ -3,7 +3,7 @@
 mod hooks;
 mod seat;
 
-use crate::{CacheEmptier, Failure, LabError, Launching};
+use crate::{CacheEmptier, Failure, HookKind, LabError, Launching};
 use hooks::Around;
 use model::{
     ColdCheck, Command, Ending, Experiment, Hooks, Launch, LaunchOptions, Until, Variant, VariantId,
@@ -58,7 +58,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// One of these commands fails.
     pub fn set_up(&mut self) -> Result<(), LabError> {
-        self.once("--setup", |hooks| &hooks.setup)
+        self.once(HookKind::Setup, |hooks| &hooks.setup)
     }
 
     /// Runs what the variants ask for after the last launch of all.
@@ -66,17 +66,17 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// One of these commands fails.
     pub fn clean_up(&mut self) -> Result<(), LabError> {
-        self.once("--cleanup", |hooks| &hooks.cleanup)
+        self.once(HookKind::Cleanup, |hooks| &hooks.cleanup)
     }
 
     fn once(
         &mut self,
-        option: &'static str,
+        hook: HookKind,
         which: fn(&Hooks) -> &Option<Command>,
     ) -> Result<(), LabError> {
         let Some(around) = &mut self.around else { return Ok(()) };
         for (command, to) in hooks::once(self.experiment, which) {
-            around.run((option, command), to)?;
+            around.run((hook, command), to)?;
         }
         Ok(())
     }
@@ -97,16 +97,12 @@ impl<'a> Bench<'a> {
             _ if self.spec.until != Until::Exit => Err(LabError::NeverReady {
                 command,
                 ending,
-                until: describe(&self.spec.until),
+                until: self.spec.until.clone(),
                 output: self.output_of(variant),
             }),
             Ending::Code(0) => Ok(()),
             _ if self.experiment.options.ignores(ending) => Ok(()),
-            _ => {
-                let mut output = self.output_of(variant);
-                output.push_str("\nTo measure it anyway, start a new run with --ignore-failure.");
-                Err(LabError::Failed { command, ending, output })
-            }
+            _ => Err(LabError::Failed { command, ending, output: self.output_of(variant) }),
         }
     }
 
@@ -147,22 +143,12 @@ fn quoted_end(text: &str) -> String {
     format!("; it wrote:{mark}{quoted}")
 }
 
-fn describe(until: &Until) -> String {
-    match until {
-        Until::Exit => "--until exit".to_owned(),
-        Until::Entry => "--until entry".to_owned(),
-        Until::Output(pattern) => format!("--until output:{pattern}"),
-        Until::Port(port) => format!("--until port:{port}"),
-        Until::File(path) => format!("--until file:{path}"),
-    }
-}
-
 impl Launching for Bench<'_> {
     fn prepare(&mut self, variant: VariantId, round: i32) -> Result<(), LabError> {
         let Variant { command, hooks, streams, .. } = &self.experiment.variants[variant.index()];
         let prepare = hooks.prepare.as_ref().or(self.experiment.options.prepare.as_ref());
         if let (Some(around), Some(prepare)) = (&mut self.around, prepare) {
-            around.run(("--prepare", prepare), &streams.output)?;
+            around.run((HookKind::Prepare, prepare), &streams.output)?;
         }
         let warm_up = i64::from(self.experiment.schedule.warm_up_rounds);
         let number = || match round {
@@ -194,7 +180,9 @@ impl Launching for Bench<'_> {
     fn conclude(&mut self, variant: VariantId) -> Result<(), LabError> {
         let Variant { hooks, streams, .. } = &self.experiment.variants[variant.index()];
         match (&mut self.around, &hooks.conclude) {
-            (Some(around), Some(conclude)) => around.run(("--conclude", conclude), &streams.output),
+            (Some(around), Some(conclude)) => {
+                around.run((HookKind::Conclude, conclude), &streams.output)
+            }
             _ => Ok(()),
         }
     }

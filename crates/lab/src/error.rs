@@ -1,6 +1,7 @@
 //! Why launches end before their time.
 
-use model::{Ending, VariantId};
+use model::{Ending, Experiment, Until, VariantId};
+use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
 /// Why a run stopped before its end. What was measured until then is in the run folder.
@@ -17,20 +18,25 @@ pub enum LabError {
     #[error("neither XDG_CACHE_HOME nor HOME is set")]
     NoDefaultFolder,
     /// A program failed.
-    #[error("{command}: it {}{output}", describe(.ending))]
+    #[error("{command}: it {}{output}", .ending.words())]
     Failed {
         /// The command line.
         command: String,
         /// How it ended.
         ending: Ending,
-        /// The last lines of what it wrote when launched once more, and the next step.
+        /// The last lines of what it wrote when launched once more.
         output: String,
     },
+    /// A program failed whose work was to be counted.
+    #[error("{command}: it {}", .ending.words())]
+    NotCounted {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        ending: Ending,
+    },
     /// A program did not finish in time.
-    #[error(
-        "{command}: it did not finish within {timeout_s} s and was ended with its children; allow \
-         more time with --timeout, or measure until it is ready with --until"
-    )]
+    #[error("{command}: it did not finish within {timeout_s} s and was ended with its children")]
     TimedOut {
         /// The command line.
         command: String,
@@ -38,26 +44,22 @@ pub enum LabError {
         timeout_s: f64,
     },
     /// A program ended before it was ready.
-    #[error("{command}: it {} before it was ready ({until}){output}", describe(.ending))]
+    #[error("{command}: it {} before it was ready{output}", .ending.words())]
     NeverReady {
         /// The command line.
         command: String,
         /// How it ended.
         ending: Ending,
         /// What was waited for.
-        until: String,
+        until: Until,
         /// The last lines of what it wrote when launched once more.
         output: String,
     },
     /// A command that is run around launches failed.
-    #[error(
-        "{option} {command}: it {}{output}{} it; where its failure does not matter, append '|| true' (not with -N)",
-        describe(.ending),
-        if .output.is_empty() { "; correct" } else { "\nCorrect" }
-    )]
+    #[error("{command}: it {}{output}", .ending.words())]
     Hook {
-        /// The option that asked for it.
-        option: &'static str,
+        /// When it is run.
+        hook: HookKind,
         /// The command line.
         command: String,
         /// How it ended.
@@ -73,21 +75,99 @@ pub enum LabError {
         /// What happened.
         problem: String,
         /// The next step.
-        remedy: String,
+        remedy: FolderRemedy,
     },
     /// A file that programs are to read from or write to could not be opened.
-    #[error("{option} {path}: {source}; name a file that can be {}", if *.option == "--input" { "read" } else { "written" })]
+    #[error("{path}: {source}; name a file that can be {}", .stream.used())]
     Stream {
-        /// The option that named it.
-        option: &'static str,
+        /// Which of their streams it is.
+        stream: StreamKind,
         /// The file.
         path: PathBuf,
         /// What happened.
         source: std::io::Error,
     },
     /// The cache could not be emptied.
-    #[error("--cold: {0}")]
+    #[error("the page cache cannot be emptied: {0}")]
     Cold(String),
+}
+
+/// When a command is run around launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookKind {
+    /// Before the first launch of all.
+    Setup,
+    /// Before each launch.
+    Prepare,
+    /// After each launch.
+    Conclude,
+    /// After the last launch of all.
+    Cleanup,
+}
+
+/// A stream of launched programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamKind {
+    /// What they read.
+    Input,
+    /// What they write.
+    Output,
+}
+
+impl StreamKind {
+    fn used(self) -> &'static str {
+        match self {
+            StreamKind::Input => "read",
+            StreamKind::Output => "written",
+        }
+    }
+}
+
+/// What can be done where a run folder cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FolderRemedy {
+    /// Another folder.
+    Another,
+    /// Continue the run that is in it, or choose another folder.
+    ContinueOrAnother(Series),
+    /// Make it writable, or choose another folder.
+    WritableOrAnother,
+    /// Free some space, then continue the run.
+    FreeSpace,
+    /// As it says.
+    Other(String),
+}
+
+impl Display for FolderRemedy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FolderRemedy::Another => "choose another folder",
+            FolderRemedy::ContinueOrAnother(_) => "continue that run, or choose another folder",
+            FolderRemedy::WritableOrAnother => "make it writable, or choose another folder",
+            FolderRemedy::FreeSpace => {
+                "free some space, then continue the run; the launches before this one are kept"
+            }
+            FolderRemedy::Other(remedy) => remedy,
+        })
+    }
+}
+
+/// What a kept run is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Series {
+    /// One variant.
+    OfOne,
+    /// Several variants, compared.
+    OfSeveral,
+    /// The sizes of a sweep.
+    OfSizes,
+}
+
+impl Series {
+    /// What launches of the experiment's variants are.
+    pub fn of(experiment: &Experiment) -> Series {
+        if experiment.variants.len() > 1 { Series::OfSeveral } else { Series::OfOne }
+    }
 }
 
 impl LabError {
@@ -123,32 +203,5 @@ impl From<LabError> for Failure {
 impl From<Failure> for LabError {
     fn from(failure: Failure) -> LabError {
         failure.error
-    }
-}
-
-fn describe(ending: &Ending) -> String {
-    match ending {
-        Ending::Code(code) => format!("ended with exit code {code}"),
-        Ending::Signal(signal) => format!("was killed by signal {signal}"),
-        Ending::Ready => "was ready".to_owned(),
-        Ending::TimedOut => "timed out".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_next_step_is_no_part_of_what_a_command_wrote() {
-        let hook = |output: &str| {
-            let (command, output) = ("false".to_owned(), output.to_owned());
-            LabError::Hook { option: "--prepare", command, ending: Ending::Code(1), output }
-        };
-        let remedy = "orrect it; where its failure does not matter, append '|| true' (not with -N)";
-        let text = hook("").to_string();
-        assert_eq!(text, format!("--prepare false: it ended with exit code 1; c{remedy}"));
-        let text = hook("; it wrote:\n  | no").to_string();
-        assert!(text.ends_with(&format!("  | no\nC{remedy}")), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 //! launch, appended the moment the launch is over. Killing headstart loses nothing but the
 //! launch under way.
 
-use crate::LabError;
+use crate::{FolderRemedy, LabError, Series};
 use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted_path};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -46,35 +46,29 @@ impl RunFolder {
     }
 
     fn create_in(path: &Path, experiment: &Experiment) -> Result<Self, LabError> {
-        let remedy = "choose another folder with --save";
-        fs::create_dir_all(path).map_err(|error| problem(path, &error, remedy))?;
+        let another = || FolderRemedy::Another;
+        fs::create_dir_all(path).map_err(|error| problem(path, &error, another()))?;
         let file = path.join(EXPERIMENT);
         let occupied = || LabError::Folder {
             path: path.to_owned(),
             problem: "it already contains a run".to_owned(),
-            remedy: match resumable(path) {
-                Some(verb) => {
-                    let path = quoted_path(path);
-                    format!("continue that run with headstart {verb} --resume {path} or {remedy}")
-                }
-                None => remedy.to_owned(),
-            },
+            remedy: resumable(path).map_or_else(another, FolderRemedy::ContinueOrAnother),
         };
         // Launches of a run whose description is gone must not be mixed with new ones.
         if file.exists() || path.join(LAUNCHES).exists() {
             return Err(occupied());
         }
-        let mut others = fs::read_dir(path).map_err(|error| problem(path, &error, remedy))?;
+        let mut others = fs::read_dir(path).map_err(|error| problem(path, &error, another()))?;
         if others.next().is_some() {
             return Err(LabError::Folder {
                 path: path.to_owned(),
                 problem: "it is not empty".to_owned(),
-                remedy: "use a new or an empty folder".to_owned(),
+                remedy: other("use a new or an empty folder"),
             });
         }
         write_new(&file, &bytes(&file, experiment)?).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => occupied(),
-            _ => problem(&file, &error, remedy),
+            _ => problem(&file, &error, another()),
         })?;
         Self::open_launches(path)
     }
@@ -108,14 +102,15 @@ impl RunFolder {
     /// Writes another file of the run, whole or not at all.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
         let file = self.path.join(name);
-        write_atomically(&file, bytes).map_err(|error| problem(&file, &error, DISK_REMEDY))
+        write_atomically(&file, bytes)
+            .map_err(|error| problem(&file, &error, FolderRemedy::FreeSpace))
     }
 
     /// Replaces what the run is to measure: a run that goes on may be made longer.
     pub fn write_experiment(&self, experiment: &Experiment) -> Result<(), LabError> {
         let file = self.path.join(EXPERIMENT);
         write_atomically(&file, &bytes(&file, experiment)?)
-            .map_err(|error| problem(&file, &error, DISK_REMEDY))
+            .map_err(|error| problem(&file, &error, FolderRemedy::FreeSpace))
     }
 
     /// Removes the run as [`RunFolder::create`] made it. Other files in the folder stay.
@@ -128,16 +123,17 @@ impl RunFolder {
 
     fn open_launches(path: &Path) -> Result<Self, LabError> {
         let file = path.join(LAUNCHES);
-        let launches =
-            File::options().create(true).append(true).open(&file).map_err(|error| {
-                problem(&file, &error, "make it writable or choose another --save")
-            })?;
+        let launches = File::options()
+            .create(true)
+            .append(true)
+            .open(&file)
+            .map_err(|error| problem(&file, &error, FolderRemedy::WritableOrAnother))?;
         // Where a file system has no locks, nothing is known of others.
         if let Err(TryLockError::WouldBlock) = launches.try_lock() {
             return Err(LabError::Folder {
                 path: path.to_owned(),
                 problem: "another headstart adds launches to this run".to_owned(),
-                remedy: "wait until that has ended".to_owned(),
+                remedy: other("wait until that has ended"),
             });
         }
         Ok(RunFolder { path: path.to_owned(), launches })
@@ -163,51 +159,50 @@ impl Samples for RunFolder {
     fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
         let file = self.path.join(LAUNCHES);
         let mut line = serde_json::to_vec(sample)
-            .map_err(|error| problem(&file, &error.into(), DISK_REMEDY))?;
+            .map_err(|error| problem(&file, &error.into(), FolderRemedy::FreeSpace))?;
         line.push(b'\n');
         // Of a file without a name nothing would be left.
         if self.launches.metadata().is_ok_and(|data| data.nlink() == 0) {
             let error = io::Error::other("it was removed during the run");
-            return Err(problem(&file, &error, "start a new run, and keep its folder"));
+            return Err(problem(&file, &error, other("start a new run, and keep its folder")));
         }
         // One write a line: a reader never sees half of one unless the disk is full.
-        self.launches.write_all(&line).map_err(|error| problem(&file, &error, DISK_REMEDY))
+        self.launches
+            .write_all(&line)
+            .map_err(|error| problem(&file, &error, FolderRemedy::FreeSpace))
     }
 }
 
-/// The command that can go on with the run of a folder. An explanation is made in one go.
-fn resumable(path: &Path) -> Option<&'static str> {
+/// What the run of a folder is of, where it can be continued. An explanation is made in one go.
+fn resumable(path: &Path) -> Option<Series> {
     if path.join(EXPLANATION).exists() {
         return None;
     }
     if path.join(crate::sweep::PLAN).exists() {
-        return Some("scale");
+        return Some(Series::OfSizes);
     }
-    let experiment = read_experiment(path).ok()?;
-    Some(if experiment.variants.len() > 1 { "compare" } else { "measure" })
+    Some(Series::of(&read_experiment(path).ok()?))
 }
 
-const DISK_REMEDY: &str = "free some space, then continue with --resume; the launches before this \
-     one are kept";
+fn problem(path: &Path, error: &io::Error, remedy: FolderRemedy) -> LabError {
+    LabError::Folder { path: path.to_owned(), problem: error.to_string(), remedy }
+}
 
-fn problem(path: &Path, error: &io::Error, remedy: &str) -> LabError {
-    LabError::Folder {
-        path: path.to_owned(),
-        problem: error.to_string(),
-        remedy: remedy.to_owned(),
-    }
+fn other(remedy: &str) -> FolderRemedy {
+    FolderRemedy::Other(remedy.to_owned())
 }
 
 fn bytes(file: &Path, experiment: &Experiment) -> Result<Vec<u8>, LabError> {
-    serde_json::to_vec_pretty(experiment).map_err(|error| problem(file, &error.into(), DISK_REMEDY))
+    serde_json::to_vec_pretty(experiment)
+        .map_err(|error| problem(file, &error.into(), FolderRemedy::FreeSpace))
 }
 
 fn read_experiment(path: &Path) -> Result<Experiment, LabError> {
     let file = path.join(EXPERIMENT);
-    let remedy = "give the folder of a run";
-    let bytes = fs::read(&file).map_err(|error| problem(&file, &error, remedy))?;
+    let failed = |error: io::Error| problem(&file, &error, other("give the folder of a run"));
+    let bytes = fs::read(&file).map_err(failed)?;
     let experiment: Experiment =
-        serde_json::from_slice(&bytes).map_err(|error| problem(&file, &error.into(), remedy))?;
+        serde_json::from_slice(&bytes).map_err(|error| failed(error.into()))?;
     if experiment.schema != EXPERIMENT_SCHEMA {
         return Err(LabError::Folder {
             path: file,
@@ -215,7 +210,7 @@ fn read_experiment(path: &Path) -> Result<Experiment, LabError> {
                 "it has schema {}, but this version of headstart reads schema {EXPERIMENT_SCHEMA}",
                 experiment.schema
             ),
-            remedy: "use the version of headstart that wrote it".to_owned(),
+            remedy: other("use the version of headstart that wrote it"),
         });
     }
     Ok(experiment)
@@ -230,7 +225,7 @@ fn read_samples(
     let bytes = match fs::read(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(problem(&file, &error, "make it readable")),
+        Err(error) => return Err(problem(&file, &error, other("make it readable"))),
     };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let mut samples = Vec::new();
@@ -239,13 +234,16 @@ fn read_samples(
             samples.push(parse(line, experiment).map_err(|what| LabError::Folder {
                 path: file.clone(),
                 problem: format!("line {number} is not a launch of this run: {what}"),
-                remedy: format!("remove that line: sed -i {number}d {}", quoted_path(&file)),
+                remedy: FolderRemedy::Other(format!(
+                    "remove that line: sed -i {number}d {}",
+                    quoted_path(&file)
+                )),
             })?);
         }
     }
     if repair && whole < bytes.len() {
         let cut = File::options().write(true).open(&file).and_then(|f| f.set_len(whole as u64));
-        cut.map_err(|error| problem(&file, &error, "make it writable"))?;
+        cut.map_err(|error| problem(&file, &error, other("make it writable")))?;
     }
     Ok(samples)
 }
@@ -316,7 +314,7 @@ mod tests {
         };
         let mut run = RunFolder { path: PathBuf::from("run"), launches };
         let text = run.append(&sample()).unwrap_err().to_string();
-        for part in ["run/launches.jsonl", "No space left", "free some space", "--resume"] {
+        for part in ["run/launches.jsonl", "No space left", "free some space", "continue"] {
             assert!(text.contains(part), "{text}");
         }
     }

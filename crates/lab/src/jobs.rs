@@ -105,10 +105,6 @@ fn judge(request: &JobsRequest<'_>, ending: Ending) -> Result<(), LabError> {
             Err(LabError::TimedOut { command, timeout_s: request.spec.timeout.as_secs_f64() })
         }
         _ if request.ignore_failure => Ok(()),
-        _ => Err(LabError::Failed {
-            command,
-            ending,
-            output: "\nTo measure it anyway, start a new run with --ignore-failure.".to_owned(),
-        }),
+        _ => Err(LabError::Failed { command, ending, output: String::new() }),
     }
 }

@@ -20,7 +20,7 @@ pub mod sweep;
 
 pub use bench::Bench;
 pub use cold::CacheEmptier;
-pub use error::{Failure, LabError};
+pub use error::{Failure, FolderRemedy, HookKind, LabError, Series, StreamKind};
 pub use folder::{RunFolder, Samples};
 pub use jobs::{JobsRequest, JobsResult, throughput};
 pub use measure::{

@@ -31,6 +31,18 @@ pub enum Ending {
     TimedOut,
 }
 
+impl Ending {
+    /// What is said of the process: it `ended with exit code 1`.
+    pub fn words(self) -> String {
+        match self {
+            Ending::Code(code) => format!("ended with exit code {code}"),
+            Ending::Signal(signal) => format!("was killed by signal {signal}"),
+            Ending::Ready => "was ready".to_owned(),
+            Ending::TimedOut => "timed out".to_owned(),
+        }
+    }
+}
+
 /// What one launch cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launch {

@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             if !error.is_interrupt() {
                 return Err(error.into());
             }
-            output::say_ended(true, "explain", None);
+            output::say_ended(true, None);
             return Ok(ExitCode::from(exit::INTERRUPTED));
         }
     };

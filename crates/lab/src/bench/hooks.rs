@@ -1,7 +1,7 @@
 //! Commands that are run, untimed, around launches.
 
 use super::quoted_end;
-use crate::LabError;
+use crate::{HookKind, LabError};
 use model::{Command, Ending, Experiment, Hooks, OutputTo, Until};
 use os::launcher::{GRACE, LaunchSpec, Launcher, Slot};
 use std::fs::File;
@@ -30,10 +30,10 @@ impl Around {
         Ok(Some(Around { launcher: Launcher::start()?, slot: None, output }))
     }
 
-    /// Runs a command that `option` asked for, with no limit of time.
+    /// Runs a command, with no limit of time.
     pub fn run(
         &mut self,
-        (option, command): (&'static str, &Command),
+        (hook, command): (HookKind, &Command),
         to: &OutputTo,
     ) -> Result<(), LabError> {
         // A server that an earlier one has left writes to its own.
@@ -59,7 +59,7 @@ impl Around {
             Ending::Code(0) => Ok(()),
             ending => {
                 let (command, output) = (command.line(), self.written());
-                Err(LabError::Hook { option, command, ending, output })
+                Err(LabError::Hook { hook, command, ending, output })
             }
         }
     }

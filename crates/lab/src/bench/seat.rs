@@ -1,7 +1,7 @@
 //! What one variant is launched with: its command, prepared, and its streams.
 
 use super::hooks::inherited;
-use crate::LabError;
+use crate::{LabError, StreamKind};
 use model::{Command, OutputTo, Variant};
 use os::launcher::{Launcher, Slot};
 use std::ffi::OsStr;
@@ -32,7 +32,8 @@ impl Seat {
     /// Opens the streams and prepares the command.
     pub fn new(launcher: &mut Launcher, variant: &Variant, null: RawFd) -> Result<Seat, LabError> {
         let streams = &variant.streams;
-        let input = streams.input.as_deref().map(|path| opened("--input", path)).transpose()?;
+        let input =
+            streams.input.as_deref().map(|path| opened(StreamKind::Input, path)).transpose()?;
         let (mut file, mut pipe) = (None, None);
         let [stdout, stderr] = match &streams.output {
             OutputTo::Inherit => inherited(),
@@ -42,7 +43,7 @@ impl Seat {
                 [end.as_raw_fd(), null]
             }
             OutputTo::File(path) => {
-                let file = file.insert(opened("--output", path)?);
+                let file = file.insert(opened(StreamKind::Output, path)?);
                 [file.as_raw_fd(), null]
             }
         };
@@ -85,12 +86,12 @@ fn counts(command: &Command) -> bool {
     command.argv.iter().any(|word| asks(word))
 }
 
-fn opened(option: &'static str, path: &Path) -> Result<File, LabError> {
-    let file = match option {
-        "--input" => File::open(path),
-        _ => File::create(path),
+fn opened(stream: StreamKind, path: &Path) -> Result<File, LabError> {
+    let file = match stream {
+        StreamKind::Input => File::open(path),
+        StreamKind::Output => File::create(path),
     };
-    file.map_err(|source| LabError::Stream { option, path: path.to_owned(), source })
+    file.map_err(|source| LabError::Stream { stream, path: path.to_owned(), source })
 }
 
 /// The end of a pipe that is written to; what comes out of the other is discarded.

@@ -1,4 +1,4 @@
-use crate::{LabError, RunFolder};
+use crate::{FolderRemedy, LabError, RunFolder};
 use model::Format;
 use model::growth::Unit;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ impl Plan {
         let failed = |problem: String, remedy: &str| LabError::Folder {
             path: path.clone(),
             problem,
-            remedy: remedy.to_owned(),
+            remedy: FolderRemedy::Other(remedy.to_owned()),
         };
         let remedy = "give the folder of a sweep; resume other runs with measure or compare";
         let bytes = fs::read(&path).map_err(|error| failed(error.to_string(), remedy))?;
@@ -88,7 +88,7 @@ impl Plan {
         let bytes = serde_json::to_vec_pretty(self).map_err(|error| LabError::Folder {
             path: folder.path().join(PLAN),
             problem: error.to_string(),
-            remedy: "start a new sweep".to_owned(),
+            remedy: FolderRemedy::Other("start a new sweep".to_owned()),
         })?;
         folder.write(PLAN, &bytes)
     }

@@ -1,7 +1,7 @@
 //! What a run folder survives, and what it refuses.
 
 use crate::fake::{Fake, experiment, go_on, scattered, whole};
-use lab::RunFolder;
+use lab::{FolderRemedy, LabError, RunFolder, Series};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -86,17 +86,20 @@ fn an_existing_run_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = finished(folder.path());
     let before = fs::read(launches(&path)).unwrap();
-    let text = RunFolder::create(&path, &experiment(2, 1)).err().unwrap().to_string();
-    assert!(text.contains("already contains a run"), "{text}");
-    assert!(text.contains("headstart compare --resume"), "{text}");
+    let remedy = || match RunFolder::create(&path, &experiment(2, 1)).err().unwrap() {
+        LabError::Folder { problem, remedy, .. } => {
+            assert_eq!(problem, "it already contains a run");
+            remedy
+        }
+        other => panic!("{other}"),
+    };
+    assert_eq!(remedy(), FolderRemedy::ContinueOrAnother(Series::OfSeveral));
     fs::write(path.join("sweep.json"), "{}").unwrap();
-    let text = RunFolder::create(&path, &experiment(2, 1)).err().unwrap().to_string();
-    assert!(text.contains("headstart scale --resume"), "{text}");
+    assert_eq!(remedy(), FolderRemedy::ContinueOrAnother(Series::OfSizes));
     fs::remove_file(path.join("sweep.json")).unwrap();
     // An explanation is made in one go: nothing resumes it.
     fs::write(path.join("explanation.json"), "{}").unwrap();
-    let text = RunFolder::create(&path, &experiment(2, 1)).err().unwrap().to_string();
-    assert!(text.contains("--save") && !text.contains("--resume"), "{text}");
+    assert_eq!(remedy(), FolderRemedy::Another);
     fs::remove_file(path.join("explanation.json")).unwrap();
     fs::remove_file(path.join("experiment.json")).unwrap();
     assert!(RunFolder::create(&path, &experiment(2, 1)).is_err(), "launches without description");
@@ -145,7 +148,7 @@ fn what_is_no_run_is_refused_with_its_path() {
     assert!(text.contains("use the version of headstart that wrote it"), "{text}");
     let below_a_file = description.join("run");
     let text = RunFolder::create(&below_a_file, &other).err().unwrap().to_string();
-    assert!(text.contains("experiment.json/run") && text.contains("--save"), "{text}");
+    assert!(text.contains("experiment.json/run") && text.contains("choose another"), "{text}");
 }
 
 #[test]

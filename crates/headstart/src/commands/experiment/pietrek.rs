@@ -152,7 +152,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         table.notes.extend(OF_WINE.map(str::to_owned));
     }
     if stop == Stop::Interrupted {
-        output::say_ended(true, "experiment", None);
+        output::say_ended(true, None);
     }
     keep(&table, &folder)?;
     print(&table, &folder, arguments.json)?;
@@ -168,11 +168,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// # Errors
 /// It cannot be made, or is not empty.
 fn claim(asked: Option<&Path>, name: &Path) -> Result<PathBuf> {
-    let none =
-        |_| Usage("neither XDG_CACHE_HOME nor HOME is set; name a folder with --save".to_owned());
     let folder = match asked {
         Some(path) => path.to_owned(),
-        None => lab::default_folder::new(name).map_err(none)?,
+        None => lab::default_folder::new(name)?,
     };
     let failed = |source| FileError {
         path: folder.display().to_string(),

@@ -69,8 +69,7 @@ impl Counting<anyhow::Error> for Counter<'_> {
             Ending::Code(0) => {}
             ending if request.ignores(ending) => {}
             ending => {
-                let output = "\nTo count it anyway, use --ignore-failure.".to_owned();
-                return Err(LabError::Failed { command: command.line(), ending, output }.into());
+                return Err(LabError::NotCounted { command: command.line(), ending }.into());
             }
         }
         match counted.count {

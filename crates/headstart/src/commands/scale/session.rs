@@ -5,7 +5,7 @@ use super::workloads;
 use crate::{exit, output};
 use anyhow::Result;
 use lab::sweep::{PLAN, PLAN_SCHEMA, Plan, Subject, WARM_UP_ROUNDS};
-use lab::{Keep, LabError, RunFolder, Runner, Samples, Stop};
+use lab::{FolderRemedy, Keep, LabError, RunFolder, Runner, Samples, Series, Stop};
 use model::growth::Unit;
 use model::{Command, Experiment, Format, LaunchOptions, Sample, Schedule};
 use std::path::Path;
@@ -79,7 +79,7 @@ fn check(plan: &Plan, folder: &Path) -> Result<(), LabError> {
         Some(name) => Err(LabError::Folder {
             path: folder.join(PLAN),
             problem: format!("'{kind}' has no parameter '{name}'"),
-            remedy: "start a new sweep".to_owned(),
+            remedy: FolderRemedy::Other("start a new sweep".to_owned()),
         }),
     }
 }
@@ -122,7 +122,7 @@ impl Session {
             plan.write(folder)?;
         }
         let place = Place::new(folder.as_ref().map(RunFolder::path), !keep)?;
-        let notes = unkept.iter().map(output::unkept).chain(foreign(&plan)).collect();
+        let notes = unkept.iter().map(exit::unkept).chain(foreign(&plan)).collect();
         let (samples, resumed, started) = (Vec::new(), false, Instant::now());
         Ok(Session { plan, experiment, samples, folder, place, runner, notes, resumed, started })
     }
@@ -178,7 +178,7 @@ impl Session {
                 let _ = std::fs::remove_file(folder.path().join(PLAN));
                 folder.discard();
             } else {
-                output::say_ended(interrupted, "scale", Some(folder.path()));
+                output::say_ended(interrupted, Some((Series::OfSizes, folder.path())));
             }
         }
         match stop {

@@ -1,0 +1,166 @@
+//! Which exit code an error of a library has.
+
+use super::{
+    FILES, HEADSTART_FAILED, INTERRUPTED, Known, NO, NOT_PERMITTED, NOT_STARTED, PROGRAM_FAILED,
+    USAGE,
+};
+use bundle::BundleError;
+use dlls::rebase::DatabaseError;
+use image::ImageError;
+use image::apply::ApplyError;
+use lab::LabError;
+use loader::GraphError;
+use optimize::{LinkError, OptimizeError};
+use os::wine::WineError;
+use os::{FailureKind, LaunchError};
+use workload::WorkloadError;
+
+/// A file of another kind, or a damaged one, is an answer; one that cannot be read is none.
+impl Known for ImageError {
+    fn code(&self) -> u8 {
+        match self {
+            ImageError::Io { .. } | ImageError::NotAFile { .. } | ImageError::Changed(_) => FILES,
+            _ => NO,
+        }
+    }
+
+    fn explains_causes(&self) -> bool {
+        true
+    }
+}
+
+impl Known for GraphError {
+    fn code(&self) -> u8 {
+        match self {
+            GraphError::Image(error) => error.code(),
+            GraphError::Library { .. } => FILES,
+            _ => NO,
+        }
+    }
+
+    fn explains_causes(&self) -> bool {
+        true
+    }
+}
+
+impl Known for LaunchError {
+    fn code(&self) -> u8 {
+        match self.kind() {
+            FailureKind::Program => NOT_STARTED,
+            FailureKind::NotPermitted => NOT_PERMITTED,
+            FailureKind::Interrupted => INTERRUPTED,
+            FailureKind::System => HEADSTART_FAILED,
+        }
+    }
+}
+
+impl Known for WineError {
+    fn code(&self) -> u8 {
+        match self {
+            WineError::Launch(error) => error.code(),
+            WineError::Prefix { .. } => FILES,
+            WineError::ServerGone => HEADSTART_FAILED,
+            _ => NOT_STARTED,
+        }
+    }
+}
+
+impl Known for WorkloadError {
+    fn code(&self) -> u8 {
+        match self {
+            WorkloadError::TooLarge { .. }
+            | WorkloadError::Unsupported { .. }
+            | WorkloadError::Pe(_) => USAGE,
+            WorkloadError::NotEmpty { .. }
+            | WorkloadError::Claimed { .. }
+            | WorkloadError::Io { .. } => FILES,
+            _ => HEADSTART_FAILED,
+        }
+    }
+}
+
+impl Known for BundleError {
+    fn code(&self) -> u8 {
+        match self {
+            BundleError::Closure(error) => error.code(),
+            BundleError::Declined { .. }
+            | BundleError::Unresolved { .. }
+            | BundleError::NotFixed(_) => NO,
+            BundleError::Image(error) => error.code(),
+            BundleError::NotABundle { .. }
+            | BundleError::NotOurs { .. }
+            | BundleError::ChangedMeanwhile(_)
+            | BundleError::Write { .. }
+            | BundleError::NotMoved { .. }
+            | BundleError::Occupied { .. }
+            | BundleError::Io { .. } => FILES,
+        }
+    }
+
+    fn explains_causes(&self) -> bool {
+        true
+    }
+}
+
+impl Known for LinkError {
+    fn code(&self) -> u8 {
+        match self {
+            LinkError::Graph { source } => source.code(),
+            LinkError::NothingToGain { .. }
+            | LinkError::Edit { .. }
+            | LinkError::Privileged { .. }
+            | LinkError::Changed { .. } => NO,
+            LinkError::Image(error) => error.code(),
+            LinkError::Apply(_) | LinkError::Io { .. } => FILES,
+        }
+    }
+
+    fn explains_causes(&self) -> bool {
+        true
+    }
+}
+
+impl Known for OptimizeError {
+    fn code(&self) -> u8 {
+        match self {
+            OptimizeError::Graph(error) => error.code(),
+            OptimizeError::Lab(error) => error.code(),
+            OptimizeError::Launch(error) => error.code(),
+            OptimizeError::Script { .. }
+            | OptimizeError::Privileged { .. }
+            | OptimizeError::Bundle { .. } => NO,
+            OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
+            OptimizeError::Folder { .. }
+            | OptimizeError::NotAgain { .. }
+            | OptimizeError::Disk { .. } => FILES,
+            _ => HEADSTART_FAILED,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            OptimizeError::Lab(error @ LabError::TimedOut { .. }) => error.words(),
+            _ => self.to_string(),
+        }
+    }
+
+    fn explains_causes(&self) -> bool {
+        true
+    }
+}
+
+impl Known for ApplyError {
+    fn code(&self) -> u8 {
+        FILES
+    }
+
+    fn explains_causes(&self) -> bool {
+        true
+    }
+}
+
+impl Known for DatabaseError {
+    fn code(&self) -> u8 {
+        FILES
+    }
+}
