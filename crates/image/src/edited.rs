@@ -1,3 +1,5 @@
+//! A rewritten image, before it is written to a file.
+
 use crate::file::Stamp;
 use crate::overlay::Overlay;
 use std::ops::Range;

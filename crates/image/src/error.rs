@@ -1,3 +1,5 @@
+//! Why a file has no facts.
+
 use std::path::PathBuf;
 
 /// Why a file has no facts.

@@ -1,3 +1,5 @@
+//! Files as they are mapped, and how one version of a file is told from another.
+
 use crate::ImageError;
 use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};

@@ -66,12 +66,12 @@ fn name(path: &Path) -> String {
 fn look(file: &dyn ReadAt) -> io::Result<Identity> {
     let mut start = [0; START_BYTES];
     let mut source = Source::new(file, &mut start)?;
-    let mut identity = recognise(&mut source);
+    let mut identity = recognize(&mut source);
     identity.bytes_read = source.finish()?;
     Ok(identity)
 }
 
-fn recognise(source: &mut Source) -> Identity {
+fn recognize(source: &mut Source) -> Identity {
     let start = source.start();
     if start.is_empty() {
         return Identity {

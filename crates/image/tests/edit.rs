@@ -96,7 +96,7 @@ proptest! {
     fn packed_addresses_are_those_packed(distances in prop::collection::vec(1_u64..200, 0..300)) {
         let mut addresses = Vec::new();
         for distance in distances {
-            // Mostly neighbours, with gaps of all kinds.
+            // Mostly neighbors, with gaps of all kinds.
             let distance = if distance > 100 { distance } else { 1 + distance / 90 };
             addresses.push(addresses.last().unwrap_or(&4096) + 8 * distance);
         }

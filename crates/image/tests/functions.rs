@@ -99,7 +99,7 @@ fn stripped_of_its_symbols_a_function_keeps_its_bounds() {
 }
 
 #[test]
-fn stubs_are_recognised_and_data_is_no_code() {
+fn stubs_are_recognized_and_data_is_no_code() {
     let Some(built) = built(&["-fPIE", "-pie"]) else { return };
     let Some(readelf) = testkit::tool("readelf") else { return };
     let text = run(&readelf, &["-SW", built.program.to_str().unwrap()]);

@@ -8,6 +8,8 @@ use model::Command;
 use model::simulation::SearchWork;
 use model::text::{name as name_of, text};
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// A module as the loader has it.
@@ -102,9 +104,9 @@ pub enum GraphError {
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// LD_LIBRARY_PATH.
-    pub library_path: Option<String>,
+    pub library_path: Option<OsString>,
     /// LD_PRELOAD.
-    pub preload: Option<String>,
+    pub preload: Option<OsString>,
     /// LD_BIND_NOW is set, and not empty.
     pub bind_now: bool,
 }
@@ -112,7 +114,7 @@ pub struct Environment {
 impl Environment {
     /// That of this process.
     pub fn own() -> Environment {
-        let value = |name| std::env::var_os(name).map(text).filter(|value| !value.is_empty());
+        let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         Environment {
             library_path: value("LD_LIBRARY_PATH"),
             preload: value("LD_PRELOAD"),
@@ -123,11 +125,11 @@ impl Environment {
     /// That of a launch of this command.
     pub fn of(command: &Command) -> Environment {
         let own = Environment::own();
-        let value = |name: &str, own: Option<String>| {
+        let value = |name: &str, own: Option<OsString>| {
             let set = command.environment.iter().rev().find(|(set, _)| set == name);
-            set.map_or(own, |(_, value)| value.as_ref().map(text).filter(|value| !value.is_empty()))
+            set.map_or(own, |(_, value)| value.clone().filter(|value| !value.is_empty()))
         };
-        let bind_now = own.bind_now.then(String::new);
+        let bind_now = own.bind_now.then(OsString::new);
         Environment {
             library_path: value("LD_LIBRARY_PATH", own.library_path),
             preload: value("LD_PRELOAD", own.preload),
@@ -230,11 +232,12 @@ struct Loading {
 const PRELOAD_FILE: &str = "/etc/ld.so.preload";
 
 impl Loading {
-    fn preload(&mut self, names: Option<&str>) -> Result<(), GraphError> {
-        let file = std::fs::read_to_string(PRELOAD_FILE).unwrap_or_default();
+    fn preload(&mut self, names: Option<&OsStr>) -> Result<(), GraphError> {
+        let file = text(OsString::from_vec(std::fs::read(PRELOAD_FILE).unwrap_or_default()));
         let file = file.lines().map(|line| line.split('#').next().unwrap_or(""));
         let separators = [' ', ':', '\t'];
-        let names = names.unwrap_or("").split(separators);
+        let names = names.map_or(String::new(), text);
+        let names = names.split(separators);
         let names: Vec<&str> = names.chain(file.flat_map(|line| line.split(separators))).collect();
         for name in names.into_iter().filter(|name| !name.is_empty()) {
             // One that is missing is told by the loader, and left out.

@@ -1,9 +1,9 @@
 //! What the dynamic loader would do with a program, without running it: which files it maps, in
-//! which order, which definition every reference binds to, in which order initialisers run, and
+//! which order, which definition every reference binds to, in which order initializers run, and
 //! how much work that is. The rules are those of glibc.
 //!
 //! ```text
-//! search ─► graph: modules in the order of their loading ─► order: of initialisation
+//! search ─► graph: modules in the order of their loading ─► order: of initialization
 //!                    └─► lookup, by scope ─► bindings, counted work
 //! ```
 

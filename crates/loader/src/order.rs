@@ -1,11 +1,11 @@
-//! The order in which initialisers run: glibc's `_dl_sort_maps_dfs` (elf/dl-sort-maps.c, the
+//! The order in which initializers run: glibc's `_dl_sort_maps_dfs` (elf/dl-sort-maps.c, the
 //! default since 2.35), and its reverse, in which `_dl_init` goes through it.
 
 use crate::graph::Graph;
 
-/// Indices of the modules in the order in which they are initialised; the program is the last.
-/// Modules without initialisers are there too.
-pub fn of_initialisation(graph: &Graph) -> Vec<usize> {
+/// Indices of the modules in the order in which they are initialized; the program is the last.
+/// Modules without initializers are there too.
+pub fn of_initialization(graph: &Graph) -> Vec<usize> {
     let count = graph.modules.len();
     let mut walk = Walk { graph, visited: vec![false; count], after: Vec::with_capacity(count) };
     for index in (0..count).rev() {
@@ -16,7 +16,7 @@ pub fn of_initialisation(graph: &Graph) -> Vec<usize> {
     order.retain(|&index| index != 0);
     order.push(0);
     let first =
-        |index: &usize| graph.modules.get(*index).is_some_and(|m| m.image.first_initialised);
+        |index: &usize| graph.modules.get(*index).is_some_and(|m| m.image.first_initialized);
     // Of several that ask to be the first, the loader keeps the one that it loaded last.
     if let Some(at) = order.iter().position(first) {
         let index = order.remove(at);

@@ -43,7 +43,7 @@ pub struct Requester<'a> {
 pub struct Searcher {
     processor: Processor,
     cache: Option<Cache>,
-    library_path: Option<String>,
+    library_path: Option<OsString>,
     /// The folders of `library_path`, once the program is known.
     library_folders: Option<Vec<Folder>>,
     default_folders: Vec<Folder>,
@@ -70,14 +70,14 @@ impl Searcher {
     ///
     /// # Errors
     /// Libraries of that machine are not known.
-    pub fn new(machine: &str, library_path: Option<&str>) -> Result<Searcher, SearchError> {
+    pub fn new(machine: &str, library_path: Option<&OsStr>) -> Result<Searcher, SearchError> {
         let Some(machine) = Machine::named(machine) else {
             return Err(SearchError::UnknownMachine { machine: machine.to_owned() });
         };
         let processor = Processor::here(&machine);
         Ok(Searcher {
             cache: Cache::read(Path::new(cache::CACHE)),
-            library_path: library_path.map(str::to_owned),
+            library_path: library_path.map(OsStr::to_owned),
             library_folders: None,
             default_folders: machine.default_folders(),
             folders: Folders::new(processor.subfolders()),
@@ -213,7 +213,8 @@ impl Searcher {
     /// The folders that the images and the environment name, list by list.
     fn lists(&mut self, requesters: &[Requester<'_>]) -> Vec<Vec<Folder>> {
         let split = |requester: &Requester<'_>, text: Option<&str>| {
-            folders::split(text.unwrap_or_default(), b"", self.tokens(requester))
+            let path = text::name(text.unwrap_or_default());
+            folders::split(&path, b"", self.tokens(requester))
         };
         let mut lists = Vec::new();
         let requester = requesters.first();

@@ -3,7 +3,7 @@
 
 mod oracle;
 
-use oracle::{agree, initialised, simulated};
+use oracle::{agree, initialized, simulated};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -178,10 +178,10 @@ fn unique_symbols() {
     }
 }
 
-/// Initialisers run as the loader calls them: along needs, in a circle, with priorities inside a
+/// Initializers run as the loader calls them: along needs, in a circle, with priorities inside a
 /// library being the library's own affair.
 #[test]
-fn order_of_initialisation() {
+fn order_of_initialization() {
     let Some(bench) = Bench::new(&[]) else { return };
     let init =
         |n: u32| format!("int v{n}; __attribute__((constructor)) void i{n}(void) {{ v{n} = 1; }}");
@@ -206,13 +206,13 @@ fn order_of_initialisation() {
 
 fn in_order(program: &Path) {
     let graph = loader::load(program, &loader::Environment::default()).unwrap();
-    let simulated = loader::order::of_initialisation(&graph).into_iter();
+    let simulated = loader::order::of_initialization(&graph).into_iter();
     let simulated: Vec<_> = simulated.map(|index| &graph.modules[index]).collect();
     let named = |module: &&loader::Module| module.path.display().to_string();
     let simulated: Vec<String> = simulated.iter().map(named).collect();
-    // The loader says nothing of modules that have no initialisers, and calls the program's own
+    // The loader says nothing of modules that have no initializers, and calls the program's own
     // from its start code.
-    let real = initialised(program);
+    let real = initialized(program);
     let of_both: Vec<String> = simulated.into_iter().filter(|path| real.contains(path)).collect();
     assert_eq!(of_both, real, "{}", program.display());
     assert!(real.len() > 1);
@@ -237,7 +237,7 @@ impl Dice {
     }
 }
 
-/// Needs in whatever form: the loader and the simulator map and initialise in the same order, and
+/// Needs in whatever form: the loader and the simulator map and initialize in the same order, and
 /// bind a symbol that all libraries define to the same one.
 #[test]
 fn any_needs() {
@@ -331,9 +331,10 @@ fn environment() {
     assert!(loader::load(&program, &loader::Environment::default()).is_err());
 
     bench.library("libbefore.so", "int f(void) { return 2; }", &[]);
+    let preload = format!("{}:no-such-library.so", bench.path("libbefore.so").display());
     let environment = loader::Environment {
-        library_path: Some(other.display().to_string()),
-        preload: Some(format!("{}:no-such-library.so", bench.path("libbefore.so").display())),
+        library_path: Some(other.into_os_string()),
+        preload: Some(preload.into()),
         bind_now: true,
     };
     let graph = loader::load(&program, &environment).unwrap();

@@ -6,6 +6,8 @@ mod search_oracle;
 
 use loader::search::{SearchError, Searcher};
 use search_oracle::{Attempts, Case, both, both_fail, launch, library, program, simulate};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// A folder with folders in it.
@@ -69,8 +71,22 @@ fn the_environment_comes_between_rpath_and_runpath() {
     let rpath = "-Wl,-rpath,$ORIGIN/own";
     for (kind, winner) in [("-Wl,--disable-new-dtags", "own"), ("-Wl,--enable-new-dtags", "env")] {
         let main = program(&cc, root.path(), &["-Lown", "-lx", rpath, kind]);
-        let attempts = both(&Case { library_path: Some(path), ..Case::of(&main) });
+        let attempts = both(&Case { library_path: Some(path.as_ref()), ..Case::of(&main) });
         assert!(tried(&attempts, &root.path().join(winner).join("libx.so")), "{attempts:?}");
+    }
+}
+
+#[test]
+fn the_environment_may_name_folders_in_any_bytes() {
+    let Some(cc) = testkit::tool("cc") else { return };
+    let root = folder(&["plain"]);
+    library(&cc, &root.path().join("plain"), "libx.so", &[]);
+    let main = program(&cc, root.path(), &["-Lplain", "-lx"]);
+    let other = root.path().join(OsStr::from_bytes(b"caf\xe9"));
+    std::fs::rename(root.path().join("plain"), &other).unwrap();
+    // As it stands in the environment, and below a folder that a token stands for.
+    for path in [other.as_os_str(), OsStr::from_bytes(b"/nowhere:$ORIGIN/caf\xe9")] {
+        both(&Case { library_path: Some(path), ..Case::of(&main) });
     }
 }
 
@@ -83,9 +99,9 @@ fn an_empty_entry_is_the_current_folder() {
     let main = program(&cc, root.path(), &["-Lcwd", "-lx"]);
     let case = Case { folder: Some(&cwd), ..Case::of(&main) };
     for path in [":", "/nowhere:", ";", "../cwd/", "."] {
-        both(&Case { library_path: Some(path), ..case });
+        both(&Case { library_path: Some(path.as_ref()), ..case });
     }
-    both_fail(&Case { library_path: Some(""), ..case });
+    both_fail(&Case { library_path: Some("".as_ref()), ..case });
     let main = program(&cc, root.path(), &["-Lcwd", "-lx", "-Wl,-rpath,/nowhere:"]);
     both(&Case { program: &main, ..case });
 }

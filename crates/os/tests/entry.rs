@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// A tenth of a second in an initialiser, ten seconds in `main`.
+/// A tenth of a second in an initializer, ten seconds in `main`.
 const PROGRAM: &str = r#"
 #include <unistd.h>
-__attribute__((constructor)) static void initialise(void) { usleep(100000); }
+__attribute__((constructor)) static void initialize(void) { usleep(100000); }
 int main(void) { sleep(10); return 3; }
 "#;
 
@@ -52,7 +52,7 @@ fn build(folder: &Path, compiler: &str, name: &str, flags: &[&str]) -> Option<Pa
 }
 
 #[test]
-fn stops_before_the_programs_own_initialiser() {
+fn stops_before_the_programs_own_initializer() {
     let folder = folder();
     let cases: [(&str, &str, &[&str]); 6] = [
         ("gcc", "pie", &["-pie", "-fPIE"]),
@@ -64,14 +64,14 @@ fn stops_before_the_programs_own_initialiser() {
     ];
     for (compiler, name, flags) in cases {
         let Some(program) = build(folder.path(), compiler, name, flags) else { continue };
-        // glibc 2.34 and musl run the program's initialisers after its entry point.
+        // glibc 2.34 and musl run the program's initializers after its entry point.
         let launch = entered(&program);
         assert!(launch.total_us < 100_000.0, "{name}: {launch:?}");
     }
 }
 
 #[test]
-fn the_initialisers_of_libraries_count() {
+fn the_initializers_of_libraries_count() {
     let Some(cc) = testkit::tool("gcc") else { return };
     let folder = folder();
     let library =
@@ -84,12 +84,12 @@ fn the_initialisers_of_libraries_count() {
 }
 
 #[test]
-fn what_an_initialiser_has_started_is_ended_too() {
+fn what_an_initializer_has_started_is_ended_too() {
     let Some(cc) = testkit::tool("gcc") else { return };
     let folder = folder();
     let source = r#"
 #include <unistd.h>
-__attribute__((constructor)) static void initialise(void) {
+__attribute__((constructor)) static void initialize(void) {
     if (fork() == 0) { setsid(); if (fork() == 0) sleep(60); _exit(0); }
     usleep(100000);
 }"#;
@@ -112,7 +112,7 @@ fn the_first_entry_point_counts_where_a_library_executes_another_program() {
     let folder = folder();
     let source = r#"
 #include <unistd.h>
-__attribute__((constructor)) static void initialise(void) {
+__attribute__((constructor)) static void initialize(void) {
     usleep(100000);
     execl("/bin/sleep", "sleep", "10", (char *)0);
 }"#;

@@ -62,7 +62,7 @@ fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String])
     if index == 0 {
         return None;
     }
-    if module.image.first_initialised {
+    if module.image.first_initialized {
         return Some("it is initialized before all others (DF_1_INITFIRST)".to_owned());
     }
     cannot_be_merged(&module.image).or_else(|| carries(&module.image))

@@ -25,7 +25,7 @@ pub(crate) struct Functions {
 pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -> Functions {
     let mut functions = Functions::default();
     let alone = nothing_ends_outside(graph, layout);
-    for module in loader::order::of_initialisation(graph) {
+    for module in loader::order::of_initialization(graph) {
         let Some(member) = layout.member(module) else { continue };
         let one = |tag| single(member, tag);
         let array = |tag, size| array(member, fixups, tag, size);

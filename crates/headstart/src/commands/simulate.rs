@@ -73,7 +73,7 @@ fn simulation(graph: &Graph, relocated: &[Relocated], with_bindings: bool) -> Si
         interpreter: text(&graph.interpreter),
         modules: modules.collect(),
         search: graph.search,
-        initialised: loader::order::of_initialisation(graph).into_iter().map(path).collect(),
+        initialised: loader::order::of_initialization(graph).into_iter().map(path).collect(),
         total: relocated.iter().map(|module| module.work).sum(),
         bindings,
     }

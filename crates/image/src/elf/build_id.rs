@@ -1,3 +1,5 @@
+//! The build-id, which tells one build of a file from all others.
+
 use super::read::Elf;
 use crate::notes::{Budget, Notes};
 use object::elf;

@@ -1,3 +1,5 @@
+//! The dynamic table: what a loader reads first (gABI, chapter 5).
+
 use super::read::Elf;
 use crate::notes::{Notes, entries};
 use object::elf;

@@ -1,3 +1,5 @@
+//! What an image offers to others: its name, its hash tables, the versions that it defines.
+
 use super::dynamic::Dynamic;
 use super::imports::{next, versions};
 use super::read::Elf;

@@ -1,3 +1,5 @@
+//! What an image needs of others: libraries, search paths, versions.
+
 use super::dynamic::Dynamic;
 use super::read::Elf;
 use crate::notes::{Notes, entry};

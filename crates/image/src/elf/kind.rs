@@ -1,3 +1,5 @@
+//! What an image is for: a program, a library, a loader, an object file, a core dump.
+
 use super::layout::Layout;
 use super::read::Elf;
 use super::symbols;

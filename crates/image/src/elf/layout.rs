@@ -1,3 +1,5 @@
+//! Segments and sections, counted and measured.
+
 use super::read::Elf;
 use crate::notes::Notes;
 use model::{Interpreter, Relro};
@@ -73,8 +75,8 @@ impl Layout {
 
 /// Functions to run before and after `main`; fields as in [`model::ElfFacts`].
 pub(super) struct Functions {
-    pub(super) initialisers: u64,
-    pub(super) finalisers: u64,
+    pub(super) initializers: u64,
+    pub(super) finalizers: u64,
 }
 
 /// Counts by the sizes of the arrays: loaders call every entry.
@@ -85,10 +87,10 @@ pub(super) fn functions<H: FileHeader>(file: &Elf<'_, H>) -> Functions {
         let array = |tag| dynamic.get(tag).unwrap_or(0) / word;
         let one = |tag| u64::from(dynamic.get(tag).is_some_and(|address| address != 0));
         return Functions {
-            initialisers: (array(elf::DT_PREINIT_ARRAYSZ))
+            initializers: (array(elf::DT_PREINIT_ARRAYSZ))
                 .saturating_add(array(elf::DT_INIT_ARRAYSZ))
                 .saturating_add(one(elf::DT_INIT)),
-            finalisers: array(elf::DT_FINI_ARRAYSZ).saturating_add(one(elf::DT_FINI)),
+            finalizers: array(elf::DT_FINI_ARRAYSZ).saturating_add(one(elf::DT_FINI)),
         };
     }
     // A static program's start code finds the arrays by linker symbols; the sections hold them.
@@ -98,9 +100,9 @@ pub(super) fn functions<H: FileHeader>(file: &Elf<'_, H>) -> Functions {
         sizes.fold(0, u64::saturating_add)
     };
     let one = |name| u64::from(file.has_section(name));
-    let initialisers = array(&[elf::SHT_PREINIT_ARRAY, elf::SHT_INIT_ARRAY]);
+    let initializers = array(&[elf::SHT_PREINIT_ARRAY, elf::SHT_INIT_ARRAY]);
     Functions {
-        initialisers: initialisers.saturating_add(one(b".init")),
-        finalisers: array(&[elf::SHT_FINI_ARRAY]).saturating_add(one(b".fini")),
+        initializers: initializers.saturating_add(one(b".init")),
+        finalizers: array(&[elf::SHT_FINI_ARRAY]).saturating_add(one(b".fini")),
     }
 }

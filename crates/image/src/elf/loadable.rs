@@ -53,14 +53,14 @@ pub struct Loadable {
     pub bind_now: bool,
     /// Its libraries are not looked for in the cache and the system's folders (DF_1_NODEFLIB).
     pub no_default_folders: bool,
-    /// It is initialised before all others (DF_1_INITFIRST).
-    pub first_initialised: bool,
+    /// It is initialized before all others (DF_1_INITFIRST).
+    pub first_initialized: bool,
     /// It is a program (not a library that could be loaded beside one): ET_EXEC, or DF_1_PIE.
     pub program: bool,
     /// Another image stands before it where symbols are looked for (DT_FILTER, DT_AUXILIARY).
     pub filters: bool,
     /// Functions to call before and after the program.
-    pub initialises: bool,
+    pub initializes: bool,
     /// ET_EXEC: its addresses are fixed.
     pub fixed: bool,
     /// Where a program begins.

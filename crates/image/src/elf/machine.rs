@@ -1,3 +1,5 @@
+//! Names of machines.
+
 use object::elf;
 use object::elf::Machine;
 

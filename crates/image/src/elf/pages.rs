@@ -1,3 +1,5 @@
+//! Sets of pages, for counting those that relocations write to.
+
 /// Numbers of runs held before they are sorted and repeated ones dropped.
 const COMPACT_AT: usize = 1 << 16;
 

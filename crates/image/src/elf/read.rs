@@ -1,3 +1,5 @@
+//! Headers of files of both classes and byte orders, through `object`.
+
 use super::dynamic::Dynamic;
 use crate::notes::Notes;
 use object::elf;

@@ -1,3 +1,5 @@
+//! Relocations counted by what they ask of a loader.
+
 use super::counts::{Counts, Layout};
 use super::read::Elf;
 use super::relocation_types::{self, Class};

@@ -1,3 +1,5 @@
+//! Dynamic symbols, counted.
+
 use super::read::Elf;
 use crate::notes::{Budget, Notes, entries, entry};
 use object::elf;

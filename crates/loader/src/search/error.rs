@@ -1,3 +1,5 @@
+//! Why a library is not found.
+
 use std::path::PathBuf;
 
 /// Why a library is not found.

@@ -4,7 +4,6 @@
 use super::Trail;
 use super::header::Verdict;
 use super::tokens::Tokens;
-use model::text;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -37,12 +36,12 @@ pub(super) struct Rejected {
 
 /// The folders of a search path, each once, without those that stand for nothing. Separators are
 /// `:` and the `also`.
-pub(super) fn split(path: &str, also: &[u8], tokens: Tokens<'_>) -> Vec<Folder> {
+pub(super) fn split(path: &OsStr, also: &[u8], tokens: Tokens<'_>) -> Vec<Folder> {
     let mut folders = Vec::new();
     if path.is_empty() {
         return folders;
     }
-    for part in text::name(path).as_bytes().split(|byte| *byte == b':' || also.contains(byte)) {
+    for part in path.as_bytes().split(|byte| *byte == b':' || also.contains(byte)) {
         let mut folder = tokens.expand(part);
         if folder.is_empty() && !part.is_empty() {
             continue;

@@ -1,3 +1,5 @@
+//! The tokens of search paths and names: `$ORIGIN`, `$LIB`, `$PLATFORM`.
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The log of a launch with everything bound at start; up to the first initialiser, where
+/// The log of a launch with everything bound at start; up to the first initializer, where
 /// bindings are those of the loader and not of dlopen.
 pub fn log(program: &Path, what: &str, library_path: Option<&Path>) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -32,8 +32,8 @@ pub fn bindings(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound> 
     before.filter_map(bound).collect()
 }
 
-/// Paths in the order in which the loader calls their initialisers.
-pub fn initialised(program: &Path) -> Vec<String> {
+/// Paths in the order in which the loader calls their initializers.
+pub fn initialized(program: &Path) -> Vec<String> {
     let log = log(program, "files", None);
     // What comes later the program opens itself.
     let before = log.lines().take_while(|line| !line.contains("initialize program: "));
@@ -55,7 +55,7 @@ pub fn listed(program: &Path) -> Vec<String> {
 
 /// What the simulator binds.
 pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound> {
-    let library_path = library_path.map(|path| path.display().to_string());
+    let library_path = library_path.map(|path| path.as_os_str().to_owned());
     let environment = loader::Environment { library_path, bind_now: true, preload: None };
     let graph = loader::load(program, &environment).unwrap();
     let path = |index: usize| graph.modules[index].path.display().to_string();

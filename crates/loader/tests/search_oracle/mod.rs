@@ -4,7 +4,10 @@
 use image::elf::Loadable;
 use loader::search::{Cache, Requester, SearchError, Searcher};
 use model::simulation::SearchWork;
+use model::text;
 use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,7 +15,7 @@ use std::process::Command;
 #[derive(Clone, Copy)]
 pub struct Case<'a> {
     pub program: &'a Path,
-    pub library_path: Option<&'a str>,
+    pub library_path: Option<&'a OsStr>,
     pub preload: Option<&'a str>,
     /// Where it is launched; the folder of the test otherwise.
     pub folder: Option<&'a Path>,
@@ -70,18 +73,22 @@ pub fn launch(case: &Case<'_>) -> (String, Attempts) {
     }
     command.arg("-i").args(["LD_DEBUG=libs", "LC_ALL=C"]);
     case.folder.map(|folder| command.current_dir(folder));
-    case.library_path.map(|path| command.arg(format!("LD_LIBRARY_PATH={path}")));
+    case.library_path.map(|path| {
+        let mut variable = OsString::from("LD_LIBRARY_PATH=");
+        variable.push(path);
+        command.arg(variable)
+    });
     case.preload.map(|names| command.arg(format!("LD_PRELOAD={names}")));
     command.arg(case.program).arg("--version");
     let output = command.output().unwrap();
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let words = text::text(OsStr::from_bytes(&output.stderr));
     let mut attempts = Attempts::new();
     let mut name = String::new();
     for line in words.lines() {
         if let Some((_, rest)) = line.split_once("find library=") {
             name = rest.split(" [").next().unwrap_or_default().to_owned();
         } else if let Some((_, path)) = line.split_once("trying file=") {
-            attempts.push((name.clone(), path.into()));
+            attempts.push((name.clone(), text::name(path).into()));
         }
         if line.contains("calling init:") {
             break;

@@ -37,8 +37,8 @@ pub fn keep(graph: &Graph, precedence: &mut Precedence) {
 /// Indices of modules with constructors or destructors, in the order in which they are called;
 /// the program, always the last, is not among them.
 pub fn of(graph: &Graph) -> Vec<usize> {
-    let order = loader::order::of_initialisation(graph);
-    let has = |&index: &usize| index != 0 && graph.modules[index].image.initialises;
+    let order = loader::order::of_initialization(graph);
+    let has = |&index: &usize| index != 0 && graph.modules[index].image.initializes;
     order.into_iter().filter(has).collect()
 }
 

@@ -23,7 +23,7 @@ pub fn run() -> Vec<Check> {
         processor::clock(),
         processor::affinity(),
         quota::quota(),
-        kernel::address_randomisation(),
+        kernel::address_randomization(),
         kernel::huge_pages(),
         storage::read_ahead(),
         storage::drop_caches(),

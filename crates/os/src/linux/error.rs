@@ -1,3 +1,5 @@
+//! Why a program cannot be launched, in words that name the next step.
+
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;

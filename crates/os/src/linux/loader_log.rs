@@ -1,7 +1,7 @@
 //! The dynamic loader's own account of a launch (`LD_DEBUG`), with kernel time stamps.
 //!
 //! The child's stderr is one end of a datagram socket pair: each message of the loader arrives
-//! on its own, stamped by the kernel when it was sent (SO_TIMESTAMPNS) and labelled with its
+//! on its own, stamped by the kernel when it was sent (SO_TIMESTAMPNS) and labeled with its
 //! sender (SCM_CREDENTIALS). The sender waits when the socket is full, so nothing is lost.
 //!
 //! musl, static programs and set-user-id programs ignore `LD_DEBUG`: their log is empty.

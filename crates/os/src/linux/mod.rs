@@ -1,3 +1,5 @@
+//! Launching, tracing and counting on Linux.
+
 pub mod attend;
 pub mod cache;
 pub mod checks;

@@ -1,3 +1,5 @@
+//! Why Wine cannot be used.
+
 use crate::LaunchError;
 use std::io;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! Wine started and ended.
+
 use super::*;
 use crate::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
 use crate::processes;

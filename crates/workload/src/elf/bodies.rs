@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::plt;
 use super::program::{self, BEFORE_ENTRY, FRAME_BYTES};
 
-/// A library of functions. Each stores its address in its globals, which are initialised with it
+/// A library of functions. Each stores its address in its globals, which are initialized with it
 /// too, and returns its number.
 pub(super) struct Functions {
     pub(super) count: u32,

@@ -1,3 +1,5 @@
+//! A program of classes with virtual functions.
+
 use super::bytes::Bytes;
 use super::code::Code;
 use super::image::{Body, Sizes, relative};

@@ -1,3 +1,5 @@
+//! Programs and libraries that depend on each other in a given shape.
+
 use super::bodies::{Calls, Functions, Opens};
 use super::image::{Export, Image, Place};
 use super::{EXPORT_BYTES, IMPORT_BYTES, ORIGIN, library_of};

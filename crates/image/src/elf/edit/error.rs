@@ -1,3 +1,5 @@
+//! Why an ELF file is not rewritten.
+
 use crate::elf::Payload;
 
 /// Why an image is not rewritten. The file's name is the caller's to add.

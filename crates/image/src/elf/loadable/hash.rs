@@ -1,3 +1,5 @@
+//! The hash tables through which symbols are found (DT_GNU_HASH, DT_HASH).
+
 use super::{ENDIAN, Endian, Loadable};
 use crate::notes::entries;
 use object::U32;

@@ -1,3 +1,5 @@
+//! Finding the tables of an image in its file.
+
 use super::hash::Hash;
 use super::{Bytes, ENDIAN, Endian, Loadable, Segment, Tables, versions};
 use crate::ImageError;
@@ -54,10 +56,10 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
             || flag(spec::DF_BIND_NOW.0)
             || flag_1(spec::DF_1_NOW.0),
         no_default_folders: flag_1(spec::DF_1_NODEFLIB.0),
-        first_initialised: flag_1(spec::DF_1_INITFIRST.0),
+        first_initialized: flag_1(spec::DF_1_INITFIRST.0),
         filters: has(&[spec::DT_FILTER, spec::DT_AUXILIARY]),
         program: header.e_type(ENDIAN) == spec::ET_EXEC || flag_1(spec::DF_1_PIE.0),
-        initialises: has(&[spec::DT_INIT, spec::DT_FINI])
+        initializes: has(&[spec::DT_INIT, spec::DT_FINI])
             || [spec::DT_INIT_ARRAYSZ, spec::DT_FINI_ARRAYSZ, spec::DT_PREINIT_ARRAYSZ]
                 .into_iter()
                 .any(|tag| dynamic.get(tag).is_some_and(|size| size > 0)),

@@ -1,3 +1,5 @@
+//! The relocations that a loader applies, one by one.
+
 use super::{ENDIAN, Endian, Loadable};
 pub use crate::elf::Class;
 use crate::notes::entries;

@@ -1,3 +1,5 @@
+//! The dynamic symbols, one by one.
+
 use super::{ENDIAN, Endian, Loadable};
 use crate::notes::entries;
 use object::elf;

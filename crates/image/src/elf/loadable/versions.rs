@@ -1,3 +1,5 @@
+//! The versions of symbols that an image defines and asks for.
+
 use super::Loadable;
 use super::{ENDIAN, Endian};
 use crate::elf::{Elf64, next, table_of_versions};

@@ -6,7 +6,7 @@ use model::Check;
 const ADDR_NO_RANDOMIZE: u64 = 0x0004_0000;
 
 /// Whether addresses differ from launch to launch, as they do for users.
-pub(super) fn address_randomisation() -> Check {
+pub(super) fn address_randomization() -> Check {
     let personality = read("/proc/self/personality").ok();
     let personality = personality.and_then(|text| u64::from_str_radix(&text, 16).ok());
     let switched_off = personality.is_some_and(|bits| bits & ADDR_NO_RANDOMIZE != 0);

@@ -16,21 +16,21 @@ pub(super) fn activity() -> [Check; 2] {
     let before = processes();
     let sample = host::activity(SAMPLE);
     let cpus = f64::from(host::machine().cpus);
-    let (neighbours, steal) = match sample {
+    let (neighbors, steal) = match sample {
         Err(error) => {
             let unknown =
                 |effect| Outcome::unknown(format!("/proc/stat: {}", words(&error)), effect);
             (unknown(NOISY), unknown("the host may give CPU time to other virtual machines"))
         }
         Ok(found) => (
-            neighbours(found.others, cpus, &busiest(&before, &processes())),
+            neighbors(found.others, cpus, &busiest(&before, &processes())),
             steal(found.steal / cpus),
         ),
     };
-    [neighbours.named("neighbors"), steal.named("steal")]
+    [neighbors.named("neighbors"), steal.named("steal")]
 }
 
-fn neighbours(busy: f64, cpus: f64, busiest: &[String]) -> Outcome {
+fn neighbors(busy: f64, cpus: f64, busiest: &[String]) -> Outcome {
     let names = match busiest {
         [] => String::new(),
         names => format!(" (most: {})", names.join(", ")),
@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn judges_by_share_of_the_machine() {
-        assert_eq!(neighbours(0.1, 4.0, &[]).state, CheckState::Good);
-        assert_eq!(neighbours(0.4, 4.0, &[]).state, CheckState::Note);
-        let busy = neighbours(2.0, 4.0, &["cc 5".to_owned()]);
+        assert_eq!(neighbors(0.1, 4.0, &[]).state, CheckState::Good);
+        assert_eq!(neighbors(0.4, 4.0, &[]).state, CheckState::Note);
+        let busy = neighbors(2.0, 4.0, &["cc 5".to_owned()]);
         assert_eq!(busy.state, CheckState::Warning);
         assert!(busy.found.contains("cc 5"));
         assert_eq!(steal(0.05).state, CheckState::Warning);

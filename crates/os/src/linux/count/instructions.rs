@@ -18,7 +18,7 @@ const COUNTS: &str = "counts";
 const LOG: &str = "log";
 
 /// Launches `command` under valgrind and counts the user-mode instructions of all its processes:
-/// the loader's, the initialisers' and the program's own. stdin, stdout and stderr are
+/// the loader's, the initializers' and the program's own. stdin, stdout and stderr are
 /// `/dev/null`.
 ///
 /// Valgrind preloads a small library of its own, a constant addition. An image that is replaced

@@ -1,3 +1,5 @@
+//! Page faults of real launches.
+
 use super::*;
 use crate::linux::program::resolve;
 use model::MemoryChange;

@@ -1,3 +1,5 @@
+//! Which kind of file system a folder is on.
+
 use std::io;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Launches that are complete when the program's own code begins, at AT_ENTRY.
 //!
 //! Until then the kernel and the loader have worked: exec, mapping, relocation, the libraries'
-//! initialisers. What counts is the first image that reaches its entry point: a script's
+//! initializers. What counts is the first image that reaches its entry point: a script's
 //! interpreter; a program that executes another one later, not the other. A program started
 //! through its loader by hand begins with the loader.
 //!

@@ -17,7 +17,7 @@ use model::{Command, LoaderLine, Reading};
 pub struct ProcessStatistics {
     /// Process.
     pub pid: u32,
-    /// When the account was printed, since the start of the launch: just before initialisers.
+    /// When the account was printed, since the start of the launch: just before initializers.
     pub printed_at_us: f64,
     /// From the loader's first instruction to the printing.
     pub total_us: f64,

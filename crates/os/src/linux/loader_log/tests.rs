@@ -1,3 +1,5 @@
+//! Logs of real loaders.
+
 use super::*;
 use crate::linux::program::resolve;
 use std::path::Path;
@@ -16,7 +18,7 @@ fn place(log: &LoaderLog, start: &str, part: &str) -> usize {
 }
 
 #[test]
-fn records_mapping_relocation_and_initialisers_of_libraries_in_order() {
+fn records_mapping_relocation_and_initializers_of_libraries_in_order() {
     let Some(cc) = testkit::tool("cc") else { return };
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
@@ -35,8 +37,8 @@ fn records_mapping_relocation_and_initialisers_of_libraries_in_order() {
     for name in ["libone.so", "libtwo.so", "libthree.so"] {
         let mapped = place(&log, "file=", &format!("{name} [0];  generating link map"));
         let relocated = place(&log, "relocation processing:", name);
-        let initialised = place(&log, "calling init:", name);
-        assert!(mapped < relocated && relocated < initialised, "{name}: {:#?}", log.lines);
+        let initialized = place(&log, "calling init:", name);
+        assert!(mapped < relocated && relocated < initialized, "{name}: {:#?}", log.lines);
     }
     place(&log, "transferring control:", "program");
     assert!(log.lines.iter().all(|line| line.pid == log.pid));

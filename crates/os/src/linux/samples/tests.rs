@@ -1,3 +1,5 @@
+//! Samples of a real program.
+
 use super::*;
 use crate::linux::program::resolve;
 use std::time::Duration;
