@@ -1,4 +1,4 @@
-use image::reasons::{in_the_way, unread, unwritten};
+use files::reasons::{in_the_way, unread, unwritten};
 use std::path::PathBuf;
 
 /// Why there is no bundle.

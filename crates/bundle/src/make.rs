@@ -17,7 +17,7 @@ use crate::write::product;
 use crate::write::publish;
 use crate::write::spare;
 use crate::write::workplace::{Workplace, temporary};
-use image::apply::{Privilege, privilege};
+use files::{Privilege, privilege};
 use image::elf::Loadable;
 use loader::{Environment, Graph};
 use model::bundle::BundleManifest;

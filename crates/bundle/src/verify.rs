@@ -12,8 +12,8 @@ use crate::write::ownership::Manifests;
 use crate::write::product;
 use crate::write::spare::SPARE;
 use crate::write::workplace;
+use files::reasons;
 use image::elf::Loadable;
-use image::reasons;
 use loader::Environment;
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleProduct, BundleVerification, ChangeKind,

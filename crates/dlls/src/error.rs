@@ -2,8 +2,8 @@
 
 use crate::rebase::{DatabaseError, LayoutError};
 use crate::signature::Signatures;
+use files::WriteError;
 use image::ImageError;
-use image::apply::ApplyError;
 use std::path::PathBuf;
 
 /// Why a file is not rewritten.
@@ -90,7 +90,7 @@ pub enum RewriteError {
     Image(#[from] ImageError),
     /// A file cannot be written.
     #[error(transparent)]
-    Apply(#[from] ApplyError),
+    Apply(#[from] WriteError),
     /// One file is named twice.
     #[error("{}", named_twice(first, second))]
     NamedTwice {

@@ -9,8 +9,8 @@ pub use wording::{unkept, verb};
 
 use bundle::BundleError;
 use dlls::rebase::DatabaseError;
+use files::WriteError;
 use image::ImageError;
-use image::apply::ApplyError;
 use lab::LabError;
 use loader::GraphError;
 use optimize::{LinkError, OptimizeError};
@@ -82,7 +82,7 @@ const KNOWN: [AsKnown; 17] = [
     as_known::<WorkloadError>,
     as_known::<GraphError>,
     as_known::<ImageError>,
-    as_known::<ApplyError>,
+    as_known::<WriteError>,
     as_known::<DatabaseError>,
     as_known::<BundleError>,
     as_known::<LinkError>,

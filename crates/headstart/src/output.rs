@@ -3,9 +3,9 @@
 use crate::args::Look;
 use crate::exit::{self, FileError};
 use anyhow::Result;
+use files::Permit;
 use lab::Series;
 use report::Style;
-use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
@@ -145,26 +145,8 @@ pub fn write_file(path: &Path, text: &str) -> Result<()> {
         return Ok(std::fs::write(path, text).map_err(failed)?);
     }
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mode = real.metadata().map(|data| data.permissions().mode() & 0o777).ok();
-    Ok(replace(&real, text, mode).map_err(failed)?)
-}
-
-/// The error without the name of the temporary file, which nobody has asked for.
-fn unnamed(error: std::io::Error) -> std::io::Error {
-    // An error of the system itself has no other inside.
-    if error.get_ref().is_none() { error } else { error.kind().into() }
-}
-
-/// Temporary file, fsync, rename. `mode` is that of the file that is there.
-fn replace(path: &Path, text: &str, mode: Option<u32>) -> std::io::Result<()> {
-    // As of any file that a user creates; the umask is taken off.
-    let permissions = Permissions::from_mode(mode.unwrap_or(0o666));
-    let mut builder = tempfile::Builder::new();
-    let file = builder.prefix(".headstart-").permissions(permissions);
-    let mut file = file.tempfile_in(folder_of(path)).map_err(unnamed)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map(drop).map_err(|error| error.error)
+    let written = files::write_over(&real, text.as_bytes(), Permit::Created(0o666));
+    Ok(written.map_err(|error| failed(error.into()))?)
 }
 
 #[cfg(test)]

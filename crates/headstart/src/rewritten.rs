@@ -7,7 +7,7 @@ use crate::progress::Files;
 use crate::refusals;
 use anyhow::Result;
 use dlls::rewrite::{self, KeptRecord, RewrittenFile};
-use image::apply::ApplyError;
+use files::WriteError;
 use model::figures::{count, plural};
 use report::Style;
 use report::dll_set::SetRow;
@@ -123,12 +123,12 @@ pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
     restored.kept.map(|_| code).map_err(refusals::told)
 }
 
-fn not_restored(mut failed: Vec<ApplyError>, restored: usize) -> Result<ExitCode> {
+fn not_restored(mut failed: Vec<WriteError>, restored: usize) -> Result<ExitCode> {
     match (failed.len(), restored) {
         (0, _) => Ok(ExitCode::SUCCESS),
         (1, 0) => Err(failed.swap_remove(0).into()),
         (more, _) => {
-            let reasons: Vec<String> = failed.iter().map(ApplyError::reason).collect();
+            let reasons: Vec<String> = failed.iter().map(WriteError::reason).collect();
             let not = plural(more as u64, "file was not restored", "files were not restored");
             let done = plural(restored as u64, "other file was", "other files were");
             let reasons = reasons.join("\n  ");

@@ -243,7 +243,7 @@ fn killed_at_any_moment_every_file_is_whole() {
     let database = folder.path().join("rebase.json");
     assert!(run(&words(&["--out", text(&reference)], &files)).status.success());
     let mut kills = 0;
-    for call in ["write", "fsync", "linkat", "rename"] {
+    for call in ["write", "fsync", "linkat", "renameat2"] {
         for time in 1.. {
             let out = folder.path().join("out");
             let moment = format!("{call}:signal=SIGKILL:when={time}");

@@ -112,7 +112,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
     let new = fs::read(&program).unwrap();
     for (verb, before) in [("--in-place", &old), ("--undo", &new)] {
         let mut kills = Vec::new();
-        for call in ["write", "fchmod", "fsync", "linkat", "unlink", "rename", "utimensat"] {
+        for call in ["write", "fchmod", "fsync", "linkat", "unlinkat", "renameat2", "utimensat"] {
             for time in 1.. {
                 let moment = format!("{call}:signal=SIGKILL:when={time}");
                 prepare(&program, before, verb, &old);
@@ -135,7 +135,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
                 assert!(says_here(&program));
             }
         }
-        let needed = ["write", "fsync", "linkat", "unlink", "rename"];
+        let needed = ["write", "fsync", "linkat", "unlinkat", "renameat2"];
         assert!(needed.iter().all(|call| kills.contains(call)), "{verb}: {kills:?}");
     }
 }

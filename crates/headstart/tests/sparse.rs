@@ -101,7 +101,7 @@ fn in_place_and_back_the_hole_stays() {
     let most = run(folder.path(), &["elf", "relr", "--in-place", file]);
     assert!(most > 0 && most < MOST_KIB, "{most} KiB of memory");
     assert!(taken(&program) < 1 << 20 && says_here(&program));
-    let undo = image::apply::undo_file(&program);
+    let undo = files::undo_file(&program);
     assert!(undo.metadata().unwrap().len() < 1 << 20, "what was replaced, and no more");
     let most = run(folder.path(), &["elf", "relr", "--undo", file]);
     assert!(most > 0 && most < MOST_KIB, "{most} KiB of memory");

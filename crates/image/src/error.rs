@@ -82,7 +82,7 @@ pub enum ImageError {
 }
 
 fn unopened(path: &std::path::Path, source: &std::io::Error) -> String {
-    let found = crate::reasons::unread(path, source);
+    let found = files::reasons::unread(path, source);
     match source.kind() {
         std::io::ErrorKind::NotFound if !found.contains(';') => format!("{found}; check the path"),
         _ => found,

@@ -1,6 +1,6 @@
 //! Functions by the code that belongs to them.
 
-use crate::{ImageError, elf, file};
+use crate::{ImageError, elf};
 use std::path::{Path, PathBuf};
 
 /// Where Debian and others install the symbols that they strip from programs.
@@ -42,9 +42,9 @@ pub fn functions(
     let name = path.to_string_lossy();
     let debug = |build_id: &str| {
         let path = debug_file(debug_folder, build_id)?;
-        file::map(&path).ok().flatten().map(|(_, bytes)| bytes)
+        crate::map(&path).ok().flatten().map(|(_, bytes)| bytes)
     };
-    match file::map(path)? {
+    match crate::map(path)? {
         Some((_, bytes)) => elf::placed(&name, &bytes, debug, offsets),
         None => functions_of(&name, &[], None, offsets),
     }
@@ -75,7 +75,7 @@ pub(crate) fn debug_file(folder: &Path, build_id: &str) -> Option<PathBuf> {
 /// # Errors
 /// The file cannot be read.
 pub fn code(path: &Path, offset: u64, length: u64) -> Result<Vec<u8>, ImageError> {
-    let Some((_file, bytes)) = file::map(path)? else { return Ok(Vec::new()) };
+    let Some((_file, bytes)) = crate::map(path)? else { return Ok(Vec::new()) };
     let all = bytes.len() as u64;
     let range = offset.min(all) as usize..offset.saturating_add(length).min(all) as usize;
     Ok(bytes.get(range).unwrap_or(&[]).to_vec())

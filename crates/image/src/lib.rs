@@ -4,27 +4,23 @@
 //! [`problems`](model::ImageFacts::problems), never a panic, and time and memory stay in
 //! proportion to the file's size.
 
-pub mod apply;
-mod edited;
 pub mod elf;
 mod error;
-mod file;
 mod functions;
 pub mod identify;
 mod lines;
 mod notes;
-mod overlay;
 pub mod pe;
-pub mod reasons;
 pub mod unwind;
 
-pub use edited::Edited;
 pub use error::ImageError;
-pub use file::Stamp;
 pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_of};
 pub use lines::{Line, lines};
 
+use files::MapError;
+use memmap2::Mmap;
 use model::{ElfFacts, ImageFacts, PeFacts};
+use std::fs::File;
 use std::path::Path;
 
 /// Static facts of the image file at `path`, which is mapped read-only.
@@ -33,7 +29,7 @@ use std::path::Path;
 /// The file cannot be read, is not a regular file, or is neither ELF nor PE.
 pub fn facts(path: &Path) -> Result<ImageFacts, ImageError> {
     let name = path.to_string_lossy();
-    match file::map(path)? {
+    match map(path)? {
         Some((_, bytes)) if is_pe(&bytes) => Ok(pe_facts(pe::facts_of(&name, &bytes)?)),
         Some((file, bytes)) if is_elf(&bytes) => {
             elf::facts_of_file(&name, &bytes, Some(&file)).map(elf_facts)
@@ -41,6 +37,14 @@ pub fn facts(path: &Path) -> Result<ImageFacts, ImageError> {
         Some((_, bytes)) => Err(not_an_image(&name, &bytes)),
         None => Err(not_an_image(&name, &[])),
     }
+}
+
+/// A regular file and its bytes, mapped read-only; `None` for an empty one.
+fn map(path: &Path) -> Result<Option<(File, Mmap)>, ImageError> {
+    files::map(path).map_err(|error| match error {
+        MapError::Io(source) => ImageError::Io { path: path.to_owned(), source },
+        MapError::NotAFile(found) => ImageError::NotAFile { path: path.to_owned(), found },
+    })
 }
 
 fn not_an_image(name: &str, bytes: &[u8]) -> ImageError {

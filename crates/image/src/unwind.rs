@@ -1,7 +1,6 @@
 //! From a function to its caller, by the unwind table of its file (`.eh_frame`; LSB 5.0, chapter
 //! 10.6). This is how exceptions find their handlers, so nearly every file has it.
 
-use crate::file;
 use addr2line::gimli;
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, Register, RegisterRule,
@@ -64,7 +63,7 @@ impl Unwinder {
 
 impl Table {
     fn read(path: &Path) -> Option<Table> {
-        let (_, bytes) = file::map(path).ok()??;
+        let (_, bytes) = crate::map(path).ok()??;
         let file = object::File::parse(&*bytes).ok()?;
         if file.architecture() != object::Architecture::X86_64 {
             return None;

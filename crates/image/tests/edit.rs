@@ -31,8 +31,9 @@ fn with_needs(path: &Path) -> Vec<u8> {
     let mut entries = edit.dynamic().to_vec();
     entries.splice(0..0, [(spec::DT_NEEDED, name); 20]);
     edit.set_dynamic(entries);
-    let edited = edit.finish().unwrap();
-    assert!(edited.new_segment());
+    let finished = edit.finish().unwrap();
+    assert!(finished.new_segment);
+    let edited = finished.edited;
     let new = Loadable::from_bytes("edited", edited.to_bytes()).unwrap();
     assert_eq!(new.needed.iter().filter(|name| *name == "libm.so.6").count(), 20);
     edited.to_bytes()

@@ -3,6 +3,7 @@
 //! launch under way.
 
 use crate::{FolderRemedy, LabError, Series};
+use files::{Lock, Permit, WriteError};
 use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted_path};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 const EXPERIMENT: &str = "experiment.json";
 const LAUNCHES: &str = "launches.jsonl";
+const PERMIT: Permit = Permit::Created(0o666);
 /// What `headstart explain` adds to its run.
 const EXPLANATION: &str = "explanation.json";
 
@@ -31,6 +33,7 @@ impl Samples for Vec<Sample> {
 pub struct RunFolder {
     path: PathBuf,
     launches: File,
+    _lock: Option<Lock>,
 }
 
 impl RunFolder {
@@ -66,9 +69,10 @@ impl RunFolder {
                 remedy: other("use a new or an empty folder"),
             });
         }
-        write_new(&file, &bytes(&file, experiment)?).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => occupied(),
-            _ => problem(&file, &error, another()),
+        let written = files::write_new(&file, &bytes(&file, experiment)?, PERMIT);
+        written.map_err(|error| match error {
+            WriteError::Exists(_) => occupied(),
+            error => problem(&file, &error.into(), another()),
         })?;
         Self::open_launches(path)
     }
@@ -102,15 +106,13 @@ impl RunFolder {
     /// Writes another file of the run, whole or not at all.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
         let file = self.path.join(name);
-        write_atomically(&file, bytes)
-            .map_err(|error| problem(&file, &error, FolderRemedy::FreeSpace))
+        replace(&file, bytes)
     }
 
     /// Replaces what the run is to measure: a run that goes on may be made longer.
     pub fn write_experiment(&self, experiment: &Experiment) -> Result<(), LabError> {
         let file = self.path.join(EXPERIMENT);
-        write_atomically(&file, &bytes(&file, experiment)?)
-            .map_err(|error| problem(&file, &error, FolderRemedy::FreeSpace))
+        replace(&file, &bytes(&file, experiment)?)
     }
 
     /// Removes the run as [`RunFolder::create`] made it. Other files in the folder stay.
@@ -128,23 +130,22 @@ impl RunFolder {
             .append(true)
             .open(&file)
             .map_err(|error| problem(&file, &error, FolderRemedy::WritableOrAnother))?;
-        // Where a file system has no locks, nothing is known of others.
-        if let Err(TryLockError::WouldBlock) = launches.try_lock() {
-            return Err(LabError::Folder {
-                path: path.to_owned(),
-                problem: "another headstart adds launches to this run".to_owned(),
-                remedy: other("wait until that has ended"),
-            });
-        }
-        Ok(RunFolder { path: path.to_owned(), launches })
-    }
-}
-
-impl Drop for RunFolder {
-    /// Closing the file is not enough: a process that another thread starts has it open as well
-    /// until it runs its program, and keeps the lock so long (`flock(2)`).
-    fn drop(&mut self) {
-        let _ = self.launches.unlock();
+        let same = launches
+            .try_clone()
+            .map_err(|error| problem(&file, &error, FolderRemedy::FreeSpace))?;
+        let lock = match Lock::now(same) {
+            Ok(lock) => Some(lock),
+            Err(TryLockError::WouldBlock) => {
+                return Err(LabError::Folder {
+                    path: path.to_owned(),
+                    problem: "another headstart adds launches to this run".to_owned(),
+                    remedy: other("wait until that has ended"),
+                });
+            }
+            // Where a file system has no locks, nothing is known of others.
+            Err(TryLockError::Error(_)) => None,
+        };
+        Ok(RunFolder { path: path.to_owned(), launches, _lock: lock })
     }
 }
 
@@ -190,6 +191,11 @@ fn problem(path: &Path, error: &io::Error, remedy: FolderRemedy) -> LabError {
 
 fn other(remedy: &str) -> FolderRemedy {
     FolderRemedy::Other(remedy.to_owned())
+}
+
+fn replace(file: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    let written = files::write_over(file, bytes, PERMIT);
+    written.map_err(|error| problem(file, &error.into(), FolderRemedy::FreeSpace))
 }
 
 fn bytes(file: &Path, experiment: &Experiment) -> Result<Vec<u8>, LabError> {
@@ -257,35 +263,6 @@ fn parse(line: &[u8], experiment: &Experiment) -> Result<Sample, String> {
     Ok(sample)
 }
 
-/// Writes a file that does not exist yet, whole or not at all; `AlreadyExists` where it does.
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().permissions(public()).tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map(|_| ()).map_err(|error| error.error)
-}
-
-/// As of any file that a user creates; the umask is taken off.
-fn public() -> fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
-}
-
-/// Temporary file, fsync, rename.
-fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = path.with_extension("tmp");
-    let result = File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    });
-    if result.is_err() {
-        // The error that matters is the one above; a temporary file left behind is only untidy.
-        let _ = fs::remove_file(&temporary);
-    }
-    result
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,7 +289,7 @@ mod tests {
             testkit::skip("there is no /dev/full");
             return;
         };
-        let mut run = RunFolder { path: PathBuf::from("run"), launches };
+        let mut run = RunFolder { path: PathBuf::from("run"), launches, _lock: None };
         let text = run.append(&sample()).unwrap_err().to_string();
         for part in ["run/launches.jsonl", "No space left", "free some space", "continue"] {
             assert!(text.contains(part), "{text}");

@@ -12,9 +12,9 @@ pub(crate) mod tokens;
 pub use cache::Cache;
 pub use error::SearchError;
 
+use files::reasons::unread;
 use folders::{Folder, Folders, Rejected};
 use header::Verdict;
-use image::reasons::unread;
 use machine::Machine;
 use model::simulation::SearchWork;
 use model::text;

@@ -1,8 +1,7 @@
 //! A program's copy in another folder, for optimisations that change one file.
 
 use crate::{Built, Declined, NotBuilt, Program};
-use image::Edited;
-use image::apply;
+use files::Edited;
 use image::elf::Loadable;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -32,6 +31,6 @@ pub(crate) fn write(
     notes.push(NOTE.to_owned());
     let run = folder.join(program.path.file_name().unwrap_or_default());
     let mode = program.file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
-    apply::write_new_edited(&run, edited, &program.file, mode)?;
+    files::write_new_edited(&run, edited, &program.file, mode)?;
     Ok(Built { run, replaced: vec![program.file.clone()], notes, ..Built::default() })
 }

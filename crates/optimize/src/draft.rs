@@ -1,8 +1,8 @@
 //! A new file that nobody sees before it is whole and proved.
 
 use crate::LinkError;
-use image::Edited;
-use image::apply::{self, ApplyError};
+use files::Edited;
+use files::WriteError;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
@@ -24,7 +24,7 @@ impl Draft {
     /// There is another file, the folder cannot be written, or is full.
     pub fn write(edited: &Edited<'_>, original: &Path, target: &Path) -> Result<Draft, LinkError> {
         if target.symlink_metadata().is_ok() && !same(target, original) {
-            return Err(ApplyError::Exists(target.to_owned()).into());
+            return Err(WriteError::Exists(target.to_owned()).into());
         }
         let failed = LinkError::io(target);
         let folder = match target.parent() {
@@ -33,7 +33,7 @@ impl Draft {
         };
         let file =
             tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder).map_err(&failed)?;
-        apply::write_into(file.as_file(), edited, original).map_err(&failed)?;
+        files::write_into(file.as_file(), edited, original).map_err(&failed)?;
         let mode = fs::metadata(original).map_err(LinkError::unread(original))?.permissions();
         file.as_file().set_permissions(mode).map_err(&failed)?;
         // What is simulated and started must not be open for writing (ETXTBSY of execve).

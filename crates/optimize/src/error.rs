@@ -83,7 +83,7 @@ pub enum OptimizeError {
         remedy: &'static str,
     },
     /// A disk is full or broken.
-    #[error("{}: {}", path.display(), image::reasons::unwritten(path, source))]
+    #[error("{}: {}", path.display(), files::reasons::unwritten(path, source))]
     Disk {
         /// The file or folder that could not be written or read.
         path: PathBuf,

@@ -1,9 +1,9 @@
 use crate::proof::Changed;
+use files::reasons::unwritten;
+use files::{Privilege, WriteError, privilege};
 use image::ImageError;
-use image::apply::{ApplyError, Privilege, privilege};
 use image::elf::Loadable;
 use image::elf::edit::EditError;
-use image::reasons::unwritten;
 use loader::GraphError;
 use loader::search::SearchError;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub enum LinkError {
     Image(#[from] ImageError),
     /// It cannot be written there, or not replaced.
     #[error(transparent)]
-    Apply(#[from] ApplyError),
+    Apply(#[from] WriteError),
     /// Its tables cannot be rewritten.
     #[error("{}: {source}", path.display())]
     Edit {

@@ -4,8 +4,8 @@
 //! It costs address-space layout randomization of the program itself; libraries keep theirs.
 
 use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy, origin, relr};
-use image::Edited;
-use image::apply::{self, Privilege};
+use files::Edited;
+use files::Privilege;
 use image::elf::edit::{Edit, EditError};
 use image::elf::loadable::Relocation;
 use image::elf::spec;
@@ -48,7 +48,7 @@ impl Optimisation for NoPie {
     }
 
     fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
-        refuse_privileged(apply::privilege(&program.file))?;
+        refuse_privileged(files::privilege(&program.file))?;
         let image = copy::opened(program)?;
         let random = random().map_err(|error| Declined(format!("/dev/urandom: {error}")))?;
         let fixed = fix_for(&image, base(&image, random), program.file.parent())?;
@@ -149,7 +149,7 @@ pub fn fix_for<'a>(
     finish().map_err(plain)?;
     let linkage = image.relocations().filter(|relocation| relocation.lazy).count();
     Ok(Fixed {
-        edited: edit.finish().map_err(plain)?,
+        edited: edit.finish().map_err(plain)?.edited,
         base,
         applied: fixing.applied,
         left: (fixing.kept.len() + linkage) as u64,

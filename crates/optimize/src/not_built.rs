@@ -2,7 +2,7 @@
 
 use crate::{Declined, LinkError};
 use bundle::BundleError;
-use image::apply::{ApplyError, is_of_disk};
+use files::{WriteError, is_of_disk};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub enum NotBuilt {
     #[error(transparent)]
     Declined(#[from] Declined),
     /// A disk is full or broken: this says nothing of the variant, and none can be built.
-    #[error("{}: {}", path.display(), image::reasons::unwritten(path, source))]
+    #[error("{}: {}", path.display(), files::reasons::unwritten(path, source))]
     Disk {
         /// The file or folder that could not be written or read.
         path: PathBuf,
@@ -32,10 +32,10 @@ impl NotBuilt {
     }
 }
 
-impl From<ApplyError> for NotBuilt {
-    fn from(error: ApplyError) -> NotBuilt {
+impl From<WriteError> for NotBuilt {
+    fn from(error: WriteError) -> NotBuilt {
         match error {
-            ApplyError::Io { path, source, .. } if is_of_disk(&source) => {
+            WriteError::Io { path, source, .. } if is_of_disk(&source) => {
                 NotBuilt::Disk { path, source }
             }
             other => Declined(other.to_string()).into(),

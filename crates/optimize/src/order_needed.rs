@@ -18,8 +18,7 @@ use crate::draft::Draft;
 use crate::link_error::refuse;
 use crate::proof::{self, Changed, Launch};
 use crate::{Built, Declined, LinkError, MadeOf, NotBuilt, Optimisation, Program, origin};
-use image::Edited;
-use image::apply;
+use files::Edited;
 use image::elf::edit::Edit;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -58,7 +57,7 @@ pub struct Ordered {
 pub enum Target<'a> {
     /// A new file.
     New(&'a Path),
-    /// Its own place; what was there can be restored (`image::apply`).
+    /// Its own place; what was there can be restored (`files`).
     InPlace,
 }
 
@@ -77,7 +76,7 @@ pub fn order_needed(
     let path = match target {
         Target::New(path) => path.to_owned(),
         Target::InPlace => {
-            apply::may_be_replaced(program)?;
+            files::may_be_replaced(program)?;
             program.canonicalize().map_err(LinkError::unread(program))?
         }
     };
@@ -99,7 +98,7 @@ pub fn order_needed(
     }
     match target {
         Target::New(path) => drop(draft.publish(path)?),
-        Target::InPlace => drop(apply::in_place(program, &edited)?),
+        Target::InPlace => drop(files::in_place(program, &edited)?),
     }
     Ok(counted)
 }
@@ -125,7 +124,7 @@ fn edited<'a>(before: &'a Launch, plan: &Plan, target: &Path) -> Result<Edited<'
         |Declined(reason)| LinkError::NothingToGain { path: program.path.clone(), reason };
     origin::settle_for(&mut edit, &program.image, folder).map_err(declined)?;
     rewrite::ask_for(&mut edit, &before.graph, plan, folder).map_err(&failed)?;
-    edit.finish().map_err(&failed)
+    Ok(edit.finish().map_err(&failed)?.edited)
 }
 
 /// Holds the rewritten program against the one before.

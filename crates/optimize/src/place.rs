@@ -13,15 +13,14 @@ use crate::search::attempt;
 use crate::verify::Verifier;
 use crate::{Built, Optimisation, OptimizeError, Outcome, Subject, left};
 use bundle::kept_files;
-use image::apply::is_of_disk;
-use image::reasons;
+use files::{Permit, is_of_disk, reasons};
 use model::bundle::Kept;
 use model::optimization::{Manifest, OriginalFile};
 use model::text::text;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 pub(crate) const FILES: &str = "files";
@@ -147,16 +146,12 @@ impl Place {
         };
         self.ours.retain(|folder| !folder.ends_with(TRIED) || fs::remove_dir_all(folder).is_err());
         let manifest = self.described(manifest).map_err(failed)?;
-        write(&self.folder.join(MANIFEST), 0o666, |file| {
-            serde_json::to_writer_pretty(&mut *file, &manifest)?;
-            file.write_all(b"\n")
-        })
-        .map_err(failed)?;
+        let text = serde_json::to_string_pretty(&manifest).map_err(|error| failed(error.into()))?;
+        let written = write(&self.folder.join(MANIFEST), format!("{text}\n").as_bytes(), 0o666);
+        written.map_err(failed)?;
         let made = match &self.starts {
             Some(Starts::Linked(target)) => symlink(target, &run),
-            Some(Starts::Scripted(program)) => {
-                write(&run, 0o777, |file| file.write_all(&script(program)))
-            }
+            Some(Starts::Scripted(program)) => write(&run, &script(program), 0o777),
             None => Err(io::Error::other("nothing was built in it")),
         };
         if let Err(error) = made {
@@ -258,16 +253,7 @@ fn wrong(folder: &Path, problem: &str, remedy: &'static str) -> OptimizeError {
     OptimizeError::Folder { folder: folder.to_owned(), problem: problem.to_owned(), remedy }
 }
 
-/// Temporary file, fsync, and a name that nothing has.
-fn write(
-    path: &Path,
-    mode: u32,
-    content: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let permissions = fs::Permissions::from_mode(mode);
-    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
-    content(file.as_file_mut())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map(|_| ()).map_err(|error| error.error)
+/// Writes a new file, with a mode that the umask is taken off.
+fn write(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    files::write_new(path, content, Permit::Created(mode)).map_err(io::Error::from)
 }

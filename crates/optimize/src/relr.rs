@@ -5,7 +5,7 @@
 //! instead of running it without its relocations.
 
 use crate::{Built, Declined, NotBuilt, Optimisation, Program, copy, origin};
-use image::Edited;
+use files::Edited;
 use image::elf::Loadable;
 use image::elf::edit::Edit;
 use image::elf::loadable::Relocation;
@@ -39,6 +39,8 @@ impl Optimisation for Relr {
 pub struct Packed<'a> {
     /// The new file.
     pub edited: Edited<'a>,
+    /// Whether a PT_LOAD segment was added.
+    pub new_segment: bool,
     /// Relocations packed.
     pub packed: u64,
     /// Relocations of DT_RELA before, and those left there.
@@ -80,9 +82,11 @@ pub fn pack_for<'a>(image: &'a Loadable, origin: Option<&Path>) -> Result<Packed
         Ok(())
     };
     let changed: Result<(), image::elf::edit::EditError> = change();
-    let edited = changed.and_then(|()| edit.finish());
+    let finished = changed.and_then(|()| edit.finish());
+    let finished = finished.map_err(|error| Declined(error.to_string()))?;
     Ok(Packed {
-        edited: edited.map_err(|error| Declined(error.to_string()))?,
+        edited: finished.edited,
+        new_segment: finished.new_segment,
         packed: counts.0,
         relocations_before: counts.0 + counts.1,
         relocations_after: counts.1,

@@ -1,6 +1,6 @@
 use crate::OptimizeError;
-use image::apply::is_of_disk;
-use image::reasons;
+use files::is_of_disk;
+use files::reasons;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

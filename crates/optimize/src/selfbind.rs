@@ -22,8 +22,8 @@ use crate::proof::{self, Changed, Launch};
 use crate::{Built, Declined, LinkError, MadeOf, NotBuilt, Optimisation, Program, origin, relr};
 use copies::Folder;
 use effects::Bindings;
+use files::Edited;
 use finding::Asking;
-use image::Edited;
 use image::elf::Loadable;
 use image::elf::edit::Edit;
 use rayon::prelude::*;
@@ -106,7 +106,7 @@ pub fn library_for<'a>(
             converted.symbolic
         )));
     }
-    Ok(Library { edited: edit.finish().map_err(declined)?, converted })
+    Ok(Library { edited: edit.finish().map_err(declined)?.edited, converted })
 }
 
 /// Writes a program (`bin/`, a link `run`) and its private libraries (`lib/`) into `folder`, which
@@ -250,7 +250,7 @@ impl Work {
             self.folder.search_first(&mut edit, &module.image, &folder);
             rewrite::ask_for(&mut edit, graph, &self.plan, Some(&folder)).map_err(&failed)?;
         }
-        Ok((edit.finish().map_err(&failed)?, converted))
+        Ok((edit.finish().map_err(&failed)?.edited, converted))
     }
 
     /// Holds the program, as it is written, against the one before.

@@ -1,7 +1,7 @@
 use crate::error::ended;
 use crate::launches::{Launches, Observed};
 use crate::{OptimizeError, Program};
-use image::apply::{Privilege, privilege};
+use files::{Privilege, privilege};
 use image::elf::Loadable;
 use lab::LabError;
 use loader::{Environment, Graph, GraphError};

@@ -55,7 +55,8 @@ fn rewrite(bytes: &[u8]) {
         entries.extend([(spec::DT_NEEDED, name); 30]);
         edit.set_dynamic(entries);
         let _ = edit.rename_version_file(b"libc.so.6", b"/absolute/libc.so.6");
-        if let Ok(edited) = edit.finish() {
+        if let Ok(finished) = edit.finish() {
+            let edited = finished.edited;
             assert!(edited.to_bytes().len() <= most);
             let _ = Loadable::from_bytes("edited", edited.to_bytes());
         }

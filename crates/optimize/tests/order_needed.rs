@@ -276,7 +276,7 @@ fn without_need(program: &Path, name: &str, target: &Path) {
     let needed = image::elf::spec::DT_NEEDED;
     entries.retain(|entry| entry.0 != needed || names.next().unwrap() != name);
     edit.set_dynamic(entries);
-    fs::write(target, edit.finish().unwrap().to_bytes()).unwrap();
+    fs::write(target, edit.finish().unwrap().edited.to_bytes()).unwrap();
     fs::set_permissions(target, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
@@ -432,7 +432,7 @@ fn in_place_and_undone() {
     let rpath = image::elf::Loadable::open(&program).unwrap();
     let rpath = rpath.runpath.or(rpath.rpath).unwrap();
     assert_eq!(rpath, "$ORIGIN", "it stays where it is");
-    image::apply::undo(&program).unwrap();
+    files::undo(&program).unwrap();
     assert_eq!(fs::read(&program).unwrap(), bytes);
 }
 

@@ -209,7 +209,7 @@ fn a_library_by_itself() {
         // Linkers leave nothing to do with -Bsymbolic; a library may be made so later.
         let mut edit = image::elf::edit::Edit::of(&plain).unwrap();
         edit.set_value(image::elf::spec::DT_SYMBOLIC, 0);
-        fs::write(bench.path("libsymbolic.so"), edit.finish().unwrap().to_bytes()).unwrap();
+        fs::write(bench.path("libsymbolic.so"), edit.finish().unwrap().edited.to_bytes()).unwrap();
         let symbolic = Loadable::open(&bench.path("libsymbolic.so")).unwrap();
         let library = selfbind::library(&symbolic).unwrap();
         assert!(library.converted.relative >= 2, "{:?}", library.converted);

@@ -1,5 +1,5 @@
 use crate::WorkloadError;
-use image::apply::Lock;
+use files::Lock;
 use rayon::prelude::*;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;

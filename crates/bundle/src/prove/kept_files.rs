@@ -3,7 +3,7 @@
 
 use crate::prove::sources::unread;
 use crate::write::content::{self, Content};
-use image::reasons;
+use files::reasons;
 use model::bundle::{BundleChange, ChangeKind, KeptFile};
 use model::text::{name, text};
 use rayon::prelude::*;

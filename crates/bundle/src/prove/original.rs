@@ -89,7 +89,7 @@ pub fn is_unsuitable(program: &Path) -> bool {
         Ok(image) => {
             image.interpreter.is_none()
                 || is_already(&image).is_some()
-                || image::apply::privilege(program).is_some()
+                || files::privilege(program).is_some()
         }
         // Whoever may read it knows.
         Err(error) => !matches!(error, ImageError::Io { .. }),

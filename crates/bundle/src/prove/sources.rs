@@ -3,7 +3,7 @@
 use crate::choose::members;
 use crate::error::BundleError;
 use crate::write::content::Content;
-use image::{Stamp, reasons};
+use files::{Stamp, reasons};
 use loader::{Environment, Graph, Module};
 use model::bundle::{BundleChange, BundledModule, ChangeKind};
 use model::text::{name, text};

@@ -28,7 +28,7 @@ impl Content {
         let length = length.ok_or_else(|| io::Error::other("it is not a regular file"))?;
         let file = File::open(path)?;
         let mut content = Reading { hash: Sha256::new(), buffer: vec![0; CHUNK], bytes: 0 };
-        for data in image::apply::data(&file, length)? {
+        for data in files::data(&file, length)? {
             content.zeros(data.start);
             if !content.data(&file, data.end)? {
                 // It has become shorter meanwhile.
@@ -153,7 +153,7 @@ mod tests {
         let read = read_so_far() - before;
         assert_eq!(content, Content::read(&dense).unwrap());
         assert_eq!((content.bytes, content.sha256), (LENGTH, hash(&bytes)));
-        if image::apply::data(&File::open(&sparse).unwrap(), LENGTH).unwrap().len() < 2 {
+        if files::data(&File::open(&sparse).unwrap(), LENGTH).unwrap().len() < 2 {
             return testkit::skip("this file system does not tell where the holes are");
         }
         assert!(read < LENGTH / 8, "{read}");

@@ -6,7 +6,7 @@ use crate::error::BundleError;
 use crate::make::Options;
 use crate::plan::layout::Layout;
 use crate::write::content::Content;
-use image::reasons;
+use files::reasons;
 use loader::Graph;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
 use model::text::text;

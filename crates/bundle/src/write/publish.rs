@@ -7,11 +7,9 @@ use crate::write::manifest::{MANIFEST, PENDING};
 use crate::write::ownership::Owned;
 use crate::write::product;
 use crate::write::spare::SPARE;
-use crate::write::workplace::temporary;
+use files::Permit;
 use model::bundle::{BundleManifest, BundleProduct};
 use std::fs::File;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread::Builder;
 use tempfile::NamedTempFile;
@@ -72,9 +70,7 @@ pub(crate) fn write_manifest(
     folder: &Path,
     name: &str,
 ) -> Result<(), BundleError> {
-    write_whole(folder, name, &json(manifest, &folder.join(name))?)?;
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| BundleError::write(folder, error))
+    write_whole(folder, name, &json(manifest, &folder.join(name))?)
 }
 
 fn json(manifest: &BundleManifest, path: &Path) -> Result<Vec<u8>, BundleError> {
@@ -84,13 +80,9 @@ fn json(manifest: &BundleManifest, path: &Path) -> Result<Vec<u8>, BundleError> 
     Ok(text)
 }
 
+/// Writes a file of the bundle, which is on the disk then.
 pub(crate) fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), BundleError> {
     let path = folder.join(name);
-    let io = |error| BundleError::write(&path, error);
-    let mut file = temporary(folder)?;
-    file.write_all(bytes).map_err(io)?;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(io)?;
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(&path).map_err(|error| io(error.error))?;
-    Ok(())
+    let written = files::write_over(&path, bytes, Permit::Exactly(0o644));
+    written.map_err(|error| BundleError::write(&path, error.into()))
 }

@@ -1,7 +1,7 @@
 //! The folder of a bundle while one process works there.
 
 use crate::error::BundleError;
-use image::apply::Lock;
+use files::Lock;
 use std::fs::File;
 use std::path::Path;
 use tempfile::NamedTempFile;

@@ -4,7 +4,7 @@
 use super::{RECORD, Record, verify};
 use crate::rewrite::{KeptRecord, RewriteRequest};
 use crate::{RewriteError, folder_of};
-use image::apply::ApplyError;
+use files::WriteError;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub(crate) fn carried(request: &RewriteRequest) -> Result<Option<(PathBuf, Strin
     };
     let path = folder.join(RECORD);
     if path.symlink_metadata().is_ok() {
-        return Err(ApplyError::Exists(path).into());
+        return Err(WriteError::Exists(path).into());
     }
     let text = record.to_json();
     Ok(Some((path, text)))

@@ -177,7 +177,7 @@ impl Record {
     /// It cannot be read, is damaged or somebody else's, or a newer headstart wrote it.
     pub fn read(path: &Path) -> Result<Record, Refusal> {
         let refuse = |reason: String| Refusal::new(path.display().to_string(), reason);
-        let unread = |error: std::io::Error| refuse(image::reasons::unread(path, &error));
+        let unread = |error: std::io::Error| refuse(files::reasons::unread(path, &error));
         let length = path.metadata().map_err(unread)?.len();
         if length > LONGEST_BYTES {
             return Err(refuse("it is too large for a record of ordinals".to_owned()));

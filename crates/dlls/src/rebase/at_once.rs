@@ -11,7 +11,7 @@ use super::request::{RebaseRequest, RebasedFile};
 use crate::RewriteError;
 use crate::ordinal::beside;
 use crate::rewrite::{Folders, Step, Target, Watcher, targets};
-use image::apply::Held;
+use files::Batch;
 use image::pe::{Headers, Pe};
 use rayon::prelude::*;
 use std::fs::File;
@@ -40,10 +40,7 @@ pub(super) fn rebase_at_once(
     if rewrite.folder().is_none() || rewrite.is_dry_run() {
         return Ok(None);
     }
-    let (Some(held), Some(mut files)) = (Held::room_for(rewrite.files.len()), by_headers(request))
-    else {
-        return Ok(None);
-    };
+    let Some(mut files) = by_headers(request) else { return Ok(None) };
     if files.iter().any(|file| file.image.refused.is_some())
         || place_all(&mut files, memory, request).is_err()
     {
@@ -51,19 +48,19 @@ pub(super) fn rebase_at_once(
     }
     let targets = targets(rewrite)?;
     // Removed again last.
-    let (_folder, held) = (Folders::of(rewrite, watcher)?, held);
+    let (_folder, batch) = (Folders::of(rewrite, watcher)?, Batch::for_files(files.len()));
     if let Some((path, text)) = beside::carried(rewrite)? {
-        held.write(&path, text.as_bytes(), 0o644)?;
+        batch.write_first(&path, text.as_bytes(), 0o644)?;
     }
     let one_more = watcher.begins(Step::Write, files.len());
     let written =
         files.par_iter_mut().zip(&targets).try_for_each_init(Vec::new, |buffer, (file, target)| {
-            write(file, target, request.options(), &held, buffer)?;
+            write(file, target, request.options(), &batch, buffer)?;
             one_more();
             Ok(())
         });
     match written {
-        Ok(()) => held.name_all()?,
+        Ok(()) => batch.finish()?,
         // It may be that nothing is written to the folder after all.
         Err(Stop::Unexpected) => return Ok(None),
         Err(Stop::Failed(error)) => return Err(error),
@@ -94,7 +91,7 @@ fn write(
     rebased: &mut RebasedFile,
     target: &Target<'_>,
     options: RebaseOptions,
-    held: &Held,
+    batch: &Batch,
     buffer: &mut Vec<u8>,
 ) -> Result<(), Stop> {
     let Some(out) = &target.out else { return Err(Stop::Unexpected) };
@@ -117,7 +114,8 @@ fn write(
     if before != rebased.examined {
         return Err(Stop::Unexpected);
     }
-    held.write(out, &done.bytes, mode).map_err(|error| Stop::Failed(error.into()))?;
+    let written = batch.write_new(out, std::iter::once(&done.bytes[..]), mode);
+    written.map_err(|error| Stop::Failed(error.into()))?;
     if image.moves() {
         image.relocations = done.relocations;
     }

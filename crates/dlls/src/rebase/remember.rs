@@ -4,7 +4,7 @@ use super::database::{Database, DatabaseEntry, DatabaseError};
 use super::request::RebasedFile;
 use super::set::Recorded;
 use crate::RewriteError;
-use image::apply;
+use files::Permit;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ impl Memory {
         }
         let now = database.to_json();
         if now != before || !path.exists() {
-            apply::write_over(path, now.as_bytes())?;
+            files::write_over(path, now.as_bytes(), Permit::Created(0o666))?;
         }
         Ok(())
     }

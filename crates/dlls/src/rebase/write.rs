@@ -5,7 +5,7 @@ use super::read::read;
 use super::request::{RebaseRequest, RebasedFile};
 use crate::RewriteError;
 use crate::rewrite::{Step, Target, Watcher, carry_record};
-use image::apply::Batch;
+use files::Batch;
 use rayon::prelude::*;
 
 /// Rewrites all images that are not refused.

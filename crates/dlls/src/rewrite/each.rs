@@ -3,7 +3,7 @@
 use super::one::{RewrittenFile, all_or_none, one, settled};
 use super::{Folders, RewriteRequest, Step, Target, Watcher, carry_record, targets};
 use crate::{Refusal, RewriteError};
-use image::apply::Batch;
+use files::Batch;
 use image::pe::PeFile;
 use image::pe::edit::Draft;
 use rayon::prelude::*;

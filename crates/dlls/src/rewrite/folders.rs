@@ -1,8 +1,8 @@
 //! The folders that results go to: made where they are missing, and kept from other runs.
 
 use super::{RewriteRequest, Watcher};
-use image::apply::{ApplyError, Locked};
-use image::reasons;
+use files::reasons;
+use files::{Locked, WriteError};
 use std::path::{Path, PathBuf};
 
 /// Folders that results go to. Those that were made for them, innermost first, go with this value
@@ -18,7 +18,7 @@ impl Folders {
     pub(crate) fn of(
         request: &RewriteRequest,
         watcher: &dyn Watcher,
-    ) -> Result<Folders, ApplyError> {
+    ) -> Result<Folders, WriteError> {
         match request.folder() {
             Some(folder) => Folders::make(folder, watcher),
             None => Ok(Folders { new: Vec::new(), _locked: lock(&request.files, watcher) }),
@@ -26,11 +26,11 @@ impl Folders {
     }
 
     /// Makes the folder and what is missing above it.
-    fn make(folder: &Path, watcher: &dyn Watcher) -> Result<Folders, ApplyError> {
+    fn make(folder: &Path, watcher: &dyn Watcher) -> Result<Folders, WriteError> {
         loop {
             let new = folder.ancestors().take_while(|folder| !folder.exists());
             let new = new.map(Path::to_owned).collect();
-            std::fs::create_dir_all(folder).map_err(|error| ApplyError::Refused {
+            std::fs::create_dir_all(folder).map_err(|error| WriteError::Refused {
                 path: folder.to_owned(),
                 reason: reasons::unwritten(folder, &error),
             })?;

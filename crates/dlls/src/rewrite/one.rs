@@ -3,7 +3,7 @@
 use super::{RewriteRequest, Target};
 use crate::signature::{self, Signatures};
 use crate::{MemberId, Refusal, RewriteError, Set};
-use image::apply::Batch;
+use files::Batch;
 use image::pe::Pe;
 use image::pe::edit::{Draft, KeepChecksum};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use super::one::{Attempt, MemberDraft, one};
 use super::{Folders, RewriteRequest, Step, Target, Watcher, for_each, targets};
 use crate::ordinal::beside;
 use crate::{MemberId, OpenFiles, Refusal, RewriteError, Set};
-use image::apply::Batch;
+use files::Batch;
 use std::path::PathBuf;
 
 /// How the files of a set are rewritten.

@@ -2,8 +2,8 @@
 
 use super::{Destination, RewriteRequest};
 use crate::RewriteError;
-use image::Edited;
-use image::apply::{self, ApplyError, Batch};
+use files::Edited;
+use files::{Batch, WriteError};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -21,14 +21,14 @@ pub(crate) struct Target<'a> {
 /// them now, so that nothing is half done later.
 pub(crate) fn targets(request: &RewriteRequest) -> Result<Vec<Target<'_>>, RewriteError> {
     let mut targets = Vec::new();
-    let writers = apply::Writers::default();
+    let writers = files::Writers::default();
     // A folder that is not there, or cannot be read, is found out by writing to it.
     let present = request.folder().and_then(|folder| folder.read_dir().ok()).into_iter().flatten();
     let present: HashSet<OsString> = present.flatten().map(|entry| entry.file_name()).collect();
     let mut names: HashMap<PathBuf, &Path> = HashMap::new();
     for file in &request.files {
         if matches!(request.destination(), Some(Destination::InPlace)) {
-            apply::may_be_replaced_beside(file, &writers)?;
+            files::may_be_replaced_beside(file, &writers)?;
         }
         let name = file.file_name().unwrap_or(file.as_os_str());
         let out = request.folder().map(|folder| folder.join(name));
@@ -42,7 +42,7 @@ pub(crate) fn targets(request: &RewriteRequest) -> Result<Vec<Target<'_>>, Rewri
             });
         }
         if let Some(out) = out.as_ref().filter(|_| present.contains(name)) {
-            return Err(ApplyError::Exists(out.clone()).into());
+            return Err(WriteError::Exists(out.clone()).into());
         }
         targets.push(Target { file, out });
     }
@@ -62,7 +62,7 @@ impl Target<'_> {
         batch: &Batch,
         original: &[u8],
         new: &[u8],
-    ) -> Result<Option<PathBuf>, ApplyError> {
+    ) -> Result<Option<PathBuf>, WriteError> {
         match &self.out {
             Some(out) => {
                 let data = self.file.metadata();

@@ -4,7 +4,7 @@ use super::Watcher;
 use super::folders::lock;
 use crate::RewriteError;
 use crate::ordinal::beside;
-use image::apply::{self, ApplyError};
+use files::WriteError;
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub struct Restored {
     /// Files that are as they were.
     pub files: Vec<PathBuf>,
     /// Why the others are not.
-    pub failed: Vec<ApplyError>,
+    pub failed: Vec<WriteError>,
     /// Records of imports by ordinal that stay beside the files, as they still tell of some; or why
     /// one that tells of none is not removed.
     pub kept: Result<Vec<KeptRecord>, RewriteError>,
@@ -37,16 +37,16 @@ pub fn undo(files: &[PathBuf], watcher: &dyn Watcher) -> Restored {
     let _locked = lock(files, watcher);
     let rewritten = |file: &&PathBuf| {
         let real = file.canonicalize().unwrap_or_else(|_| (*file).clone());
-        apply::undo_file(&real).symlink_metadata().is_ok()
+        files::undo_file(&real).symlink_metadata().is_ok()
     };
     let mut to_restore: Vec<&PathBuf> = files.iter().filter(rewritten).collect();
     if to_restore.is_empty() {
         // Any of them says that there is nothing to be restored.
         to_restore = files.iter().take(1).collect();
     }
-    let writers = apply::Writers::default();
+    let writers = files::Writers::default();
     let undone: Vec<_> =
-        to_restore.par_iter().map(|file| (*file, apply::undo_beside(file, &writers))).collect();
+        to_restore.par_iter().map(|file| (*file, files::undo_beside(file, &writers))).collect();
     let (mut restored, mut failed) = (Vec::new(), Vec::new());
     for (file, undone) in undone {
         match undone {

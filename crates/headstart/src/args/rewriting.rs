@@ -109,7 +109,7 @@ impl DllFiles {
 /// Whether headstart has put the file beside a set.
 fn is_own(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default();
-    name.as_encoded_bytes().ends_with(image::apply::UNDO.as_bytes())
+    name.as_encoded_bytes().ends_with(files::UNDO.as_bytes())
         || name == RECORD && Record::read(file).is_ok()
 }
 

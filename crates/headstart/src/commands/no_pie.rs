@@ -3,7 +3,6 @@
 use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
 use anyhow::{Context, Result};
-use image::apply;
 use image::elf::Loadable;
 use model::figures;
 use optimize::{Declined, no_pie};
@@ -37,7 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let random = no_pie::random().context("/dev/urandom gives no random address")?;
     let file = &arguments.target.file;
     rewriting::run(&arguments.target, |image, origin| {
-        no_pie::refuse_privileged(apply::privilege(file))?;
+        no_pie::refuse_privileged(files::privilege(file))?;
         fixed(image, arguments.base.unwrap_or_else(|| no_pie::base(image, random)), origin)
     })
 }

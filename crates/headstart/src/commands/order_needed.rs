@@ -36,7 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let ordered = order_needed(file, target, arguments.strict_init)?;
     let (written, undo) = match out {
         Some(out) => (out, None),
-        None => (file, Some(image::apply::undo_file(&file.canonicalize()?))),
+        None => (file, Some(files::undo_file(&file.canonicalize()?))),
     };
     output::print(&if *as_json {
         json(file, written, undo.as_deref(), &ordered)?

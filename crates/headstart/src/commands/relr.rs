@@ -43,7 +43,7 @@ fn packed<'a>(image: &'a Loadable, origin: Option<&Path>) -> Result<Rewritten<'a
         "relocations_after": packed.relocations_after,
         "table_bytes_before": bytes_before,
         "table_bytes_after": bytes_after,
-        "new_segment": packed.edited.new_segment(),
+        "new_segment": packed.new_segment,
     });
     Ok(Rewritten { edited: packed.edited, done, json, notes: Vec::new() })
 }

@@ -4,8 +4,7 @@ use crate::args::RewriteArgs;
 use crate::exit::Declines;
 use crate::output;
 use anyhow::Result;
-use image::Edited;
-use image::apply;
+use files::Edited;
 use image::elf::Loadable;
 use model::text::text;
 use optimize::{Declined, origin};
@@ -54,10 +53,10 @@ pub fn run(
             let graph = loader::load(file, &loader::Environment::own()).ok();
             rewritten.notes.extend(origin::note(&image, graph.as_ref(), file, out));
             let mode = file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
-            apply::write_new_edited(out, &rewritten.edited, file, mode)?;
+            files::write_new_edited(out, &rewritten.edited, file, mode)?;
             (out.clone(), None)
         }
-        None => (file.clone(), Some(apply::in_place(file, &rewritten.edited)?)),
+        None => (file.clone(), Some(files::in_place(file, &rewritten.edited)?)),
     };
     output::print(&if arguments.json {
         let mut json = rewritten.json;
@@ -85,7 +84,7 @@ pub fn stays_with_its_files(file: &Path, out: &Path) -> Result<()> {
 /// Restores the file.
 pub fn undo(arguments: &RewriteArgs) -> Result<ExitCode> {
     let file = &arguments.file;
-    apply::undo(file)?;
+    files::undo(file)?;
     let path = file.display();
     output::print(&if arguments.json {
         report::export::json(&serde_json::json!({ "schema": SCHEMA, "restored": text(file) }))?

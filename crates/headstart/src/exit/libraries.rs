@@ -6,8 +6,8 @@ use super::{
 };
 use bundle::BundleError;
 use dlls::rebase::DatabaseError;
+use files::WriteError;
 use image::ImageError;
-use image::apply::ApplyError;
 use lab::LabError;
 use loader::GraphError;
 use optimize::{LinkError, OptimizeError};
@@ -149,7 +149,7 @@ impl Known for OptimizeError {
     }
 }
 
-impl Known for ApplyError {
+impl Known for WriteError {
     fn code(&self) -> u8 {
         FILES
     }

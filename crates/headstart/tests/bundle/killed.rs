@@ -6,8 +6,18 @@ use std::fs;
 use std::path::Path;
 
 /// Calls that change something on disk.
-const CALLS: [&str; 9] =
-    ["mkdir", "pwrite64", "write", "fchmod", "fsync", "linkat", "unlink", "rename", "renameat"];
+const CALLS: [&str; 10] = [
+    "mkdir",
+    "pwrite64",
+    "write",
+    "fchmod",
+    "fsync",
+    "linkat",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat2",
+];
 /// Each call of more than these is killed at one of a few.
 const EACH: usize = 6;
 

@@ -17,7 +17,7 @@ const NO_LIBRARY: [&str; 2] = ["headstart", "headers"];
 /// # Errors
 /// The file cannot be read.
 pub fn merged(path: &Path) -> Result<Option<BTreeSet<String>>, ImageError> {
-    let Some((_, bytes)) = crate::file::map(path)? else { return Ok(None) };
+    let Some((_, bytes)) = crate::map(path)? else { return Ok(None) };
     Ok(merged_in(&bytes))
 }
 

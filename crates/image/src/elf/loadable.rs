@@ -22,7 +22,8 @@ pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
 pub use versions::Version;
 
 use crate::ImageError;
-use crate::file::{self, Stamp};
+use crate::map;
+use files::Stamp;
 use memmap2::Mmap;
 use object::LittleEndian;
 use std::ops::Range;
@@ -111,7 +112,7 @@ impl Loadable {
     /// The file cannot be read, is not ELF, or is not for a 64-bit little-endian machine.
     pub fn open(path: &Path) -> Result<Loadable, ImageError> {
         let name = path.to_string_lossy();
-        match file::map(path)? {
+        match map(path)? {
             Some((file, bytes)) => {
                 // The file itself is closed: a program can have more libraries than a process may
                 // have open files.

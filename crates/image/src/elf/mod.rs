@@ -61,7 +61,7 @@ const DATA_OFFSET: usize = 5;
 /// The file cannot be read, is not a regular file, or is not ELF.
 pub fn facts(path: &Path) -> Result<ElfFacts, ImageError> {
     let name = path.to_string_lossy();
-    match crate::file::map(path)? {
+    match crate::map(path)? {
         Some((file, bytes)) => facts_of_file(&name, &bytes, Some(&file)),
         None => facts_of(&name, &[]),
     }

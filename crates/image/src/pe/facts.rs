@@ -16,7 +16,7 @@ use std::path::Path;
 /// The file cannot be read, is not a regular file, or is not PE.
 pub fn facts(path: &Path) -> Result<PeFacts, ImageError> {
     let name = path.to_string_lossy();
-    match crate::file::map(path)? {
+    match crate::map(path)? {
         Some((_, bytes)) => Ok(facts_of(&name, &bytes)?),
         None => Ok(facts_of(&name, &[])?),
     }

@@ -1,7 +1,8 @@
 use super::read::Pe;
 use super::{Headers, PeError};
 use crate::ImageError;
-use crate::file::{Stamp, map};
+use crate::map;
+use files::Stamp;
 use std::path::{Path, PathBuf};
 
 /// A PE file on the disk, mapped read-only.

@@ -9,7 +9,7 @@
 
 use crate::{LinkError, origin};
 use bundle::{BundleError, kept_files, sources};
-use image::apply::{self, ApplyError};
+use files::{Permit, WriteError};
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
 use loader::origin::replaced;
@@ -55,7 +55,7 @@ impl Folder {
             if made {
                 let _ = fs::remove_dir(folder);
             }
-            return Err(ApplyError::Refused { path, reason }.into());
+            return Err(WriteError::Refused { path, reason }.into());
         }
         let folder = Folder { path, program: program.to_owned(), made, kept: false };
         for part in [LIBRARIES, PROGRAM] {
@@ -120,7 +120,7 @@ impl Folder {
         manifest["headstart"] = env!("CARGO_PKG_VERSION").into();
         manifest["program"] = program.map(text).into();
         manifest["libraries"] = libraries.map(|module| self.entry(module)).collect();
-        apply::write_new(&path, std::iter::once(format!("{manifest:#}\n").as_bytes()), 0o644)?;
+        files::write_new(&path, format!("{manifest:#}\n").as_bytes(), Permit::Exactly(0o644))?;
         Ok(())
     }
 

@@ -4,9 +4,9 @@ use super::headers::PROGRAM_SIZE;
 use super::places::{Places, Table};
 use super::program_table::{self, Room};
 use super::{DYNAMIC_SIZE, Edit, EditError, dynamic_header, needs, sections};
-use crate::Edited;
 use crate::elf::records::SectionHeader;
 use crate::elf::{spec, trailing_data};
+use files::Edited;
 use model::{FileOffset, Va};
 use std::ops::Range;
 
@@ -20,12 +20,20 @@ const LARGE_PAGE: u64 = 65536;
 const MOVED_TAGS: [u64; 5] =
     [spec::DT_SYMTAB, spec::DT_GNU_HASH, spec::DT_VERSYM, spec::DT_HASH, spec::DT_STRTAB];
 
+/// A rewritten image.
+pub struct Finished<'a> {
+    /// Its bytes.
+    pub edited: Edited<'a>,
+    /// Whether a PT_LOAD segment was added.
+    pub new_segment: bool,
+}
+
 impl<'a> Edit<'a> {
     /// The rewritten image.
     ///
     /// # Errors
     /// A table has no place to go, or the headers contradict one another.
-    pub fn finish(mut self) -> Result<Edited<'a>, EditError> {
+    pub fn finish(mut self) -> Result<Finished<'a>, EditError> {
         let before = self.headers.sections.clone();
         let page = if self.image.machine == "x86_64" { PAGE } else { LARGE_PAGE };
         let room = program_table::room(&self.headers, &self.image.machine);
@@ -47,7 +55,8 @@ impl<'a> Edit<'a> {
         let outside = || EditError::outside("the headers");
         self.headers.write(&mut self.bytes).ok_or_else(outside)?;
         self.keep_payload()?;
-        Ok(Edited { bytes: self.bytes, new_segment, stamp: self.image.stamp() })
+        let edited = Edited::new(self.bytes, self.image.stamp());
+        Ok(Finished { edited, new_segment })
     }
 
     /// Data beside the program is found by its offset, from the file's end, or from the end of the

@@ -2,7 +2,7 @@
 
 use super::EditError;
 use crate::elf::records::{FileHeader, ProgramHeader, SectionHeader};
-use crate::overlay::Overlay;
+use files::Overlay;
 use model::{FileOffset, Va};
 
 /// Sizes of the headers.

@@ -18,11 +18,12 @@ mod sections;
 mod strings;
 
 pub use error::EditError;
+pub use finish::Finished;
 
 use crate::elf::loadable::Loadable;
 use crate::elf::records::ProgramHeader;
 use crate::elf::spec;
-use crate::overlay::Overlay;
+use files::Overlay;
 use headers::Headers;
 use model::Va;
 use needs::{Asked, Need};

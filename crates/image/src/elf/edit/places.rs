@@ -3,7 +3,7 @@
 use super::headers::Headers;
 use crate::elf::records::ProgramHeader;
 use crate::elf::spec;
-use crate::overlay::Overlay;
+use files::Overlay;
 use model::{FileOffset, Va};
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use super::EditError;
 use super::headers::{Headers, RESERVED, SECTION_SIZE};
 use crate::elf::records::{ProgramHeader, SectionHeader, SymbolEntry};
 use crate::elf::spec;
-use crate::overlay::Overlay;
+use files::Overlay;
 use model::{FileOffset, Va};
 use std::ops::Range;
 

@@ -1,8 +1,7 @@
 //! Files written whole or not at all, and restored to the byte.
 #![allow(clippy::unwrap_used)]
 
-use image::Edited;
-use image::apply::{self, ApplyError, Batch, Held};
+use files::{Batch, Edited, Permit, WriteError};
 use proptest::prelude::*;
 use std::fs::{self, FileTimes, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -19,9 +18,9 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Tried again while the child of another test has the file open, until it starts its program.
-fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, ApplyError> {
+fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, WriteError> {
     loop {
-        match apply::in_place(path, edited) {
+        match files::in_place(path, edited) {
             Err(error) if error.to_string().contains("has it open") && !is_open_here(path) => {}
             done => return done,
         }
@@ -67,7 +66,7 @@ proptest! {
         prop_assert_eq!(fs::read(&path).unwrap(), new);
         prop_assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o751);
         prop_assert_eq!(names(folder.path()), ["file", "file.headstart-undo"]);
-        apply::undo(&path).unwrap();
+        files::undo(&path).unwrap();
         prop_assert_eq!(fs::read(&path).unwrap(), old);
         let data = fs::metadata(&path).unwrap();
         prop_assert_eq!((data.mode() & 0o7777, data.modified().unwrap()), (0o751, time));
@@ -92,12 +91,12 @@ fn what_somebody_has_changed_is_not_restored() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, b"old").unwrap();
-    assert!(apply::undo(&path).unwrap_err().to_string().contains("headstart-undo"));
+    assert!(files::undo(&path).unwrap_err().to_string().contains("headstart-undo"));
     let undo = in_place(&path, &Edited::of(b"old", b"new!")).unwrap();
     let twice = in_place(&path, &Edited::of(b"new!", b"newer")).unwrap_err();
     assert!(twice.to_string().contains("take that back first"), "{twice}");
     fs::write(&path, b"other").unwrap();
-    let error = apply::undo(&path).unwrap_err().to_string();
+    let error = files::undo(&path).unwrap_err().to_string();
     assert!(error.contains("somebody has changed it"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), b"other");
     fs::write(&path, b"new!").unwrap();
@@ -105,11 +104,11 @@ fn what_somebody_has_changed_is_not_restored() {
     for at in 0..bytes.len() {
         bytes[at] ^= 4;
         fs::write(&undo, &bytes).unwrap();
-        assert!(apply::undo(&path).unwrap_err().to_string().contains("damaged"));
+        assert!(files::undo(&path).unwrap_err().to_string().contains("damaged"));
         bytes[at] ^= 4;
     }
     fs::write(&undo, &bytes).unwrap();
-    apply::undo(&path).unwrap();
+    files::undo(&path).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"old");
 }
 
@@ -120,7 +119,7 @@ fn files_of_others_stay_as_they_are() {
         let old = fs::read(path).unwrap_or_default();
         let error = in_place(path, &Edited::of(&old, b"new")).expect_err(word).to_string();
         assert!(error.contains(word), "{path:?}: {error}");
-        assert!(!apply::undo_file(path).exists());
+        assert!(!files::undo_file(path).exists());
         assert_eq!(fs::read(path).unwrap_or_default(), old);
     };
     refused(Path::new("/usr/bin/env"), if is_root() { "/usr belong" } else { "/usr" });
@@ -153,14 +152,14 @@ fn files_of_others_stay_as_they_are() {
 fn nothing_is_overwritten_and_nothing_left() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let pieces = || [&b"one "[..], b"two"].into_iter();
-    apply::write_new(&path, pieces(), 0o750).unwrap();
+    let permit = Permit::Exactly(0o750);
+    files::write_new(&path, b"one two", permit).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"one two");
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o750);
-    let error = apply::write_new(&path, pieces(), 0o750).unwrap_err().to_string();
+    let error = files::write_new(&path, b"one two", permit).unwrap_err().to_string();
     assert!(error.contains("exists already"), "{error}");
     let nowhere = folder.path().join("nowhere/file");
-    assert!(apply::write_new(&nowhere, pieces(), 0o750).is_err());
+    assert!(files::write_new(&nowhere, b"", permit).is_err());
     assert_eq!(names(folder.path()), ["file"]);
 }
 
@@ -183,11 +182,11 @@ fn a_full_disk_leaves_everything_as_it_was() {
     fs::write(&path, &old).unwrap();
     let new = vec![2_u8; 700_000];
     let in_place = in_place(&path, &Edited::of(&old, &new)).err();
-    let out = apply::write_new(&folder.path().join("out"), [&new[..]].into_iter(), 0o755).err();
+    let out = files::write_new(&folder.path().join("out"), &new, Permit::Exactly(0o755)).err();
     let (left, kept) = (names(folder.path()), fs::read(&path).unwrap());
     assert!(mount(&["-o", "remount,ro"]), "a mount of our own");
     let read_only =
-        apply::write_new(&folder.path().join("out"), [&b"x"[..]].into_iter(), 0o755).err();
+        files::write_new(&folder.path().join("out"), b"x", Permit::Exactly(0o755)).err();
     let unmounted = Command::new("umount").arg("-l").arg(folder.path()).status().unwrap();
     assert!(unmounted.success());
     for error in [in_place, out] {
@@ -201,32 +200,71 @@ fn a_full_disk_leaves_everything_as_it_was() {
     assert_eq!((left, kept), (vec!["file".to_owned()], old));
 }
 
+/// Of more files than a process may have open, some have hidden names meanwhile.
 #[test]
 fn files_of_a_set_get_their_names_together() {
-    let folder = tempfile::tempdir().unwrap();
-    let paths: Vec<PathBuf> = (0..200).map(|n| folder.path().join(format!("{n}"))).collect();
-    let write = |held: &Held| {
-        let all = paths.iter().enumerate();
-        all.for_each(|(n, path)| held.write(path, &[n as u8; 5000], 0o640).unwrap());
-    };
-    let dropped = Held::room_for(paths.len()).unwrap();
-    write(&dropped);
-    drop(dropped);
-    assert!(names(folder.path()).is_empty(), "nothing has a name, and nothing is left");
-    let held = Held::room_for(paths.len()).unwrap();
-    write(&held);
-    assert!(names(folder.path()).is_empty());
-    held.name_all().unwrap();
-    for (n, path) in paths.iter().enumerate() {
-        assert_eq!(fs::read(path).unwrap(), [n as u8; 5000]);
-        assert_eq!(fs::metadata(path).unwrap().mode() & 0o7777, 0o640);
+    for files in [200, usize::MAX / 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = (0..200).map(|n| folder.path().join(format!("{n}"))).collect();
+        let written = || {
+            let batch = Batch::for_files(files);
+            for (n, path) in paths.iter().enumerate() {
+                batch.write_new(path, std::iter::once(&[n as u8; 5000][..]), 0o640).unwrap();
+            }
+            assert!(names(folder.path()).iter().all(|name| name.starts_with('.')));
+            batch
+        };
+        drop(written());
+        assert!(names(folder.path()).is_empty(), "nothing has a name, and nothing is left");
+        written().finish().unwrap();
+        for (n, path) in paths.iter().enumerate() {
+            assert_eq!(fs::read(path).unwrap(), [n as u8; 5000]);
+            assert_eq!(fs::metadata(path).unwrap().mode() & 0o7777, 0o640);
+        }
+        let again = Batch::for_files(1);
+        again.write_new(&paths[0], std::iter::once(&b"another"[..]), 0o644).unwrap();
+        let error = again.finish().unwrap_err().to_string();
+        assert!(error.contains("exists already"), "{error}");
+        assert_eq!(fs::read(&paths[0]).unwrap(), [0; 5000]);
+        assert_eq!(names(folder.path()).len(), 200);
     }
-    let again = Held::room_for(1).unwrap();
-    again.write(&paths[0], b"another", 0o644).unwrap();
-    let error = again.name_all().unwrap_err().to_string();
-    assert!(error.contains("exists already"), "{error}");
-    assert_eq!(fs::read(&paths[0]).unwrap(), [0; 5000]);
-    assert!(Held::room_for(usize::MAX / 2).is_none(), "more than any process may have open");
+}
+
+#[test]
+fn a_folder_that_takes_the_place_of_another_gets_none_of_its_files() {
+    for files in [3, usize::MAX / 2] {
+        let above = tempfile::tempdir().unwrap();
+        let (folder, moved) = (above.path().join("folder"), above.path().join("moved"));
+        fs::create_dir(&folder).unwrap();
+        let batch = Batch::for_files(files);
+        let new = |name: &str| {
+            batch.write_new(&folder.join(name), std::iter::once(&b"new"[..]), 0o644).unwrap();
+        };
+        new("first");
+        fs::rename(&folder, &moved).unwrap();
+        fs::create_dir(&folder).unwrap();
+        new("second");
+        batch.finish().unwrap();
+        assert_eq!(
+            (names(&moved), names(&folder)),
+            (vec!["first".into(), "second".into()], vec![])
+        );
+    }
+}
+
+#[test]
+fn new_files_have_the_permissions_asked_for_and_replaced_ones_keep_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+    let (own, like_any) = (folder.path().join("own"), folder.path().join("like any"));
+    let any = folder.path().join("any");
+    fs::write(&any, "").unwrap();
+    files::write_over(&own, b"old", Permit::Exactly(0o606)).unwrap();
+    files::write_over(&like_any, b"old", Permit::Created(0o666)).unwrap();
+    assert_eq!((mode(&own), mode(&like_any)), (0o606, mode(&any)));
+    files::write_over(&own, b"new", Permit::Created(0o666)).unwrap();
+    assert_eq!((mode(&own), fs::read(&own).unwrap()), (0o606, b"new".to_vec()));
+    assert_eq!(names(folder.path()), ["any", "like any", "own"]);
 }
 
 /// Numbers of files that are gone are given to new ones, which nobody else has open then.
@@ -271,7 +309,7 @@ fn what_could_not_be_restored_is_named_with_the_reason() {
             assert!(error.to_string().contains("has it open"), "{error}");
         }
     }
-    let undo = apply::undo_file(&paths[0]);
+    let undo = files::undo_file(&paths[0]);
     let kept = fs::read(&undo).unwrap();
     fs::write(&undo, b"damaged").unwrap();
     fs::remove_file(&paths[2]).unwrap();
@@ -283,7 +321,7 @@ fn what_could_not_be_restored_is_named_with_the_reason() {
     assert_eq!(fs::read(&paths[1]).unwrap(), b"old", "the other one is restored");
     // What is advised works.
     fs::write(&undo, kept).unwrap();
-    while let Err(error) = apply::undo(&paths[0]) {
+    while let Err(error) = files::undo(&paths[0]) {
         assert!(error.to_string().contains("has it open"), "{error}");
     }
     assert_eq!(fs::read(&paths[0]).unwrap(), b"old");

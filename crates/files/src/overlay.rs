@@ -7,33 +7,36 @@ const PAGE: u64 = 4096;
 
 /// The bytes of a file, changed page by page.
 #[derive(Clone)]
-pub(super) struct Overlay<'a> {
+pub struct Overlay<'a> {
     base: &'a [u8],
     length: u64,
     pages: BTreeMap<u64, Box<[u8]>>,
 }
 
 impl<'a> Overlay<'a> {
-    pub(super) fn of(base: &'a [u8]) -> Self {
+    /// The bytes as they are.
+    pub fn of(base: &'a [u8]) -> Self {
         Overlay { base, length: base.len() as u64, pages: BTreeMap::new() }
     }
 
-    pub(super) fn length(&self) -> u64 {
+    /// How many there are.
+    pub fn length(&self) -> u64 {
         self.length
     }
 
-    pub(super) fn base(&self) -> &'a [u8] {
+    /// Those of the file.
+    pub fn base(&self) -> &'a [u8] {
         self.base
     }
 
     /// Makes it longer, by zeros, or shorter, before anything is written.
-    pub(super) fn set_length(&mut self, length: u64) {
+    pub fn set_length(&mut self, length: u64) {
         self.extend_to(length);
         self.length = length;
     }
 
     /// Makes it longer, by zeros.
-    pub(super) fn extend_to(&mut self, length: u64) {
+    pub fn extend_to(&mut self, length: u64) {
         if length <= self.length {
             return;
         }
@@ -45,7 +48,7 @@ impl<'a> Overlay<'a> {
     }
 
     /// Exactly these bytes; `None` where they reach over the end.
-    pub(super) fn read(&self, offset: u64, size: u64) -> Option<Vec<u8>> {
+    pub fn read(&self, offset: u64, size: u64) -> Option<Vec<u8>> {
         if offset.checked_add(size)? > self.length {
             return None;
         }
@@ -54,7 +57,8 @@ impl<'a> Overlay<'a> {
         Some(bytes)
     }
 
-    pub(super) fn array<const N: usize>(&self, offset: u64) -> Option<[u8; N]> {
+    /// As [`Overlay::read`], where the number of bytes is known.
+    pub fn array<const N: usize>(&self, offset: u64) -> Option<[u8; N]> {
         if offset.checked_add(N as u64)? > self.length {
             return None;
         }
@@ -81,7 +85,7 @@ impl<'a> Overlay<'a> {
     }
 
     /// Puts bytes in place of others; `None`, and nothing done, where they reach over the end.
-    pub(super) fn write(&mut self, mut offset: u64, mut bytes: &[u8]) -> Option<()> {
+    pub fn write(&mut self, mut offset: u64, mut bytes: &[u8]) -> Option<()> {
         if offset.checked_add(bytes.len() as u64)? > self.length {
             return None;
         }
@@ -98,7 +102,7 @@ impl<'a> Overlay<'a> {
     }
 
     /// Zeros in place of what is there.
-    pub(super) fn clear(&mut self, offset: u64, size: u64) -> Option<()> {
+    pub fn clear(&mut self, offset: u64, size: u64) -> Option<()> {
         const ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
         let end = offset.checked_add(size).filter(|&end| end <= self.length)?;
         let mut at = offset;
@@ -122,12 +126,12 @@ impl<'a> Overlay<'a> {
     }
 
     /// The changed file from its first byte to its last, in pieces.
-    pub(super) fn pieces(&self) -> Pieces<'_> {
+    pub fn pieces(&self) -> Pieces<'_> {
         Pieces { overlay: self, at: 0, changed: self.pages.iter().peekable() }
     }
 
     /// Offsets and bytes of the changed pages, the last one as long as the file has it.
-    pub(super) fn changed(&self) -> impl Iterator<Item = (u64, &[u8])> {
+    pub fn changed(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.pages.iter().filter_map(|(&number, page)| {
             let offset = number * PAGE;
             let size = self.length.checked_sub(offset)?.min(PAGE);
@@ -138,7 +142,7 @@ impl<'a> Overlay<'a> {
 
 impl Overlay<'_> {
     /// Puts the changed pages over the bytes of the file from `offset` on.
-    pub(super) fn put_changes(&self, offset: u64, bytes: &mut [u8]) {
+    pub fn put_changes(&self, offset: u64, bytes: &mut [u8]) {
         let end = offset + bytes.len() as u64;
         for (&number, page) in self.pages.range(offset / PAGE..end.div_ceil(PAGE)) {
             let (first, last) = ((number * PAGE).max(offset), ((number + 1) * PAGE).min(end));
@@ -152,7 +156,7 @@ impl Overlay<'_> {
 }
 
 /// See [`Overlay::pieces`].
-pub(super) struct Pieces<'a> {
+pub struct Pieces<'a> {
     overlay: &'a Overlay<'a>,
     at: u64,
     changed: std::iter::Peekable<std::collections::btree_map::Iter<'a, u64, Box<[u8]>>>,

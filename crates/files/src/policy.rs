@@ -1,6 +1,6 @@
 //! Which files may be rewritten in place.
 
-use super::ApplyError;
+use crate::WriteError;
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -69,7 +69,7 @@ pub fn privilege(path: &Path) -> Option<Privilege> {
 ///
 /// # Errors
 /// It is a package's, not one's own, privileged, in use, or has several names.
-pub fn may_be_replaced(path: &Path) -> Result<(), ApplyError> {
+pub fn may_be_replaced(path: &Path) -> Result<(), WriteError> {
     may_be_replaced_beside(path, &Writers::default())
 }
 
@@ -77,15 +77,15 @@ pub fn may_be_replaced(path: &Path) -> Result<(), ApplyError> {
 ///
 /// # Errors
 /// As [`may_be_replaced`].
-pub fn may_be_replaced_beside(path: &Path, writers: &Writers) -> Result<(), ApplyError> {
+pub fn may_be_replaced_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
     file(path, writers).map(drop)
 }
 
 /// The file itself, links followed, if it may be replaced.
-pub(super) fn file(path: &Path, writers: &Writers) -> Result<(PathBuf, Metadata), ApplyError> {
-    let real = path.canonicalize().map_err(ApplyError::io(path, "looking for it"))?;
-    let data = real.metadata().map_err(ApplyError::io(&real, "looking at it"))?;
-    let refuse = |reason: String| Err(ApplyError::refused(&real, reason));
+pub(crate) fn file(path: &Path, writers: &Writers) -> Result<(PathBuf, Metadata), WriteError> {
+    let real = path.canonicalize().map_err(WriteError::io(path, "looking for it"))?;
+    let data = real.metadata().map_err(WriteError::io(&real, "looking at it"))?;
+    let refuse = |reason: String| Err(WriteError::refused(&real, reason));
     if !data.is_file() {
         return refuse("it is not a regular file".to_owned());
     }

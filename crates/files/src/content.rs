@@ -1,10 +1,8 @@
 //! The bytes of a rewritten file, with as much memory as has changed: the rest comes from the
 //! original file in chunks, and what is not on the disk there (a hole) is not in the new file.
 
-use super::ApplyError;
-use super::atomic::write_all;
-use crate::Edited;
-use crate::file::Stamp;
+use crate::new_file::write_all;
+use crate::{Edited, Stamp, WriteError};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use std::fs::File;
@@ -18,7 +16,7 @@ use std::path::Path;
 const CHUNK: u64 = 8 << 20;
 
 /// A rewritten image and the file that its unchanged bytes are read from.
-pub(super) struct Content<'a> {
+pub(crate) struct Content<'a> {
     edited: &'a Edited<'a>,
     /// None where it was made from bytes in memory, or the file is another one now.
     source: Option<File>,
@@ -26,7 +24,7 @@ pub(super) struct Content<'a> {
 
 impl<'a> Content<'a> {
     /// `original`: the path that the image was read from.
-    pub(super) fn of(edited: &'a Edited<'a>, original: &Path) -> Content<'a> {
+    pub(crate) fn of(edited: &'a Edited<'a>, original: &Path) -> Content<'a> {
         let source = File::open(original).ok().filter(|file| {
             let now = file.metadata().ok().as_ref().map(Stamp::of);
             now.is_some() && now == edited.stamp
@@ -36,24 +34,24 @@ impl<'a> Content<'a> {
 
     /// `written`, unless the file at `original` is not what the image was read from any more:
     /// whoever writes to it meanwhile makes a mixture of two versions, or an error of another name.
-    pub(super) fn unless_changed<T>(
+    pub(crate) fn unless_changed<T>(
         &self,
         original: &Path,
-        written: Result<T, ApplyError>,
-    ) -> Result<T, ApplyError> {
+        written: Result<T, WriteError>,
+    ) -> Result<T, WriteError> {
         match self.edited.stamp.is_none() || self.edited.stamp == Stamp::now(original) {
             true => written,
-            false => Err(ApplyError::changed_meanwhile(original)),
+            false => Err(WriteError::changed_meanwhile(original)),
         }
     }
 
     /// Whether the file at the path is the one that the image was read from.
-    pub(super) fn has_source(&self) -> bool {
+    pub(crate) fn has_source(&self) -> bool {
         self.source.is_some()
     }
 
     /// Writes it into an empty file.
-    pub(super) fn write(&self, out: &File) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &File) -> io::Result<()> {
         if self.source.is_none() {
             // In as few writes.
             return write_all(out, self.edited.pieces());
@@ -63,7 +61,7 @@ impl<'a> Content<'a> {
     }
 
     /// Gives `take` all bytes in order, those of holes too.
-    pub(super) fn read(&self, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    pub(crate) fn read(&self, take: &mut dyn FnMut(&[u8])) -> io::Result<()> {
         let zeros = vec![0; CHUNK as usize];
         let mut at = 0;
         let fill = |at: &mut u64, end: u64, take: &mut dyn FnMut(&[u8])| {

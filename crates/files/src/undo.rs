@@ -4,18 +4,18 @@
 //! the old length, mode and time, and hashes of both versions. It is written first, so that there
 //! is no moment at which the old bytes are not on the disk.
 
-use super::ApplyError;
-use super::allowed::{self, Writers};
-use super::atomic::{Unnamed, sync_folder};
-use super::batch::Waiting;
-use super::content::Content;
-use super::lock::Locked;
-use crate::Edited;
-use crate::file::Stamp;
+use crate::batch::WaitingFile;
+use crate::content::Content;
+use crate::lock::Locked;
+use crate::new_file::{Folder, NewFile, Permit};
+use crate::policy::{self, Writers};
+use crate::{Edited, MapError, Stamp, WriteError, map};
 use sha2::{Digest, Sha256};
 use std::fs::{File, FileTimes, Metadata};
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// What the name of an undo file ends with.
@@ -52,23 +52,26 @@ pub fn undo_file(path: &Path) -> PathBuf {
 /// # Errors
 /// It is not such a file, has changed since it was read, was rewritten before, or the system
 /// refuses; it is as before then.
-pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, ApplyError> {
+pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, WriteError> {
     let _locked = Locked::folders_of([path], |_| {});
     let writers = Writers::default();
-    let prepared = Prepared::of(path, edited, &writers, |_, file| Ok(Waiting::Open(file)))?;
-    let (real, undo) = (prepared.real.clone(), prepared.undo.clone());
+    let waiting = |file| Ok(WaitingFile::Open(file));
+    let prepared = Prepared::of(path, edited, &writers, Folder::of, waiting)?;
+    let (folder, undo) = (prepared.folder.clone(), prepared.undo.clone());
+    folder.sync()?;
     prepared.replace()?;
-    sync_folder(&real)?;
+    folder.sync()?;
     Ok(undo)
 }
 
 /// The rewritten version of a file, on the disk without a name, and its undo file. That goes with
-/// this value where the file has not been replaced.
+/// this value where the file has not been replaced. Its folder is to be synced before that.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     real: PathBuf,
+    folder: Arc<Folder>,
     undo: PathBuf,
-    new: Option<Waiting>,
+    new: Option<WaitingFile>,
     replaced: bool,
 }
 
@@ -76,46 +79,50 @@ impl Drop for Prepared {
     fn drop(&mut self) {
         if !self.replaced {
             // An undo file of the original is harmless.
-            let _ = std::fs::remove_file(&self.undo);
+            let _ = self.folder.remove_file(&self.undo);
         }
     }
 }
 
 impl Prepared {
-    /// Writes both; `wait` says how the new version waits.
-    pub(super) fn of(
+    /// Writes both; `folder` opens the folder of a file, `wait` says how the new version waits.
+    pub(crate) fn of(
         path: &Path,
         edited: &Edited<'_>,
         writers: &Writers,
-        wait: impl FnOnce(&Path, Unnamed) -> Result<Waiting, ApplyError>,
-    ) -> Result<Prepared, ApplyError> {
-        let (real, data) = allowed::file(path, writers)?;
+        folder: impl FnOnce(&Path) -> Result<Arc<Folder>, WriteError>,
+        wait: impl FnOnce(NewFile) -> Result<WaitingFile, WriteError>,
+    ) -> Result<Prepared, WriteError> {
+        let (real, data) = policy::file(path, writers)?;
         let content = Content::of(edited, &real);
         let undo = undo_file(&real);
         let bytes = before(&real, &data, edited, &content)?.to_bytes(&undo)?;
-        Unnamed::write(&undo, std::iter::once(bytes.as_slice()), 0o600)?.name(&undo)?;
-        let mut prepared = Prepared { real, undo, new: None, replaced: false };
+        let folder = folder(&real)?;
+        let record = NewFile::create(&folder, &undo, Permit::Exactly(0o600))?;
+        record.fill(|mut file| file.write_all(&bytes))?.synced()?.name()?;
+        let mut prepared = Prepared { real, folder, undo, new: None, replaced: false };
         let real = &prepared.real;
-        sync_folder(&prepared.undo)?;
-        let new = Unnamed::made(real, data.mode() & 0o7777, |file| content.write(file));
+        let permit = Permit::Exactly(data.mode() & 0o7777);
+        let new = NewFile::create(&prepared.folder, real, permit)?;
+        let new = new.fill(|file| content.write(file));
         let new = match content.has_source() {
             true => content.unless_changed(real, new)?,
             false => new?,
         };
         keep_attributes(real, &new.file, &data)?;
-        prepared.new = Some(wait(real, new)?);
+        prepared.new = Some(wait(new)?);
         Ok(prepared)
     }
 
     /// The file itself, links followed.
-    pub(super) fn real(&self) -> &Path {
+    pub(crate) fn real(&self) -> &Path {
         &self.real
     }
 
     /// Puts the new version in its place.
-    pub(super) fn replace(mut self) -> Result<(), ApplyError> {
+    pub(crate) fn replace(mut self) -> Result<(), WriteError> {
         if let Some(new) = self.new.take() {
-            new.replace(&self.real)?;
+            new.replace()?;
             self.replaced = true;
         }
         Ok(())
@@ -128,11 +135,11 @@ fn before(
     data: &Metadata,
     edited: &Edited<'_>,
     content: &Content<'_>,
-) -> Result<Before, ApplyError> {
+) -> Result<Before, WriteError> {
     let old = hash_of(real)?;
     // The very file that is mapped has the same bytes.
     if !content.has_source() && hash(std::iter::once(edited.original())) != old {
-        return Err(ApplyError::changed_meanwhile(real));
+        return Err(WriteError::changed_meanwhile(real));
     }
     make_way(real, &undo_file(real), &old)?;
     let replaced = edited.differences().into_iter().filter_map(|range| {
@@ -142,7 +149,7 @@ fn before(
     Ok(Before {
         length: edited.original().len() as u64,
         mode: data.mode() & 0o7777,
-        modified: data.modified().map_err(ApplyError::io(real, "looking at it"))?,
+        modified: data.modified().map_err(WriteError::io(real, "looking at it"))?,
         old,
         new: hash_all(content, real)?,
         replaced: replaced.collect(),
@@ -150,7 +157,7 @@ fn before(
 }
 
 /// Removes an undo file that a run left which was killed before it replaced anything.
-fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), ApplyError> {
+fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), WriteError> {
     if undo.symlink_metadata().is_err() {
         return Ok(());
     }
@@ -161,14 +168,14 @@ fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), ApplyError> {
             "it was rewritten before ({undo}); take that back first with --undo, \
              or write the further change to a copy with --out"
         );
-        return Err(ApplyError::refused(real, reason));
+        return Err(WriteError::refused(real, reason));
     }
-    std::fs::remove_file(undo).map_err(ApplyError::io(undo, "removing it"))
+    std::fs::remove_file(undo).map_err(WriteError::io(undo, "removing it"))
 }
 
 /// Group and extended attributes, access lists among them, stay the same.
-fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), ApplyError> {
-    let failed = ApplyError::io(real, "keeping its group and attributes");
+fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), WriteError> {
+    let failed = WriteError::io(real, "keeping its group and attributes");
     if new.metadata().map_err(&failed)?.gid() != data.gid() {
         fchown(new, None, Some(data.gid())).map_err(&failed)?;
     }
@@ -194,7 +201,7 @@ fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), Apply
 /// # Errors
 /// There is no undo file, the file is not what was written, or the system refuses; both are as
 /// before then.
-pub fn undo(path: &Path) -> Result<(), ApplyError> {
+pub fn undo(path: &Path) -> Result<(), WriteError> {
     let _locked = Locked::folders_of([path], |_| {});
     undo_beside(path, &Writers::default())
 }
@@ -203,56 +210,59 @@ pub fn undo(path: &Path) -> Result<(), ApplyError> {
 ///
 /// # Errors
 /// As [`undo`].
-pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), ApplyError> {
-    let (real, data) = allowed::file(path, writers)?;
+pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
+    let (real, data) = policy::file(path, writers)?;
     let undo = undo_file(&real);
     if undo.symlink_metadata().is_err() {
         let reason = format!(
             "it has no undo file ({}): headstart has not replaced it, or it is restored already",
             undo.display()
         );
-        return Err(ApplyError::refused(&real, reason));
+        return Err(WriteError::refused(&real, reason));
     }
-    let before = Before::read(&undo)?;
-    let failed = |error: crate::ImageError| match error {
-        crate::ImageError::Io { source, .. } => ApplyError::io(&real, "reading it")(source),
-        other => ApplyError::refused(&real, other.to_string()),
+    let folder = Folder::of(&real)?;
+    let forget = || {
+        folder.remove_file(&undo)?;
+        folder.sync()
     };
-    let mapped = crate::file::map(&real).map_err(failed)?;
+    let before = Before::read(&undo)?;
+    let failed = |error| match error {
+        MapError::Io(source) => WriteError::io(&real, "reading it")(source),
+        MapError::NotAFile(found) => WriteError::refused(&real, format!("it is {found}")),
+    };
+    let mapped = map(&real).map_err(failed)?;
     let bytes = mapped.as_ref().map_or(&[][..], |(_, bytes)| bytes);
     let present = hash_of(&real)?;
     if present == before.old {
         // A run was killed before it replaced the file, or somebody has put the original back.
-        std::fs::remove_file(&undo).map_err(ApplyError::io(&undo, "removing it"))?;
-        return sync_folder(&real);
+        return forget();
     }
     let changed = "it is not what was written here: somebody has changed it since";
     if present != before.new {
-        return Err(ApplyError::refused(&real, changed));
+        return Err(WriteError::refused(&real, changed));
     }
     let restored = before.restore(bytes, Some(Stamp::of(&data))).ok_or_else(|| damaged(&undo))?;
     let content = Content::of(&restored, &real);
     if hash_all(&content, &real)? != before.old {
         return Err(damaged(&undo));
     }
-    let new = Unnamed::made(&real, before.mode, |file| content.write(file))?;
+    let new = NewFile::create(&folder, &real, Permit::Exactly(before.mode))?;
+    let new = new.fill(|file| content.write(file))?;
     keep_attributes(&real, &new.file, &data)?;
     let times = FileTimes::new().set_modified(before.modified);
-    new.file.set_times(times).map_err(ApplyError::io(&real, "setting its time"))?;
-    new.replace(&real)?;
-    sync_folder(&real)?;
-    std::fs::remove_file(&undo).map_err(ApplyError::io(&undo, "removing it"))?;
-    sync_folder(&real)
+    new.file.set_times(times).map_err(WriteError::io(&real, "setting its time"))?;
+    new.replace()?.sync()?;
+    forget()
 }
 
-fn damaged(undo: &Path) -> ApplyError {
-    ApplyError::refused(undo, "it is no undo file of this version of headstart, or is damaged")
+fn damaged(undo: &Path) -> WriteError {
+    WriteError::refused(undo, "it is no undo file of this version of headstart, or is damaged")
 }
 
 impl Before {
-    fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, ApplyError> {
+    fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, WriteError> {
         let since = self.modified.duration_since(SystemTime::UNIX_EPOCH);
-        let since = since.map_err(|_| ApplyError::refused(path, "it is from before 1970"))?;
+        let since = since.map_err(|_| WriteError::refused(path, "it is from before 1970"))?;
         let mut bytes = MAGIC.to_vec();
         bytes.extend(self.old);
         bytes.extend(self.new);
@@ -270,8 +280,8 @@ impl Before {
         Ok(bytes)
     }
 
-    fn read(path: &Path) -> Result<Before, ApplyError> {
-        let bytes = std::fs::read(path).map_err(ApplyError::io(path, "reading the undo file"))?;
+    fn read(path: &Path) -> Result<Before, WriteError> {
+        let bytes = std::fs::read(path).map_err(WriteError::io(path, "reading the undo file"))?;
         Before::parse(&bytes).ok_or_else(|| damaged(path))
     }
 
@@ -316,15 +326,15 @@ fn hash<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Hash {
     hash.finalize().into()
 }
 
-fn hash_all(content: &Content<'_>, path: &Path) -> Result<Hash, ApplyError> {
+fn hash_all(content: &Content<'_>, path: &Path) -> Result<Hash, WriteError> {
     let mut hash = Sha256::new();
     let read = content.read(&mut |bytes| hash.update(bytes));
-    read.map_err(ApplyError::io(path, "reading it"))?;
+    read.map_err(WriteError::io(path, "reading it"))?;
     Ok(hash.finalize().into())
 }
 
-fn hash_of(path: &Path) -> Result<Hash, ApplyError> {
-    let failed = ApplyError::io(path, "reading it");
+fn hash_of(path: &Path) -> Result<Hash, WriteError> {
+    let failed = WriteError::io(path, "reading it");
     let mut file = File::open(path).map_err(&failed)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 20];

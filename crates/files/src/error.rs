@@ -1,29 +1,12 @@
-//! Writing rewritten images: whole or not at all, and in place only where it can be undone.
-
-mod allowed;
-mod atomic;
-mod batch;
-mod content;
-mod disk;
-mod held;
-mod lock;
-mod undo;
-
-pub use allowed::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
-pub use atomic::{write_into, write_new, write_new_edited, write_over};
-pub use batch::Batch;
-pub use content::data;
-pub use disk::{is_of_disk, is_without_room};
-pub use held::Held;
-pub use lock::{Lock, Locked};
-pub use undo::{UNDO, in_place, undo, undo_beside, undo_file};
+//! Why a file was not written.
 
 use crate::reasons::unwritten;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Why a file was not written. It is as it was then, but for the variants that say otherwise.
 #[derive(Debug, thiserror::Error)]
-pub enum ApplyError {
+pub enum WriteError {
     /// The system refused.
     #[error("{}: {doing}: {}; nothing was changed", path.display(), unwritten(path, source))]
     Io {
@@ -32,7 +15,7 @@ pub enum ApplyError {
         /// What was being done.
         doing: &'static str,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// There is such a file already.
     #[error("{} exists already; name a new file: nothing is overwritten", .0.display())]
@@ -50,13 +33,13 @@ pub enum ApplyError {
         "{reason}; {} replaced before that, and could not be restored yet: {}; mend that, then \
          run the same command with --undo",
         were(left),
-        left.iter().map(ApplyError::reason).collect::<Vec<_>>().join("; ")
+        left.iter().map(WriteError::reason).collect::<Vec<_>>().join("; ")
     )]
     Partly {
         /// What failed.
         reason: String,
         /// Why each file that is replaced could not be restored.
-        left: Vec<ApplyError>,
+        left: Vec<WriteError>,
     },
     /// New files of a set could not be removed after it failed.
     #[error(
@@ -83,27 +66,57 @@ fn list(files: &[PathBuf]) -> String {
     files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-impl ApplyError {
+impl WriteError {
     /// What went wrong, without what became of the file.
     pub fn reason(&self) -> String {
         match self {
-            ApplyError::Io { path, doing, source } => {
+            WriteError::Io { path, doing, source } => {
                 format!("{}: {doing}: {}", path.display(), unwritten(path, source))
             }
-            ApplyError::Refused { path, reason } => format!("{}: {reason}", path.display()),
+            WriteError::Refused { path, reason } => format!("{}: {reason}", path.display()),
             other => other.to_string(),
         }
     }
 
-    fn refused(path: &Path, reason: impl Into<String>) -> ApplyError {
-        ApplyError::Refused { path: path.to_owned(), reason: reason.into() }
+    pub(crate) fn refused(path: &Path, reason: impl Into<String>) -> WriteError {
+        WriteError::Refused { path: path.to_owned(), reason: reason.into() }
     }
 
-    fn changed_meanwhile(path: &Path) -> ApplyError {
-        ApplyError::refused(path, "it was changed while headstart read it; run the command again")
+    pub(crate) fn changed_meanwhile(path: &Path) -> WriteError {
+        WriteError::refused(path, "it was changed while headstart read it; run the command again")
     }
 
-    fn io(path: &Path, doing: &'static str) -> impl Fn(std::io::Error) -> ApplyError {
-        move |source| ApplyError::Io { path: path.to_owned(), doing, source }
+    pub(crate) fn io(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> WriteError {
+        move |source| WriteError::Io { path: path.to_owned(), doing, source }
+    }
+}
+
+/// EIO, which has no kind of its own.
+const INPUT_OUTPUT_ERROR: i32 = 5;
+
+/// Whether there is no room to write: full, over quota, over a limit of size, read-only.
+pub fn is_without_room(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::FileTooLarge
+            | ErrorKind::ReadOnlyFilesystem
+    )
+}
+
+/// Whether the disk itself is at fault: without room, or broken.
+pub fn is_of_disk(error: &io::Error) -> bool {
+    is_without_room(error) || error.raw_os_error() == Some(INPUT_OUTPUT_ERROR)
+}
+
+/// For callers that tell of the file themselves.
+impl From<WriteError> for io::Error {
+    fn from(error: WriteError) -> io::Error {
+        match error {
+            WriteError::Io { source, .. } => source,
+            WriteError::Exists(_) => ErrorKind::AlreadyExists.into(),
+            other => io::Error::other(other.to_string()),
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! A rewritten image, before it is written to a file.
+//! A file with changes over it, which is not written yet.
 
-use crate::file::Stamp;
+use crate::Stamp;
 use crate::overlay::Overlay;
 use std::ops::Range;
 
@@ -10,13 +10,17 @@ const PIECE: usize = 4096;
 /// A rewritten image: its original, and the pages that differ.
 #[derive(Clone)]
 pub struct Edited<'a> {
-    pub(super) bytes: Overlay<'a>,
-    pub(super) new_segment: bool,
+    pub(crate) bytes: Overlay<'a>,
     /// The file that the original is mapped from, as it was then.
-    pub(super) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<Stamp>,
 }
 
 impl<'a> Edited<'a> {
+    /// Changed bytes; `stamp` is that of the file which they are mapped from.
+    pub fn new(bytes: Overlay<'a>, stamp: Option<Stamp>) -> Edited<'a> {
+        Edited { bytes, stamp }
+    }
+
     /// A file whose new bytes were made elsewhere.
     pub fn of(original: &'a [u8], new: &[u8]) -> Edited<'a> {
         let mut bytes = Overlay::of(original);
@@ -28,7 +32,7 @@ impl<'a> Edited<'a> {
             }
             at += piece.len();
         }
-        Edited { bytes, new_segment: false, stamp: None }
+        Edited { bytes, stamp: None }
     }
 
     /// What was there before `written`, given its length and what was replaced in it.
@@ -45,17 +49,12 @@ impl<'a> Edited<'a> {
         for (offset, old) in replaced {
             bytes.write(*offset, old)?;
         }
-        Some(Edited { bytes, new_segment: false, stamp })
+        Some(Edited { bytes, stamp })
     }
 
     /// Bytes of the new file.
     pub fn length(&self) -> u64 {
         self.bytes.length()
-    }
-
-    /// Whether a PT_LOAD segment was added.
-    pub fn new_segment(&self) -> bool {
-        self.new_segment
     }
 
     /// The whole new file.

@@ -1,0 +1,246 @@
+//! The new versions of all files of a set. None of them is seen before all are on the disk; where
+//! one cannot be written, the files are as they were.
+
+use crate::new_file::{Folder, NewFile, ParkedFile, Permit, Target, write_all};
+use crate::policy::Writers;
+use crate::undo::{Prepared, undo_beside};
+use crate::{Edited, WriteError};
+use rayon::prelude::*;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Descriptors that are used for other things meanwhile.
+const OTHERS: u64 = 128;
+/// A file system that answers sooner has nothing to wait for.
+const AT_ONCE: Duration = Duration::from_micros(50);
+/// Files that wait for the disk together share the commits of its journal.
+const WAITING: usize = 64;
+
+/// New files and replacements of one set, by several threads, which get their names together.
+#[derive(Debug)]
+pub struct Batch {
+    /// Whether the process may have all files open.
+    open: bool,
+    /// Each is opened and synced once.
+    folders: Mutex<BTreeMap<PathBuf, Arc<Folder>>>,
+    first: Mutex<Vec<WaitingFile>>,
+    new: Mutex<Vec<WaitingFile>>,
+    replacements: Mutex<Vec<Prepared>>,
+    writers: Writers,
+}
+
+/// A file without its name.
+#[derive(Debug)]
+pub(crate) enum WaitingFile {
+    Open(NewFile),
+    /// It is on the disk.
+    Parked(ParkedFile),
+}
+
+impl WaitingFile {
+    fn name(self) -> Result<Target, WriteError> {
+        match self {
+            WaitingFile::Open(file) => file.name(),
+            WaitingFile::Parked(file) => file.name(),
+        }
+    }
+
+    pub(crate) fn replace(self) -> Result<Target, WriteError> {
+        match self {
+            WaitingFile::Open(file) => file.replace(),
+            WaitingFile::Parked(file) => file.replace(),
+        }
+    }
+}
+
+impl Batch {
+    /// For so many files. Where the process may not have as many open, they have hidden names
+    /// meanwhile.
+    pub fn for_files(files: usize) -> Batch {
+        Batch {
+            open: room_for(files),
+            folders: Mutex::default(),
+            first: Mutex::default(),
+            new: Mutex::default(),
+            replacements: Mutex::default(),
+            writers: Writers::default(),
+        }
+    }
+
+    /// Writes a new file with exactly these permissions; [`Batch::finish`] gives it its name.
+    ///
+    /// # Errors
+    /// Its folder cannot be written to, or the disk is full.
+    pub fn write_new<'a>(
+        &self,
+        path: &Path,
+        pieces: impl Iterator<Item = &'a [u8]>,
+        mode: u32,
+    ) -> Result<(), WriteError> {
+        self.add(&self.new, path, pieces, mode)
+    }
+
+    /// As [`Batch::write_new`], for a file that must be there before any other.
+    ///
+    /// # Errors
+    /// As [`Batch::write_new`].
+    pub fn write_first(&self, path: &Path, content: &[u8], mode: u32) -> Result<(), WriteError> {
+        self.add(&self.first, path, std::iter::once(content), mode)
+    }
+
+    fn add<'a>(
+        &self,
+        list: &Mutex<Vec<WaitingFile>>,
+        path: &Path,
+        pieces: impl Iterator<Item = &'a [u8]>,
+        mode: u32,
+    ) -> Result<(), WriteError> {
+        let new = NewFile::create(&self.folder(path)?, path, Permit::Exactly(mode))?;
+        let new = new.fill(|file| write_all(file, pieces))?;
+        let file = match self.open {
+            true => WaitingFile::Open(new),
+            false => WaitingFile::Parked(new.synced()?.park()?),
+        };
+        list.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        Ok(())
+    }
+
+    fn folder(&self, file: &Path) -> Result<Arc<Folder>, WriteError> {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = Folder::path_of(file);
+        if let Some(folder) = folders.get(path) {
+            return Ok(folder.clone());
+        }
+        let folder = Folder::of(file)?;
+        folders.insert(path.to_owned(), folder.clone());
+        Ok(folder)
+    }
+
+    /// Writes the rewritten version of a file and its undo file; [`Batch::finish`] replaces it.
+    ///
+    /// # Errors
+    /// As [`crate::in_place`].
+    pub fn replace(&self, path: &Path, edited: &Edited<'_>) -> Result<(), WriteError> {
+        let waiting = |file: NewFile| match self.open {
+            true => Ok(WaitingFile::Open(file)),
+            false => file.park().map(WaitingFile::Parked),
+        };
+        let prepared =
+            Prepared::of(path, edited, &self.writers, |real| self.folder(real), waiting)?;
+        self.replacements.lock().unwrap_or_else(PoisonError::into_inner).push(prepared);
+        Ok(())
+    }
+
+    /// Puts new files on the disk, gives them their names, and replaces the others.
+    ///
+    /// # Errors
+    /// The system refuses, or there is a file of that name. What was done is taken back then; an
+    /// error of its own names the files with which that failed.
+    pub fn finish(self) -> Result<(), WriteError> {
+        let (named, replaced) = (Mutex::default(), Mutex::default());
+        let done = self.give_names(&named, &replaced);
+        let named = named.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let replaced = replaced.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.map_err(|error| take_back(error, &named, replaced))
+    }
+
+    fn give_names(
+        self,
+        named: &Mutex<Vec<Target>>,
+        replaced: &Mutex<Vec<PathBuf>>,
+    ) -> Result<(), WriteError> {
+        let first = self.first.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let new = self.new.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let replacements = self.replacements.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let folders = self.folders.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let sync_folders = || folders.values().try_for_each(|folder| folder.sync());
+        sync(first.iter().chain(&new))?;
+        let name = |file: WaitingFile| {
+            let target = file.name()?;
+            named.lock().unwrap_or_else(PoisonError::into_inner).push(target);
+            Ok(())
+        };
+        first.into_iter().try_for_each(name)?;
+        new.into_par_iter().try_for_each(name)?;
+        // The undo files are in these folders, too.
+        sync_folders()?;
+        for prepared in replacements {
+            let real = prepared.real().to_owned();
+            prepared.replace()?;
+            replaced.lock().unwrap_or_else(PoisonError::into_inner).push(real);
+        }
+        sync_folders()
+    }
+}
+
+/// Restores what was replaced, and removes what is new.
+fn take_back(error: WriteError, named: &[Target], replaced: Vec<PathBuf>) -> WriteError {
+    // Looked at anew: the files that stand here now may have the numbers of files that others had
+    // open before.
+    let writers = Writers::default();
+    let left: Vec<WriteError> =
+        replaced.iter().filter_map(|file| undo_beside(file, &writers).err()).collect();
+    if !left.is_empty() {
+        // New files may tell what the replaced ones mean.
+        return WriteError::Partly { reason: error.reason(), left };
+    }
+    let kept = named.iter().filter(|target| target.folder.remove(&target.name).is_err());
+    let kept: Vec<PathBuf> = kept.map(|target| target.path.clone()).collect();
+    if kept.is_empty() {
+        return error;
+    }
+    WriteError::LeftNew { reason: error.reason(), files: kept }
+}
+
+/// Whether the process may have so many files open. The limit is raised as far as it may be.
+fn room_for(files: usize) -> bool {
+    let needed = (files as u64).saturating_add(OTHERS);
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < needed) {
+        let raised = Rlimit { current: Some(needed), ..limit };
+        if limit.maximum.is_some_and(|maximum| maximum < needed)
+            || setrlimit(Resource::Nofile, raised).is_err()
+        {
+            return false;
+        }
+    }
+    grow_table(needed);
+    true
+}
+
+/// Makes the table of descriptors as large as it will be. Where several threads have it, Linux waits
+/// for all of them whenever it doubles, some ten milliseconds each time.
+fn grow_table(descriptors: u64) {
+    let highest = i32::try_from(descriptors.saturating_sub(1)).unwrap_or(i32::MAX);
+    if let Ok(root) = File::open("/") {
+        // Without it everything is as it is, only slower.
+        let _ = rustix::io::fcntl_dupfd_cloexec(root, highest);
+    }
+}
+
+/// Puts files on the disk that are not yet.
+fn sync<'a>(files: impl Iterator<Item = &'a WaitingFile>) -> Result<(), WriteError> {
+    let open = files.filter_map(|file| match file {
+        WaitingFile::Open(file) => Some(file),
+        WaitingFile::Parked(_) => None,
+    });
+    let open: Vec<&NewFile> = open.collect();
+    let Some((first, rest)) = open.split_first() else { return Ok(()) };
+    let began = Instant::now();
+    first.sync()?;
+    if began.elapsed() < AT_ONCE {
+        return rest.par_iter().try_for_each(|file| file.sync());
+    }
+    let each = rest.len().div_ceil(WAITING).max(1);
+    std::thread::scope(|scope| {
+        let sync = |files: &[&NewFile]| files.iter().try_for_each(|file| file.sync());
+        let threads: Vec<_> =
+            rest.chunks(each).map(|files| scope.spawn(move || sync(files))).collect();
+        let mut ended = threads.into_iter().map(|thread| thread.join());
+        ended.try_for_each(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}

@@ -1,0 +1,34 @@
+//! Files that are replaced whole or not at all, and restored to the byte.
+//!
+//! - [`Edited`] is a file with changes over it, held in as much memory as has changed;
+//! - [`write_new`], [`write_over`] and [`Batch`] write files that nobody sees before they are whole
+//!   and on the disk;
+//! - [`in_place`] and [`undo`] rewrite a file and take that back;
+//! - [`privilege`] and [`may_be_replaced`] say which files must stay as they are;
+//! - [`Lock`] and [`Locked`] keep other runs out of a folder;
+//! - [`Stamp`] tells whether a file was touched; [`reasons`] puts the system's errors into words.
+
+mod batch;
+mod content;
+mod edited;
+mod error;
+mod lock;
+mod mapped;
+mod new_file;
+mod overlay;
+mod policy;
+pub mod reasons;
+mod stamp;
+mod undo;
+
+pub use batch::Batch;
+pub use content::data;
+pub use edited::Edited;
+pub use error::{WriteError, is_of_disk, is_without_room};
+pub use lock::{Lock, Locked};
+pub use mapped::{MapError, map};
+pub use new_file::{Permit, write_into, write_new, write_new_edited, write_over};
+pub use overlay::Overlay;
+pub use policy::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
+pub use stamp::Stamp;
+pub use undo::{UNDO, in_place, undo, undo_beside, undo_file};
