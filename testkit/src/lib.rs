@@ -1,4 +1,4 @@
-//! Small programs built by the machine's own tools, for tests, and those tools.
+//! Small programs for tests, other readers of images, and the tools that both need.
 //!
 //! A test that needs a tool which is missing says so loudly and returns:
 //! ```
@@ -7,6 +7,7 @@
 //! ```
 
 pub mod cases;
+pub mod oracles;
 pub mod packages;
 pub mod pe;
 mod tools;

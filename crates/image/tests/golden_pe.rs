@@ -1,20 +1,43 @@
 //! Facts of the committed images of testfiles/pe.
 #![allow(clippy::unwrap_used)] // a test that cannot read its input fails
 
-use std::path::PathBuf;
+use model::PeFacts;
+use std::path::{Path, PathBuf};
+use testkit::oracles::pe::{compare, readobj};
+
+fn images() -> Vec<(PathBuf, PeFacts)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testfiles/pe");
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let images = paths.filter(|path| !path.ends_with("README.md"));
+    let facts = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        image::pe::facts_of(&name, &std::fs::read(path).unwrap()).unwrap()
+    };
+    let images: Vec<(PathBuf, PeFacts)> = images.map(|path| (path.clone(), facts(&path))).collect();
+    assert!(images.len() >= 15, "testfiles/pe is incomplete");
+    images
+}
 
 #[test]
 fn facts_are_as_reviewed() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testfiles/pe");
-    let mut compared = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if name != "README.md" {
-            let facts = image::pe::facts_of(&name, &std::fs::read(path).unwrap()).unwrap();
-            insta::assert_snapshot!(name, serde_json::to_string_pretty(&facts).unwrap());
-            compared += 1;
-        }
+    for (_, facts) in images() {
+        let json = serde_json::to_string_pretty(&facts).unwrap();
+        insta::assert_snapshot!(facts.path, json);
     }
-    assert!(compared >= 15, "testfiles/pe is incomplete");
+}
+
+#[test]
+fn llvm_readobj_states_the_same_facts() {
+    if testkit::tool("llvm-readobj-19").is_none() {
+        return;
+    }
+    let (mut relocations, mut imports, mut texts) = (0, 0, Vec::new());
+    for (path, facts) in images() {
+        let theirs = readobj::read(path.to_str().unwrap()).unwrap();
+        texts.extend(compare(&facts, &theirs).iter().map(ToString::to_string));
+        relocations += theirs.relocations.iter().flat_map(|counts| counts.values()).sum::<u64>();
+        imports += theirs.imports.iter().flatten().map(|(_, functions, _)| functions).sum::<u64>();
+    }
+    assert!(texts.is_empty(), "{}", texts.join("\n"));
+    assert!(relocations > 100 && imports > 20, "{relocations} relocations, {imports} imports");
 }

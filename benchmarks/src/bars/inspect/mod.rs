@@ -1,6 +1,5 @@
 //! `headstart inspect` against GNU readelf on every ELF file of some folders.
 
-mod readelf;
 mod speed;
 
 use crate::context::Context;
@@ -8,11 +7,12 @@ use crate::report::{Report, Row};
 use anyhow::{Context as _, Result, ensure};
 use model::ElfFacts;
 use rayon::prelude::*;
-use readelf::Facts;
 use std::collections::BTreeMap;
-use std::fmt::{Debug, Write};
+use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
+use testkit::oracles::elf::{compare, readelf};
+use testkit::oracles::{Difference, shortened};
 
 /// A large image: chromium's main program, where Debian puts it.
 const LARGE: &str = "/usr/lib/chromium/chromium";
@@ -30,19 +30,6 @@ pub struct Sweep {
     pub complaints: Vec<(String, String)>,
     /// Files in which headstart found problems.
     pub problems: Vec<(String, String)>,
-}
-
-/// One fact on which the two disagree.
-#[derive(Debug)]
-pub struct Difference {
-    /// The file.
-    pub path: String,
-    /// Which fact.
-    pub fact: &'static str,
-    /// What readelf says.
-    pub readelf: String,
-    /// What headstart says.
-    pub headstart: String,
 }
 
 /// Compares the two on every ELF file below `roots`.
@@ -81,50 +68,6 @@ pub fn compare_all(images: &[ElfFacts]) -> Result<Sweep> {
     Ok(sweep)
 }
 
-/// Every fact on which headstart's `image` and `readelf` disagree.
-fn compare(image: &ElfFacts, readelf: &Facts) -> Vec<Difference> {
-    let ours = facts(image, readelf);
-    let mut differences = Vec::new();
-    let mut check = |fact, theirs: &dyn Debug, ours: &dyn Debug| {
-        let (readelf, headstart) = (format!("{theirs:?}"), format!("{ours:?}"));
-        if readelf != headstart {
-            differences.push(Difference { path: image.path.clone(), fact, readelf, headstart });
-        }
-    };
-    check("relocations", &readelf.relocations, &ours.relocations);
-    check("imports", &readelf.imports, &ours.imports);
-    check("exports", &readelf.exports, &ours.exports);
-    check("needed", &readelf.needed, &ours.needed);
-    check("soname", &readelf.soname, &ours.soname);
-    check("search paths", &readelf.search_paths, &ours.search_paths);
-    check("interpreter", &readelf.interpreter, &ours.interpreter);
-    check("build-id", &readelf.build_id, &ours.build_id);
-    check("version needs", &readelf.version_needs, &ours.version_needs);
-    check("load segments", &readelf.load_segments, &ours.load_segments);
-    check("initializers at least", &true, &(ours.initializer_bytes <= readelf.initializer_bytes));
-    differences
-}
-
-/// headstart's facts in readelf's form.
-fn facts(image: &ElfFacts, readelf: &Facts) -> Facts {
-    let word = u64::from(image.bits / 8);
-    let needs = image.version_needs.iter();
-    let paths = image.search_paths.iter();
-    Facts {
-        relocations: image.relocations.clone(),
-        imports: image.imports,
-        exports: image.exports,
-        needed: image.needed.clone(),
-        soname: image.soname.clone(),
-        search_paths: paths.map(|path| path.folders.join(":")).collect(),
-        interpreter: image.interpreter.as_ref().map(|interpreter| interpreter.0.clone()),
-        build_id: image.build_id.clone(),
-        version_needs: needs.map(|need| (need.library.clone(), need.versions.clone())).collect(),
-        load_segments: image.load_segments,
-        initializer_bytes: readelf.initializer_bytes.min(image.initialisers * word),
-    }
-}
-
 impl Sweep {
     /// The result as a text for the terminal.
     pub fn table(&self) -> String {
@@ -135,9 +78,9 @@ impl Sweep {
             self.differences.len()
         );
         for difference in &self.differences {
-            let Difference { path, fact, readelf, headstart } = difference;
+            let Difference { path, fact, oracle, headstart, .. } = difference;
             let _ = writeln!(text, "{path}: {fact}");
-            let _ = writeln!(text, "    readelf   {}", shortened(readelf));
+            let _ = writeln!(text, "    readelf   {}", shortened(oracle));
             let _ = writeln!(text, "    headstart {}", shortened(headstart));
         }
         for (title, lines) in [
@@ -162,11 +105,6 @@ fn grouped(lines: &[(String, String)]) -> BTreeMap<&str, Vec<&str>> {
         groups.entry(line).or_default().push(path);
     }
     groups
-}
-
-fn shortened(text: &str) -> String {
-    let short: String = text.chars().take(300).collect();
-    if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
 /// Time and memory on a large image first, then the sweep; differences are printed.
@@ -212,23 +150,6 @@ mod tests {
         let chosen: Vec<ElfFacts> = images.into_iter().step_by(step).take(50).collect();
         let sweep = compare_all(&chosen).unwrap();
         assert_eq!(sweep.files, 50);
-        assert!(sweep.differences.is_empty(), "{}", sweep.table());
-    }
-
-    /// The committed images cover what programs of one machine do not.
-    #[test]
-    fn committed_images_have_readelfs_facts() {
-        if testkit::tool("readelf").is_none() {
-            return;
-        }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testfiles/elf");
-        let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-        // Without section headers readelf needs other arguments and shows less.
-        let sound = files.filter(|path| !path.to_string_lossy().contains("no-sections"));
-        let images: Vec<ElfFacts> =
-            sound.filter_map(|path| image::elf::facts(&path).ok()).collect();
-        let sweep = compare_all(&images).unwrap();
-        assert!(sweep.files >= 20);
         assert!(sweep.differences.is_empty(), "{}", sweep.table());
     }
 

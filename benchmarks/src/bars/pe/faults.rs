@@ -1,10 +1,11 @@
 //! Differences that are faults of the oracles, each proved with the file itself.
 
-use super::compare::{Difference, compare};
 use super::pefile;
 use anyhow::Result;
 use model::PeFacts;
 use std::path::Path;
+use testkit::oracles::Difference;
+use testkit::oracles::pe::compare;
 
 /// The fault that explains a difference, if one does. It is proved with the file itself: pefile
 /// agrees once its limits are lifted; llvm-readobj says that it misses what need not be there.

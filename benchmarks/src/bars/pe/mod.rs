@@ -1,12 +1,9 @@
 //! `headstart inspect` against llvm-readobj and pefile on every PE file there is.
 
-mod compare;
 mod faults;
 mod generated;
 mod hints;
-mod oracle;
 mod pefile;
-mod readobj;
 #[cfg(test)]
 mod tests;
 
@@ -14,13 +11,13 @@ use crate::context::Context;
 use crate::report::{Report, Row};
 use crate::subjects::pe_files;
 use anyhow::{Context as _, Result, ensure};
-use compare::{Difference, compare};
 use model::{ImageFacts, PeFacts};
-use oracle::Oracle;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::oracles::Difference;
+use testkit::oracles::pe::{Oracle, compare, readobj};
 
 /// The sweep over all packages, with a table of what the oracles get wrong.
 ///

@@ -1,10 +1,10 @@
 //! What pefile, a reader in Python, says of PE files.
 
-use super::oracle::Oracle;
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 use std::path::Path;
 use std::process::Command;
+use testkit::oracles::pe::Oracle;
 
 const SCRIPT: &str = include_str!("pefile.py");
 /// Files in one run of Python.

@@ -1,4 +1,4 @@
-//! The facts that both oracles state.
+//! The facts of PE files that other readers state too.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -11,18 +11,27 @@ pub struct Oracle {
     pub tool: String,
     /// `IMAGE_FILE_MACHINE_*`.
     pub machine: Option<u16>,
+    /// `ImageBase`.
     pub base: Option<u64>,
+    /// `SizeOfImage`.
     pub size_of_image: Option<u32>,
+    /// `SectionAlignment`.
     pub section_alignment: Option<u32>,
+    /// `FileAlignment`.
     pub file_alignment: Option<u32>,
+    /// `TimeDateStamp`.
     pub time_stamp: Option<u32>,
+    /// `DllCharacteristics`.
     pub dll_characteristics: Option<u16>,
+    /// `CheckSum`.
     pub checksum_stored: Option<u32>,
+    /// As the tool computes it from the file.
     pub checksum_computed: Option<u32>,
     /// By the number of the type.
     pub relocations: Option<BTreeMap<u8, u64>>,
     /// DLLs with their functions and those by ordinal.
     pub imports: Option<Vec<(String, u64, u64)>>,
+    /// The same, delayed.
     pub delay_imports: Option<Vec<(String, u64, u64)>>,
     /// Functions, those without names, those forwarded.
     pub exports: Option<(u64, u64, u64)>,

@@ -1,37 +1,10 @@
-//! headstart's facts beside an oracle's.
+//! headstart's facts of a PE file beside those of another reader.
 
-use super::oracle::Oracle;
+use super::facts::Oracle;
+use crate::oracles::Difference;
 use model::{ImportedDll, PeFacts};
 use std::collections::BTreeMap;
-use std::fmt::{self, Debug};
-
-/// One fact on which the two disagree.
-#[derive(Clone, Debug)]
-pub struct Difference {
-    pub path: String,
-    pub tool: String,
-    pub fact: &'static str,
-    pub oracle: String,
-    pub headstart: String,
-    pub complaints: String,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "{}: {}", self.path, self.fact)?;
-        writeln!(out, "    {:<12} {}", self.tool, shortened(&self.oracle))?;
-        write!(out, "    {:<12} {}", "headstart", shortened(&self.headstart))?;
-        match self.complaints.lines().next() {
-            Some(line) => write!(out, "\n    {line}"),
-            None => Ok(()),
-        }
-    }
-}
-
-fn shortened(text: &str) -> String {
-    let short: String = text.chars().take(300).collect();
-    if short.len() < text.len() { format!("{short}…") } else { short }
-}
+use std::fmt::Debug;
 
 /// Every fact on which headstart's `image` and an oracle disagree.
 pub fn compare(image: &PeFacts, oracle: &Oracle) -> Vec<Difference> {
@@ -62,7 +35,7 @@ impl Compared<'_> {
 
     fn headers(&mut self) {
         let (image, oracle) = (self.image, self.oracle);
-        let machine = oracle.machine.map(image::pe::machine);
+        let machine = oracle.machine.and_then(machine);
         self.check("machine", &machine, image.machine.clone());
         self.check("base", &oracle.base, image.base);
         self.check("size of image", &oracle.size_of_image, image.size_of_image);
@@ -101,6 +74,18 @@ impl Compared<'_> {
             image.debug.iter().filter_map(|entry| entry.pdb.clone().zip(entry.build_id.clone()));
         self.check("PDB files", &oracle.pdb, pdb.collect());
     }
+}
+
+/// The machines of files at hand.
+fn machine(number: u16) -> Option<String> {
+    let name = match number {
+        0x14c => "i386",
+        0x8664 => "x86_64",
+        0x1c0 | 0x1c2 | 0x1c4 => "arm",
+        0xaa64 => "aarch64",
+        _ => return None,
+    };
+    Some(name.to_owned())
 }
 
 fn relocations(image: &PeFacts) -> BTreeMap<u8, u64> {

@@ -9,26 +9,42 @@ use std::process::{Command, Stdio};
 /// The facts that readelf and headstart both state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
+    /// By type.
     pub relocations: BTreeMap<String, u64>,
+    /// Undefined dynamic symbols.
     pub imports: u64,
+    /// Dynamic symbols that others see.
     pub exports: u64,
+    /// `DT_NEEDED`, in order.
     pub needed: Vec<String>,
+    /// `DT_SONAME`.
     pub soname: Option<String>,
+    /// `DT_RPATH` and `DT_RUNPATH`.
     pub search_paths: Vec<String>,
+    /// `PT_INTERP`.
     pub interpreter: Option<String>,
+    /// In hexadecimal digits.
     pub build_id: Option<String>,
+    /// Libraries with the versions that are needed of them.
     pub version_needs: Vec<(String, Vec<String>)>,
+    /// `PT_LOAD`.
     pub load_segments: u32,
+    /// Of all arrays of initializers.
     pub initializer_bytes: u64,
 }
 
 /// Facts, and what readelf complained about.
 pub struct Answer {
+    /// What it states.
     pub facts: Facts,
+    /// What it wrote to stderr.
     pub complaints: String,
 }
 
 /// Runs readelf on one file.
+///
+/// # Errors
+/// It cannot be run, or its output not be read.
 pub fn read(path: &Path) -> Result<Answer> {
     let mut command = Command::new("readelf");
     command.args(["-rW", "--dyn-syms", "-dW", "-hW", "-lW", "-nW", "-VW"]).arg(path);

@@ -1,12 +1,15 @@
 //! What llvm-readobj says of a PE file. Its JSON is not valid for PE files; its text is read.
 
-use super::oracle::Oracle;
+use super::Oracle;
 use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
 const PROGRAM: &str = "llvm-readobj-19";
 
 /// Asks for all tables; for exports in a run of its own, as an error ends the program.
+///
+/// # Errors
+/// It cannot be run, or it complains of anything but exports.
 pub fn read(path: &str) -> Result<Oracle> {
     let mut oracle = Oracle { tool: PROGRAM.to_owned(), ..Oracle::default() };
     let flags = [
