@@ -60,11 +60,11 @@ impl Names {
 mod tests {
     use super::*;
     use model::Ending;
-    use optimize::Written;
+    use optimize::StreamOutput;
 
     fn observed(code: i32, text: &str) -> Observed {
-        let stdout = Written { bytes: text.into(), length: text.len() as u64 };
-        let stderr = Written::default();
+        let stdout = StreamOutput { bytes: text.into(), length: text.len() as u64 };
+        let stderr = StreamOutput::default();
         Observed { ending: Ending::Code(code), stdout, stderr, total_us: 1.0 }
     }
 

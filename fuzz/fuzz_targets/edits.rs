@@ -4,7 +4,7 @@
 use image::elf::Loadable;
 use image::elf::edit::Edit;
 use libfuzzer_sys::fuzz_target;
-use optimize::{no_pie, relr};
+use rewrite::{no_pie, relr};
 
 /// A file may grow by what keeps addresses and offsets apart, and its tables.
 const GROWTH: u64 = 65 << 20;
@@ -12,11 +12,12 @@ const GROWTH: u64 = 65 << 20;
 fuzz_target!(|bytes: &[u8]| {
     let Ok(loadable) = Loadable::from_bytes("fuzz", bytes.to_vec()) else { return };
     let most = bytes.len() as u64 + GROWTH;
-    if let Ok(packed) = relr::pack(&loadable) {
+    if let Ok(packed) = relr::pack(&loadable, None) {
         assert!(packed.edited.length() <= most);
-        assert!(packed.packed + packed.relocations_after == packed.relocations_before);
+        assert!(packed.counts.packed + packed.counts.relocations_after
+            == packed.counts.relocations_before);
     }
-    if let Ok(fixed) = no_pie::fix(&loadable, 0x20_0000_0000) {
+    if let Ok(fixed) = no_pie::fix(&loadable, 0x20_0000_0000, None) {
         assert!(fixed.edited.length() == bytes.len() as u64);
     }
     let Ok(mut edit) = Edit::of(&loadable) else { return };

@@ -13,9 +13,10 @@ use files::WriteError;
 use image::ImageError;
 use lab::LabError;
 use loader::GraphError;
-use optimize::{LinkError, OptimizeError};
+use optimize::OptimizeError;
 use os::LaunchError;
 use os::wine::WineError;
+use rewrite::ElfRewriteError;
 use std::error::Error;
 use std::process::ExitCode;
 use workload::WorkloadError;
@@ -85,7 +86,7 @@ const KNOWN: [AsKnown; 17] = [
     as_known::<WriteError>,
     as_known::<DatabaseError>,
     as_known::<BundleError>,
-    as_known::<LinkError>,
+    as_known::<ElfRewriteError>,
     as_known::<OptimizeError>,
 ];
 

@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod refusals;
 mod rewritten;
+mod rewritten_elf;
 mod verbs;
 
 use std::process::ExitCode;

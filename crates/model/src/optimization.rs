@@ -76,7 +76,7 @@ pub struct VariantFigures {
 
 /// What `optimize` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Optimization {
+pub struct OptimizationReport {
     /// [`OPTIMIZATION_SCHEMA`].
     pub schema: u32,
     /// Version of headstart.

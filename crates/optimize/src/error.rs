@@ -1,9 +1,11 @@
+//! Why nothing was optimized.
+
 use loader::GraphError;
 use model::Ending;
 use std::path::PathBuf;
 
-/// Why nothing was optimised. What fails for one variant alone is that variant's
-/// [`Outcome`](crate::Outcome) instead.
+/// Why nothing was optimized. What fails for one variant alone is that variant's
+/// [`TrialOutcome`](crate::TrialOutcome) instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptimizeError {

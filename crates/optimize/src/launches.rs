@@ -19,23 +19,23 @@ pub struct Observed {
     /// How it ended.
     pub ending: Ending,
     /// What it wrote.
-    pub stdout: Written,
+    pub stdout: StreamOutput,
     /// What it wrote to stderr.
-    pub stderr: Written,
+    pub stderr: StreamOutput,
     /// How long it took.
     pub total_us: f64,
 }
 
 /// What was written to one stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct StreamOutput {
     /// The first 64 MiB.
     pub bytes: Vec<u8>,
     /// How much there was.
     pub length: u64,
 }
 
-impl Written {
+impl StreamOutput {
     /// Whether all of it was kept.
     pub(crate) fn is_whole(&self) -> bool {
         self.bytes.len() as u64 == self.length
@@ -61,7 +61,7 @@ impl Observed {
 
     /// The last lines that it wrote, to follow how it ended; empty where it wrote none.
     pub fn last_lines(&self) -> String {
-        let last = |written: &Written| {
+        let last = |written: &StreamOutput| {
             let text = String::from_utf8_lossy(&written.bytes).into_owned();
             let lines: Vec<&str> = text.trim_end().lines().collect();
             let from = lines.len().saturating_sub(QUOTED_LINES);
@@ -123,13 +123,13 @@ fn unnamed_file() -> Result<File, LaunchError> {
     tempfile::tempfile().map_err(failed)
 }
 
-fn written(file: &mut File) -> Result<Written, LaunchError> {
+fn written(file: &mut File) -> Result<StreamOutput, LaunchError> {
     let mut read = || {
         let length = file.metadata()?.len();
         file.rewind()?;
         let mut bytes = Vec::new();
         file.take(KEPT_BYTES).read_to_end(&mut bytes)?;
-        Ok(Written { bytes, length })
+        Ok(StreamOutput { bytes, length })
     };
     read().map_err(failed)
 }

@@ -2,41 +2,28 @@
 //! than that: each plans and builds a changed copy, and none touches an original.
 //!
 //! ```text
-//! Subject ─► search: build each in a Scratch folder, verify ─► measure (lab) ─► choose ─► Place
+//! Baseline ─► trials: build each in BuildFolders, verify ─► measure (lab) ─► choose ─► keep
 //! ```
 
-pub mod bundle;
-pub mod choice;
-mod copy;
-mod draft;
+mod baseline;
+mod build_folders;
+pub mod choose;
 mod error;
+pub mod keep;
 mod launches;
-pub mod left;
-mod link_error;
-pub mod no_pie;
-mod no_pie_order;
 mod not_built;
-mod optimisation;
-pub mod order_needed;
-pub mod origin;
-pub mod place;
-mod proof;
+mod optimization;
+mod optimizations;
 pub mod registry;
-pub mod relr;
-mod scratch;
-pub mod search;
-pub mod selfbind;
-mod subject;
+pub mod trials;
 pub mod verify;
 
+pub use baseline::{Baseline, Terms};
+pub use build_folders::BuildFolders;
 pub use error::OptimizeError;
-pub use launches::{Launches, Observed, Written};
-pub use link_error::LinkError;
+pub use keep::ResultFolder;
+pub use launches::{Launches, Observed, StreamOutput};
 pub use not_built::NotBuilt;
-pub use optimisation::{BindingProof, Built, Declined, MadeOf, Optimisation, Program};
-pub use place::Place;
-pub use proof::Changed;
-pub use scratch::Scratch;
-pub use search::{Outcome, Trial};
-pub use subject::{Subject, Terms};
+pub use optimization::{BindingProof, Built, MadeOf, Optimization, Program};
+pub use trials::{Trial, TrialOutcome};
 pub use verify::Verifier;

@@ -1,8 +1,8 @@
 //! Why a variant was not built: it does not apply, or no file can be written any more.
 
-use crate::{Declined, LinkError};
 use bundle::BundleError;
 use files::{WriteError, is_of_disk};
+use rewrite::{Declined, ElfRewriteError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -43,13 +43,13 @@ impl From<WriteError> for NotBuilt {
     }
 }
 
-impl From<LinkError> for NotBuilt {
-    fn from(error: LinkError) -> NotBuilt {
+impl From<ElfRewriteError> for NotBuilt {
+    fn from(error: ElfRewriteError) -> NotBuilt {
         match error {
-            LinkError::Io { path, source } if is_of_disk(&source) => {
+            ElfRewriteError::Io { path, source } if is_of_disk(&source) => {
                 NotBuilt::Disk { path, source }
             }
-            LinkError::Apply(error) => error.into(),
+            ElfRewriteError::Apply(error) => error.into(),
             other => Declined(other.to_string()).into(),
         }
     }

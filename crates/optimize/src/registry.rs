@@ -1,17 +1,12 @@
 //! All ways to make a program start faster that this crate has.
 
-use crate::Optimisation;
-use crate::bundle::Bundle;
-use crate::no_pie::NoPie;
-use crate::no_pie_order::NoPieAndOrder;
-use crate::order_needed::Order;
-use crate::relr::Relr;
-use crate::selfbind::SelfBindAndOrder;
+use crate::Optimization;
+use crate::optimizations::{Bundle, NoPie, NoPieAndOrder, OrderNeeded, Relr, SelfBindAndOrder};
 
 /// A line for each, in the order in which they are tried and shown.
-pub fn all() -> Vec<&'static dyn Optimisation> {
+pub fn all() -> Vec<&'static dyn Optimization> {
     vec![
-        &Order,
+        &OrderNeeded,
         &SelfBindAndOrder,
         &Relr,
         &NoPie,

@@ -58,7 +58,7 @@ fn programs_that_fail() {
     let lenient = Terms { ignore_failure: true, ..terms() };
     let made = [("copy", copy as bench::Build)];
     let (outcomes, _) = bench.outcomes_of(bench.command("fails"), &lenient, &made).unwrap();
-    assert!(matches!(outcomes[0], optimize::Outcome::Verified(_)), "{outcomes:?}");
+    assert!(matches!(outcomes[0], optimize::TrialOutcome::Verified(_)), "{outcomes:?}");
     bench.program(&folder, "hangs", "int main(void) { for (;;); }", &[]);
     let short = Terms { timeout: Duration::from_millis(300), ..terms() };
     let said = refused(bench, "hangs", &short).to_string();

@@ -4,7 +4,7 @@
 mod bench;
 
 use bench::{Bench, MAIN, copy, failed, terms};
-use optimize::{BindingProof, Built, Outcome};
+use optimize::{BindingProof, Built, TrialOutcome};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn copies_pass() {
     ];
     for build in verified {
         let outcome = bench.outcome(build);
-        assert!(matches!(outcome, Outcome::Verified(_)), "{outcome:?}");
+        assert!(matches!(outcome, TrialOutcome::Verified(_)), "{outcome:?}");
     }
     let said = failed(bench.outcome(|bench, program, folder| {
         let built = with_libraries(bench, program, folder, "my-");
@@ -106,7 +106,7 @@ fn built(bench: &Bench, folder: &Path, source: &str) -> Built {
 }
 
 #[test]
-fn other_behaviour_is_found() {
+fn other_behavior_is_found() {
     let Some(bench) = Bench::new() else { return };
     let said = failed(bench.outcome(|bench, _, folder| {
         Ok(built(bench, folder, "int puts(const char *); int main(void) { puts(\"1 3\"); }"))
@@ -133,7 +133,10 @@ fn one_that_hangs_is_ended() {
         |bench, _, folder| Ok(built(bench, folder, "int main(void) { for (;;); }"));
     let made = [("hangs", hangs), ("copy", copy as bench::Build)];
     let (mut outcomes, _) = bench.outcomes_of(bench.command("program"), &short, &made).unwrap();
-    assert!(matches!(outcomes.pop(), Some(Outcome::Verified(_))), "the others are not held up");
+    assert!(
+        matches!(outcomes.pop(), Some(TrialOutcome::Verified(_))),
+        "the others are not held up"
+    );
     let said = failed(outcomes.remove(0));
     assert!(said.contains("timed out"), "{said}");
     assert!(started.elapsed() < Duration::from_secs(15));
@@ -183,7 +186,7 @@ fn the_users_test_decides() {
     let tested = optimize::Terms { check: Some(check), ..terms() };
     let made = [("bad", copy as bench::Build), ("good", copy)];
     let (mut outcomes, _) = bench.outcomes_of(bench.command("program"), &tested, &made).unwrap();
-    assert!(matches!(outcomes.pop(), Some(Outcome::Verified(_))));
+    assert!(matches!(outcomes.pop(), Some(TrialOutcome::Verified(_))));
     let said = failed(outcomes.remove(0));
     assert!(said.contains("exit code 1") && said.ends_with("| no good"), "{said}");
     let check = os::program::resolve(&["false".to_owned()]).unwrap();
@@ -209,7 +212,7 @@ fn numbers_that_differ_by_themselves_are_not_compared() {
         bench.outcomes_of(bench.command("differs"), &terms(), &made).unwrap();
     let said = failed(outcomes.pop().unwrap());
     assert!(said.contains("stderr: 'y' instead of 'x'"), "{said}");
-    assert!(matches!(outcomes.pop(), Some(Outcome::Verified(_))), "{outcomes:?}");
+    assert!(matches!(outcomes.pop(), Some(TrialOutcome::Verified(_))), "{outcomes:?}");
     assert!(notes.is_empty(), "{notes:?}");
 }
 
@@ -220,7 +223,7 @@ fn a_program_may_tell_its_own_name() {
     bench.program(&bench.path(""), "named", source, &[]);
     let made = [("copy", copy as bench::Build)];
     let (outcomes, _) = bench.outcomes_of(bench.command("named"), &terms(), &made).unwrap();
-    assert!(matches!(outcomes[0], Outcome::Verified(_)), "{outcomes:?}");
+    assert!(matches!(outcomes[0], TrialOutcome::Verified(_)), "{outcomes:?}");
     // The folder that it is in is none of its names.
     let source = "#include <libgen.h>\n#include <stdio.h>\n\
                   int main(int c, char **v) { printf(\"%s\\n\", dirname(v[0])); }";
@@ -247,7 +250,7 @@ fn the_environment_is_the_commands() {
     let path = folder.display().to_string();
     command.environment.push(("LD_LIBRARY_PATH".to_owned(), Some(path.into())));
     let (outcomes, _) = bench.outcomes_of(command, &terms(), &made).unwrap();
-    assert!(matches!(outcomes[0], Outcome::Verified(_)), "{outcomes:?}");
+    assert!(matches!(outcomes[0], TrialOutcome::Verified(_)), "{outcomes:?}");
 }
 
 /// The same program by another option of the linker.

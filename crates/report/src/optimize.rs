@@ -4,12 +4,12 @@ use crate::figure::{Unit, count, kib, plural};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use crate::words::{brief, brief_interval, sentence, tint};
-use model::optimization::{Optimization, VariantFigures, VariantReport, VariantState};
+use model::optimization::{OptimizationReport, VariantFigures, VariantReport, VariantState};
 use model::{Effect, Rules, Verdict};
 
 /// The terminal view: the best in a sentence, the figures of all, why some have none, what to
 /// know, where the best was left.
-pub fn view(found: &Optimization, style: &Style) -> String {
+pub fn view(found: &OptimizationReport, style: &Style) -> String {
     let mut view = style.wrap(&best(found, style), 2) + "\n";
     if let Some(sentence) = best_cold(found, style) {
         view += &(style.wrap(&sentence, 2) + "\n");
@@ -34,7 +34,7 @@ pub fn view(found: &Optimization, style: &Style) -> String {
 }
 
 /// How the launches were made.
-fn manner(found: &Optimization, style: &Style) -> String {
+fn manner(found: &OptimizationReport, style: &Style) -> String {
     let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
     let rounds = plural(u64::from(rounds.unwrap_or(0)), "round", "rounds");
     let text = format!("{rounds}, each variant once per round, in random order");
@@ -43,7 +43,7 @@ fn manner(found: &Optimization, style: &Style) -> String {
 }
 
 /// What can be said of the best.
-fn best(found: &Optimization, style: &Style) -> String {
+fn best(found: &OptimizationReport, style: &Style) -> String {
     let rules = rules(found);
     let best = found.variants.iter().find(|variant| variant.name == found.best);
     let effect = best.and_then(|best| effect(found, best, &best.warm));
@@ -65,7 +65,7 @@ fn best(found: &Optimization, style: &Style) -> String {
 }
 
 /// What the best, chosen by warm launches, does to cold ones.
-fn best_cold(found: &Optimization, style: &Style) -> Option<String> {
+fn best_cold(found: &OptimizationReport, style: &Style) -> Option<String> {
     let best = found.variants.iter().find(|variant| variant.name == found.best)?;
     let effect = effect(found, best, best.cold.as_ref()?)?;
     let rules = rules(found);
@@ -74,7 +74,7 @@ fn best_cold(found: &Optimization, style: &Style) -> Option<String> {
 
 /// The effect that the figures of a variant tell; `None` for the original and for those without.
 fn effect(
-    found: &Optimization,
+    found: &OptimizationReport,
     variant: &VariantReport,
     figures: &VariantFigures,
 ) -> Option<Effect> {
@@ -109,7 +109,7 @@ enum Part {
 }
 
 /// One table where all of it fits into the width, else two.
-fn table(found: &Optimization, head: &str, figures: Figures<'_>, style: &Style) -> String {
+fn table(found: &OptimizationReport, head: &str, figures: Figures<'_>, style: &Style) -> String {
     let medians = found.variants.iter().filter_map(|variant| figures(variant)?.median_us);
     let unit = Unit::of(medians.fold(f64::INFINITY, f64::min), style);
     let part = |part: Part, style: &Style| {
@@ -130,7 +130,7 @@ fn table(found: &Optimization, head: &str, figures: Figures<'_>, style: &Style) 
     part(Part::Times, style) + "\n" + &part(Part::Usage, style)
 }
 
-fn columns(found: &Optimization, part: Part, times: &str) -> Vec<Column> {
+fn columns(found: &OptimizationReport, part: Part, times: &str) -> Vec<Column> {
     let interval = format!("{} interval", crate::figure::whole_percent(found.confidence));
     let name = if part == Part::Usage { "medians" } else { times };
     let mut columns = vec![Column::left(name)];
@@ -151,12 +151,12 @@ fn columns(found: &Optimization, part: Part, times: &str) -> Vec<Column> {
     columns
 }
 
-fn rules(found: &Optimization) -> Rules {
+fn rules(found: &OptimizationReport) -> Rules {
     Rules { confidence: found.confidence, ..Rules::default() }
 }
 
 fn row(
-    found: &Optimization,
+    found: &OptimizationReport,
     variant: &VariantReport,
     figures: VariantFigures,
     (part, unit, style): (Part, Unit, &Style),
@@ -186,7 +186,7 @@ fn row(
 
 /// The variant against the original, or what became of it.
 fn change(
-    found: &Optimization,
+    found: &OptimizationReport,
     variant: &VariantReport,
     figures: &VariantFigures,
     style: &Style,
@@ -227,13 +227,13 @@ fn reason(variant: &VariantReport, style: &Style) -> String {
 }
 
 /// Notes of the best variant, and of the launches.
-fn notes(found: &Optimization) -> Vec<String> {
+fn notes(found: &OptimizationReport) -> Vec<String> {
     let best = found.variants.iter().filter(|variant| variant.name == found.best);
     best.flat_map(|best| &best.notes).chain(&found.notes).cloned().collect()
 }
 
 /// Where the best was left, or how to keep it.
-fn left(found: &Optimization, style: &Style) -> String {
+fn left(found: &OptimizationReport, style: &Style) -> String {
     let unmodified = found.variants.first().is_some_and(|first| first.name == found.best);
     let text = match &found.out {
         None if unmodified => return String::new(),

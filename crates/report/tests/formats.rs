@@ -6,7 +6,7 @@
 use model::bundle::{BundleManifest, BundleVerification};
 use model::growth::Scale;
 use model::load_table::LoadTable;
-use model::optimization::{Manifest, Optimization};
+use model::optimization::{Manifest, OptimizationReport};
 use model::simulation::Simulation;
 use model::{Check, Experiment, Explanation, Hot, Identity, ImageFacts, PeSet, Results, Sample};
 use serde::{Serialize, de::DeserializeOwned};
@@ -46,7 +46,7 @@ fn examples_are_complete_and_exact() {
             "scale" => round_trip::<Scale>(&example),
             "loads" => round_trip::<LoadTable>(&example),
             "simulation" => round_trip::<Simulation>(&example),
-            "optimization" => round_trip::<Optimization>(&example),
+            "optimization" => round_trip::<OptimizationReport>(&example),
             "manifest" => round_trip::<Manifest>(&example),
             "bundle" => round_trip::<BundleManifest>(&example),
             "verification" => round_trip::<BundleVerification>(&example),

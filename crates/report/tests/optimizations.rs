@@ -1,4 +1,4 @@
-//! Golden views of optimised programs. Look at the snapshots before accepting a change.
+//! Golden views of optimized programs. Look at the snapshots before accepting a change.
 
 mod data;
 
@@ -6,7 +6,7 @@ use data::{ASCII, PLAIN, RICH, fits};
 use insta::assert_snapshot;
 use model::Verdict;
 use model::optimization::{
-    OPTIMIZATION_SCHEMA, Optimization, VariantFigures, VariantReport, VariantState,
+    OPTIMIZATION_SCHEMA, OptimizationReport, VariantFigures, VariantReport, VariantState,
 };
 use report::optimize::view;
 use report::style::Style;
@@ -44,8 +44,8 @@ fn measured(name: &str, ratio: f64, verdict: Verdict) -> VariantReport {
     VariantReport { warm: figures(ratio, verdict), ..variant(name, state, None) }
 }
 
-fn found(variants: Vec<VariantReport>, best: &str, out: Option<&str>) -> Optimization {
-    Optimization {
+fn found(variants: Vec<VariantReport>, best: &str, out: Option<&str>) -> OptimizationReport {
+    OptimizationReport {
         schema: OPTIMIZATION_SCHEMA,
         headstart: "0.1.0".to_owned(),
         command: "inkscape --version".to_owned(),
@@ -58,7 +58,7 @@ fn found(variants: Vec<VariantReport>, best: &str, out: Option<&str>) -> Optimiz
     }
 }
 
-fn inkscape() -> Optimization {
+fn inkscape() -> OptimizationReport {
     let mut bundle = measured("bundle", 0.25, Verdict::Faster);
     bundle.notes.push("libgtk-3.so.0 stays outside: it is opened by its path.".to_owned());
     let mut unknown = measured("selfbind + order", 0.67, Verdict::Faster);

@@ -11,7 +11,7 @@ use crate::headstart::Headstart;
 use crate::report::Report;
 use crate::subjects::every_program::{self, Turn};
 use anyhow::Result;
-use model::optimization::Optimization;
+use model::optimization::OptimizationReport;
 use model::{Command, Ending};
 use optimize::{Launches, Observed};
 use os::launcher::Launcher;
@@ -54,7 +54,7 @@ enum Outcome {
     /// It is not optimized: why.
     Refused(String),
     Tried {
-        found: Box<Optimization>,
+        found: Box<OptimizationReport>,
         /// What is answered otherwise from the folder, and how.
         broken: Option<String>,
     },
@@ -84,7 +84,7 @@ impl Trial<'_> {
         let how = ["optimize", "--json", "--allow", "no-aslr", "--timeout", "60s", "--cpu", &cpu];
         let often = ["--runs", ROUNDS, "--warmup", "1", "--budget", BUDGET];
         let words = [&how[..], &often, &["--out", &folder, "--", &program, first]].concat();
-        let found: Optimization = self.headstart.json(&words)?;
+        let found: OptimizationReport = self.headstart.json(&words)?;
         let mut broken = None;
         for (question, before) in &answers {
             broken = broken.or(self.broken(&mut launches, question, before)?);

@@ -26,6 +26,13 @@ pub struct RewriteArgs {
     pub json: bool,
 }
 
+impl RewriteArgs {
+    /// Where the result is written to.
+    pub fn target(&self) -> rewrite::WriteTo<'_> {
+        self.out.as_deref().map_or(rewrite::WriteTo::InPlace, rewrite::WriteTo::New)
+    }
+}
+
 /// PE files, and what becomes of them.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("dll_target").required(true).multiple(true))]

@@ -1,13 +1,11 @@
 //! `headstart elf no-pie`: a program at a fixed address.
 
-use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
+use crate::rewritten_elf;
 use anyhow::{Context, Result};
-use image::elf::Loadable;
 use model::figures;
-use optimize::{Declined, no_pie};
+use rewrite::no_pie;
 use serde_json::json;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Put a position-independent program at a fixed address: no relative relocations at start
@@ -33,20 +31,17 @@ fn address(text: &str) -> Result<u64, String> {
 
 /// Fixes, writes and tells.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let target = &arguments.target;
+    if target.undo {
+        return rewritten_elf::restore(target);
+    }
     let random = no_pie::random().context("/dev/urandom gives no random address")?;
-    let file = &arguments.target.file;
-    rewriting::run(&arguments.target, |image, origin| {
-        no_pie::refuse_privileged(files::privilege(file))?;
-        fixed(image, arguments.base.unwrap_or_else(|| no_pie::base(image, random)), origin)
-    })
-}
-
-fn fixed<'a>(
-    image: &'a Loadable,
-    base: u64,
-    origin: Option<&Path>,
-) -> Result<Rewritten<'a>, Declined> {
-    let fixed = no_pie::fix_for(image, base, origin)?;
+    let written = rewrite::file(&target.file, target.target(), |image, origin| {
+        no_pie::refuse_privileged(files::privilege(&target.file))?;
+        let base = arguments.base.unwrap_or_else(|| no_pie::base(image, random));
+        no_pie::fix(image, base, origin)
+    })?;
+    let fixed = &written.counts;
     let done = format!(
         "Fixed at {:#x}: {} relocations applied, {} left; the program itself no longer has ASLR",
         fixed.base,
@@ -58,5 +53,5 @@ fn fixed<'a>(
         "applied": fixed.applied,
         "relocations_after": fixed.left,
     });
-    Ok(Rewritten { edited: fixed.edited, done, json, notes: fixed.notes })
+    rewritten_elf::print(target, &written, &done, json)
 }

@@ -11,11 +11,13 @@ use crate::{output, progress};
 use anyhow::Result;
 use measured::{Asked, Measured};
 use model::bundle::Kept;
-use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, Optimization, VariantState};
+use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, VariantState};
 use model::text::text;
 use model::{LaunchOptions, Until};
-use optimize::search::{Choice, trials};
-use optimize::{Launches, Optimisation, Place, Scratch, Subject, Terms, Trial, Verifier};
+use optimize::trials::{Selection, trials};
+use optimize::{
+    Baseline, BuildFolders, Launches, Optimization, ResultFolder, Terms, Trial, Verifier,
+};
 use os::launcher::Launcher;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -73,8 +75,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     run_with(arguments, all())
 }
 
-/// Every optimisation there is, in the order of the table.
-fn all() -> Vec<&'static dyn Optimisation> {
+/// Every optimization there is, in the order of the table.
+fn all() -> Vec<&'static dyn Optimization> {
     optimize::registry::all()
 }
 
@@ -85,14 +87,14 @@ struct Launchers {
     cold: Option<Launcher>,
 }
 
-fn run_with(arguments: &Arguments, all: Vec<&'static dyn Optimisation>) -> Result<ExitCode> {
+fn run_with(arguments: &Arguments, all: Vec<&'static dyn Optimization>) -> Result<ExitCode> {
     os::interrupt::install();
     let launchers = Launchers {
         verifying: Launcher::start()?,
         warm: Launcher::start()?,
         cold: arguments.cold.then(Launcher::start).transpose()?,
     };
-    match optimised(arguments, all, launchers) {
+    match optimized(arguments, all, launchers) {
         Ok(found) => {
             let text = if arguments.json {
                 report::export::json(&found)?
@@ -110,48 +112,48 @@ fn run_with(arguments: &Arguments, all: Vec<&'static dyn Optimisation>) -> Resul
     }
 }
 
-fn optimised(
+fn optimized(
     arguments: &Arguments,
-    all: Vec<&'static dyn Optimisation>,
+    all: Vec<&'static dyn Optimization>,
     launchers: Launchers,
-) -> Result<Optimization> {
+) -> Result<OptimizationReport> {
     let command = arguments.launched.command()?;
     let choice = arguments.choice()?;
-    let optimisations = choice.of(all).map_err(Usage)?;
+    let optimizations = choice.of(all).map_err(Usage)?;
     let options = arguments.launching.options();
     let terms = arguments.terms(&options)?;
-    let place = arguments.out.as_deref().map(Place::claim).transpose()?;
-    let mut scratch = Scratch::new()?;
+    let place = arguments.out.as_deref().map(ResultFolder::claim).transpose()?;
+    let mut folders = BuildFolders::new()?;
     if arguments.cold {
-        refuse_memory(&scratch)?;
+        refuse_memory(&folders)?;
     }
     let mut launches = Launches::new(launchers.verifying, terms.cpu)?;
-    let subject = Subject::new(command, &terms, &mut launches)?;
-    let mut verifier = Verifier::new(&subject, &terms, &mut launches);
+    let baseline = Baseline::new(command, &terms, &mut launches)?;
+    let mut verifier = Verifier::new(&baseline, &terms, &mut launches);
     let line = progress::Line::new();
-    let wanted = (&choice, optimisations.as_slice());
-    let mut found = trials(&subject, &mut verifier, &mut scratch, wanted, &mut |step| {
+    let wanted = (&choice, optimizations.as_slice());
+    let mut found = trials(&baseline, &mut verifier, &mut folders, wanted, &mut |step| {
         let share = step.at as f64 / step.of as f64;
         line.show(share, format!("{} {}", step.what, step.name));
     })?;
     line.clear();
     let asked = Asked { schedule: &arguments.schedule, options: &options };
     let (warm, cold) = (launchers.warm, launchers.cold);
-    let measured = measured::measure(asked, &subject, &mut found, (warm, cold))?;
-    let mut optimization = optimization(&subject, &found, &measured, verifier.notes());
+    let measured = measured::measure(asked, &baseline, &mut found, (warm, cold))?;
+    let mut optimization = optimization(&baseline, &found, &measured, verifier.notes());
     if let Some(place) = place {
-        leave(place, &subject, &mut verifier, &found, &mut optimization)?;
+        leave(place, &baseline, &mut verifier, &found, &mut optimization)?;
     }
     Ok(optimization)
 }
 
 /// Variants in memory would stay there however often the cache is emptied.
-fn refuse_memory(scratch: &Scratch) -> Result<()> {
-    let kind = os::host::file_system(scratch.path()).unwrap_or_default();
+fn refuse_memory(folders: &BuildFolders) -> Result<()> {
+    let kind = os::host::file_system(folders.path()).unwrap_or_default();
     if kind != "tmpfs" && kind != "ramfs" {
         return Ok(());
     }
-    let folder = scratch.path().parent().unwrap_or(scratch.path()).display();
+    let folder = folders.path().parent().unwrap_or(folders.path()).display();
     Err(Usage(format!(
         "{folder}, where variants are built, is in memory, so that none of them could start cold; \
          name a folder on a disk in TMPDIR"
@@ -160,29 +162,29 @@ fn refuse_memory(scratch: &Scratch) -> Result<()> {
 }
 
 fn optimization(
-    subject: &Subject,
+    baseline: &Baseline,
     trials: &[Trial],
     measured: &Measured,
     notes: Vec<String>,
-) -> Optimization {
+) -> OptimizationReport {
     let keeps = |name: &str| {
         let trial = trials.iter().find(|trial| trial.name() == name);
-        trial.is_none_or(|trial| trial.optimisation.keeps_aslr())
+        trial.is_none_or(|trial| trial.optimization.keeps_aslr())
     };
     let verified =
         |name: &str| trials.iter().any(|trial| trial.name() == name && trial.verified().is_some());
     let effects = measured.warm.effects.iter();
     let effects: Vec<_> = effects.filter(|effect| verified(&effect.variant)).cloned().collect();
-    let best = optimize::choice::best(&effects, &keeps).to_owned();
+    let best = optimize::choose::best(&effects, &keeps).to_owned();
     let mut all = notes;
     all.extend(measured.notes());
-    Optimization {
+    OptimizationReport {
         schema: OPTIMIZATION_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        command: subject.command.line(),
-        program: text(&subject.program.path),
+        command: baseline.command.line(),
+        program: text(&baseline.program.path),
         confidence: measured.warm.rules.confidence,
-        variants: figures::variants(subject, trials, measured),
+        variants: figures::variants(baseline, trials, measured),
         best,
         out: None,
         notes: all,
@@ -191,27 +193,27 @@ fn optimization(
 
 /// Leaves the best in its folder: built and verified once more, where it is to stay.
 fn leave(
-    mut place: Place,
-    subject: &Subject,
+    mut place: ResultFolder,
+    baseline: &Baseline,
     verifier: &mut Verifier<'_>,
     trials: &[Trial],
-    found: &mut Optimization,
+    found: &mut OptimizationReport,
 ) -> Result<()> {
     let best = trials.iter().find(|trial| trial.name() == found.best);
     let built = match best {
         Some(trial) => {
             let line = progress::Line::new();
             let mut step = |what: &'static str| line.show(1.0, format!("{what} {}", trial.name()));
-            Some(place.build(subject, verifier, trial.optimisation, &mut step)?)
+            Some(place.build(baseline, verifier, trial.optimization, &mut step)?)
         }
         None => {
-            place.start_original(subject);
+            place.start_original(baseline);
             None
         }
     };
     let folder = place.folder().to_owned();
     let starts = built.as_ref().and_then(|built| built.run.canonicalize().ok());
-    let starts = starts.unwrap_or_else(|| subject.program.path.clone());
+    let starts = starts.unwrap_or_else(|| baseline.program.path.clone());
     let figures = found.variants.iter();
     let figures = figures.filter(|v| v.state == VariantState::Baseline || v.name == found.best);
     let replaced = built.as_ref().map_or(&[][..], |built| built.replaced.as_slice());
@@ -221,27 +223,27 @@ fn leave(
         variant: found.best.clone(),
         starts: text(&starts),
         command: found.command.clone(),
-        original: optimize::place::original(subject),
+        original: optimize::keep::original(baseline),
         figures: figures.cloned().collect(),
         replaced: replaced.iter().map(text).collect(),
         notes: built.map(|built| built.notes).unwrap_or_default(),
         undo: format!("remove this folder ({}); the original is unchanged", folder.display()),
         kept: Kept::default(),
     };
-    place.leave(&manifest)?;
+    place.keep(&manifest)?;
     found.out = Some(text(&folder));
     Ok(())
 }
 
 impl Arguments {
-    fn choice(&self) -> Result<Choice> {
+    fn choice(&self) -> Result<Selection> {
         if self.launching.until != Until::Exit {
             let text = "what a variant writes and how it ends is compared at its end: optimize \
                         takes --until exit alone; give the program arguments with which it ends";
             return Err(Usage(text.to_owned()).into());
         }
         let without_aslr = self.allow.contains(&Allow::NoAslr);
-        Ok(Choice { only: self.only.clone(), skip: self.skip.clone(), without_aslr })
+        Ok(Selection { only: self.only.clone(), skip: self.skip.clone(), without_aslr })
     }
 
     fn terms(&self, options: &LaunchOptions) -> Result<Terms> {

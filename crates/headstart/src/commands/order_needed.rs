@@ -1,11 +1,11 @@
 //! `headstart elf order-needed`: a program that asks for its libraries in a better order.
 
-use super::{reordered, rewriting};
 use crate::args::RewriteArgs;
-use crate::output;
+use crate::{output, rewritten_elf};
 use anyhow::Result;
 use model::figures;
-use optimize::order_needed::{Ordered, Target, order_needed};
+use rewrite::WrittenImage;
+use rewrite::order_needed::{LibraryOrder, order_needed};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,30 +25,24 @@ pub struct Arguments {
 
 /// Writes the program and says what changed.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let RewriteArgs { file, out, undo, json: as_json, .. } = &arguments.target;
-    if *undo {
-        return rewriting::undo(&arguments.target);
+    let target = &arguments.target;
+    let RewriteArgs { file, out, .. } = target;
+    if target.undo {
+        return rewritten_elf::restore(target);
     }
     if let Some(out) = out {
-        rewriting::stays_with_its_files(file, out)?;
+        rewrite::refuse_parting(file, out)?;
     }
-    let target = out.as_deref().map_or(Target::InPlace, Target::New);
-    let ordered = order_needed(file, target, arguments.strict_init)?;
-    let (written, undo) = match out {
-        Some(out) => (out, None),
-        None => (file, Some(files::undo_file(&file.canonicalize()?))),
-    };
-    output::print(&if *as_json {
-        json(file, written, undo.as_deref(), &ordered)?
-    } else {
-        text(written, undo.as_deref(), &ordered)
-    })?;
+    let written = order_needed(file, target.target(), arguments.strict_init)?;
+    let path = out.as_ref().unwrap_or(file);
+    output::print(&if target.json { json(file, path, &written)? } else { text(path, &written) })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn json(file: &Path, written: &Path, undo: Option<&Path>, ordered: &Ordered) -> Result<String> {
-    let own = serde_json::json!({
-        "undo": undo,
+fn json(file: &Path, path: &Path, written: &WrittenImage<LibraryOrder>) -> Result<String> {
+    let ordered = &written.counts;
+    let mut details = serde_json::json!({
+        "undo": written.undo.as_ref().map(model::text::text),
         "modules": ordered.modules,
         "asked_before": ordered.asked_before,
         "asked_after": ordered.asked_after,
@@ -56,19 +50,21 @@ fn json(file: &Path, written: &Path, undo: Option<&Path>, ordered: &Ordered) -> 
         "kept_pairs": ordered.pairs,
         "lookups": ordered.lookups,
     });
-    reordered::json(file, written, ordered, own)
+    rewritten_elf::add_order(&mut details, ordered);
+    rewritten_elf::json(file, path, &written.notes, details)
 }
 
-fn text(written: &Path, undo: Option<&Path>, ordered: &Ordered) -> String {
+fn text(path: &Path, written: &WrittenImage<LibraryOrder>) -> String {
+    let ordered = &written.counts;
     let count = |value: usize| figures::count(value as u64);
     let mut text = format!(
         "{}: names {} libraries itself, {} before{}\n",
-        output::quoted(written),
+        output::quoted(path),
         count(ordered.asked_after),
         count(ordered.asked_before),
-        undo.map(|_| " (--undo restores it)").unwrap_or_default(),
+        rewritten_elf::undo(written.undo.as_deref()),
     );
-    text += &reordered::text(ordered);
+    text += &rewritten_elf::order(ordered);
     text += &format!(
         "order     {} pairs of libraries that export a common name stay in order\n",
         count(ordered.pairs)
@@ -76,11 +72,11 @@ fn text(written: &Path, undo: Option<&Path>, ordered: &Ordered) -> String {
     for path in &ordered.by_path {
         text += &format!("by path   {} (not found by name from the program)\n", path.display());
     }
-    text + &constructors(ordered) + &reordered::place(ordered)
+    text + &constructors(ordered) + &rewritten_elf::notes(&written.notes)
 }
 
 /// Which constructors run elsewhere, a line each.
-fn constructors(ordered: &Ordered) -> String {
+fn constructors(ordered: &LibraryOrder) -> String {
     let (moved, all) = (ordered.constructors_moved.len(), ordered.constructors);
     if moved == 0 {
         return format!("constructors of {all} libraries run in the same order\n");

@@ -1,13 +1,11 @@
 //! `headstart elf relr`: relative relocations packed.
 
-use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
+use crate::rewritten_elf;
 use anyhow::Result;
-use image::elf::Loadable;
 use model::figures;
-use optimize::{Declined, relr};
+use rewrite::relr;
 use serde_json::json;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Pack the relative relocations of a program or library: fewer bytes to read at start
@@ -23,11 +21,12 @@ pub struct Arguments {
 
 /// Packs, writes and tells.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    rewriting::run(&arguments.target, packed)
-}
-
-fn packed<'a>(image: &'a Loadable, origin: Option<&Path>) -> Result<Rewritten<'a>, Declined> {
-    let packed = relr::pack_for(image, origin)?;
+    let target = &arguments.target;
+    if target.undo {
+        return rewritten_elf::restore(target);
+    }
+    let written = rewrite::file(&target.file, target.target(), relr::pack)?;
+    let packed = &written.counts;
     let bytes_before = packed.relocations_before * 24;
     let bytes_after = packed.relocations_after * 24 + packed.table_bytes;
     let done = format!(
@@ -45,5 +44,5 @@ fn packed<'a>(image: &'a Loadable, origin: Option<&Path>) -> Result<Rewritten<'a
         "table_bytes_after": bytes_after,
         "new_segment": packed.new_segment,
     });
-    Ok(Rewritten { edited: packed.edited, done, json, notes: Vec::new() })
+    rewritten_elf::print(target, &written, &done, json)
 }

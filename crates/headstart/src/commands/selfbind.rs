@@ -1,16 +1,13 @@
 //! `headstart elf selfbind`: references of images to their own symbols, without a look-up.
 
-use super::reordered;
-use super::rewriting::{self, Rewritten};
 use crate::args::RewriteArgs;
 use crate::exit::Usage;
-use crate::output;
+use crate::{output, rewritten_elf};
 use anyhow::Result;
 use image::elf::Loadable;
 use model::figures;
 use model::text::text as text_of;
-use optimize::Declined;
-use optimize::selfbind::{self, Choice, Library, Reason, SelfBound};
+use rewrite::selfbind::{self, LibraryChoice, OutsideReason, PrivateCopies};
 use serde_json::json;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -37,15 +34,18 @@ pub struct Arguments {
 /// Writes the copies and says what changed.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let RewriteArgs { file, out, undo, .. } = &arguments.target;
-    let is_program = || Loadable::open(file).is_ok_and(|image| image.interpreter.is_some());
-    if *undo || !is_program() {
-        return rewriting::run(&arguments.target, library);
+    if *undo {
+        return rewritten_elf::restore(&arguments.target);
+    }
+    if !Loadable::open(file).is_ok_and(|image| image.interpreter.is_some()) {
+        return library(&arguments.target);
     }
     let Some(out) = out else {
         let text = "a program is written with copies of its libraries: name a folder with --out";
         return Err(Usage(text.to_owned()).into());
     };
-    let choice = Choice { outside: names(&arguments.outside), private: names(&arguments.private) };
+    let choice =
+        LibraryChoice { outside: names(&arguments.outside), private: names(&arguments.private) };
     let bound = selfbind::program(file, out, &choice)?;
     output::print(&if arguments.target.json {
         json(file, out, &bound)?
@@ -59,22 +59,23 @@ fn names(given: &[OsString]) -> Vec<String> {
     given.iter().map(text_of).collect()
 }
 
-fn library<'a>(image: &'a Loadable, origin: Option<&Path>) -> Result<Rewritten<'a>, Declined> {
-    let Library { edited, converted } = selfbind::library_for(image, origin)?;
+fn library(target: &RewriteArgs) -> Result<ExitCode> {
+    let written = rewrite::file(&target.file, target.target(), selfbind::library)?;
+    let converted = &written.counts;
     let done = format!(
         "{} of {} references became relative",
         figures::count(converted.relative),
         figures::count(converted.symbolic)
     );
     let json = json!({ "symbolic_before": converted.symbolic, "relative": converted.relative });
-    Ok(Rewritten { edited, done, json, notes: Vec::new() })
+    rewritten_elf::print(target, &written, &done, json)
 }
 
-fn json(file: &Path, out: &Path, bound: &SelfBound) -> Result<String> {
+fn json(file: &Path, out: &Path, bound: &PrivateCopies) -> Result<String> {
     let outside = bound.outside.iter();
     let outside: Vec<_> =
         outside.map(|(path, why)| json!({ "path": text_of(path), "reason": why.text() })).collect();
-    let own = json!({
+    let mut details = json!({
         "private": bound.private.iter().map(text_of).collect::<Vec<_>>(),
         "outside": outside,
         "symbolic_before": bound.converted.symbolic,
@@ -84,10 +85,11 @@ fn json(file: &Path, out: &Path, bound: &SelfBound) -> Result<String> {
         "lookups_after": bound.lookups_after,
         "checked_at_start": false,
     });
-    reordered::json(file, &out.join("run"), &bound.ordered, own)
+    rewritten_elf::add_order(&mut details, &bound.ordered);
+    rewritten_elf::json(file, &out.join("run"), &bound.notes, details)
 }
 
-fn program(out: &Path, bound: &SelfBound) -> String {
+fn program(out: &Path, bound: &PrivateCopies) -> String {
     let run = out.join("run");
     let mut text = format!(
         "{}: {} private libraries\n\
@@ -101,12 +103,12 @@ fn program(out: &Path, bound: &SelfBound) -> String {
         figures::count(bound.lookups_before),
         figures::count(bound.lookups_after),
     );
-    text += &reordered::text(&bound.ordered);
+    text += &rewritten_elf::order(&bound.ordered);
     text += &outside(&bound.outside);
     if let Some(note) = bound.ordered.note() {
         text += &format!("{note}\n");
     }
-    text += &reordered::place(&bound.ordered);
+    text += &rewritten_elf::notes(&bound.notes);
     text + &format!(
         "Nothing is checked at start: after an upgrade of the program or one of these libraries\n\
          {} goes on using the copies. Then headstart verify {} says so; do this again.\n",
@@ -116,8 +118,8 @@ fn program(out: &Path, bound: &SelfBound) -> String {
 }
 
 /// Libraries without a copy, a line each.
-fn outside(outside: &[(PathBuf, Reason)]) -> String {
-    let line = |(path, why): &(PathBuf, Reason)| {
+fn outside(outside: &[(PathBuf, OutsideReason)]) -> String {
+    let line = |(path, why): &(PathBuf, OutsideReason)| {
         format!("outside   {} ({})\n", path.display(), why.text())
     };
     outside.iter().map(line).collect()

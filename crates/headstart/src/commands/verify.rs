@@ -44,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Err(Usage(text).into());
     }
     expect_record(&arguments.folder)?;
-    let verification = optimize::left::verify(&folder)?;
+    let verification = optimize::keep::verify(&folder)?;
     output::print(&if arguments.json {
         report::export::json(&verification)?
     } else {

@@ -10,9 +10,10 @@ use files::WriteError;
 use image::ImageError;
 use lab::LabError;
 use loader::GraphError;
-use optimize::{LinkError, OptimizeError};
+use optimize::OptimizeError;
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
+use rewrite::ElfRewriteError;
 use workload::WorkloadError;
 
 /// A file of another kind, or a damaged one, is an answer; one that cannot be read is none.
@@ -102,16 +103,17 @@ impl Known for BundleError {
     }
 }
 
-impl Known for LinkError {
+impl Known for ElfRewriteError {
     fn code(&self) -> u8 {
         match self {
-            LinkError::Graph { source } => source.code(),
-            LinkError::NothingToGain { .. }
-            | LinkError::Edit { .. }
-            | LinkError::Privileged { .. }
-            | LinkError::Changed { .. } => NO,
-            LinkError::Image(error) => error.code(),
-            LinkError::Apply(_) | LinkError::Io { .. } => FILES,
+            ElfRewriteError::Graph { source } => source.code(),
+            ElfRewriteError::Declined { .. }
+            | ElfRewriteError::NothingToGain { .. }
+            | ElfRewriteError::Edit { .. }
+            | ElfRewriteError::Privileged { .. }
+            | ElfRewriteError::Changed { .. } => NO,
+            ElfRewriteError::Image(error) => error.code(),
+            ElfRewriteError::Apply(_) | ElfRewriteError::Io { .. } => FILES,
         }
     }
 

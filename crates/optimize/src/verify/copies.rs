@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Changed copies and their originals: those that the builder names, and libraries of its folder
 /// that have the name of exactly one of the original's.
-pub(super) fn of(
+pub(super) fn find(
     built: &Built,
     folder: &Path,
     original: &Graph,

@@ -4,24 +4,24 @@
 //! 1. `structure`: its files are images that a loader can map, and all that they need is found;
 //!    `hardening`: they are protected as the originals are.
 //! 2. `references`: simulated, every reference binds to what it binds to in the original.
-//! 3. `behaviour`: it ends alike and writes the same.
-//! 4. `log`: the real loader binds as the simulated one.
-//! 5. `mapped`: no file that it replaces is mapped.
+//! 3. `behavior`: it ends alike and writes the same.
+//! 4. `loader_log`: the real loader binds as the simulated one.
+//! 5. `mapped_files`: no file that it replaces is mapped.
 //! 6. the user's own test.
 
-mod behaviour;
+mod behavior;
 mod copies;
 mod hardening;
-mod log;
-mod mapped;
-mod output;
+mod loader_log;
+mod mapped_files;
+mod output_pattern;
 mod references;
 mod structure;
 
+use crate::baseline::check_command;
 use crate::error::ended;
-use crate::subject::check_of;
-use crate::{BindingProof, Built, Launches, Optimisation, OptimizeError, Subject, Terms};
-use behaviour::Expected;
+use crate::{Baseline, BindingProof, Built, Launches, Optimization, OptimizeError, Terms};
+use behavior::Expected;
 use model::Ending;
 use os::LaunchError;
 use os::attend::Options;
@@ -55,7 +55,7 @@ fn wrong(reason: impl Into<String>) -> Flaw {
 
 /// Holds variants against the original.
 pub struct Verifier<'a> {
-    subject: &'a Subject,
+    baseline: &'a Baseline,
     terms: &'a Terms,
     launches: &'a mut Launches,
     expected: Expected,
@@ -69,15 +69,19 @@ const SLOWER: f64 = 10.0;
 const SLOWER_S: f64 = 10.0;
 
 impl<'a> Verifier<'a> {
-    /// A verifier of variants of `subject`.
-    pub fn new(subject: &'a Subject, terms: &'a Terms, launches: &'a mut Launches) -> Verifier<'a> {
-        let slowest_us = subject.observed.iter().map(|o| o.total_us).fold(0.0, f64::max);
+    /// A verifier of variants of `baseline`.
+    pub fn new(
+        baseline: &'a Baseline,
+        terms: &'a Terms,
+        launches: &'a mut Launches,
+    ) -> Verifier<'a> {
+        let slowest_us = baseline.observed.iter().map(|o| o.total_us).fold(0.0, f64::max);
         let patience = Duration::try_from_secs_f64(slowest_us / 1e6 * SLOWER + SLOWER_S);
         Verifier {
-            expected: Expected::new(&subject.observed, terms.check.is_some()),
-            references: references::references(&subject.graph, &copies::file),
+            expected: Expected::new(&baseline.observed, terms.check.is_some()),
+            references: references::references(&baseline.graph, &copies::file),
             patience: patience.unwrap_or(Duration::MAX).min(terms.timeout),
-            subject,
+            baseline,
             terms,
             launches,
         }
@@ -93,44 +97,44 @@ impl<'a> Verifier<'a> {
         self.expected.cannot_compare()
     }
 
-    /// Verifies what `optimisation` built in `folder`.
+    /// Verifies what `optimization` built in `folder`.
     ///
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn verify(
         &mut self,
-        optimisation: &dyn Optimisation,
+        optimization: &dyn Optimization,
         built: &Built,
         folder: &Path,
     ) -> Result<(), Flaw> {
-        let graph = structure::check(&self.subject.environment, built, folder)?;
-        let program = &self.subject.program.file;
-        hardening::kept(program, &built.run, optimisation.keeps_aslr())?;
-        let copies = copies::of(built, folder, &self.subject.graph, &graph);
+        let graph = structure::check(&self.baseline.environment, built, folder)?;
+        let program = &self.baseline.program.file;
+        hardening::kept(program, &built.run, optimization.keeps_aslr())?;
+        let copies = copies::find(built, folder, &self.baseline.graph, &graph);
         for (copy, original) in &copies {
-            hardening::kept(original, copy, optimisation.keeps_aslr())?;
+            hardening::kept(original, copy, optimization.keeps_aslr())?;
         }
         let original = copies::originals(copies, (&built.run, program));
         if built.bindings == BindingProof::Compared {
             let variant = references::references(&graph, &original);
             references::compare(&self.references, &variant)?;
         }
-        let command = self.subject.command_for(&built.run);
+        let command = self.baseline.command_for(&built.run);
         self.behaves(&command)?;
         let options = Options { timeout: self.patience, cpu: self.terms.cpu, to_entry: false };
-        log::agrees(&graph, &command, &options)?;
-        mapped::none(built, program, &command, &options)?;
-        self.passes(optimisation.name(), &built.run)
+        loader_log::agrees(&graph, &command, &options)?;
+        mapped_files::none_replaced(built, program, &command, &options)?;
+        self.passes(optimization.name(), &built.run)
     }
 
     /// It ends alike and writes the same, twice.
     fn behaves(&mut self, command: &model::Command) -> Result<(), Flaw> {
         for _ in 0..2 {
             let observed = self.launches.observe(command, self.patience)?;
-            let (subject, launches, timeout) =
-                (self.subject, &mut *self.launches, self.terms.timeout);
-            let again = &mut || launches.observe(&subject.command, timeout);
-            let names = behaviour::Names::new(&subject.command, command);
+            let (baseline, launches, timeout) =
+                (self.baseline, &mut *self.launches, self.terms.timeout);
+            let again = &mut || launches.observe(&baseline.command, timeout);
+            let names = behavior::Names::new(&baseline.command, command);
             self.expected.compare(&observed, &names, again)?;
         }
         Ok(())
@@ -139,7 +143,8 @@ impl<'a> Verifier<'a> {
     /// It passes the user's own test.
     fn passes(&mut self, name: &str, run: &Path) -> Result<(), Flaw> {
         let Some(check) = &self.terms.check else { return Ok(()) };
-        let observed = self.launches.observe(&check_of(check, run, name), self.terms.timeout)?;
+        let observed =
+            self.launches.observe(&check_command(check, run, name), self.terms.timeout)?;
         let refused = os::program::refusal(run);
         match observed.ending {
             Ending::Code(0) => match refused {

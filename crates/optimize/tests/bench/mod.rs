@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
 use model::Command;
-use optimize::search::{Choice, trials};
+use optimize::trials::{Selection, trials};
 use optimize::{
-    Built, Declined, Launches, NotBuilt, Optimisation, OptimizeError, Outcome, Program, Scratch,
-    Subject, Terms, Verifier,
+    Baseline, BuildFolders, Built, Launches, NotBuilt, Optimization, OptimizeError, Program, Terms,
+    TrialOutcome, Verifier,
 };
 use os::launcher::Launcher;
+use rewrite::Declined;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub struct Made {
     pub build: Build,
 }
 
-impl Optimisation for Made {
+impl Optimization for Made {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -49,7 +50,7 @@ const ONE: &str = "int shared(void) { return 1; }";
 const TWO: &str = "int shared(void) { return 1; }\nint two(void) { return 2; }";
 
 impl Bench {
-    /// `None`, said loudly, without a C compiler. It lives as long as the tests: optimisations do.
+    /// `None`, said loudly, without a C compiler. It lives as long as the tests: optimizations do.
     pub fn new() -> Option<&'static Bench> {
         let cc = testkit::tool("cc")?;
         let bench = Bench { folder: tempfile::tempdir().unwrap(), cc };
@@ -83,7 +84,7 @@ impl Bench {
         os::program::resolve(&[self.path(name).display().to_string()]).unwrap()
     }
 
-    pub fn made(&'static self, name: &'static str, build: Build) -> &'static dyn Optimisation {
+    pub fn made(&'static self, name: &'static str, build: Build) -> &'static dyn Optimization {
         Box::leak(Box::new(Made { name, keeps_aslr: true, bench: self, build }))
     }
 
@@ -93,20 +94,20 @@ impl Bench {
         command: Command,
         terms: &Terms,
         made: &[(&'static str, Build)],
-    ) -> Result<(Vec<Outcome>, Vec<String>), OptimizeError> {
+    ) -> Result<(Vec<TrialOutcome>, Vec<String>), OptimizeError> {
         let mut launches = Launches::new(Launcher::start()?, None)?;
-        let subject = Subject::new(command, terms, &mut launches)?;
-        let mut verifier = Verifier::new(&subject, terms, &mut launches);
-        let mut scratch = Scratch::new()?;
+        let baseline = Baseline::new(command, terms, &mut launches)?;
+        let mut verifier = Verifier::new(&baseline, terms, &mut launches);
+        let mut folders = BuildFolders::new()?;
         let all: Vec<_> = made.iter().map(|&(name, build)| self.made(name, build)).collect();
-        let choice = Choice::default();
-        let found = trials(&subject, &mut verifier, &mut scratch, (&choice, &all), &mut |_| ())?;
+        let choice = Selection::default();
+        let found = trials(&baseline, &mut verifier, &mut folders, (&choice, &all), &mut |_| ())?;
         let notes = verifier.notes();
         Ok((found.into_iter().map(|trial| trial.outcome).collect(), notes))
     }
 
     /// What becomes of one variant of the program.
-    pub fn outcome(&'static self, build: Build) -> Outcome {
+    pub fn outcome(&'static self, build: Build) -> TrialOutcome {
         let made = [("variant", build)];
         let (mut outcomes, _) = self.outcomes_of(self.command("program"), &terms(), &made).unwrap();
         outcomes.remove(0)
@@ -125,9 +126,9 @@ pub fn copy(_: &Bench, program: &Program, folder: &Path) -> Result<Built, Declin
 }
 
 /// The reason of a variant that failed.
-pub fn failed(outcome: Outcome) -> String {
+pub fn failed(outcome: TrialOutcome) -> String {
     match outcome {
-        Outcome::Failed(reason) => reason,
+        TrialOutcome::Failed(reason) => reason,
         other => panic!("{other:?}"),
     }
 }

@@ -3,12 +3,12 @@
 use super::measured::Measured;
 use model::optimization::{VariantFigures, VariantReport, VariantState};
 use model::{Results, Verdict};
-use optimize::choice::DEFAULT;
-use optimize::{MadeOf, Outcome, Subject, Trial};
+use optimize::choose::DEFAULT;
+use optimize::{Baseline, MadeOf, Trial, TrialOutcome};
 
 /// The original, then the others in the order in which they were tried.
-pub fn variants(subject: &Subject, trials: &[Trial], measured: &Measured) -> Vec<VariantReport> {
-    let movable = subject.graph.modules.first().is_none_or(|program| !program.image.fixed);
+pub fn variants(baseline: &Baseline, trials: &[Trial], measured: &Measured) -> Vec<VariantReport> {
+    let movable = baseline.graph.modules.first().is_none_or(|program| !program.image.fixed);
     let original = VariantReport {
         name: DEFAULT.to_owned(),
         keeps_aslr: movable,
@@ -27,16 +27,16 @@ pub fn variants(subject: &Subject, trials: &[Trial], measured: &Measured) -> Vec
 fn variant(trial: &Trial, measured: &Measured) -> VariantReport {
     let name = trial.name();
     let (state, reason, notes) = match &trial.outcome {
-        Outcome::Verified(built) => (VariantState::Verified, None, built.notes.clone()),
-        Outcome::Failed(reason) => (VariantState::Failed, Some(reason), Vec::new()),
-        Outcome::Declined(reason) => (VariantState::Declined, Some(reason), Vec::new()),
-        Outcome::NotTried(reason) => (VariantState::NotTried, Some(reason), Vec::new()),
+        TrialOutcome::Verified(built) => (VariantState::Verified, None, built.notes.clone()),
+        TrialOutcome::Failed(reason) => (VariantState::Failed, Some(reason), Vec::new()),
+        TrialOutcome::Declined(reason) => (VariantState::Declined, Some(reason), Vec::new()),
+        TrialOutcome::NotTried(reason) => (VariantState::NotTried, Some(reason), Vec::new()),
     };
     let verified = state == VariantState::Verified;
     let cold = measured.cold.as_ref().filter(|_| verified);
     VariantReport {
         name: name.to_owned(),
-        keeps_aslr: trial.optimisation.keeps_aslr(),
+        keeps_aslr: trial.optimization.keeps_aslr(),
         verified,
         state,
         reason: reason.cloned(),

@@ -5,8 +5,8 @@ use crate::progress::Line;
 use anyhow::Result;
 use lab::{Failure, Keep, LabError, MeasureRequest, Stop};
 use model::{CacheState, Ending, LaunchOptions, Results, Variant};
-use optimize::choice::DEFAULT;
-use optimize::{Outcome, Subject, Trial};
+use optimize::choose::DEFAULT;
+use optimize::{Baseline, Trial, TrialOutcome};
 use os::launcher::Launcher;
 use os::{FailureKind, LaunchError};
 
@@ -43,23 +43,23 @@ impl Measured {
 /// The original cannot be launched any more, or the user wants to stop.
 pub fn measure(
     asked: Asked<'_>,
-    subject: &Subject,
+    baseline: &Baseline,
     trials: &mut [Trial],
     (warm, cold): (Launcher, Option<Launcher>),
 ) -> Result<Measured> {
-    let warm = series(asked, subject, trials, (warm, false))?;
-    let cold = cold.map(|launcher| series(asked, subject, trials, (launcher, true)));
+    let warm = series(asked, baseline, trials, (warm, false))?;
+    let cold = cold.map(|launcher| series(asked, baseline, trials, (launcher, true)));
     Ok(Measured { warm, cold: cold.transpose()? })
 }
 
 fn series(
     asked: Asked<'_>,
-    subject: &Subject,
+    baseline: &Baseline,
     trials: &mut [Trial],
     (mut launcher, cold): (Launcher, bool),
 ) -> Result<Results> {
     loop {
-        let variants = variants(subject, trials);
+        let variants = variants(baseline, trials);
         let cache = if cold { CacheState::ColdEvicted } else { CacheState::Warm };
         let request = MeasureRequest {
             variants,
@@ -72,14 +72,14 @@ fn series(
         match measured.stop {
             Ok(Stop::Interrupted) => return Err(LaunchError::Interrupted.into()),
             Ok(_) => {
-                judge(&measured.results, subject.observed[0].ending, trials);
+                judge(&measured.results, baseline.observed[0].ending, trials);
                 return Ok(measured.results);
             }
             Err(failure) => {
                 let Some(trial) = blamed(&failure, &measured.experiment.variants, trials) else {
                     return Err(failure.error.into());
                 };
-                trial.outcome = Outcome::Failed(format!("while it was measured, {failure}"));
+                trial.outcome = TrialOutcome::Failed(format!("while it was measured, {failure}"));
                 // The one before went with its bench.
                 launcher = Launcher::start()?;
             }
@@ -87,10 +87,10 @@ fn series(
     }
 }
 
-fn variants(subject: &Subject, trials: &[Trial]) -> Vec<Variant> {
-    let original = Variant::new(DEFAULT.to_owned(), subject.command.clone());
+fn variants(baseline: &Baseline, trials: &[Trial]) -> Vec<Variant> {
+    let original = Variant::new(DEFAULT.to_owned(), baseline.command.clone());
     let verified = trials.iter().filter_map(|trial| {
-        let command = subject.command_for(&trial.verified()?.run);
+        let command = baseline.command_for(&trial.verified()?.run);
         Some(Variant::new(trial.name().to_owned(), command))
     });
     [original].into_iter().chain(verified).collect()
@@ -121,7 +121,7 @@ fn judge(results: &Results, expected: Ending, trials: &mut [Trial]) {
             endings.filter(|count| count.ending != expected).map(|count| count.launches).sum();
         if other > 0 && trial.verified().is_some() {
             let reason = format!("{other} of its measured launches ended otherwise than before");
-            trial.outcome = Outcome::Failed(reason);
+            trial.outcome = TrialOutcome::Failed(reason);
         }
     }
 }

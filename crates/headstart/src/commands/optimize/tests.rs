@@ -4,7 +4,8 @@
 use super::*;
 use clap::Parser;
 use model::optimization::VariantReport;
-use optimize::{BindingProof, Built, Declined, Program};
+use optimize::{BindingProof, Built, Program};
+use rewrite::Declined;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -23,7 +24,7 @@ struct Compiled {
     cc: PathBuf,
 }
 
-impl Optimisation for Compiled {
+impl Optimization for Compiled {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -70,16 +71,16 @@ impl Bench {
         self.folder.path().canonicalize().unwrap().join(name).display().to_string()
     }
 
-    fn made(&self, name: &'static str, keeps: bool, source: &str) -> &'static dyn Optimisation {
+    fn made(&self, name: &'static str, keeps: bool, source: &str) -> &'static dyn Optimization {
         let (source, cc) = (source.to_owned(), self.cc.clone());
         Box::leak(Box::new(Compiled { name, keeps_aslr: keeps, source, cc }))
     }
 
-    fn optimised(
+    fn optimized(
         &self,
         options: &[&str],
-        all: &[&'static dyn Optimisation],
-    ) -> Result<Optimization> {
+        all: &[&'static dyn Optimization],
+    ) -> Result<OptimizationReport> {
         let program = self.path("program");
         let words = [&["optimize"], options, &["--", &program]].concat();
         let arguments = Line::parse_from(words).arguments;
@@ -88,11 +89,11 @@ impl Bench {
             warm: Launcher::start()?,
             cold: arguments.cold.then(Launcher::start).transpose()?,
         };
-        optimised(&arguments, all.to_vec(), launchers)
+        optimized(&arguments, all.to_vec(), launchers)
     }
 }
 
-fn of<'a>(found: &'a Optimization, name: &str) -> &'a VariantReport {
+fn of<'a>(found: &'a OptimizationReport, name: &str) -> &'a VariantReport {
     found.variants.iter().find(|variant| variant.name == name).unwrap()
 }
 
@@ -107,7 +108,7 @@ fn the_fastest_that_does_the_same_is_left() {
         bench.made("fixed", false, &sleeper(0)),
     ];
     let out = bench.path("out");
-    let found = bench.optimised(&["--runs", "12", "--out", &out], &all).unwrap();
+    let found = bench.optimized(&["--runs", "12", "--out", &out], &all).unwrap();
     assert_eq!(found.best, "fast");
     let names: Vec<&str> = found.variants.iter().map(|variant| variant.name.as_str()).collect();
     assert_eq!(names, ["default", "half", "wrong", "none", "fast", "fixed"]);
@@ -140,14 +141,14 @@ fn weaknesses_are_asked_for_and_names_chosen() {
         bench.made("more", true, &sleeper(0)),
     ];
     let options = ["--runs", "12", "--allow", "no-aslr", "--skip", "more"];
-    let found = bench.optimised(&options, &all).unwrap();
+    let found = bench.optimized(&options, &all).unwrap();
     assert_eq!((found.best.as_str(), found.variants.len()), ("fast", 3));
     assert!(!of(&found, "fast").keeps_aslr);
-    let found = bench.optimised(&["--runs", "3", "--only", "half,default"], &all).unwrap();
+    let found = bench.optimized(&["--runs", "3", "--only", "half,default"], &all).unwrap();
     assert_eq!((found.best.as_str(), found.variants.len()), ("default", 2), "too few to tell");
-    let found = bench.optimised(&["--runs", "3", "--only", "default"], &all).unwrap();
+    let found = bench.optimized(&["--runs", "3", "--only", "default"], &all).unwrap();
     assert_eq!(found.variants.len(), 1);
-    let error = bench.optimised(&["--only", "hafl"], &all).unwrap_err();
+    let error = bench.optimized(&["--only", "hafl"], &all).unwrap_err();
     assert!(error.is::<Usage>() && error.to_string().contains("half, fast, more"), "{error}");
 }
 
@@ -162,7 +163,7 @@ fn one_that_fails_while_measured_is_not_offered() {
          fstat(f, &s); if (s.st_size >= 8) return 7; write(f, \"x\", 1); puts(\"done\"); }}"
     );
     let all = [bench.made("tired", true, &source), bench.made("fast", true, &sleeper(0))];
-    let found = bench.optimised(&["--runs", "12"], &all).unwrap();
+    let found = bench.optimized(&["--runs", "12"], &all).unwrap();
     let tired = of(&found, "tired");
     assert_eq!((tired.state, tired.verified), (VariantState::Failed, false));
     let reason = tired.reason.as_ref().unwrap();
@@ -175,7 +176,7 @@ fn one_that_fails_while_measured_is_not_offered() {
 fn cold_launches_are_measured_too() {
     let Some(bench) = Bench::new() else { return };
     let all = [bench.made("fast", true, &sleeper(0))];
-    match bench.optimised(&["--runs", "2", "--cold"], &all) {
+    match bench.optimized(&["--runs", "2", "--cold"], &all) {
         Ok(found) => {
             for name in ["default", "fast"] {
                 let (warm, cold) = (of(&found, name).warm, of(&found, name).cold.unwrap());

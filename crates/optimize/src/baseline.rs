@@ -1,0 +1,169 @@
+//! The unmodified program: what is optimized, and what variants are compared with.
+
+use crate::error::ended;
+use crate::launches::{Launches, Observed};
+use crate::{OptimizeError, Program};
+use files::{Privilege, privilege};
+use image::elf::Loadable;
+use lab::LabError;
+use loader::{Environment, Graph, GraphError};
+use model::{Command, Ending};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The longest `#!` line that the kernel reads (execve(2), "Interpreter scripts").
+const LONGEST_SCRIPT_LINE: u64 = 256;
+
+/// How the original and its variants are launched and tested.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The original has to end within this time.
+    pub timeout: Duration,
+    /// An exit code other than 0, or a signal, is as good as any; it must be the same always.
+    pub ignore_failure: bool,
+    /// CPU for launches.
+    pub cpu: Option<u32>,
+    /// The user's own test.
+    pub check: Option<Command>,
+}
+
+/// What is optimized: a command whose program the loader loads, and what it does.
+pub struct Baseline {
+    /// As the user gave it.
+    pub command: Command,
+    /// Its program.
+    pub program: Program,
+    /// What the environment tells the loader.
+    pub environment: Environment,
+    /// What the loader does with the original.
+    pub graph: Graph,
+    /// What the original did when it was launched twice.
+    pub observed: [Observed; 2],
+}
+
+impl Baseline {
+    /// Looks at the program, launches it twice, and tests it.
+    ///
+    /// # Errors
+    /// It is none that could be optimized, fails, is not finished in time, or ends now so and now
+    /// otherwise.
+    pub fn new(
+        command: Command,
+        terms: &Terms,
+        launches: &mut Launches,
+    ) -> Result<Baseline, OptimizeError> {
+        let path =
+            os::program::lasting_path(&command.program).unwrap_or_else(|_| command.program.clone());
+        let file = path.canonicalize().unwrap_or_else(|_| path.clone());
+        refuse_scripts(&file, &command)?;
+        if let Some(what) = privilege(&file).map(Privilege::name) {
+            let program = path.display().to_string();
+            return Err(OptimizeError::Privileged { program, what });
+        }
+        let opened = Loadable::open(&file).ok();
+        if let Some(reason) = opened.as_ref().and_then(bundle::is_already) {
+            let program = path.display().to_string();
+            return Err(OptimizeError::Bundle { program, reason });
+        }
+        let environment = Environment::of(&command);
+        let graph = match loader::load(&path, &environment) {
+            Ok(graph) => graph,
+            Err(error) => return Err(better_reason(error, &command, terms, launches)),
+        };
+        let first = successful(launches.observe(&command, terms.timeout)?, &command, terms)?;
+        let second = successful(launches.observe(&command, terms.timeout)?, &command, terms)?;
+        if first.ending != second.ending {
+            let (first, second) = (ended(first.ending), ended(second.ending));
+            return Err(OptimizeError::Unsteady { command: command.line(), first, second });
+        }
+        let program = Program { path, file };
+        let baseline = Baseline { command, program, environment, graph, observed: [first, second] };
+        baseline.test(terms, launches)?;
+        Ok(baseline)
+    }
+
+    /// The command with another program in the original's place, called by its path.
+    pub fn command_for(&self, program: &Path) -> Command {
+        let mut command = self.command.clone();
+        command.program = program.to_owned();
+        if let Some(name) = command.argv.first_mut() {
+            *name = program.into();
+        }
+        command
+    }
+
+    /// The user's test has to succeed for the original.
+    fn test(&self, terms: &Terms, launches: &mut Launches) -> Result<(), OptimizeError> {
+        let Some(check) = &terms.check else { return Ok(()) };
+        let check = check_command(check, &self.program.path, "default");
+        let observed = launches.observe(&check, terms.timeout)?;
+        if observed.ending == Ending::Code(0) {
+            return Ok(());
+        }
+        let (ending, output) = (ended(observed.ending), observed.last_lines());
+        let command = terms.check.as_ref().map_or(String::new(), Command::line);
+        Err(OptimizeError::Check { command, ending, output })
+    }
+}
+
+/// The user's test of one program.
+pub(crate) fn check_command(check: &Command, program: &Path, variant: &str) -> Command {
+    let mut check = check.clone();
+    let set = [("HEADSTART_PROGRAM", program.into()), ("HEADSTART_VARIANT", variant.into())];
+    check.environment.extend(set.map(|(name, value)| (name.to_owned(), Some(value))));
+    check
+}
+
+fn successful(
+    observed: Observed,
+    command: &Command,
+    terms: &Terms,
+) -> Result<Observed, OptimizeError> {
+    let command = command.line();
+    match observed.ending {
+        Ending::Code(0) => Ok(observed),
+        Ending::TimedOut => {
+            let timeout_s = terms.timeout.as_secs_f64();
+            Err(LabError::TimedOut { command, timeout_s }.into())
+        }
+        _ if terms.ignore_failure && observed.loader_failure().is_none() => Ok(observed),
+        ending if observed.loader_failure().is_some() => {
+            let output = observed.last_lines() + "\nThe loader cannot start it.";
+            Err(LabError::Failed { command, ending, output }.into())
+        }
+        ending => {
+            let output = observed.last_lines()
+                + "\nIt must work before it can be optimized; to treat this as success, use \
+                     --ignore-failure.";
+            Err(LabError::Failed { command, ending, output }.into())
+        }
+    }
+}
+
+/// What keeps the program from being started says more than what its simulated loader misses.
+fn better_reason(
+    error: GraphError,
+    command: &Command,
+    terms: &Terms,
+    launches: &mut Launches,
+) -> OptimizeError {
+    if matches!(error, GraphError::Library { .. } | GraphError::Machine { .. })
+        && let Err(refused) = launches.observe(command, terms.timeout)
+    {
+        return refused.into();
+    }
+    error.into()
+}
+
+fn refuse_scripts(file: &Path, command: &Command) -> Result<(), OptimizeError> {
+    let mut head = Vec::new();
+    // What cannot be read is told by whoever reads all of it.
+    let read = File::open(file).map(|file| file.take(LONGEST_SCRIPT_LINE).read_to_end(&mut head));
+    let Some(line) = head.strip_prefix(b"#!").filter(|_| read.is_ok()) else { return Ok(()) };
+    let line = line.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
+    let interpreter = String::from_utf8_lossy(line).trim().to_owned();
+    let program = command.argv.first().map_or_else(|| PathBuf::from(file), PathBuf::from);
+    Err(OptimizeError::Script { program: program.display().to_string(), interpreter })
+}

@@ -1,0 +1,66 @@
+//! Folders that variants are built in.
+
+use crate::OptimizeError;
+use files::is_of_disk;
+use files::reasons;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Folders that variants are built in, removed when this value goes.
+pub struct BuildFolders {
+    folder: TempDir,
+    made: usize,
+}
+
+impl BuildFolders {
+    /// A new folder called headstart-optimize-… where temporary files are (`TMPDIR`).
+    ///
+    /// # Errors
+    /// It cannot be made, or programs cannot be executed from there.
+    pub fn new() -> Result<BuildFolders, OptimizeError> {
+        let place = std::env::temp_dir();
+        let folder = tempfile::Builder::new().prefix("headstart-optimize-").tempdir_in(&place);
+        let folder = folder.map_err(unwritten(&place))?;
+        if os::program::is_on_noexec(folder.path()) {
+            let problem = "its file system is mounted with noexec, so no variant could be started";
+            let (problem, remedy) = (problem.to_owned(), ELSEWHERE);
+            return Err(OptimizeError::Folder { folder: place, problem, remedy });
+        }
+        Ok(BuildFolders { folder, made: 0 })
+    }
+
+    /// The folder of all.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A new and empty folder for the variant of that name.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn folder_for(&mut self, name: &str) -> Result<PathBuf, OptimizeError> {
+        self.made += 1;
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let words: String = name.chars().map(plain).collect();
+        let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
+        let folder = self.path().join(format!("{}-{}", self.made, words.join("-")));
+        fs::create_dir(&folder).map_err(unwritten(&folder))?;
+        // As the loader and the kernel will name what is in it.
+        Ok(folder.canonicalize().unwrap_or(folder))
+    }
+}
+
+const ELSEWHERE: &str = "choose another folder with TMPDIR";
+
+fn unwritten(path: &Path) -> impl Fn(io::Error) -> OptimizeError + '_ {
+    |source| match is_of_disk(&source) {
+        true => OptimizeError::Disk { path: path.to_owned(), source },
+        false => OptimizeError::Folder {
+            folder: path.to_owned(),
+            problem: reasons::in_the_way(path, &source),
+            remedy: ELSEWHERE,
+        },
+    }
+}

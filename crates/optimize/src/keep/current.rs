@@ -1,0 +1,241 @@
+//! What becomes of a folder that `optimize` or `selfbind` has left.
+//!
+//! Only a bundle looks at anything when it is started. All others go on as they are, whatever is
+//! upgraded; so the manifest has the contents of what was made, and of what it was made of.
+
+use super::folder::{FILES, MANIFEST};
+use crate::{Baseline, Built, MadeOf};
+use bundle::original::{self, Original};
+use bundle::{BundleError, RUN, check_schema, kept_files, read_json, sources};
+use loader::Environment;
+use model::bundle::{
+    BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Kept, KeptFile, Starts,
+};
+use model::optimization::{Manifest, OPTIMIZATION_SCHEMA};
+use model::quoted;
+use model::text::{name, text};
+use rewrite::selfbind;
+use std::path::{Path, PathBuf};
+
+/// What is recorded of the files that a variant was made of.
+///
+/// # Errors
+/// One of them cannot be read.
+pub(crate) fn made_of(
+    baseline: &Baseline,
+    built: &Built,
+    folder: &Path,
+) -> Result<Kept, BundleError> {
+    let all = baseline.graph.modules.as_slice();
+    let modules = match built.made_of {
+        MadeOf::Bundle => Vec::new(),
+        MadeOf::Program => sources::of_modules(all.get(..1).unwrap_or(all))?,
+        MadeOf::Closure => sources::of_modules(all)?,
+    };
+    Ok(Kept {
+        files: Vec::new(),
+        modules,
+        stays_in: built.must_stay.then(|| text(folder)),
+        checked_at_start: Some(built.made_of == MadeOf::Bundle),
+    })
+}
+
+/// Looks at everything in a folder that `bundle`, `optimize` or `selfbind` has left, and at what it
+/// was made of.
+///
+/// # Errors
+/// It is no such folder, or its manifest cannot be read.
+pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
+    let libraries = folder.join(selfbind::MANIFEST);
+    if !there(&folder.join(MANIFEST)) && there(&libraries) {
+        return of_selfbind(folder, &libraries);
+    }
+    match of_optimize(folder)? {
+        Some(manifest) => optimized(folder, &manifest),
+        None => bundle::verify(folder),
+    }
+}
+
+fn there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+fn not_ours(folder: &Path, path: &Path) -> impl Fn(String) -> BundleError {
+    let found = move |path: &Path, found| format!("{}: {found}", path.display());
+    let (folder, path) = (folder.to_owned(), path.to_owned());
+    move |what| BundleError::NotOurs { folder: folder.clone(), found: found(&path, what) }
+}
+
+/// The manifest, if it is of `optimize`.
+fn of_optimize(folder: &Path) -> Result<Option<Manifest>, BundleError> {
+    let path = folder.join(MANIFEST);
+    let wrong = not_ours(folder, &path);
+    if !there(&path) {
+        return Ok(None);
+    }
+    let value = read_json(&path, &wrong)?;
+    if value.get("variant").is_none() {
+        return Ok(None);
+    }
+    check_schema(&value, OPTIMIZATION_SCHEMA).map_err(&wrong)?;
+    let manifest: Manifest =
+        serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+    match manifest.kept.files.is_empty() {
+        true => Err(wrong(OLD.to_owned())),
+        false => Ok(Some(manifest)),
+    }
+}
+
+const OLD: &str = "it was made by a version of headstart that did not record what it left; make \
+     it again in a new folder";
+
+fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, BundleError> {
+    let program = &manifest.original.path;
+    let mut found = of_kept(folder, program, &manifest.kept);
+    if manifest.kept.checked_at_start == Some(true) {
+        match bundle::verify(&folder.join(FILES)) {
+            Ok(of_bundle) => {
+                found.files += of_bundle.files;
+                // One `run` leads to the other.
+                if found.changes.is_empty() {
+                    (found.starts, found.noticed) = (of_bundle.starts, of_bundle.noticed);
+                    found.instead = of_bundle.instead;
+                }
+                found.changes.extend(of_bundle.changes);
+            }
+            Err(error) => {
+                let path = text(folder.join(FILES));
+                let (what, error) = (ChangeKind::Changed, error.to_string());
+                found.changes.push(BundleChange { path, what, found: error });
+                found.starts = Starts::Unknown;
+            }
+        }
+    } else if manifest.variant == crate::choose::DEFAULT && found.starts == Starts::Copies {
+        let run = folder.join(RUN);
+        let Original { starts, instead } = original::launched(program, &run, &mut found.changes);
+        (found.starts, found.instead) = (starts, instead);
+    }
+    let variant = manifest.figures.iter().find(|figures| figures.name == manifest.variant);
+    let allow = match variant {
+        Some(variant) if !variant.keeps_aslr => "--allow no-aslr ",
+        _ => "",
+    };
+    let again = format!("headstart optimize {allow}--out NEW -- {}", manifest.command);
+    let remedy =
+        format!("Make it again in a new folder, with the other options that it had: {again}");
+    Ok(settled(found, remedy))
+}
+
+fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleError> {
+    let wrong = not_ours(folder, path);
+    let value = read_json(path, &wrong)?;
+    check_schema(&value, selfbind::SCHEMA).map_err(&wrong)?;
+    let program = value.get("program").and_then(|program| program.as_str()).map(str::to_owned);
+    let kept: Kept = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+    let Some(program) = program.filter(|_| !kept.files.is_empty()) else {
+        return Err(wrong(OLD.to_owned()));
+    };
+    let found = of_kept(folder, &program, &kept);
+    let path = PathBuf::from(name(&program));
+    let program = quoted(&path);
+    let remedy = if original::is_unsuitable(&path) {
+        format!("Put the original back in the place of {program}, or remove {}.", quoted(folder))
+    } else {
+        format!(
+            "Make it again in a new folder, with the options that it had: headstart elf selfbind \
+             --out NEW {program}"
+        )
+    };
+    Ok(settled(found, remedy))
+}
+
+/// The files that were left, and those that they were made of.
+fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
+    let mut changes = kept_files::changes(folder, &kept.files);
+    changes.extend(kept.stays_in.as_deref().and_then(|place| moved(folder, place)));
+    let run = folder.join(RUN);
+    let refused = os::program::refusal(&run).filter(|_| changes.is_empty());
+    let instead = refused.map(|error| error.to_string());
+    let starts = match &instead {
+        Some(_) => Starts::Nothing,
+        None if changes.is_empty() => Starts::Copies,
+        None => Starts::Unknown,
+    };
+    changes.extend(instead.iter().map(|reason| BundleChange {
+        path: text(&run),
+        what: ChangeKind::Changed,
+        found: reason.clone(),
+    }));
+    let of_sources = sources::changed(&kept.modules);
+    let same = of_sources.iter().all(|change| change.path != program);
+    changes.extend(of_sources);
+    if same && kept.modules.len() > 1 {
+        changes.extend(replaced(program, kept));
+    }
+    BundleVerification {
+        schema: BUNDLE_SCHEMA,
+        program: program.to_owned(),
+        current: false,
+        files: kept.files.len() + kept.modules.len(),
+        reason: None,
+        starts,
+        noticed: None,
+        instead,
+        remedy: None,
+        changes,
+    }
+}
+
+/// Libraries that the program loads in the place of those that the files were made of. What only
+/// this environment brings (LD_PRELOAD, LD_LIBRARY_PATH) is no change of a file.
+fn replaced(program: &str, kept: &Kept) -> Vec<BundleChange> {
+    let found = |environment| sources::replaced(program, &kept.modules, &environment);
+    let changes = found(Environment::own());
+    let without = if changes.is_empty() { Vec::new() } else { found(Environment::default()) };
+    if without.is_empty() { Vec::new() } else { changes }
+}
+
+fn moved(folder: &Path, place: &str) -> Option<BundleChange> {
+    let now = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let was = PathBuf::from(name(place));
+    (now != was).then(|| BundleChange {
+        path: text(&now),
+        what: ChangeKind::Moved,
+        found: format!(
+            "it was made in {place}, where its program still looks for its libraries; move it \
+             back, or make it again"
+        ),
+    })
+}
+
+/// What follows from the changes.
+fn settled(found: BundleVerification, remedy: String) -> BundleVerification {
+    let reason = found.changes.first();
+    let used = found.noticed.is_none();
+    BundleVerification {
+        current: found.changes.is_empty(),
+        reason: reason.map(|change| format!("{}: {}", change.path, change.found)),
+        remedy: match found.starts {
+            // Files made again there could not be started either.
+            Starts::Nothing => Some("Mend that; the files are as they were made.".to_owned()),
+            _ => (!found.changes.is_empty() || !used).then_some(remedy),
+        },
+        ..found
+    }
+}
+
+/// Everything that is left in a folder with a link or script `run`, which is yet to be made.
+pub(crate) fn files(
+    folder: &Path,
+    of_bundle: bool,
+    run: KeptFile,
+) -> std::io::Result<Vec<KeptFile>> {
+    let within = Path::new(FILES);
+    // A bundle has a manifest of its own, which `rerandomize` renews.
+    let mut files = match folder.join(within).is_dir() && !of_bundle {
+        true => kept_files::below(folder, within)?,
+        false => Vec::new(),
+    };
+    files.push(run);
+    Ok(files)
+}

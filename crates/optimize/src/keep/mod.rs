@@ -1,0 +1,7 @@
+//! The folder that the best variant is kept in, and whether it is still right later.
+
+mod current;
+mod folder;
+
+pub use current::verify;
+pub use folder::{ResultFolder, original};

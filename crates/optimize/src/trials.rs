@@ -1,0 +1,173 @@
+//! Which variants are tried, and what becomes of each.
+
+use crate::choose::DEFAULT;
+use crate::verify::{Flaw, Verifier};
+use crate::{Baseline, BuildFolders, Built, NotBuilt, Optimization, OptimizeError};
+use rewrite::Declined;
+use std::path::Path;
+
+/// Which optimizations the user wants.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// These alone; all where there are none. The unmodified program, `default`, is always one.
+    pub only: Vec<String>,
+    /// But not these.
+    pub skip: Vec<String>,
+    /// Those too without which every launch has the same addresses.
+    pub without_aslr: bool,
+}
+
+/// What became of a variant.
+#[derive(Clone, Debug)]
+pub enum TrialOutcome {
+    /// It does what the original does.
+    Verified(Built),
+    /// It was built, and does something else: why.
+    Failed(String),
+    /// It was not built, or nobody can tell what it does: why.
+    Declined(String),
+    /// It was not asked for: what would.
+    NotTried(String),
+}
+
+/// A variant and what became of it.
+#[derive(Clone)]
+pub struct Trial {
+    /// How it is made.
+    pub optimization: &'static dyn Optimization,
+    /// What became of it.
+    pub outcome: TrialOutcome,
+}
+
+impl Trial {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.optimization.name()
+    }
+
+    /// The program, where it is verified.
+    pub fn verified(&self) -> Option<&Built> {
+        match &self.outcome {
+            TrialOutcome::Verified(built) => Some(built),
+            _ => None,
+        }
+    }
+}
+
+/// What is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrialStep {
+    /// The variant's place among those that are tried.
+    pub at: usize,
+    /// How many are tried.
+    pub of: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// `building` or `verifying`.
+    pub what: &'static str,
+}
+
+impl Selection {
+    /// Those of `all` that are wanted, in their order.
+    ///
+    /// # Errors
+    /// A name that none of them has.
+    pub fn of(
+        &self,
+        all: Vec<&'static dyn Optimization>,
+    ) -> Result<Vec<&'static dyn Optimization>, String> {
+        let known = |name: &&String| {
+            *name == DEFAULT || all.iter().any(|optimization| optimization.name() == **name)
+        };
+        if let Some(unknown) = self.only.iter().chain(&self.skip).find(|name| !known(name)) {
+            let names = [DEFAULT].into_iter().chain(all.iter().map(|one| one.name()));
+            let names: Vec<&str> = names.collect();
+            return Err(format!(
+                "there is no variant '{unknown}'; there are: {}",
+                names.join(", ")
+            ));
+        }
+        let has = |names: &[String], name: &str| names.iter().any(|wanted| wanted == name);
+        let wanted = |optimization: &&'static dyn Optimization| {
+            let name = optimization.name();
+            (self.only.is_empty() || has(&self.only, name)) && !has(&self.skip, name)
+        };
+        Ok(all.into_iter().filter(wanted).collect())
+    }
+
+    /// Why one that is wanted is not tried all the same.
+    fn forbids(&self, optimization: &dyn Optimization) -> Option<String> {
+        let fixed = !optimization.keeps_aslr() && !self.without_aslr;
+        fixed.then(|| {
+            "every launch would have the same addresses, which helps attackers; allow it with \
+             --allow no-aslr"
+                .to_owned()
+        })
+    }
+}
+
+/// Builds and verifies each of `optimizations`.
+///
+/// # Errors
+/// Nothing can be built or launched any more, or the user wants to stop.
+pub fn trials(
+    baseline: &Baseline,
+    verifier: &mut Verifier<'_>,
+    folders: &mut BuildFolders,
+    (choice, optimizations): (&Selection, &[&'static dyn Optimization]),
+    progress: &mut dyn FnMut(TrialStep),
+) -> Result<Vec<Trial>, OptimizeError> {
+    let mut trials = Vec::new();
+    for (at, &optimization) in optimizations.iter().enumerate() {
+        if let Some(reason) = choice.forbids(optimization) {
+            trials.push(Trial { optimization, outcome: TrialOutcome::NotTried(reason) });
+            continue;
+        }
+        let mut step = |what| {
+            progress(TrialStep { at, of: optimizations.len(), name: optimization.name(), what });
+        };
+        let folder = folders.folder_for(optimization.name())?;
+        let outcome = attempt(baseline, verifier, optimization, &folder, &mut step)?;
+        if !matches!(outcome, TrialOutcome::Verified(_)) {
+            // Whatever is left goes with the whole folder.
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        trials.push(Trial { optimization, outcome });
+    }
+    Ok(trials)
+}
+
+/// Builds and verifies one in `folder`.
+pub(crate) fn attempt(
+    baseline: &Baseline,
+    verifier: &mut Verifier<'_>,
+    optimization: &dyn Optimization,
+    folder: &Path,
+    step: &mut dyn FnMut(&'static str),
+) -> Result<TrialOutcome, OptimizeError> {
+    stop_if_asked()?;
+    if let Some(reason) = verifier.cannot_compare() {
+        return Ok(TrialOutcome::Declined(reason));
+    }
+    step("building");
+    let built = match optimization.build(&baseline.program, folder) {
+        Ok(built) => built,
+        Err(NotBuilt::Declined(Declined(reason))) => return Ok(TrialOutcome::Declined(reason)),
+        Err(NotBuilt::Disk { path, source }) => return Err(OptimizeError::Disk { path, source }),
+    };
+    stop_if_asked()?;
+    step("verifying");
+    match verifier.verify(optimization, &built, folder) {
+        Ok(()) => Ok(TrialOutcome::Verified(built)),
+        Err(Flaw::Wrong(reason)) => Ok(TrialOutcome::Failed(reason)),
+        Err(Flaw::Unknown(reason)) => Ok(TrialOutcome::Declined(reason)),
+        Err(Flaw::Stop(error)) => Err(error),
+    }
+}
+
+fn stop_if_asked() -> Result<(), OptimizeError> {
+    match os::interrupt::requested() {
+        true => Err(os::LaunchError::Interrupted.into()),
+        false => Ok(()),
+    }
+}

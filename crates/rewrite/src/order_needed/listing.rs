@@ -1,0 +1,182 @@
+//! By which names a program's own search finds the modules that its libraries brought in.
+
+use image::elf::Loadable;
+use loader::search::{Requester, Searcher};
+use loader::{Graph, Module};
+use std::path::{Path, PathBuf};
+
+/// How a program may ask for a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// By these words of DT_NEEDED, several where the program does so now.
+    ByName(Vec<String>),
+    /// Not by name: its own search does not find this file.
+    ByPath(PathBuf),
+    /// Not at all: what the module loads later is searched for along the images that led to it.
+    NotListed,
+}
+
+/// How the program may ask for each module; the program itself is the first and stays.
+pub fn of_modules(graph: &Graph) -> Vec<Listing> {
+    let Some(program) = graph.modules.first() else { return Vec::new() };
+    let Ok(searcher) = Searcher::new(&program.image.machine, None) else { return Vec::new() };
+    let mut search = ListingSearch { graph, searcher, folder: origin_folder(program) };
+    (0..graph.modules.len()).map(|module| search.listing(module)).collect()
+}
+
+/// Files that the loader tries in vain where the program asks for a module, and does not where
+/// the module is left to those that need it: these search in the system's folders alone. By module.
+pub fn avoidable_misses(graph: &Graph, listings: &[Listing]) -> Vec<u64> {
+    let none = || vec![0; listings.len()];
+    let Some(program) = graph.modules.first() else { return none() };
+    let Ok(mut searcher) = Searcher::new(&program.image.machine, None) else { return none() };
+    // DT_RPATH holds for the libraries of a library, too.
+    if graph.modules.iter().any(|m| m.image.rpath.is_some() && m.image.runpath.is_none()) {
+        return none();
+    }
+    let folder = origin_folder(program);
+    let mut missed = |word: &String| {
+        let before = searcher.work().missed;
+        let found = searcher.find(word, &[requester(&program.image, &folder)]);
+        found.map_or(0, |_| searcher.work().missed - before)
+    };
+    // The first search also tries subfolders, once and for all.
+    program.image.needed.first().map(&mut missed);
+    let modules = listings.iter().enumerate();
+    let of_one = |(index, listing): (usize, &Listing)| match listing {
+        Listing::ByName(words) if searched_simply(graph, index) => {
+            words.iter().map(&mut missed).sum()
+        }
+        _ => 0,
+    };
+    modules.map(of_one).collect()
+}
+
+/// Whether libraries alone need the module, and these without a search path of their own. The
+/// loader itself is not searched for.
+fn searched_simply(graph: &Graph, index: usize) -> bool {
+    let is_loader = graph.modules.get(index).is_some_and(|m| m.path == graph.interpreter);
+    let mut users =
+        graph.modules.iter().enumerate().filter(|(_, user)| user.needs.contains(&index));
+    !is_loader && users.all(|(user, module)| user != 0 && module.image.runpath.is_none())
+}
+
+/// The folder that $ORIGIN stands for in a program.
+pub fn origin_folder(program: &Module) -> PathBuf {
+    let real = program.path.canonicalize().unwrap_or_else(|_| program.path.clone());
+    real.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+fn requester<'a>(program: &'a Loadable, folder: &'a Path) -> Requester<'a> {
+    Requester {
+        folder,
+        rpath: program.rpath.as_deref(),
+        runpath: program.runpath.as_deref(),
+        no_default_folders: program.no_default_folders,
+    }
+}
+
+struct ListingSearch<'a> {
+    graph: &'a Graph,
+    searcher: Searcher,
+    folder: PathBuf,
+}
+
+impl ListingSearch<'_> {
+    fn listing(&mut self, index: usize) -> Listing {
+        let own = self.own_words(index);
+        if index == 0 || (own.is_empty() && searches_for_itself(self.graph, index)) {
+            return Listing::NotListed;
+        }
+        if !own.is_empty() {
+            return Listing::ByName(own);
+        }
+        let names = self.names(index);
+        let found = names.into_iter().find(|name| self.finds(name, index));
+        match found {
+            Some(name) => Listing::ByName(vec![name]),
+            None => Listing::ByPath(absolute(&self.graph.modules[index].path)),
+        }
+    }
+
+    /// The words by which the program asks for the module now.
+    fn own_words(&self, index: usize) -> Vec<String> {
+        let Some(program) = self.graph.modules.first() else { return Vec::new() };
+        let words = program.needs.iter().zip(&program.image.needed);
+        let words = words.filter(|(need, _)| **need == index).map(|(_, word)| word.clone());
+        let mut words: Vec<String> = words.collect();
+        words.dedup();
+        words
+    }
+
+    /// Names without a folder: its own, then those by which others ask for it.
+    fn names(&self, index: usize) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.graph.modules[index].image.soname.iter().cloned().collect();
+        names.extend(names_asked(self.graph, index).map(str::to_owned));
+        names.retain(|name| !name.contains(['/', '$']));
+        names.dedup();
+        names
+    }
+
+    /// Whether the program's search for the name ends at this module and no other.
+    fn finds(&mut self, name: &str, index: usize) -> bool {
+        let others = self.graph.modules.iter().enumerate().filter(|(other, _)| *other != index);
+        let taken = |(other, module): (usize, &Module)| {
+            module.image.soname.as_deref() == Some(name)
+                || names_asked(self.graph, other).any(|asked| asked == name)
+        };
+        if others.into_iter().any(taken) {
+            return false;
+        }
+        let module = &self.graph.modules[index];
+        if module.path == self.graph.interpreter {
+            // The loader knows itself by name, and is not searched for.
+            return module.image.soname.as_deref() == Some(name);
+        }
+        let program = &self.graph.modules[0].image;
+        let found = self.searcher.find(name, &[requester(program, &self.folder)]);
+        found.is_ok_and(|found| is_at(&found, &module.path))
+    }
+}
+
+/// Names by which other modules ask for this one, as they stand in DT_NEEDED.
+pub fn names_asked(graph: &Graph, index: usize) -> impl Iterator<Item = &str> {
+    let pairs = graph.modules.iter().flat_map(|user| user.needs.iter().zip(&user.image.needed));
+    pairs.filter(move |(need, _)| **need == index).map(|(_, name)| name.as_str())
+}
+
+/// Whether two paths are one file in one folder: a library may look for others beside itself.
+fn is_at(found: &Path, path: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let folder = |path: &Path| path.parent().and_then(real);
+    real(found).is_some() && real(found) == real(path) && folder(found) == folder(path)
+}
+
+/// Whether the module opens libraries itself, and an image that led to it has a DT_RPATH which
+/// holds for these too.
+fn searches_for_itself(graph: &Graph, index: usize) -> bool {
+    let module = &graph.modules[index];
+    if module.image.runpath.is_some() || !opens_libraries(&module.image) {
+        return false;
+    }
+    let mut next = module.loaded_for;
+    let mut steps = 0..graph.modules.len();
+    while let (Some(user), Some(_)) = (next.filter(|&user| user != 0), steps.next()) {
+        let image = &graph.modules[user].image;
+        if image.rpath.is_some() && image.runpath.is_none() {
+            return true;
+        }
+        next = graph.modules[user].loaded_for;
+    }
+    false
+}
+
+fn opens_libraries(image: &Loadable) -> bool {
+    image.refers_to(&[b"dlopen", b"dlmopen"])
+}
+
+/// A path that does not depend on the folder that a program is started in; links are kept.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,179 @@
+//! Which modules a program is to ask for itself, in which order.
+
+use super::listing::Listing;
+use super::precedence::Precedence;
+use super::{choose, common_names, constructors};
+use loader::{Graph, Relocated};
+
+/// A path instead of names is worth it where it saves this share of the probes: the library is
+/// then no longer searched for, in LD_LIBRARY_PATH either.
+const WORTH_A_PATH: f64 = 0.05;
+
+/// A file that is tried in vain takes as long as so many probes: some 3 µs to 5 ns.
+const PROBES_A_MISS: u64 = 600;
+
+/// What a program is to ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderPlan {
+    /// Modules in the order in which the loader will load them; the program is the first.
+    pub order: Vec<usize>,
+    /// The words of DT_NEEDED by which it asks for those that come after the program; fewer than
+    /// these where the last are left to the libraries that need them.
+    pub words: Vec<Vec<String>>,
+    /// Those that it asks for by path.
+    pub by_path: Vec<usize>,
+    /// Probes of look-ups in the present order.
+    pub probes_now: u64,
+    /// And as planned.
+    pub probes: u64,
+    /// Pairs of modules that had to stay in order because of names that both export.
+    pub pairs: usize,
+}
+
+/// The best plan found; it is not always better than the present order. None where the program
+/// cannot ask for its libraries itself without a change of what is found first.
+///
+/// `bound`: all that the loader looks up. `hits`: look-ups at start that each module answers.
+/// `listings`: how each may be asked for, and `misses`: files that are then tried in vain, and else
+/// are not. With `strict`, constructors keep their order.
+pub fn best(
+    graph: &Graph,
+    bound: &[Relocated],
+    hits: Vec<u64>,
+    listings: Vec<Listing>,
+    misses: Vec<u64>,
+    strict: bool,
+) -> Option<OrderPlan> {
+    let mut precedence = common_names::precedence(graph, bound);
+    precedence.close();
+    let pairs = precedence.pairs();
+    if strict {
+        constructors::keep(graph, &mut precedence);
+        precedence.close();
+    }
+    let present: Vec<usize> = (0..graph.modules.len()).collect();
+    let probes_now = choose::probes(&present, &hits);
+    let planning = Planning { graph, precedence, hits, listings, misses, probes_now, pairs };
+    match (planning.plan(false), planning.plan(true)) {
+        (Some(names), Some(paths)) => {
+            let worth = names.probes.saturating_sub(paths.probes) as f64;
+            Some(if worth > WORTH_A_PATH * probes_now as f64 { paths } else { names })
+        }
+        (names, paths) => names.or(paths),
+    }
+}
+
+/// Look-ups of the scope that each module answers.
+pub fn hits(graph: &Graph, relocated: &[Relocated]) -> Vec<u64> {
+    let mut hits = vec![0; graph.modules.len()];
+    for binding in relocated.iter().flat_map(|module| &module.bindings) {
+        let Some((to, _)) = binding.to else { continue };
+        // One that asks itself first does not ask the scope.
+        let own = to == binding.from && graph.modules[to].image.symbolic;
+        if let Some(hits) = hits.get_mut(to).filter(|_| !own) {
+            *hits += 1;
+        }
+    }
+    hits
+}
+
+struct Planning<'a> {
+    graph: &'a Graph,
+    precedence: Precedence,
+    hits: Vec<u64>,
+    listings: Vec<Listing>,
+    misses: Vec<u64>,
+    probes_now: u64,
+    pairs: usize,
+}
+
+impl Planning<'_> {
+    /// A plan in which modules that the program's search does not find are asked for by path, or
+    /// where that can be avoided are left to the libraries that need them.
+    fn plan(&self, paths: bool) -> Option<OrderPlan> {
+        let (listed, by_path) = self.listed(paths)?;
+        let mut chosen = choose::order(&listed, &self.hits, &self.precedence);
+        let mut order = self.order(&chosen)?;
+        self.leave_to_others(&mut chosen, &mut order);
+        let probes = choose::probes(&order, &self.hits);
+        let words = chosen.iter().map(|&module| self.words(module)).collect();
+        let (probes_now, pairs) = (self.probes_now, self.pairs);
+        Some(OrderPlan { order, words, by_path, probes_now, probes, pairs })
+    }
+
+    /// The order of loading where the program asks for these, if that is one that may be.
+    fn order(&self, asked: &[usize]) -> Option<Vec<usize>> {
+        let order = breadth_first(self.graph, asked);
+        let all = order.len() == self.graph.modules.len();
+        (all && self.precedence.kept_by(&order)).then_some(order)
+    }
+
+    /// Leaves modules that the program would find only after misses to the libraries that need
+    /// them, unless their place saves more than the misses cost.
+    fn leave_to_others(&self, asked: &mut Vec<usize>, order: &mut Vec<usize>) {
+        for at in (0..asked.len()).rev() {
+            let module = asked[at];
+            let misses = self.misses.get(module).copied().unwrap_or(0);
+            if misses == 0 {
+                continue;
+            }
+            asked.remove(at);
+            let most = choose::probes(order, &self.hits) + PROBES_A_MISS * misses;
+            let cheaper = |order: &Vec<usize>| choose::probes(order, &self.hits) < most;
+            match self.order(asked).filter(cheaper) {
+                Some(other) => *order = other,
+                None => asked.insert(at, module),
+            }
+        }
+    }
+
+    fn words(&self, module: usize) -> Vec<String> {
+        match &self.listings[module] {
+            Listing::ByName(words) => words.clone(),
+            Listing::ByPath(path) => vec![model::text::text(path)],
+            Listing::NotListed => Vec::new(),
+        }
+    }
+
+    /// Modules to ask for, ascending, and those of them to be asked for by path. What is not
+    /// listed comes after what is, so it must not be required before it.
+    fn listed(&self, paths: bool) -> Option<(Vec<usize>, Vec<usize>)> {
+        let count = self.graph.modules.len();
+        let by_name = |&module: &usize| matches!(self.listings[module], Listing::ByName(_));
+        let mut listed: Vec<bool> = (0..count).map(|module| by_name(&module)).collect();
+        let mut by_path = Vec::new();
+        for module in (1..count).rev() {
+            let required =
+                (module..count).any(|later| listed[later] && self.precedence.holds(module, later));
+            if listed[module] || !(paths || required) {
+                continue;
+            }
+            match &self.listings[module] {
+                Listing::ByPath(_) => {
+                    listed[module] = true;
+                    by_path.push(module);
+                }
+                // It cannot be asked for, and others that can be have to come after it.
+                _ if required => return None,
+                _ => {}
+            }
+        }
+        by_path.reverse();
+        Some(((1..count).filter(|&module| listed[module]).collect(), by_path))
+    }
+}
+
+/// The order in which the loader loads a program's modules where the program asks for these.
+fn breadth_first(graph: &Graph, asked: &[usize]) -> Vec<usize> {
+    let mut seen = vec![false; graph.modules.len()];
+    let mut order = vec![0];
+    seen[0] = true;
+    let mut next = 0;
+    while let Some(&module) = order.get(next) {
+        let needs = if next == 0 { asked } else { graph.modules[module].needs.as_slice() };
+        let new = needs.iter().filter(|&&need| !std::mem::replace(&mut seen[need], true));
+        order.extend(new);
+        next += 1;
+    }
+    order
+}

@@ -1,0 +1,193 @@
+//! What an image says in terms of its own folder ($ORIGIN, ld.so(8)), said for good.
+
+use crate::Declined;
+use image::elf::edit::Edit;
+use image::elf::{Loadable, spec};
+use loader::graph::Module;
+use loader::origin::replaced;
+use loader::search::Searcher;
+use loader::{Environment, Graph};
+use model::quoted;
+use model::text::text;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// What $ORIGIN stands for in the image of `file`, where `target` is in another folder.
+pub fn left_behind(image: &Loadable, file: &Path, target: &Path) -> Option<PathBuf> {
+    let real = |folder: Option<&Path>| folder.and_then(|folder| folder.canonicalize().ok());
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // Of a library's path the loader follows no links.
+    let file = match image.interpreter {
+        Some(_) => file.canonicalize().unwrap_or_else(|_| absolute(file)),
+        None => absolute(file),
+    };
+    let folder = file.parent()?;
+    (real(Some(folder)) != real(absolute(target).parent())).then(|| folder.to_owned())
+}
+
+/// What a user should know of a program's copy at `target`: programs may look for their files
+/// beside themselves, and nobody can tell from a file whether they do. None for one that stays in
+/// its folder, and for a library.
+pub fn note(image: &Loadable, graph: Option<&Graph>, file: &Path, target: &Path) -> Option<String> {
+    let left = left_behind(image, file, target).filter(|_| image.interpreter.is_some())?;
+    let target = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
+    let folder = target.parent().unwrap_or(&target).display();
+    let (program, left) = (file.display(), left.display());
+    let own = graph.into_iter().flat_map(|graph| {
+        let came_along = came_along(graph);
+        graph.modules.iter().skip(1).filter(move |module| came_along(module))
+    });
+    let own = own.map(|module| &module.image);
+    let Some(asks) = std::iter::once(image).chain(own).find_map(asks_where_it_is) else {
+        return Some(format!(
+            "If {program} looks for other files beside itself, the copy looks in {folder}, the \
+             original in {left}."
+        ));
+    };
+    Some(format!(
+        "{program}, or a library that came with it, asks where its own file is ({asks}), and may \
+         look for other files beside that: the copy in {folder}, the original in {left}. Try the \
+         copy before you use it. A bundle keeps the original's path: headstart bundle."
+    ))
+}
+
+/// The [`note`] on a program by its launches, as simulated before and after it was rewritten.
+pub(crate) fn note_of_launches(before: &Graph, after: &Graph) -> Option<String> {
+    let program = &before.modules[0];
+    note(&program.image, Some(before), &program.path, &after.modules[0].path)
+}
+
+/// Why a program's copy belongs in its own folder: it brings a library along that a plain copy at
+/// `target` would not find, and asks where its own file is, so it is likely to look for more there.
+pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
+    // What cannot be read is told by who rewrites it.
+    let image = Loadable::open(file).ok()?;
+    let left = left_behind(&image, file, target).filter(|_| image.interpreter.is_some())?;
+    if !names_origin(&image) {
+        return None;
+    }
+    let lost = lost(file, target)?;
+    let library = lost.first()?.path.file_name()?.display();
+    let mut all = std::iter::once(&image).chain(lost.iter().map(|module| &module.image));
+    let asks = all.find_map(asks_where_it_is)?;
+    Some(Declined(format!(
+        "it brings libraries along ($ORIGIN; {library}), and it or one of them asks where its own \
+         file is ({asks}), so a copy in another folder may not find what the original finds; \
+         write the copy beside the original (--out {}), or make a bundle, which keeps the \
+         original's path (headstart bundle)",
+        quoted(beside(&left, file, target)?)
+    )))
+}
+
+fn names_origin(image: &Loadable) -> bool {
+    let mut paths = image.rpath.iter().chain(&image.runpath).chain(&image.needed);
+    // It is another path in another folder.
+    paths.any(|path| replaced(path, "/one") != replaced(path, "/other"))
+}
+
+/// Modules of the program that a plain copy of it at `target` would not find, of those that came
+/// along: what a missing library needs is not even looked for there.
+fn lost(file: &Path, target: &Path) -> Option<Vec<Module>> {
+    let environment = Environment::own();
+    let here = loader::load(file, &environment).ok()?;
+    let target = std::path::absolute(target).ok()?;
+    let there = loader::load_in(target.parent()?, file, &environment).ok()?;
+    // Another file of that name came along there, where the whole tree was copied.
+    let found: HashSet<_> = there.modules.iter().map(|module| module.path.file_name()).collect();
+    let came_along = came_along(&here);
+    let lost = |module: &Module| !found.contains(&module.path.file_name()) && came_along(module);
+    Some(here.modules.into_iter().filter(lost).collect())
+}
+
+/// Whether a library of the program is one that no other program would find.
+fn came_along(graph: &Graph) -> impl Fn(&Module) -> bool + use<> {
+    let program = graph.modules.first();
+    let searcher = program.and_then(|it| Searcher::new(&it.image.machine, None).ok());
+    move |module| {
+        let Some(searcher) = &searcher else { return false };
+        let name = module.path.file_name().unwrap_or_default();
+        let cached = searcher.cached(name).into_iter();
+        let mut others = cached.chain(searcher.default_folders().map(|folder| folder.join(name)));
+        let own = module.path.canonicalize().ok();
+        !others.any(|other| own.is_some() && other.canonicalize().ok() == own)
+    }
+}
+
+/// A free name in the folder that is left, that of `target` if possible.
+fn beside(left: &Path, file: &Path, target: &Path) -> Option<PathBuf> {
+    let own = file.file_name()?;
+    let changed = |number: usize| {
+        let mut name = own.to_owned();
+        name.push(if number == 1 { "-changed".to_owned() } else { format!("-changed-{number}") });
+        name
+    };
+    let names = std::iter::once(target.file_name()?.to_owned()).chain((1..).map(changed));
+    let mut paths = names.map(|name| left.join(name));
+    paths.find(|path| path.symlink_metadata().is_err())
+}
+
+/// How an image asks for the program's path or its own, as far as its file shows it.
+fn asks_where_it_is(image: &Loadable) -> Option<&'static str> {
+    const OWN: &[u8] = b"/proc/self/exe";
+    let mut constants = image.segments().iter().filter(|part| part.loads());
+    if constants.any(|part| image.segment_bytes(part).windows(OWN.len()).any(|text| text == OWN)) {
+        return Some("/proc/self/exe");
+    }
+    image.refers_to(&[b"dladdr", b"dladdr1"]).then_some("dladdr")
+}
+
+/// As [`settle`], where the file will be in another folder than `folder`.
+///
+/// # Errors
+/// No search path can name the folder.
+pub fn settle_for(
+    edit: &mut Edit<'_>,
+    image: &Loadable,
+    folder: Option<&Path>,
+) -> Result<(), Declined> {
+    let Some(folder) = folder else { return Ok(()) };
+    match (settle(edit, image, folder), cannot_be_named(folder)) {
+        (true, Some(reason)) => {
+            Err(Declined(format!("it looks for libraries in $ORIGIN: {reason}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why a search path cannot name this folder: its parts end at colons, and tokens are replaced.
+pub fn cannot_be_named(folder: &Path) -> Option<String> {
+    let found = folder.as_os_str().as_encoded_bytes().iter().find(|byte| b":$".contains(byte))?;
+    Some(format!(
+        "the path of the folder {} has a '{}' in it, which a search path (DT_RUNPATH) cannot \
+         express; use a folder without it",
+        folder.display(),
+        char::from(*found)
+    ))
+}
+
+/// Makes `edit` name the folders and libraries that it names now, wherever the new file will be.
+/// `folder`: what $ORIGIN stands for now. Gives whether anything had to change.
+pub fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
+    let folder = text(folder);
+    let mut changed = false;
+    for (tag, text) in [(spec::DT_RPATH, &image.rpath), (spec::DT_RUNPATH, &image.runpath)] {
+        let Some(text) = text else { continue };
+        let settled = replaced(text, &folder);
+        if settled != *text {
+            let at = edit.add_name(&settled);
+            edit.set_value(tag, at);
+            changed = true;
+        }
+    }
+    let mut entries = edit.dynamic().to_vec();
+    let needs = entries.iter_mut().filter(|entry| entry.0 == spec::DT_NEEDED);
+    for (entry, name) in needs.zip(&image.needed) {
+        let settled = replaced(name, &folder);
+        if settled != *name {
+            entry.1 = edit.add_name(&settled);
+            changed = true;
+        }
+    }
+    edit.set_dynamic(entries);
+    changed
+}

@@ -1,0 +1,149 @@
+//! That a rewritten program is the one before: the same modules, and every reference bound to the
+//! same definition. Both are simulated from their files.
+
+use image::elf::Loadable;
+use loader::{Binding, Environment, Graph, GraphError, Relocated};
+use std::collections::{HashMap, HashSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A program as the loader would have it.
+pub struct SimulatedLaunch {
+    /// Its modules.
+    pub graph: Graph,
+    /// What is done at start.
+    pub at_start: Vec<Relocated>,
+    /// The same with everything bound at start.
+    pub bound: Vec<Relocated>,
+}
+
+/// A change that a rewritten program must not have: a defect of headstart, or of its knowledge
+/// of the loader.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; nothing was written, and the program should be left as it is")]
+pub struct LaunchChanged(pub String);
+
+impl SimulatedLaunch {
+    /// Simulates `program` without LD_LIBRARY_PATH and LD_PRELOAD.
+    ///
+    /// # Errors
+    /// It is no program of glibc's loader, or a library is missing.
+    pub fn of(program: &Path) -> Result<SimulatedLaunch, GraphError> {
+        let graph = loader::load(program, &Environment::default())?;
+        let at_start = loader::bindings(&graph, false);
+        let bound = loader::bindings(&graph, true);
+        Ok(SimulatedLaunch { graph, at_start, bound })
+    }
+
+    /// Modules that are asked at start, for all look-ups.
+    pub fn probes(&self) -> u64 {
+        self.at_start.iter().map(|module| module.work.probes).sum()
+    }
+
+    /// Look-ups at start.
+    pub fn lookups(&self) -> u64 {
+        self.at_start.iter().map(|module| module.work.lookups).sum()
+    }
+}
+
+/// For each module of `after`, which one of `before` it is. `copies`: originals of files that
+/// were rewritten; the programs are each other's anyway.
+///
+/// # Errors
+/// A module is missing, new, or there twice.
+pub fn pairs(
+    before: &Graph,
+    after: &Graph,
+    copies: &HashMap<PathBuf, usize>,
+) -> Result<Vec<usize>, LaunchChanged> {
+    let known: HashMap<_, _> = before
+        .modules
+        .iter()
+        .enumerate()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .filter_map(|(at, module)| module.image.identity().map(|identity| (identity, at)))
+        .collect();
+    let mut pairs = Vec::with_capacity(after.modules.len());
+    for (index, module) in after.modules.iter().enumerate() {
+        let of_copy = || copies.get(&module.path).copied();
+        let same = || module.image.identity().and_then(|identity| known.get(&identity).copied());
+        let pair = if index == 0 { Some(0) } else { of_copy().or_else(same) };
+        let path = module.path.display();
+        let pair =
+            pair.ok_or_else(|| LaunchChanged(format!("it would load {path}, which is new")))?;
+        pairs.push(pair);
+    }
+    let distinct: HashSet<_> = pairs.iter().collect();
+    if distinct.len() != pairs.len() {
+        return Err(LaunchChanged("it would load a library and its copy".to_owned()));
+    }
+    let missing = (0..before.modules.len()).find(|module| !distinct.contains(module));
+    if let Some(module) = missing {
+        let path = before.modules[module].path.display();
+        return Err(LaunchChanged(format!("it would no longer load {path}")));
+    }
+    Ok(pairs)
+}
+
+/// Every reference of a module whose relocations are as before binds as before. `index`: of the
+/// module in `after`.
+///
+/// # Errors
+/// The first reference that binds elsewhere.
+pub fn same_bindings(
+    before: &SimulatedLaunch,
+    after: &SimulatedLaunch,
+    index: usize,
+    pairs: &[usize],
+) -> Result<(), LaunchChanged> {
+    let module = pairs[index];
+    let was = &before.bound[module].bindings;
+    let is = &after.bound[index].bindings;
+    let paired = |binding: &Binding| binding.to.map(|(module, symbol)| (pairs[module], symbol));
+    let same = |(was, is): (&Binding, &Binding)| {
+        was.symbol == is.symbol && was.purpose == is.purpose && was.to == paired(is)
+    };
+    if was.len() == is.len() && was.iter().zip(is).all(same) {
+        return Ok(());
+    }
+    let changed = was.iter().zip(is).find(|&(was, is)| !same((was, is)));
+    let name = changed.map_or("a symbol".to_owned(), |(was, _)| {
+        symbol_name(&before.graph.modules[module].image, was.symbol)
+    });
+    let path = before.graph.modules[module].path.display();
+    Err(LaunchChanged(format!("{name} of {path} would be bound to another definition")))
+}
+
+/// The name of a symbol, for messages.
+pub fn symbol_name(image: &Loadable, symbol: u32) -> String {
+    let name = image.symbol(symbol).map_or(&b""[..], |symbol| symbol.name);
+    String::from_utf8_lossy(name).into_owned()
+}
+
+/// Versions are asked of files by names that the loader then knows: it ends a program of which
+/// this is not so (`needed != NULL` of glibc's elf/dl-version.c).
+///
+/// # Errors
+/// The first name that no module is asked for by.
+pub fn versions_have_files(graph: &Graph) -> Result<(), LaunchChanged> {
+    let bytes_of = |name: &String| model::text::name(name).as_bytes().to_vec();
+    let asked = graph.modules.iter().flat_map(|module| module.image.needed.iter());
+    let mut known: HashSet<Vec<u8>> = asked.map(bytes_of).collect();
+    known.extend(graph.modules.iter().map(|m| m.path.as_os_str().as_bytes().to_vec()));
+    // The loader has its own name from the start.
+    let interpreter = graph.modules.iter().find(|module| module.path == graph.interpreter);
+    known.extend(interpreter.and_then(|module| module.image.soname.clone()).as_ref().map(bytes_of));
+    for module in &graph.modules {
+        let mut files = module.image.versions().filter_map(|version| version.library.as_ref());
+        if let Some(file) = files.find(|file| !known.contains(*file)) {
+            let (path, file) = (module.path.display(), String::from_utf8_lossy(file));
+            let text = format!(
+                "{path} requires versions from {file}, which is not among the \
+                 libraries it names"
+            );
+            return Err(LaunchChanged(text));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,280 @@
+//! An image's references to its own symbols, without a look-up.
+//!
+//! A library cannot know whether a program binds a reference to the library's own symbol: another
+//! definition may come first. For a program and all its libraries it is known, as the loader is
+//! simulated. So the program gets private copies of its libraries, in which what each binds to
+//! itself is RELATIVE, and asks for them in the best order. libc and the loader stay outside.
+
+mod convert;
+mod folder;
+mod library;
+mod same_words;
+mod without_copy;
+
+pub use convert::ConvertedRelocations;
+pub use folder::{MANIFEST, SCHEMA};
+pub use without_copy::OutsideReason;
+
+use crate::error::refuse;
+use crate::order_needed::{LibraryOrder, OrderPlan, compare_order, entries, listing, plan};
+use crate::same_launch::{self, LaunchChanged, SimulatedLaunch};
+use crate::unpublished::UnpublishedFile;
+use crate::{Declined, ElfRewriteError, Rewritten, origin, relr};
+use files::Edited;
+use folder::Folder;
+use image::elf::Loadable;
+use image::elf::edit::Edit;
+use listing::Listing;
+use rayon::prelude::*;
+use same_words::Bindings;
+use std::path::{Path, PathBuf};
+
+/// What a user wants of the private copies.
+#[derive(Clone, Debug, Default)]
+pub struct LibraryChoice {
+    /// Libraries that get no copy, by file name or DT_SONAME.
+    pub outside: Vec<String>,
+    /// Libraries that get one although they ask for their own path.
+    pub private: Vec<String>,
+}
+
+/// What became of a program, counted; launches are simulated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrivateCopies {
+    /// The program; `run` in the folder is a link to it.
+    pub run: PathBuf,
+    /// Libraries that have a private copy now.
+    pub private: Vec<PathBuf>,
+    /// Where the copies are, in the same order.
+    pub copies: Vec<PathBuf>,
+    /// Those that have none, and why.
+    pub outside: Vec<(PathBuf, OutsideReason)>,
+    /// Relocations of the program and the copies together.
+    pub converted: ConvertedRelocations,
+    /// Look-ups at start, before and now.
+    pub lookups_before: u64,
+    /// Look-ups now.
+    pub lookups_after: u64,
+    /// Its libraries, probes and constructors.
+    pub ordered: LibraryOrder,
+    /// What a user should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Makes those references of a library RELATIVE that no program can bind elsewhere. `origin`: what
+/// $ORIGIN stands for where the file is now, if the result goes to another folder.
+///
+/// # Errors
+/// It cannot be rewritten, or has no such reference.
+pub fn library<'a>(
+    image: &'a Loadable,
+    origin: Option<&Path>,
+) -> Result<Rewritten<'a, ConvertedRelocations>, Declined> {
+    if image.machine != "x86_64" {
+        return Err(Declined(other_machine(image)));
+    }
+    if relr::relocates_itself(image) {
+        let reason = "it is a static program that relocates itself: no loader binds its symbols";
+        return Err(Declined(reason.to_owned()));
+    }
+    let mut edit = Edit::of(image)?;
+    origin::settle_for(&mut edit, image, origin)?;
+    let counts =
+        convert::own_symbols(&mut edit, image, |one| library::reference_target(image, one))?;
+    if counts.symbolic == 0 {
+        return Err(Declined("it has no references to symbols that a loader binds".to_owned()));
+    }
+    if counts.relative == 0 {
+        return Err(Declined(format!(
+            "each of its {} references to symbols could be bound to another library's definition, \
+             or waits for its first call; give a program that uses it instead",
+            counts.symbolic
+        )));
+    }
+    Ok(Rewritten { edited: edit.finish()?.edited, counts, notes: Vec::new() })
+}
+
+/// Writes a program (`bin/`, a link `run`) and its private libraries (`lib/`) into `folder`, which
+/// is empty or does not exist yet and has to stay where it is then. Nothing stays there unless the
+/// program, simulated, loads the same modules and every relocation writes what it wrote before.
+///
+/// # Errors
+/// The program cannot be simulated or rewritten, or grants privileges; the folder is not empty.
+pub fn program(
+    file: &Path,
+    folder: &Path,
+    choice: &LibraryChoice,
+) -> Result<PrivateCopies, ElfRewriteError> {
+    // The manifest names it for every working folder.
+    let file = &os::program::lasting_path(file).map_err(ElfRewriteError::unread(file))?;
+    refuse(file)?;
+    let before = SimulatedLaunch::of(file)?;
+    let image = &before.graph.modules[0].image;
+    if image.machine != "x86_64" {
+        let reason = other_machine(image);
+        return Err(ElfRewriteError::NothingToGain { path: file.to_owned(), reason });
+    }
+    let mut reasons = without_copy::reasons(&before.graph, &choice.outside, &choice.private);
+    let listings = listings(&before, &mut reasons);
+    let hits = hits(&before, &reasons);
+    // The program alone finds the private copies, so it asks for all: no misses that count.
+    let Some(plan) = plan::best(&before.graph, &before.bound, hits, listings, Vec::new(), false)
+    else {
+        let reason = "it cannot name all its libraries itself without changing which definitions \
+             are found first";
+        return Err(ElfRewriteError::NothingToGain {
+            path: file.to_owned(),
+            reason: reason.to_owned(),
+        });
+    };
+    let folder = Folder::claim(folder, file.file_name().unwrap_or_default())?;
+    let work = Copying { before, reasons, plan, folder };
+    let (draft, converted) = work.write()?;
+    let counted = work.prove(draft.path(), converted).map_err(|error| match error {
+        Failed::Changed(source) => ElfRewriteError::changed(file)(source),
+        Failed::Link(error) => error,
+    })?;
+    draft.publish(&work.folder.program())?;
+    work.folder.write_manifest(&work.before.graph, &work.private().collect::<Vec<_>>())?;
+    let run = work.folder.keep()?;
+    Ok(PrivateCopies { run, ..counted })
+}
+
+fn other_machine(image: &Loadable) -> String {
+    format!("it is for {}; only relocations of x86_64 are supported", image.machine)
+}
+
+/// A private copy is found by its name, beside the others.
+fn listings(before: &SimulatedLaunch, reasons: &mut [Option<OutsideReason>]) -> Vec<Listing> {
+    let mut listings = listing::of_modules(&before.graph);
+    let modules = before.graph.modules.iter().skip(1);
+    for ((module, listing), reason) in modules.zip(&mut listings[1..]).zip(&mut reasons[1..]) {
+        match (&listing, &module.image.soname) {
+            (Listing::NotListed, _) => *reason = reason.or(Some(OutsideReason::SearchesForOthers)),
+            (_, Some(soname)) if reason.is_none() => {
+                *listing = Listing::ByName(vec![soname.clone()])
+            }
+            _ => {}
+        }
+    }
+    listings
+}
+
+/// Look-ups that stay, by the module that answers them.
+fn hits(before: &SimulatedLaunch, reasons: &[Option<OutsideReason>]) -> Vec<u64> {
+    let all = before.at_start.iter().flat_map(|module| &module.bindings);
+    let mut hits = plan::hits(&before.graph, &before.at_start);
+    for binding in all.filter(|binding| reasons[binding.from].is_none()) {
+        if let Some((to, _)) = binding.to.filter(|&(to, _)| to == binding.from) {
+            hits[to] = hits[to].saturating_sub(1);
+        }
+    }
+    hits
+}
+
+enum Failed {
+    Changed(LaunchChanged),
+    Link(ElfRewriteError),
+}
+
+impl From<LaunchChanged> for Failed {
+    fn from(changed: LaunchChanged) -> Failed {
+        Failed::Changed(changed)
+    }
+}
+
+struct Copying {
+    before: SimulatedLaunch,
+    reasons: Vec<Option<OutsideReason>>,
+    plan: OrderPlan,
+    folder: Folder,
+}
+
+impl Copying {
+    fn write(&self) -> Result<(UnpublishedFile, ConvertedRelocations), ElfRewriteError> {
+        let private: Vec<usize> = self.private().collect();
+        let converted: Result<Vec<ConvertedRelocations>, ElfRewriteError> =
+            private.par_iter().map(|&module| self.copy(module)).collect();
+        let (draft, of_program) = self.draft(0, &self.folder.program())?;
+        let converted = converted?.into_iter().chain([of_program]).sum();
+        Ok((draft, converted))
+    }
+
+    fn private(&self) -> impl Iterator<Item = usize> + '_ {
+        (1..self.reasons.len()).filter(|&module| self.reasons[module].is_none())
+    }
+
+    fn copy(&self, module: usize) -> Result<ConvertedRelocations, ElfRewriteError> {
+        let target = self.folder.copy_of(&self.before.graph.modules[module]);
+        let (draft, converted) = self.draft(module, &target)?;
+        draft.publish(&target)?;
+        Ok(converted)
+    }
+
+    /// Writes a module; its relative relocations are packed where that can be.
+    fn draft(
+        &self,
+        index: usize,
+        target: &Path,
+    ) -> Result<(UnpublishedFile, ConvertedRelocations), ElfRewriteError> {
+        let original = &self.before.graph.modules[index].path;
+        let (edited, converted) = self.edited(index)?;
+        let whole = Loadable::from_bytes(&original.to_string_lossy(), edited.to_bytes())?;
+        let draft = match relr::pack(&whole, None) {
+            Ok(packed) => UnpublishedFile::write(&packed.edited, original, target)?,
+            // Most have nothing to pack, or no libc that could be asked whether it reads that.
+            Err(_) => UnpublishedFile::write(&edited, original, target)?,
+        };
+        Ok((draft, converted))
+    }
+
+    /// A module with its own symbols bound; the program asks for its libraries as planned too.
+    fn edited(&self, index: usize) -> Result<(Edited<'_>, ConvertedRelocations), ElfRewriteError> {
+        let graph = &self.before.graph;
+        let module = &graph.modules[index];
+        let failed = ElfRewriteError::edit(&module.path);
+        let mut edit = Edit::of(&module.image).map_err(&failed)?;
+        let bindings = Bindings::of(&self.before, index);
+        let bound = |one: &_| bindings.bound(&module.image, index, one);
+        let converted = convert::own_symbols(&mut edit, &module.image, bound).map_err(&failed)?;
+        let folder = match index {
+            0 => listing::origin_folder(module),
+            _ => module.path.parent().map(Path::to_owned).unwrap_or_default(),
+        };
+        let nothing = ElfRewriteError::nothing_to_gain(&module.path);
+        origin::settle_for(&mut edit, &module.image, Some(&folder)).map_err(nothing)?;
+        if index == 0 {
+            self.folder.search_first(&mut edit, &module.image, &folder);
+            entries::ask_for(&mut edit, graph, &self.plan, Some(&folder)).map_err(&failed)?;
+        }
+        Ok((edit.finish().map_err(&failed)?.edited, converted))
+    }
+
+    /// Holds the program, as it is written, against the one before.
+    fn prove(&self, run: &Path, converted: ConvertedRelocations) -> Result<PrivateCopies, Failed> {
+        let before = &self.before;
+        let after = SimulatedLaunch::of(run).map_err(|error| Failed::Link(error.into()))?;
+        let modules = &before.graph.modules;
+        let copies = self.private().map(|index| (self.folder.copy_of(&modules[index]), index));
+        let pairs = same_launch::pairs(&before.graph, &after.graph, &copies.collect())?;
+        (0..pairs.len()).into_par_iter().try_for_each(|index| {
+            match self.reasons[pairs[index]] {
+                None => same_words::same(before, &after, index, &pairs),
+                Some(_) => same_launch::same_bindings(before, &after, index, &pairs),
+            }
+        })?;
+        let path = |index: usize| modules[index].path.clone();
+        let outside = self.reasons.iter().enumerate();
+        Ok(PrivateCopies {
+            run: run.to_owned(),
+            private: self.private().map(path).collect(),
+            copies: self.private().map(|index| self.folder.copy_of(&modules[index])).collect(),
+            outside: outside.filter_map(|(index, why)| Some((path(index), (*why)?))).collect(),
+            converted,
+            lookups_before: before.lookups(),
+            lookups_after: after.lookups(),
+            ordered: compare_order(before, &after, &self.plan, &pairs)?,
+            notes: origin::note_of_launches(&before.graph, &after.graph).into_iter().collect(),
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! What relocating a module leaves at each address, so that a converted image can be held
+//! against its original.
+
+use super::convert::ReferenceTarget;
+use crate::same_launch::{self, LaunchChanged, SimulatedLaunch};
+use image::elf::Loadable;
+use image::elf::loadable::{Class, Relocation, SymbolKind};
+use image::elf::spec;
+use loader::lookup::Purpose;
+use std::collections::HashMap;
+
+/// What is at an address after relocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// The load address and this.
+    Own(u64),
+    /// This, wherever the image is loaded.
+    Constant(u64),
+    /// What this kind of relocation makes of a symbol of a module and an addend.
+    Symbol { kind: u32, definition: Option<(usize, u32)>, addend: i64 },
+}
+
+/// What every reference of a module is bound to, by symbol and purpose.
+pub struct Bindings(HashMap<(u32, Purpose), Option<(usize, u32)>>);
+
+impl Bindings {
+    /// Of module `index`, everything bound at start.
+    pub fn of(launch: &SimulatedLaunch, index: usize) -> Bindings {
+        let bindings = launch.bound[index].bindings.iter();
+        Bindings(bindings.map(|bound| ((bound.symbol, bound.purpose), bound.to)).collect())
+    }
+
+    /// The definition; outer `None` where it is not looked up at all.
+    fn get(&self, relocation: &Relocation) -> Option<Option<(usize, u32)>> {
+        self.0.get(&(relocation.symbol, Purpose::of(relocation.class))).copied()
+    }
+
+    /// The same in the words of a conversion of module `index`.
+    pub fn bound(
+        &self,
+        image: &Loadable,
+        index: usize,
+        relocation: &Relocation,
+    ) -> ReferenceTarget {
+        match self.get(relocation) {
+            Some(Some((module, symbol))) if module == index => ReferenceTarget::OwnSymbol(symbol),
+            Some(None) => ReferenceTarget::Nothing,
+            Some(_) => ReferenceTarget::Elsewhere,
+            None => match image.symbol(relocation.symbol) {
+                Some(symbol) if symbol.defined && relocation.symbol != 0 => {
+                    ReferenceTarget::OwnSymbol(relocation.symbol)
+                }
+                _ => ReferenceTarget::Elsewhere,
+            },
+        }
+    }
+}
+
+/// Module `index` of `after` ends up with the same words as its original in `before`.
+///
+/// # Errors
+/// The first address at which something else would be.
+pub fn same(
+    before: &SimulatedLaunch,
+    after: &SimulatedLaunch,
+    index: usize,
+    pairs: &[usize],
+) -> Result<(), LaunchChanged> {
+    let module = pairs[index];
+    let (old, new) = (&before.graph.modules[module].image, &after.graph.modules[index].image);
+    let numbered: Vec<usize> = (0..before.graph.modules.len()).collect();
+    let was = Relocating { image: old, launch: before, index: module, numbers: &numbered };
+    let is = Relocating { image: new, launch: after, index, numbers: pairs };
+    let (was, is) = (was.effects(), is.effects());
+    let mut is = is.into_iter().peekable();
+    for (offset, effect) in was {
+        let found = is.next_if(|(at, _)| *at == offset).map(|(_, found)| found);
+        let found = found.or_else(|| word(new, offset).map(Effect::Constant));
+        if found != Some(effect) {
+            return Err(differs(before, module, offset));
+        }
+    }
+    match is.next() {
+        Some((offset, _)) => Err(differs(before, module, offset)),
+        None => Ok(()),
+    }
+}
+
+fn differs(before: &SimulatedLaunch, module: usize, offset: u64) -> LaunchChanged {
+    let image = &before.graph.modules[module].image;
+    let symbol = image.relocations().find(|relocation| relocation.offset == offset);
+    let name = symbol.map_or(String::new(), |found| same_launch::symbol_name(image, found.symbol));
+    let path = before.graph.modules[module].path.display();
+    LaunchChanged(format!("address {offset:#x} of {path} ({name}) would get a different value"))
+}
+
+fn word(image: &Loadable, address: u64) -> Option<u64> {
+    let bytes = image.at(address)?.first_chunk()?;
+    Some(u64::from_le_bytes(*bytes))
+}
+
+struct Relocating<'a> {
+    image: &'a Loadable,
+    launch: &'a SimulatedLaunch,
+    index: usize,
+    /// What modules are called in the effects.
+    numbers: &'a [usize],
+}
+
+impl Relocating<'_> {
+    /// What relocation writes, by address; of several relocations to one address all, in order.
+    fn effects(&self) -> Vec<(u64, Effect)> {
+        let image = self.image;
+        let bindings = Bindings::of(self.launch, self.index);
+        let packed = image.packed_addresses();
+        let packed = packed.map(|at| (at, Effect::Own(word(image, at).unwrap_or(0))));
+        let others = image.relocations().filter(|relocation| relocation.class != Class::None);
+        let others = others.map(|one| (one.offset, self.effect(&bindings, &one)));
+        let mut effects: Vec<(u64, Effect)> = packed.chain(others).collect();
+        effects.sort_by_key(|(offset, _)| *offset);
+        effects
+    }
+
+    fn effect(&self, bindings: &Bindings, relocation: &Relocation) -> Effect {
+        let addend = match relocation.kind {
+            spec::R_X86_64_RELATIVE => return Effect::Own(relocation.addend as u64),
+            spec::R_X86_64_64 => Some(relocation.addend),
+            // The loader adds nothing to these.
+            spec::R_X86_64_GLOB_DAT | spec::R_X86_64_JUMP_SLOT => Some(0),
+            _ => None,
+        };
+        let bound = bindings.bound(self.image, self.index, relocation);
+        match (bound, addend) {
+            (ReferenceTarget::Nothing, Some(addend)) => return Effect::Constant(addend as u64),
+            (ReferenceTarget::OwnSymbol(symbol), Some(addend)) => {
+                if let Some(value) = own_address(self.image, symbol) {
+                    return Effect::Own(value.wrapping_add(addend as u64));
+                }
+            }
+            _ => {}
+        }
+        let definition = match bound {
+            ReferenceTarget::OwnSymbol(symbol) => Some((self.index, symbol)),
+            _ => bindings.get(relocation).flatten(),
+        };
+        let numbered = |(module, symbol): (usize, u32)| (self.numbers[module], symbol);
+        let (kind, addend) = (relocation.kind, relocation.addend);
+        Effect::Symbol { kind, definition: definition.map(numbered), addend }
+    }
+}
+
+/// The value of a symbol that moves with its image and is what it seems.
+fn own_address(image: &Loadable, symbol: u32) -> Option<u64> {
+    let symbol = image.symbol(symbol)?;
+    let plain = !matches!(symbol.kind, SymbolKind::IndirectFunction | SymbolKind::Tls);
+    (plain && symbol.defined && !symbol.absolute).then_some(symbol.value)
+}
