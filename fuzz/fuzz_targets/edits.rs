@@ -27,6 +27,6 @@ fuzz_target!(|bytes: &[u8]| {
     edit.set_dynamic(entries);
     let _ = edit.rename_version_file(b"libc.so.6", b"/lib/libc.so.6");
     if let Ok(edited) = edit.finish() {
-        assert!(edited.length() <= most);
+        assert!(edited.edited.length() <= most);
     }
 });

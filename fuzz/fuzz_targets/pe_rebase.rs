@@ -2,7 +2,7 @@
 //! No panics, and no more memory than a few times the input.
 #![no_main]
 
-use dlls::rebase::{Candidate, RebaseOptions, Policy, Mobility, examine, lay_out, rebase};
+use dlls::rebase::{Candidate, Mobility, Policy, RebaseOptions, examine, lay_out, rebase};
 use image::pe::Pe;
 use libfuzzer_sys::fuzz_target;
 
