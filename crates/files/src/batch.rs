@@ -1,10 +1,11 @@
 //! The new versions of all files of a set. None of them is seen before all are on the disk; where
 //! one cannot be written, the files are as they were.
 
-use crate::new_file::{Folder, NewFile, ParkedFile, Permit, Target, write_all};
+use crate::folder::{Folder, Target};
+use crate::new_file::{NewFile, ParkedFile, write_all};
 use crate::policy::Writers;
 use crate::undo::{Prepared, undo_beside};
-use crate::{Edited, WriteError};
+use crate::{Edited, Permit, WriteError};
 use rayon::prelude::*;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! would each take the other's undo file for one that a killed run has left, and the original would
 //! be lost.
 
-use crate::new_file::Folder;
+use crate::folder::Folder;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io;

@@ -6,10 +6,11 @@
 
 use crate::batch::WaitingFile;
 use crate::content::Content;
+use crate::folder::Folder;
 use crate::lock::Locked;
-use crate::new_file::{Folder, NewFile, Permit};
+use crate::new_file::NewFile;
 use crate::policy::{self, Writers};
-use crate::{Edited, MapError, Stamp, WriteError, map};
+use crate::{Edited, MapError, Permit, Stamp, WriteError, map};
 use sha2::{Digest, Sha256};
 use std::fs::{File, FileTimes, Metadata};
 use std::io::Write;
