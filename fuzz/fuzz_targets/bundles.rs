@@ -12,7 +12,7 @@ const GROWTH: u64 = 1 << 30;
 
 fuzz_target!(|bytes: &[u8]| {
     thread_local!(static FIXED: Cell<bool> = const { Cell::new(false) });
-    // In memory, as every bundle is synchronised.
+    // In memory, as every bundle is synchronized.
     let folder = tempfile::tempdir_in(Path::new("/dev/shm")).expect("a folder in memory");
     let (program, out) = (folder.path().join("program"), folder.path().join("out"));
     std::fs::write(&program, bytes).expect("written");

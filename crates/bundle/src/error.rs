@@ -1,3 +1,5 @@
+//! Why there is no bundle, or why it cannot be written, moved or verified.
+
 use files::reasons::{in_the_way, unread, unwritten};
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use crate::choose::members;
 use crate::choose::unsuitable;
 use crate::error::BundleError;
 use crate::plan::bases;
-use crate::plan::{self, Wanted};
+use crate::plan::{self, BundleSpec};
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
 use crate::verify;
@@ -51,9 +51,9 @@ pub struct Made {
     /// References that were bound now.
     pub bound: u64,
     /// Symbols that the loader still looks up.
-    pub left: usize,
-    /// Addresses that move with the bundle at each launch.
-    pub moving: usize,
+    pub looked_up: usize,
+    /// Addresses that the loader still adjusts.
+    pub relative: usize,
     /// Modules whose constants were put together with their code, as there are more parts than
     /// one file can have.
     pub joined: usize,
@@ -116,25 +116,25 @@ fn proved(
         |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
     refuse(graph, environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
     let relocated = loader::bindings(graph, true);
-    let places = members::choose(graph, &options.outside);
-    let bases = bases::choose(graph, &places, options).map_err(declined)?;
+    let memberships = members::choose(graph, &options.outside);
+    let bases = bases::choose(graph, &memberships, options).map_err(declined)?;
     let fixed = options.fixed;
-    let wanted = Wanted { program, own_name: OsStr::new(RUN), bases, fixed };
+    let spec = BundleSpec { program, own_name: OsStr::new(RUN), bases, fixed };
     let (plan, contents) = rayon::join(
-        || plan::plan(graph, &relocated, &places, &wanted),
+        || plan::plan(graph, &relocated, &memberships, &spec),
         || Content::of_modules(&graph.modules),
     );
     let (mut plan, contents) = (plan?, contents?);
     plan.set_build_id(content::build_id(graph, &contents, fixed));
     let run = folder.join(RUN);
     let file = temporary(folder)?;
-    let bytes = output::write(&plan, graph, file.as_file(), &run)?;
+    let bytes = output::write(&plan, file.as_file(), &run)?;
     let before = Before { graph, relocated: &relocated, environment };
     simulation::prove(file.path(), &plan, &before).map_err(declined)?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
-    let commands = debugger::commands(graph, &plan.layout);
+    let commands = debugger::commands(&plan.layout);
     let symbols = content::hash(commands.as_bytes());
     let described = || {
         rayon::join(
@@ -143,7 +143,7 @@ fn proved(
                 let found = sources::found_again(graph, environment);
                 let layout = &plan.layout;
                 found.map(|()| {
-                    manifest::of(program, graph, &places, contents, layout, options, symbols)
+                    manifest::of(program, graph, &memberships, contents, layout, options, symbols)
                 })
             },
         )
@@ -155,8 +155,8 @@ fn proved(
         manifest: BundleManifest { product: Some(product?), ..manifest? },
         bytes,
         bound: relocated.iter().map(|module| module.work.references).sum(),
-        left: plan.fixups.left.references.len(),
-        moving: if fixed { 0 } else { plan.relocations.moving.len() },
+        looked_up: plan.fixups.references.all.len(),
+        relative: if fixed { 0 } else { plan.relocations.relative.len() },
         joined: plan.layout.joined,
     };
     Ok(Proved { file, commands, made })
@@ -176,7 +176,7 @@ fn of_another_machine(program: &Path) -> Option<String> {
 
 /// Why this program is not bundled.
 fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option<String> {
-    let program = graph.modules.first()?;
+    let program = &graph.modules[0];
     if program.image.machine != MACHINE {
         return Some(other_machine(&program.image));
     }

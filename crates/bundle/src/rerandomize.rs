@@ -6,6 +6,7 @@
 use crate::error::BundleError;
 use crate::make::{self, Options, RUN};
 use crate::plan::bases;
+use crate::plan::layout::page_start;
 use crate::write::manifest::{self, PENDING};
 use crate::write::ownership::Owned;
 use crate::write::patch::{Patch, Patched};
@@ -14,6 +15,7 @@ use crate::write::publish;
 use crate::write::spare;
 use crate::write::workplace::Workplace;
 use image::elf::Loadable;
+use model::BundleVa;
 use model::bundle::BundleManifest;
 use std::path::Path;
 
@@ -21,9 +23,9 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rerandomized {
     /// Lowest address before.
-    pub from: u64,
+    pub from: BundleVa,
     /// Lowest address now.
-    pub to: u64,
+    pub to: BundleVa,
     /// Addresses that were changed, those of headers and tables aside; none where the bundle was
     /// made again.
     pub words: Option<usize>,
@@ -72,14 +74,14 @@ fn moved(
     folder: &Path,
     owned: &Owned,
     manifest: &BundleManifest,
-) -> Result<(u64, usize), BundleError> {
+) -> Result<(BundleVa, usize), BundleError> {
     let run = folder.join(RUN);
     let io = |error| BundleError::write(&folder.join(spare::SPARE), error);
     let live = manifest.product.as_ref().ok_or_else(|| BundleError::NotFixed(folder.to_owned()))?;
     publish::settle(owned, folder)?;
     let (file, partial, base) = spare::take(folder, &run, (manifest, live))?;
     let image = Loadable::open(&partial)?;
-    let to = bases::chosen(&image);
+    let to = BundleVa(bases::chosen(&image));
     let Patched { words, written } =
         Patch::new(&image, low(&image), to).apply(&file).map_err(io)?;
     let changed = || product::changed(&partial, &base, &written).map_err(io);
@@ -94,7 +96,8 @@ fn moved(
     Ok((to, words))
 }
 
-fn low(image: &Loadable) -> u64 {
+/// Lowest address of a bundle.
+fn low(image: &Loadable) -> BundleVa {
     let loaded = image.segments().iter().filter(|segment| segment.loads());
-    loaded.map(|segment| segment.address).min().map_or(0, crate::plan::layout::page)
+    BundleVa(loaded.map(|segment| segment.address).min().map_or(0, page_start))
 }

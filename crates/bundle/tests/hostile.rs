@@ -48,7 +48,7 @@ struct Place {
 }
 
 impl Place {
-    /// In memory where that is, as thousands of files are synchronised.
+    /// In memory where that is, as thousands of files are synchronized.
     fn new() -> Place {
         let memory = Path::new("/dev/shm");
         let folder =

@@ -2,6 +2,7 @@
 //! elf/dl-load.c; ld.so(8)), for programs without privileges (no AT_SECURE).
 
 mod cache;
+mod cache_sources;
 mod error;
 mod folders;
 mod header;
@@ -9,7 +10,8 @@ mod machine;
 mod processor;
 pub(crate) mod tokens;
 
-pub use cache::Cache;
+pub use cache::{CACHE, Cache};
+pub use cache_sources::CacheSources;
 pub use error::SearchError;
 
 use files::reasons::unread;
@@ -76,7 +78,7 @@ impl Searcher {
         };
         let processor = Processor::here(&machine);
         Ok(Searcher {
-            cache: Cache::read(Path::new(cache::CACHE)),
+            cache: Cache::read(Path::new(CACHE)),
             library_path: library_path.map(OsStr::to_owned),
             library_folders: None,
             default_folders: machine.default_folders(),

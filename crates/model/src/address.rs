@@ -94,6 +94,14 @@ position! {
     /// Bytes from the start of a file.
     FileOffset(u64)
 }
+position! {
+    /// An address in a bundle, as its file has it: a [`Va`] of the bundle, not of a merged module.
+    BundleVa(u64)
+}
+position! {
+    /// Bytes from the start of the thread-local storage of a bundle.
+    TlsOffset(u64)
+}
 
 #[cfg(test)]
 mod tests {

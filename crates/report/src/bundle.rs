@@ -14,9 +14,9 @@ pub struct Figures {
     /// References that were bound now.
     pub bound: u64,
     /// Symbols that the loader still looks up.
-    pub left: u64,
+    pub looked_up: u64,
     /// Addresses that the loader still adjusts.
-    pub moving: u64,
+    pub relative: u64,
     /// Modules whose constants are mapped with their code.
     pub joined: u64,
 }
@@ -24,9 +24,9 @@ pub struct Figures {
 /// The terminal view of a bundle that was made just now.
 pub fn made(manifest: &BundleManifest, figures: &Figures, style: &Style) -> String {
     let merged = manifest.modules.iter().filter(|module| module.outside.is_none()).count() as u64;
-    let adjusts = match (manifest.fixed, figures.moving) {
+    let adjusts = match (manifest.fixed, figures.relative) {
         (true, _) => "adjusts no addresses (they are fixed: see headstart rerandomize)".to_owned(),
-        (false, moving) => format!("adjusts {}", plural(moving, "address", "addresses")),
+        (false, words) => format!("adjusts {}", plural(words, "address", "addresses")),
     };
     let sentence = format!(
         "{} and {} are now one file of {}; {} bound beforehand; the loader still looks up {} and \
@@ -35,7 +35,7 @@ pub fn made(manifest: &BundleManifest, figures: &Figures, style: &Style) -> Stri
         plural(merged.saturating_sub(1), "library", "libraries"),
         model::figures::bytes(figures.bytes),
         plural(figures.bound, "reference", "references"),
-        plural(figures.left, "symbol", "symbols"),
+        plural(figures.looked_up, "symbol", "symbols"),
     );
     let mut view = style.paint(Tint::Name, &style.terminal(&figures.run)) + "\n";
     view += &(style.wrap(&sentence, 0) + "\n");

@@ -1,6 +1,6 @@
 //! The assembled code, and where its functions are.
 
-use crate::Function;
+use crate::WrappedFunction;
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ pub fn start() -> u64 {
     directory(3)
 }
 
-impl Function {
+impl WrappedFunction {
     /// Offset of the preamble's function that stands in for this one.
     pub fn wrapper(self) -> u64 {
         directory(4 + self as usize)

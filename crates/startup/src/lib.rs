@@ -8,7 +8,7 @@
 //!
 //! The bundler places the [`Preamble`] in a readable and executable segment, puts the address of
 //! [`entry`] first into DT_PREINIT_ARRAY, makes [`start`] the entry point, and binds functions for
-//! merged code to [`Function::wrapper`].
+//! merged code to [`WrappedFunction::wrapper`].
 //!
 //! In order: options of a loader that was named, the environment, the files, the names for the
 //! loader, what the process believes (`argv[0]`, AT_EXECFN, the process's name), protection of
@@ -34,8 +34,8 @@ mod tables;
 use code::code;
 pub use code::{entry, start};
 pub use read::{Checks, Difference};
-pub use record::{Expected, Identity, Record};
-pub use shared::Function;
+pub use record::{Expected, FileIdentity, FileRecord};
+pub use shared::WrappedFunction;
 pub use tables::Preamble;
 
 use std::ffi::{OsStr, OsString};
@@ -57,18 +57,18 @@ pub struct Tables {
     /// Variables that must have their value.
     pub environment: Vec<Variable>,
     /// Files that must match.
-    pub must: Vec<Record>,
+    pub must: Vec<FileRecord>,
     /// Files of which a mismatch only means that `all` must be examined: folders of system
     /// libraries, `/etc/ld.so.cache`.
-    pub hints: Vec<Record>,
+    pub hints: Vec<FileRecord>,
     /// Files that must match where a hint does not.
-    pub all: Vec<Record>,
+    pub all: Vec<FileRecord>,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
     /// The merged modules, the program first, in the order of the loader's search, in which their
-    /// addresses must ascend. What [`Function::Dladdr`], [`Function::Dlsym`] and
-    /// [`Function::Dlinfo`] (this with [`Addresses::names`] only) answer of them is taken from here.
-    pub modules: Vec<Module>,
+    /// addresses must ascend. What [`WrappedFunction::Dladdr`], [`WrappedFunction::Dlsym`] and
+    /// [`WrappedFunction::Dlinfo`] (this with [`Addresses::names`] only) answer of them is taken from here.
+    pub modules: Vec<MergedModule>,
 }
 
 /// Offsets of the bundle's own data, which has its place when the preamble's size is known.
@@ -94,7 +94,7 @@ pub struct Addresses {
     /// What runs at the bundle's entry point.
     pub start: Start,
     /// The 8-byte slots that the loader fills with the addresses of the functions that the wrappers
-    /// replace, as GLOB_DAT relocations tell it: one for each of [`Function::ALL`].
+    /// replace, as GLOB_DAT relocations tell it: one for each of [`WrappedFunction::ALL`].
     pub slots: i64,
 }
 
@@ -160,11 +160,11 @@ pub struct Functions {
 
 /// A merged module, as it is in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Module {
+pub struct MergedModule {
     /// Path of its file; `None` for the program, of which the C library knows.
     pub path: Option<PathBuf>,
     /// What that file is, for those who open it by another path.
-    pub identity: Option<Identity>,
+    pub identity: Option<FileIdentity>,
     /// Offset of its first byte in memory.
     pub start: i64,
     /// Offset behind its last one.

@@ -1,6 +1,6 @@
 //! What a preamble checks, read back from its bytes, and what it would find now.
 
-use crate::record::{Expected, Identity, Record};
+use crate::record::{Expected, FileIdentity, FileRecord};
 use crate::shared::{self, Header, kind};
 use crate::{Variable, code};
 use std::ffi::{OsStr, OsString};
@@ -15,11 +15,11 @@ pub struct Checks {
     /// Variables that must have their value.
     pub environment: Vec<Variable>,
     /// Files that must match.
-    pub must: Vec<Record>,
+    pub must: Vec<FileRecord>,
     /// Files of which a mismatch means that `all` are examined.
-    pub hints: Vec<Record>,
+    pub hints: Vec<FileRecord>,
     /// Files that must match where a hint does not.
-    pub all: Vec<Record>,
+    pub all: Vec<FileRecord>,
 }
 
 /// The first thing that is not as it was when the bundle was made.
@@ -60,22 +60,22 @@ impl Checks {
         if let Some(variable) = self.environment.iter().find(other) {
             return Some(Difference::Variable(variable.name.clone()));
         }
-        let changed = |records: &[Record]| records.iter().find(|one| one.differs()).cloned();
+        let changed = |records: &[FileRecord]| records.iter().find(|one| one.differs()).cloned();
         let found =
             changed(&self.must).or_else(|| changed(&self.hints).and_then(|_| changed(&self.all)));
         found.map(|record| Difference::Path(record.path))
     }
 }
 
-impl Record {
+impl FileRecord {
     /// Whether stat(2) tells something else now, as records.s compares it.
     pub fn differs(&self) -> bool {
-        let Ok(now) = Record::of(&self.path) else { return true };
+        let Ok(now) = FileRecord::of(&self.path) else { return true };
         match (self.expected, now.expected) {
             (Expected::Absent, now) => now != Expected::Absent,
             (_, Expected::Absent) => true,
             (Expected::Folder(then), Expected::File(now) | Expected::Folder(now)) => {
-                Identity { size: 0, ..then } != Identity { size: 0, ..now }
+                FileIdentity { size: 0, ..then } != FileIdentity { size: 0, ..now }
             }
             (Expected::File(then), Expected::File(now) | Expected::Folder(now)) => then != now,
         }
@@ -99,15 +99,15 @@ impl Bytes<'_> {
         items.chunks_exact(size).map(|bytes| item(self, bytes)).collect()
     }
 
-    fn records(&self, offset: u64, count: u64) -> Option<Vec<Record>> {
+    fn records(&self, offset: u64, count: u64) -> Option<Vec<FileRecord>> {
         let records = self.list(offset, count, shared::Record::SIZE, Bytes::record)?;
         Some(records.into_iter().flatten().collect())
     }
 
     /// `Some(None)` for a record that only enters a folder.
-    fn record(&self, bytes: &[u8]) -> Option<Option<Record>> {
+    fn record(&self, bytes: &[u8]) -> Option<Option<FileRecord>> {
         let record = shared::Record::read(bytes)?;
-        let identity = Identity {
+        let identity = FileIdentity {
             inode: record.inode,
             size: record.size,
             modified: (record.modified_seconds, record.modified_nanoseconds),
@@ -120,7 +120,7 @@ impl Bytes<'_> {
             kind::FOLDER => Expected::Folder(identity),
             _ => return None,
         };
-        Some(Some(Record { path: self.path(record.path, record.prefix)?, expected }))
+        Some(Some(FileRecord { path: self.path(record.path, record.prefix)?, expected }))
     }
 
     fn variable(&self, bytes: &[u8]) -> Option<Variable> {
@@ -149,7 +149,7 @@ mod tests {
     use crate::{Addresses, Preamble, Tables};
 
     fn tables(folder: &std::path::Path) -> Tables {
-        let record = |name: &str| Record::of(&folder.join(name)).unwrap();
+        let record = |name: &str| FileRecord::of(&folder.join(name)).unwrap();
         let many = (0..9).map(|n| record(&format!("many-{n}"))).chain([record(".")]).collect();
         Tables {
             original: "/usr/bin/p".into(),
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    fn sorted(mut records: Vec<Record>) -> Vec<Record> {
+    fn sorted(mut records: Vec<FileRecord>) -> Vec<FileRecord> {
         records.sort_by(|a, b| a.path.cmp(&b.path));
         records
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A path and what must be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct FileRecord {
     /// Absolute path, as the loader comes to it.
     pub path: PathBuf,
     /// What must be there.
@@ -20,15 +20,15 @@ pub enum Expected {
     /// loader looks elsewhere.
     Absent,
     /// This file.
-    File(Identity),
+    File(FileIdentity),
     /// This folder; its size says nothing.
-    Folder(Identity),
+    Folder(FileIdentity),
 }
 
 /// What stat(2) says of a file, without the device, whose number changes between boots on an
 /// overlay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
+pub struct FileIdentity {
     /// Inode.
     pub inode: u64,
     /// Bytes.
@@ -39,15 +39,15 @@ pub struct Identity {
     pub changed: (i64, i64),
 }
 
-impl Record {
+impl FileRecord {
     /// What is at `path` now.
     ///
     /// # Errors
     /// Where stat(2) fails for another reason than that nothing can be found there.
-    pub fn of(path: &Path) -> io::Result<Record> {
+    pub fn of(path: &Path) -> io::Result<FileRecord> {
         let expected = match std::fs::metadata(path) {
             Ok(found) => {
-                let identity = Identity {
+                let identity = FileIdentity {
                     inode: found.ino(),
                     size: found.size(),
                     modified: (found.mtime(), found.mtime_nsec()),
@@ -62,6 +62,6 @@ impl Record {
                 _ => return Err(error),
             },
         };
-        Ok(Record { path: path.to_owned(), expected })
+        Ok(FileRecord { path: path.to_owned(), expected })
     }
 }

@@ -49,15 +49,15 @@ macro_rules! shared {
 
         /// A function of the C library that the preamble can stand in for.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Function { $(#[doc = concat!("`", $symbol, "`")] $function,)* }
+        pub enum WrappedFunction { $(#[doc = concat!("`", $symbol, "`")] $function,)* }
 
-        impl Function {
+        impl WrappedFunction {
             /// Every function, in the order of the directory and of the slots.
-            pub const ALL: [Function; [$($symbol),*].len()] = [$(Function::$function),*];
+            pub const ALL: [WrappedFunction; [$($symbol),*].len()] = [$(WrappedFunction::$function),*];
 
             /// Its symbol.
             pub fn name(self) -> &'static str {
-                match self { $(Function::$function => $symbol,)* }
+                match self { $(WrappedFunction::$function => $symbol,)* }
             }
         }
 
@@ -93,7 +93,7 @@ macro_rules! shared {
             "headstart_preamble_end:",
             $($(const offset_of!($name, $field),)*)*
             $(const $name::SIZE,)*
-            $(const Function::$function as usize,)*
+            $(const WrappedFunction::$function as usize,)*
         );
     };
 }

@@ -2,7 +2,10 @@
 
 use crate::folders::{Step, by_folder};
 use crate::shared::{self, Header, kind};
-use crate::{Addresses, BuildError, Expected, Function, Identity, Module, Tables, Variable, code};
+use crate::{
+    Addresses, BuildError, Expected, FileIdentity, MergedModule, Tables, Variable, WrappedFunction,
+    code,
+};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -17,7 +20,7 @@ pub struct Preamble {
 
 /// Offset of the first list.
 fn lists() -> usize {
-    code().len() + Header::SIZE + 8 * Function::ALL.len()
+    code().len() + Header::SIZE + 8 * WrappedFunction::ALL.len()
 }
 
 impl Preamble {
@@ -79,7 +82,7 @@ impl Preamble {
         let mut bytes = Vec::with_capacity(lists() + self.behind.len());
         bytes.extend(code());
         header.write(&mut bytes);
-        let slots = (addresses.slots..).step_by(8).take(Function::ALL.len());
+        let slots = (addresses.slots..).step_by(8).take(WrappedFunction::ALL.len());
         bytes.extend(slots.flat_map(i64::to_le_bytes));
         bytes.append(&mut self.behind);
         bytes
@@ -147,11 +150,11 @@ impl Writer {
 
     fn step(&mut self, step: &Step) -> Result<(), BuildError> {
         let (text, prefix, kind, identity) = match *step {
-            Step::Enter(folder) => (folder, 0, kind::ENTER, Identity::default()),
+            Step::Enter(folder) => (folder, 0, kind::ENTER, FileIdentity::default()),
             Step::Look(record, prefix) => {
                 let path = path(&record.path)?;
                 match record.expected {
-                    Expected::Absent => (path, prefix, kind::ABSENT, Identity::default()),
+                    Expected::Absent => (path, prefix, kind::ABSENT, FileIdentity::default()),
                     Expected::File(identity) => (path, prefix, kind::FILE, identity),
                     Expected::Folder(identity) => (path, prefix, kind::FOLDER, identity),
                 }
@@ -172,7 +175,7 @@ impl Writer {
         Ok(())
     }
 
-    fn module(&mut self, module: &Module) -> Result<(), BuildError> {
+    fn module(&mut self, module: &MergedModule) -> Result<(), BuildError> {
         let name = match &module.path {
             Some(file) => self.text(path(file)?),
             None => 0,

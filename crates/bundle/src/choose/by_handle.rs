@@ -7,9 +7,10 @@
 //! dlsym. Whether it does ask for them, and by such a handle, nobody can tell from the file.
 
 use crate::choose::members;
+use crate::plan::layout::{Layout, Member};
 use image::elf::loadable::{Binding, Symbol, SymbolKind, Visibility};
 use image::elf::{looks_up, possible_names};
-use loader::Graph;
+use model::ModuleId;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,24 +20,20 @@ const NAMED: usize = 5;
 const MOST: usize = 10;
 
 /// Sentences about them, one for each two modules; none where there is nothing to say.
-pub(crate) fn warnings(graph: &Graph, merged: impl Fn(usize) -> bool) -> Vec<String> {
-    let members: Vec<usize> = (0..graph.modules.len()).filter(|&index| merged(index)).collect();
-    let image = |index: usize| graph.modules.get(index).map(|module| &module.image);
-    let askers: Vec<usize> =
-        members.iter().copied().filter(|&index| image(index).is_some_and(looks_up)).collect();
-    if askers.is_empty() {
-        return Vec::new();
-    }
+pub(crate) fn warnings(layout: &Layout<'_>) -> Vec<String> {
     // By name, who asks.
-    let mut asked: FxHashMap<&[u8], BTreeSet<usize>> = FxHashMap::default();
-    for &asker in &askers {
-        for name in image(asker).into_iter().flat_map(possible_names) {
-            asked.entry(name).or_default().insert(asker);
+    let mut asked: FxHashMap<&[u8], BTreeSet<ModuleId>> = FxHashMap::default();
+    for asker in layout.members.iter().filter(|member| looks_up(member.image)) {
+        for name in possible_names(asker.image) {
+            asked.entry(name).or_default().insert(asker.id);
         }
     }
-    let twice = defined_twice(graph, &members, |name| asked.contains_key(name));
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let twice = defined_twice(layout, |name| asked.contains_key(name));
     // By the module that defines it first, and another.
-    let mut pairs: BTreeMap<(usize, usize), Asked<'_>> = BTreeMap::new();
+    let mut pairs: BTreeMap<(ModuleId, ModuleId), Asked<'_>> = BTreeMap::new();
     for (name, (first, others)) in &twice {
         for &other in others {
             let pair = pairs.entry((*first, other)).or_default();
@@ -44,7 +41,8 @@ pub(crate) fn warnings(graph: &Graph, merged: impl Fn(usize) -> bool) -> Vec<Str
             pair.askers.extend(asked.get(name).into_iter().flatten());
         }
     }
-    let mut said: Vec<String> = pairs.iter().take(MOST).map(|pair| sentence(graph, pair)).collect();
+    let named = pairs.iter().take(MOST);
+    let mut said: Vec<String> = named.map(|pair| sentence(layout, pair)).collect();
     if pairs.len() > MOST {
         let more = pairs.len() - MOST;
         said.push(format!("The same holds for {more} more pairs of modules."));
@@ -56,25 +54,22 @@ pub(crate) fn warnings(graph: &Graph, merged: impl Fn(usize) -> bool) -> Vec<Str
 #[derive(Default)]
 struct Asked<'a> {
     names: BTreeSet<&'a [u8]>,
-    askers: BTreeSet<usize>,
+    askers: BTreeSet<ModuleId>,
 }
 
 /// Of the names asked for, those that several of these modules define, with the first of these,
 /// whose definition the bundle gives, and the others.
 fn defined_twice<'a>(
-    graph: &'a Graph,
-    members: &[usize],
+    layout: &Layout<'a>,
     asked: impl Fn(&[u8]) -> bool,
-) -> FxHashMap<&'a [u8], (usize, Vec<usize>)> {
-    let mut definers: FxHashMap<&[u8], (usize, Vec<usize>)> = FxHashMap::default();
-    for &index in members {
-        let Some(module) = graph.modules.get(index) else { continue };
-        let symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));
+) -> FxHashMap<&'a [u8], (ModuleId, Vec<ModuleId>)> {
+    let mut definers: FxHashMap<&[u8], (ModuleId, Vec<ModuleId>)> = FxHashMap::default();
+    for Member { id, image, .. } in &layout.members {
+        let symbols = (1..image.symbol_count()).filter_map(|at| image.symbol(at));
         for symbol in symbols.filter(|symbol| is_found(symbol) && asked(symbol.name)) {
-            let (first, others) =
-                definers.entry(symbol.name).or_insert_with(|| (index, Vec::new()));
-            if *first != index && others.last() != Some(&index) {
-                others.push(index);
+            let (first, others) = definers.entry(symbol.name).or_insert_with(|| (*id, Vec::new()));
+            if first != id && others.last() != Some(id) {
+                others.push(*id);
             }
         }
     }
@@ -89,10 +84,13 @@ fn is_found(symbol: &Symbol<'_>) -> bool {
     symbol.defined && seen && bound && symbol.kind != SymbolKind::Other && !symbol.name.is_empty()
 }
 
-fn sentence(graph: &Graph, ((first, other), asked): (&(usize, usize), &Asked<'_>)) -> String {
+fn sentence(
+    layout: &Layout<'_>,
+    ((first, other), asked): (&(ModuleId, ModuleId), &Asked<'_>),
+) -> String {
     let Asked { names, askers } = asked;
-    let file = |index: &usize| {
-        graph.modules.get(*index).map_or(String::new(), |module| members::file_name(&module.path))
+    let file = |id: &ModuleId| {
+        layout.member(*id).map_or(String::new(), |member| members::file_name(&member.module.path))
     };
     let quoted = names.iter().take(NAMED);
     let mut quoted: Vec<String> =

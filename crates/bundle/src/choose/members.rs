@@ -8,19 +8,19 @@ use loader::graph::Module;
 use model::text;
 use std::path::Path;
 
-/// Where a module is in the end.
+/// Whether a module is merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Membership {
     /// In the bundle.
     Merged,
     /// A file of its own, with the reason.
     Outside(String),
 }
 
-impl Place {
+impl Membership {
     /// Whether it is in the bundle.
     pub fn is_merged(&self) -> bool {
-        *self == Place::Merged
+        *self == Membership::Merged
     }
 }
 
@@ -28,20 +28,20 @@ impl Place {
 /// files of these names with nothing in them.
 const PARTS: [(&str, &[u8]); 2] = [("libpthread.so.", b"pthread_create"), ("libdl.so.", b"dlopen")];
 
-/// A place for each module of the graph. `keep_outside`: names or paths of libraries, or folders,
+/// For each module of the graph, whether it is merged. `keep_outside`: names or paths of libraries, or folders,
 /// that the user wants to stay outside.
-pub(crate) fn choose(graph: &Graph, keep_outside: &[String]) -> Vec<Place> {
-    let mut places: Vec<Place> = graph
+pub(crate) fn choose(graph: &Graph, keep_outside: &[String]) -> Vec<Membership> {
+    let mut memberships: Vec<Membership> = graph
         .modules
         .iter()
         .enumerate()
         .map(|(index, module)| match reason(graph, index, module, keep_outside) {
-            Some(reason) if index > 0 => Place::Outside(reason),
-            _ => Place::Merged,
+            Some(reason) if index > 0 => Membership::Outside(reason),
+            _ => Membership::Merged,
         })
         .collect();
-    close(graph, &mut places);
-    places
+    close(graph, &mut memberships);
+    memberships
 }
 
 fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String]) -> Option<String> {
@@ -117,14 +117,15 @@ fn is_meant(wanted: &str, module: &Module, name: &str) -> bool {
 
 /// What a module outside needs stays outside too: nothing that is loaded with the program may
 /// need a file that is in the bundle.
-fn close(graph: &Graph, places: &mut [Place]) {
-    let outside = places.iter().enumerate().filter(|(_, place)| !place.is_merged());
+fn close(graph: &Graph, memberships: &mut [Membership]) {
+    let outside = memberships.iter().enumerate().filter(|(_, place)| !place.is_merged());
     let mut left: Vec<usize> = outside.map(|(index, _)| index).collect();
     while let Some(user) = left.pop() {
         let Some(module) = graph.modules.get(user) else { continue };
         for &need in &module.needs {
-            if need > 0 && places.get(need).is_some_and(Place::is_merged) {
-                places[need] = Place::Outside(format!("{} needs it", file_name(&module.path)));
+            if need > 0 && memberships.get(need).is_some_and(Membership::is_merged) {
+                memberships[need] =
+                    Membership::Outside(format!("{} needs it", file_name(&module.path)));
                 left.push(need);
             }
         }

@@ -1,11 +1,12 @@
 //! Where a bundle at fixed addresses is: chosen by chance, once.
 
-use crate::choose::members::Place;
+use crate::choose::members::Membership;
 use crate::make::Options;
-use crate::plan::layout::{Bases, PAGE, up};
+use crate::plan::layout::{Bases, PAGE, align_up};
 use image::elf::Loadable;
 use image::elf::loadable::Segment;
 use loader::Graph;
+use model::BundleVa;
 use rand::RngExt;
 
 /// Lowest and highest address of what is chosen by chance: above what fits 32 bits, below where
@@ -17,24 +18,26 @@ const HIGHEST: u64 = 0x5000_0000_0000;
 const REACH: u64 = 0x7f00_0000;
 
 /// Bases for the program and its libraries, where they are to be fixed.
-pub(crate) fn choose(graph: &Graph, places: &[Place], options: &Options) -> Result<Bases, String> {
+pub(crate) fn choose(
+    graph: &Graph,
+    memberships: &[Membership],
+    options: &Options,
+) -> Result<Bases, String> {
     if !options.fixed {
         return Ok(Bases { program: None, libraries: None });
     }
-    let Some(program) = graph.modules.first() else {
-        return Ok(Bases { program: None, libraries: None });
-    };
+    let program = &graph.modules[0];
     if program.image.fixed {
-        let merged = graph.modules.iter().zip(places).skip(1).filter(|(_, p)| p.is_merged());
+        let merged = graph.modules.iter().zip(memberships).skip(1).filter(|(_, m)| m.is_merged());
         let sizes = merged.map(|(module, _)| span(&module.image) + module.image.alignment());
-        let start = up(end(&program.image), PAGE) + MARGIN;
+        let start = align_up(end(&program.image), PAGE) + MARGIN;
         let reached = low(&program.image).saturating_add(REACH);
         let last = reached.saturating_sub(sizes.sum::<u64>() + MARGIN);
         let free = start / PAGE..last / PAGE;
         if free.is_empty() {
             return Err(too_large());
         }
-        let libraries = Some(rand::rng().random_range(free) * PAGE);
+        let libraries = Some(BundleVa(rand::rng().random_range(free) * PAGE));
         return Ok(Bases { program: Some(0), libraries });
     }
     Ok(Bases { program: Some(chosen(&program.image)), libraries: None })
@@ -43,7 +46,7 @@ pub(crate) fn choose(graph: &Graph, places: &[Place], options: &Options) -> Resu
 /// A base for an image that can be anywhere.
 pub(crate) fn chosen(image: &Loadable) -> u64 {
     let chosen = rand::rng().random_range(LOWEST / PAGE..HIGHEST / PAGE) * PAGE;
-    up(chosen, image.alignment())
+    align_up(chosen, image.alignment())
 }
 
 /// Room for the bundle's own tables.
@@ -64,5 +67,5 @@ fn low(image: &Loadable) -> u64 {
 }
 
 fn span(image: &Loadable) -> u64 {
-    up(end(image).saturating_sub(low(image)), PAGE)
+    align_up(end(image).saturating_sub(low(image)), PAGE)
 }

@@ -1,6 +1,6 @@
 //! What the bundle still needs of others: libraries outside, and where later ones are looked for.
 
-use crate::choose::members::{self, Place};
+use crate::choose::members::{self, Membership};
 use image::elf::spec;
 use loader::Graph;
 use loader::graph::Module;
@@ -10,18 +10,18 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What the loader is told.
-pub(crate) struct Needs {
+pub(crate) struct Dependencies {
     /// Names of the libraries outside, in the order of loading.
     pub(crate) names: Vec<String>,
     /// DT_RPATH or DT_RUNPATH for what the program opens later.
     pub(crate) search: Option<(u64, String)>,
 }
 
-impl Needs {
-    pub(crate) fn of(graph: &Graph, places: &[Place]) -> Needs {
-        let outside = graph.modules.iter().zip(places).filter(|(_, place)| !place.is_merged());
+impl Dependencies {
+    pub(crate) fn of(graph: &Graph, memberships: &[Membership]) -> Dependencies {
+        let outside = graph.modules.iter().zip(memberships).filter(|(_, m)| !m.is_merged());
         let names = outside.map(|(module, _)| name(module)).collect();
-        Needs { names, search: search_path(graph, places) }
+        Dependencies { names, search: search_path(graph, memberships) }
     }
 }
 
@@ -38,8 +38,8 @@ fn name(module: &Module) -> String {
 }
 
 /// The folders of all merged modules, `$ORIGIN` replaced. None where nothing is opened.
-fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
-    let merged = || graph.modules.iter().zip(places).filter(|(_, place)| place.is_merged());
+fn search_path(graph: &Graph, memberships: &[Membership]) -> Option<(u64, String)> {
+    let merged = || graph.modules.iter().zip(memberships).filter(|(_, m)| m.is_merged());
     let opens = |module: &Module| {
         let mut symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));
         symbols.any(|symbol| !symbol.defined && matches!(symbol.name, b"dlopen" | b"dlmopen"))
@@ -48,7 +48,8 @@ fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
         return None;
     }
     // The loader looks there anyway, and later: the C library is not to be found elsewhere.
-    let machine = &graph.modules.first()?.image.machine;
+    let program = &graph.modules[0].image;
+    let machine = &program.machine;
     let searcher = Searcher::new(machine, None).ok()?;
     let system: Vec<PathBuf> = searcher.default_folders().map(resolved).collect();
     let mut seen = BTreeSet::new();
@@ -67,8 +68,7 @@ fn search_path(graph: &Graph, places: &[Place]) -> Option<(u64, String)> {
             }
         }
     }
-    let program = graph.modules.first().map(|module| &module.image);
-    let old = program.is_some_and(|image| image.runpath.is_none() && image.rpath.is_some());
+    let old = program.runpath.is_none() && program.rpath.is_some();
     let tag = if old { spec::DT_RPATH } else { spec::DT_RUNPATH };
     (!folders.is_empty()).then(|| (tag, folders.join(":")))
 }

@@ -2,11 +2,13 @@
 
 use crate::choose::members;
 use crate::plan::layout::{Layout, Member};
+use crate::plan::references::symbol_ref;
 use image::elf::Loadable;
 use image::elf::loadable::{Binding, Symbol, SymbolKind, Version, Visibility};
 use loader::lookup::{Purpose, Wanted, find};
 use loader::{Graph, Relocated};
 use model::simulation::RelocationWork;
+use model::{BundleVa, ModuleId, SymbolIndex, SymbolRef, TlsOffset};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Index of a library's first version.
@@ -16,28 +18,28 @@ const OLDEST: u16 = 2;
 #[derive(Clone, Debug)]
 pub(crate) struct Export<'a> {
     pub(crate) name: &'a [u8],
-    /// Address in the bundle, offset in its thread-local storage, or a number.
-    pub(crate) value: u64,
+    pub(crate) value: ExportValue,
     pub(crate) size: u64,
     pub(crate) kind: SymbolKind,
     pub(crate) binding: Binding,
-    pub(crate) placed: Placed,
     pub(crate) version: ExportVersion,
     /// References without a version do not mean it.
     pub(crate) hidden: bool,
-    /// Module and symbol that it comes from.
-    pub(crate) source: (usize, u32),
+    /// What it comes from.
+    pub(crate) source: SymbolRef,
 }
 
-/// How a symbol's value is meant.
+/// Where an exported symbol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placed {
+pub(crate) enum ExportValue {
     /// It moves with the bundle.
-    Here,
-    /// It does not (SHN_ABS).
-    Absolute,
+    Address(BundleVa),
+    /// In the thread-local storage.
+    ThreadLocal(TlsOffset),
+    /// A number that does not move (SHN_ABS).
+    Absolute(u64),
     /// The program's own stub of a function elsewhere (SHN_UNDEF with an address).
-    Stub,
+    Stub(BundleVa),
 }
 
 /// The version of an exported symbol.
@@ -82,12 +84,12 @@ pub(crate) fn collect<'a>(
 }
 
 /// The one definition of each unique symbol that is bound to.
-fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> FxHashMap<&'a [u8], (usize, u32)> {
+fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> FxHashMap<&'a [u8], SymbolRef> {
     let bindings = relocated.iter().flat_map(|module| &module.bindings);
     let symbols = bindings.filter_map(|binding| {
-        let (module, symbol) = binding.to?;
-        let found = graph.modules.get(module)?.image.symbol(symbol)?;
-        (found.binding == Binding::Unique).then_some((found.name, (module, symbol)))
+        let at = symbol_ref(binding.to?);
+        let found = graph.modules[at.module.index()].image.symbol(at.symbol.0)?;
+        (found.binding == Binding::Unique).then_some((found.name, at))
     });
     symbols.collect()
 }
@@ -95,11 +97,11 @@ fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> FxHashMap<&'a [u8], 
 struct Exports<'m, 'a> {
     graph: &'a Graph,
     layout: &'m Layout<'a>,
-    unique: FxHashMap<&'a [u8], (usize, u32)>,
+    unique: FxHashMap<&'a [u8], SymbolRef>,
     /// Names with their versions.
     seen: FxHashSet<(&'a [u8], ExportVersion)>,
     /// The module in which a name is found first.
-    first: FxHashMap<&'a [u8], usize>,
+    first: FxHashMap<&'a [u8], ModuleId>,
     /// Names that have a definition for references without a version.
     defaults: FxHashSet<&'a [u8]>,
     all: Vec<Export<'a>>,
@@ -110,55 +112,62 @@ impl<'a> Exports<'_, 'a> {
     fn consider(&mut self, member: &Member<'a>, index: u32) {
         let image: &'a Loadable = member.image;
         let Some(symbol) = image.symbol(index) else { return };
-        let Some(placed) = placed(&symbol, member.module) else { return };
-        let (number, mut hidden) = image.symbol_version(index).unwrap_or((1, false));
+        let Some(value) = self.value(member, &symbol) else { return };
+        let (number, hidden) = image.symbol_version(index).unwrap_or((1, false));
         if number == 0 {
             return;
         }
         let asked = image.version(number);
         let version = self.version(asked, &symbol);
-        let source = (member.module, index);
+        let source = SymbolRef { module: member.id, symbol: SymbolIndex(index) };
         let settled = self.unique.get(symbol.name);
         let other = symbol.binding == Binding::Unique && settled.is_some_and(|&one| one != source);
-        if other || self.earlier_outside(member.module, &symbol, asked) {
+        if other || self.earlier_outside(member.id, &symbol, asked) {
             return;
         }
-        let first = *self.first.entry(symbol.name).or_insert(member.module) == member.module;
+        let Symbol { name, size, kind, binding, .. } = symbol;
+        let export = Export { name, value, size, kind, binding, version, hidden, source };
+        let first = *self.first.entry(name).or_insert(member.id) == member.id;
         if first && hidden && number == OLDEST {
-            self.add(member, &symbol, placed, ExportVersion::Oldest, hidden, source);
+            self.add(Export { version: ExportVersion::Oldest, ..export.clone() });
         }
-        if self.defaults.contains(symbol.name) {
-            if version == ExportVersion::Base {
+        if self.defaults.contains(name) {
+            if export.version == ExportVersion::Base {
                 // References without a version would take it for the earlier one.
                 return;
             }
-            hidden = true;
-        } else if !hidden {
-            self.defaults.insert(symbol.name);
+            return self.add(Export { hidden: true, ..export });
         }
-        self.add(member, &symbol, placed, version, hidden, source);
+        if !hidden {
+            self.defaults.insert(name);
+        }
+        self.add(export);
     }
 
-    fn add(
-        &mut self,
-        member: &Member<'a>,
-        symbol: &Symbol<'a>,
-        placed: Placed,
-        version: ExportVersion,
-        hidden: bool,
-        source: (usize, u32),
-    ) {
-        if !self.seen.insert((symbol.name, version.clone())) {
-            return;
+    fn add(&mut self, export: Export<'a>) {
+        if self.seen.insert((export.name, export.version.clone())) {
+            self.all.push(export);
         }
-        let value = match (placed, symbol.kind) {
-            (Placed::Absolute, _) => symbol.value,
-            (_, SymbolKind::Tls) => member.tls.wrapping_add(symbol.value),
-            _ => member.moved(symbol.value),
-        };
-        let Symbol { name, size, kind, binding, .. } = *symbol;
-        let export = Export { name, value, size, kind, binding, placed, version, hidden, source };
-        self.all.push(export);
+    }
+
+    /// None of a symbol that others cannot look up.
+    fn value(&self, member: &Member<'_>, symbol: &Symbol<'_>) -> Option<ExportValue> {
+        let seen = matches!(symbol.binding, Binding::Global | Binding::Weak | Binding::Unique)
+            && symbol.visibility != Visibility::Hidden
+            && symbol.kind != SymbolKind::Other;
+        if !seen {
+            return None;
+        }
+        let is_program = member.id == ModuleId::PROGRAM;
+        let stub = is_program && symbol.value != 0 && symbol.kind == SymbolKind::Function;
+        match (symbol.defined, symbol.kind) {
+            (true, _) if symbol.absolute => Some(ExportValue::Absolute(symbol.value)),
+            (true, SymbolKind::Tls) => {
+                Some(ExportValue::ThreadLocal(member.tls.wrapping_add(symbol.value)))
+            }
+            (true, _) => Some(ExportValue::Address(member.moved(symbol.value))),
+            (false, _) => stub.then(|| ExportValue::Stub(member.moved(symbol.value))),
+        }
     }
 
     fn version(&self, version: Option<&Version>, symbol: &Symbol<'_>) -> ExportVersion {
@@ -175,7 +184,7 @@ impl<'a> Exports<'_, 'a> {
             find(&module.image, &wanted, &mut RelocationWork::default()).is_some()
         });
         match definers.next() {
-            Some((index, module)) if self.layout.member(index).is_none() => {
+            Some((index, module)) if !self.layout.is_merged(index) => {
                 ExportVersion::Needed(members::name_of(module), version.name.clone())
             }
             _ => ExportVersion::Base,
@@ -185,30 +194,14 @@ impl<'a> Exports<'_, 'a> {
     /// A module outside comes first where this symbol is looked for.
     fn earlier_outside(
         &mut self,
-        module: usize,
+        module: ModuleId,
         symbol: &Symbol<'_>,
         asked: Option<&Version>,
     ) -> bool {
         let wanted = Wanted::new(symbol.name, asked, Purpose::Value);
-        let before = self.graph.modules.iter().enumerate().take(module).skip(1);
-        let mut outside = before.filter(|(index, _)| self.layout.member(*index).is_none());
+        let before = self.graph.modules.iter().enumerate().take(module.index()).skip(1);
+        let mut outside = before.filter(|(index, _)| !self.layout.is_merged(*index));
         let work = &mut self.work;
         outside.any(|(_, other)| find(&other.image, &wanted, work).is_some())
-    }
-}
-
-fn placed(symbol: &Symbol<'_>, module: usize) -> Option<Placed> {
-    let seen = matches!(symbol.binding, Binding::Global | Binding::Weak | Binding::Unique)
-        && symbol.visibility != Visibility::Hidden
-        && symbol.kind != SymbolKind::Other;
-    if !seen {
-        return None;
-    }
-    let stub = module == 0 && symbol.value != 0 && symbol.kind == SymbolKind::Function;
-    match (symbol.defined, symbol.absolute) {
-        (true, true) => Some(Placed::Absolute),
-        (true, false) => Some(Placed::Here),
-        (false, _) if stub => Some(Placed::Stub),
-        (false, _) => None,
     }
 }

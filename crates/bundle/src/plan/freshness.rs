@@ -9,10 +9,10 @@
 use crate::choose::members;
 use crate::error::BundleError;
 use crate::plan::symlinks::follow;
-use crate::plan::system::{self, CACHE};
 use loader::Graph;
 use loader::graph::Module;
-use startup::Record;
+use loader::search::{CACHE, CacheSources};
+use startup::FileRecord;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -41,11 +41,11 @@ const FOR_PROCESSORS: [&str; 7] = [
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     /// At every launch; a difference means that the bundle is stale.
-    pub(crate) must: Vec<Record>,
+    pub(crate) must: Vec<FileRecord>,
     /// At every launch; a difference means that `all` are to be looked at.
-    pub(crate) hints: Vec<Record>,
+    pub(crate) hints: Vec<FileRecord>,
     /// Where a hint differs; a difference means that the bundle is stale.
-    pub(crate) all: Vec<Record>,
+    pub(crate) all: Vec<FileRecord>,
 }
 
 /// Looks at everything as it is now.
@@ -53,10 +53,10 @@ pub(crate) fn records(graph: &Graph) -> Result<Records, BundleError> {
     let mut paths = Paths::default();
     paths.must.insert(PRELOAD_FILE.into());
     paths.hints.insert(CACHE.into());
-    let conf = system::configuration();
-    paths.all.extend(conf.files);
+    let sources = CacheSources::read();
+    paths.all.extend(sources.files);
     let system = SYSTEM.into_iter().map(PathBuf::from);
-    let cached = conf.folders.into_iter().chain(system).map(|folder| follow(&folder).end);
+    let cached = sources.folders.into_iter().chain(system).map(|folder| follow(&folder).end);
     // In an administrator's own folder little happens: whatever does may be one of the libraries.
     let (cached, own): (BTreeSet<PathBuf>, BTreeSet<PathBuf>) =
         cached.partition(|folder| is_packaged(folder));
@@ -90,18 +90,18 @@ impl Paths {
                 continue;
             }
             self.absent(missed);
-            let way = follow(missed);
-            let nearest = way.end.ancestors().skip(1).find(|folder| folder.exists());
+            let links = follow(missed);
+            let nearest = links.end.ancestors().skip(1).find(|folder| folder.exists());
             self.hints.extend(nearest.map(Path::to_owned));
-            self.hints.extend(way.folders);
+            self.hints.extend(links.folders);
         }
     }
 
     fn present(&mut self, file: &Path) {
-        let way = follow(file);
-        if is_packaged(file) && is_packaged(&way.end) {
-            self.hints.extend(way.end.parent().map(Path::to_owned));
-            self.hints.extend(way.folders);
+        let links = follow(file);
+        if is_packaged(file) && is_packaged(&links.end) {
+            self.hints.extend(links.end.parent().map(Path::to_owned));
+            self.hints.extend(links.folders);
             self.all.insert(file.to_owned());
         } else {
             self.must.insert(file.to_owned());
@@ -131,8 +131,9 @@ impl Paths {
     }
 }
 
-fn look(paths: BTreeSet<PathBuf>) -> Result<Vec<Record>, BundleError> {
-    let record = |path: PathBuf| Record::of(&path).map_err(|error| BundleError::io(&path, error));
+fn look(paths: BTreeSet<PathBuf>) -> Result<Vec<FileRecord>, BundleError> {
+    let record =
+        |path: PathBuf| FileRecord::of(&path).map_err(|error| BundleError::io(&path, error));
     paths.into_iter().map(record).collect()
 }
 

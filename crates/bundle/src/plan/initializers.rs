@@ -4,21 +4,22 @@ use crate::plan::fixups::{Fixup, Fixups, Value};
 use crate::plan::layout::{Layout, Member};
 use image::elf::spec;
 use loader::Graph;
+use model::ModuleId;
 
 /// Values of the words of the arrays.
 #[derive(Default)]
 pub(crate) struct Functions {
     /// DT_PREINIT_ARRAY: the program's only.
-    pub(crate) before_all: Vec<Value>,
-    /// What initialises the libraries; the preamble's code at the entry point calls it.
-    pub(crate) libraries: Vec<Value>,
+    pub(crate) preinit: Vec<Value>,
+    /// Initializers of the libraries; the preamble's code at the entry point calls them.
+    pub(crate) library_initializers: Vec<Value>,
     /// DT_INIT_ARRAY: the program's own, which its start-up code sees to.
-    pub(crate) initialise: Vec<Value>,
-    /// What finalises the libraries, from the last to the first, where the preamble is to call it
-    /// after the loader has finalised all else.
-    pub(crate) libraries_end: Vec<Value>,
+    pub(crate) init: Vec<Value>,
+    /// Finalizers of the libraries, called from the last to the first, where the preamble is to
+    /// call them after the loader has finalized all else.
+    pub(crate) library_finalizers: Vec<Value>,
     /// DT_FINI_ARRAY, which is gone through from its end.
-    pub(crate) finalise: Vec<Value>,
+    pub(crate) fini: Vec<Value>,
 }
 
 /// Collects what the merged modules have.
@@ -26,32 +27,35 @@ pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -
     let mut functions = Functions::default();
     let alone = nothing_ends_outside(graph, layout);
     for module in loader::order::of_initialization(graph) {
+        let module = ModuleId::at(module);
         let Some(member) = layout.member(module) else { continue };
+        let is_program = module == ModuleId::PROGRAM;
         let one = |tag| single(member, tag);
         let array = |tag, size| array(member, fixups, tag, size);
-        let early = if module == 0 { &mut functions.initialise } else { &mut functions.libraries };
+        let early =
+            if is_program { &mut functions.init } else { &mut functions.library_initializers };
         early.extend(one(spec::DT_INIT));
         early.extend(array(spec::DT_INIT_ARRAY, spec::DT_INIT_ARRAYSZ));
         // Backwards: first the array from its end, then this one.
-        let late = module > 0 && alone;
-        let end = if late { &mut functions.libraries_end } else { &mut functions.finalise };
+        let late = !is_program && alone;
+        let end = if late { &mut functions.library_finalizers } else { &mut functions.fini };
         end.extend(one(spec::DT_FINI));
         end.extend(array(spec::DT_FINI_ARRAY, spec::DT_FINI_ARRAYSZ));
-        if module == 0 {
+        if is_program {
             let early = array(spec::DT_PREINIT_ARRAY, spec::DT_PREINIT_ARRAYSZ);
-            functions.before_all.extend(early);
+            functions.preinit.extend(early);
         }
     }
     functions
 }
 
-/// Whether no module outside has something to finalise, which would have to come after that of
+/// Whether no module outside has something to finalize, which would have to come after that of
 /// the merged ones that need it.
 fn nothing_ends_outside(graph: &Graph, layout: &Layout<'_>) -> bool {
     let mut outside = graph.modules.iter().enumerate();
     outside.all(|(index, module)| {
         let ends = |tag| module.image.dynamic_value(tag).is_some();
-        layout.member(index).is_some() || !(ends(spec::DT_FINI) || ends(spec::DT_FINI_ARRAY))
+        layout.is_merged(index) || !(ends(spec::DT_FINI) || ends(spec::DT_FINI_ARRAY))
     })
 }
 
@@ -74,8 +78,8 @@ fn array(member: &Member<'_>, fixups: &Fixups<'_>, tag: u64, size: u64) -> Vec<V
     let values = words.zip((0..).step_by(8)).map(|(word, offset)| {
         let at = member.moved(address + offset);
         let found = fixups.all.binary_search_by_key(&at, |fixup: &Fixup| fixup.at).ok();
-        match found.and_then(|index| fixups.all.get(index)) {
-            Some(fixup) => fixup.value,
+        match found {
+            Some(index) => fixups.all[index].value,
             None => Value::Constant(word.first_chunk().map_or(0, |w| u64::from_le_bytes(*w))),
         }
     });

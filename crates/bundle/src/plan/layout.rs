@@ -7,21 +7,19 @@
 //! Distances within a module are kept, so that no instruction changes. The program headers are
 //! right behind the file header, as GNU strip puts them nowhere else.
 
-use crate::choose::members::Place;
-use crate::plan::tls;
+use crate::choose::members::Membership;
+use crate::plan::tls::TlsLayout;
 use image::elf::Loadable;
 use image::elf::loadable::{Class, Segment, alignment};
+use image::elf::records::{FileHeader, ProgramHeader};
 use image::elf::spec;
-use loader::Graph;
+use loader::{Graph, Module};
+use model::{BundleVa, FileOffset, ModuleId, TlsOffset};
 
 /// Smallest unit of a mapping.
 pub(crate) const PAGE: u64 = 4096;
-/// Size of a program header.
-pub(crate) const PROGRAM_HEADER: u64 = 56;
 /// The kernel refuses more than 64 KiB of program headers.
-pub(crate) const MOST_HEADERS: usize = 0x1_0000 / PROGRAM_HEADER as usize;
-/// Size of the file header.
-pub(crate) const FILE_HEADER: u64 = 64;
+const MOST_HEADERS: usize = 0x1_0000 / ProgramHeader::SIZE;
 /// Program headers besides those of the modules: four that are loaded, and those that tell where
 /// something is.
 const OWN_HEADERS: usize = 12;
@@ -30,36 +28,58 @@ const OWN_HEADERS: usize = 12;
 const LOWEST: u64 = 0x1_0000;
 
 /// The next multiple of `unit`, a power of two.
-pub(crate) fn up(address: u64, unit: u64) -> u64 {
+pub(crate) fn align_up(address: u64, unit: u64) -> u64 {
     let unit = unit.max(1);
     address.wrapping_add(unit - 1) & !(unit - 1)
 }
 
+/// The next address that is a multiple of `unit`, a power of two.
+pub(crate) fn aligned(address: BundleVa, unit: u64) -> BundleVa {
+    BundleVa(align_up(address.0, unit))
+}
+
 /// The multiple of [`PAGE`] at or below.
-pub(crate) fn page(address: u64) -> u64 {
+pub(crate) fn page_start(address: u64) -> u64 {
     address & !(PAGE - 1)
 }
 
 /// A module that is merged.
 pub(crate) struct Member<'a> {
-    /// Its index in the graph.
-    pub(crate) module: usize,
+    pub(crate) id: ModuleId,
+    pub(crate) module: &'a Module,
     /// Its tables.
     pub(crate) image: &'a Loadable,
     /// What is added to its own addresses.
     pub(crate) base: u64,
     /// What is added to its own addresses for an offset in the file.
-    pub(crate) file_base: u64,
+    file_base: u64,
+    /// Its own address of the first page.
+    low: u64,
     /// Where its thread-local storage begins in the bundle's.
-    pub(crate) tls: u64,
+    pub(crate) tls: TlsOffset,
     /// Parts that are mapped, at their own addresses.
     pub(crate) parts: Vec<Segment>,
 }
 
 impl Member<'_> {
     /// An own address as one of the bundle.
-    pub(crate) fn moved(&self, address: u64) -> u64 {
-        self.base.wrapping_add(address)
+    pub(crate) fn moved(&self, address: u64) -> BundleVa {
+        BundleVa(self.base.wrapping_add(address))
+    }
+
+    /// Where in the bundle's file an own address is.
+    pub(crate) fn offset(&self, address: u64) -> FileOffset {
+        FileOffset(self.file_base.wrapping_add(address))
+    }
+
+    /// Its first page.
+    pub(crate) fn start(&self) -> BundleVa {
+        self.moved(self.low)
+    }
+
+    /// Where it ends.
+    pub(crate) fn end(&self) -> BundleVa {
+        self.moved(self.parts.iter().map(Segment::end).max().unwrap_or(self.low))
     }
 }
 
@@ -67,16 +87,16 @@ impl Member<'_> {
 pub(crate) struct Layout<'a> {
     /// In the order of loading; the program is the first.
     pub(crate) members: Vec<Member<'a>>,
-    /// Index into `members`, by index in the graph.
-    pub(crate) of_module: Vec<Option<usize>>,
+    /// Index into `members`, by module.
+    of_module: Vec<Option<usize>>,
     /// Address at which the file begins.
-    pub(crate) low: u64,
+    pub(crate) low: BundleVa,
     /// The first address behind all modules.
-    pub(crate) end: u64,
+    end: BundleVa,
     /// The first offset in the file behind all modules.
-    pub(crate) file_end: u64,
+    file_end: FileOffset,
     /// The thread-local storage of all.
-    pub(crate) tls: tls::Plan,
+    pub(crate) tls: TlsLayout,
     /// Modules whose read-only data was put together with their code, to save program headers.
     pub(crate) joined: usize,
 }
@@ -88,80 +108,85 @@ pub(crate) struct Bases {
     /// there is just room for the headers before it.
     pub(crate) program: Option<u64>,
     /// Where the libraries begin, where not behind the program.
-    pub(crate) libraries: Option<u64>,
+    pub(crate) libraries: Option<BundleVa>,
 }
 
 impl<'a> Layout<'a> {
-    pub(crate) fn new(graph: &'a Graph, places: &[Place], bases: Bases) -> Result<Self, String> {
-        let merged = graph.modules.iter().zip(places).enumerate();
-        let merged = merged.filter(|(_, (_, place))| place.is_merged());
-        let images: Vec<(usize, &Loadable)> =
-            merged.map(|(index, (module, _))| (index, &module.image)).collect();
-        let mut parts: Vec<Vec<Segment>> = images.iter().map(|(_, image)| parts(image)).collect();
+    pub(crate) fn new(
+        graph: &'a Graph,
+        memberships: &[Membership],
+        bases: Bases,
+    ) -> Result<Self, String> {
+        let merged = graph.modules.iter().zip(memberships).enumerate();
+        let merged = merged.filter(|(_, (_, membership))| membership.is_merged());
+        let merged: Vec<(ModuleId, &Module)> =
+            merged.map(|(index, (module, _))| (ModuleId::at(index), module)).collect();
+        let mut parts: Vec<Vec<Segment>> =
+            merged.iter().map(|(_, module)| mapped_parts(&module.image)).collect();
         let joined = join(&mut parts)?;
         let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
-        let tls = tls::Plan::new(images.iter().map(|(_, image)| image.segment(spec::PT_TLS)));
-        let room = up(FILE_HEADER + header_count as u64 * PROGRAM_HEADER, PAGE);
-        let (base, low) = program_base(parts.first().map_or(&[], Vec::as_slice), room, bases)?;
+        let blocks = merged.iter().map(|(_, module)| module.image.segment(spec::PT_TLS));
+        let tls = TlsLayout::new(blocks);
+        let room = align_up((FileHeader::SIZE + header_count * ProgramHeader::SIZE) as u64, PAGE);
+        let (base, low) = program_base(&parts[0], room, bases)?;
         let mut layout = Layout {
-            members: Vec::with_capacity(images.len()),
+            members: Vec::with_capacity(merged.len()),
             of_module: vec![None; graph.modules.len()],
             low,
-            end: 0,
-            file_end: 0,
+            end: BundleVa::ZERO,
+            file_end: FileOffset::ZERO,
             tls,
             joined,
         };
-        for (at, ((module, image), parts)) in images.into_iter().zip(parts).enumerate() {
-            layout.of_module[module] = Some(at);
-            layout.place(module, image, parts, base, bases.libraries);
+        for (at, ((id, module), parts)) in merged.into_iter().zip(parts).enumerate() {
+            layout.of_module[id.index()] = Some(at);
+            layout.place(id, module, parts, base, bases.libraries);
         }
         Ok(layout)
     }
 
     fn place(
         &mut self,
-        module: usize,
-        image: &'a Loadable,
+        id: ModuleId,
+        module: &'a Module,
         parts: Vec<Segment>,
         program: u64,
-        libraries: Option<u64>,
+        libraries: Option<BundleVa>,
     ) {
         let at = self.members.len();
-        let low = parts.first().map_or(0, |part| page(part.address));
-        let end = parts.iter().map(Segment::end).max().unwrap_or(low);
+        let low = parts.first().map_or(0, |part| page_start(part.address));
         let file_end = parts.iter().map(|part| part.address + part.file_size).max();
         let (base, file_base) = if at == 0 {
-            (program, program.wrapping_sub(self.low))
+            (program, program.wrapping_sub(self.low.0))
         } else {
             let unit = alignment(&parts);
             // Own address, new address and file offset are the same modulo the alignment.
-            let same = |free: u64| up(free.wrapping_sub(low), unit);
-            (same(self.end), same(self.file_end))
+            let same = |free: u64| align_up(free.wrapping_sub(low), unit);
+            (same(self.end.0), same(self.file_end.0))
         };
-        self.end = up(base.wrapping_add(end), PAGE);
-        self.file_end = up(file_base.wrapping_add(file_end.unwrap_or(low)), PAGE);
+        let (image, tls) = (&module.image, self.tls.starts[at]);
+        let member = Member { id, module, image, base, file_base, low, tls, parts };
+        self.end = aligned(member.end(), PAGE);
+        self.file_end = FileOffset(align_up(member.offset(file_end.unwrap_or(low)).0, PAGE));
         if let Some(libraries) = libraries.filter(|_| at == 0) {
             self.end = libraries;
         }
-        let tls = self.tls.starts.get(at).copied().unwrap_or(0);
-        self.members.push(Member { module, image, base, file_base, tls, parts });
+        self.members.push(member);
     }
 
-    /// Where the first module begins.
-    pub(crate) fn first(&self) -> u64 {
-        let part = self.members.first().and_then(|member| Some((member, member.parts.first()?)));
-        part.map_or(self.low, |(member, part)| page(member.moved(part.address)))
+    /// Where in the file something behind the modules is.
+    pub(crate) fn offset_behind(&self, address: BundleVa) -> FileOffset {
+        self.file_end + (address - self.end)
     }
 
     /// Where program headers end at the latest.
-    pub(crate) fn headers_end(&self) -> u64 {
+    pub(crate) fn headers_end(&self) -> BundleVa {
         let parts = self.members.iter().map(|member| member.parts.len()).sum::<usize>();
-        self.low + FILE_HEADER + (parts + OWN_HEADERS) as u64 * PROGRAM_HEADER
+        self.low + (FileHeader::SIZE + (parts + OWN_HEADERS) * ProgramHeader::SIZE) as u64
     }
 
     /// Address of the preamble.
-    pub(crate) fn preamble(&self) -> u64 {
+    pub(crate) fn preamble(&self) -> BundleVa {
         self.end
     }
 
@@ -170,28 +195,33 @@ impl<'a> Layout<'a> {
         &self.members[0]
     }
 
-    /// The merged module with this index in the graph.
-    pub(crate) fn member(&self, module: usize) -> Option<&Member<'a>> {
-        self.members.get((*self.of_module.get(module)?)?)
+    /// Whether the module with this index is merged.
+    pub(crate) fn is_merged(&self, index: usize) -> bool {
+        self.of_module[index].is_some()
+    }
+
+    /// The module, if it is merged.
+    pub(crate) fn member(&self, module: ModuleId) -> Option<&Member<'a>> {
+        self.of_module[module.index()].map(|at| &self.members[at])
     }
 }
 
 /// What is added to the program's addresses, and the address at which the file begins.
-fn program_base(parts: &[Segment], room: u64, bases: Bases) -> Result<(u64, u64), String> {
-    let own = parts.first().map_or(0, |part| page(part.address));
-    let before = up(room, alignment(parts));
+fn program_base(parts: &[Segment], room: u64, bases: Bases) -> Result<(u64, BundleVa), String> {
+    let own = parts.first().map_or(0, |part| page_start(part.address));
+    let before = align_up(room, alignment(parts));
     let base = bases.program.unwrap_or(before.wrapping_sub(own));
     let low = base.wrapping_add(own).checked_sub(before);
     let low = low.filter(|&low| bases.program.is_none() || low >= LOWEST);
     let low = low.ok_or_else(|| {
         format!("its first address, {own:#x}, leaves no room for program headers before it")
     })?;
-    Ok((base, low))
+    Ok((base, BundleVa(low)))
 }
 
 /// What is mapped of an image. Where something is written behind what the file has, that becomes
 /// part of the file too.
-fn parts(image: &Loadable) -> Vec<Segment> {
+fn mapped_parts(image: &Loadable) -> Vec<Segment> {
     let loaded = image.segments().iter().filter(|part| part.loads() && part.memory_size > 0);
     let mut parts: Vec<Segment> = loaded.copied().collect();
     let mut reach = |from: u64, size: u64| {
@@ -210,7 +240,7 @@ fn parts(image: &Loadable) -> Vec<Segment> {
     parts
 }
 
-/// Where there are more program headers than a kernel takes: neighbours that are not written
+/// Where there are more program headers than a kernel takes: neighbors that are not written
 /// become one, in as many modules as it takes.
 fn join(parts: &mut [Vec<Segment>]) -> Result<usize, String> {
     let mut count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
@@ -283,12 +313,15 @@ mod tests {
     #[test]
     fn headers_come_before_the_program() {
         let free = Bases { program: None, libraries: None };
-        assert_eq!(program_base(&usual(), 0x2000, free), Ok((0x2000, 0)));
+        assert_eq!(program_base(&usual(), 0x2000, free), Ok((0x2000, BundleVa(0))));
         let at = |base| Bases { program: Some(base), libraries: None };
-        assert_eq!(program_base(&usual(), 0x2000, at(0x40_0000)), Ok((0x40_0000, 0x3f_e000)));
+        assert_eq!(
+            program_base(&usual(), 0x2000, at(0x40_0000)),
+            Ok((0x40_0000, BundleVa(0x3f_e000)))
+        );
         let mut large = usual();
         large[0].alignment = 0x20_0000;
-        assert_eq!(program_base(&large, 0x2000, free), Ok((0x20_0000, 0)));
+        assert_eq!(program_base(&large, 0x2000, free), Ok((0x20_0000, BundleVa(0))));
         // Nothing is mapped at the lowest addresses.
         assert!(program_base(&usual(), 0x2000, at(0x1_1000)).is_err());
     }

@@ -17,7 +17,7 @@ pub(crate) fn of_merged(graph: &Graph, layout: &Layout<'_>) -> Vec<Vec<u8>> {
     let mut seen: FxHashSet<Vec<u8>> = FxHashSet::default();
     let mut names = Vec::new();
     for member in layout.members.iter().skip(1) {
-        let Some(module) = graph.modules.get(member.module) else { continue };
+        let module = member.module;
         let real = module.path.canonicalize().unwrap_or_else(|_| module.path.clone());
         let beside = |path: &std::path::Path| {
             path.with_file_name(text::name(&members::name_of(module)))
@@ -33,7 +33,7 @@ pub(crate) fn of_merged(graph: &Graph, layout: &Layout<'_>) -> Vec<Vec<u8>> {
             real.as_os_str().as_bytes().to_vec(),
             beside(&real),
         ];
-        let all = all.into_iter().chain(needed_as(graph, member.module));
+        let all = all.into_iter().chain(needed_as(graph, member.id.index()));
         names.extend(all.filter(|name| seen.insert(name.clone())));
     }
     names

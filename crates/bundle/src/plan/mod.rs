@@ -12,28 +12,29 @@ pub(crate) mod own_data;
 mod preamble;
 pub(crate) mod references;
 mod symlinks;
-mod system;
 mod tls;
 
-use crate::choose::members::Place;
+use crate::choose::members::Membership;
 use crate::error::BundleError;
-use crate::plan::dependencies::Needs;
-use crate::plan::fixups::Fixups;
-use crate::plan::layout::{Bases, Layout};
-use crate::plan::own_data::{OwnData, Reserved};
 use crate::tables::dynamic;
 use crate::tables::relocations::Relocations;
 use crate::tables::sections::Section;
-use crate::tables::{BUILD_ID, ReadOnly, Table};
+use crate::tables::{BUILD_ID, Contents, ReadOnly, Table};
+use dependencies::Dependencies;
+use fixups::Fixups;
+use image::elf::records::{DynamicEntry, FileHeader, Identification};
+use layout::{Bases, Layout};
 use loader::{Graph, Relocated};
+use model::BundleVa;
+use own_data::{Extent, OwnData, Reserved};
 use std::ffi::OsStr;
 use std::path::Path;
 
 /// Entries of the dynamic table besides the libraries that are needed.
 const DYNAMIC_ENTRIES: usize = 34;
 
-/// What is asked for.
-pub(crate) struct Wanted<'a> {
+/// Which bundle is asked for.
+pub(crate) struct BundleSpec<'a> {
     /// Path of the program, which is told to the process.
     pub(crate) program: &'a Path,
     /// Base name of the bundle's file.
@@ -43,7 +44,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) fixed: bool,
 }
 
-impl Wanted<'_> {
+impl BundleSpec<'_> {
     /// That there is no bundle, for this reason.
     pub(crate) fn declined(&self, reason: String) -> BundleError {
         BundleError::Declined { program: self.program.display().to_string(), reason }
@@ -57,27 +58,45 @@ pub(crate) struct Plan<'a> {
     pub(crate) own: OwnData,
     pub(crate) preamble: Vec<u8>,
     pub(crate) tables: Vec<Table>,
-    pub(crate) dynamic: Vec<(u64, u64)>,
+    pub(crate) dynamic: Vec<DynamicEntry>,
     pub(crate) sections: Vec<Section>,
     pub(crate) relocations: Relocations,
     pub(crate) fixed: bool,
+    /// That of the program.
+    pub(crate) ident: Identification,
     /// Where the file is entered.
-    pub(crate) entry: u64,
+    pub(crate) entry: BundleVa,
 }
 
 impl Plan<'_> {
+    /// The table with a section of this name, which every bundle has.
+    pub(crate) fn table(&self, name: &str) -> &Table {
+        self.find_table(name).expect("every bundle has this table")
+    }
+
     /// The table with a section of this name.
-    pub(crate) fn table(&self, name: &str) -> Option<&Table> {
+    pub(crate) fn find_table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.section.name == name)
+    }
+
+    /// The dynamic table, with the DT_NULL at its end.
+    pub(crate) fn dynamic_extent(&self) -> Extent {
+        let size = DynamicEntry::SIZE * (self.dynamic.len() + 1);
+        Extent { size: size as u64, ..self.own.dynamic }
+    }
+
+    /// Where the tables, and all that is loaded, end.
+    pub(crate) fn tables_end(&self) -> BundleVa {
+        let last = &self.tables[self.tables.len() - 1];
+        last.address() + last.section.header.size
     }
 
     /// Sets the build-id: the whole note.
     pub(crate) fn set_build_id(&mut self, note: Vec<u8>) {
         let table = self.tables.iter_mut().find(|table| table.section.name == BUILD_ID);
-        if let Some(table) = table {
-            debug_assert_eq!(table.bytes.len(), note.len());
-            table.bytes = note;
-        }
+        let table = table.expect("every bundle has this table");
+        assert_eq!(table.bytes.len(), note.len(), "there is room for just this note");
+        table.bytes = note;
     }
 }
 
@@ -85,34 +104,35 @@ impl Plan<'_> {
 pub(crate) fn plan<'a>(
     graph: &'a Graph,
     relocated: &[Relocated],
-    places: &[Place],
-    wanted: &Wanted<'_>,
+    memberships: &[Membership],
+    spec: &BundleSpec<'_>,
 ) -> Result<Plan<'a>, BundleError> {
-    let declined = |reason| wanted.declined(reason);
-    let layout = Layout::new(graph, places, wanted.bases).map_err(declined)?;
-    let preamble = preamble::new(wanted, freshness::records(graph)?, graph, &layout)?;
+    let layout =
+        Layout::new(graph, memberships, spec.bases).map_err(|reason| spec.declined(reason))?;
+    let preamble = preamble::new(spec, freshness::records(graph)?, &layout)?;
     let reserved = Reserved::new(&layout, preamble.size());
     let fixups = fixups::collect(graph, relocated, &layout, reserved.template)?;
     let functions = initializers::collect(graph, &layout, &fixups);
-    let needs = Needs::of(graph, places);
+    let dependencies = Dependencies::of(graph, memberships);
     let names = loader_names::of_merged(graph, &layout);
-    let room = needs.names.len() + DYNAMIC_ENTRIES;
+    let room = dependencies.names.len() + DYNAMIC_ENTRIES;
     let mut own = OwnData::new(reserved, room, &functions, &fixups, names.len());
     let exports = exports::collect(graph, relocated, &layout);
-    let read_only = ReadOnly::new(graph, &layout, &fixups, own.end);
-    let mut read_only = read_only.with_symbols(&exports, wanted, &needs, &names)?;
-    own.set_names(&read_only.names);
-    read_only.add_program_tables().map_err(declined)?;
-    let copies = fixups.copied_later.iter().filter_map(|&(module, symbol, at)| {
-        let export = exports.iter().position(|export| export.source == (module, symbol))?;
-        Some((*read_only.of_exports.get(export)?, at))
-    });
-    let all = fixups.all.iter().chain(&own.fixups).copied();
-    let relocations = Relocations::new(all, copies, wanted.fixed);
-    read_only.add_relocations(&relocations, wanted.fixed);
-    let ReadOnly { tables, mut sections, needed, search, .. } = read_only;
+    let contents = Contents {
+        graph,
+        spec,
+        layout: &layout,
+        fixups: &fixups,
+        exports: &exports,
+        dependencies: &dependencies,
+        names: &names,
+    };
+    let ReadOnly { tables, mut sections, relocations, needed, search } =
+        contents.build(&mut own)?;
+    let header = FileHeader::read(layout.program().image.bytes());
     let mut plan = Plan {
         entry: layout.preamble() + startup::start(),
+        ident: header.map(|header| header.ident).unwrap_or_default(),
         preamble: preamble.bytes(&preamble::addresses(&layout, &own)),
         layout,
         own,
@@ -120,11 +140,11 @@ pub(crate) fn plan<'a>(
         dynamic: Vec::new(),
         sections: Vec::new(),
         relocations,
-        fixed: wanted.fixed,
+        fixed: spec.fixed,
         fixups,
     };
     plan.dynamic = dynamic::entries(&plan, &needed, search);
-    dynamic::sections(&plan, &mut sections);
+    dynamic::add_sections(&plan, &mut sections);
     plan.sections = sections;
     Ok(plan)
 }

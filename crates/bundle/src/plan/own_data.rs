@@ -3,62 +3,66 @@
 
 use crate::plan::fixups::{Fixup, Fixups, Value};
 use crate::plan::initializers::Functions;
-use crate::plan::layout::{Layout, PAGE, up};
+use crate::plan::layout::{Layout, PAGE, align_up, aligned};
 use crate::plan::loader_names::NODE;
+use image::elf::records::DynamicEntry;
 use image::elf::spec;
-use startup::Function;
-
-/// Bytes of an entry of the dynamic table.
-const DYNAMIC_ENTRY: u64 = 16;
+use model::BundleVa;
+use startup::WrappedFunction;
 
 /// What is known before relocations are gone through.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Reserved {
-    /// The preamble.
-    pub(crate) preamble: Array,
+    pub(crate) preamble: Extent,
     /// Beginning of the data.
-    pub(crate) start: u64,
+    pub(crate) start: BundleVa,
     /// Initial thread-local storage.
-    pub(crate) template: u64,
+    pub(crate) template: BundleVa,
     /// Words that the loader fills with the functions that the preamble wraps.
-    pub(crate) slots: u64,
-    /// The first free address behind the slots.
-    end: u64,
+    pub(crate) slots: Extent,
 }
 
 impl Reserved {
     pub(crate) fn new(layout: &Layout<'_>, preamble_size: u64) -> Reserved {
-        let preamble = Array { at: layout.preamble(), size: up(preamble_size, PAGE) };
-        let start = preamble.at + preamble.size;
-        let template = up(start, layout.tls.alignment.max(16));
-        let slots = up(template + layout.tls.size, 16);
-        let end = slots + 8 * Function::ALL.len() as u64;
-        Reserved { preamble, start, template, slots, end }
+        let preamble = Extent { start: layout.preamble(), size: align_up(preamble_size, PAGE) };
+        let start = preamble.end();
+        let template = aligned(start, layout.tls.alignment.max(16));
+        let slots = aligned(template + layout.tls.size, 16);
+        let slots = Extent { start: slots, size: 8 * WrappedFunction::ALL.len() as u64 };
+        Reserved { preamble, start, template, slots }
     }
 }
 
-/// An array of words.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Array {
-    pub(crate) at: u64,
+/// A part of the bundle's memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub(crate) start: BundleVa,
     pub(crate) size: u64,
+}
+
+impl Extent {
+    pub(crate) fn end(&self) -> BundleVa {
+        self.start + self.size
+    }
 }
 
 /// Where everything is.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnData {
     pub(crate) reserved: Reserved,
-    pub(crate) dynamic: Array,
-    pub(crate) before_all: Array,
-    pub(crate) libraries: Array,
-    pub(crate) libraries_end: Array,
-    pub(crate) initialise: Array,
-    pub(crate) finalise: Array,
+    /// The dynamic table, with some room.
+    pub(crate) dynamic: Extent,
+    pub(crate) preinit_array: Extent,
+    pub(crate) library_initializers: Extent,
+    pub(crate) library_finalizers: Extent,
+    pub(crate) init_array: Extent,
+    pub(crate) fini_array: Extent,
     /// Names for the loader, which it may add to, and behind them `finish`.
-    pub(crate) nodes: Array,
+    pub(crate) names: Extent,
     /// A word that the preamble writes to.
-    pub(crate) finish: u64,
-    pub(crate) end: u64,
+    pub(crate) finish: BundleVa,
+    /// Where the read-only tables begin.
+    pub(crate) end: BundleVa,
     /// Arrays and names, as addresses and values.
     pub(crate) fixups: Vec<Fixup>,
 }
@@ -72,86 +76,96 @@ impl OwnData {
         fixups: &Fixups<'_>,
         names: usize,
     ) -> OwnData {
-        let mut free = up(reserved.end, 16);
-        let mut take = |size: u64| {
-            let array = Array { at: free, size };
-            free = up(free + size, 16);
-            array
+        let mut free = aligned(reserved.slots.end(), 16);
+        let mut take = |size: usize| {
+            let extent = Extent { start: free, size: size as u64 };
+            free = aligned(extent.end(), 16);
+            extent
         };
-        let words = |values: &[Value]| 8 * values.len() as u64;
-        let dynamic = take(DYNAMIC_ENTRY * dynamic_entries as u64);
+        let words = |values: &[Value]| 8 * values.len();
+        let dynamic = take(DynamicEntry::SIZE * dynamic_entries);
         // One more than the program's, for the preamble.
-        let before_all = take(words(&functions.before_all) + 8);
-        let libraries = take(words(&functions.libraries));
-        let libraries_end = take(words(&functions.libraries_end));
-        let initialise = take(words(&functions.initialise));
-        let finalise = take(words(&functions.finalise));
-        let finish = up(free, PAGE) + NODE * names as u64;
-        let nodes = Array { at: up(free, PAGE), size: NODE * names as u64 + 8 };
-        let end = up(nodes.at + nodes.size, PAGE);
+        let preinit_array = take(words(&functions.preinit) + 8);
+        let library_initializers = take(words(&functions.library_initializers));
+        let library_finalizers = take(words(&functions.library_finalizers));
+        let init_array = take(words(&functions.init));
+        let fini_array = take(words(&functions.fini));
+        let chain = NODE * names as u64;
+        let names = Extent { start: aligned(free, PAGE), size: chain + 8 };
         let mut own = OwnData {
             reserved,
             dynamic,
-            before_all,
-            libraries,
-            libraries_end,
-            initialise,
-            finalise,
-            nodes,
-            finish,
-            end,
+            preinit_array,
+            library_initializers,
+            library_finalizers,
+            init_array,
+            fini_array,
+            names,
+            finish: names.start + chain,
+            end: aligned(names.end(), PAGE),
             fixups: Vec::new(),
         };
-        own.array(own.before_all.at + 8, &functions.before_all);
-        own.array(own.libraries.at, &functions.libraries);
-        own.array(own.libraries_end.at, &functions.libraries_end);
-        own.array(own.initialise.at, &functions.initialise);
-        own.array(own.finalise.at, &functions.finalise);
+        own.set_words(preinit_array.start + 8, &functions.preinit);
+        own.set_words(library_initializers.start, &functions.library_initializers);
+        own.set_words(library_finalizers.start, &functions.library_finalizers);
+        own.set_words(init_array.start, &functions.init);
+        own.set_words(fini_array.start, &functions.fini);
         own.set_preamble();
         own.set_slots(fixups);
         own
     }
 
-    fn array(&mut self, at: u64, values: &[Value]) {
-        let places = (at..).step_by(8);
-        self.fixups.extend(places.zip(values).map(|(at, &value)| Fixup { at, value }));
+    /// All of it, which is written.
+    pub(crate) fn extent(&self) -> Extent {
+        let start = self.reserved.start;
+        Extent { start, size: self.names.end() - start }
+    }
+
+    /// What becomes read-only.
+    pub(crate) fn relro(&self) -> Extent {
+        let start = self.reserved.start;
+        Extent { start, size: self.names.start - start }
+    }
+
+    fn set_words(&mut self, start: BundleVa, values: &[Value]) {
+        let fixups = values.iter().enumerate();
+        let fixup = |(index, &value)| Fixup { at: start + 8 * index as u64, value };
+        self.fixups.extend(fixups.map(fixup));
     }
 
     /// The preamble's function, before all others.
     fn set_preamble(&mut self) {
-        let entry = self.reserved.preamble.at + startup::entry();
-        self.fixups.push(Fixup { at: self.before_all.at, value: Value::Address(entry) });
+        let entry = self.reserved.preamble.start + startup::entry();
+        self.set_words(self.preinit_array.start, &[Value::Address(entry)]);
     }
 
     /// The functions of the C library, for the wrappers of those that are used.
     fn set_slots(&mut self, fixups: &Fixups<'_>) {
         let kind = spec::R_X86_64_GLOB_DAT;
-        for (function, at) in Function::ALL.iter().zip((self.reserved.slots..).step_by(8)) {
-            if let Some(&symbol) = fixups.replaced.get(function) {
-                self.fixups.push(Fixup { at, value: Value::Left { symbol, kind, addend: 0 } });
+        for function in WrappedFunction::ALL {
+            if let Some(&reference) = fixups.replaced.get(&function) {
+                let at = self.reserved.slots.start + 8 * function as u64;
+                let value = Value::LookedUp { reference, kind, addend: 0 };
+                self.fixups.push(Fixup { at, value });
             }
         }
     }
 
     /// The chain of names; `names`: their addresses.
-    pub(crate) fn set_names(&mut self, names: &[u64]) {
+    pub(crate) fn set_names(&mut self, names: &[BundleVa]) {
         for (index, &name) in names.iter().enumerate() {
-            let node = self.nodes.at + NODE * index as u64;
-            let next = (index + 1 < names.len()).then_some(Value::Address(node + NODE));
-            let values = [Value::Address(name), next.unwrap_or(Value::Constant(0))];
-            self.array(node, &values);
+            let node = self.names.start + NODE * index as u64;
+            let next = match index + 1 < names.len() {
+                true => Value::Address(node + NODE),
+                false => Value::Constant(0),
+            };
             // The loader must not free what it has not allocated.
-            self.fixups.push(Fixup { at: node + 16, value: Value::Constant(1) });
+            self.set_words(node, &[Value::Address(name), next, Value::Constant(1)]);
         }
     }
 
     /// Whether there are names for the loader.
     pub(crate) fn has_names(&self) -> bool {
-        self.finish > self.nodes.at
-    }
-
-    /// Where what becomes read-only ends.
-    pub(crate) fn relro_end(&self) -> u64 {
-        self.nodes.at
+        self.finish > self.names.start
     }
 }

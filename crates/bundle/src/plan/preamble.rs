@@ -1,52 +1,50 @@
 //! The bundle's preamble (crate `startup`): what it is told.
 
 use crate::error::BundleError;
-use crate::plan::Wanted;
+use crate::plan::BundleSpec;
 use crate::plan::freshness::Records;
-use crate::plan::layout::{Layout, Member, page};
-use crate::plan::own_data::{Array, OwnData};
+use crate::plan::layout::{Layout, Member, page_start};
+use crate::plan::own_data::{Extent, OwnData};
 use image::elf::Loadable;
-use image::elf::loadable::Segment;
 use image::elf::spec;
-use loader::Graph;
+use model::{BundleVa, ModuleId};
 use startup::{
-    Addresses, Expected, Functions, Module, Preamble, Protected, Record, Start, Symbols, Tables,
-    Variable,
+    Addresses, Expected, FileRecord, Functions, MergedModule, Preamble, Protected, Start, Symbols,
+    Tables, Variable,
 };
 
 /// The preamble, but for addresses in the bundle's own data.
 pub(crate) fn new(
-    wanted: &Wanted<'_>,
+    spec: &BundleSpec<'_>,
     records: Records,
-    graph: &Graph,
     layout: &Layout<'_>,
 ) -> Result<Preamble, BundleError> {
-    let program = wanted.program;
+    let program = spec.program;
     let tables = Tables {
         original: program.to_owned(),
         original_file: program.canonicalize().unwrap_or_else(|_| program.to_owned()),
-        own_name: wanted.own_name.to_owned(),
+        own_name: spec.own_name.to_owned(),
         environment: Variable::of_the_loader(|name| std::env::var_os(name)),
         must: records.must,
         hints: records.hints,
         all: records.all,
         relro: relro(layout),
-        modules: modules(graph, layout),
+        modules: modules(layout),
     };
-    Preamble::new(&tables).map_err(|error| wanted.declined(error.to_string()))
+    Preamble::new(&tables).map_err(|error| spec.declined(error.to_string()))
 }
 
 /// Offset from the preamble of an address of the bundle.
-fn offset(layout: &Layout<'_>, address: u64) -> i64 {
-    address.wrapping_sub(layout.preamble()) as i64
+fn offset(layout: &Layout<'_>, address: BundleVa) -> i64 {
+    address.0.wrapping_sub(layout.preamble().0) as i64
 }
 
 /// Pages of the modules that are read-only once they are relocated.
 fn relro(layout: &Layout<'_>) -> Vec<Protected> {
     let ranges = layout.members.iter().filter_map(|member| {
         let segment = member.image.segment(spec::PT_GNU_RELRO)?;
-        let start = page(member.moved(segment.address));
-        let end = page(member.moved(segment.end()));
+        let start = BundleVa(page_start(member.moved(segment.address).0));
+        let end = BundleVa(page_start(member.moved(segment.end()).0));
         (end > start).then(|| Protected { offset: offset(layout, start), length: end - start })
     });
     ranges.collect()
@@ -55,19 +53,20 @@ fn relro(layout: &Layout<'_>) -> Vec<Protected> {
 /// Addresses in the bundle's own data that the preamble is to know.
 pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
     let offset = |address| offset(layout, address);
-    let functions = |array: Array| Functions { offset: offset(array.at), count: array.size / 8 };
+    let functions =
+        |array: Extent| Functions { offset: offset(array.start), count: array.size / 8 };
     let program = layout.program();
     Addresses {
-        dynamic: offset(own.dynamic.at),
-        names: own.has_names().then(|| offset(own.nodes.at)),
+        dynamic: offset(own.dynamic.start),
+        names: own.has_names().then(|| offset(own.names.start)),
         debugger: debug_value(program.image).map(|address| offset(program.moved(address))),
         start: Start {
             program: offset(program.moved(program.image.entry)),
-            initializers: functions(own.libraries),
-            finalizers: functions(own.libraries_end),
+            initializers: functions(own.library_initializers),
+            finalizers: functions(own.library_finalizers),
             finish: offset(own.finish),
         },
-        slots: offset(own.reserved.slots),
+        slots: offset(own.reserved.slots.start),
     }
 }
 
@@ -83,11 +82,11 @@ fn debug_value(image: &Loadable) -> Option<u64> {
 }
 
 /// The merged modules as they are in memory.
-fn modules(graph: &Graph, layout: &Layout<'_>) -> Vec<Module> {
+fn modules(layout: &Layout<'_>) -> Vec<MergedModule> {
     let offset = |address| offset(layout, address);
     let module = |member: &Member<'_>| {
-        let index = member.module;
-        let image = member.image;
+        let (path, image) = (&member.module.path, member.image);
+        let is_program = member.id == ModuleId::PROGRAM;
         let of_table = |tag| Some(offset(member.moved(image.dynamic_value(tag)?)));
         let symbols = Symbols {
             table: of_table(spec::DT_SYMTAB).unwrap_or_default(),
@@ -97,22 +96,19 @@ fn modules(graph: &Graph, layout: &Layout<'_>) -> Vec<Module> {
             versions: of_table(spec::DT_VERSYM),
             definitions: of_table(spec::DT_VERDEF),
         };
-        let file = graph.modules.get(index).map(|module| module.path.clone());
-        let identity = file.as_deref().and_then(|path| match Record::of(path).ok()?.expected {
-            Expected::File(identity) => Some(identity),
+        let identity = match FileRecord::of(path).map(|record| record.expected) {
+            Ok(Expected::File(identity)) => Some(identity),
             _ => None,
-        });
-        let low = member.parts.first().map_or(0, |part| page(part.address));
-        let end = member.parts.iter().map(Segment::end).max().unwrap_or(low);
-        Module {
-            path: file.filter(|_| index > 0),
+        };
+        MergedModule {
+            path: (!is_program).then(|| path.clone()),
             identity,
-            start: offset(member.moved(low)),
-            end: offset(member.moved(end)),
+            start: offset(member.start()),
+            end: offset(member.end()),
             base: offset(member.moved(0)),
-            thread: member.tls.wrapping_sub(layout.tls.size) as i64,
+            thread: layout.tls.thread_offset(member.tls) as i64,
             symbols,
-            behind_outside: index > 0 && layout.member(index - 1).is_none(),
+            behind_outside: !is_program && !layout.is_merged(member.id.index() - 1),
         }
     };
     layout.members.iter().map(module).collect()

@@ -1,14 +1,27 @@
-//! Symbols that the loader still looks up: those of modules outside.
+//! References that the loader still looks up: those to modules outside.
 
 use crate::choose::members;
 use crate::plan::layout::Member;
 use image::elf::loadable::{Binding, SymbolKind};
 use loader::Graph;
+use model::{ModuleId, SymbolIndex, SymbolRef};
 use rustc_hash::FxHashMap;
 
-/// A symbol that is left, by number.
+/// A reference to a module outside, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Left(pub(crate) u32);
+pub(crate) struct ReferenceId(u32);
+
+impl ReferenceId {
+    /// The symbol of the bundle by which it refers: they come first, behind the null symbol.
+    pub(crate) fn symbol(self) -> SymbolIndex {
+        SymbolIndex(self.0 + 1)
+    }
+}
+
+/// A definition as the loader names it.
+pub(crate) fn symbol_ref((module, symbol): (usize, u32)) -> SymbolRef {
+    SymbolRef { module: ModuleId::at(module), symbol: SymbolIndex(symbol) }
+}
 
 /// A reference by name and version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,46 +31,48 @@ pub(crate) struct Reference<'a> {
     pub(crate) version: Option<(String, Vec<u8>)>,
 }
 
-/// What is left, each once.
+/// References to modules outside, each once.
 #[derive(Default)]
-pub(crate) struct Leftovers<'a> {
+pub(crate) struct References<'a> {
     /// In the order of their numbers.
-    pub(crate) references: Vec<(Reference<'a>, Binding, SymbolKind)>,
-    /// Module and symbol that each was bound to in the original.
-    pub(crate) definers: Vec<(usize, u32)>,
-    numbers: FxHashMap<Reference<'a>, Left>,
+    pub(crate) all: Vec<(Reference<'a>, Binding, SymbolKind)>,
+    /// What each was bound to in the original.
+    definitions: Vec<SymbolRef>,
+    numbers: FxHashMap<Reference<'a>, ReferenceId>,
 }
 
-impl<'a> Leftovers<'a> {
+impl<'a> References<'a> {
     /// The symbol of `member` that is bound to a definition outside.
     pub(crate) fn add(
         &mut self,
         graph: &'a Graph,
         member: &Member<'a>,
         symbol: u32,
-        (definer, defined): (usize, u32),
-    ) -> Left {
+        definition: SymbolRef,
+    ) -> ReferenceId {
         let image: &'a image::elf::Loadable = member.image;
         let found = image.symbol(symbol);
         let name = found.map_or(&b""[..], |symbol| symbol.name);
-        let reference =
-            Reference { name, version: version(graph, image, symbol, definer, defined) };
+        let reference = Reference { name, version: version(graph, image, symbol, definition) };
         let binding = found.map_or(Binding::Global, |symbol| symbol.binding);
         let kind = found.map_or(SymbolKind::None, |symbol| symbol.kind);
         if let Some(&number) = self.numbers.get(&reference) {
             // One reference that must not be missing is enough.
-            if binding == Binding::Global
-                && let Some(known) = self.references.get_mut(number.0 as usize)
-            {
-                known.1 = binding;
+            if binding == Binding::Global {
+                self.all[number.0 as usize].1 = binding;
             }
             return number;
         }
-        let number = Left(self.references.len() as u32);
-        self.references.push((reference.clone(), binding, kind));
-        self.definers.push((definer, defined));
+        let number = ReferenceId(self.all.len() as u32);
+        self.all.push((reference.clone(), binding, kind));
+        self.definitions.push(definition);
         self.numbers.insert(reference, number);
         number
+    }
+
+    /// What the symbols of the bundle were bound to in the original, from the first reference on.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = (SymbolIndex, SymbolRef)> {
+        (0..).map(|number| ReferenceId(number).symbol()).zip(self.definitions.iter().copied())
     }
 }
 
@@ -66,13 +81,12 @@ fn version(
     graph: &Graph,
     image: &image::elf::Loadable,
     symbol: u32,
-    definer: usize,
-    defined: u32,
+    definition: SymbolRef,
 ) -> Option<(String, Vec<u8>)> {
     let asked = image.symbol_version(symbol).and_then(|(index, _)| image.version(index))?;
-    let definer = graph.modules.get(definer)?;
+    let definer = &graph.modules[definition.module.index()];
     // A library without versions of its own is not asked for one.
-    let (index, _) = definer.image.symbol_version(defined)?;
+    let (index, _) = definer.image.symbol_version(definition.symbol.0)?;
     definer.image.version(index)?;
     Some((members::name_of(definer), asked.name.clone()))
 }

@@ -9,8 +9,8 @@ const MOST_LINKS: usize = 40;
 
 /// Where a path leads.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Way {
-    /// Folders that hold a link on the way, without links themselves; the root is not among them,
+pub(crate) struct Followed {
+    /// Folders that hold a link which is followed, without links themselves; the root is not among them,
     /// whose links are a distribution's.
     pub(crate) folders: Vec<PathBuf>,
     /// What it stands for, whether there is anything or not.
@@ -18,31 +18,31 @@ pub(crate) struct Way {
 }
 
 /// Follows an absolute path.
-pub(crate) fn follow(path: &Path) -> Way {
-    let mut way = Way { end: PathBuf::from("/"), ..Way::default() };
+pub(crate) fn follow(path: &Path) -> Followed {
+    let mut followed = Followed { end: PathBuf::from("/"), ..Followed::default() };
     let mut rest: VecDeque<OsString> = names(path).collect();
     let mut links = 0;
     while let Some(name) = rest.pop_front() {
         if name == ".." {
-            way.end.pop();
+            followed.end.pop();
             continue;
         }
-        let next = way.end.join(&name);
+        let next = followed.end.join(&name);
         let target = std::fs::read_link(&next).ok().filter(|_| links < MOST_LINKS);
         let Some(target) = target else {
-            way.end = next;
+            followed.end = next;
             continue;
         };
         links += 1;
-        if way.end != Path::new("/") && !way.folders.contains(&way.end) {
-            way.folders.push(way.end.clone());
+        if followed.end != Path::new("/") && !followed.folders.contains(&followed.end) {
+            followed.folders.push(followed.end.clone());
         }
         if target.is_absolute() {
-            way.end = PathBuf::from("/");
+            followed.end = PathBuf::from("/");
         }
         names(&target).rev().for_each(|name| rest.push_front(name));
     }
-    way
+    followed
 }
 
 fn names(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
@@ -66,9 +66,9 @@ mod tests {
         std::fs::create_dir(root.join("c")).expect("made");
         symlink("../../c", root.join("a/b/up")).expect("linked");
         symlink(root.join("nowhere/x"), root.join("c/away")).expect("linked");
-        let way = follow(&root.join("a/./b/up/away/y"));
-        assert_eq!(way.folders, [root.join("a/b"), root.join("c")]);
-        assert_eq!(way.end, root.join("nowhere/x/y"));
+        let followed = follow(&root.join("a/./b/up/away/y"));
+        assert_eq!(followed.folders, [root.join("a/b"), root.join("c")]);
+        assert_eq!(followed.end, root.join("nowhere/x/y"));
         assert_eq!(follow(&root).folders, Vec::<PathBuf>::new());
         symlink("round", root.join("round")).expect("linked");
         assert_eq!(follow(&root.join("round")).folders, [root.as_path()]);

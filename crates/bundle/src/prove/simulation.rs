@@ -2,12 +2,13 @@
 //! and what the loader still looks up is held against what it found for the original.
 
 use crate::plan::Plan;
-use crate::plan::layout::Layout;
-use crate::tables::symbols::of_left;
+use crate::plan::references::symbol_ref;
+use image::elf::Loadable;
 use image::elf::loadable::SymbolKind;
 use loader::bindings::Binding;
 use loader::lookup::Purpose;
 use loader::{Environment, Graph, Relocated};
+use model::{ModuleId, SymbolIndex, SymbolRef};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -26,13 +27,13 @@ pub(crate) fn prove(file: &Path, plan: &Plan<'_>, before: &Before<'_>) -> Result
     let after = loader::load(file, before.environment).map_err(|error| error.to_string())?;
     let modules = Modules::new(plan, before.graph, &after)?;
     let bound = loader::bindings(&after, true);
-    for (index, relocated) in bound.iter().enumerate() {
-        match modules.original.get(index) {
-            Some(Some(original)) => {
-                let was = before.relocated.get(*original).map_or(&[][..], |one| &one.bindings);
+    for (relocated, original) in bound.iter().zip(&modules.original) {
+        match original {
+            Some(original) => {
+                let was = &before.relocated[original.index()].bindings;
                 outside(&modules, &relocated.bindings, was)?;
             }
-            _ => own(&modules, &relocated.bindings, before)?,
+            None => own(&modules, &relocated.bindings, before)?,
         }
     }
     Ok(())
@@ -40,112 +41,110 @@ pub(crate) fn prove(file: &Path, plan: &Plan<'_>, before: &Before<'_>) -> Result
 
 struct Modules<'a> {
     plan: &'a Plan<'a>,
-    before: &'a Graph,
     after: &'a Graph,
     /// For each module now, the one that it was; none for the bundle.
-    original: Vec<Option<usize>>,
+    original: Vec<Option<ModuleId>>,
 }
 
-/// A definition: in which module, and which symbol.
-type Definition = Option<(usize, u32)>;
+/// What a reference is bound to; none where nothing defines it.
+type Definition = Option<SymbolRef>;
 
 impl<'a> Modules<'a> {
     fn new(plan: &'a Plan<'a>, before: &'a Graph, after: &'a Graph) -> Result<Self, String> {
         let layout = &plan.layout;
         let outside = before.modules.iter().enumerate();
-        let outside = outside.filter(|(index, _)| layout.member(*index).is_none());
+        let outside = outside.filter(|(index, _)| !layout.is_merged(*index));
         // One file can be found by two paths.
         let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let mut places: HashMap<PathBuf, usize> =
-            outside.map(|(index, module)| (resolved(&module.path), index)).collect();
+        let mut files: HashMap<PathBuf, ModuleId> =
+            outside.map(|(index, module)| (resolved(&module.path), ModuleId::at(index))).collect();
         let mut original = vec![None];
         for module in after.modules.iter().skip(1) {
-            let known = places.remove(&resolved(&module.path));
+            let known = files.remove(&resolved(&module.path));
             let path = module.path.display();
             original.push(Some(known.ok_or_else(|| format!("it would load {path} too"))?));
         }
-        match places.into_keys().next() {
+        match files.into_keys().next() {
             Some(path) => Err(format!("it would not load {}", path.display())),
-            None => Ok(Modules { plan, before, after, original }),
+            None => Ok(Modules { plan, after, original }),
         }
     }
 
     /// Whether a definition now is what another one was.
     fn same(&self, now: Definition, was: Definition) -> bool {
-        let (Some((now, symbol)), Some((module, original))) = (now, was) else {
+        let (Some(now), Some(was)) = (now, was) else {
             return now.is_none() && was.is_none();
         };
-        match self.original.get(now) {
-            Some(Some(index)) => *index == module && symbol == original,
-            _ => self.value_now(symbol) == self.value_then(&self.plan.layout, module, original),
+        match self.original[now.module.index()] {
+            Some(module) => was == SymbolRef { module, symbol: now.symbol },
+            None => self.value_now(now.symbol) == self.value_then(was),
         }
     }
 
-    fn value_now(&self, symbol: u32) -> Option<u64> {
-        Some(self.after.modules.first()?.image.symbol(symbol)?.value)
+    fn value_now(&self, symbol: SymbolIndex) -> Option<u64> {
+        Some(self.after.modules[0].image.symbol(symbol.0)?.value)
     }
 
     /// What a symbol of a merged module is in the bundle.
-    fn value_then(&self, layout: &Layout<'_>, module: usize, symbol: u32) -> Option<u64> {
-        let member = layout.member(module)?;
-        let symbol = self.before.modules.get(module)?.image.symbol(symbol)?;
+    fn value_then(&self, at: SymbolRef) -> Option<u64> {
+        let member = self.plan.layout.member(at.module)?;
+        let symbol = member.image.symbol(at.symbol.0)?;
         Some(match symbol.kind {
             _ if symbol.absolute => symbol.value,
-            SymbolKind::Tls => member.tls.wrapping_add(symbol.value),
-            _ => member.moved(symbol.value),
+            SymbolKind::Tls => member.tls.wrapping_add(symbol.value).0,
+            _ => member.moved(symbol.value).0,
         })
     }
 
-    fn name(&self, module: usize, symbol: u32) -> String {
-        let module = self.after.modules.get(module);
-        let symbol = module.and_then(|module| module.image.symbol(symbol));
-        String::from_utf8_lossy(symbol.map_or(&[], |symbol| symbol.name)).into_owned()
+    fn name(&self, binding: &Binding) -> String {
+        name(&self.after.modules[binding.from].image, binding.symbol)
     }
 
     fn elsewhere(&self, binding: &Binding) -> String {
-        let name = self.name(binding.from, binding.symbol);
-        let module = self.after.modules.get(binding.from);
-        let path = module.map_or(String::new(), |module| module.path.display().to_string());
+        let name = self.name(binding);
+        let path = self.after.modules[binding.from].path.display();
         format!("the loader would bind {name} of {path} to another definition")
     }
 }
 
 /// A module outside refers to the same as before.
 fn outside(modules: &Modules<'_>, now: &[Binding], was: &[Binding]) -> Result<(), String> {
-    let was: HashMap<(u32, Purpose), Definition> =
-        was.iter().map(|binding| ((binding.symbol, binding.purpose), binding.to)).collect();
+    let was: HashMap<(u32, Purpose), Definition> = was
+        .iter()
+        .map(|binding| ((binding.symbol, binding.purpose), definition(binding)))
+        .collect();
     let differs = now.iter().find(|binding| {
         let original = was.get(&(binding.symbol, binding.purpose));
-        !original.is_some_and(|original| modules.same(binding.to, *original))
+        !original.is_some_and(|original| modules.same(definition(binding), *original))
     });
     differs.map_or(Ok(()), |binding| Err(modules.elsewhere(binding)))
 }
 
 /// What is left to look up of the bundle itself.
 fn own(modules: &Modules<'_>, now: &[Binding], before: &Before<'_>) -> Result<(), String> {
-    let left = &modules.plan.fixups.left;
-    let numbers = left.definers.iter().zip(0..);
-    let planned: HashMap<u32, (usize, u32)> = numbers
-        .map(|(&definer, number)| (of_left(crate::plan::references::Left(number)), definer))
-        .collect();
-    let program = before.relocated.first().map_or(&[][..], |one| &one.bindings);
+    let planned: HashMap<SymbolIndex, SymbolRef> =
+        modules.plan.fixups.references.definitions().collect();
+    let program = &before.relocated[0].bindings;
     let copies = program.iter().filter(|binding| binding.purpose == Purpose::Copy);
-    let copies: Vec<(String, Definition)> = copies
-        .map(|binding| {
-            let image = before.graph.modules.first().map(|module| &module.image);
-            let symbol = image.and_then(|image| image.symbol(binding.symbol));
-            let name = symbol.map_or(&[][..], |symbol| symbol.name);
-            (String::from_utf8_lossy(name).into_owned(), binding.to)
-        })
+    let copies: HashMap<String, Definition> = copies
+        .map(|copy| (name(&before.graph.modules[0].image, copy.symbol), definition(copy)))
         .collect();
     let differs = now.iter().find(|binding| {
         if binding.purpose == Purpose::Copy {
-            let name = modules.name(0, binding.symbol);
-            let original = copies.iter().find(|(known, _)| *known == name);
-            return !original.is_some_and(|(_, was)| modules.same(binding.to, *was));
+            let original = copies.get(&modules.name(binding));
+            return !original.is_some_and(|was| modules.same(definition(binding), *was));
         }
-        let original = planned.get(&binding.symbol).copied();
-        !modules.same(binding.to, original)
+        let original = planned.get(&SymbolIndex(binding.symbol)).copied();
+        !modules.same(definition(binding), original)
     });
     differs.map_or(Ok(()), |binding| Err(modules.elsewhere(binding)))
+}
+
+fn definition(binding: &Binding) -> Definition {
+    binding.to.map(symbol_ref)
+}
+
+fn name(image: &Loadable, symbol: u32) -> String {
+    let symbol = image.symbol(symbol);
+    String::from_utf8_lossy(symbol.map_or(&[], |symbol| symbol.name)).into_owned()
 }

@@ -3,8 +3,9 @@
 use crate::plan::layout::Layout;
 use crate::tables::sections::{self, Section};
 use crate::tables::strings::Strings;
-use crate::tables::symbols::{SYMBOL, kind_of};
+use crate::tables::symbols::kind_of;
 use image::elf::loadable::{Symbol, SymbolKind};
+use image::elf::records::{SymbolEntry, symbol_info};
 use image::elf::spec;
 
 /// The symbol at the bundle's first byte.
@@ -13,11 +14,15 @@ pub(crate) const BEGIN: &str = "headstart_begin";
 /// SHT_SYMTAB and its strings; local symbols only, as nothing is linked with it.
 pub(crate) fn table(layout: &Layout<'_>, sections: &[Section]) -> (Vec<u8>, Vec<u8>) {
     let mut strings = Strings::new();
-    let mut table = vec![0; SYMBOL];
-    table.extend_from_slice(&strings.add(BEGIN.as_bytes()).to_le_bytes());
-    table.extend_from_slice(&[spec::STB_LOCAL << 4 | spec::STT_OBJECT, 0, 1, 0]);
-    table.extend_from_slice(&layout.low.to_le_bytes());
-    table.extend_from_slice(&[0; 8]);
+    let mut table = vec![0; SymbolEntry::SIZE];
+    let begin = SymbolEntry {
+        name: strings.add(BEGIN.as_bytes()),
+        info: symbol_info(spec::STB_LOCAL, spec::STT_OBJECT),
+        section: 1,
+        value: layout.low.0,
+        ..SymbolEntry::default()
+    };
+    table.extend_from_slice(&begin.bytes());
     for member in &layout.members {
         let mut add = |symbol: &Symbol<'_>| {
             let code = matches!(symbol.kind, SymbolKind::Function | SymbolKind::IndirectFunction);
@@ -26,11 +31,15 @@ pub(crate) fn table(layout: &Layout<'_>, sections: &[Section]) -> (Vec<u8>, Vec<
                 return;
             }
             let address = member.moved(symbol.value);
-            table.extend_from_slice(&strings.add(symbol.name).to_le_bytes());
-            table.extend_from_slice(&[spec::STB_LOCAL << 4 | kind_of(symbol.kind), 0]);
-            table.extend_from_slice(&sections::holding(sections, address).to_le_bytes());
-            table.extend_from_slice(&address.to_le_bytes());
-            table.extend_from_slice(&symbol.size.to_le_bytes());
+            let entry = SymbolEntry {
+                name: strings.add(symbol.name),
+                info: symbol_info(spec::STB_LOCAL, kind_of(symbol.kind)),
+                visibility: spec::STV_DEFAULT,
+                section: sections::holding(sections, address),
+                value: address.0,
+                size: symbol.size,
+            };
+            table.extend_from_slice(&entry.bytes());
         };
         let image = member.image;
         let mut full = image.static_symbols().peekable();

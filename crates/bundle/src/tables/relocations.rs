@@ -2,71 +2,81 @@
 //! rest in the order in which they must be done.
 
 use crate::plan::fixups::{Fixup, Value};
-use crate::tables::symbols::of_left;
 use image::elf::edit::relr;
+use image::elf::records::{Rela, relocation_info};
 use image::elf::spec;
-
-/// Bytes of a relocation.
-pub(crate) const RELA: usize = 24;
+use model::{BundleVa, SymbolIndex, Va};
 
 /// What the loader relocates.
 #[derive(Default)]
 pub(crate) struct Relocations {
     /// Addresses of words that hold addresses of the bundle, sorted. Where it moves, multiples of
     /// 8 only: the rest are among the others.
-    pub(crate) moving: Vec<u64>,
-    /// DT_RELA, as (place, type and symbol, addend).
-    pub(crate) others: Vec<(u64, u64, u64)>,
-    /// How many of them, at the beginning, only move (DT_RELACOUNT).
-    pub(crate) relative: usize,
+    pub(crate) relative: Vec<BundleVa>,
+    /// DT_RELA.
+    others: Vec<Rela>,
+    /// How many of them, at the beginning, only add the base (DT_RELACOUNT).
+    pub(crate) relative_others: usize,
+}
+
+/// Type of a relocation, and its symbol.
+fn parts(relocation: &Rela) -> (u32, u64) {
+    (relocation.info as u32, relocation.info >> 32)
 }
 
 impl Relocations {
-    /// `copies`: symbol and place of data that the loader copies. `fixed`: the bundle is at its
+    /// `copies`: symbol and address of data that the loader copies. `fixed`: the bundle is at its
     /// own addresses, and nothing moves.
     pub(crate) fn new(
         fixups: impl Iterator<Item = Fixup>,
-        copies: impl Iterator<Item = (u32, u64)>,
+        copies: impl Iterator<Item = (SymbolIndex, BundleVa)>,
         fixed: bool,
     ) -> Relocations {
-        let info = |symbol: u32, kind: u32| u64::from(symbol) << 32 | u64::from(kind);
+        let rela = |at: BundleVa, symbol: SymbolIndex, kind: u32, addend: i64| Rela {
+            offset: Va(at.0),
+            info: relocation_info(symbol.0, kind),
+            addend,
+        };
+        let none = SymbolIndex(0);
         let mut all = Relocations::default();
-        let relative = spec::R_X86_64_RELATIVE;
         for Fixup { at, value } in fixups {
-            match value {
-                Value::Constant(_) => {}
-                Value::Address(_) if fixed || at % 8 == 0 => all.moving.push(at),
-                Value::Address(to) => all.others.push((at, info(0, relative), to)),
-                Value::Left { symbol, kind, addend } => {
-                    all.others.push((at, info(of_left(symbol), kind), addend as u64));
+            let other = match value {
+                Value::Constant(_) => continue,
+                Value::Address(_) if fixed || at.0 % 8 == 0 => {
+                    all.relative.push(at);
+                    continue;
                 }
-                Value::Descriptor(offset) => {
-                    all.others.push((at, info(0, spec::R_X86_64_TLSDESC), offset));
+                Value::Address(to) => rela(at, none, spec::R_X86_64_RELATIVE, to.0 as i64),
+                Value::LookedUp { reference, kind, addend } => {
+                    rela(at, reference.symbol(), kind, addend)
                 }
-                Value::Resolved(by) => {
-                    all.others.push((at, info(0, spec::R_X86_64_IRELATIVE), by));
-                }
-            }
+                Value::TlsDescriptor(to) => rela(at, none, spec::R_X86_64_TLSDESC, to.0 as i64),
+                Value::Resolved(by) => rela(at, none, spec::R_X86_64_IRELATIVE, by.0 as i64),
+            };
+            all.others.push(other);
         }
-        all.others.extend(copies.map(|(symbol, at)| (at, info(symbol, spec::R_X86_64_COPY), 0)));
-        all.moving.sort_unstable();
-        all.others.sort_unstable_by_key(|&(at, info, _)| {
-            let kind = info as u32;
+        all.others.extend(copies.map(|(symbol, at)| rela(at, symbol, spec::R_X86_64_COPY, 0)));
+        all.relative.sort_unstable();
+        let is_relative = |kind| kind == spec::R_X86_64_RELATIVE;
+        all.others.sort_unstable_by_key(|relocation| {
+            let (kind, symbol) = parts(relocation);
             // Resolvers may use all that is relocated; the loader remembers the symbol before.
-            (kind != relative, kind == spec::R_X86_64_IRELATIVE, info >> 32, kind, at)
+            let resolved = kind == spec::R_X86_64_IRELATIVE;
+            (!is_relative(kind), resolved, symbol, kind, relocation.offset)
         });
-        all.relative = all.others.iter().take_while(|one| one.1 as u32 == relative).count();
+        all.relative_others =
+            all.others.iter().take_while(|relocation| is_relative(parts(relocation).0)).count();
         all
     }
 
     /// DT_RELA.
     pub(crate) fn table(&self) -> Vec<u8> {
-        let words = self.others.iter().flat_map(|&(at, info, addend)| [at, info, addend]);
-        words.flat_map(u64::to_le_bytes).collect()
+        self.others.iter().flat_map(Rela::bytes).collect()
     }
 
     /// DT_RELR.
     pub(crate) fn packed(&self) -> Vec<u8> {
-        relr::encode(&self.moving).into_iter().flat_map(u64::to_le_bytes).collect()
+        let addresses: Vec<u64> = self.relative.iter().map(|at| at.0).collect();
+        relr::encode(&addresses).into_iter().flat_map(u64::to_le_bytes).collect()
     }
 }

@@ -1,3 +1,5 @@
+//! String tables.
+
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 

@@ -1,14 +1,14 @@
 //! The dynamic symbol table with its versions, and the hash table through which it is searched.
 
-use crate::plan::exports::Export;
-use crate::plan::references::{Left, Leftovers};
+use crate::plan::exports::{Export, ExportValue};
+use crate::plan::references::References;
 use crate::tables::strings::Strings;
 use crate::tables::versions::Versions;
 use image::elf::loadable::{Binding, SymbolKind, gnu_hash};
+use image::elf::records::{SymbolEntry, symbol_info};
 use image::elf::spec;
+use model::SymbolIndex;
 
-/// Bytes of a symbol.
-pub(crate) const SYMBOL: usize = 24;
 /// Symbols a bucket, and bits of the Bloom filter a symbol: what GNU linkers choose.
 const PER_BUCKET: usize = 2;
 const BLOOM_BITS: usize = 12;
@@ -23,18 +23,13 @@ pub(crate) struct Symbols {
     /// DT_GNU_HASH.
     pub(crate) hash: Vec<u8>,
     /// Index of each export.
-    pub(crate) of_exports: Vec<u32>,
-}
-
-/// Index of a symbol that is left: they come first, behind the null symbol.
-pub(crate) fn of_left(left: Left) -> u32 {
-    left.0 + 1
+    pub(crate) of_exports: Vec<SymbolIndex>,
 }
 
 /// Builds the tables. `section`: number of the section that holds an address.
 pub(crate) fn build(
     exports: &[Export<'_>],
-    left: &Leftovers<'_>,
+    references: &References<'_>,
     versions: &Versions,
     strings: &mut Strings,
     section: impl Fn(&Export<'_>) -> u16,
@@ -44,37 +39,42 @@ pub(crate) fn build(
     // Stable: of several with one name the first found is meant.
     order.sort_by_key(|(hash, _)| hash % buckets);
     let mut symbols = Symbols {
-        table: vec![0; SYMBOL],
+        table: vec![0; SymbolEntry::SIZE],
         versions: vec![0; 2],
-        hash: hash(&order, buckets, left.references.len() as u32 + 1),
-        of_exports: vec![0; exports.len()],
+        hash: hash(&order, buckets, references.all.len() as u32 + 1),
+        of_exports: vec![SymbolIndex(0); exports.len()],
     };
-    for ((reference, binding, kind), version) in left.references.iter().zip(&versions.of_left) {
-        let info = bind(*binding) << 4 | kind_of(*kind);
-        symbols.add(strings.add(reference.name), info, spec::SHN_UNDEF, [0, 0], *version);
+    let versions_of_references = &versions.of_references;
+    for ((reference, binding, kind), version) in references.all.iter().zip(versions_of_references) {
+        let name = strings.add(reference.name);
+        let info = symbol_info(bind(*binding), kind_of(*kind));
+        let symbol = SymbolEntry { name, info, ..SymbolEntry::default() };
+        symbols.add(symbol, *version);
     }
     for (_, index) in order {
-        let Some(export) = exports.get(index as usize) else { continue };
-        let number = (symbols.table.len() / SYMBOL) as u32;
-        if let Some(slot) = symbols.of_exports.get_mut(index as usize) {
-            *slot = number;
-        }
-        let info = bind(export.binding) << 4 | kind_of(export.kind);
-        let version = versions.of_exports.get(index as usize).copied().unwrap_or(1);
-        let name = strings.add(export.name);
-        symbols.add(name, info, section(export), [export.value, export.size], version);
+        let export = &exports[index as usize];
+        let number = SymbolIndex::at(symbols.table.len() / SymbolEntry::SIZE);
+        symbols.of_exports[index as usize] = number;
+        let symbol = SymbolEntry {
+            name: strings.add(export.name),
+            info: symbol_info(bind(export.binding), kind_of(export.kind)),
+            visibility: spec::STV_DEFAULT,
+            section: section(export),
+            value: match export.value {
+                ExportValue::Address(address) | ExportValue::Stub(address) => address.0,
+                ExportValue::ThreadLocal(offset) => offset.0,
+                ExportValue::Absolute(number) => number,
+            },
+            size: export.size,
+        };
+        symbols.add(symbol, versions.of_exports[index as usize]);
     }
     symbols
 }
 
 impl Symbols {
-    fn add(&mut self, name: u32, info: u8, section: u16, words: [u64; 2], version: u16) {
-        self.table.extend_from_slice(&name.to_le_bytes());
-        self.table.extend_from_slice(&[info, spec::STV_DEFAULT]);
-        self.table.extend_from_slice(&section.to_le_bytes());
-        for word in words {
-            self.table.extend_from_slice(&word.to_le_bytes());
-        }
+    fn add(&mut self, symbol: SymbolEntry, version: u16) {
+        self.table.extend_from_slice(&symbol.bytes());
         self.versions.extend_from_slice(&version.to_le_bytes());
     }
 }
@@ -102,7 +102,7 @@ fn hash(order: &[(u32, u32)], buckets: u32, first: u32) -> Vec<u8> {
     table
 }
 
-pub(crate) fn bind(binding: Binding) -> u8 {
+fn bind(binding: Binding) -> u8 {
     match binding {
         Binding::Local => spec::STB_LOCAL,
         Binding::Weak => spec::STB_WEAK,

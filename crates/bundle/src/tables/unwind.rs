@@ -3,6 +3,8 @@
 
 use crate::plan::layout::Member;
 use image::elf::spec;
+use loader::Module;
+use model::BundleVa;
 
 /// Version 1; addresses relative to this table (DW_EH_PE_pcrel and datarel, 32 bits), and a count
 /// of 32 bits.
@@ -12,16 +14,16 @@ const HEADER: usize = 12;
 /// Addresses in the bundle.
 pub(crate) struct Unwind {
     /// The first module's unwind information.
-    frames: u64,
+    frames: BundleVa,
     /// Beginning of a function, and what tells how to unwind it.
-    entries: Vec<(u64, u64)>,
+    entries: Vec<(BundleVa, BundleVa)>,
 }
 
 /// The tables of all members as one; None where there is none.
 ///
 /// # Errors
-/// The name of the module whose table is of another kind.
-pub(crate) fn merge(members: &[Member<'_>]) -> Result<Option<Unwind>, usize> {
+/// The module whose table is of another kind.
+pub(crate) fn merge<'a>(members: &[Member<'a>]) -> Result<Option<Unwind>, &'a Module> {
     let mut merged: Option<Unwind> = None;
     for member in members {
         let Some(segment) = member.image.segment(spec::PT_GNU_EH_FRAME) else { continue };
@@ -42,7 +44,7 @@ pub(crate) fn merge(members: &[Member<'_>]) -> Result<Option<Unwind>, usize> {
     Ok(merged)
 }
 
-fn read(table: &[u8], start: u64) -> Option<Unwind> {
+fn read(table: &[u8], start: BundleVa) -> Option<Unwind> {
     let (header, rest) = table.split_at_checked(HEADER)?;
     if header.get(..4)? != KNOWN {
         return None;
@@ -60,8 +62,9 @@ fn read(table: &[u8], start: u64) -> Option<Unwind> {
 
 impl Unwind {
     /// The table for this address; None where something is further away than 32 bits reach.
-    pub(crate) fn table(&self, address: u64) -> Option<Vec<u8>> {
-        let near = |from: u64, to: u64| i32::try_from(to.wrapping_sub(from) as i64).ok();
+    pub(crate) fn table(&self, address: BundleVa) -> Option<Vec<u8>> {
+        let near =
+            |from: BundleVa, to: BundleVa| i32::try_from(to.0.wrapping_sub(from.0) as i64).ok();
         let mut table = KNOWN.to_vec();
         table.extend_from_slice(&near(address + 4, self.frames)?.to_le_bytes());
         table.extend_from_slice(&(self.entries.len() as u32).to_le_bytes());

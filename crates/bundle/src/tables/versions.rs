@@ -32,8 +32,8 @@ pub(crate) struct Versions {
     pub(crate) needed: (Vec<u8>, usize),
     /// Index of each export's version, its hidden bit included.
     pub(crate) of_exports: Vec<u16>,
-    /// Index of each left reference's version.
-    pub(crate) of_left: Vec<u16>,
+    /// Index of each reference's version.
+    pub(crate) of_references: Vec<u16>,
 }
 
 /// What the tables are made of, by name.
@@ -53,7 +53,7 @@ impl Versions {
         own: &str,
         required: Option<(&str, &str)>,
         exports: &[Export<'_>],
-        left: impl Iterator<Item = &'a Reference<'a>>,
+        references: impl Iterator<Item = &'a Reference<'a>>,
         strings: &mut Strings,
     ) -> Option<Versions> {
         let mut indices = Indices {
@@ -75,11 +75,11 @@ impl Versions {
             if export.hidden { index | HIDDEN } else { index }
         });
         let of_exports = of_exports.collect();
-        let of_left = left.map(|reference| match &reference.version {
+        let of_references = references.map(|reference| match &reference.version {
             Some((library, name)) => indices.need(library, name),
             None => GLOBAL,
         });
-        let of_left = of_left.collect();
+        let of_references = of_references.collect();
         if let Some((library, name)) = required {
             indices.need(library, name.as_bytes());
         }
@@ -90,7 +90,7 @@ impl Versions {
             defined: indices.definitions(strings),
             needed: indices.needs(strings),
             of_exports,
-            of_left,
+            of_references,
         })
     }
 }

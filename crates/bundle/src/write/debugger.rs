@@ -3,13 +3,12 @@
 
 use crate::plan::layout::Layout;
 use crate::tables::debug_symbols::BEGIN;
-use loader::Graph;
 
 /// Name of the file with the commands in a bundle's folder.
 pub const SYMBOLS: &str = "symbols.gdb";
 
 /// The commands.
-pub(crate) fn commands(graph: &Graph, layout: &Layout<'_>) -> String {
+pub(crate) fn commands(layout: &Layout<'_>) -> String {
     let mut text = format!(
         "# Functions, lines and call frames of what is merged:\n\
          #     gdb -x {SYMBOLS} --args run ARGUMENT...\n\
@@ -17,11 +16,10 @@ pub(crate) fn commands(graph: &Graph, layout: &Layout<'_>) -> String {
          if $_thread == 0\n  starti\nend\n"
     );
     for member in &layout.members {
-        let Some(module) = graph.modules.get(member.module) else { continue };
-        let path = module.path.display().to_string();
+        let path = member.module.path.display().to_string();
         let plain = |letter: char| letter != '"' && letter != '\\' && !letter.is_control();
         if path.chars().all(plain) {
-            let distance = member.base.wrapping_sub(layout.low);
+            let distance = member.base.wrapping_sub(layout.low.0);
             let at = format!("(long)&{BEGIN}+{distance:#x}");
             text += &format!("add-symbol-file \"{path}\" -o {at}\n");
         }

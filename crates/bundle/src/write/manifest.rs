@@ -1,13 +1,14 @@
 //! The manifest beside a bundle: every file that it was made of, and the files that were made.
 
 use crate::choose::by_handle;
-use crate::choose::members::{self, Place};
+use crate::choose::members::{self, Membership};
 use crate::error::BundleError;
 use crate::make::Options;
 use crate::plan::layout::Layout;
 use crate::write::content::Content;
 use files::reasons;
 use loader::Graph;
+use model::ModuleId;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
 use model::text::text;
 use std::io::{self, Read};
@@ -25,23 +26,19 @@ const LONGEST_BYTES: u64 = 64 << 20;
 pub(crate) fn of(
     program: &Path,
     graph: &Graph,
-    places: &[Place],
+    memberships: &[Membership],
     contents: Vec<Content>,
     layout: &Layout<'_>,
     options: &Options,
     symbols_sha256: String,
 ) -> BundleManifest {
-    let modules = graph.modules.iter().zip(places).zip(contents).enumerate();
-    let modules = modules.map(|(index, ((module, place), content))| {
-        let outside = match place {
-            Place::Merged => None,
-            Place::Outside(reason) => Some(reason.clone()),
+    let modules = graph.modules.iter().zip(memberships).zip(contents).enumerate();
+    let modules = modules.map(|(index, ((module, membership), content))| {
+        let outside = match membership {
+            Membership::Merged => None,
+            Membership::Outside(reason) => Some(reason.clone()),
         };
-        let offset = layout.member(index).map(|member| {
-            let first =
-                member.parts.first().map_or(0, |part| crate::plan::layout::page(part.address));
-            member.moved(first).wrapping_sub(layout.low)
-        });
+        let offset = layout.member(ModuleId::at(index)).map(|member| member.start() - layout.low);
         BundledModule {
             path: text(&module.path),
             name: (index > 0).then(|| members::name_of(module)),
@@ -59,7 +56,7 @@ pub(crate) fn of(
         fixed: options.fixed,
         outside: options.outside.clone(),
         modules: modules.collect(),
-        warnings: by_handle::warnings(graph, |index| layout.member(index).is_some()),
+        warnings: by_handle::warnings(layout),
         symbols_sha256: Some(symbols_sha256),
         product: None,
         spare: None,

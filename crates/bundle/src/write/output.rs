@@ -4,10 +4,12 @@ use crate::error::BundleError;
 use crate::plan::Plan;
 use crate::plan::fixups::{Copied, Fixup, Value};
 use crate::plan::layout::Member;
-use crate::tables::headers;
+use crate::plan::own_data::Extent;
+use crate::tables::headers::Headers;
 use image::elf::loadable::Segment;
+use image::elf::records::DynamicEntry;
 use image::elf::spec;
-use loader::Graph;
+use model::{BundleVa, FileOffset};
 use os::copy::{CopyError, copy_range};
 use rayon::prelude::*;
 use std::fs::File;
@@ -16,28 +18,20 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// Writes everything into an empty file, and gives its size. It may not be on the disk yet.
-pub(crate) fn write(
-    plan: &Plan<'_>,
-    graph: &Graph,
-    file: &File,
-    path: &Path,
-) -> Result<u64, BundleError> {
-    let io = |error| BundleError::write(path, error);
-    plan.layout.members.par_iter().try_for_each(|member| {
-        let source = graph.modules.get(member.module).map(|module| module.path.as_path());
-        write_member(plan, member, source.unwrap_or(Path::new("")), file, path)
-    })?;
+pub(crate) fn write(plan: &Plan<'_>, file: &File, path: &Path) -> Result<u64, BundleError> {
     let layout = &plan.layout;
-    let offset = |address: u64| layout.file_end + (address - layout.end);
-    file.write_all_at(&plan.preamble, offset(plan.own.reserved.preamble.at)).map_err(io)?;
-    file.write_all_at(&own_data(plan), offset(plan.own.reserved.start)).map_err(io)?;
+    layout.members.par_iter().try_for_each(|member| write_member(plan, member, file, path))?;
+    let write = |bytes: &[u8], offset: FileOffset| {
+        file.write_all_at(bytes, offset.0).map_err(|error| BundleError::write(path, error))
+    };
+    write(&plan.preamble, layout.offset_behind(plan.own.reserved.preamble.start))?;
+    write(&own_data(plan), layout.offset_behind(plan.own.reserved.start))?;
     for table in &plan.tables {
-        file.write_all_at(&table.bytes, table.section.offset).map_err(io)?;
+        write(&table.bytes, table.section.header.offset)?;
     }
-    let end = plan.tables.last().map_or(0, |table| table.section.offset + table.section.size);
-    let headers = headers::Headers::new(plan, end);
+    let headers = Headers::new(plan, layout.offset_behind(plan.tables_end()));
     for (offset, bytes) in &headers.pieces {
-        file.write_all_at(bytes, *offset).map_err(io)?;
+        write(bytes, *offset)?;
     }
     Ok(headers.size)
 }
@@ -45,13 +39,13 @@ pub(crate) fn write(
 fn write_member(
     plan: &Plan<'_>,
     member: &Member<'_>,
-    source: &Path,
     file: &File,
     path: &Path,
 ) -> Result<(), BundleError> {
+    let source = &member.module.path;
     let mut original = None;
     for segment in member.image.segments().iter().filter(|segment| segment.loads()) {
-        let offset = member.file_base.wrapping_add(segment.address);
+        let offset = member.offset(segment.address).0;
         if segment.flags & spec::PF_W != 0 {
             let bytes = patched(plan, member, segment);
             file.write_all_at(&bytes, offset).map_err(|error| BundleError::write(path, error))?;
@@ -91,7 +85,7 @@ fn patched(plan: &Plan<'_>, member: &Member<'_>, segment: &Segment) -> Vec<u8> {
     let start = member.moved(segment.address);
     let end = start + size as u64;
     for copy in plan.fixups.copied.iter().filter(|copy| copy.to >= start && copy.to < end) {
-        put(&mut bytes, copy.to - start, &copied(plan, copy));
+        put(&mut bytes, copy.to - start, copied(plan, copy));
     }
     for fixup in within(&plan.fixups.all, start, end) {
         put(&mut bytes, fixup.at - start, &word(fixup.value).to_le_bytes());
@@ -100,28 +94,24 @@ fn patched(plan: &Plan<'_>, member: &Member<'_>, segment: &Segment) -> Vec<u8> {
 }
 
 /// What the file of the other module has of data that is copied.
-fn copied(plan: &Plan<'_>, copy: &Copied) -> Vec<u8> {
-    let members = &plan.layout.members;
-    let behind = members.partition_point(|member| {
-        member.parts.first().is_some_and(|part| member.moved(part.address) <= copy.from)
-    });
-    let member = members.get(behind.saturating_sub(1));
-    let bytes = member.and_then(|member| member.image.at(copy.from.wrapping_sub(member.base)));
-    let bytes = bytes.unwrap_or(&[]);
-    bytes.get(..(copy.size as usize).min(bytes.len())).unwrap_or(&[]).to_vec()
+fn copied<'a>(plan: &Plan<'a>, copy: &Copied) -> &'a [u8] {
+    let member = plan.layout.member(copy.definer).expect("what is copied now is in a member");
+    let bytes = member.image.at(copy.from.0.wrapping_sub(member.base)).unwrap_or(&[]);
+    &bytes[..(copy.size as usize).min(bytes.len())]
 }
 
-fn within(fixups: &[Fixup], start: u64, end: u64) -> &[Fixup] {
+fn within(fixups: &[Fixup], start: BundleVa, end: BundleVa) -> &[Fixup] {
     let first = fixups.partition_point(|fixup| fixup.at < start);
     let last = fixups.partition_point(|fixup| fixup.at < end);
-    fixups.get(first..last).unwrap_or(&[])
+    &fixups[first..last]
 }
 
 /// What is in the file; what the loader puts there is zero until then.
 fn word(value: Value) -> u64 {
     match value {
-        Value::Constant(word) | Value::Address(word) => word,
-        Value::Resolved(_) | Value::Descriptor(_) | Value::Left { .. } => 0,
+        Value::Constant(word) => word,
+        Value::Address(address) => address.0,
+        Value::Resolved(_) | Value::TlsDescriptor(_) | Value::LookedUp { .. } => 0,
     }
 }
 
@@ -136,20 +126,17 @@ fn put(bytes: &mut [u8], at: u64, what: &[u8]) {
 
 fn own_data(plan: &Plan<'_>) -> Vec<u8> {
     let own = &plan.own;
-    let start = own.reserved.start;
-    let mut bytes = vec![0; (own.nodes.at + own.nodes.size - start) as usize];
+    let Extent { start, size } = own.extent();
+    let mut bytes = vec![0; size as usize];
+    let template = own.reserved.template;
     for member in &plan.layout.members {
         if let Some(block) = member.image.segment(spec::PT_TLS) {
-            let at = own.reserved.template + member.tls - start;
+            let at = template + member.tls.0 - start;
             put(&mut bytes, at, member.image.segment_bytes(block));
         }
     }
-    let entries = plan.dynamic.iter().zip((own.dynamic.at - start..).step_by(16));
-    for (&(tag, value), at) in entries {
-        put(&mut bytes, at, &tag.to_le_bytes());
-        put(&mut bytes, at + 8, &value.to_le_bytes());
-    }
-    let template = own.reserved.template;
+    let dynamic: Vec<u8> = plan.dynamic.iter().flat_map(DynamicEntry::bytes).collect();
+    put(&mut bytes, own.dynamic.start - start, &dynamic);
     let moved = within(&plan.fixups.all, template, template + plan.layout.tls.size);
     for fixup in moved.iter().chain(&own.fixups) {
         put(&mut bytes, fixup.at - start, &word(fixup.value).to_le_bytes());

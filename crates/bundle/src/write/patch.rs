@@ -1,14 +1,12 @@
 //! Adding a distance to every address in a bundle's file.
 
-use crate::plan::layout::{FILE_HEADER, PROGRAM_HEADER};
 use crate::tables::dynamic::PREAMBLE_SECTION;
-use crate::tables::moved;
-use crate::tables::relocations::RELA;
-use crate::tables::sections::SECTION;
-use crate::tables::symbols::SYMBOL;
+use crate::tables::relative_words;
 use image::elf::Loadable;
 use image::elf::loadable::{Section, Segment};
+use image::elf::records::{FileHeader, ProgramHeader, Rela, SectionHeader, SymbolEntry};
 use image::elf::spec::*;
+use model::BundleVa;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io;
@@ -29,11 +27,6 @@ const ADDRESSES: [u64; 11] = [
     DT_VERNEED,
     DT_RELR,
 ];
-/// Where a file header has its entry, a program header its addresses, a section header its own.
-const ENTRY: usize = 24;
-const SEGMENT_ADDRESSES: [usize; 2] = [16, 24];
-const SECTION_ADDRESS: usize = 16;
-
 /// What is changed, and by how much.
 pub(crate) struct Patch<'a> {
     image: &'a Loadable,
@@ -52,38 +45,39 @@ pub(crate) struct Patched {
 
 impl<'a> Patch<'a> {
     /// From the base `low` to another one.
-    pub(crate) fn new(image: &'a Loadable, low: u64, to: u64) -> Patch<'a> {
-        let written = RefCell::default();
-        Patch { image, sections: image.sections(), distance: to.wrapping_sub(low), written }
+    pub(crate) fn new(image: &'a Loadable, low: BundleVa, to: BundleVa) -> Patch<'a> {
+        let distance = to.0.wrapping_sub(low.0);
+        Patch { image, sections: image.sections(), distance, written: RefCell::default() }
     }
 
     /// Changes the file.
     pub(crate) fn apply(self, file: &File) -> io::Result<Patched> {
         let section = |name: &str| self.sections.iter().find(|section| section.name == name);
-        let preamble = section(PREAMBLE_SECTION).map(|section| section.address);
-        let moving = section(moved::SECTION);
-        let moving = moving.and_then(|section| self.bytes(section.offset, section.size));
-        let moving =
-            preamble.zip(moving).and_then(|(preamble, bytes)| moved::decode(bytes, preamble));
-        let moving = moving.ok_or_else(|| {
-            io::Error::other(format!(
-                "has no usable section {}, make the bundle again",
-                moved::SECTION
-            ))
+        let preamble = section(PREAMBLE_SECTION).map(|section| BundleVa(section.address));
+        let words = section(relative_words::SECTION);
+        let words = words.and_then(|section| self.bytes(section.offset, section.size));
+        let words = preamble.zip(words);
+        let words = words.and_then(|(preamble, bytes)| relative_words::decode(bytes, preamble));
+        let words = words.ok_or_else(|| {
+            let name = relative_words::SECTION;
+            io::Error::other(format!("has no usable section {name}, make the bundle again"))
         })?;
         for segment in self.image.segments().iter().filter(|s| s.loads() && s.flags & PF_W != 0) {
-            self.words(file, segment, &moving)?;
+            self.words(file, segment, &words)?;
         }
         self.dynamic(file)?;
         for section in &self.sections {
+            let Section { offset, size, .. } = *section;
             match section.kind {
-                SHT_DYNSYM | SHT_SYMTAB => self.table(file, section, SYMBOL, Self::symbol)?,
-                SHT_RELA => self.table(file, section, RELA, Self::relocation)?,
+                SHT_DYNSYM | SHT_SYMTAB => {
+                    self.table(file, offset, size, SymbolEntry::SIZE, Self::symbol)?
+                }
+                SHT_RELA => self.table(file, offset, size, Rela::SIZE, Self::relocation)?,
                 _ => {}
             }
         }
         self.headers(file)?;
-        Ok(Patched { words: moving.len(), written: self.written.into_inner() })
+        Ok(Patched { words: words.len(), written: self.written.into_inner() })
     }
 
     fn write(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -103,15 +97,15 @@ impl<'a> Patch<'a> {
         }
     }
 
-    fn words(&self, file: &File, segment: &Segment, moving: &[u64]) -> io::Result<()> {
-        let start = moving.partition_point(|&at| at < segment.address);
-        let end = moving.partition_point(|&at| at < segment.address + segment.file_size);
-        let Some(moving) = moving.get(start..end).filter(|moving| !moving.is_empty()) else {
+    fn words(&self, file: &File, segment: &Segment, words: &[BundleVa]) -> io::Result<()> {
+        let start = words.partition_point(|at| at.0 < segment.address);
+        let end = words.partition_point(|at| at.0 < segment.address + segment.file_size);
+        let Some(words) = words.get(start..end).filter(|words| !words.is_empty()) else {
             return Ok(());
         };
         let mut bytes = self.image.segment_bytes(segment).to_vec();
-        for &at in moving {
-            self.add(&mut bytes, (at - segment.address) as usize);
+        for at in words {
+            self.add(&mut bytes, (at.0 - segment.address) as usize);
         }
         self.write(file, &bytes, segment.offset)
     }
@@ -127,58 +121,64 @@ impl<'a> Patch<'a> {
         self.write(file, &bytes, segment.offset)
     }
 
+    /// Changes each entry of a table.
     fn table(
         &self,
         file: &File,
-        section: &Section,
-        size: usize,
-        entry: impl Fn(&Self, &mut [u8]),
+        offset: u64,
+        size: u64,
+        entry_size: usize,
+        change: impl Fn(&Self, &mut [u8]),
     ) -> io::Result<()> {
-        let mut bytes = self.bytes(section.offset, section.size).unwrap_or(&[]).to_vec();
-        bytes.chunks_exact_mut(size).for_each(|one| entry(self, one));
-        self.write(file, &bytes, section.offset)
+        let mut bytes = self.bytes(offset, size).unwrap_or(&[]).to_vec();
+        bytes.chunks_exact_mut(entry_size).for_each(|entry| change(self, entry));
+        self.write(file, &bytes, offset)
     }
 
     fn symbol(&self, bytes: &mut [u8]) {
-        let half = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk());
-        let section = half(6).map_or(0, |half| u16::from_le_bytes(*half));
-        let kind = bytes.get(4).map_or(0, |info| info & 0xf);
-        if section != SHN_UNDEF && section != SHN_ABS && kind != STT_TLS {
-            self.add(bytes, 8);
+        let Some(mut symbol) = SymbolEntry::read(bytes) else { return };
+        let moves = symbol.section != SHN_UNDEF && symbol.section != SHN_ABS;
+        if moves && symbol.kind() != STT_TLS {
+            symbol.value = symbol.value.wrapping_add(self.distance);
+            bytes.copy_from_slice(&symbol.bytes());
         }
     }
 
     fn relocation(&self, bytes: &mut [u8]) {
-        let kind = bytes.get(8..).and_then(|rest| rest.first_chunk());
-        let kind = kind.map_or(0, |kind| u32::from_le_bytes(*kind));
-        self.add(bytes, 0);
-        if kind == R_X86_64_IRELATIVE {
-            self.add(bytes, 16);
+        let Some(mut relocation) = Rela::read(bytes) else { return };
+        relocation.offset = relocation.offset.wrapping_add(self.distance);
+        if relocation.info as u32 == R_X86_64_IRELATIVE {
+            relocation.addend = relocation.addend.wrapping_add(self.distance as i64);
+        }
+        bytes.copy_from_slice(&relocation.bytes());
+    }
+
+    fn section(&self, bytes: &mut [u8]) {
+        let Some(mut section) = SectionHeader::read(bytes) else { return };
+        if section.allocated() {
+            section.address = section.address.wrapping_add(self.distance);
+            bytes.copy_from_slice(&section.bytes());
+        }
+    }
+
+    fn segment(&self, bytes: &mut [u8]) {
+        let Some(mut segment) = ProgramHeader::read(bytes) else { return };
+        if segment.kind != PT_GNU_STACK && segment.kind != PT_NULL {
+            segment.address = segment.address.wrapping_add(self.distance);
+            segment.physical = segment.physical.wrapping_add(self.distance);
+            bytes.copy_from_slice(&segment.bytes());
         }
     }
 
     fn headers(&self, file: &File) -> io::Result<()> {
-        let mut header = self.bytes(0, FILE_HEADER).unwrap_or(&[]).to_vec();
-        self.add(&mut header, ENTRY);
         let offset = self.image.section_headers_offset();
-        let size = (SECTION * self.sections.len()) as u64;
-        let mut sections = self.bytes(offset, size).unwrap_or(&[]).to_vec();
-        for (section, bytes) in self.sections.iter().zip(sections.chunks_exact_mut(SECTION)) {
-            if section.flags & SHF_ALLOC != 0 {
-                self.add(bytes, SECTION_ADDRESS);
-            }
-        }
-        self.write(file, &sections, offset)?;
+        let size = (SectionHeader::SIZE * self.sections.len()) as u64;
+        self.table(file, offset, size, SectionHeader::SIZE, Self::section)?;
         let offset = self.image.program_headers_offset();
-        let size = PROGRAM_HEADER * self.image.segments().len() as u64;
-        let mut segments = self.bytes(offset, size).unwrap_or(&[]).to_vec();
-        let each = segments.chunks_exact_mut(PROGRAM_HEADER as usize);
-        for (segment, bytes) in self.image.segments().iter().zip(each) {
-            if segment.kind != PT_GNU_STACK && segment.kind != PT_NULL {
-                SEGMENT_ADDRESSES.into_iter().for_each(|at| self.add(bytes, at));
-            }
-        }
-        self.write(file, &segments, offset)?;
-        self.write(file, &header, 0)
+        let size = (ProgramHeader::SIZE * self.image.segments().len()) as u64;
+        self.table(file, offset, size, ProgramHeader::SIZE, Self::segment)?;
+        let Some(mut header) = FileHeader::read(self.image.bytes()) else { return Ok(()) };
+        header.entry = header.entry.wrapping_add(self.distance);
+        self.write(file, &header.bytes(), 0)
     }
 }

@@ -74,8 +74,8 @@ fn figures(made: &bundle::Made) -> report::bundle::Figures {
         run: made.run.display().to_string(),
         bytes: made.bytes,
         bound: made.bound,
-        left: made.left as u64,
-        moving: made.moving as u64,
+        looked_up: made.looked_up as u64,
+        relative: made.relative as u64,
         joined: made.joined as u64,
     }
 }

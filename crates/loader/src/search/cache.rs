@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 /// Where ldconfig writes the cache.
-pub(super) const CACHE: &str = "/etc/ld.so.cache";
+pub const CACHE: &str = "/etc/ld.so.cache";
 
 const OLD_MAGIC: &[u8] = b"ld.so-1.7.0";
 const NEW_MAGIC: &[u8] = b"glibc-ld.so.cache1.1";

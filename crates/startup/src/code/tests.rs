@@ -38,7 +38,7 @@ fn every_branch_and_address_stays_inside() {
                 let target = instruction.near_branch_target();
                 assert!(starts.binary_search(&target).is_ok(), "{at:#x} to {target:#x}");
             }
-            // Into the program, and to what initialises libraries.
+            // Into the program, and to what initializes libraries.
             FlowControl::IndirectBranch if instruction.op0_register() == Register::R11 => {}
             FlowControl::IndirectCall => {
                 // A resolver of dlsym or the loader's function, a slot, or one of an array.
@@ -71,7 +71,7 @@ fn every_branch_and_address_stays_inside() {
 #[test]
 fn the_directory_names_code() {
     let starts: Vec<u64> = instructions().iter().map(Instruction::ip).collect();
-    let wrappers = Function::ALL.map(Function::wrapper);
+    let wrappers = WrappedFunction::ALL.map(WrappedFunction::wrapper);
     for offset in wrappers.into_iter().chain([entry(), start()]) {
         assert!(starts.binary_search(&offset).is_ok());
         // Where a processor checks the targets of indirect calls, these are allowed.
@@ -97,14 +97,14 @@ fn what_cannot_be_a_path_or_a_name_is_refused() {
     let environment = vec![Variable { name: "A=B".into(), expected: None }];
     let error = refused(Tables { environment, ..tables() });
     assert_eq!(error, BuildError::Name("A=B".into()));
-    let must = vec![Record { path: "lib.so".into(), expected: Expected::Absent }];
+    let must = vec![FileRecord { path: "lib.so".into(), expected: Expected::Absent }];
     assert_eq!(refused(Tables { must, ..tables() }), BuildError::Relative("lib.so".into()));
 }
 
 #[test]
 fn the_size_depends_on_texts_and_counts_alone() {
-    let identity = Identity { inode: 7, size: 8, modified: (1, 2), changed: (3, 4) };
-    let record = |expected| Record { path: "/lib/a".into(), expected };
+    let identity = FileIdentity { inode: 7, size: 8, modified: (1, 2), changed: (3, 4) };
+    let record = |expected| FileRecord { path: "/lib/a".into(), expected };
     let with = |offset, expected| {
         let relro = vec![Protected { offset, length: 4096 }];
         let must = vec![record(expected)];

@@ -1,6 +1,6 @@
 //! A launchable stand-in for a bundle: built once a test, given a preamble by writing into the file.
 
-use startup::{Addresses, Preamble, Protected, Record, Tables, Variable};
+use startup::{Addresses, FileRecord, Preamble, Protected, Tables, Variable};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -58,8 +58,8 @@ impl Bench {
         path
     }
 
-    pub fn record(&self, name: &str) -> Record {
-        Record::of(&self.path(name)).unwrap()
+    pub fn record(&self, name: &str) -> FileRecord {
+        FileRecord::of(&self.path(name)).unwrap()
     }
 
     /// Tables of a bundle that has nothing to check.

@@ -1,7 +1,7 @@
 //! What is on disk decides whether the bundle or the original runs.
 
 use crate::bench::Bench;
-use startup::{Expected, Identity, Record, Tables};
+use startup::{Expected, FileIdentity, FileRecord, Tables};
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -119,7 +119,7 @@ fn something_where_nothing_was() {
     assert!(matches!(after(dangling), None | Some("bundle")));
 }
 
-type Change = fn(&mut Identity);
+type Change = fn(&mut FileIdentity);
 
 #[test]
 fn every_field_of_an_identity_counts() {
@@ -141,7 +141,7 @@ fn every_field_of_an_identity_counts() {
         for (expected, is_folder) in
             [(Expected::File(other), false), (Expected::Folder(other), true)]
         {
-            let must = vec![Record { path: record.path.clone(), expected }];
+            let must = vec![FileRecord { path: record.path.clone(), expected }];
             let launched = bench.launch_with(&Tables { must, ..bench.tables() });
             let passes = is_folder && field == "size";
             let seen = (launched.is_bundle(), launched.is_original());
@@ -193,7 +193,7 @@ fn five_hundred_libraries_of_one_folder() {
     fs::create_dir(bench.path("lib")).unwrap();
     let names: Vec<String> = (0..500).map(|number| format!("lib/library{number}")).collect();
     names.iter().for_each(|name| drop(bench.write(name, name)));
-    let mut must: Vec<Record> = names.iter().map(|name| bench.record(name)).collect();
+    let mut must: Vec<FileRecord> = names.iter().map(|name| bench.record(name)).collect();
     must.extend([bench.record("lib/absent"), bench.record("original")]);
     assert!(bench.launch_with(&Tables { must, ..bench.tables() }).is_bundle());
     bench.write("lib/library499", "changed");
@@ -203,7 +203,7 @@ fn five_hundred_libraries_of_one_folder() {
     let named = format!("{} is not what it was", bench.path("original").display());
     assert!(bench.launch().refusal().contains(&named));
     bench.install(&Tables {
-        must: names.iter().map(|name| Record::of(&bench.path(name)).unwrap()).collect(),
+        must: names.iter().map(|name| FileRecord::of(&bench.path(name)).unwrap()).collect(),
         ..bench.tables()
     });
     fs::remove_file(bench.path("lib/library77")).unwrap();
@@ -216,7 +216,7 @@ fn absent_files_of_an_absent_folder() {
     let Some(bench) = Bench::new() else { return };
     fs::create_dir(bench.path("lib")).unwrap();
     let absent = |folder: &str| (0..8).map(|n| bench.record(&format!("{folder}/{n}"))).collect();
-    let [gone, file, there]: [Vec<Record>; 3] = ["gone", "original", "lib"].map(absent);
+    let [gone, file, there]: [Vec<FileRecord>; 3] = ["gone", "original", "lib"].map(absent);
     let must = [gone, file, there].concat();
     assert!(bench.launch_with(&Tables { must, ..bench.tables() }).is_bundle());
     fs::create_dir(bench.path("gone")).unwrap();
@@ -238,7 +238,7 @@ fn a_folder_of_libraries_that_leads_elsewhere() {
         (0..8).for_each(|n| drop(bench.write(&format!("{folder}/{n}"), "library")));
     }
     symlink("one", bench.path("lib")).unwrap();
-    let all: Vec<Record> = (0..8).map(|n| bench.record(&format!("lib/{n}"))).collect();
+    let all: Vec<FileRecord> = (0..8).map(|n| bench.record(&format!("lib/{n}"))).collect();
     let must = all.clone();
     assert!(bench.launch_with(&Tables { must, ..bench.tables() }).is_bundle());
     fs::remove_file(bench.path("lib")).unwrap();

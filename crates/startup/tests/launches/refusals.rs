@@ -1,7 +1,7 @@
 //! How the original is started, and what happens where it cannot be.
 
 use crate::bench::{Bench, launch, named};
-use startup::{Expected, Record, Tables, Variable};
+use startup::{Expected, FileRecord, Tables, Variable};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -85,7 +85,7 @@ fn the_changed_file_is_named() {
     let original = format!("{} is not what it was", bench.path("original").display());
     assert!(launched.refusal().contains(&original), "{launched:?}");
     fs::create_dir(bench.path("original")).unwrap();
-    let nothing = Record { path: absent.clone(), expected: Expected::Absent };
+    let nothing = FileRecord { path: absent.clone(), expected: Expected::Absent };
     let must = vec![bench.record("original"), nothing];
     let launched = bench.launch_with(&Tables { must, ..bench.tables() });
     let named = format!("{} is not what it was", absent.display());

@@ -2,7 +2,7 @@
 //! `cargo test --release -p startup --test launches -- --ignored --nocapture`.
 
 use crate::bench::{Bench, launch, named};
-use startup::{Record, Tables};
+use startup::{FileRecord, Tables};
 use std::process::Command;
 
 const LAUNCHES: usize = 201;
@@ -27,7 +27,7 @@ fn times_ns(bench: &Bench, change: impl Fn(&mut Command)) -> (u64, u64) {
 fn the_bar_and_the_cost_of_a_record() {
     let Some(bench) = Bench::new() else { return };
     let library = |number| bench.write(&format!("library{number}"), "library");
-    let all: Vec<Record> = (0..500).map(|n| Record::of(&library(n)).unwrap()).collect();
+    let all: Vec<FileRecord> = (0..500).map(|n| FileRecord::of(&library(n)).unwrap()).collect();
     let tables = Tables { original: "/bin/program".into(), ..bench.tables() };
     let mut least = Vec::new();
     for count in [0, 8, 137, 500] {
@@ -39,17 +39,18 @@ fn the_bar_and_the_cost_of_a_record() {
     eprintln!("{} ns a record of a folder", (least[3] - least[1]) / 492);
     assert!(least[1] <= BAR_NS, "{least:?}");
 
-    let apart: Vec<Record> = ["/lib64", "/etc/ld.so.cache", "/usr/lib/x86_64-linux-gnu/libc.so.6"]
-        .into_iter()
-        .chain([
-            "/usr/lib",
-            "/usr/bin/env",
-            "/usr/local/lib",
-            "/usr/share",
-            "/usr/lib/x86_64-linux-gnu",
-        ])
-        .map(|path| Record::of(path.as_ref()).unwrap())
-        .collect();
+    let apart: Vec<FileRecord> =
+        ["/lib64", "/etc/ld.so.cache", "/usr/lib/x86_64-linux-gnu/libc.so.6"]
+            .into_iter()
+            .chain([
+                "/usr/lib",
+                "/usr/bin/env",
+                "/usr/local/lib",
+                "/usr/share",
+                "/usr/lib/x86_64-linux-gnu",
+            ])
+            .map(|path| FileRecord::of(path.as_ref()).unwrap())
+            .collect();
     bench.install(&Tables { must: apart, ..tables.clone() });
     let (minimum, median) = times_ns(&bench, |_| ());
     eprintln!("8 records of many folders: {minimum} ns at least, {median} ns as a rule");

@@ -1,7 +1,7 @@
 //! The functions that stand in for the C library's.
 
 use crate::bench::{Bench, launch};
-use startup::{BuildError, Module, Preamble, Symbols, Tables};
+use startup::{BuildError, MergedModule, Preamble, Symbols, Tables};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 
@@ -122,7 +122,7 @@ fn arguments_and_the_stack_reach_the_real_function_as_they_came() {
 fn memory_of_a_merged_library_is_the_librarys() {
     let Some(bench) = Bench::new() else { return };
     let start = bench.constants().offset;
-    let library = Module {
+    let library = MergedModule {
         path: Some("/nowhere/libmerged.so.1".into()),
         identity: None,
         start,
@@ -132,7 +132,7 @@ fn memory_of_a_merged_library_is_the_librarys() {
         symbols: Symbols::default(),
         behind_outside: false,
     };
-    let program = Module { path: None, start: start - 4096, end: start, ..library.clone() };
+    let program = MergedModule { path: None, start: start - 4096, end: start, ..library.clone() };
     bench.install(&Tables { modules: vec![program, library.clone()], ..bench.tables() });
     let launched = launch(&mut bench.command(&["where"]));
     let merged = "found 1 file /nowhere/libmerged.so.1 base 1 symbol - 0";

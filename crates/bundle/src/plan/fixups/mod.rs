@@ -5,17 +5,18 @@ mod module;
 
 use crate::error::BundleError;
 use crate::plan::layout::Layout;
-use crate::plan::references::{Left, Leftovers};
+use crate::plan::references::{ReferenceId, References, symbol_ref};
 use image::elf::Loadable;
 use loader::{Graph, Relocated};
-use module::One;
-use startup::Function;
+use model::{BundleVa, ModuleId, SymbolRef, TlsOffset};
+use module::ModuleFixups;
+use startup::WrappedFunction;
 use std::collections::{HashMap, HashSet};
 
 /// Something to write at an address of the bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fixup {
-    pub(crate) at: u64,
+    pub(crate) at: BundleVa,
     pub(crate) value: Value,
 }
 
@@ -25,24 +26,35 @@ pub(crate) enum Value {
     /// A number.
     Constant(u64),
     /// An address of the bundle.
-    Address(u64),
+    Address(BundleVa),
     /// What the resolver at this address returns (R_X86_64_IRELATIVE).
-    Resolved(u64),
+    Resolved(BundleVa),
     /// A descriptor of thread-local storage at this offset (R_X86_64_TLSDESC).
-    Descriptor(u64),
-    /// What the loader finds for a symbol.
-    Left { symbol: Left, kind: u32, addend: i64 },
+    TlsDescriptor(TlsOffset),
+    /// What the loader finds for a reference, by a relocation of this type.
+    LookedUp { reference: ReferenceId, kind: u32, addend: i64 },
 }
 
 /// Data of one module that another has as its own (R_X86_64_COPY).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copied {
+    /// The module that has it.
+    pub(crate) definer: ModuleId,
     /// Address in the bundle of what is copied.
-    pub(crate) from: u64,
+    pub(crate) from: BundleVa,
     /// Where to.
-    pub(crate) to: u64,
+    pub(crate) to: BundleVa,
     /// Bytes.
     pub(crate) size: u64,
+}
+
+/// Data of a module outside that the loader copies into the bundle (R_X86_64_COPY).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopiedByLoader {
+    /// The symbol of the merged module that has room for it.
+    pub(crate) symbol: SymbolRef,
+    /// Where to.
+    pub(crate) to: BundleVa,
 }
 
 /// All relocations.
@@ -50,14 +62,14 @@ pub(crate) struct Copied {
 pub(crate) struct Fixups<'a> {
     /// Sorted by address, each address once.
     pub(crate) all: Vec<Fixup>,
-    /// Symbols that the loader still looks up.
-    pub(crate) left: Leftovers<'a>,
+    /// References that the loader still looks up.
+    pub(crate) references: References<'a>,
     /// Data to copy now.
     pub(crate) copied: Vec<Copied>,
-    /// Data that the loader copies: module and symbol of it, and where to.
-    pub(crate) copied_later: Vec<(usize, u32, u64)>,
+    /// Data that the loader copies.
+    pub(crate) copied_by_loader: Vec<CopiedByLoader>,
     /// Functions of the C library that the preamble's wrappers replace, and call.
-    pub(crate) replaced: HashMap<Function, Left>,
+    pub(crate) replaced: HashMap<WrappedFunction, ReferenceId>,
 }
 
 /// Goes through all relocations. `template`: address of the thread-local storage's initial bytes.
@@ -65,15 +77,15 @@ pub(crate) fn collect<'a>(
     graph: &'a Graph,
     relocated: &[Relocated],
     layout: &Layout<'a>,
-    template: u64,
+    template: BundleVa,
 ) -> Result<Fixups<'a>, BundleError> {
     let mut fixups = Fixups::default();
-    let stubs = graph.modules.first().map(|program| stubs(&program.image)).unwrap_or_default();
+    let stubs = stubs(layout.program().image);
     for member in &layout.members {
-        let bound = relocated.get(member.module).map(|module| module.bindings.as_slice());
-        let bound = bound.unwrap_or(&[]).iter();
-        let bound = bound.map(|binding| ((binding.symbol, binding.purpose), binding.to));
-        let one = One {
+        let bound = relocated[member.id.index()].bindings.iter();
+        let bound =
+            bound.map(|binding| ((binding.symbol, binding.purpose), binding.to.map(symbol_ref)));
+        let module = ModuleFixups {
             graph,
             layout,
             member,
@@ -81,10 +93,10 @@ pub(crate) fn collect<'a>(
             bound: bound.collect(),
             stubs: &stubs,
             fixups: &mut fixups,
-            offsets: HashSet::new(),
-            modules: Vec::new(),
+            tls_offsets: HashSet::new(),
+            tls_modules: Vec::new(),
         };
-        one.all()?;
+        module.collect()?;
     }
     fixups.mirror();
     fixups.sort();
@@ -112,8 +124,8 @@ impl Fixups<'_> {
             let start = self.all.partition_point(|fixup| fixup.at < copy.from);
             let end =
                 self.all.partition_point(|fixup| fixup.at < copy.from.saturating_add(copy.size));
-            let moved = self.all.get(start..end).unwrap_or(&[]).iter();
-            let at = |fixup: &Fixup| fixup.at - copy.from + copy.to;
+            let moved = self.all[start..end].iter();
+            let at = |fixup: &Fixup| copy.to + (fixup.at - copy.from);
             mirrored.extend(moved.map(|fixup| Fixup { at: at(fixup), ..*fixup }));
         }
         self.all.extend(mirrored);
