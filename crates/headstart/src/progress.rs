@@ -52,6 +52,10 @@ impl Line {
             Event::FindingFiles => {
                 self.show(0.0, "finding the files that the launches map".to_owned());
             }
+            Event::Trying { size } => self.show(0.0, format!("trying n = {size}")),
+            Event::Counting { size, done, of } => {
+                self.show(done as f64 / of.max(1) as f64, format!("counting n = {size}"));
+            }
             Event::Launched(progress) => {
                 let (share, text) = of_run(&progress);
                 self.show(share, text);

@@ -1,5 +1,6 @@
 //! Why launches end before their time.
 
+use crate::command_line::CommandLineError;
 use model::{Ending, Experiment, Until, VariantId};
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
@@ -14,6 +15,32 @@ pub enum LabError {
     /// Wine cannot be used, or has gone.
     #[error(transparent)]
     Wine(#[from] os::wine::WineError),
+    /// The words of a command are none.
+    #[error(transparent)]
+    CommandLine(#[from] CommandLineError),
+    /// Work cannot be counted here.
+    #[error(transparent)]
+    Count(os::count::CountError),
+    /// A workload cannot be generated.
+    #[error(transparent)]
+    Workload(#[from] workload::WorkloadError),
+    /// What was asked for cannot be generated or launched; the text says why.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// What was found cannot be used; the text says why, and the next step.
+    #[error("{0}")]
+    Unusable(String),
+    /// Generated workloads cannot be written or removed.
+    #[error("{path}: {source}")]
+    Workloads {
+        /// Their folder.
+        path: PathBuf,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// There is no place for generated workloads.
+    #[error("a temporary folder for the workloads; choose another place with TMPDIR")]
+    NoTemporaryFolder(#[source] std::io::Error),
     /// Nothing says where runs are kept.
     #[error("neither XDG_CACHE_HOME nor HOME is set")]
     NoDefaultFolder,
@@ -167,6 +194,15 @@ impl Series {
     /// What launches of the experiment's variants are.
     pub fn of(experiment: &Experiment) -> Series {
         if experiment.variants.len() > 1 { Series::OfSeveral } else { Series::OfOne }
+    }
+}
+
+impl From<os::count::CountError> for LabError {
+    fn from(error: os::count::CountError) -> LabError {
+        match error {
+            os::count::CountError::Launch(error) => error.into(),
+            other => LabError::Count(other),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod bench;
 mod cold;
+pub mod command_line;
 pub mod default_folder;
 mod error;
 mod folder;

@@ -26,6 +26,20 @@ pub trait Launching {
 pub enum Event {
     /// The files that launches map are looked for, so that the page cache can be emptied of them.
     FindingFiles,
+    /// A size of a sweep is tried for the first time.
+    Trying {
+        /// The size.
+        size: u64,
+    },
+    /// The work of a size of a sweep is counted.
+    Counting {
+        /// The size.
+        size: u64,
+        /// Sizes that are counted.
+        done: usize,
+        /// All sizes.
+        of: usize,
+    },
     /// A launch is over.
     Launched(Progress),
     /// The last launch is over.

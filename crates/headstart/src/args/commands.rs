@@ -2,10 +2,10 @@
 
 use crate::exit::Usage;
 use anyhow::Result;
+use lab::command_line::{self, CommandLineError};
 use model::Command;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 
 /// The one command that is launched.
 #[derive(Debug, clap::Args)]
@@ -25,74 +25,32 @@ impl CommandArgs {
 /// The command of `measure` and `explain`: words as they stand. A single word with spaces that is
 /// no file is split as a shell would.
 pub fn one_command<Word: AsRef<OsStr>>(words: &[Word]) -> Result<Command> {
-    let words: Vec<OsString> = words.iter().map(|word| word.as_ref().to_owned()).collect();
-    if let Some(option) = words.first().filter(|word| word.as_bytes().starts_with(b"-")) {
-        let option = option.to_string_lossy();
-        return Err(Usage(format!(
-            "there is no option '{option}' (see --help); \
-             if it is the program's name, write: ./{option}"
-        ))
-        .into());
+    if let Some(first) = words.first() {
+        no_option(first.as_ref())?;
     }
-    match words.as_slice() {
-        [line] if is_line(line) => from_line(line).and_then(|command| without_shell(line, command)),
-        _ => from_words(words),
+    let words = words.iter().map(|word| word.as_ref().to_owned()).collect();
+    command_line::one_command(words).map_err(usage)
+}
+
+/// A word in the place of a program that looks like an option is a mistake.
+pub fn no_option(word: &OsStr) -> Result<()> {
+    if !word.as_bytes().starts_with(b"-") {
+        return Ok(());
     }
-}
-
-/// Whether the word is a line of several words: one with spaces that is no file.
-pub fn is_line(word: &OsStr) -> bool {
-    let has_space =
-        word.as_bytes().utf8_chunks().any(|chunk| chunk.valid().contains(char::is_whitespace));
-    has_space && !Path::new(word).exists()
-}
-
-/// One line of shell words, none of which is left to a shell: `NAME=value` words in front set
-/// variables, and everything else is passed on as it stands.
-pub fn from_line(line: &OsStr) -> Result<Command> {
-    let Some(words) = shlex::bytes::split(line.as_bytes()) else {
-        let line = line.to_string_lossy();
-        return Err(Usage(format!("a quotation mark is missing in: {line}")).into());
-    };
-    from_words(words.into_iter().map(OsString::from_vec).collect())
-}
-
-/// The command, where the line has no word that only a shell understands.
-fn without_shell(line: &OsStr, command: Command) -> Result<Command> {
-    let operators = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1"];
-    let is_word = |operator: &&&str| command.argv.iter().any(|word| word == **operator);
-    let Some(word) = operators.iter().find(is_word) else { return Ok(command) };
-    let line = line.to_string_lossy();
-    let quoted = shlex::try_quote(&line).unwrap_or_default();
+    let option = word.to_string_lossy();
     Err(Usage(format!(
-        "'{word}' needs a shell, and this program is launched without one; \
-         if it is meant, write: sh -c {quoted}"
+        "there is no option '{option}' (see --help); \
+         if it is the program's name, write: ./{option}"
     ))
     .into())
 }
 
-/// A program and its arguments, behind the variables that are set for it.
-pub fn from_words(words: Vec<OsString>) -> Result<Command> {
-    let environment: Vec<_> = words.iter().map_while(|word| assignment(word)).collect();
-    let argv = &words[environment.len()..];
-    if argv.is_empty() {
-        return Err(Usage("a command is empty; name a program".to_owned()).into());
+/// Words that are no command are a mistake of the command line.
+pub fn usage(error: CommandLineError) -> anyhow::Error {
+    match error {
+        CommandLineError::Launch(error) => error.into(),
+        other => Usage(other.to_string()).into(),
     }
-    let mut command = os::program::resolve(argv)?;
-    command.environment = environment;
-    Ok(command)
-}
-
-/// `NAME=value`, as a shell would take it for a variable.
-pub fn assignment(word: &OsStr) -> Option<(String, Option<OsString>)> {
-    let bytes = word.as_bytes();
-    let (name, value) = bytes.split_at(bytes.iter().position(|&byte| byte == b'=')?);
-    let letters = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    if !name.iter().all(letters) || name.first()?.is_ascii_digit() {
-        return None;
-    }
-    let name = String::from_utf8(name.to_vec()).ok()?;
-    Some((name, Some(OsStr::from_bytes(&value[1..]).to_owned())))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod shell;
 mod values;
 mod workload;
 
-pub use commands::{CommandArgs, is_line, one_command};
+pub use commands::{CommandArgs, no_option, one_command};
 pub use exports::Look;
 pub use format::FormatArg;
 pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};

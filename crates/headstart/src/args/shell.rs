@@ -1,8 +1,9 @@
 //! Lines and the shells that run them.
 
-use super::commands::{from_line, from_words};
+use super::commands::usage;
 use crate::exit::Usage;
 use anyhow::Result;
+use lab::command_line::{assignment, from_line, from_words};
 use model::Command;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -69,9 +70,11 @@ impl Shell {
         };
         match self {
             Shell::Given(words) => by(words),
-            _ if Path::new(line).is_file() => Ok((from_words(vec![line.to_owned()])?, false)),
+            _ if Path::new(line).is_file() => {
+                Ok((from_words(vec![line.to_owned()]).map_err(usage)?, false))
+            }
             Shell::AsNeeded if needs_shell(line) => by(&[DEFAULT.into()]),
-            Shell::AsNeeded | Shell::None => Ok((from_line(line)?, false)),
+            Shell::AsNeeded | Shell::None => Ok((from_line(line).map_err(usage)?, false)),
         }
     }
 }
@@ -113,8 +116,7 @@ fn needs_shell(line: &OsStr) -> bool {
 /// The program of a line, behind the variables that it sets.
 pub fn first_word(line: &OsStr) -> String {
     let words = shlex::bytes::split(line.as_bytes()).unwrap_or_default();
-    let is_variable =
-        |word: &&Vec<u8>| super::commands::assignment(OsStr::from_bytes(word)).is_some();
+    let is_variable = |word: &&Vec<u8>| assignment(OsStr::from_bytes(word)).is_some();
     let first = words.iter().find(|word| !is_variable(word));
     first.map_or(String::new(), |word| String::from_utf8_lossy(word).into_owned())
 }

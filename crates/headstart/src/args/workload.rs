@@ -2,6 +2,7 @@
 
 use super::values;
 use clap::Args;
+use lab::sweep::SweepExtent;
 use std::time::Duration;
 
 /// The sizes that the column gave its generator.
@@ -32,4 +33,15 @@ pub struct SweepArgs {
     /// Seed of the random order
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+}
+
+impl SweepArgs {
+    /// How often, and for how long.
+    pub fn extent(&self) -> SweepExtent {
+        SweepExtent {
+            rounds: self.runs,
+            budget_s: self.budget.map(|budget| budget.as_secs_f64()),
+            more_time: "allow more time with --budget",
+        }
+    }
 }

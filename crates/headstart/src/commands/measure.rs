@@ -1,9 +1,10 @@
 //! `headstart measure`: how long a launch takes.
 
-use crate::args::{LineArgs, MeasuredArgs, OutputArgs, ScheduleArgs, is_line, one_command, words};
+use crate::args::{LineArgs, MeasuredArgs, OutputArgs, ScheduleArgs, one_command, words};
 use crate::commands::{compare, jobs};
 use crate::measuring::{self, Asked};
 use anyhow::Result;
+use lab::command_line::is_line;
 use model::Variant;
 use os::launcher::Launcher;
 use std::ffi::OsString;

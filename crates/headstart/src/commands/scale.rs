@@ -1,22 +1,18 @@
 //! `headstart scale`: how the time of a launch grows with a size.
 
-mod counted;
 mod output;
-mod place;
-mod session;
 mod subject;
-mod timed;
-mod workloads;
 
 pub use output::{draw, keep, print, printed};
-pub use session::{Session, plan, schedule};
-pub use workloads::FILE_ALIGNMENT;
 
 use crate::args::{LaunchArgs, OldRun, SweepArgs};
 use crate::exit::{self, Usage};
+use crate::progress::Line;
 use anyhow::Result;
+use lab::sweep::{SweepRequest, Swept};
+use lab::{Keep, Series, Stop};
 use model::Until;
-use model::growth::{Scale, Unit};
+use model::growth::Unit;
 use os::launcher::Launcher;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,53 +58,63 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launcher = Launcher::start()?;
-    let session = match &arguments.resume {
-        Some(path) => Session::resume(path, arguments.sweep.runs, arguments.sweep.budget)?,
-        None => begin(arguments)?,
+    let line = Line::new();
+    let mut observer = |event| line.observe(event);
+    let extent = arguments.sweep.extent();
+    let swept = match &arguments.resume {
+        Some(path) => lab::sweep::resume_sweep(launcher, path, &extent, &mut observer)?,
+        None => lab::sweep::sweep(launcher, arguments.request()?, &mut observer)?,
     };
-    sweep(session, launcher, |session, scale| {
+    conclude(swept, |swept| {
         if let Some(folder) = &arguments.svg {
-            draw(scale, folder)?;
+            draw(&swept.scale, folder)?;
         }
-        print(session, scale, arguments.json)
+        print(swept, arguments.json)
     })
 }
 
-fn begin(arguments: &Arguments) -> Result<Session> {
-    let (subject, sizes) = arguments.subject.subject()?;
-    let unit = arguments.count.map_or(Unit::Us, Unit::from);
-    let options = arguments.launching.options();
-    if unit != Unit::Us && options.until != Until::Exit {
-        let text = "--count counts work until a program ends; omit --until";
-        return Err(Usage(text.to_owned()).into());
+impl Arguments {
+    fn request(&self) -> Result<SweepRequest> {
+        let (subject, sizes) = self.subject.subject()?;
+        let unit = self.count.map_or(Unit::Us, Unit::from);
+        let options = self.launching.options();
+        if unit != Unit::Us && options.until != Until::Exit {
+            let text = "--count counts work until a program ends; omit --until";
+            return Err(Usage(text.to_owned()).into());
+        }
+        Ok(SweepRequest {
+            subject,
+            unit,
+            sizes,
+            extent: self.sweep.extent(),
+            seed: self.sweep.seed,
+            options,
+            keep: self.save.clone().map_or(Keep::ByDefault, Keep::In),
+            keep_workloads: self.save.is_some(),
+        })
     }
-    let plan = plan(subject, unit, sizes, arguments.sweep.budget);
-    let schedule = schedule(arguments.sweep.seed, arguments.sweep.runs);
-    let run = arguments.save.as_deref();
-    Session::begin(plan, schedule, options, run, run.is_some())
 }
 
-/// Makes the launches of a sweep; `printing` gets what they found, where that is anything.
-pub fn sweep(
-    mut session: Session,
-    launcher: Launcher,
-    printing: impl FnOnce(&Session, &Scale) -> Result<()>,
-) -> Result<ExitCode> {
-    let stop = match session.plan.unit {
-        Unit::Us => timed::run(&mut session, launcher)
-            .and_then(|stop| Ok(session.runner.check().map(|()| stop)?)),
-        unit => {
-            drop(launcher);
-            counted::run(&mut session, unit)
-        }
-    };
+/// Has what a sweep found printed, where that is anything; gives the exit code, after why the sweep
+/// ended early has been said on stderr.
+pub fn conclude(mut swept: Swept, printing: impl FnOnce(&Swept) -> Result<()>) -> Result<ExitCode> {
+    swept.scale.notes.splice(0..0, swept.unkept.iter().map(exit::unkept));
+    let printed = if swept.scale.points.is_empty() { Ok(()) } else { printing(&swept) };
+    let stop = swept.stop.map_err(anyhow::Error::from);
     let interrupted = match &stop {
-        Ok(stop) => *stop == lab::Stop::Interrupted,
+        Ok(stop) => *stop == Stop::Interrupted,
         Err(error) => exit::is_interrupt(error),
     };
-    let scale = output::scale(&session);
-    let printed = if scale.points.is_empty() { Ok(()) } else { printing(&session, &scale) };
-    let code = session.conclude(stop, interrupted)?;
+    if let Some(folder) = &swept.folder
+        && (interrupted || stop.is_err())
+    {
+        crate::output::say_ended(interrupted, Some((Series::OfSizes, folder.path())));
+    }
+    if interrupted {
+        printed?;
+        return Ok(ExitCode::from(exit::INTERRUPTED));
+    }
+    stop?;
     printed?;
-    Ok(code)
+    Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 //! and which one helps.
 
 use super::{FILES, HEADSTART_FAILED, Known, NOT_PERMITTED, PROGRAM_FAILED, TIMED_OUT, USAGE};
+use lab::command_line::CommandLineError;
 use lab::{FolderRemedy, HookKind, LabError, Series, StreamKind};
 use model::{Until, quoted_path};
 use std::path::Path;
@@ -11,7 +12,9 @@ impl Known for LabError {
         match self {
             LabError::Launch(error) => error.code(),
             LabError::Wine(error) => error.code(),
-            LabError::NoDefaultFolder => USAGE,
+            LabError::CommandLine(CommandLineError::Launch(error)) => error.code(),
+            LabError::CommandLine(_) | LabError::NoDefaultFolder | LabError::Unsuitable(_) => USAGE,
+            LabError::Workload(error) => error.code(),
             LabError::Failed { .. }
             | LabError::NotCounted { .. }
             | LabError::NeverReady { .. }

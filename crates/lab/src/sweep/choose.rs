@@ -1,4 +1,6 @@
-use super::left_out;
+//! Which sizes of a sweep fit into its budget: each is tried once.
+
+use super::LeftOut;
 use super::times::{LEAST_ROUNDS, WARM_UP_ROUNDS};
 use model::{Command, figures};
 use std::time::Duration;
@@ -20,7 +22,7 @@ pub struct Chosen {
     /// Sizes in ascending order, each with its command.
     pub variants: Vec<(u64, Command)>,
     /// What was left out, and why.
-    pub notes: Vec<String>,
+    pub left_out: Option<LeftOut>,
 }
 
 /// A first launch reads files from storage; one this quick is made once more to know better.
@@ -49,7 +51,7 @@ pub fn choose<E>(sizes: &[u64], budget_s: f64, trying: &mut dyn Trying<E>) -> Re
             };
             let why =
                 format!("{why}, and {LEAST_ROUNDS} rounds of all sizes must fit into {budget_s} s");
-            chosen.notes.push(left_out(&sizes[index..], &why));
+            chosen.left_out = Some(LeftOut { sizes: sizes[index..].to_vec(), why });
             break;
         };
         round_s += took_s;
@@ -121,7 +123,7 @@ mod tests {
         let mut clock = clock();
         let chosen = choose(&[0, 1, 10, 100], 60.0, &mut clock).unwrap();
         let sizes: Vec<u64> = chosen.variants.iter().map(|(n, _)| *n).collect();
-        assert_eq!((sizes, chosen.notes.len()), (vec![0, 1, 10, 100], 0));
+        assert_eq!((sizes, chosen.left_out), (vec![0, 1, 10, 100], None));
         // Quick ones twice, as the first launch says little.
         assert_eq!(clock.tried, [0, 0, 1, 1, 10, 10, 100]);
     }
@@ -133,9 +135,9 @@ mod tests {
         assert_eq!(chosen.variants.len(), 3);
         assert_eq!(clock.made, [0, 1, 10, 1000]);
         assert!(clock.now_s < 20.0, "{}", clock.now_s);
-        let note = &chosen.notes[0];
+        let note = chosen.left_out.unwrap().to_string();
         assert!(note.contains("n = 1000, 2000 are left out") && note.contains("20 s"), "{note}");
-        let note = &choose(&[5000], 20.0, &mut clock).unwrap().notes[0];
+        let note = choose(&[5000], 20.0, &mut clock).unwrap().left_out.unwrap().to_string();
         assert!(note.contains("n = 5000 is left out"), "{note}");
     }
 

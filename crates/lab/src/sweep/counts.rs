@@ -1,4 +1,6 @@
-use super::left_out;
+//! The work of every size of a sweep, counted within its budget.
+
+use super::LeftOut;
 use crate::Stop;
 use model::{Command, figures};
 use std::time::Duration;
@@ -23,7 +25,7 @@ const COUNTS: usize = 3;
 const QUICK_S: f64 = 1.0;
 
 /// Counts every size (ascending) that `counts` does not hold yet, within `budget_s`. Gives why it
-/// ended, and a note about what was left out.
+/// ended, and what was left out.
 ///
 /// # Errors
 /// Those of `counting`; what was counted until then is in `counts`.
@@ -32,7 +34,7 @@ pub fn count_all<E>(
     budget_s: f64,
     counts: &mut Vec<(u64, u64)>,
     counting: &mut dyn Counting<E>,
-) -> Result<(Stop, Option<String>), E> {
+) -> Result<(Stop, Option<LeftOut>), E> {
     let missing: Vec<u64> =
         sizes.iter().copied().filter(|n| counts.iter().all(|(other, _)| other != n)).collect();
     for (index, &n) in missing.iter().enumerate() {
@@ -53,7 +55,8 @@ pub fn count_all<E>(
                 let why = format!(
                     "a counted launch did not finish in the {left} that remained of {budget_s} s"
                 );
-                return Ok((Stop::Budget, Some(left_out(&missing[index..], &why))));
+                let left_out = LeftOut { sizes: missing[index..].to_vec(), why };
+                return Ok((Stop::Budget, Some(left_out)));
             }
         }
     }
@@ -148,7 +151,7 @@ mod tests {
         let (mut clock, mut counts) = (Clock::default(), Vec::new());
         let (stop, note) = count_all(&[2, 50, 90, 95], 60.0, &mut counts, &mut clock).unwrap();
         assert_eq!((stop, counts.len()), (Stop::Budget, 2));
-        assert!(note.unwrap().contains("n = 90, 95 are left out"));
+        assert!(note.unwrap().to_string().contains("n = 90, 95 are left out"));
         assert!(clock.now_s <= 60.0);
         let mut clock = Clock { interrupt_after: Some(1), ..Clock::default() };
         let mut counts = Vec::new();

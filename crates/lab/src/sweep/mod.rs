@@ -1,25 +1,45 @@
 //! A sweep: the same program at several sizes, as the variants of one interleaved run.
 //!
-//! [`parse_sizes`] reads the sizes, [`choose`] tries each once and leaves out what the budget
-//! does not allow, [`launch_all`] makes the launches of an ordinary run, [`count_all`] counts
-//! instead of timing. The [`Plan`] stands beside `experiment.json` in the run folder, so that a
-//! sweep goes on where it was killed.
+//! [`sweep`] takes a [`SweepRequest`] and gives [`Swept`]. In it, [`choose`] tries each size once and
+//! leaves out what the budget does not allow, [`launch_all`] makes the launches of an ordinary run,
+//! and [`count_all`] counts instead of timing. The [`Plan`] stands beside `experiment.json` in the run
+//! folder, so that a sweep goes on where it was killed.
 
 mod choose;
+mod counted;
 mod counts;
 mod plan;
+mod session;
 mod sizes;
+mod subject;
+mod timed;
 mod times;
+mod workload_folder;
+pub mod workloads;
 
 pub use choose::{Chosen, Trying, choose};
 pub use counts::{Counting, count_all};
-pub use plan::{PLAN, PLAN_SCHEMA, Plan, Subject};
+pub use plan::{PLAN, PLAN_SCHEMA, Plan};
+pub use session::{SweepExtent, SweepRequest, Swept, resume_sweep, sweep};
 pub use sizes::{SizesError, parse_sizes};
+pub use subject::{OLD_SIZE_MARK, SIZE_MARK, SweepSubject};
 pub use times::{LEAST_ROUNDS, WARM_UP_ROUNDS, launch_all};
 
-/// The note about sizes that the budget does not allow.
-fn left_out(sizes: &[u64], why: &str) -> String {
-    let list: Vec<String> = sizes.iter().map(u64::to_string).collect();
-    let are = if list.len() == 1 { "is" } else { "are" };
-    format!("n = {} {are} left out: {why}; allow more time with --budget.", list.join(", "))
+use std::fmt::{self, Display, Formatter};
+
+/// Sizes that the budget does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The sizes.
+    pub sizes: Vec<u64>,
+    /// Why they are left out.
+    pub why: String,
+}
+
+impl Display for LeftOut {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let list: Vec<String> = self.sizes.iter().map(u64::to_string).collect();
+        let are = if list.len() == 1 { "is" } else { "are" };
+        write!(f, "n = {} {are} left out: {}", list.join(", "), self.why)
+    }
 }

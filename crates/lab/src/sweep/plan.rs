@@ -1,5 +1,7 @@
+//! `sweep.json`: what a sweep is of, and how far it is.
+
+use super::SweepSubject;
 use crate::{FolderRemedy, LabError, RunFolder};
-use model::Format;
 use model::growth::Unit;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -10,35 +12,13 @@ pub const PLAN_SCHEMA: u32 = 1;
 /// Name of the plan in the run folder.
 pub const PLAN: &str = "sweep.json";
 
-/// What changes its size.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Subject {
-    /// Words of a command, with `{n}` where the size goes.
-    Command(Vec<String>),
-    /// A command line for each size.
-    Programs(Vec<(u64, String)>),
-    /// A generated workload.
-    Workload {
-        /// `shape dense`, `pietrek`.
-        kind: String,
-        /// The parameter that the sizes are.
-        varied: String,
-        /// The other parameters.
-        fixed: Vec<(String, u64)>,
-        /// Format of its images.
-        #[serde(default)]
-        format: Format,
-    },
-}
-
 /// `sweep.json` of a run folder: what `experiment.json` does not say about a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// [`PLAN_SCHEMA`] of the program that wrote it.
     pub schema: u32,
     /// What changes its size.
-    pub subject: Subject,
+    pub subject: SweepSubject,
     /// What is measured: microseconds are in the run's `launches.jsonl`, counts here.
     pub unit: Unit,
     /// Sizes asked for, ascending.

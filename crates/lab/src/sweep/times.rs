@@ -1,3 +1,5 @@
+//! The rounds of a sweep: a few at least, then as many as its budget allows.
+
 use crate::{Event, Failure, Launching, Progress, Samples, Stop, launch_rounds};
 use model::{Experiment, Sample, Schedule};
 

@@ -1,11 +1,14 @@
 //! Dawson's question: is it linear?
 
 use crate::args::{FormatArg, LaunchArgs, OldRun, SweepArgs};
-use crate::commands::scale::{self, Session};
+use crate::commands::scale;
 use crate::exit::Usage;
 use crate::output;
+use crate::progress::Line;
 use anyhow::Result;
-use lab::sweep::Subject;
+use lab::Keep;
+use lab::sweep::workloads::FILE_ALIGNMENT;
+use lab::sweep::{SweepRequest, SweepSubject, Swept};
 use model::Until;
 use model::growth::{Scale, Unit};
 use model::published::PublishedGrowth;
@@ -80,21 +83,27 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launcher = Launcher::start()?;
     let (kind, varied) = ("dawson".to_owned(), "functions".to_owned());
-    let alignment = |bytes| (scale::FILE_ALIGNMENT.to_owned(), u64::from(bytes));
+    let alignment = |bytes| (FILE_ALIGNMENT.to_owned(), u64::from(bytes));
     let fixed = arguments.file_alignment.map(alignment).into_iter().collect();
-    let subject = Subject::Workload { kind, varied, fixed, format: arguments.format.into() };
-    let sizes = (0..SIZES).map(|step| step * STEP).collect();
-    let plan = scale::plan(subject, Unit::Us, sizes, arguments.sweep.budget);
-    let schedule = scale::schedule(arguments.sweep.seed, arguments.sweep.runs);
-    let options = arguments.launching.options();
-    // Half a gigabyte that can be generated again in a second is not kept.
-    let session = Session::begin(plan, schedule, options, arguments.save.as_deref(), false)?;
-    scale::sweep(session, launcher, |session, scale| {
-        if let Some(folder) = &session.folder {
-            keep(scale, folder.path())?;
+    let request = SweepRequest {
+        subject: SweepSubject::Workload { kind, varied, fixed, format: arguments.format.into() },
+        unit: Unit::Us,
+        sizes: (0..SIZES).map(|step| step * STEP).collect(),
+        extent: arguments.sweep.extent(),
+        seed: arguments.sweep.seed,
+        options: arguments.launching.options(),
+        keep: arguments.save.clone().map_or(Keep::ByDefault, Keep::In),
+        // Half a gigabyte that can be generated again in a second is not kept.
+        keep_workloads: false,
+    };
+    let line = Line::new();
+    let swept = lab::sweep::sweep(launcher, request, &mut |event| line.observe(event))?;
+    scale::conclude(swept, |swept| {
+        if let Some(folder) = &swept.folder {
+            keep(&swept.scale, folder.path())?;
         }
-        print(session, scale, arguments.json)?;
-        match &session.folder {
+        print(swept, arguments.json)?;
+        match &swept.folder {
             Some(folder) if !arguments.json => {
                 output::print(&format!("\n{}", output::left_in(folder.path())))
             }
@@ -104,16 +113,16 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// What was measured, and the published figures beside it.
-fn print(session: &Session, scale: &Scale, json: bool) -> Result<()> {
+fn print(swept: &Swept, json: bool) -> Result<()> {
     let dawson = PublishedGrowth::dawson();
     if json {
-        scale::keep(session, scale)?;
-        let mut value = serde_json::to_value(scale::printed(session, scale))?;
+        scale::keep(swept)?;
+        let mut value = serde_json::to_value(scale::printed(swept))?;
         value["published"] = serde_json::to_value(dawson)?;
         return output::print(&report::export::json(&value)?);
     }
-    scale::print(session, scale, json)?;
-    output::print(&format!("\n{}", published::growth(scale, &dawson, &output::style())))
+    scale::print(swept, json)?;
+    output::print(&format!("\n{}", published::growth(&swept.scale, &dawson, &output::style())))
 }
 
 fn keep(scale: &Scale, folder: &Path) -> Result<()> {

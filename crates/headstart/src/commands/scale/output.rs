@@ -1,12 +1,9 @@
 //! What a sweep prints.
 
-use super::session::Session;
-use super::subject;
 use crate::output;
 use anyhow::{Context, Result};
-use lab::Runner;
-use model::Reading;
-use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
+use lab::sweep::Swept;
+use model::growth::Scale;
 use report::chart::{Chart, svg};
 use serde::Serialize;
 use std::path::Path;
@@ -22,27 +19,27 @@ pub fn draw(scale: &Scale, folder: &Path) -> Result<()> {
 }
 
 /// Keeps the result in the run folder and prints it.
-pub fn print(session: &Session, scale: &Scale, json: bool) -> Result<()> {
-    keep(session, scale)?;
+pub fn print(swept: &Swept, json: bool) -> Result<()> {
+    keep(swept)?;
     output::print(&if json {
-        report::export::json(&printed(session, scale))?
+        report::export::json(&printed(swept))?
     } else {
-        report::scale::view(scale, &output::style())
+        report::scale::view(&swept.scale, &output::style())
     })
 }
 
 /// Keeps the result in the run folder, if there is one.
-pub fn keep(session: &Session, scale: &Scale) -> Result<()> {
-    if let Some(folder) = &session.folder {
-        folder.write("scale.json", report::export::json(scale)?.as_bytes())?;
+pub fn keep(swept: &Swept) -> Result<()> {
+    if let Some(folder) = &swept.folder {
+        folder.write("scale.json", report::export::json(&swept.scale)?.as_bytes())?;
     }
     Ok(())
 }
 
 /// What `--json` prints.
-pub fn printed<'a>(session: &Session, scale: &'a Scale) -> Printed<'a> {
-    let run = session.folder.as_ref().map(|folder| folder.path().display().to_string());
-    Printed { scale, run }
+pub fn printed(swept: &Swept) -> Printed<'_> {
+    let run = swept.folder.as_ref().map(|folder| folder.path().display().to_string());
+    Printed { scale: &swept.scale, run }
 }
 
 /// `scale.json` of the run folder, and where that is.
@@ -52,41 +49,4 @@ pub struct Printed<'a> {
     scale: &'a Scale,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<String>,
-}
-
-/// What the sweep has found so far.
-pub fn scale(session: &Session) -> Scale {
-    let plan = &session.plan;
-    let (points, quantile) = match plan.unit {
-        Unit::Us => times(session),
-        _ => (counts(session), None),
-    };
-    let fit = stats::growth::fit(&points)
-        .map_or_else(|error| Reading::unavailable(error.to_string(), ""), Reading::Value);
-    let (mut workload, parameter) = subject::words(&plan.subject);
-    if let Runner::Wine(_) = session.runner {
-        workload += &format!(", {}", session.runner.words());
-    }
-    Scale {
-        schema: SCALE_SCHEMA,
-        headstart: session.experiment.headstart.clone(),
-        workload,
-        parameter,
-        unit: plan.unit,
-        quantile,
-        fit,
-        points,
-        notes: session.notes.iter().chain(&plan.notes).cloned().collect(),
-    }
-}
-
-fn times(session: &Session) -> (Vec<Point>, Option<Quantile>) {
-    let times = stats::times(&session.experiment, &session.samples);
-    let series: Vec<(u64, Vec<f64>)> = session.plan.chosen.iter().copied().zip(times).collect();
-    let (points, quantile) = stats::growth::points(&series, session.experiment.schedule.seed);
-    (points, Some(quantile))
-}
-
-fn counts(session: &Session) -> Vec<Point> {
-    session.plan.counts.iter().map(|&(n, count)| Point::counted(n, count)).collect()
 }

@@ -1,18 +1,14 @@
 //! What changes its size, from the command line.
 
-use super::workloads;
-use crate::args::one_command;
+use crate::args::no_option;
 use crate::exit::Usage;
 use anyhow::Result;
-use lab::sweep::{Subject, parse_sizes};
+use lab::sweep::{OLD_SIZE_MARK, SIZE_MARK, SweepSubject, parse_sizes, workloads};
+use model::Format;
 use model::growth::Unit;
-use model::{Command, Format};
 use stats::growth::LEAST_SIZES;
+use std::ffi::OsStr;
 
-/// What stands for the size in a command.
-const PLACE: &str = "@N@";
-/// What stood for it before, which clap's help cannot print.
-const OLD_PLACE: &str = "{n}";
 /// A list of sizes, ascending, each once.
 #[derive(Clone, Debug)]
 pub struct Sizes(Vec<u64>);
@@ -84,7 +80,7 @@ fn usage<T>(text: String) -> Result<T> {
 
 impl SubjectArgs {
     /// The subject and its sizes, checked as far as can be without making any.
-    pub fn subject(&self) -> Result<(Subject, Vec<u64>)> {
+    pub fn subject(&self) -> Result<(SweepSubject, Vec<u64>)> {
         let (subject, mut sizes) = if !self.command.is_empty() {
             self.of_command()?
         } else if !self.programs.is_empty() {
@@ -98,7 +94,7 @@ impl SubjectArgs {
                     .to_owned(),
             );
         };
-        let ready = matches!(subject, Subject::Programs(_));
+        let ready = matches!(subject, SweepSubject::Programs(_));
         if self.no_zero {
             sizes.retain(|n| *n > 0);
         } else if !ready && !sizes.contains(&0) {
@@ -122,23 +118,24 @@ impl SubjectArgs {
         }
     }
 
-    fn of_command(&self) -> Result<(Subject, Vec<u64>)> {
+    fn of_command(&self) -> Result<(SweepSubject, Vec<u64>)> {
         self.no_parameters()?;
         let line = self.command.join(" ");
-        let has = |word: &String| word.contains(PLACE) || word.contains(OLD_PLACE);
+        let has = |word: &String| word.contains(SIZE_MARK) || word.contains(OLD_SIZE_MARK);
         if !self.command.iter().any(has) {
             return usage(format!(
-                "the command has no {PLACE} in it, so it is the same at every size: {line}; write \
-                 {PLACE} where the size goes, such as: -- ./prog --size {PLACE}"
+                "the command has no {SIZE_MARK} in it, so it is the same at every size: {line}; write \
+                 {SIZE_MARK} where the size goes, such as: -- ./prog --size {SIZE_MARK}"
             ));
         }
         let Some(Sizes(sizes)) = &self.n else {
             return usage(format!("give the sizes, such as: --n 0,10,100,1000 -- {line}"));
         };
-        Ok((Subject::Command(self.command.clone()), sizes.clone()))
+        no_option(OsStr::new(&self.command[0]))?;
+        Ok((SweepSubject::Command(self.command.clone()), sizes.clone()))
     }
 
-    fn of_programs(&self) -> Result<(Subject, Vec<u64>)> {
+    fn of_programs(&self) -> Result<(SweepSubject, Vec<u64>)> {
         self.no_parameters()?;
         let mut programs: Vec<(u64, String)> = Vec::new();
         for text in &self.programs {
@@ -152,14 +149,15 @@ impl SubjectArgs {
             if let Some((_, other)) = programs.iter().find(|(size, _)| *size == n) {
                 return usage(format!("two programs have the size {n}: {other} and {line}"));
             }
+            no_option(OsStr::new(&line))?;
             programs.push((n, line));
         }
         programs.sort();
         let sizes = programs.iter().map(|(n, _)| *n).collect();
-        Ok((Subject::Programs(programs), sizes))
+        Ok((SweepSubject::Programs(programs), sizes))
     }
 
-    fn of_workload(&self) -> Result<(Subject, Vec<u64>)> {
+    fn of_workload(&self) -> Result<(SweepSubject, Vec<u64>)> {
         let kind = self.workload.join(" ");
         let Some(parameters) = workloads::parameters(&kind) else {
             let known = workloads::kinds().join(", ");
@@ -195,7 +193,7 @@ impl SubjectArgs {
         largest.push((varied.to_owned(), sizes.last().copied().unwrap_or(0)));
         let format = Format::Elf;
         workloads::files(&kind, format, &largest)?;
-        Ok((Subject::Workload { kind, varied: varied.to_owned(), fixed, format }, sizes))
+        Ok((SweepSubject::Workload { kind, varied: varied.to_owned(), fixed, format }, sizes))
     }
 
     fn given(&self) -> Vec<(&'static str, &Vec<u64>)> {
@@ -211,45 +209,6 @@ impl SubjectArgs {
     }
 }
 
-/// What the variant of a size is named in the run.
-pub fn variant_name(n: u64) -> String {
-    format!("n = {n}")
-}
-
 fn list(sizes: &[u64]) -> String {
     sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// The command of a subject that needs nothing generated; `None` for a workload.
-pub fn command(subject: &Subject, n: u64) -> Option<Result<Command>> {
-    match subject {
-        Subject::Command(words) => {
-            let size = n.to_string();
-            let put = |word: &String| word.replace(PLACE, &size).replace(OLD_PLACE, &size);
-            Some(one_command(&words.iter().map(put).collect::<Vec<_>>()))
-        }
-        Subject::Programs(programs) => {
-            let (_, line) = programs.iter().find(|(size, _)| *size == n)?;
-            Some(one_command(std::slice::from_ref(line)))
-        }
-        Subject::Workload { .. } => None,
-    }
-}
-
-/// What is launched, and what n is, in words.
-pub fn words(subject: &Subject) -> (String, String) {
-    match subject {
-        Subject::Command(words) => {
-            let quoted = shlex::try_join(words.iter().map(String::as_str));
-            (quoted.unwrap_or_else(|_| words.join(" ")), "n".to_owned())
-        }
-        Subject::Programs(_) => ("programs".to_owned(), "n".to_owned()),
-        Subject::Workload { kind, varied, fixed, format: _ } => {
-            let fixed = fixed.iter().map(|(name, n)| format!(" --{name} {n}"));
-            (
-                format!("{kind}{}", fixed.collect::<String>()),
-                workloads::noun(kind, varied).to_owned(),
-            )
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! The generated workloads that a sweep can grow.
 
-use crate::exit::Usage;
-use anyhow::Result;
+use crate::LabError;
 use model::Format;
 use workload::{Dawson, Files, Kind, PeOptions, Pietrek, Shape, Workload};
 
@@ -69,18 +68,19 @@ pub fn noun<'a>(kind: &str, parameter: &'a str) -> &'a str {
 ///
 /// # Errors
 /// The format has no room for it.
-pub fn files(kind: &str, format: Format, parameters: &[(String, u64)]) -> Result<Files> {
+pub fn files(kind: &str, format: Format, parameters: &[(String, u64)]) -> Result<Files, LabError> {
     let mut values = Vec::new();
     for (name, value) in parameters {
-        let value = u32::try_from(*value)
-            .map_err(|_| Usage(format!("{name} = {value} is too large for any file format")))?;
+        let value = u32::try_from(*value).map_err(|_| {
+            unsuitable(format!("{name} = {value} is too large for any file format"))
+        })?;
         values.push((name.as_str(), value));
     }
     Ok(workload::generate(&workload(kind, format, &values)?)?)
 }
 
 /// The workload; parameters that are not given are as published.
-fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Workload> {
+fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Workload, LabError> {
     let value = |wanted: &str, default: u32| {
         values.iter().find(|(name, _)| *name == wanted).map_or(default, |(_, value)| *value)
     };
@@ -115,10 +115,14 @@ fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Worklo
         }
         other => match shape(other) {
             Some(_) if format != workload::Format::Elf => {
-                return Err(Usage(format!("{other} can be generated as ELF images only")).into());
+                return Err(unsuitable(format!("{other} can be generated as ELF images only")));
             }
             Some(kind) => Workload::Shape(Shape { kind, n: value("n", 0) }),
-            None => return Err(Usage(format!("there is no workload '{other}'")).into()),
+            None => return Err(unsuitable(format!("there is no workload '{other}'"))),
         },
     })
+}
+
+fn unsuitable(why: String) -> LabError {
+    LabError::Unsuitable(why)
 }

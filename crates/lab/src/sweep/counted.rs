@@ -1,10 +1,8 @@
 //! The launches of a sweep whose work is counted.
 
+use super::counts::{Counting, count_all};
 use super::session::Session;
-use crate::progress;
-use anyhow::Result;
-use lab::sweep::{Counting, count_all};
-use lab::{LabError, Stop};
+use crate::{Event, LabError, Stop};
 use model::growth::Unit;
 use model::{Command, Ending, Reading};
 use os::LaunchError;
@@ -13,16 +11,19 @@ use os::count::{self, CountError};
 use std::time::Duration;
 
 /// Counts all sizes that have no count yet.
-pub fn run(session: &mut Session, unit: Unit) -> Result<Stop> {
-    let line = progress::Line::new();
+pub fn run(
+    session: &mut Session,
+    unit: Unit,
+    observer: &mut dyn FnMut(Event),
+) -> Result<Stop, LabError> {
     let (sizes, budget_s) = (session.plan.sizes.clone(), session.plan.budget_s);
     let mut counts = std::mem::take(&mut session.plan.counts);
     session.plan.notes.clear();
-    let mut counter = Counter { session, unit, line: &line };
+    let mut counter = Counter { session, unit, observer };
     let counted = count_all(&sizes, budget_s, &mut counts, &mut counter);
     session.plan.counts = counts;
-    let (stop, note) = counted?;
-    session.plan.notes.extend(note);
+    let (stop, left_out) = counted?;
+    session.note_left_out(left_out);
     session.keep()?;
     Ok(stop)
 }
@@ -30,21 +31,20 @@ pub fn run(session: &mut Session, unit: Unit) -> Result<Stop> {
 struct Counter<'a> {
     session: &'a mut Session,
     unit: Unit,
-    line: &'a progress::Line,
+    observer: &'a mut dyn FnMut(Event),
 }
 
-impl Counting<anyhow::Error> for Counter<'_> {
-    fn make(&mut self, n: u64) -> Result<Command> {
-        let done = self.session.plan.counts.len() as f64;
-        let share = done / self.session.plan.sizes.len().max(1) as f64;
-        self.line.show(share, format!("counting n = {n}"));
+impl Counting<LabError> for Counter<'_> {
+    fn make(&mut self, n: u64) -> Result<Command, LabError> {
+        let (done, of) = (self.session.plan.counts.len(), self.session.plan.sizes.len());
+        (self.observer)(Event::Counting { size: n, done, of });
         self.session.make(n)
     }
 
-    fn count(&mut self, command: &Command, limit: Duration) -> Result<Option<u64>> {
-        let request = &self.session.experiment.options;
-        let timeout = Duration::try_from_secs_f64(request.timeout_s).unwrap_or(Duration::MAX);
-        let options = Options { timeout: timeout.min(limit), cpu: request.cpu, to_entry: false };
+    fn count(&mut self, command: &Command, limit: Duration) -> Result<Option<u64>, LabError> {
+        let launching = &self.session.experiment.options;
+        let timeout = Duration::try_from_secs_f64(launching.timeout_s).unwrap_or(Duration::MAX);
+        let options = Options { timeout: timeout.min(limit), cpu: launching.cpu, to_entry: false };
         let counted = match self.unit {
             Unit::Instructions => count::instructions(command, &options),
             Unit::Syscalls => count::syscalls(command, &options),
@@ -63,24 +63,26 @@ impl Counting<anyhow::Error> for Counter<'_> {
         match counted.ending {
             Ending::TimedOut if options.timeout < timeout => return Ok(None),
             Ending::TimedOut => {
-                let (command, timeout_s) = (command.line(), request.timeout_s);
-                return Err(LabError::TimedOut { command, timeout_s }.into());
+                let (command, timeout_s) = (command.line(), launching.timeout_s);
+                return Err(LabError::TimedOut { command, timeout_s });
             }
             Ending::Code(0) => {}
-            ending if request.ignores(ending) => {}
+            ending if launching.ignores(ending) => {}
             ending => {
-                return Err(LabError::NotCounted { command: command.line(), ending }.into());
+                return Err(LabError::NotCounted { command: command.line(), ending });
             }
         }
         match counted.count {
             Reading::Value(count) => Ok(Some(count)),
-            Reading::Unavailable { reason, remedy } => anyhow::bail!("{reason}; {remedy}"),
+            Reading::Unavailable { reason, remedy } => {
+                Err(LabError::Unusable(format!("{reason}; {remedy}")))
+            }
         }
     }
 
-    fn keep(&mut self, counts: &[(u64, u64)]) -> Result<()> {
+    fn keep(&mut self, counts: &[(u64, u64)]) -> Result<(), LabError> {
         self.session.plan.counts = counts.to_vec();
-        Ok(self.session.keep()?)
+        self.session.keep()
     }
 
     fn elapsed_s(&self) -> f64 {

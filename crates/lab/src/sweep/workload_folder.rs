@@ -1,16 +1,15 @@
 //! Where generated workloads live.
 
-use super::{subject, workloads};
-use anyhow::{Context, Result};
-use lab::Runner;
-use lab::sweep::Subject;
+use super::{SweepSubject, workloads};
+use crate::{LabError, Runner};
 use model::Command;
+use std::io;
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "workloads";
 
 /// A folder with one folder for each size.
-pub struct Place {
+pub struct WorkloadFolder {
     folder: PathBuf,
     /// Goes away with this value.
     temporary: Option<tempfile::TempDir>,
@@ -18,28 +17,35 @@ pub struct Place {
     passing: bool,
 }
 
-impl Place {
+impl WorkloadFolder {
     /// In the run folder, or in a temporary one where there is none.
-    pub fn new(run: Option<&Path>, passing: bool) -> Result<Place> {
+    pub fn new(run: Option<&Path>, passing: bool) -> Result<WorkloadFolder, LabError> {
         if let Some(run) = run {
-            let run = run.canonicalize().with_context(|| run.display().to_string())?;
-            return Ok(Place { folder: run.join(FOLDER), temporary: None, passing });
+            let run = run.canonicalize().map_err(|error| failed(run, error))?;
+            return Ok(WorkloadFolder { folder: run.join(FOLDER), temporary: None, passing });
         }
         let temporary = tempfile::Builder::new()
             .prefix("headstart-scale-")
             .tempdir()
-            .context("a temporary folder for the workloads; choose another place with TMPDIR")?;
-        let folder = temporary.path().canonicalize()?.join(FOLDER);
-        Ok(Place { folder, temporary: Some(temporary), passing })
+            .map_err(LabError::NoTemporaryFolder)?;
+        let folder = temporary.path();
+        let folder = folder.canonicalize().map_err(|error| failed(folder, error))?.join(FOLDER);
+        Ok(WorkloadFolder { folder, temporary: Some(temporary), passing })
     }
 
     /// The command of `subject` at size `n`; a workload is generated where it is not there yet.
-    pub fn make(&self, subject: &Subject, n: u64, runner: &Runner) -> Result<Command> {
-        if let Some(command) = subject::command(subject, n) {
-            return command;
+    pub fn make(
+        &self,
+        subject: &SweepSubject,
+        n: u64,
+        runner: &Runner,
+    ) -> Result<Command, LabError> {
+        if let Some(command) = subject.command(n) {
+            return Ok(command?);
         }
-        let Subject::Workload { kind, varied, fixed, format } = subject else {
-            anyhow::bail!("sweep.json has no program for n = {n}; start a new sweep");
+        let SweepSubject::Workload { kind, varied, fixed, format } = subject else {
+            let text = format!("sweep.json has no program for n = {n}; start a new sweep");
+            return Err(LabError::Unusable(text));
         };
         let mut parameters = fixed.clone();
         parameters.push((varied.clone(), n));
@@ -51,20 +57,21 @@ impl Place {
             self.remove_incomplete(&folder)?;
             files.write_to(&folder)?;
         }
-        Ok(runner.command(&program)?)
+        runner.command(&program)
     }
 
     /// Removes a workload that was not written to its end: only inside the run's own folder, of
     /// which no part below the run may be a symbolic link.
-    fn remove_incomplete(&self, folder: &Path) -> Result<()> {
-        let name = || folder.display().to_string();
+    fn remove_incomplete(&self, folder: &Path) -> Result<(), LabError> {
         if folder.symlink_metadata().is_err() {
             return Ok(());
         }
-        if folder.canonicalize().with_context(name)? != *folder {
-            anyhow::bail!("{} is a symbolic link; remove it, then resume the sweep", name());
+        if folder.canonicalize().map_err(|error| failed(folder, error))? != *folder {
+            let folder = folder.display();
+            let text = format!("{folder} is a symbolic link; remove it, then resume the sweep");
+            return Err(LabError::Unusable(text));
         }
-        std::fs::remove_dir_all(folder).with_context(name)
+        std::fs::remove_dir_all(folder).map_err(|error| failed(folder, error))
     }
 
     /// Removes what is not to be kept, once the sweep is over.
@@ -79,4 +86,8 @@ impl Place {
     pub fn discard(&self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+fn failed(path: &Path, source: io::Error) -> LabError {
+    LabError::Workloads { path: path.to_owned(), source }
 }
