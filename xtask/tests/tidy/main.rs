@@ -56,19 +56,45 @@ fn every_package_takes_the_lints_of_the_workspace() {
 }
 
 #[test]
-fn what_belongs_in_one_crate_stays_there() {
-    for rule in places::RULES {
-        judge(rule.name, places::elsewhere(rule, tree()), rule.mend);
-    }
+fn object_is_named_in_image_only() {
+    stays(&places::OBJECT);
 }
 
 #[test]
-fn files_and_functions_are_short() {
+fn unsafe_is_where_it_is_stated() {
+    stays(&places::UNSAFE);
+}
+
+#[test]
+fn processes_are_started_in_os_and_tests() {
+    stays(&places::PROCESSES);
+}
+
+#[test]
+fn libraries_print_nothing() {
+    stays(&places::PRINTING);
+}
+
+#[test]
+fn operating_systems_are_told_apart_in_os() {
+    stays(&places::OPERATING_SYSTEM);
+}
+
+fn stays(rule: &places::Rule) {
+    judge(rule.name, places::elsewhere(rule, tree()), rule.mend);
+}
+
+#[test]
+fn files_are_short() {
     judge(
         "file-length",
         sizes::long_files(tree()),
         "Divide the file where a second idea begins; tests may have a file of their own.",
     );
+}
+
+#[test]
+fn functions_are_short() {
     judge(
         "function-length",
         sizes::long_functions(tree()),

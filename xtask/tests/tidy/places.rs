@@ -15,45 +15,47 @@ pub struct Rule {
     pub mend: &'static str,
 }
 
-pub const RULES: &[Rule] = &[
-    Rule {
-        name: "object",
-        patterns: &["object::"],
-        allowed: &["crates/image/"],
-        in_tests: false,
-        mend: "Let `image` give what is needed: formats are read and written there only.",
-    },
-    Rule {
-        name: "unsafe",
-        patterns: &["unsafe "],
-        // The system calls; the one mmap of files; code that runs before any program.
-        allowed: &["crates/os/", "crates/files/src/mapped.rs", "crates/startup/"],
-        in_tests: false,
-        mend: "Use rustix or std, or move the system call to `os`.",
-    },
-    Rule {
-        name: "processes",
-        patterns: &["process::Command", "process::{Command", "std::process::Stdio"],
-        // A build script asks the linker for what it can do.
-        allowed: &["crates/os/", "crates/headstart/build.rs", "benchmarks/", "xtask/"],
-        in_tests: true,
-        mend: "Programs are started by `os::launcher` and by tests.",
-    },
-    Rule {
-        name: "printing",
-        patterns: &["print!(", "println!(", "dbg!(", "stdout().lock(", "stderr().lock("],
-        allowed: &["crates/headstart/", "crates/stats/examples/", "benchmarks/", "xtask/"],
-        in_tests: true,
-        mend: "Return the text, or tell the caller by an event: only the command prints.",
-    },
-    Rule {
-        name: "operating-system",
-        patterns: &["target_os", "cfg(unix)", "cfg(windows)"],
-        allowed: &["crates/os/", "crates/startup/"],
-        in_tests: true,
-        mend: "Put both versions into `os`, in files of the same name.",
-    },
-];
+pub const OBJECT: Rule = Rule {
+    name: "object",
+    patterns: &["object::"],
+    allowed: &["crates/image/"],
+    in_tests: false,
+    mend: "Let `image` give what is needed: formats are read and written there only.",
+};
+
+pub const UNSAFE: Rule = Rule {
+    name: "unsafe",
+    patterns: &["unsafe "],
+    // The system calls; the one mmap of files; code that runs before any program.
+    allowed: &["crates/os/", "crates/files/src/mapped.rs", "crates/startup/"],
+    in_tests: false,
+    mend: "Use rustix or std, or move the system call to `os`.",
+};
+
+pub const PROCESSES: Rule = Rule {
+    name: "processes",
+    patterns: &["process::Command", "process::{Command", "std::process::Stdio"],
+    // A build script asks the linker for what it can do.
+    allowed: &["crates/os/", "crates/headstart/build.rs", "benchmarks/", "xtask/"],
+    in_tests: true,
+    mend: "Programs are started by `os::launcher` and by tests.",
+};
+
+pub const PRINTING: Rule = Rule {
+    name: "printing",
+    patterns: &["print!(", "println!(", "dbg!(", "stdout().lock(", "stderr().lock("],
+    allowed: &["crates/headstart/", "crates/stats/examples/", "benchmarks/", "xtask/"],
+    in_tests: true,
+    mend: "Return the text, or tell the caller by an event: only the command prints.",
+};
+
+pub const OPERATING_SYSTEM: Rule = Rule {
+    name: "operating-system",
+    patterns: &["target_os", "cfg(unix)", "cfg(windows)"],
+    allowed: &["crates/os/", "crates/startup/"],
+    in_tests: true,
+    mend: "Put both versions into `os`, in files of the same name.",
+};
 
 /// Where something is used that belongs elsewhere.
 pub fn elsewhere(rule: &Rule, tree: &Tree) -> Vec<Violation> {
