@@ -31,6 +31,19 @@ impl BuildFolders {
         Ok(BuildFolders { folder, made: 0 })
     }
 
+    /// Refuses a folder in which no variant could start cold.
+    ///
+    /// # Errors
+    /// It is in memory.
+    pub fn refuse_memory(&self) -> Result<(), OptimizeError> {
+        let kind = os::host::file_system(self.path()).unwrap_or_default();
+        if kind != "tmpfs" && kind != "ramfs" {
+            return Ok(());
+        }
+        let folder = self.path().parent().unwrap_or(self.path()).to_owned();
+        Err(OptimizeError::InMemory { folder })
+    }
+
     /// The folder of all.
     pub fn path(&self) -> &Path {
         self.folder.path()

@@ -9,6 +9,23 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptimizeError {
+    /// None of the variants has this name.
+    #[error("there is no variant '{name}'; there are: {known}")]
+    UnknownVariant {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// Variants in memory would stay there however often the cache is emptied.
+    #[error(
+        "{}, where variants are built, is in memory, so that none of them could start cold; name a \
+         folder on a disk in TMPDIR", folder.display()
+    )]
+    InMemory {
+        /// The folder for temporary files.
+        folder: PathBuf,
+    },
     /// The program is read by another program.
     #[error(
         "'{program}' is a script, which starts its interpreter {interpreter} and perhaps other \
@@ -45,6 +62,9 @@ pub enum OptimizeError {
     /// The original fails, is not finished in time, or could not be measured.
     #[error(transparent)]
     Lab(#[from] lab::LabError),
+    /// The original, or what is to be measured beside it, could not be measured.
+    #[error(transparent)]
+    Measure(lab::LabError),
     /// A launch could not be made.
     #[error(transparent)]
     Launch(#[from] os::LaunchError),
@@ -113,7 +133,7 @@ impl OptimizeError {
     pub fn is_interrupt(&self) -> bool {
         match self {
             OptimizeError::Launch(error) => matches!(error, os::LaunchError::Interrupted),
-            OptimizeError::Lab(error) => error.is_interrupt(),
+            OptimizeError::Lab(error) | OptimizeError::Measure(error) => error.is_interrupt(),
             _ => false,
         }
     }

@@ -2,7 +2,7 @@
 //! than that: each plans and builds a changed copy, and none touches an original.
 //!
 //! ```text
-//! Baseline ─► trials: build each in BuildFolders, verify ─► measure (lab) ─► choose ─► keep
+//! optimize: Baseline ─► trials: build each in BuildFolders, verify ─► measure (lab) ─► choose ─► keep
 //! ```
 
 mod baseline;
@@ -11,10 +11,13 @@ pub mod choose;
 mod error;
 pub mod keep;
 mod launches;
+mod measure;
 mod not_built;
 mod optimization;
 mod optimizations;
+mod optimize;
 pub mod registry;
+mod report;
 pub mod trials;
 pub mod verify;
 
@@ -25,5 +28,6 @@ pub use keep::ResultFolder;
 pub use launches::{Launches, Observed, StreamOutput};
 pub use not_built::NotBuilt;
 pub use optimization::{BindingProof, Built, MadeOf, Optimization, Program};
+pub use optimize::{Launchers, OptimizeEvent, OptimizeRequest, optimize};
 pub use trials::{Trial, TrialOutcome};
 pub use verify::Verifier;

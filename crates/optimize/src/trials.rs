@@ -3,6 +3,7 @@
 use crate::choose::DEFAULT;
 use crate::verify::{Flaw, Verifier};
 use crate::{Baseline, BuildFolders, Built, NotBuilt, Optimization, OptimizeError};
+use model::VariantId;
 use rewrite::Declined;
 use std::path::Path;
 
@@ -30,9 +31,14 @@ pub enum TrialOutcome {
     NotTried(String),
 }
 
+/// The unmodified program among the variants.
+pub(crate) const BASELINE: VariantId = VariantId(0);
+
 /// A variant and what became of it.
 #[derive(Clone)]
 pub struct Trial {
+    /// Variants are numbered as they are tried, after the unmodified program.
+    pub id: VariantId,
     /// How it is made.
     pub optimization: &'static dyn Optimization,
     /// What became of it.
@@ -75,17 +81,15 @@ impl Selection {
     pub fn of(
         &self,
         all: Vec<&'static dyn Optimization>,
-    ) -> Result<Vec<&'static dyn Optimization>, String> {
+    ) -> Result<Vec<&'static dyn Optimization>, OptimizeError> {
         let known = |name: &&String| {
             *name == DEFAULT || all.iter().any(|optimization| optimization.name() == **name)
         };
         if let Some(unknown) = self.only.iter().chain(&self.skip).find(|name| !known(name)) {
             let names = [DEFAULT].into_iter().chain(all.iter().map(|one| one.name()));
             let names: Vec<&str> = names.collect();
-            return Err(format!(
-                "there is no variant '{unknown}'; there are: {}",
-                names.join(", ")
-            ));
+            let (name, known) = (unknown.clone(), names.join(", "));
+            return Err(OptimizeError::UnknownVariant { name, known });
         }
         let has = |names: &[String], name: &str| names.iter().any(|wanted| wanted == name);
         let wanted = |optimization: &&'static dyn Optimization| {
@@ -119,8 +123,9 @@ pub fn trials(
 ) -> Result<Vec<Trial>, OptimizeError> {
     let mut trials = Vec::new();
     for (at, &optimization) in optimizations.iter().enumerate() {
+        let id = VariantId::at(at + 1);
         if let Some(reason) = choice.forbids(optimization) {
-            trials.push(Trial { optimization, outcome: TrialOutcome::NotTried(reason) });
+            trials.push(Trial { id, optimization, outcome: TrialOutcome::NotTried(reason) });
             continue;
         }
         let mut step = |what| {
@@ -132,7 +137,7 @@ pub fn trials(
             // Whatever is left goes with the whole folder.
             let _ = std::fs::remove_dir_all(&folder);
         }
-        trials.push(Trial { optimization, outcome });
+        trials.push(Trial { id, optimization, outcome });
     }
     Ok(trials)
 }

@@ -1,24 +1,17 @@
 //! `headstart optimize`: make a program start faster, and prove it.
 
-mod figures;
-mod measured;
 #[cfg(test)]
 mod tests;
 
 use crate::args::{CommandArgs, LaunchArgs, ScheduleArgs, one_command};
 use crate::exit::{self, Usage};
-use crate::{output, progress};
+use crate::output;
+use crate::progress::Line;
 use anyhow::Result;
-use measured::{Asked, Measured};
-use model::bundle::Kept;
-use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, VariantState};
-use model::text::text;
+use model::optimization::OptimizationReport;
 use model::{LaunchOptions, Until};
-use optimize::trials::{Selection, trials};
-use optimize::{
-    Baseline, BuildFolders, Launches, Optimization, ResultFolder, Terms, Trial, Verifier,
-};
-use os::launcher::Launcher;
+use optimize::trials::Selection;
+use optimize::{Launchers, Optimization, OptimizeEvent, OptimizeRequest, Terms};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,31 +63,10 @@ enum Allow {
     NoAslr,
 }
 
-/// Optimises and prints.
+/// Optimizes and prints.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    run_with(arguments, all())
-}
-
-/// Every optimization there is, in the order of the table.
-fn all() -> Vec<&'static dyn Optimization> {
-    optimize::registry::all()
-}
-
-/// Launchers, each forked before anything large is in memory.
-struct Launchers {
-    verifying: Launcher,
-    warm: Launcher,
-    cold: Option<Launcher>,
-}
-
-fn run_with(arguments: &Arguments, all: Vec<&'static dyn Optimization>) -> Result<ExitCode> {
     os::interrupt::install();
-    let launchers = Launchers {
-        verifying: Launcher::start()?,
-        warm: Launcher::start()?,
-        cold: arguments.cold.then(Launcher::start).transpose()?,
-    };
-    match optimized(arguments, all, launchers) {
+    match optimized(arguments, optimize::registry::all()) {
         Ok(found) => {
             let text = if arguments.json {
                 report::export::json(&found)?
@@ -115,128 +87,41 @@ fn run_with(arguments: &Arguments, all: Vec<&'static dyn Optimization>) -> Resul
 fn optimized(
     arguments: &Arguments,
     all: Vec<&'static dyn Optimization>,
-    launchers: Launchers,
 ) -> Result<OptimizationReport> {
-    let command = arguments.launched.command()?;
-    let choice = arguments.choice()?;
-    let optimizations = choice.of(all).map_err(Usage)?;
-    let options = arguments.launching.options();
-    let terms = arguments.terms(&options)?;
-    let place = arguments.out.as_deref().map(ResultFolder::claim).transpose()?;
-    let mut folders = BuildFolders::new()?;
-    if arguments.cold {
-        refuse_memory(&folders)?;
-    }
-    let mut launches = Launches::new(launchers.verifying, terms.cpu)?;
-    let baseline = Baseline::new(command, &terms, &mut launches)?;
-    let mut verifier = Verifier::new(&baseline, &terms, &mut launches);
-    let line = progress::Line::new();
-    let wanted = (&choice, optimizations.as_slice());
-    let mut found = trials(&baseline, &mut verifier, &mut folders, wanted, &mut |step| {
-        let share = step.at as f64 / step.of as f64;
-        line.show(share, format!("{} {}", step.what, step.name));
-    })?;
-    line.clear();
-    let asked = Asked { schedule: &arguments.schedule, options: &options };
-    let (warm, cold) = (launchers.warm, launchers.cold);
-    let measured = measured::measure(asked, &baseline, &mut found, (warm, cold))?;
-    let mut optimization = optimization(&baseline, &found, &measured, verifier.notes());
-    if let Some(place) = place {
-        leave(place, &baseline, &mut verifier, &found, &mut optimization)?;
-    }
-    Ok(optimization)
-}
-
-/// Variants in memory would stay there however often the cache is emptied.
-fn refuse_memory(folders: &BuildFolders) -> Result<()> {
-    let kind = os::host::file_system(folders.path()).unwrap_or_default();
-    if kind != "tmpfs" && kind != "ramfs" {
-        return Ok(());
-    }
-    let folder = folders.path().parent().unwrap_or(folders.path()).display();
-    Err(Usage(format!(
-        "{folder}, where variants are built, is in memory, so that none of them could start cold; \
-         name a folder on a disk in TMPDIR"
-    ))
-    .into())
-}
-
-fn optimization(
-    baseline: &Baseline,
-    trials: &[Trial],
-    measured: &Measured,
-    notes: Vec<String>,
-) -> OptimizationReport {
-    let keeps = |name: &str| {
-        let trial = trials.iter().find(|trial| trial.name() == name);
-        trial.is_none_or(|trial| trial.optimization.keeps_aslr())
-    };
-    let verified =
-        |name: &str| trials.iter().any(|trial| trial.name() == name && trial.verified().is_some());
-    let effects = measured.warm.effects.iter();
-    let effects: Vec<_> = effects.filter(|effect| verified(&effect.variant)).cloned().collect();
-    let best = optimize::choose::best(&effects, &keeps).to_owned();
-    let mut all = notes;
-    all.extend(measured.notes());
-    OptimizationReport {
-        schema: OPTIMIZATION_SCHEMA,
-        headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        command: baseline.command.line(),
-        program: text(&baseline.program.path),
-        confidence: measured.warm.rules.confidence,
-        variants: figures::variants(baseline, trials, measured),
-        best,
-        out: None,
-        notes: all,
-    }
-}
-
-/// Leaves the best in its folder: built and verified once more, where it is to stay.
-fn leave(
-    mut place: ResultFolder,
-    baseline: &Baseline,
-    verifier: &mut Verifier<'_>,
-    trials: &[Trial],
-    found: &mut OptimizationReport,
-) -> Result<()> {
-    let best = trials.iter().find(|trial| trial.name() == found.best);
-    let built = match best {
-        Some(trial) => {
-            let line = progress::Line::new();
-            let mut step = |what: &'static str| line.show(1.0, format!("{what} {}", trial.name()));
-            Some(place.build(baseline, verifier, trial.optimization, &mut step)?)
+    let launchers = Launchers::start(arguments.cold)?;
+    let request = arguments.request()?;
+    let mut line = Line::new();
+    let mut observe = |event| match event {
+        OptimizeEvent::Begins => {
+            line.clear();
+            line = Line::new();
         }
-        None => {
-            place.start_original(baseline);
-            None
+        OptimizeEvent::Trial(step) => {
+            line.show(step.at as f64 / step.of as f64, format!("{} {}", step.what, step.name));
         }
+        OptimizeEvent::Launches(event) => line.observe(event),
     };
-    let folder = place.folder().to_owned();
-    let starts = built.as_ref().and_then(|built| built.run.canonicalize().ok());
-    let starts = starts.unwrap_or_else(|| baseline.program.path.clone());
-    let figures = found.variants.iter();
-    let figures = figures.filter(|v| v.state == VariantState::Baseline || v.name == found.best);
-    let replaced = built.as_ref().map_or(&[][..], |built| built.replaced.as_slice());
-    let manifest = Manifest {
-        schema: OPTIMIZATION_SCHEMA,
-        headstart: found.headstart.clone(),
-        variant: found.best.clone(),
-        starts: text(&starts),
-        command: found.command.clone(),
-        original: optimize::keep::original(baseline),
-        figures: figures.cloned().collect(),
-        replaced: replaced.iter().map(text).collect(),
-        notes: built.map(|built| built.notes).unwrap_or_default(),
-        undo: format!("remove this folder ({}); the original is unchanged", folder.display()),
-        kept: Kept::default(),
-    };
-    place.keep(&manifest)?;
-    found.out = Some(text(&folder));
-    Ok(())
+    Ok(optimize::optimize(request, all, launchers, &mut observe)?)
 }
 
 impl Arguments {
-    fn choice(&self) -> Result<Selection> {
+    fn request(&self) -> Result<OptimizeRequest> {
+        let command = self.launched.command()?;
+        let selection = self.selection()?;
+        let options = self.launching.options();
+        let terms = self.terms(&options)?;
+        Ok(OptimizeRequest {
+            command,
+            selection,
+            terms,
+            warm: self.schedule.schedule(false),
+            cold: self.cold.then(|| self.schedule.schedule(true)),
+            options,
+            out: self.out.clone(),
+        })
+    }
+
+    fn selection(&self) -> Result<Selection> {
         if self.launching.until != Until::Exit {
             let text = "what a variant writes and how it ends is compared at its end: optimize \
                         takes --until exit alone; give the program arguments with which it ends";

@@ -126,7 +126,8 @@ impl Known for OptimizeError {
     fn code(&self) -> u8 {
         match self {
             OptimizeError::Graph(error) => error.code(),
-            OptimizeError::Lab(error) => error.code(),
+            OptimizeError::Lab(error) | OptimizeError::Measure(error) => error.code(),
+            OptimizeError::UnknownVariant { .. } | OptimizeError::InMemory { .. } => USAGE,
             OptimizeError::Launch(error) => error.code(),
             OptimizeError::Script { .. }
             | OptimizeError::Privileged { .. }
@@ -141,13 +142,17 @@ impl Known for OptimizeError {
 
     fn words(&self) -> String {
         match self {
-            OptimizeError::Lab(error @ LabError::TimedOut { .. }) => error.words(),
+            OptimizeError::Lab(error @ LabError::TimedOut { .. })
+            | OptimizeError::Measure(error) => error.words(),
             _ => self.to_string(),
         }
     }
 
     fn explains_causes(&self) -> bool {
-        true
+        match self {
+            OptimizeError::Measure(error) => error.explains_causes(),
+            _ => true,
+        }
     }
 }
 

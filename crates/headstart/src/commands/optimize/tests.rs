@@ -3,8 +3,8 @@
 
 use super::*;
 use clap::Parser;
-use model::optimization::VariantReport;
-use optimize::{BindingProof, Built, Program};
+use model::optimization::{Manifest, VariantReport, VariantState};
+use optimize::{BindingProof, Built, OptimizeError, Program};
 use rewrite::Declined;
 use std::fs;
 use std::path::Path;
@@ -84,12 +84,7 @@ impl Bench {
         let program = self.path("program");
         let words = [&["optimize"], options, &["--", &program]].concat();
         let arguments = Line::parse_from(words).arguments;
-        let launchers = Launchers {
-            verifying: Launcher::start()?,
-            warm: Launcher::start()?,
-            cold: arguments.cold.then(Launcher::start).transpose()?,
-        };
-        optimized(&arguments, all.to_vec(), launchers)
+        optimized(&arguments, all.to_vec())
     }
 }
 
@@ -149,7 +144,8 @@ fn weaknesses_are_asked_for_and_names_chosen() {
     let found = bench.optimized(&["--runs", "3", "--only", "default"], &all).unwrap();
     assert_eq!(found.variants.len(), 1);
     let error = bench.optimized(&["--only", "hafl"], &all).unwrap_err();
-    assert!(error.is::<Usage>() && error.to_string().contains("half, fast, more"), "{error}");
+    assert!(matches!(error.downcast_ref(), Some(OptimizeError::UnknownVariant { .. })));
+    assert!(error.to_string().contains("half, fast, more"), "{error}");
 }
 
 /// Works eight times, which is often enough to be verified, and never again.

@@ -1,0 +1,182 @@
+//! The whole way of one program: its variants are built, verified and measured, and the best kept.
+
+use crate::choose::{DEFAULT, VerifiedVariant, best};
+use crate::measure::{Measurement, measure};
+use crate::trials::{BASELINE, Selection, TrialStep, trials};
+use crate::{
+    Baseline, BuildFolders, Launches, Optimization, OptimizeError, ResultFolder, Terms, Trial,
+    Verifier, keep, report,
+};
+use lab::Event;
+use model::bundle::Kept;
+use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, VariantState};
+use model::text::text;
+use model::{CacheState, Command, LaunchOptions, Schedule, VariantId};
+use os::launcher::Launcher;
+use std::path::PathBuf;
+
+/// What to optimize.
+pub struct OptimizeRequest {
+    /// The program, with arguments with which it ends by itself.
+    pub command: Command,
+    /// Which optimizations are tried.
+    pub selection: Selection,
+    /// How variants are verified.
+    pub terms: Terms,
+    /// How often to launch warm.
+    pub warm: Schedule,
+    /// How often to launch cold, where that is to be measured too.
+    pub cold: Option<Schedule>,
+    /// How measured launches are made.
+    pub options: LaunchOptions,
+    /// A new folder that the best variant is kept in.
+    pub out: Option<PathBuf>,
+}
+
+/// What happens meanwhile, for whoever shows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OptimizeEvent {
+    /// A stage of the work begins.
+    Begins,
+    /// A variant is being built or verified.
+    Trial(TrialStep),
+    /// Launches are measured.
+    Launches(Event),
+}
+
+/// Launchers, each forked before anything large is in memory.
+pub struct Launchers {
+    verifying: Launcher,
+    warm: Launcher,
+    cold: Option<Launcher>,
+}
+
+impl Launchers {
+    /// Starts them, one for cold launches only where these are made.
+    ///
+    /// # Errors
+    /// The system has no room for another process.
+    pub fn start(cold: bool) -> Result<Launchers, OptimizeError> {
+        Ok(Launchers {
+            verifying: Launcher::start()?,
+            warm: Launcher::start()?,
+            cold: cold.then(Launcher::start).transpose()?,
+        })
+    }
+}
+
+/// Tries those of `all` optimizations that are selected, and keeps the best.
+///
+/// # Errors
+/// The program cannot be optimized, nothing can be written or launched, or the user wants to stop.
+pub fn optimize(
+    request: OptimizeRequest,
+    all: Vec<&'static dyn Optimization>,
+    launchers: Launchers,
+    observer: &mut dyn FnMut(OptimizeEvent),
+) -> Result<OptimizationReport, OptimizeError> {
+    let optimizations = request.selection.of(all)?;
+    let folder = request.out.as_deref().map(ResultFolder::claim).transpose()?;
+    let mut folders = BuildFolders::new()?;
+    if request.cold.is_some() {
+        folders.refuse_memory()?;
+    }
+    let mut launches = Launches::new(launchers.verifying, request.terms.cpu)?;
+    let baseline = Baseline::new(request.command.clone(), &request.terms, &mut launches)?;
+    let mut verifier = Verifier::new(&baseline, &request.terms, &mut launches);
+    let wanted = (&request.selection, optimizations.as_slice());
+    observer(OptimizeEvent::Begins);
+    let mut step = |step| observer(OptimizeEvent::Trial(step));
+    let mut tried = trials(&baseline, &mut verifier, &mut folders, wanted, &mut step)?;
+    let warm = (&request.warm, CacheState::Warm);
+    let warm = measure(&request, warm, &baseline, &mut tried, launchers.warm, observer)?;
+    let cold = match (&request.cold, launchers.cold) {
+        (Some(schedule), Some(launcher)) => {
+            let cold = (schedule, CacheState::ColdEvicted);
+            Some(measure(&request, cold, &baseline, &mut tried, launcher, observer)?)
+        }
+        _ => None,
+    };
+    let best = best(&candidates(&tried, &warm)).unwrap_or(BASELINE);
+    let best = tried.iter().find(|trial| trial.id == best);
+    let mut notes = verifier.notes();
+    notes.extend(warm.notes.iter().cloned());
+    let of_cold = cold.iter().flat_map(|cold| &cold.notes);
+    notes.extend(of_cold.map(|note| format!("Cold: {note}")));
+    let mut report = OptimizationReport {
+        schema: OPTIMIZATION_SCHEMA,
+        headstart: env!("CARGO_PKG_VERSION").to_owned(),
+        command: baseline.command.line(),
+        program: text(&baseline.program.path),
+        confidence: warm.confidence,
+        variants: report::variants(&baseline, &tried, &warm, cold.as_ref()),
+        best: best.map_or(DEFAULT, Trial::name).to_owned(),
+        out: None,
+        notes,
+    };
+    if let Some(folder) = folder {
+        observer(OptimizeEvent::Begins);
+        keep_best(folder, &baseline, &mut verifier, best, &mut report, observer)?;
+    }
+    Ok(report)
+}
+
+fn candidates(trials: &[Trial], warm: &Measurement) -> Vec<VerifiedVariant> {
+    let verified = trials.iter().filter(|trial| trial.verified().is_some());
+    let candidate = |trial: &Trial| VerifiedVariant {
+        id: trial.id,
+        figures: warm.figures(trial.id),
+        keeps_aslr: trial.optimization.keeps_aslr(),
+    };
+    verified.map(candidate).collect()
+}
+
+/// Keeps the best in its folder: built and verified once more, where it is to stay.
+fn keep_best(
+    mut folder: ResultFolder,
+    baseline: &Baseline,
+    verifier: &mut Verifier<'_>,
+    best: Option<&Trial>,
+    report: &mut OptimizationReport,
+    observer: &mut dyn FnMut(OptimizeEvent),
+) -> Result<(), OptimizeError> {
+    let built = match best {
+        Some(trial) => {
+            let mut step = |what: &'static str| {
+                let step = TrialStep { at: 1, of: 1, name: trial.name(), what };
+                observer(OptimizeEvent::Trial(step));
+            };
+            Some(folder.build(baseline, verifier, trial.optimization, &mut step)?)
+        }
+        None => {
+            folder.start_original(baseline);
+            None
+        }
+    };
+    let path = folder.folder().to_owned();
+    let starts = built.as_ref().and_then(|built| built.run.canonicalize().ok());
+    let starts = starts.unwrap_or_else(|| baseline.program.path.clone());
+    // The original is the first; the others are in the order of their trials.
+    let best = best.map_or(BASELINE, |trial| trial.id);
+    let figures = report.variants.iter().enumerate();
+    let figures = figures.filter(|(index, variant)| {
+        variant.state == VariantState::Baseline || VariantId::at(*index) == best
+    });
+    let replaced = built.as_ref().map_or(&[][..], |built| built.replaced.as_slice());
+    let manifest = Manifest {
+        schema: OPTIMIZATION_SCHEMA,
+        headstart: report.headstart.clone(),
+        variant: report.best.clone(),
+        starts: text(&starts),
+        command: report.command.clone(),
+        original: keep::original(baseline),
+        figures: figures.map(|(_, variant)| variant.clone()).collect(),
+        replaced: replaced.iter().map(text).collect(),
+        notes: built.map(|built| built.notes).unwrap_or_default(),
+        undo: format!("remove this folder ({}); the original is unchanged", path.display()),
+        kept: Kept::default(),
+    };
+    folder.keep(&manifest)?;
+    report.out = Some(text(&path));
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! From trials and measurements to what is reported of each variant.
+
+use crate::choose::DEFAULT;
+use crate::measure::Measurement;
+use crate::trials::BASELINE;
+use crate::{Baseline, MadeOf, Trial, TrialOutcome};
+use model::optimization::{VariantFigures, VariantReport, VariantState};
+
+/// The original, then the others in the order in which they were tried.
+pub(crate) fn variants(
+    baseline: &Baseline,
+    trials: &[Trial],
+    warm: &Measurement,
+    cold: Option<&Measurement>,
+) -> Vec<VariantReport> {
+    let movable = baseline.graph.modules.first().is_none_or(|program| !program.image.fixed);
+    let original = VariantReport {
+        name: DEFAULT.to_owned(),
+        keeps_aslr: movable,
+        verified: true,
+        state: VariantState::Baseline,
+        reason: None,
+        warm: warm.figures(BASELINE),
+        cold: cold.map(|cold| cold.figures(BASELINE)),
+        checked_at_start: None,
+        notes: Vec::new(),
+    };
+    let tried = trials.iter().map(|trial| variant(trial, warm, cold));
+    [original].into_iter().chain(tried).collect()
+}
+
+fn variant(trial: &Trial, warm: &Measurement, cold: Option<&Measurement>) -> VariantReport {
+    let (state, reason, notes) = match &trial.outcome {
+        TrialOutcome::Verified(built) => (VariantState::Verified, None, built.notes.clone()),
+        TrialOutcome::Failed(reason) => (VariantState::Failed, Some(reason), Vec::new()),
+        TrialOutcome::Declined(reason) => (VariantState::Declined, Some(reason), Vec::new()),
+        TrialOutcome::NotTried(reason) => (VariantState::NotTried, Some(reason), Vec::new()),
+    };
+    let verified = state == VariantState::Verified;
+    VariantReport {
+        name: trial.name().to_owned(),
+        keeps_aslr: trial.optimization.keeps_aslr(),
+        verified,
+        state,
+        reason: reason.cloned(),
+        // One that failed while it was measured has no figures either.
+        warm: if verified { warm.figures(trial.id) } else { VariantFigures::default() },
+        cold: cold.filter(|_| verified).map(|cold| cold.figures(trial.id)),
+        checked_at_start: trial.verified().map(|built| built.made_of == MadeOf::Bundle),
+        notes,
+    }
+}
