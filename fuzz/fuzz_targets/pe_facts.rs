@@ -4,6 +4,7 @@
 
 use image::pe::Pe;
 use libfuzzer_sys::fuzz_target;
+use model::Rva;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(facts) = image::pe::facts_of("fuzz", bytes) else { return };
@@ -17,8 +18,8 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(json.len() < 64 * (bytes.len() + 1024));
     // As those go through it who change it.
     let file = Pe::parse("fuzz", bytes).expect("it has facts");
-    for rva in [0, 0x1000, facts.size_of_image, u32::MAX] {
-        assert!(file.offset(rva).is_none_or(|offset| offset < bytes.len()));
+    for rva in [0, 0x1000, facts.size_of_image, u32::MAX].map(Rva) {
+        assert!(file.offset(rva).is_none_or(|offset| offset.index() < bytes.len()));
         assert!(file.at(rva).is_none_or(|rest| rest.len() <= bytes.len()));
         let _ = file.memory::<64>(rva);
     }

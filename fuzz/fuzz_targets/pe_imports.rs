@@ -5,7 +5,7 @@
 use dlls::elsewhere::Exclusions;
 use dlls::{MemberId, Set, bind, hints, names, ordinal, tables};
 use image::pe::Pe;
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{PeDraft, KeepChecksum};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
@@ -46,7 +46,7 @@ fn repaired(set: &Set<'_>) {
     let Ok(done) = hints::repair(&mut draft) else { return };
     let before = before.expect("it can be repaired");
     assert_eq!(before.wrong, done.repaired + wrong_and_left(&done, before.wrong));
-    let new = Draft::from(draft).finish(KeepChecksum::AsItWas);
+    let new = PeDraft::from(draft).finish(KeepChecksum::AsItWas);
     let file = Pe::parse("x.exe", &new).expect("it could be read before");
     tables::read("x.exe", &file).expect("it could be read before");
 }

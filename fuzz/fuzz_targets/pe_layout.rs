@@ -5,14 +5,15 @@
 use dlls::flags::{self, Change, Flag};
 use dlls::realign::{RealignOptions, realign};
 use dlls::signature;
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
+use model::Rva;
 use image::pe::{PAGE, Pe, SECTOR};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(file) = Pe::parse("fuzz", bytes) else { return };
     flags_change_nothing_else(&file);
-    let mut unsigned = Draft::of(&file);
+    let mut unsigned = PeDraft::of(&file);
     if signature::settle(&mut unsigned, "fuzz", true).is_err() {
         return;
     }
@@ -28,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn laid_out(bytes: &[u8], file_alignment: u32) -> Option<Vec<u8>> {
-    let mut draft = Draft::of(&Pe::parse("fuzz", bytes).ok()?);
+    let mut draft = PeDraft::of(&Pe::parse("fuzz", bytes).ok()?);
     let options = RealignOptions { file_alignment, keep_overlay: true };
     let done = realign(&mut draft, "fuzz", &options).ok()?;
     assert!(file_alignment < PAGE || done.off_page == 0);
@@ -38,17 +39,17 @@ fn laid_out(bytes: &[u8], file_alignment: u32) -> Option<Vec<u8>> {
 
 /// What each section has in memory from the file, without the zeros at its end and without
 /// pointers into the file; by the format alone.
-fn sections_of(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+fn sections_of(bytes: &[u8]) -> Vec<(Rva, Vec<u8>)> {
     let file = Pe::parse("fuzz", bytes).expect("it is PE");
     let mut bytes = bytes.to_vec();
     for field in file.offset_fields() {
-        if let Some(field) = bytes.get_mut(field.at..field.at + 4) {
+        if let Some(field) = bytes.get_mut(field.at.index()..field.at.index() + 4) {
             field.fill(0);
         }
     }
     let sections = file.headers().sections.iter().map(|section| {
-        let start = (section.offset / SECTOR * SECTOR) as usize;
-        let sectors = u64::from(section.offset) + u64::from(section.file_bytes);
+        let start = section.offset.index() / SECTOR as usize * SECTOR as usize;
+        let sectors = section.offset.0 + u64::from(section.file_bytes);
         let end = sectors.next_multiple_of(SECTOR.into()).min(bytes.len() as u64) as usize;
         let memory = u64::from(section.extent()).next_multiple_of(PAGE.into()) as usize;
         let found = match section.is_in_file() {
@@ -65,9 +66,9 @@ fn sections_of(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
 fn flags_change_nothing_else(file: &Pe<'_>) {
     let headers = file.headers();
     let fields = [
-        headers.characteristics_offset()..headers.characteristics_offset() + 2,
-        headers.dll_characteristics_offset()..headers.dll_characteristics_offset() + 2,
-        headers.checksum_offset()..headers.checksum_offset() + 4,
+        headers.characteristics_offset().index()..headers.characteristics_offset().index() + 2,
+        headers.dll_characteristics_offset().index()..headers.dll_characteristics_offset().index() + 2,
+        headers.checksum_offset().index()..headers.checksum_offset().index() + 4,
     ];
     for flag in Flag::ALL.into_iter().filter(|flag| flag.fixed().is_none()) {
         for on in [true, false] {
@@ -76,7 +77,7 @@ fn flags_change_nothing_else(file: &Pe<'_>) {
                 true => Change { set: flags, clear: Vec::new() },
                 false => Change { set: Vec::new(), clear: flags },
             };
-            let mut draft = Draft::of(file);
+            let mut draft = PeDraft::of(file);
             if flags::change(&mut draft, "fuzz", &asked).is_err() {
                 continue;
             }

@@ -4,6 +4,7 @@
 
 use dlls::rebase::{Candidate, Mobility, Policy, RebaseOptions, examine, lay_out, rebase};
 use image::pe::Pe;
+use model::Va;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -18,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     let policy = match choice >> 3 & 3 {
         0 => Policy::Auto,
         1 => Policy::Cygwin,
-        n => Policy::From(u64::from(n) << 29),
+        n => Policy::From(Va(u64::from(n) << 29)),
     };
     let examined = examine("it", &pe, options);
     let candidate = Candidate::of("it".to_owned(), &examined, Mobility::Moves);

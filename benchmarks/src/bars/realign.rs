@@ -7,7 +7,7 @@ use crate::subjects::pe_files;
 use anyhow::Result;
 use dlls::realign::{RealignOptions, realign};
 use dlls::signature;
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, facts_of};
 use model::PeFacts;
 use rayon::prelude::*;
@@ -72,7 +72,7 @@ fn outcome(file: &Path) -> Outcome {
         Ok(image) => image,
         Err(error) => return failed(error.to_string()),
     };
-    let mut draft = Draft::of(&image);
+    let mut draft = PeDraft::of(&image);
     if let Err(no) = signature::settle(&mut draft, "it", true) {
         return Outcome::Refused(no.to_string());
     }
@@ -96,7 +96,7 @@ fn outcome(file: &Path) -> Outcome {
 }
 
 fn laid_out(bytes: &[u8], file_alignment: u32) -> Result<Vec<u8>, String> {
-    let mut draft = Draft::read("it", bytes.to_vec()).map_err(|error| error.to_string())?;
+    let mut draft = PeDraft::read("it", bytes.to_vec()).map_err(|error| error.to_string())?;
     let options = RealignOptions { file_alignment, keep_overlay: false };
     realign(&mut draft, "it", &options).map_err(|no| no.to_string())?;
     Ok(draft.finish(KeepChecksum::AsItWas))
@@ -111,7 +111,7 @@ fn facts(bytes: &[u8]) -> Result<PeFacts, String> {
     facts.checksum.stored = u32::from(right);
     facts.checksum.computed = 0;
     for section in &mut facts.sections {
-        section.offset = 0;
+        section.offset = model::FileOffset(0);
         section.file_bytes = 0;
     }
     Ok(facts)

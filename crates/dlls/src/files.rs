@@ -5,7 +5,7 @@ use crate::names::{is_api_set, key, key_of_file};
 use crate::set::Key;
 use crate::{Refusal, tables};
 use image::ImageError;
-use image::pe::exports::Target;
+use image::pe::exports::ExportTarget;
 use image::pe::{Pe, PeFile};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ fn forwarded_names(file: &Pe<'_>) -> BTreeSet<Vec<u8>> {
     // Texts that overlap may be larger than the file.
     let mut left = file.bytes().len();
     for index in 0..exports.len() as u32 {
-        let Some(Target::Forwarder(text)) = exports.target(index) else { continue };
+        let Some(ExportTarget::Forwarder(text)) = exports.target(index) else { continue };
         let Some(rest) = left.checked_sub(text.len()) else { break };
         left = rest;
         if let Some((dll, _)) = crate::resolve::split_forwarder(text) {

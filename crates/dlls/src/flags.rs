@@ -7,7 +7,7 @@ mod rules;
 
 use crate::Refusal;
 use image::pe::Headers;
-use image::pe::edit::{Draft, OutsideFile};
+use image::pe::edit::{OutsideFile, PeDraft};
 use image::pe::spec;
 
 /// A flag of an image.
@@ -158,7 +158,7 @@ impl Flag {
         }
     }
 
-    fn put(self, draft: &mut Draft, on: bool) -> Result<(), OutsideFile> {
+    fn put(self, draft: &mut PeDraft, on: bool) -> Result<(), OutsideFile> {
         let with = |field: u16, bit: u16| if on { field | bit } else { field & !bit };
         let headers = draft.headers();
         match self.field() {
@@ -199,7 +199,7 @@ pub struct Changed {
 ///
 /// # Errors
 /// The image would not be loaded any more, or not work. It is unchanged then.
-pub fn change(draft: &mut Draft, path: &str, asked: &Change) -> Result<Changed, Refusal> {
+pub fn change(draft: &mut PeDraft, path: &str, asked: &Change) -> Result<Changed, Refusal> {
     let refused = |reason: String| Refusal::new(path, reason);
     let had = |flag: &Flag| flag.is_set(draft.headers());
     let set: Vec<Flag> = asked.set.iter().copied().filter(|flag| !had(flag)).collect();

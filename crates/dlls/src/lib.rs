@@ -23,5 +23,5 @@ pub mod tables;
 pub use error::{Advice, FoundRecord, Refusal, RewriteError};
 pub use files::{OpenFiles, folder_of};
 pub use model::MemberId;
-pub use resolve::{Export, Found, Missing, Resolved, Unresolved};
+pub use resolve::{Export, FoundBy, Missing, Resolved, Unresolved};
 pub use set::{Key, Member, Set};

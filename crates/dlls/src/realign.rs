@@ -11,7 +11,7 @@ mod layout;
 mod proof;
 
 use crate::{Advice, Refusal};
-use image::pe::edit::Draft;
+use image::pe::edit::PeDraft;
 use image::pe::{PAGE, Pe, SECTOR};
 use layout::Layout;
 use model::figures;
@@ -56,7 +56,7 @@ const MAX_ALIGNMENT: u32 = 64 << 10;
 /// The file cannot be laid out like this, or contradicts itself. The draft is half changed then,
 /// and of no use.
 pub fn realign(
-    draft: &mut Draft,
+    draft: &mut PeDraft,
     path: &str,
     options: &RealignOptions,
 ) -> Result<Realigned, Refusal> {
@@ -77,7 +77,7 @@ impl<T: Into<String>> From<T> for Obstacle {
 }
 
 fn realigned(
-    draft: &mut Draft,
+    draft: &mut PeDraft,
     path: &str,
     options: &RealignOptions,
 ) -> Result<Realigned, Obstacle> {
@@ -127,7 +127,7 @@ fn appended(bytes: u64) -> String {
 }
 
 /// Whether an image can have this alignment at all.
-fn possible(draft: &Draft, wanted: u32) -> Result<(), String> {
+fn possible(draft: &PeDraft, wanted: u32) -> Result<(), String> {
     let section_alignment = draft.headers().section_alignment;
     if !wanted.is_power_of_two() || !(SECTOR..=MAX_ALIGNMENT).contains(&wanted) {
         return Err(format!(
@@ -158,10 +158,11 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(draft: &Draft) -> Figures {
+    fn of(draft: &PeDraft) -> Figures {
         let headers = draft.headers();
         let in_file = headers.sections.iter().filter(|section| section.is_in_file());
-        let off_page = in_file.clone().filter(|section| !section.offset.is_multiple_of(PAGE));
+        let off_page =
+            in_file.clone().filter(|section| !section.offset.0.is_multiple_of(PAGE.into()));
         Figures {
             alignment: headers.file_alignment,
             sections: in_file.count() as u32,

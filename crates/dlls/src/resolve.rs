@@ -1,12 +1,13 @@
 //! Which function of which DLL an import gets, found as loaders find it.
 //!
 //! Source: *PE Format*, *Export Ordinal Table* and *Export Address Table* (forwarder RVA). A hint
-//! is tried first, then the names are halved; a forwarder's DLL ends at its last dot.
+//! is tried first, then a binary search; a forwarder's DLL ends at its last dot.
 
 use crate::names::text;
 use crate::{Advice, Member, MemberId, Set};
-use image::pe::exports::{Exports, Target};
-use image::pe::imports::By;
+use image::pe::exports::{ExportTarget, Exports};
+use image::pe::imports::ImportBy;
+use model::Rva;
 use std::collections::HashMap;
 
 /// Forwarders that may follow one another; real ones are two or three.
@@ -93,13 +94,13 @@ impl Unresolved {
 
 /// How an export was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundBy {
     /// By its ordinal.
-    ByOrdinal,
+    Ordinal,
     /// At the position that the hint says.
-    ByHint,
-    /// By halving.
-    ByHalving,
+    Hint,
+    /// By binary search.
+    BinarySearch,
 }
 
 /// An export of a DLL; it may be a forwarder.
@@ -112,7 +113,7 @@ pub struct Export {
     /// Position among the names, where it was asked for by name.
     pub position: Option<usize>,
     /// How it was found.
-    pub found: Found,
+    pub found: FoundBy,
 }
 
 /// Where an import leads in the end.
@@ -123,7 +124,7 @@ pub struct Resolved {
     /// The image that has the function or variable.
     pub dll: MemberId,
     /// Its address there, relative to the base.
-    pub rva: u32,
+    pub rva: Rva,
     /// Images that forwarders led to, in order; the last of them is `dll`.
     pub forwarders: Vec<MemberId>,
 }
@@ -170,7 +171,7 @@ impl<'a> Member<'a> {
         exports.ok_or_else(|| damaged("it exports nothing".to_owned()))
     }
 
-    /// Position of a name that halving does not find: its first in the table, as far as the
+    /// Position of a name that a binary search does not find: its first in the table, as far as the
     /// names together are no larger than the file.
     pub fn position_out_of_order(&self, name: &[u8]) -> Option<usize> {
         let positions = self.positions.get_or_init(|| {
@@ -195,7 +196,7 @@ impl<'a> Member<'a> {
             Asked::Ordinal(ordinal) => {
                 let index = exports.index_of_ordinal(ordinal);
                 let index = index.filter(|&index| exports.target(index).is_some());
-                let found = Found::ByOrdinal;
+                let found = FoundBy::Ordinal;
                 let index = index.ok_or_else(missing)?;
                 return Ok(Export { dll, index, position: None, found });
             }
@@ -206,8 +207,8 @@ impl<'a> Member<'a> {
             named.is_some_and(|(found, _)| found == name)
         };
         let (position, found) = match hint.filter(at_hint) {
-            Some(hint) => (Some(usize::from(hint)), Found::ByHint),
-            None => (exports.position(name), Found::ByHalving),
+            Some(hint) => (Some(usize::from(hint)), FoundBy::Hint),
+            None => (exports.position(name), FoundBy::BinarySearch),
         };
         let Some(position) = position else {
             return Err(match self.position_out_of_order(name) {
@@ -226,10 +227,10 @@ impl Set<'_> {
     ///
     /// # Errors
     /// There is none, or loaders do not find it.
-    pub fn export(&self, dll: MemberId, by: By<'_>) -> Result<Export, Unresolved> {
+    pub fn export(&self, dll: MemberId, by: ImportBy<'_>) -> Result<Export, Unresolved> {
         let asked = match by {
-            By::Name { hint, name, .. } => Asked::Name { hint: Some(hint), name },
-            By::Ordinal(ordinal) => Asked::Ordinal(ordinal),
+            ImportBy::Name { hint, name, .. } => Asked::Name { hint: Some(hint), name },
+            ImportBy::Ordinal(ordinal) => Asked::Ordinal(ordinal),
         };
         self.member(dll).find(dll, asked)
     }
@@ -238,7 +239,12 @@ impl Set<'_> {
     ///
     /// # Errors
     /// A DLL is not at hand, an export is missing, or forwarders lead round in a circle.
-    pub fn resolve(&self, from: MemberId, dll: &[u8], by: By<'_>) -> Result<Resolved, Unresolved> {
+    pub fn resolve(
+        &self,
+        from: MemberId,
+        dll: &[u8],
+        by: ImportBy<'_>,
+    ) -> Result<Resolved, Unresolved> {
         let dll = self.dll(from, dll)?;
         self.follow(from, self.export(dll, by)?)
     }
@@ -253,10 +259,10 @@ impl Set<'_> {
             let member = self.member(at.dll);
             let dll = || member.file_name();
             let forwarder = match member.exports()?.target(at.index) {
-                Some(Target::Address(rva)) => {
+                Some(ExportTarget::Address(rva)) => {
                     return Ok(Resolved { export, dll: at.dll, rva, forwarders });
                 }
-                Some(Target::Forwarder(forwarder)) => forwarder,
+                Some(ExportTarget::Forwarder(forwarder)) => forwarder,
                 None => {
                     let export = format!("index {}", at.index);
                     return Err(Unresolved::NoExport { dll: dll(), export });

@@ -32,7 +32,7 @@ pub struct Member<'a> {
     folder: PathBuf,
     key: Key,
     pe: Pe<'a>,
-    /// Positions of names, once a name was not where halving looks for it.
+    /// Positions of names, once a name was not where a binary search looks for it.
     pub(crate) positions: OnceLock<HashMap<&'a [u8], usize>>,
 }
 

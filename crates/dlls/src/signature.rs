@@ -2,7 +2,7 @@
 //! and strong names of .NET assemblies.
 
 use crate::{Advice, Refusal};
-use image::pe::edit::Draft;
+use image::pe::edit::PeDraft;
 use image::pe::{Pe, StrongNameState, spec};
 
 /// What a file is signed with, as far as rewriting breaks it. Not checked: a signature may be wrong.
@@ -24,7 +24,7 @@ impl Signatures {
         let integrity = spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY;
         let signed = |state| state == StrongNameState::Signed;
         Signatures {
-            authenticode: entry.is_some_and(|entry| entry.rva != 0 && entry.size != 0),
+            authenticode: entry.is_some_and(|entry| !entry.is_empty()),
             strong_name: file.strong_name().is_some_and(|name| signed(name.state)),
             enforced: headers.dll_characteristics & integrity != 0,
         }
@@ -69,7 +69,7 @@ impl Signatures {
 /// Whether a changed file is signed as before: only its `CheckSum` may differ, which neither kind of
 /// signature covers.
 pub fn is_kept(file: &Pe<'_>, new: &[u8]) -> bool {
-    let at = file.headers().checksum_offset();
+    let at = file.headers().checksum_offset().index();
     let old = file.bytes();
     let same = |range: std::ops::Range<usize>| old.get(range.clone()) == new.get(range);
     old.len() == new.len() && same(0..at) && same(at.saturating_add(4).min(old.len())..old.len())
@@ -90,7 +90,7 @@ const STRONG_NAME_CLEARED: &str =
 /// # Errors
 /// The file is signed and `strip` is not set; Windows loads it with a valid signature only
 /// (FORCE_INTEGRITY); or the signature does not lie where it can be removed.
-pub fn settle(draft: &mut Draft, path: &str, strip: bool) -> Result<Signatures, Refusal> {
+pub fn settle(draft: &mut PeDraft, path: &str, strip: bool) -> Result<Signatures, Refusal> {
     let found = Signatures::of(&draft.pe());
     if found.enforced {
         let reason = "Windows loads it only with a valid signature (FORCE_INTEGRITY), which a \
@@ -106,7 +106,7 @@ pub fn settle(draft: &mut Draft, path: &str, strip: bool) -> Result<Signatures, 
     Ok(found)
 }
 
-fn remove(draft: &mut Draft, found: Signatures, path: &str) -> Result<(), Refusal> {
+fn remove(draft: &mut PeDraft, found: Signatures, path: &str) -> Result<(), Refusal> {
     if found.strong_name {
         clear_strong_name(draft, path)?;
     }
@@ -117,9 +117,10 @@ fn remove(draft: &mut Draft, found: Signatures, path: &str) -> Result<(), Refusa
     })
 }
 
-fn clear_strong_name(draft: &mut Draft, path: &str) -> Result<(), Refusal> {
+fn clear_strong_name(draft: &mut PeDraft, path: &str) -> Result<(), Refusal> {
     let place = draft.pe().strong_name().and_then(|name| name.signature);
-    let cleared = place.map(|place| draft.write(place.start, &vec![0; place.len()]));
+    let cleared =
+        place.map(|place| draft.write(place.start, &vec![0; (place.end - place.start) as usize]));
     match cleared {
         Some(Ok(())) => Ok(()),
         _ => {

@@ -2,8 +2,9 @@
 
 use crate::Refusal;
 use image::pe::Pe;
-use image::pe::edit::Draft;
-use image::pe::imports::{By, Import, Imported};
+use image::pe::edit::PeDraft;
+use image::pe::imports::{Import, ImportBy, Imported};
+use model::Rva;
 
 /// What all import tables together may take, in sizes of the file: more means that they overlap,
 /// with which a small file could ask for endless work.
@@ -20,14 +21,14 @@ pub struct FromDll<'a> {
 }
 
 impl FromDll<'_> {
-    /// Without a lookup table, an address table that was bound does not say what it is for.
+    /// Without an ILT, an IAT that was bound does not say what it is for.
     pub fn is_unreadable(&self) -> bool {
         is_unreadable(&self.from)
     }
 }
 
 fn is_unreadable(from: &Imported<'_>) -> bool {
-    from.lookups == 0 && from.time_stamp != 0
+    from.ilt.is_none() && from.time_stamp != 0
 }
 
 /// All imports of an image: those that are made when it is loaded, then the delayed ones.
@@ -57,8 +58,8 @@ pub fn read<'a>(name: &str, file: &Pe<'a>) -> Result<Vec<FromDll<'a>>, Refusal> 
             for import in file.imports(&from) {
                 let import = import.map_err(|damage| damaged(damage.to_string()))?;
                 let name_bytes = match import.by {
-                    By::Name { name, .. } => name.len(),
-                    By::Ordinal(_) => 0,
+                    ImportBy::Name { name, .. } => name.len(),
+                    ImportBy::Ordinal(_) => 0,
                 };
                 take(file.pointer_bytes() as usize + name_bytes).ok_or_else(overlap)?;
                 imports.push(import);
@@ -75,12 +76,12 @@ fn is_cut(file: &Pe<'_>) -> bool {
     let length = file.bytes().len() as u64;
     file.headers().sections.iter().any(|section| {
         let bytes = section.file_bytes.min(section.extent());
-        bytes > 0 && u64::from(section.offset) + u64::from(bytes) > length
+        bytes > 0 && section.offset.0 + u64::from(bytes) > length
     })
 }
 
 /// A table that cannot be written to.
-pub(crate) fn outside(name: &str, rva: u32) -> Refusal {
+pub(crate) fn outside(name: &str, rva: Rva) -> Refusal {
     let reason = format!("the bytes at {rva:#x} are not in the file; build or copy it again");
     Refusal::new(name, reason)
 }
@@ -91,7 +92,7 @@ pub(crate) fn outside(name: &str, rva: u32) -> Refusal {
 /// # Errors
 /// They are not the same: tables overlap, and a change of one was a change of another.
 pub(crate) fn prove(
-    draft: &Draft,
+    draft: &PeDraft,
     name: &str,
     before: &[FromDll<'_>],
     same: impl Fn(&Import<'_>, &Import<'_>) -> bool,
@@ -100,13 +101,13 @@ pub(crate) fn prove(
     let after = read(name, &after)?;
     let same_dll = |before: &FromDll<'_>, after: &FromDll<'_>| {
         let (old, new) = (&before.from, &after.from);
-        let places = (old.name, old.descriptor, old.lookups, old.addresses, old.delayed)
-            == (new.name, new.descriptor, new.lookups, new.addresses, new.delayed);
+        let places = (old.name, old.descriptor, old.ilt, old.iat, old.delayed)
+            == (new.name, new.descriptor, new.ilt, new.iat, new.delayed);
         let pairs = before.imports.iter().zip(&after.imports);
         places
             && before.imports.len() == after.imports.len()
             && pairs.into_iter().all(|(old, new)| {
-                (old.lookup, old.slot) == (new.lookup, new.slot) && same(old, new)
+                (old.ilt_entry, old.iat_entry) == (new.ilt_entry, new.iat_entry) && same(old, new)
             })
     };
     let pairs = before.iter().zip(&after);

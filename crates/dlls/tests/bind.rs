@@ -7,20 +7,20 @@ mod tiny;
 use dlls::bind::{self, Bound, State};
 use dlls::realign::{RealignOptions, realign};
 use dlls::{Advice, MemberId, Refusal, Set};
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, spec};
-use model::BoundState;
+use model::{BoundState, FileOffset, Rva};
 use tiny::{Made, Tiny, Want};
 use workload::{Arch, By, Format, PeOptions, Pietrek, pe};
 
 fn bound(set: &Set<'_>, importer: MemberId) -> Result<(Vec<u8>, Bound), Refusal> {
     let mut draft = set.draft(importer);
     let bound = bind::bind(&mut draft)?;
-    Ok((Draft::from(draft).finish(KeepChecksum::AsItWas), bound))
+    Ok((PeDraft::from(draft).finish(KeepChecksum::AsItWas), bound))
 }
 
 fn unbound(bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let mut draft = Draft::of(&Pe::parse("x.exe", bytes).unwrap());
+    let mut draft = PeDraft::of(&Pe::parse("x.exe", bytes).unwrap());
     bind::unbind(&mut draft, "x.exe")?;
     Ok(draft.finish(KeepChecksum::AsItWas))
 }
@@ -29,7 +29,7 @@ fn unbound(bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
 fn addresses(bytes: &[u8], dll: usize) -> Vec<u64> {
     let file = Pe::parse("x.exe", bytes).unwrap();
     let tables = dlls::tables::read("x.exe", &file).unwrap();
-    tables[dll].imports.iter().map(|import| file.pointer(import.slot).unwrap()).collect()
+    tables[dll].imports.iter().map(|import| file.pointer(import.iat_entry).unwrap()).collect()
 }
 
 fn library() -> Tiny {
@@ -84,9 +84,9 @@ fn addresses_stamps_and_directory() {
     );
     // Behind the section table, within the headers, and found at the same place in memory.
     let directory = file.directory(spec::BOUND_IMPORT).unwrap();
-    assert_eq!(directory.rva as usize, file.headers().section_offset(1));
-    assert!(directory.rva + directory.size < file.headers().header_bytes);
-    assert_eq!(file.offset(directory.rva), Some(directory.rva as usize));
+    assert_eq!(directory.rva.0 as usize, file.headers().section_offset(1).index());
+    assert!((directory.rva + directory.size).0 < file.headers().header_bytes);
+    assert_eq!(file.offset(directory.rva), Some(FileOffset(directory.rva.0.into())));
     assert_eq!((done.dlls[0].imports, &done.dlls[0].forwarders), (4, &vec!["far.dll".to_owned()]));
     assert_eq!((done.left.len(), done.delayed_left, done.was_bound), (1, 1, false));
     assert!(done.left[0].reason.contains("cannot be found"), "{}", done.left[0].reason);
@@ -160,7 +160,7 @@ fn what_cannot_be_bound_is_a_sentence() {
     let error = error.to_string();
     assert!(error.contains("not enough room") && error.contains("144 are free"), "{error}");
     let made = set_of(&full);
-    let mut roomy = Draft::of(&Pe::parse("x.exe", &made.0[0].1).unwrap());
+    let mut roomy = PeDraft::of(&Pe::parse("x.exe", &made.0[0].1).unwrap());
     let options = RealignOptions { file_alignment: 4096, keep_overlay: false };
     realign(&mut roomy, "x.exe", &options).unwrap();
     let made = made.with(0, roomy.finish(KeepChecksum::AsItWas));
@@ -194,24 +194,24 @@ fn old_bindings_are_understood() {
     let (bytes, _) = bound(&made.set(), MemberId(0)).unwrap();
     let file = Pe::parse("x.exe", &bytes).unwrap();
     let descriptor = file.imported().next().unwrap().unwrap().descriptor;
-    let stamp = file.offset(descriptor + 4).unwrap();
-    let directory = file.headers().directory_offset(spec::BOUND_IMPORT);
+    let stamp = file.offset(descriptor + 4).unwrap().index();
+    let directory = file.headers().directory_offset(spec::BOUND_IMPORT).index();
     let room = file.directory(spec::BOUND_IMPORT).unwrap();
     let mut old = bytes.clone();
     old[stamp..stamp + 4].copy_from_slice(&0xabc_u32.to_le_bytes());
     old[directory..directory + 8].fill(0);
-    old[room.rva as usize..(room.rva + room.size) as usize].fill(0);
+    old[room.rva.0 as usize..(room.rva + room.size).0 as usize].fill(0);
     let old = made.with(0, old);
     let state = bind::state(&old.set(), MemberId(0)).unwrap();
     assert_eq!((state[0].name.as_str(), state[0].state.valid()), ("Lib", Some(true)));
     let restored = unbound(&old.0[0].1).unwrap();
-    let sum = Pe::parse("x.exe", &restored).unwrap().headers().checksum_offset();
+    let sum = Pe::parse("x.exe", &restored).unwrap().headers().checksum_offset().index();
     let without_sum = |bytes: &[u8]| [&bytes[..sum], &bytes[sum + 4..]].concat();
     assert!(without_sum(&restored) == without_sum(&made.0[0].1));
     // Without a lookup table nothing says what it was.
-    let lookups = file.offset(descriptor).unwrap();
+    let ilt = file.offset(descriptor).unwrap().index();
     let mut lost = old.0[0].1.clone();
-    lost[lookups..lookups + 4].fill(0);
+    lost[ilt..ilt + 4].fill(0);
     let error = unbound(&lost).unwrap_err().to_string();
     assert!(error.contains("no lookup table from which"), "{error}");
 }
@@ -222,19 +222,19 @@ fn tables_that_overlap_are_refused() {
     let bytes = &made.0[0].1;
     let file = Pe::parse("x.exe", bytes).unwrap();
     let from: Vec<_> = file.imported().map(Result::unwrap).collect();
-    let at = |rva: u32| file.offset(rva).unwrap();
+    let at = |rva: Rva| file.offset(rva).unwrap().index();
     // The address table of one DLL is the lookup table of the same, and of another.
-    for lookups in [from[0].lookups, from[1].lookups] {
+    for ilt in [from[0].ilt.unwrap(), from[1].ilt.unwrap()] {
         let mut bytes = bytes.clone();
         let field = at(from[0].descriptor + 16);
-        bytes[field..field + 4].copy_from_slice(&lookups.to_le_bytes());
+        bytes[field..field + 4].copy_from_slice(&ilt.0.to_le_bytes());
         let error = bound(&made.with(0, bytes).set(), MemberId(0)).unwrap_err().to_string();
         let told = ["overlap", "differs from the lookup table", "cannot be read"];
         assert!(told.iter().any(|told| error.contains(told)), "{error}");
     }
     // The directory of the bound image reaches over the section table: it goes, the table stays.
     let (mut damaged, _) = bound(&made.set(), MemberId(0)).unwrap();
-    let entry = file.headers().directory_offset(spec::BOUND_IMPORT);
+    let entry = file.headers().directory_offset(spec::BOUND_IMPORT).index();
     damaged[entry..entry + 4].copy_from_slice(&0x100_u32.to_le_bytes());
     let restored = unbound(&damaged).unwrap();
     assert_eq!(Pe::parse("x.exe", &restored).unwrap().headers().sections, file.headers().sections);

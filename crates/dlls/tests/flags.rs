@@ -5,7 +5,7 @@ mod common;
 
 use common::{library, output};
 use dlls::flags::{self, Change, Changed, Flag};
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, facts_of, spec};
 use std::path::Path;
 use testkit::pe::{Image, Machine, Tools, Wine};
@@ -24,7 +24,7 @@ const NAMES: [(Flag, &str); 8] = [
 ];
 
 fn change(bytes: &[u8], asked: &Change) -> Result<(Changed, Vec<u8>), String> {
-    let mut draft = Draft::of(&Pe::parse("it", bytes).unwrap());
+    let mut draft = PeDraft::of(&Pe::parse("it", bytes).unwrap());
     let changed = flags::change(&mut draft, "it", asked).map_err(|no| no.to_string())?;
     Ok((changed, draft.finish(KeepChecksum::AsItWas)))
 }
@@ -135,7 +135,7 @@ fn what_does_nothing_is_noted() {
 fn an_image_without_a_relocation_table_is_noted_or_refused() {
     for (arch, refused) in [(Arch::X86_64, false), (Arch::I686, true)] {
         let mut bytes = library(arch);
-        let at = Pe::parse("", &bytes).unwrap().headers().directory_offset(spec::BASERELOC);
+        let at = Pe::parse("", &bytes).unwrap().headers().directory_offset(spec::BASERELOC).index();
         bytes[at..at + 8].fill(0);
         match change(&bytes, &set(&[Flag::DynamicBase])) {
             Err(said) => assert!(refused && said.contains("they were removed"), "{said}"),

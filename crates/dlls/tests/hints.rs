@@ -7,7 +7,7 @@ mod tiny;
 use dlls::hints::{self, HintCheck, Repaired};
 use dlls::{MemberId, OpenFiles, Refusal, Set};
 use image::pe::Pe;
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use workload::{Arch, By, Format, Hints, PeOptions, Pietrek, pe};
 fn repair(set: &Set<'_>, importer: MemberId) -> Result<(Vec<u8>, Repaired), Refusal> {
     let mut draft = set.draft(importer);
     let repaired = hints::repair(&mut draft)?;
-    Ok((Draft::from(draft).finish(KeepChecksum::AsItWas), repaired))
+    Ok((PeDraft::from(draft).finish(KeepChecksum::AsItWas), repaired))
 }
 
 #[test]
@@ -85,8 +85,12 @@ fn thunks(bytes: &[u8]) -> (usize, usize, u64) {
     let file = Pe::parse("x.exe", bytes).unwrap();
     let tables = dlls::tables::read("x.exe", &file).unwrap();
     let (first, second) = (tables[0].imports[0], tables[1].imports[0]);
-    let record = file.pointer(first.lookup).unwrap();
-    (file.offset(second.lookup).unwrap(), file.offset(second.slot).unwrap(), record)
+    let record = file.pointer(first.ilt_entry).unwrap();
+    (
+        file.offset(second.ilt_entry).unwrap().index(),
+        file.offset(second.iat_entry).unwrap().index(),
+        record,
+    )
 }
 
 #[test]
@@ -140,8 +144,10 @@ fn spoilt(name: &str, file: &Pe<'_>) -> (Vec<u8>, u64) {
     let mut records = std::collections::BTreeSet::new();
     for from in dlls::tables::read(name, file).unwrap() {
         records.extend(from.imports.iter().filter_map(|import| match import.by {
-            image::pe::imports::By::Name { rva, .. } => file.offset(rva),
-            image::pe::imports::By::Ordinal(_) => None,
+            image::pe::imports::ImportBy::Name { rva, .. } => {
+                file.offset(rva).map(model::FileOffset::index)
+            }
+            image::pe::imports::ImportBy::Ordinal(_) => None,
         }));
     }
     records.iter().for_each(|&at| bytes[at..at + 2].fill(0xff));

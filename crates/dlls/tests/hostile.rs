@@ -6,9 +6,10 @@ mod tiny;
 
 use dlls::elsewhere::Exclusions;
 use dlls::{MemberId, Set, bind, hints, ordinal, tables};
-use image::pe::edit::Draft;
-use image::pe::imports::By;
+use image::pe::edit::PeDraft;
+use image::pe::imports::ImportBy;
 use image::pe::{Pe, spec};
+use model::Rva;
 use std::time::{Duration, Instant};
 use tiny::{Made, Tiny, Want};
 
@@ -44,10 +45,11 @@ fn tables_that_overlap_beyond_measure() {
     let mut bytes = program.bytes();
     let file = Pe::parse("x.exe", &bytes).unwrap();
     let all: Vec<_> = file.imported().map(Result::unwrap).collect();
-    let places: Vec<usize> = all.iter().map(|from| file.offset(from.descriptor).unwrap()).collect();
-    let lookups = all[0].lookups.to_le_bytes();
+    let places: Vec<usize> =
+        all.iter().map(|from| file.offset(from.descriptor).unwrap().index()).collect();
+    let ilt = all[0].ilt.unwrap().0.to_le_bytes();
     for at in places {
-        bytes[at..at + 4].copy_from_slice(&lookups);
+        bytes[at..at + 4].copy_from_slice(&ilt);
     }
     let made = Made::of(&[("x.exe", &program), ("a.dll", &library())]).with(0, bytes);
     for said in refusals(&made.set()) {
@@ -63,11 +65,11 @@ fn tables_without_an_end() {
     let made = Made::of(&[("x.exe", &program), ("a.dll", &library())]);
     let mut bytes = made.0[0].1.clone();
     let file = Pe::parse("x.exe", &bytes).unwrap();
-    let start = file.offset(file.directory(spec::IMPORT).unwrap().rva).unwrap();
+    let start = file.offset(file.directory(spec::IMPORT).unwrap().rva).unwrap().index();
     let table = file.directory(spec::IMPORT).unwrap().rva;
     // Lookups that are what follows the descriptors, all of it ordinals.
     bytes[start + 20..].fill(0x80);
-    bytes[start..start + 4].copy_from_slice(&(table + 20).to_le_bytes());
+    bytes[start..start + 4].copy_from_slice(&(table + 20).0.to_le_bytes());
     let cut = made.with(0, bytes);
     for said in refusals(&cut.set()) {
         assert!(said.contains("its imports cannot be read"), "{said}");
@@ -84,8 +86,8 @@ fn directories_that_overlap() {
     let made = Made::of(&[("x.exe", &program), ("a.dll", &library())]);
     let bytes = &made.0[0].1;
     let file = Pe::parse("x.exe", bytes).unwrap();
-    let entry = file.headers().directory_offset(spec::IMPORT);
-    let exports = file.directory(spec::EXPORT).unwrap().rva;
+    let entry = file.headers().directory_offset(spec::IMPORT).index();
+    let exports = file.directory(spec::EXPORT).unwrap().rva.0;
     for rva in [exports, exports - 4, 0, 2, 64, 0x170, 0xfff_f000, u32::MAX - 3] {
         let mut bytes = bytes.clone();
         bytes[entry..entry + 4].copy_from_slice(&rva.to_le_bytes());
@@ -112,9 +114,9 @@ fn names_that_overlap() {
     let a = Tiny { unsorted: true, ..Tiny::dll(&exports) };
     let mut bytes = a.bytes();
     let file = Pe::parse("a.dll", &bytes).unwrap();
-    let directory = file.offset(file.directory(spec::EXPORT).unwrap().rva).unwrap();
+    let directory = file.offset(file.directory(spec::EXPORT).unwrap().rva).unwrap().index();
     let table = u32::from_le_bytes(bytes[directory + 32..directory + 36].try_into().unwrap());
-    let names = file.offset(table).unwrap();
+    let names = file.offset(Rva(table)).unwrap().index();
     let one: [u8; 4] = bytes[names..names + 4].try_into().unwrap();
     for at in 0..4000 {
         bytes[names + 4 * at..names + 4 * at + 4].copy_from_slice(&one);
@@ -137,9 +139,13 @@ fn a_chain_of_forwarders_without_an_end_in_sight() {
     let made = Made::of(&[("x.exe", &Tiny::default()), ("a.dll", &a)]);
     let set = made.set();
     let lead = |name: &str| {
-        set.resolve(MemberId(0), b"a.dll", By::Name { hint: 0, rva: 0, name: name.as_bytes() })
+        set.resolve(
+            MemberId(0),
+            b"a.dll",
+            ImportBy::Name { hint: 0, rva: Rva(0), name: name.as_bytes() },
+        )
     };
-    assert_eq!(lead("f137").unwrap().rva, 0x1000 + 200);
+    assert_eq!(lead("f137").unwrap().rva, Rva(0x1000 + 200));
     assert!(lead("f000").unwrap_err().to_string().contains("back to itself"));
 }
 
@@ -150,13 +156,13 @@ fn damaged_bound_imports_are_removed() {
     let made = Made::of(&[("x.exe", &program), ("a.dll", &library())]);
     let bytes = &made.0[0].1;
     let file = Pe::parse("x.exe", bytes).unwrap();
-    let entry = file.headers().directory_offset(spec::BOUND_IMPORT);
+    let entry = file.headers().directory_offset(spec::BOUND_IMPORT).index();
     for (rva, size) in [(0x180_u32, 64_u32), (0x3fc, 8), (0x1000, 0x200), (u32::MAX, u32::MAX)] {
         let mut damaged = bytes.clone();
         damaged[0x180..0x1c0].fill(0xee);
         damaged[entry..entry + 4].copy_from_slice(&rva.to_le_bytes());
         damaged[entry + 4..entry + 8].copy_from_slice(&size.to_le_bytes());
-        let mut draft = Draft::of(&Pe::parse("x.exe", &damaged).unwrap());
+        let mut draft = PeDraft::of(&Pe::parse("x.exe", &damaged).unwrap());
         assert!(bind::unbind(&mut draft, "x.exe").unwrap().directory, "{rva:#x}");
         let after = Pe::parse("x.exe", draft.bytes()).unwrap();
         assert!(after.directory(spec::BOUND_IMPORT).is_none());

@@ -7,8 +7,8 @@ mod tiny;
 use dlls::elsewhere::{Exclusions, Why};
 use dlls::ordinal::{self, ConvertedImports, RECORD, Record};
 use dlls::{MemberId, Refusal, Set};
-use image::pe::edit::{Draft, KeepChecksum};
-use image::pe::imports::By;
+use image::pe::edit::{KeepChecksum, PeDraft};
+use image::pe::imports::ImportBy;
 use image::pe::{Pe, PeFile};
 use std::path::Path;
 use tiny::{Made, Tiny, Want};
@@ -17,7 +17,7 @@ use workload::{Arch, Format, PeOptions, Pietrek, pe};
 fn convert(set: &Set<'_>, importer: MemberId) -> Result<(Vec<u8>, ConvertedImports), Refusal> {
     let mut draft = set.draft(importer);
     let converted = ordinal::convert(&mut draft, &Exclusions::default())?;
-    Ok((Draft::from(draft).finish(KeepChecksum::AsItWas), converted))
+    Ok((PeDraft::from(draft).finish(KeepChecksum::AsItWas), converted))
 }
 
 fn library() -> Tiny {
@@ -54,8 +54,8 @@ fn asked(bytes: &[u8]) -> Vec<String> {
     for from in dlls::tables::read("x.exe", &file).unwrap() {
         for import in &from.imports {
             all.push(match import.by {
-                By::Ordinal(ordinal) => format!("#{ordinal}"),
-                By::Name { name, .. } => String::from_utf8_lossy(name).into_owned(),
+                ImportBy::Ordinal(ordinal) => format!("#{ordinal}"),
+                ImportBy::Name { name, .. } => String::from_utf8_lossy(name).into_owned(),
             });
         }
     }
@@ -76,8 +76,8 @@ fn names_become_ordinals_and_lead_to_the_same() {
     // Both tables of imports made at once, and of delayed ones the address table stays.
     let tables = dlls::tables::read("x.exe", &file).unwrap();
     let [loaded, .., delayed] = &tables[..] else { panic!("{tables:?}") };
-    assert_eq!(file.pointer(loaded.imports[0].slot), Some(1 << 63 | 42));
-    assert_eq!(file.pointer(delayed.imports[0].slot), Some(0x1_8000_1000));
+    assert_eq!(file.pointer(loaded.imports[0].iat_entry), Some(1 << 63 | 42));
+    assert_eq!(file.pointer(delayed.imports[0].iat_entry), Some(0x1_8000_1000));
     let (again, converted) = convert(&made.with(0, bytes.clone()).set(), MemberId(0)).unwrap();
     assert!(again == bytes && converted.functions.is_empty());
 }
@@ -122,7 +122,7 @@ fn what_is_not_converted() {
     let set = made.set();
     let mut draft = set.draft(MemberId(0));
     dlls::bind::bind(&mut draft).unwrap();
-    let bound = made.with(0, Draft::from(draft).finish(KeepChecksum::AsItWas));
+    let bound = made.with(0, PeDraft::from(draft).finish(KeepChecksum::AsItWas));
     let error = convert(&bound.set(), MemberId(0)).unwrap_err().to_string();
     assert!(error.contains("headstart pe unbind"), "{error}");
     // Beyond 65535.
@@ -134,8 +134,8 @@ fn what_is_not_converted() {
     let mut bytes = Tiny { base: 0x10_0000, ..old }.bytes();
     let file = Pe::parse("x.exe", &bytes).unwrap();
     let from = file.delay_imported().next().unwrap().unwrap();
-    let at = file.offset(from.descriptor).unwrap();
-    let thunk = file.offset(from.lookups).unwrap();
+    let at = file.offset(from.descriptor).unwrap().index();
+    let thunk = file.offset(from.ilt.unwrap()).unwrap().index();
     let mut fields = [(at, 0_u32); 5];
     for (index, field) in fields.iter_mut().enumerate().skip(1) {
         let at = at + 4 * index;
@@ -263,7 +263,7 @@ fn nothing_is_imported_by_ordinal_from_dlls_of_which_another_copy_may_be_loaded(
     let mut draft = set.draft(MemberId(0));
     let exclusions = Exclusions::new(&["LIB".to_owned()]).unwrap();
     let converted = ordinal::convert(&mut draft, &exclusions).unwrap();
-    assert!(Draft::from(draft).finish(KeepChecksum::AsItWas) == made.0[0].1);
+    assert!(PeDraft::from(draft).finish(KeepChecksum::AsItWas) == made.0[0].1);
     assert_eq!(converted.excluded["lib"], (2, Why::Excluded));
 }
 

@@ -9,8 +9,9 @@ use dlls::elsewhere::Exclusions;
 use dlls::rewrite::MemberDraft;
 use dlls::{MemberId, Set, bind, hints, ordinal, tables};
 use image::pe::Pe;
-use image::pe::edit::{Draft, KeepChecksum};
-use image::pe::imports::By;
+use image::pe::edit::{KeepChecksum, PeDraft};
+use image::pe::imports::ImportBy;
+use model::Rva;
 use proptest::prelude::*;
 use std::path::Path;
 use tiny::{Made, Tiny, Want};
@@ -74,9 +75,9 @@ fn set() -> impl Strategy<Value = Made> {
 }
 
 /// Where every import leads, by DLL and address.
-fn resolved(set: &Set<'_>) -> Vec<Result<(MemberId, u32), ()>> {
+fn resolved(set: &Set<'_>) -> Vec<Result<(MemberId, Rva), ()>> {
     let all = tables::read("x.exe", set.member(MemberId(0)).pe()).unwrap();
-    let leads = |dll: &[u8], by: By<'_>| {
+    let leads = |dll: &[u8], by: ImportBy<'_>| {
         set.resolve(MemberId(0), dll, by).map(|to| (to.dll, to.rva)).map_err(drop)
     };
     all.iter()
@@ -89,11 +90,11 @@ fn rewrite(
     rewrite: impl FnOnce(&mut MemberDraft<'_, '_>) -> bool,
 ) -> Option<Vec<u8>> {
     let mut draft = set.draft(MemberId(0));
-    rewrite(&mut draft).then(|| Draft::from(draft).finish(KeepChecksum::AsItWas))
+    rewrite(&mut draft).then(|| PeDraft::from(draft).finish(KeepChecksum::AsItWas))
 }
 
 fn unbound(bytes: &[u8]) -> Vec<u8> {
-    let mut draft = Draft::of(&Pe::parse("x.exe", bytes).unwrap());
+    let mut draft = PeDraft::of(&Pe::parse("x.exe", bytes).unwrap());
     bind::unbind(&mut draft, "x.exe").unwrap();
     draft.finish(KeepChecksum::AsItWas)
 }
@@ -149,7 +150,7 @@ proptest! {
         let before = hints::check(&set, MemberId(0)).unwrap();
         let mut draft = set.draft(MemberId(0));
         let done = hints::repair(&mut draft).unwrap();
-        let after = made.with(0, Draft::from(draft).finish(KeepChecksum::AsItWas));
+        let after = made.with(0, PeDraft::from(draft).finish(KeepChecksum::AsItWas));
         let now = hints::check(&after.set(), MemberId(0)).unwrap();
         prop_assert_eq!((now.wrong, done.repaired + now.wrong), (done.shared, before.wrong));
         prop_assert_eq!(now.checked, before.checked);

@@ -224,7 +224,7 @@ proptest! {
             let (_, other) = realigned(&bytes, between).unwrap();
             prop_assert!(memory(&other) == memory(&bytes), "{name}");
             let headers = Pe::parse("", &other).unwrap().headers().clone();
-            let places = headers.sections.iter().flat_map(|section| [section.offset, section.file_bytes]);
+            let places = headers.sections.iter().flat_map(|section| [section.offset.0 as u32, section.file_bytes]);
             for place in places.chain([headers.header_bytes, headers.file_alignment]) {
                 prop_assert!(place.is_multiple_of(between), "{name}");
             }
@@ -233,7 +233,7 @@ proptest! {
             prop_assert!(memory(&back) == memory(&bytes), "{name}");
             // Programs may have room for bound imports in their headers, which nobody has used.
             let old = Pe::parse("", &bytes).unwrap().headers().clone();
-            let table_end = old.section_offset(old.sections.len()) as u32;
+            let table_end = old.section_offset(old.sections.len()).0 as u32;
             let has_room = old.header_bytes > table_end.next_multiple_of(file_alignment);
             prop_assert!(has_room || back == bytes, "{name}");
             prop_assert!(!has_room || name.ends_with(".exe"), "{name}");
@@ -264,11 +264,11 @@ fn what_was_appended_stays_at_the_end_or_the_file_is_refused() {
 fn what_lies_between_sections_is_kept() {
     let mut bytes = library(Arch::X86_64);
     // A sector of somebody's own between the headers and the first section.
-    let first = Pe::parse("", &bytes).unwrap().headers().sections[0].offset as usize;
+    let first = Pe::parse("", &bytes).unwrap().headers().sections[0].offset.index();
     let count = Pe::parse("", &bytes).unwrap().headers().sections.len();
     bytes.splice(first..first, [7; 512]);
     for index in 0..count {
-        let at = Pe::parse("", &bytes).unwrap().headers().section_data_offset(index) + 4;
+        let at = Pe::parse("", &bytes).unwrap().headers().section_data_offset(index).index() + 4;
         let moved = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) + 512;
         bytes[at..at + 4].copy_from_slice(&moved.to_le_bytes());
     }

@@ -4,13 +4,14 @@
 
 mod tiny;
 
-use dlls::{Found, MemberId, Missing, OpenFiles, Unresolved, hints};
-use image::pe::imports::By;
+use dlls::{FoundBy, MemberId, Missing, OpenFiles, Unresolved, hints};
+use image::pe::imports::ImportBy;
+use model::Rva;
 use std::path::Path;
 use tiny::{Made, Tiny, Want, wine_files};
 
-fn name(name: &[u8], hint: u16) -> By<'_> {
-    By::Name { hint, rva: 0, name }
+fn name(name: &[u8], hint: u16) -> ImportBy<'_> {
+    ImportBy::Name { hint, rva: Rva(0), name }
 }
 
 fn exports() -> Tiny {
@@ -27,22 +28,27 @@ fn exports() -> Tiny {
 }
 
 #[test]
-fn by_ordinal_by_hint_and_by_halving() {
+fn by_ordinal_by_hint_and_by_binary_search() {
     let made = Made::of(&[("/x/a.exe", &Tiny::default()), ("/x/A.DLL", &exports())]);
     let set = made.set();
     let found =
         |by| set.resolve(MemberId(0), b"A", by).map(|found| (found.rva, found.export.found));
-    assert_eq!(found(By::Ordinal(6)), Ok((0x1001, Found::ByOrdinal)), "without a name");
-    assert_eq!(found(name(b"alpha", 0)), Ok((0x1002, Found::ByHint)));
-    assert_eq!(found(name(b"alpha", 1)), Ok((0x1002, Found::ByHalving)));
-    assert_eq!(found(name(b"alpha", 9999)), Ok((0x1002, Found::ByHalving)), "beyond the names");
+    assert_eq!(found(ImportBy::Ordinal(6)), Ok((Rva(0x1001), FoundBy::Ordinal)), "without a name");
+    assert_eq!(found(name(b"alpha", 0)), Ok((Rva(0x1002), FoundBy::Hint)));
+    assert_eq!(found(name(b"alpha", 1)), Ok((Rva(0x1002), FoundBy::BinarySearch)));
+    assert_eq!(
+        found(name(b"alpha", 9999)),
+        Ok((Rva(0x1002), FoundBy::BinarySearch)),
+        "beyond the names"
+    );
     let none = |by| found(by).unwrap_err().to_string();
-    assert_eq!(none(By::Ordinal(4)), "A.DLL does not export #4", "below the first");
-    assert_eq!(none(By::Ordinal(10)), "A.DLL does not export #10");
+    assert_eq!(none(ImportBy::Ordinal(4)), "A.DLL does not export #4", "below the first");
+    assert_eq!(none(ImportBy::Ordinal(10)), "A.DLL does not export #10");
     assert_eq!(none(name(b"Alpha", 0)), "A.DLL does not export Alpha", "case counts");
-    let missing = set.resolve(MemberId(0), b"missing", By::Ordinal(1)).unwrap_err();
+    let missing = set.resolve(MemberId(0), b"missing", ImportBy::Ordinal(1)).unwrap_err();
     assert_eq!(missing, Unresolved::Dll(Missing::NotAtHand("missing".to_owned())));
-    let api = set.resolve(MemberId(0), b"api-ms-win-core-file-l1-1-0", By::Ordinal(1)).unwrap_err();
+    let api =
+        set.resolve(MemberId(0), b"api-ms-win-core-file-l1-1-0", ImportBy::Ordinal(1)).unwrap_err();
     assert!(matches!(api, Unresolved::Dll(Missing::ApiSet(_))), "{api}");
 }
 
@@ -60,11 +66,14 @@ fn forwarders_lead_on() {
     let found = set.resolve(MemberId(0), b"a.dll", name(b"gone", 0)).unwrap();
     assert_eq!(
         (found.dll, found.rva, found.forwarders),
-        (MemberId(3), 0x1000, vec![MemberId(2), MemberId(3)])
+        (MemberId(3), Rva(0x1000), vec![MemberId(2), MemberId(3)])
     );
     assert_eq!((found.export.dll, found.export.index), (MemberId(1), 3));
     let found = set.resolve(MemberId(0), b"a.dll", name(b"by_number", 0)).unwrap();
-    assert_eq!((found.dll, found.rva, found.forwarders), (MemberId(3), 0x1000, vec![MemberId(3)]));
+    assert_eq!(
+        (found.dll, found.rva, found.forwarders),
+        (MemberId(3), Rva(0x1000), vec![MemberId(3)])
+    );
 }
 
 #[test]
@@ -105,7 +114,7 @@ fn names_out_of_order_are_found_by_hint_only() {
     )]);
     let made = Made::of(&[("x.exe", &program), ("a.dll", &a)]);
     let set = made.set();
-    assert_eq!(set.resolve(MemberId(0), b"a", name(b"z", 0)).unwrap().export.found, Found::ByHint);
+    assert_eq!(set.resolve(MemberId(0), b"a", name(b"z", 0)).unwrap().export.found, FoundBy::Hint);
     let error = set.resolve(MemberId(0), b"a", name(b"z", 1)).unwrap_err();
     assert!(matches!(error, Unresolved::OutOfOrder { .. }), "{error}");
     let check = hints::check(&set, MemberId(0)).unwrap();
@@ -213,7 +222,7 @@ fn wine_resolves() {
             for import in &dll.imports {
                 match set.resolve(id, dll.from.name, import.by) {
                     Ok(found) => {
-                        assert!(found.rva < set.member(found.dll).pe().headers().image_bytes);
+                        assert!(found.rva.0 < set.member(found.dll).pe().headers().image_bytes);
                         resolved += 1;
                     }
                     Err(Unresolved::Dll(_)) => elsewhere += 1,

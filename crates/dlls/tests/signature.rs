@@ -5,7 +5,7 @@ mod common;
 
 use common::{library, output, signed};
 use dlls::signature;
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, spec};
 use std::fs;
 use workload::Arch;
@@ -13,7 +13,7 @@ use workload::Arch;
 const DIRECTORY: usize = 64 + 24 + 112 + spec::SECURITY * 8;
 
 fn settle(bytes: &[u8], strip: bool) -> Result<(bool, Vec<u8>), String> {
-    let mut draft = Draft::of(&Pe::parse("x.dll", bytes).unwrap());
+    let mut draft = PeDraft::of(&Pe::parse("x.dll", bytes).unwrap());
     let stripped = signature::settle(&mut draft, "x.dll", strip).map_err(|no| no.to_string())?;
     Ok((stripped.authenticode, draft.finish(KeepChecksum::AsItWas)))
 }

@@ -8,7 +8,7 @@ use dlls::Refusal;
 use dlls::flags::{Change, Flag};
 use dlls::realign::RealignOptions;
 use dlls::signature::{self, Signatures};
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, StrongNameState, spec};
 use std::path::Path;
 
@@ -30,14 +30,15 @@ fn signed_bytes(bytes: &[u8]) -> Vec<u8> {
     let file = Pe::parse("", bytes).unwrap();
     let headers = file.headers();
     let mut hidden = bytes.to_vec();
-    let at = headers.checksum_offset();
+    let at = headers.checksum_offset().index();
     hidden[at..at + 4].fill(0);
-    let at = headers.directory_offset(spec::SECURITY);
+    let at = headers.directory_offset(spec::SECURITY).index();
     hidden[at..at + 8].fill(0);
-    let mut all = hidden[..headers.section_offset(headers.sections.len())].to_vec();
+    let mut all = hidden[..headers.section_offset(headers.sections.len()).index()].to_vec();
     let hole = file.strong_name().unwrap().signature.unwrap();
+    let hole = hole.start.index()..hole.end.index();
     for section in &headers.sections {
-        let start = section.offset as usize;
+        let start = section.offset.index();
         let end = start + section.file_bytes as usize;
         let holds = start <= hole.start && hole.end <= end;
         let (first, second) = if holds { (hole.start, hole.end) } else { (end, end) };
@@ -76,7 +77,8 @@ fn valid(bytes: &[u8]) -> Option<bool> {
         path.display().to_string()
     };
     let place = Pe::parse("", bytes).unwrap().strong_name()?.signature?;
-    let signature: Vec<u8> = bytes[place].iter().rev().copied().collect();
+    let signature: Vec<u8> =
+        bytes[place.start.index()..place.end.index()].iter().rev().copied().collect();
     let (key, signature) = (write("key.der", &public_key(bytes)), write("signature", &signature));
     let data = write("data", &signed_bytes(bytes));
     let mut command = std::process::Command::new(openssl);
@@ -101,14 +103,14 @@ fn the_committed_assembly_is_signed_and_the_check_can_fail() {
     *changed.last_mut().unwrap() ^= 1;
     assert_eq!(valid(&changed), Some(false));
     // Neither a checksum nor an Authenticode signature is a part of what is signed.
-    let mut summed = Draft::of(&Pe::parse("", &bytes).unwrap()).finish(KeepChecksum::Compute);
-    let at = Pe::parse("", &bytes).unwrap().headers().checksum_offset();
+    let mut summed = PeDraft::of(&Pe::parse("", &bytes).unwrap()).finish(KeepChecksum::Compute);
+    let at = Pe::parse("", &bytes).unwrap().headers().checksum_offset().index();
     summed[at] ^= 0xff;
     assert_eq!(valid(&summed), Some(true));
 }
 
 /// One change by each verb that takes a file for itself.
-type Verb = fn(&mut Draft) -> Result<(), Refusal>;
+type Verb = fn(&mut PeDraft) -> Result<(), Refusal>;
 
 const VERBS: [(&str, Verb); 2] = [
     ("realign", |draft| {
@@ -124,7 +126,7 @@ const VERBS: [(&str, Verb); 2] = [
 #[test]
 fn a_strong_name_is_refused_or_cleared_in_words() {
     let bytes = signed();
-    let draft = || Draft::of(&Pe::parse("x.dll", &bytes).unwrap());
+    let draft = || PeDraft::of(&Pe::parse("x.dll", &bytes).unwrap());
     let refused = signature::settle(&mut draft(), "x.dll", false).unwrap_err();
     let advised = Signatures { strong_name: true, ..Signatures::default() };
     assert_eq!(refused.advice(), Some(dlls::Advice::StripSignature(advised)));
@@ -139,10 +141,11 @@ fn a_strong_name_is_refused_or_cleared_in_words() {
         let new = draft.finish(KeepChecksum::AsItWas);
         assert_eq!(state(&new), Some(StrongNameState::Public), "{verb}");
         let place = Pe::parse("", &new).unwrap().strong_name().unwrap().signature.unwrap();
-        assert!(place.len() == 128 && new[place].iter().all(|&byte| byte == 0), "{verb}");
+        let signature = &new[place.start.index()..place.end.index()];
+        assert!(signature.len() == 128 && signature.iter().all(|&byte| byte == 0), "{verb}");
         assert_ne!(valid(&new), Some(true), "{verb}");
         // Nothing is left to be lost.
-        let mut again = Draft::of(&Pe::parse("x.dll", &new).unwrap());
+        let mut again = PeDraft::of(&Pe::parse("x.dll", &new).unwrap());
         assert_eq!(signature::settle(&mut again, "x.dll", false).unwrap(), Signatures::default());
     }
 }
@@ -158,13 +161,16 @@ fn rebase_refuses_a_strong_name_too() {
     let examined = dlls::rebase::examine("x.dll", &file, options(false));
     let obstacle = examined.obstacle.unwrap().to_string();
     assert!(obstacle.contains("strong name"), "{obstacle}");
-    let rebase = |strip| dlls::rebase::rebase("x.dll", bytes.clone(), 0x2000_0000, options(strip));
+    let rebase = |strip| {
+        dlls::rebase::rebase("x.dll", bytes.clone(), model::Va(0x2000_0000), options(strip))
+    };
     assert!(rebase(false).unwrap_err().to_string().contains("strong name"));
     let done = rebase(true).unwrap();
     assert!(done.stripped.strong_name && !done.stripped.authenticode);
     assert_eq!(state(&done.bytes), Some(StrongNameState::Public));
     // At the base that it has nothing changes.
-    let stays = dlls::rebase::rebase("x.dll", bytes.clone(), 0x40_0000, options(false)).unwrap();
+    let stays =
+        dlls::rebase::rebase("x.dll", bytes.clone(), model::Va(0x40_0000), options(false)).unwrap();
     assert!(stays.bytes == bytes && stays.stripped == Signatures::default());
 }
 
@@ -172,7 +178,7 @@ fn rebase_refuses_a_strong_name_too() {
 fn room_for_a_signature_is_none() {
     let bytes = assembly("delay-signed.dll");
     assert_eq!(state(&bytes), Some(StrongNameState::Delayed));
-    let mut draft = Draft::of(&Pe::parse("x.dll", &bytes).unwrap());
+    let mut draft = PeDraft::of(&Pe::parse("x.dll", &bytes).unwrap());
     assert_eq!(signature::settle(&mut draft, "x.dll", false).unwrap(), Signatures::default());
     assert!(draft.finish(KeepChecksum::AsItWas) == bytes);
 }
@@ -183,13 +189,13 @@ fn a_signature_outside_of_the_file_is_not_cleared() {
     let bytes = signed();
     let place = {
         let file = Pe::parse("", &bytes).unwrap();
-        file.offset(file.directory(spec::COM_DESCRIPTOR).unwrap().rva).unwrap() + 32
+        file.offset(file.directory(spec::COM_DESCRIPTOR).unwrap().rva).unwrap().index() + 32
     };
     for (rva, size) in [(0x7fff_0000_u32, 128_u32), (0x2000, u32::MAX), (0, 128), (0x80, 128)] {
         let mut bytes = bytes.clone();
         bytes[place..place + 4].copy_from_slice(&rva.to_le_bytes());
         bytes[place + 4..place + 8].copy_from_slice(&size.to_le_bytes());
-        let mut draft = Draft::of(&Pe::parse("x.dll", &bytes).unwrap());
+        let mut draft = PeDraft::of(&Pe::parse("x.dll", &bytes).unwrap());
         let Err(refused) = signature::settle(&mut draft, "x.dll", true) else {
             panic!("{rva:#x} {size:#x}")
         };
@@ -203,11 +209,11 @@ fn a_signature_counts_without_the_flag() {
     let mut bytes = signed();
     let flags = {
         let file = Pe::parse("", &bytes).unwrap();
-        file.offset(file.directory(spec::COM_DESCRIPTOR).unwrap().rva).unwrap() + 16
+        file.offset(file.directory(spec::COM_DESCRIPTOR).unwrap().rva).unwrap().index() + 16
     };
     bytes[flags] &= !8;
     assert_eq!(state(&bytes), Some(StrongNameState::Signed));
-    let draft = || Draft::of(&Pe::parse("x.dll", &bytes).unwrap());
+    let draft = || PeDraft::of(&Pe::parse("x.dll", &bytes).unwrap());
     assert!(signature::settle(&mut draft(), "x.dll", false).is_err());
     let mut cleared = draft();
     assert!(signature::settle(&mut cleared, "x.dll", true).unwrap().strong_name);

@@ -5,7 +5,7 @@
 use dlls::elsewhere::Exclusions;
 use dlls::rewrite::MemberDraft;
 use dlls::{MemberId, OpenFiles, Refusal, bind, hints, ordinal};
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, PeFile, spec};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -35,7 +35,7 @@ fn rewritten(from: &Path, rewrite: Rewrite) -> TempDir {
     for (id, path) in set.named().zip(&paths) {
         let mut draft = set.draft(id);
         rewrite(&mut draft, &set.member(id).name()).unwrap();
-        let new = Draft::from(draft).finish(KeepChecksum::AsItWas);
+        let new = PeDraft::from(draft).finish(KeepChecksum::AsItWas);
         std::fs::write(folder.path().join(path.file_name().unwrap()), new).unwrap();
     }
     folder
@@ -194,7 +194,7 @@ fn no_name_is_left(folder: &Path) {
     let file = Pe::parse("program.exe", &bytes).unwrap();
     for from in dlls::tables::read("program.exe", &file).unwrap() {
         let by_name = |import: &image::pe::imports::Import<'_>| {
-            matches!(import.by, image::pe::imports::By::Name { .. })
+            matches!(import.by, image::pe::imports::ImportBy::Name { .. })
         };
         let system = from.from.name.eq_ignore_ascii_case(b"kernel32.dll");
         assert!(!from.imports.is_empty() && from.imports.iter().all(by_name) == system);
@@ -276,7 +276,7 @@ fn programs_of_mingw() {
         let by_name = own
             .imports
             .iter()
-            .filter(|import| matches!(import.by, image::pe::imports::By::Name { .. }));
+            .filter(|import| matches!(import.by, image::pe::imports::ImportBy::Name { .. }));
         assert_eq!(by_name.count(), 0, "{machine:?}");
     }
 }
@@ -284,7 +284,7 @@ fn programs_of_mingw() {
 /// Gives a DLL a time stamp that is the same on every day.
 fn stamp(path: &Path) {
     let bytes = std::fs::read(path).unwrap();
-    let mut draft = Draft::of(&Pe::parse("lib.dll", &bytes).unwrap());
+    let mut draft = PeDraft::of(&Pe::parse("lib.dll", &bytes).unwrap());
     draft.set_time_stamp(1_600_000_000).unwrap();
     std::fs::write(path, draft.finish(KeepChecksum::AsItWas)).unwrap();
 }

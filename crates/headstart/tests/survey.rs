@@ -51,9 +51,9 @@ fn make_twins(files: &[PathBuf]) {
     for path in files {
         let mut bytes = std::fs::read(path).unwrap();
         let headers = Pe::parse("twin", &bytes).unwrap().headers().clone();
-        let at = headers.time_stamp_offset();
+        let at = headers.time_stamp_offset().index();
         bytes[at..at + 4].copy_from_slice(&7_u32.to_le_bytes());
-        let at = headers.checksum_offset();
+        let at = headers.checksum_offset().index();
         bytes[at..at + 4].fill(0);
         std::fs::write(path, bytes).unwrap();
     }

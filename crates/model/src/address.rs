@@ -103,6 +103,18 @@ position! {
     TlsOffset(u64)
 }
 
+impl FileOffset {
+    /// The offset of a byte of a file that is in memory.
+    pub fn at(index: usize) -> FileOffset {
+        FileOffset(index as u64)
+    }
+
+    /// Where that byte is in memory; beyond all memory where it cannot be there.
+    pub fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

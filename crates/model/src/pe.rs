@@ -1,3 +1,6 @@
+//! Static facts of PE images.
+
+use crate::{FileOffset, Rva, Va};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,11 +59,11 @@ pub struct PeSection {
     /// Name, looked up in the string table where it is longer than 8 bytes.
     pub name: String,
     /// Address, relative to the base.
-    pub rva: u32,
+    pub rva: Rva,
     /// Bytes in memory.
     pub memory_bytes: u32,
     /// Offset in the file.
-    pub offset: u32,
+    pub offset: FileOffset,
     /// Bytes in the file.
     pub file_bytes: u32,
     /// Of `rwxs`, those that hold: read, write, execute, shared between processes.
@@ -222,7 +225,7 @@ pub struct PeFacts {
     /// `console`, `gui`, `native`, …; `subsystem N` where unknown.
     pub subsystem: String,
     /// Preferred base.
-    pub base: u64,
+    pub base: Va,
     /// Bytes of address space that it takes.
     pub size_of_image: u32,
     /// Unit of places in the file.
@@ -297,7 +300,7 @@ impl PeFacts {
     /// of each process, and maps the others.
     pub fn unmapped_sections(&self) -> impl Iterator<Item = &PeSection> {
         let sections = self.sections.iter().filter(|section| section.file_bytes > 0);
-        sections.filter(|section| !section.offset.is_multiple_of(4096))
+        sections.filter(|section| !section.offset.0.is_multiple_of(4096))
     }
 
     /// Base relocations that change something: all but those that only fill a block.

@@ -1,5 +1,6 @@
 //! Where the images of a set are put.
 
+use crate::Va;
 use serde::{Deserialize, Serialize};
 
 /// Version of what `rebase --json` prints.
@@ -22,9 +23,9 @@ pub struct RebasedImage {
     /// Its path.
     pub file: String,
     /// Preferred base before.
-    pub old_base: u64,
+    pub old_base: Va,
     /// Preferred base from now on.
-    pub new_base: u64,
+    pub new_base: Va,
     /// Bytes from its base to its end.
     pub size_of_image: u64,
     /// Bytes of address space that are its own, in slots of 64 KiB.

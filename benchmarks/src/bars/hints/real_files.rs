@@ -6,7 +6,7 @@ use crate::subjects::pe_files::{self, Set as Package};
 use anyhow::Result;
 use dlls::elsewhere::Exclusions;
 use dlls::{MemberId, OpenFiles, Refusal, Set, bind, hints, ordinal, tables};
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, PeFile};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -124,7 +124,7 @@ fn one(set: &Set<'_>, id: MemberId) -> Counts {
             counts.bound = 1;
             counts.addresses = done.dlls.iter().map(|dll| dll.imports).sum();
             let undone = Pe::parse(&path, &new).ok().and_then(|bound| {
-                rewritten(Draft::of(&bound), |draft| bind::unbind(draft, &path)).ok()
+                rewritten(PeDraft::of(&bound), |draft| bind::unbind(draft, &path)).ok()
             });
             if !done.was_bound && undone.is_none_or(|(bytes, _)| bytes != file.bytes()) {
                 counts.failures.push(format!("{path}: unbound it is not the original"));
@@ -147,7 +147,7 @@ fn one(set: &Set<'_>, id: MemberId) -> Counts {
     counts
 }
 
-fn rewritten<D: Into<Draft>, T>(
+fn rewritten<D: Into<PeDraft>, T>(
     mut draft: D,
     rewrite: impl FnOnce(&mut D) -> Result<T, Refusal>,
 ) -> Result<(Vec<u8>, T), Refusal> {
@@ -156,7 +156,11 @@ fn rewritten<D: Into<Draft>, T>(
 }
 
 /// Where all imports of an image lead that lead somewhere: DLL and address.
-fn leads(set: &Set<'_>, importer: MemberId, file: &Pe<'_>) -> Option<Vec<Option<(MemberId, u32)>>> {
+fn leads(
+    set: &Set<'_>,
+    importer: MemberId,
+    file: &Pe<'_>,
+) -> Option<Vec<Option<(MemberId, model::Rva)>>> {
     let tables = tables::read("", file).ok()?;
     let imports = tables.iter().flat_map(|from| {
         let to = |by| set.resolve(importer, from.from.name, by).ok().map(|to| (to.dll, to.rva));

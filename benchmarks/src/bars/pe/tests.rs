@@ -61,7 +61,7 @@ fn exception_continuations_are_counted_for_32_and_64_bits() {
         let file = image::pe::Pe::parse(name, &bytes).unwrap();
         let directory = file.directory(image::pe::spec::LOAD_CONFIG).unwrap();
         // GuardEHContinuationCount of IMAGE_LOAD_CONFIG_DIRECTORY32 and 64.
-        let at = file.offset(directory.rva + if wide { 0x110 } else { 0xa8 }).unwrap();
+        let at = file.offset(directory.rva + if wide { 0x110 } else { 0xa8 }).unwrap().index();
         bytes[at] = 77;
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();

@@ -12,8 +12,9 @@ use crate::report::{Report, Row};
 use crate::subjects::pe_files;
 use anyhow::Result;
 use dlls::rebase::{Problem, RebaseOptions, examine, rebase};
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, PeFile};
+use model::Va;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,8 +22,8 @@ use std::path::{Path, PathBuf};
 /// A folder of PE files.
 const FILES: &str = "HEADSTART_PE_FILES";
 /// Bases that no file has; below 2 GiB for PE32.
-const WIDE: u64 = 0x31_4159_0000;
-const NARROW: u64 = 0x4567_0000;
+const WIDE: Va = Va(0x31_4159_0000);
+const NARROW: Va = Va(0x4567_0000);
 
 /// What became of one file.
 enum Outcome {
@@ -74,7 +75,7 @@ fn there_and_back(file: &Path) -> Outcome {
             Some(problem) => return Ok(Outcome::Failed(problem.to_string())),
             None => {}
         }
-        let wide = pe.headers().wide;
+        let wide = pe.headers().pe32_plus;
         let there = rebase(&name, original.clone(), if wide { WIDE } else { NARROW }, options);
         let there = there.or_else(|_| rebase(&name, original.clone(), NARROW, options))?;
         let right = |bytes: &[u8]| -> Result<bool> {
@@ -96,7 +97,7 @@ fn unsigned(name: &str, file: Vec<u8>) -> Result<(Vec<u8>, bool)> {
     if Pe::parse(name, &file)?.certificate_range().is_none() {
         return Ok((file, false));
     }
-    let mut draft = Draft::read(name, file)?;
+    let mut draft = PeDraft::read(name, file)?;
     dlls::signature::settle(&mut draft, name, true)?;
     Ok((draft.finish(KeepChecksum::AsItWas), true))
 }

@@ -7,6 +7,7 @@ use crate::names::text;
 use crate::tables::{self, FromDll};
 use crate::{Advice, MemberId, Refusal, Set, Unresolved};
 use image::pe::Pe;
+use model::Va;
 
 /// A DLL that is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -67,11 +68,11 @@ pub(super) fn of(
         Ok(Found { time_stamp, images, forwarders, values }) => {
             let width = file.pointer_bytes() as usize;
             let writes = from.imports.iter().zip(values).map(|(import, value)| {
-                let offset = file.offset(import.slot)?;
-                Some((offset, value.to_le_bytes().get(..width)?.to_vec()))
+                let offset = file.offset(import.iat_entry)?;
+                Some((offset, value.0.to_le_bytes().get(..width)?.to_vec()))
             });
             let writes: Option<Writes> = writes.collect();
-            let writes = writes.ok_or_else(|| tables::outside(path, from.from.addresses))?;
+            let writes = writes.ok_or_else(|| tables::outside(path, from.from.iat))?;
             let moved = |image: &MemberId| is_moved(set.member(*image).pe());
             let bound = BoundDll {
                 name: text(from.from.name),
@@ -95,14 +96,14 @@ pub(super) fn of(
 /// Both tables say the same before an image is bound: else it could not be taken back.
 fn unbound(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Refusal> {
     let differs = |import: &&image::pe::imports::Import<'_>| {
-        let (lookup, slot) = (file.pointer(import.lookup), file.pointer(import.slot));
-        slot.is_none() || lookup != slot
+        let (ilt, iat) = (file.pointer(import.ilt_entry), file.pointer(import.iat_entry));
+        iat.is_none() || ilt != iat
     };
     if let Some(import) = from.imports.iter().find(differs) {
         let reason = format!(
             "the address table at {:#x} differs from the lookup table, although it is not bound; \
              build it again",
-            import.slot
+            import.iat_entry
         );
         return Err(Refusal::new(path, reason));
     }
@@ -113,7 +114,7 @@ struct Found {
     time_stamp: u32,
     images: Vec<MemberId>,
     forwarders: Vec<(Vec<u8>, u32)>,
-    values: Vec<u64>,
+    values: Vec<Va>,
 }
 
 /// Why the imports from a DLL get no addresses, and what can be done about it.
@@ -147,8 +148,8 @@ fn found(
             }
         }
         let base = set.member(resolved.dll).pe().headers().base;
-        let value = base.checked_add(resolved.rva.into());
-        let value = value.filter(|&value| file.headers().wide || value <= u32::MAX.into());
+        let value = base.checked_add(resolved.rva.0.into());
+        let value = value.filter(|value| file.headers().pe32_plus || value.0 <= u32::MAX.into());
         let beyond = || unfit("its preferred base is beyond the address space".to_owned());
         values.push(value.ok_or_else(beyond)?);
     }

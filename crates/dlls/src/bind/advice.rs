@@ -6,14 +6,14 @@ use crate::rebase::{RebaseOptions, examine};
 use crate::signature::Signatures;
 use crate::{Advice, MemberId, Set};
 use image::pe::Pe;
-use image::pe::edit::Draft;
+use image::pe::edit::PeDraft;
 
 /// What makes room in the headers for `bytes` of bound imports; `None` where nothing does.
 pub(super) fn room(original: &Pe<'_>, path: &str, bytes: usize) -> Option<Advice> {
     if Signatures::of(original).any() {
         return None;
     }
-    let mut draft = Draft::of(original);
+    let mut draft = PeDraft::of(original);
     let options = RealignOptions { file_alignment: 4096, keep_overlay: false };
     realign(&mut draft, path, &options).ok()?;
     let room = room::of(&draft.pe());

@@ -8,8 +8,9 @@ use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
 use crate::{MemberId, Refusal, Set};
 use image::ImageError;
-use image::pe::edit::Draft;
-use image::pe::{Directory, Pe, spec};
+use image::pe::edit::PeDraft;
+use image::pe::{DataDirectory, Pe, spec};
+use model::{FileOffset, Rva, Va};
 use std::collections::BTreeSet;
 
 /// Entries of the bound-import directory begin at multiples of this.
@@ -70,11 +71,11 @@ pub fn bind(importer: &mut MemberDraft<'_, '_>) -> Result<Bound, Refusal> {
 
 /// What is to be written, with the directory's place.
 fn plan(
-    draft: &Draft,
+    draft: &PeDraft,
     path: &str,
     set: &Set<'_>,
     importer: MemberId,
-) -> Result<(Bound, Option<(Directory, Writes)>), Refusal> {
+) -> Result<(Bound, Option<(DataDirectory, Writes)>), Refusal> {
     let file = Pe::parse(path, draft.bytes()).map_err(ImageError::from)?;
     let tables = tables::read(path, &file)?;
     let (delayed, loaded): (Vec<_>, Vec<_>) = tables.iter().partition(|dll| dll.from.delayed);
@@ -112,7 +113,7 @@ fn plan(
         return Ok((bound, None));
     }
     let (place, bytes) = placed(&file, path, &entries, set.member(importer).pe())?;
-    writes.push((place.rva as usize, bytes));
+    writes.push((FileOffset(place.rva.0.into()), bytes));
     Ok((bound, Some((place, writes))))
 }
 
@@ -120,13 +121,13 @@ fn plan(
 fn check(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Refusal> {
     let refuse = |reason: String| Err(Refusal::new(path, reason));
     let entry = file.headers().directories.get(spec::BOUND_IMPORT);
-    if entry.is_some_and(|entry| entry.rva != 0 || entry.size != 0) {
+    if entry.is_some_and(|entry| *entry != DataDirectory::EMPTY) {
         return refuse("its entry for bound imports is half empty; build it again".to_owned());
     }
     let mut names = BTreeSet::new();
     for from in loaded {
         let name = text(from.from.name);
-        if from.from.lookups == 0 {
+        if from.from.ilt.is_none() {
             return refuse(format!(
                 "it has no lookup table for {name}, so it could not be unbound, and a changed DLL \
                  would break it; build it with a linker that writes one"
@@ -148,8 +149,8 @@ fn check(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Refus
 
 /// Addresses in a table that base relocations change would be wrong wherever the image is moved.
 fn relocated(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), Refusal> {
-    let slots: BTreeSet<u32> =
-        loaded.iter().flat_map(|from| from.imports.iter().map(|import| import.slot)).collect();
+    let iat: BTreeSet<Rva> =
+        loaded.iter().flat_map(|from| from.imports.iter().map(|import| import.iat_entry)).collect();
     let width = file.pointer_bytes();
     for block in file.relocation_blocks() {
         let damaged = |damage: image::pe::relocations::TableDamage| {
@@ -158,8 +159,8 @@ fn relocated(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), R
         for relocation in block.map_err(damaged)?.relocations() {
             let relocation = relocation.map_err(damaged)?;
             // A relocation writes to 8 bytes at most.
-            let from = relocation.rva.saturating_sub(width - 1);
-            let hit = slots.range(from..relocation.rva.saturating_add(8)).next();
+            let from = Rva(relocation.rva.0.saturating_sub(width - 1));
+            let hit = iat.range(from..relocation.rva.saturating_add(8)).next();
             if relocation.kind != spec::IMAGE_REL_BASED_ABSOLUTE && hit.is_some() {
                 let reason = format!(
                     "the base relocation at {:#x} changes its address table; build it again",
@@ -178,7 +179,7 @@ fn placed(
     path: &str,
     entries: &[directory::Entry],
     original: &Pe<'_>,
-) -> Result<(Directory, Vec<u8>), Refusal> {
+) -> Result<(DataDirectory, Vec<u8>), Refusal> {
     let bytes = directory::bytes(entries);
     let bytes = bytes.ok_or_else(|| Refusal::new(path, "it imports from too many DLLs"))?;
     let room = room::of(file);
@@ -199,13 +200,14 @@ fn placed(
              already in use; it is left as it is";
         return Err(Refusal::new(path, reason));
     }
-    let (rva, size) = (start as u32, bytes.len() as u32);
-    Ok((Directory { rva, size }, bytes))
+    // In the headers offsets are addresses too.
+    let (rva, size) = (Rva(start as u32), bytes.len() as u32);
+    Ok((DataDirectory { rva, size }, bytes))
 }
 
 /// The images whose preferred addresses overlap those of another.
 fn overlapping(set: &Set<'_>, images: &BTreeSet<MemberId>) -> Vec<MemberId> {
-    let mut ranges: Vec<(u64, u64, MemberId)> = images
+    let mut ranges: Vec<(Va, Va, MemberId)> = images
         .iter()
         .map(|&image| {
             let headers = set.member(image).pe().headers();
@@ -215,7 +217,7 @@ fn overlapping(set: &Set<'_>, images: &BTreeSet<MemberId>) -> Vec<MemberId> {
         .collect();
     ranges.sort_unstable();
     let mut overlapping = BTreeSet::new();
-    let mut widest: Option<(u64, MemberId)> = None;
+    let mut widest: Option<(Va, MemberId)> = None;
     for (start, end, image) in ranges {
         if let Some((before, other)) = widest
             && start < before
@@ -230,7 +232,7 @@ fn overlapping(set: &Set<'_>, images: &BTreeSet<MemberId>) -> Vec<MemberId> {
 }
 
 /// The bound image imports the same, and unbinding it gives back every byte.
-fn prove(bound: &Draft, original: &Draft, path: &str) -> Result<(), Refusal> {
+fn prove(bound: &PeDraft, original: &PeDraft, path: &str) -> Result<(), Refusal> {
     let before = Pe::parse(path, original.bytes()).map_err(ImageError::from)?;
     let before = tables::read(path, &before)?;
     tables::prove(bound, path, &before, |old, new| old.by == new.by)?;

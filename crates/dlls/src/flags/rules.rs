@@ -12,7 +12,7 @@ const NATIVE: u16 = 1;
 pub(super) fn possible(file: &Pe<'_>, flag: Flag, on: bool) -> Result<(), String> {
     match (flag, on) {
         (Flag::DynamicBase, true) => can_move(file),
-        (Flag::HighEntropyVa, true) if !file.headers().wide => {
+        (Flag::HighEntropyVa, true) if !file.headers().pe32_plus => {
             Err("highentropyva is for 64-bit images, but this is a 32-bit one (PE32)".to_owned())
         }
         (Flag::DynamicBase, false) if is_arm(file.headers()) => {
@@ -30,7 +30,7 @@ fn can_move(file: &Pe<'_>) -> Result<(), String> {
     let stripped = headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED != 0;
     let none = file.directory(spec::BASERELOC).is_none();
     // Code of 32 bits has absolute addresses.
-    if stripped || (none && has_code(headers) && !headers.wide) {
+    if stripped || (none && has_code(headers) && !headers.pe32_plus) {
         return Err(
             "dynamicbase needs relocations, but they were removed, so it works only at its \
              preferred base; link it with /fixed:no (GNU ld: --dynamicbase)"
@@ -68,11 +68,11 @@ pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<String
             "largeaddressaware has an effect in programs only, not in DLLs and drivers",
         ),
         (
-            was_set(Flag::LargeAddressAware) && is_program && !headers.wide,
+            was_set(Flag::LargeAddressAware) && is_program && !headers.pe32_plus,
             "its code and that of its DLLs can now get addresses above 2 GiB; test that this works",
         ),
         (
-            was_cleared(Flag::LargeAddressAware) && is_program && headers.wide,
+            was_cleared(Flag::LargeAddressAware) && is_program && headers.pe32_plus,
             "the whole process must now fit into 2 GiB of addresses",
         ),
         (
@@ -80,7 +80,7 @@ pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<String
             "tsaware has an effect in programs only, not in DLLs and drivers",
         ),
         (
-            touched(Flag::NxCompat) && headers.wide,
+            touched(Flag::NxCompat) && headers.pe32_plus,
             "nxcompat has no effect on 64-bit programs, which never execute data",
         ),
         (
@@ -105,7 +105,7 @@ pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<String
 }
 
 fn has_code(headers: &Headers) -> bool {
-    let executable = |section: &image::pe::Section| {
+    let executable = |section: &image::pe::SectionHeader| {
         section.flags & (spec::IMAGE_SCN_CNT_CODE | spec::IMAGE_SCN_MEM_EXECUTE) != 0
     };
     headers.sections.iter().any(executable)

@@ -3,7 +3,7 @@
 use crate::names::text;
 use crate::tables::{self, FromDll};
 use crate::{MemberId, Missing, Refusal, Set};
-use image::pe::imports::By;
+use image::pe::imports::ImportBy;
 use std::collections::BTreeMap;
 
 /// Hints of one image's imports by name, held against the DLLs that would be loaded.
@@ -47,7 +47,7 @@ pub fn check(set: &Set<'_>, importer: MemberId) -> Result<HintCheck, Refusal> {
 impl HintCheck {
     fn add(&mut self, set: &Set<'_>, from: &FromDll<'_>, dll: Result<MemberId, Missing>) {
         for import in &from.imports {
-            let By::Name { hint, name, .. } = import.by else { continue };
+            let ImportBy::Name { hint, name, .. } = import.by else { continue };
             let Ok(dll) = dll else {
                 *self.unknown.entry(text(from.from.name)).or_default() += 1;
                 continue;

@@ -6,8 +6,9 @@ use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
 use crate::{MemberId, Refusal, Set};
 use image::pe::Pe;
-use image::pe::edit::Draft;
-use image::pe::imports::By;
+use image::pe::edit::PeDraft;
+use image::pe::imports::ImportBy;
+use model::Rva;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of the hints of one image. Counts are of imports by name, delayed ones among them.
@@ -49,7 +50,7 @@ pub fn repair(importer: &mut MemberDraft<'_, '_>) -> Result<Repaired, Refusal> {
     let member = set.member(*id);
     let mut repaired = Repaired::default();
     let tables = tables::read(&member.name(), member.pe())?;
-    let mut records: BTreeMap<u32, Record> = BTreeMap::new();
+    let mut records: BTreeMap<Rva, Record> = BTreeMap::new();
     for dll in &tables {
         gather(set, *id, dll, &mut records, &mut repaired);
     }
@@ -68,12 +69,12 @@ fn gather(
     set: &Set<'_>,
     importer: MemberId,
     from: &FromDll<'_>,
-    records: &mut BTreeMap<u32, Record>,
+    records: &mut BTreeMap<Rva, Record>,
     repaired: &mut Repaired,
 ) {
     let dll = set.dll(importer, from.from.name);
     for import in &from.imports {
-        let By::Name { hint, rva, name } = import.by else { continue };
+        let ImportBy::Name { hint, rva, name } = import.by else { continue };
         let record = records.entry(rva).or_default();
         record.hint = hint;
         let found = match dll {
@@ -121,10 +122,10 @@ impl Repaired {
 }
 
 fn write(
-    draft: &mut Draft,
+    draft: &mut PeDraft,
     name: &str,
     file: &Pe<'_>,
-    hints: &BTreeMap<u32, u16>,
+    hints: &BTreeMap<Rva, u16>,
 ) -> Result<(), Refusal> {
     for (rva, hint) in hints {
         let written = file.offset(*rva).map(|offset| draft.write(offset, &hint.to_le_bytes()));
@@ -137,17 +138,17 @@ fn write(
 
 /// Reads the new file, which has to say the same but for the hints.
 fn prove(
-    draft: &Draft,
+    draft: &PeDraft,
     name: &str,
     before: &[FromDll<'_>],
-    hints: &BTreeMap<u32, u16>,
+    hints: &BTreeMap<Rva, u16>,
 ) -> Result<(), Refusal> {
-    let expected = |by: By<'_>| match by {
-        By::Name { rva, hint, .. } => hints.get(&rva).copied().unwrap_or(hint),
-        By::Ordinal(_) => 0,
+    let expected = |by: ImportBy<'_>| match by {
+        ImportBy::Name { rva, hint, .. } => hints.get(&rva).copied().unwrap_or(hint),
+        ImportBy::Ordinal(_) => 0,
     };
     tables::prove(draft, name, before, |before, after| match (before.by, after.by) {
-        (By::Name { name: old, rva, .. }, By::Name { name: new, rva: now, hint }) => {
+        (ImportBy::Name { name: old, rva, .. }, ImportBy::Name { name: new, rva: now, hint }) => {
             old == new && rva == now && hint == expected(before.by)
         }
         (before, after) => before == after,

@@ -6,8 +6,9 @@ use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
 use crate::{MemberId, Refusal, Set, Unresolved};
 use image::pe::Pe;
-use image::pe::edit::Draft;
-use image::pe::imports::{By, Import};
+use image::pe::edit::PeDraft;
+use image::pe::imports::{Import, ImportBy};
+use model::Rva;
 use std::collections::BTreeMap;
 
 /// A function or variable that is imported by its ordinal now.
@@ -58,7 +59,7 @@ pub fn convert(
              afterwards";
         return Err(Refusal::new(path, reason));
     }
-    let mut wanted: BTreeMap<u32, Wanted> = BTreeMap::new();
+    let mut wanted: BTreeMap<Rva, Wanted> = BTreeMap::new();
     for from in &tables {
         let why = exclusions.why(&key(from.from.name));
         plan(set, *id, from, why, &mut wanted, &mut converted);
@@ -66,13 +67,13 @@ pub fn convert(
     let ordinals = converted.decide(wanted);
     for from in &tables {
         for import in &from.imports {
-            if let Some(ordinal) = ordinals.get(&import.lookup) {
+            if let Some(ordinal) = ordinals.get(&import.ilt_entry) {
                 write(draft, &path, file, from, import, *ordinal)?;
             }
         }
     }
-    tables::prove(draft, &path, &tables, |old, new| match ordinals.get(&old.lookup) {
-        Some(ordinal) => new.by == By::Ordinal(*ordinal),
+    tables::prove(draft, &path, &tables, |old, new| match ordinals.get(&old.ilt_entry) {
+        Some(ordinal) => new.by == ImportBy::Ordinal(*ordinal),
         None => new.by == old.by,
     })?;
     Ok(converted)
@@ -92,42 +93,44 @@ fn plan(
     importer: MemberId,
     from: &FromDll<'_>,
     excluded: Option<Why>,
-    wanted: &mut BTreeMap<u32, Wanted>,
+    wanted: &mut BTreeMap<Rva, Wanted>,
     converted: &mut ConvertedImports,
 ) {
     let dll = set.dll(importer, from.from.name).ok().filter(|dll| set.is_named(*dll));
     for import in &from.imports {
         let one = match (dll, import.by) {
-            (Some(_), By::Ordinal(_)) => {
+            (Some(_), ImportBy::Ordinal(_)) => {
                 converted.by_ordinal_before += 1;
                 Wanted::Nothing
             }
-            (None, By::Ordinal(_)) => Wanted::Nothing,
-            (None, By::Name { .. }) => {
+            (None, ImportBy::Ordinal(_)) => Wanted::Nothing,
+            (None, ImportBy::Name { .. }) => {
                 *converted.outside.entry(text(from.from.name)).or_default() += 1;
                 Wanted::Nothing
             }
-            (Some(_), By::Name { .. }) if let Some(why) = excluded => {
+            (Some(_), ImportBy::Name { .. }) if let Some(why) = excluded => {
                 let kept = converted.excluded.entry(text(from.from.name));
                 kept.or_insert((0, why)).0 += 1;
                 Wanted::Nothing
             }
-            (Some(dll), By::Name { name, .. }) => match function(set, dll, from, import, name) {
-                Ok(function) => Wanted::Function(function),
-                Err(reason) => {
-                    let (dll, name) = (text(from.from.name), text(name));
-                    converted.left.push(format!("{dll}!{name}: {reason}"));
-                    Wanted::Nothing
+            (Some(dll), ImportBy::Name { name, .. }) => {
+                match function(set, dll, from, import, name) {
+                    Ok(function) => Wanted::Function(function),
+                    Err(reason) => {
+                        let (dll, name) = (text(from.from.name), text(name));
+                        converted.left.push(format!("{dll}!{name}: {reason}"));
+                        Wanted::Nothing
+                    }
                 }
-            },
+            }
         };
-        let one = match (wanted.remove(&import.lookup), one) {
+        let one = match (wanted.remove(&import.ilt_entry), one) {
             (None, one) => one,
             (Some(Wanted::Nothing), Wanted::Nothing) => Wanted::Nothing,
             (Some(Wanted::Function(a)), Wanted::Function(b)) if a == b => Wanted::Function(a),
             _ => Wanted::Both(text(from.from.name)),
         };
-        wanted.insert(import.lookup, one);
+        wanted.insert(import.ilt_entry, one);
     }
 }
 
@@ -151,17 +154,17 @@ fn function(
 
 impl ConvertedImports {
     /// The ordinals to be written, by the address of their entry.
-    fn decide(&mut self, wanted: BTreeMap<u32, Wanted>) -> BTreeMap<u32, u16> {
+    fn decide(&mut self, wanted: BTreeMap<Rva, Wanted>) -> BTreeMap<Rva, u16> {
         let mut ordinals = BTreeMap::new();
-        for (lookup, wanted) in wanted {
+        for (ilt_entry, wanted) in wanted {
             match wanted {
                 Wanted::Function(function) => {
-                    ordinals.insert(lookup, function.ordinal);
+                    ordinals.insert(ilt_entry, function.ordinal);
                     self.functions.push(function);
                 }
                 Wanted::Nothing => {}
                 Wanted::Both(dll) => self.left.push(format!(
-                    "{dll}: several imports share the entry at {lookup:#x} of a table"
+                    "{dll}: several imports share the entry at {ilt_entry:#x} of a table"
                 )),
             }
         }
@@ -170,7 +173,7 @@ impl ConvertedImports {
 }
 
 fn write(
-    draft: &mut Draft,
+    draft: &mut PeDraft,
     path: &str,
     file: &Pe<'_>,
     from: &FromDll<'_>,
@@ -181,21 +184,21 @@ fn write(
     let word = 1_u64 << (8 * width - 1) | u64::from(ordinal);
     let word = word.to_le_bytes();
     let word = word.get(..width as usize).unwrap_or(&word);
-    let mut put = |rva: u32| {
+    let mut put = |rva: Rva| {
         let written = file.offset(rva).map(|offset| draft.write(offset, word));
         if matches!(written, Some(Ok(()))) { Ok(()) } else { Err(tables::outside(path, rva)) }
     };
-    put(import.lookup)?;
+    put(import.ilt_entry)?;
     // The address table of delayed imports leads to code that loads them.
-    if from.from.delayed || import.slot == import.lookup {
+    if from.from.delayed || import.iat_entry == import.ilt_entry {
         return Ok(());
     }
-    if file.pointer(import.slot) != file.pointer(import.lookup) {
+    if file.pointer(import.iat_entry) != file.pointer(import.ilt_entry) {
         let reason = format!(
             "the address table at {:#x} differs from the lookup table; build it again",
-            import.slot
+            import.iat_entry
         );
         return Err(Refusal::new(path, reason));
     }
-    put(import.slot)
+    put(import.iat_entry)
 }

@@ -4,7 +4,7 @@ use super::ConvertedImports;
 use crate::elsewhere::Exclusions;
 use crate::names::{key, key_of_file, text};
 use crate::{Member, MemberId, Refusal, Set, tables};
-use image::pe::imports::By;
+use image::pe::imports::ImportBy;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::hash_map::Entry;
@@ -154,7 +154,7 @@ fn add_old(
         let Some(dll) = dll else { continue };
         let exporter = set.member(dll);
         for import in &from.imports {
-            let By::Ordinal(ordinal) = import.by else { continue };
+            let ImportBy::Ordinal(ordinal) = import.by else { continue };
             let (file, name) = (member.file_name(), exporter.file_name());
             let old = before.iter().flat_map(|record| record.meant(&file, &name, ordinal));
             let mut meant: Vec<String> = old.collect();

@@ -5,7 +5,7 @@ use crate::elsewhere::Exclusions;
 use crate::names::{is_plain, key, key_of_file};
 use crate::{Member, Refusal, tables};
 use image::pe::PeFile;
-use image::pe::imports::By;
+use image::pe::imports::ImportBy;
 use model::figures::plural;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -263,8 +263,8 @@ fn imported(folder: &Path, importer: &str) -> Result<BTreeSet<(Vec<u8>, u16)>, S
     let tables = tables::read(file.name(), &file.pe()).map_err(|error| error.to_string())?;
     let ordinals = tables.iter().flat_map(|from| {
         from.imports.iter().filter_map(|import| match import.by {
-            By::Ordinal(ordinal) => Some((key(from.from.name), ordinal)),
-            By::Name { .. } => None,
+            ImportBy::Ordinal(ordinal) => Some((key(from.from.name), ordinal)),
+            ImportBy::Name { .. } => None,
         })
     });
     Ok(ordinals.collect())

@@ -1,11 +1,12 @@
 //! The fields that say where data is in the file, set while it still is where it was.
 
 use super::layout::Layout;
-use image::pe::edit::{Draft, OutsideFile};
-use image::pe::{Section, spec};
+use image::pe::edit::{OutsideFile, PeDraft};
+use image::pe::{SectionHeader, spec};
+use model::FileOffset;
 
 /// Sets them for a new layout.
-pub(super) fn set(draft: &mut Draft, layout: &Layout, alignment: u32) -> Result<(), String> {
+pub(super) fn set(draft: &mut PeDraft, layout: &Layout, alignment: u32) -> Result<(), String> {
     // The debug directory is found by the sections' places, so it is read before they change.
     let pointers = pointers(draft, layout)?;
     let written = || -> Result<(), OutsideFile> {
@@ -30,18 +31,18 @@ pub(super) fn set(draft: &mut Draft, layout: &Layout, alignment: u32) -> Result<
 }
 
 /// Fields and their new values. One that leads out of the file must not come to lead into it.
-fn pointers(draft: &Draft, layout: &Layout) -> Result<Vec<(usize, u32)>, String> {
-    let length = draft.bytes().len() as u64;
+fn pointers(draft: &PeDraft, layout: &Layout) -> Result<Vec<(FileOffset, u32)>, String> {
+    let length = FileOffset::at(draft.bytes().len());
     let mut pointers = Vec::new();
     for field in draft.pe().offset_fields() {
         if field.data.end > length {
-            if field.data.start < layout.length() {
+            if field.data.start < FileOffset(layout.length()) {
                 pointers.push((field.at, 0));
             }
             continue;
         }
         match layout.place(&field.data) {
-            Some(to) => pointers.push((field.at, to as u32)),
+            Some(to) => pointers.push((field.at, to.0 as u32)),
             None => {
                 let (what, start) = (field.what, field.data.start);
                 return Err(format!(
@@ -55,13 +56,13 @@ fn pointers(draft: &Draft, layout: &Layout) -> Result<Vec<(usize, u32)>, String>
 
 /// `SizeOfCode` and `SizeOfInitializedData`, where they are the sums of what sections have in the
 /// file, as most linkers write them; loaders do not look.
-fn totals(draft: &mut Draft, layout: &Layout) -> Result<(), OutsideFile> {
+fn totals(draft: &mut PeDraft, layout: &Layout) -> Result<(), OutsideFile> {
     let start = draft.headers().code_bytes_offset();
     let kinds = [spec::IMAGE_SCN_CNT_CODE, spec::IMAGE_SCN_CNT_INITIALIZED_DATA];
-    for (at, kind) in (start..).step_by(4).zip(kinds) {
-        let stored = draft.bytes().get(at..).and_then(<[u8]>::first_chunk);
+    for (at, kind) in [start, start + 4].into_iter().zip(kinds) {
+        let stored = draft.bytes().get(at.index()..).and_then(<[u8]>::first_chunk);
         let stored = stored.map(|bytes| u64::from(u32::from_le_bytes(*bytes)));
-        let of_kind = |section: &Section| section.flags & kind != 0;
+        let of_kind = |section: &SectionHeader| section.flags & kind != 0;
         let sections = &draft.headers().sections;
         let old = sections.iter().filter(|section| of_kind(section));
         let old: u64 = old.map(|section| u64::from(section.file_bytes)).sum();

@@ -1,6 +1,7 @@
 //! Which piece of the old file goes where in the new one.
 
-use image::pe::{Headers, PAGE, Pe, SECTOR, Section, spec};
+use image::pe::{Headers, PAGE, Pe, SECTOR, SectionHeader, spec};
+use model::{FileOffset, Rva};
 use std::ops::Range;
 
 /// A piece of the old file and its place in the new one.
@@ -61,8 +62,9 @@ impl Layout {
     }
 
     /// What is behind the image in the old file.
-    pub(super) fn tail(&self) -> Range<u64> {
-        self.pieces.last().map_or(0..0, |piece| piece.from.clone())
+    pub(super) fn tail(&self) -> Range<FileOffset> {
+        let tail = self.pieces.last().map_or(0..0, |piece| piece.from.clone());
+        FileOffset(tail.start)..FileOffset(tail.end)
     }
 
     /// Bytes of the new file.
@@ -76,12 +78,13 @@ impl Layout {
     }
 
     /// Where in the new file a part of the old one begins; `None` where it is torn apart.
-    pub(super) fn place(&self, part: &Range<u64>) -> Option<u64> {
+    pub(super) fn place(&self, part: &Range<FileOffset>) -> Option<FileOffset> {
+        let part = part.start.0..part.end.0;
         let next = self.pieces.partition_point(|piece| piece.from.start <= part.start);
         let piece = self.pieces.get(next.checked_sub(1)?)?;
         let within = part.start - piece.from.start;
         let inside = part.end <= piece.from.end && part.end - piece.from.start <= piece.bytes;
-        inside.then_some(piece.to + within)
+        inside.then_some(FileOffset(piece.to + within))
     }
 
     /// The new file, out of the old one.
@@ -110,7 +113,7 @@ fn spans(file: &Pe<'_>) -> Result<Vec<(usize, Range<u64>)>, String> {
     let sections = file.headers().sections.iter().enumerate();
     let mut spans = Vec::new();
     for (index, section) in sections.filter(|(_, section)| section.is_in_file()) {
-        let (start, bytes) = (u64::from(section.offset), u64::from(section.file_bytes));
+        let (start, bytes) = (section.offset.0, u64::from(section.file_bytes));
         let sector = u64::from(SECTOR);
         let end = start + bytes;
         if end > length {
@@ -147,7 +150,7 @@ impl Builder<'_> {
 
     /// The headers with whatever was put behind the section table. Gives their end in the old file.
     fn headers(&mut self, headers: &Headers) -> Result<u64, String> {
-        let table_end = headers.section_offset(headers.sections.len()) as u64;
+        let table_end = headers.section_offset(headers.sections.len()).0;
         let (end, length) = (u64::from(headers.header_bytes), self.bytes.len() as u64);
         if end < table_end || end > length {
             return Err(format!(
@@ -159,7 +162,7 @@ impl Builder<'_> {
         let kept = self.content(&(0..end)).max(table_end).max(end + 1 - unit.min(end));
         let bytes = kept.next_multiple_of(self.wanted);
         let first = headers.sections.iter().map(|section| section.rva).min();
-        if first.is_some_and(|first| bytes > first.into()) {
+        if first.is_some_and(|first| bytes > first.0.into()) {
             return Err(format!(
                 "its headers would need {bytes:#x} bytes, but the first section begins at {:#x} \
                  in memory; choose a smaller alignment, or link it again",
@@ -182,7 +185,7 @@ impl Builder<'_> {
     fn section(
         &mut self,
         index: usize,
-        section: &Section,
+        section: &SectionHeader,
         headers: &Headers,
         span: &Range<u64>,
     ) -> Result<(), String> {
@@ -210,7 +213,7 @@ impl Builder<'_> {
 /// Linkers fill the data up to the alignment. In writable sections they also leave out of the file
 /// what is zero at the end of memory, so that there only its content tells data from a fill. Not
 /// so where tables are, which GNU's linker makes writable: readers of files want their last zeros.
-fn needed(section: &Section, headers: &Headers, old: u64) -> u64 {
+fn needed(section: &SectionHeader, headers: &Headers, old: u64) -> u64 {
     let memory = u64::from(section.memory_bytes);
     let unit = unit(headers.file_alignment, old);
     if memory == 0 {
@@ -225,12 +228,12 @@ fn needed(section: &Section, headers: &Headers, old: u64) -> u64 {
 }
 
 /// Whether a table of the data directory is in a section.
-fn has_table(section: &Section, headers: &Headers) -> bool {
+fn has_table(section: &SectionHeader, headers: &Headers) -> bool {
     // That of signatures is a place in the file.
     let tables =
         headers.directories.iter().enumerate().filter(|(index, _)| *index != spec::SECURITY);
-    let inside = |rva: u32| rva.checked_sub(section.rva).is_some_and(|at| at < section.extent());
-    tables.into_iter().any(|(_, table)| table.rva != 0 && inside(table.rva))
+    let inside = |rva: Rva| rva.since(section.rva).is_some_and(|at| at < section.extent());
+    tables.into_iter().any(|(_, table)| table.rva != Rva(0) && inside(table.rva))
 }
 
 /// The unit that a size was filled up to, as far as one can tell.
@@ -240,6 +243,6 @@ fn unit(alignment: u32, size: u64) -> u64 {
     if filled { alignment } else { 1 }
 }
 
-fn name(section: &Section) -> String {
+fn name(section: &SectionHeader) -> String {
     String::from_utf8_lossy(section.short_name()).into_owned()
 }

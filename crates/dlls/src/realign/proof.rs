@@ -1,12 +1,13 @@
 //! The check at the end: what a loader puts into memory is what it was.
 
 use image::pe::Pe;
+use model::Rva;
 
 /// Compares the memory of two images, the second of which is a realigned copy of the first.
 pub(super) fn same_memory(old: &Pe<'_>, new: &Pe<'_>) -> Result<(), String> {
-    let table_end = old.headers().section_offset(old.headers().sections.len());
+    let table_end = old.headers().section_offset(old.headers().sections.len()).index();
     let behind_table = |file: &Pe<'_>| -> Option<Vec<u8>> {
-        Some(trimmed(file.at(0)?.get(table_end..).unwrap_or(&[])).to_vec())
+        Some(trimmed(file.at(Rva(0))?.get(table_end..).unwrap_or(&[])).to_vec())
     };
     let sections = old.headers().sections.iter().zip(&new.headers().sections);
     let mut rvas = sections.map(|(old, new)| (old.rva == new.rva).then_some(old.rva));
@@ -19,7 +20,7 @@ pub(super) fn same_memory(old: &Pe<'_>, new: &Pe<'_>) -> Result<(), String> {
 }
 
 /// A section's memory without the zeros at its end, which need no place in the file.
-fn memory<'a>(file: &Pe<'a>, rva: u32) -> &'a [u8] {
+fn memory<'a>(file: &Pe<'a>, rva: Rva) -> &'a [u8] {
     trimmed(file.at(rva).unwrap_or(&[]))
 }
 

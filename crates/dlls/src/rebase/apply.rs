@@ -2,23 +2,25 @@
 //!
 //! Source: *Base Relocation Types*.
 
-use super::ground::Ground;
 use super::mov::Pair;
-use image::pe::relocations::{Block, Relocation, TableDamage};
+use super::relocator::Relocator;
+use image::pe::relocations::{BaseRelocation, RelocationBlock, TableDamage};
 use image::pe::spec;
+use model::Rva;
 
 /// The places that a block can begin a change at, and the widest change.
 const WINDOW: usize = 4096 + 8;
 
-impl Ground {
+impl Relocator {
     /// Moves every address by a distance (modulo 2⁶⁴). All of it was found to be possible by
-    /// [`Ground::check`].
+    /// [`Relocator::check`].
     pub fn apply(&self, bytes: &mut [u8], distance: u64) -> Result<(), TableDamage> {
         for block in self.blocks() {
             let block = block?;
-            let page = self.places().run(block.page);
-            let page =
-                page.and_then(|(offset, left)| bytes.get_mut(offset..offset + left.min(WINDOW)));
+            let page = self.map().run(block.page).and_then(|(offset, left)| {
+                let start = offset.index();
+                bytes.get_mut(start..start + left.min(WINDOW))
+            });
             match page {
                 Some(page) if is_usual(page.len(), block.entries()) => {
                     shift(page, block.entries(), distance);
@@ -31,7 +33,7 @@ impl Ground {
 
     fn apply_one_by_one(
         &self,
-        block: &Block<'_>,
+        block: &RelocationBlock<'_>,
         bytes: &mut [u8],
         distance: u64,
     ) -> Result<(), TableDamage> {
@@ -71,12 +73,13 @@ impl Ground {
     fn change<const N: usize, T: Bytes<N>>(
         &self,
         bytes: &mut [u8],
-        found: &Relocation,
+        found: &BaseRelocation,
         new: impl Fn([u8; N]) -> T,
     ) {
         let Some(old) = self.read(bytes, found.rva) else { return };
-        for (at, byte) in (found.rva..).zip(new(old).bytes()) {
-            if let Some(place) = self.places().offset(at).and_then(|at| bytes.get_mut(at)) {
+        for (at, byte) in (found.rva.0..).zip(new(old).bytes()) {
+            let offset = self.map().offset(Rva(at));
+            if let Some(place) = offset.and_then(|offset| bytes.get_mut(offset.index())) {
                 *place = byte;
             }
         }

@@ -1,20 +1,21 @@
 //! Addresses that nobody would put right: those of loaders' tables that no relocation names.
 
-use super::ground::Ground;
 use super::problem::Problem;
-use image::pe::relocations::Relocation;
+use super::relocator::Relocator;
+use image::pe::relocations::BaseRelocation;
 use image::pe::{AddressField, Pe, spec};
+use model::Rva;
 use std::collections::BTreeMap;
 
 /// Finds out whether every address in loaders' tables has a relocation.
-pub(super) fn audit(pe: &Pe<'_>, ground: &Ground) -> Result<(), Problem> {
+pub(super) fn audit(pe: &Pe<'_>, relocator: &Relocator) -> Result<(), Problem> {
     let fields = pe.address_fields()?;
     if fields.is_empty() {
         return Ok(());
     }
-    let mut missing: BTreeMap<u32, AddressField> =
+    let mut missing: BTreeMap<Rva, AddressField> =
         fields.into_iter().map(|field| (field.rva, field)).collect();
-    for block in ground.blocks() {
+    for block in relocator.blocks() {
         let block = block?;
         // Most pages hold none of them.
         let end = block.page.saturating_add(0x1000);
@@ -22,7 +23,7 @@ pub(super) fn audit(pe: &Pe<'_>, ground: &Ground) -> Result<(), Problem> {
             continue;
         }
         for found in block.relocations() {
-            let Relocation { rva, kind, .. } = found?;
+            let BaseRelocation { rva, kind, .. } = found?;
             let bytes = match kind {
                 spec::IMAGE_REL_BASED_DIR64 => 8,
                 spec::IMAGE_REL_BASED_HIGHLOW => 4,

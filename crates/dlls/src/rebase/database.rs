@@ -4,6 +4,7 @@
 use super::layout::{AddressSpace, SLOT};
 use super::set::Recorded;
 use crate::files::folder_of;
+use model::Va;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Version of the file's form.
 const SCHEMA: u32 = 1;
 /// The end of the addresses that there are.
-const END: u64 = 1 << 47;
+const END: Va = Va(1 << 47);
 /// What a file of millions of images has.
 const LIMIT_BYTES: u64 = 1 << 30;
 
@@ -52,7 +53,7 @@ pub enum DatabaseError {
 pub struct DatabaseEntry {
     /// Preferred base.
     #[serde(with = "hexadecimal")]
-    pub base: u64,
+    pub base: Va,
     /// Bytes of address space that are kept for it.
     pub slot_bytes: u64,
     /// Bytes from its base to its end when it was placed.
@@ -77,7 +78,7 @@ pub struct Database {
 }
 
 impl DatabaseEntry {
-    fn range(&self) -> Range<u64> {
+    fn range(&self) -> Range<Va> {
         self.base..self.base.saturating_add(self.slot_bytes)
     }
 
@@ -139,7 +140,7 @@ impl Database {
     pub fn others<'a>(
         &'a self,
         set: impl Fn(&str) -> bool + 'a,
-    ) -> impl Iterator<Item = Range<u64>> + 'a {
+    ) -> impl Iterator<Item = Range<Va>> + 'a {
         self.images.iter().filter(move |(name, _)| !set(name)).map(|(_, entry)| entry.range())
     }
 
@@ -171,7 +172,7 @@ fn parse(text: &[u8]) -> Result<BTreeMap<String, DatabaseEntry>, String> {
     let mut space = AddressSpace::default();
     for (name, entry) in &content.images {
         let range = entry.range();
-        let whole = entry.base.is_multiple_of(SLOT) && entry.slot_bytes.is_multiple_of(SLOT);
+        let whole = entry.base.0.is_multiple_of(SLOT) && entry.slot_bytes.is_multiple_of(SLOT);
         if !whole || range.is_empty() || range.end > END {
             return Err(format!("the address range of {name} is not valid"));
         }
@@ -185,16 +186,18 @@ fn parse(text: &[u8]) -> Result<BTreeMap<String, DatabaseEntry>, String> {
 
 /// Addresses as people write them.
 mod hexadecimal {
+    use model::Va;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub fn serialize<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&format!("{number:#x}"))
+    pub fn serialize<S: Serializer>(address: &Va, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&format!("{address:#x}"))
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Va, D::Error> {
         let text = String::deserialize(from)?;
         let digits = text.strip_prefix("0x").unwrap_or("");
         u64::from_str_radix(digits, 16)
+            .map(Va)
             .map_err(|_| D::Error::custom(format!("'{text}' is not an address such as 0x10000")))
     }
 }
@@ -204,7 +207,7 @@ mod tests {
     use super::*;
 
     fn entry(base: u64) -> DatabaseEntry {
-        DatabaseEntry { base, slot_bytes: SLOT, memory_bytes: 5, time_stamp: 7 }
+        DatabaseEntry { base: Va(base), slot_bytes: SLOT, memory_bytes: 5, time_stamp: 7 }
     }
 
     #[test]
@@ -223,7 +226,7 @@ mod tests {
         let again = Database::read(&path).expect("it is one");
         assert_eq!(again.images, database.images);
         let others: Vec<_> = again.others(|name| name == "a.dll").collect();
-        assert_eq!(others, vec![0x20_0001_0000..0x20_0002_0000]);
+        assert_eq!(others, vec![Va(0x20_0001_0000)..Va(0x20_0002_0000)]);
     }
 
     #[test]

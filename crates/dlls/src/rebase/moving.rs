@@ -1,21 +1,22 @@
 //! One image: what moving it takes, and moving it.
 
 use super::audit::audit;
-use super::ground::{Counts, Ground};
 use super::layout::SLOT;
 use super::problem::Problem;
+use super::relocator::{Counts, Relocator};
 use super::stamp;
 use crate::signature::{self, Signatures};
 use crate::{Refusal, bind};
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Headers, Pe, relocations, spec};
+use model::Va;
 
 /// PE32 has addresses of 32 bits.
-const NARROW_END: u64 = 1 << 32;
+const END_32_BIT: Va = Va(1 << 32);
 /// No loader maps images of this size (*PE Format*: at most 2 GiB).
 const IMAGE_LIMIT: u64 = 1 << 31;
 /// Highest address of a process on any of the machines, and beyond.
-const WIDE_END: u64 = 1 << 47;
+const END: Va = Va(1 << 47);
 
 /// What may be done to an image that is moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,11 +33,11 @@ pub struct RebaseOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examined {
     /// Preferred base.
-    pub base: u64,
+    pub base: Va,
     /// Bytes from its base to its end: `SizeOfImage`, or the end of a section behind that.
     pub memory_bytes: u64,
     /// The end of the addresses that it can be at.
-    pub address_end: u64,
+    pub address_end: Va,
     /// It is a program, not a DLL.
     pub program: bool,
     /// `IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE`: Windows moves it, whatever its base.
@@ -55,9 +56,9 @@ pub struct Rebased {
     /// The new file.
     pub bytes: Vec<u8>,
     /// Preferred base before.
-    pub old_base: u64,
+    pub old_base: Va,
     /// Preferred base now.
-    pub new_base: u64,
+    pub new_base: Va,
     /// Relocations applied.
     pub relocations: u64,
     /// Its imports were bound, and are not any more.
@@ -76,7 +77,7 @@ pub fn examine_headers(headers: &Headers) -> Examined {
     Examined {
         base: headers.base,
         memory_bytes: memory_bytes(headers),
-        address_end: if headers.wide { WIDE_END } else { NARROW_END },
+        address_end: if headers.pe32_plus { END } else { END_32_BIT },
         program: headers.characteristics & spec::IMAGE_FILE_DLL == 0,
         dynamic_base: flag(spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE),
         arm: matches!(
@@ -96,7 +97,7 @@ pub fn examine(path: &str, pe: &Pe<'_>, options: RebaseOptions) -> Examined {
             examined.obstacle = signed;
             examined.relocations = counts.total();
             if counts.narrow.is_some() {
-                examined.address_end = NARROW_END;
+                examined.address_end = END_32_BIT;
             }
         }
         Err(problem) => examined.obstacle = Some(problem),
@@ -113,7 +114,7 @@ fn look_ahead(
     let headers = pe.headers();
     let signatures = Signatures::of(pe);
     let settle = |strip| {
-        let settled = signature::settle(&mut Draft::of(pe), path, strip);
+        let settled = signature::settle(&mut PeDraft::of(pe), path, strip);
         settled
             .err()
             .map(|refusal| Problem::Signed { reason: refusal.reason(), advice: refusal.advice() })
@@ -124,7 +125,7 @@ fn look_ahead(
     let changes = is_bound(pe) || signatures.any();
     if changes && headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED == 0 {
         // What stands in the way besides a signature is said rather.
-        let mut draft = Draft::of(pe);
+        let mut draft = PeDraft::of(pe);
         prepare(&mut draft, path, RebaseOptions { strip_signature: true, ..options })?;
         let counts = look(&draft.pe())?.counts;
         return Ok((counts, if options.strip_signature { None } else { settle(false) }));
@@ -141,7 +142,7 @@ fn is_bound(pe: &Pe<'_>) -> bool {
 /// Takes away what would be wrong in a moved image. Whether it was bound, and what it was signed
 /// with.
 fn prepare(
-    draft: &mut Draft,
+    draft: &mut PeDraft,
     path: &str,
     options: RebaseOptions,
 ) -> Result<(bool, Signatures), Problem> {
@@ -168,17 +169,17 @@ fn prepare(
 /// Bytes from an image's base to its end.
 fn memory_bytes(headers: &Headers) -> u64 {
     let ends = headers.sections.iter();
-    let ends = ends.map(|section| u64::from(section.rva) + u64::from(section.extent()));
+    let ends = ends.map(|section| u64::from(section.rva.0) + u64::from(section.extent()));
     ends.max().unwrap_or(0).max(headers.image_bytes.into()).max(1)
 }
 
 /// All that was found to be needed for moving an image.
-struct Found {
-    ground: Ground,
+struct Movable {
+    relocator: Relocator,
     counts: Counts,
 }
 
-fn look(pe: &Pe<'_>) -> Result<Found, Problem> {
+fn look(pe: &Pe<'_>) -> Result<Movable, Problem> {
     let headers = pe.headers();
     if headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED != 0 {
         return Err(Problem::Stripped { base: headers.base });
@@ -187,33 +188,33 @@ fn look(pe: &Pe<'_>) -> Result<Found, Problem> {
     if bytes > IMAGE_LIMIT {
         return Err(Problem::Large { bytes });
     }
-    let ground = Ground::of(pe)?;
-    let counts = ground.check(pe.bytes())?;
-    audit(pe, &ground)?;
-    Ok(Found { ground, counts })
+    let relocator = Relocator::of(pe)?;
+    let counts = relocator.check(pe.bytes())?;
+    audit(pe, &relocator)?;
+    Ok(Movable { relocator, counts })
 }
 
-impl Found {
+impl Movable {
     /// Finds out whether the image can be at that base.
-    fn check_base(&self, headers: &Headers, base: u64) -> Result<(), Problem> {
+    fn check_base(&self, headers: &Headers, base: Va) -> Result<(), Problem> {
         let end = base.checked_add(memory_bytes(headers));
         let refuse = |reason| Err(Problem::Base { base, reason });
         match end {
-            Some(end) if headers.wide && end <= WIDE_END => {}
-            Some(end) if !headers.wide && end <= NARROW_END => {}
-            _ if headers.wide => return refuse("addresses end at 128 TiB"),
+            Some(end) if headers.pe32_plus && end <= END => {}
+            Some(end) if !headers.pe32_plus && end <= END_32_BIT => {}
+            _ if headers.pe32_plus => return refuse("addresses end at 128 TiB"),
             _ => return refuse("it is a PE32 image, which must be below 4 GiB"),
         }
-        if !base.is_multiple_of(SLOT) {
+        if !base.0.is_multiple_of(SLOT) {
             return refuse("bases must be multiples of 64 KiB");
         }
         if let Some(rva) = self.counts.narrow
-            && headers.wide
-            && end.is_none_or(|end| end > NARROW_END)
+            && headers.pe32_plus
+            && end.is_none_or(|end| end > END_32_BIT)
         {
             return Err(Problem::Narrow { rva, base });
         }
-        let distance = base.wrapping_sub(headers.base);
+        let distance = base.0.wrapping_sub(headers.base.0);
         match self.counts.half {
             Some((rva, kind)) if !distance.is_multiple_of(SLOT) => {
                 let name = relocations::name(kind, headers.machine).unwrap_or_default();
@@ -235,10 +236,10 @@ impl Found {
 pub fn rebase(
     path: &str,
     file: Vec<u8>,
-    new_base: u64,
+    new_base: Va,
     options: RebaseOptions,
 ) -> Result<Rebased, Refusal> {
-    let mut draft = Draft::read(path, file).map_err(image::ImageError::from)?;
+    let mut draft = PeDraft::read(path, file).map_err(image::ImageError::from)?;
     let refused = |problem: Problem| Refusal::new(path, problem.to_string()).with(problem.advice());
     let old = draft.headers().clone();
     let mut done = Rebased {
@@ -252,13 +253,13 @@ pub fn rebase(
     };
     if new_base != old.base {
         (done.unbound, done.stripped) = prepare(&mut draft, path, options).map_err(refused)?;
-        let found = look(&draft.pe()).map_err(refused)?;
-        found.check_base(&old, new_base).map_err(refused)?;
-        done.relocations = found.counts.total();
+        let movable = look(&draft.pe()).map_err(refused)?;
+        movable.check_base(&old, new_base).map_err(refused)?;
+        done.relocations = movable.counts.total();
         if !options.keep_time_stamp {
             done.time_stamp = stamp::moved(old.time_stamp, old.base, new_base);
         }
-        change(&mut draft, &found, &done).map_err(refused)?;
+        change(&mut draft, &movable, &done).map_err(refused)?;
     }
     done.bytes = draft.finish(match options.checksum {
         true => KeepChecksum::Compute,
@@ -267,9 +268,9 @@ pub fn rebase(
     Ok(done)
 }
 
-fn change(draft: &mut Draft, found: &Found, to: &Rebased) -> Result<(), Problem> {
+fn change(draft: &mut PeDraft, movable: &Movable, to: &Rebased) -> Result<(), Problem> {
     let outside = |error: image::pe::edit::OutsideFile| Problem::Outside(error.to_string());
-    found.ground.apply(draft.bytes_mut(), to.new_base.wrapping_sub(to.old_base))?;
+    movable.relocator.apply(draft.bytes_mut(), to.new_base.0.wrapping_sub(to.old_base.0))?;
     draft.set_base(to.new_base).map_err(outside)?;
     draft.set_time_stamp(to.time_stamp).map_err(outside)
 }

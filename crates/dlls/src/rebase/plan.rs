@@ -9,6 +9,7 @@ use super::set::{Candidate, Mobility, Placement, Policy, Recorded, is_cygwin_run
 use crate::{Advice, RewriteError};
 use image::ImageError;
 use image::pe::{Pe, PeFile};
+use model::Va;
 use model::rebase::RebasedImage;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -157,7 +158,7 @@ fn place_once(
     Ok(())
 }
 
-fn avoided(file: &Path) -> Result<Range<u64>, ImageError> {
+fn avoided(file: &Path) -> Result<Range<Va>, ImageError> {
     let image = PeFile::open(file)?;
     let examined = examine(image.name(), &image.pe(), RebaseOptions::default());
     Ok(examined.base..examined.base.saturating_add(examined.memory_bytes))

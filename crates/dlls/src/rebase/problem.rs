@@ -3,6 +3,7 @@
 use crate::Advice;
 use image::pe::imports::ImportDamage;
 use image::pe::relocations::TableDamage;
+use model::{Rva, Va};
 
 /// Why an image is not moved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +15,7 @@ pub enum Problem {
     )]
     Stripped {
         /// Where it stays.
-        base: u64,
+        base: Va,
     },
     /// The relocation table is damaged.
     #[error("{0}; the file is damaged: build or copy it again")]
@@ -25,7 +26,7 @@ pub enum Problem {
     )]
     Type {
         /// Address of what it changes.
-        rva: u32,
+        rva: Rva,
         /// `IMAGE_REL_BASED_*`.
         kind: u8,
         /// Its name, if it has one on that machine.
@@ -38,13 +39,13 @@ pub enum Problem {
     )]
     NotInFile {
         /// Address of what it changes.
-        rva: u32,
+        rva: Rva,
     },
     /// A relocation changes headers or the table itself.
     #[error("the relocation at {rva:#x} changes the {what}; the file is damaged, or packed")]
-    Own {
+    Overwrites {
         /// Address of what it changes.
-        rva: u32,
+        rva: Rva,
         /// What is there.
         what: &'static str,
     },
@@ -55,7 +56,7 @@ pub enum Problem {
     )]
     Twice {
         /// Address of the second.
-        rva: u32,
+        rva: Rva,
     },
     /// The bytes to be changed are in memory more than once.
     #[error(
@@ -64,13 +65,13 @@ pub enum Problem {
     )]
     Shared {
         /// Address of what it changes.
-        rva: u32,
+        rva: Rva,
     },
     /// MOV32 does not point at a pair of instructions.
     #[error("the {name} relocation at {rva:#x} is not on a pair of MOVW and MOVT instructions")]
     NotMov {
         /// Address of the first instruction.
-        rva: u32,
+        rva: Rva,
         /// The type's name.
         name: &'static str,
     },
@@ -81,7 +82,7 @@ pub enum Problem {
     )]
     Unaligned {
         /// Address of what it changes.
-        rva: u32,
+        rva: Rva,
         /// The type's name.
         name: &'static str,
     },
@@ -92,9 +93,9 @@ pub enum Problem {
     )]
     Narrow {
         /// Address of one of them.
-        rva: u32,
+        rva: Rva,
         /// Where it was to be.
-        base: u64,
+        base: Va,
     },
     /// A table's address would not be relocated.
     #[error(
@@ -103,7 +104,7 @@ pub enum Problem {
     )]
     Uncovered {
         /// Where the address is.
-        rva: u32,
+        rva: Rva,
         /// The table.
         table: &'static str,
         /// The field.
@@ -135,7 +136,7 @@ pub enum Problem {
     #[error("it cannot be at {base:#x}: {reason}")]
     Base {
         /// Where it was to be.
-        base: u64,
+        base: Va,
         /// What bases have to be.
         reason: &'static str,
     },

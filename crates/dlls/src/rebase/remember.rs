@@ -5,6 +5,7 @@ use super::request::RebasedFile;
 use super::set::Recorded;
 use crate::RewriteError;
 use files::Permit;
+use model::Va;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ impl Memory {
     }
 
     /// The places of images that are not in the set.
-    pub(super) fn others(&self) -> Vec<Range<u64>> {
+    pub(super) fn others(&self) -> Vec<Range<Va>> {
         let Some((_, database)) = &self.database else { return Vec::new() };
         let set: BTreeSet<&str> = self.names.iter().map(String::as_str).collect();
         database.others(|name| set.contains(name)).collect()

@@ -2,13 +2,14 @@
 
 use super::layout::{AddressSpace, LayoutError, SLOT, slot_bytes};
 use super::moving::Examined;
+use model::Va;
 use std::ops::Range;
 
 /// Where images go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// One behind the other, from here upwards.
-    From(u64),
+    From(Va),
     /// Where linkers and systems put nothing; whatever collides with nothing stays.
     Auto,
     /// Where Cygwin and MSYS2 programs can fork.
@@ -28,7 +29,7 @@ pub enum Mobility {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// The base.
-    pub base: u64,
+    pub base: Va,
     /// Bytes kept free for it.
     pub slot_bytes: u64,
 }
@@ -39,11 +40,11 @@ pub struct Candidate {
     /// Its name, for errors.
     pub name: String,
     /// Its preferred base.
-    pub base: u64,
+    pub base: Va,
     /// Bytes from its base to its end.
     pub memory_bytes: u64,
     /// The end of the addresses that it can be at.
-    pub address_end: u64,
+    pub address_end: Va,
     /// Whether it may be moved.
     pub mobility: Mobility,
     /// Its place up to now, where one is known.
@@ -54,7 +55,7 @@ pub struct Candidate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// Its preferred base from now on.
-    pub base: u64,
+    pub base: Va,
     /// Bytes that are its own from there.
     pub slot_bytes: u64,
     /// It stays, and another one that stays is there too.
@@ -62,26 +63,29 @@ pub struct Placement {
 }
 
 /// 4 GiB: images that must be below it have addresses of 32 bits.
-const NARROW_END: u64 = 1 << 32;
+const END_32_BIT: Va = Va(1 << 32);
 /// What programs that are not LARGEADDRESSAWARE have.
-const NARROW_USUAL_END: u64 = 1 << 31;
+const USUAL_END_32_BIT: Va = Va(1 << 31);
 
 /// Where linkers put images unless they are told otherwise (Microsoft's, lld, ld without
 /// --enable-auto-image-base): sooner or later something else is there.
-const DEFAULTS: [u64; 5] = [0, 0x40_0000, 0x1000_0000, 0x1_4000_0000, 0x1_8000_0000];
+const DEFAULTS: [Va; 5] =
+    [Va(0), Va(0x40_0000), Va(0x1000_0000), Va(0x1_4000_0000), Va(0x1_8000_0000)];
 
 /// No second choice.
-const NOWHERE: Range<u64> = 0..0;
+const NOWHERE: Range<Va> = Va(0)..Va(0);
 /// 32 bits: above programs, their heaps and linkers' defaults, below systems' own libraries.
-const AUTO_NARROW: [Range<u64>; 2] = [0x3000_0000..0x7000_0000, 0x1100_0000..0x3000_0000];
+const AUTO_32_BIT: [Range<Va>; 2] =
+    [Va(0x3000_0000)..Va(0x7000_0000), Va(0x1100_0000)..Va(0x3000_0000)];
 /// 64 bits: above what Cygwin, linkers and Wine use, below stacks and what Linux maps.
-const AUTO_WIDE: [Range<u64>; 2] = [0x20_0000_0000..0x40_0000_0000, NOWHERE];
+const AUTO_64_BIT: [Range<Va>; 2] = [Va(0x20_0000_0000)..Va(0x40_0000_0000), NOWHERE];
 /// As rebaseall has it: from here downwards. Windows 10 moves what is below 0x3800_0000.
-const CYGWIN_NARROW: [Range<u64>; 2] = [0x3800_0000 + SLOT..0x7000_0000, NOWHERE];
+const CYGWIN_32_BIT: [Range<Va>; 2] = [Va(0x3800_0000 + SLOT)..Va(0x7000_0000), NOWHERE];
 /// As rebaseall has it: downwards; above the 2 GiB of the Cygwin DLL.
-const CYGWIN_WIDE: [Range<u64>; 2] = [0x2_0000_0000 + SLOT..0x4_0000_0000, NOWHERE];
+const CYGWIN_64_BIT: [Range<Va>; 2] = [Va(0x2_0000_0000 + SLOT)..Va(0x4_0000_0000), NOWHERE];
 /// The Cygwin DLL, its shared memory before it, and room for it to grow.
-const CYGWIN_OWN: [Range<u64>; 2] = [0x60fc_0000..0x6180_0000, 0x1_8000_0000..0x2_0000_0000];
+const CYGWIN_OWN: [Range<Va>; 2] =
+    [Va(0x60fc_0000)..Va(0x6180_0000), Va(0x1_8000_0000)..Va(0x2_0000_0000)];
 
 /// Whether a file is the DLL that Cygwin or MSYS2 consist of, which has its own place.
 pub fn is_cygwin_runtime(name: &str) -> bool {
@@ -103,8 +107,8 @@ impl Candidate {
         }
     }
 
-    fn is_narrow(&self) -> bool {
-        self.address_end <= NARROW_END
+    fn is_32_bit(&self) -> bool {
+        self.address_end <= END_32_BIT
     }
 
     /// Its own slot; what was recorded may be larger.
@@ -116,22 +120,22 @@ impl Candidate {
 
 impl Policy {
     /// Where there may be room, and whether it is looked for from the end.
-    fn bands(self, candidate: &Candidate) -> ([Range<u64>; 2], bool) {
-        match (self, candidate.is_narrow()) {
+    fn bands(self, candidate: &Candidate) -> ([Range<Va>; 2], bool) {
+        match (self, candidate.is_32_bit()) {
             (Policy::From(base), _) => ([base..candidate.address_end.max(base), NOWHERE], false),
-            (Policy::Auto, true) => (AUTO_NARROW, false),
-            (Policy::Auto, false) => (AUTO_WIDE, false),
-            (Policy::Cygwin, true) => (CYGWIN_NARROW, true),
-            (Policy::Cygwin, false) => (CYGWIN_WIDE, true),
+            (Policy::Auto, true) => (AUTO_32_BIT, false),
+            (Policy::Auto, false) => (AUTO_64_BIT, false),
+            (Policy::Cygwin, true) => (CYGWIN_32_BIT, true),
+            (Policy::Cygwin, false) => (CYGWIN_64_BIT, true),
         }
     }
 
     /// Whether an image may stay where it is, if nothing else is there.
-    fn allows(self, candidate: &Candidate, range: &Range<u64>) -> bool {
+    fn allows(self, candidate: &Candidate, range: &Range<Va>) -> bool {
         match self {
             Policy::From(_) => false,
             Policy::Auto => {
-                let end = if candidate.is_narrow() { NARROW_USUAL_END } else { u64::MAX };
+                let end = if candidate.is_32_bit() { USUAL_END_32_BIT } else { Va(u64::MAX) };
                 !DEFAULTS.contains(&range.start) && range.end <= end
             }
             Policy::Cygwin => {
@@ -149,11 +153,11 @@ impl Policy {
 /// The base is not one, or there is no room.
 pub fn lay_out(
     set: &[Candidate],
-    taken: &[Range<u64>],
+    taken: &[Range<Va>],
     policy: Policy,
 ) -> Result<Vec<Placement>, LayoutError> {
     if let Policy::From(base) = policy
-        && !base.is_multiple_of(SLOT)
+        && !base.0.is_multiple_of(SLOT)
     {
         return Err(LayoutError::Unaligned(base));
     }
@@ -205,10 +209,10 @@ fn moving<'a>(
 }
 
 /// Takes a place, if it is one, and free.
-fn take(candidate: &Candidate, base: u64, space: &mut AddressSpace) -> Option<Placement> {
+fn take(candidate: &Candidate, base: Va, space: &mut AddressSpace) -> Option<Placement> {
     let slot_bytes = candidate.slot_bytes();
     let range = base..base.checked_add(slot_bytes)?;
-    if !base.is_multiple_of(SLOT) || !space.is_free(&range) {
+    if !base.0.is_multiple_of(SLOT) || !space.is_free(&range) {
         return None;
     }
     space.take(range);
@@ -222,7 +226,7 @@ fn find(
 ) -> Result<Placement, LayoutError> {
     if let Policy::From(base) = policy
         && base >= candidate.address_end
-        && candidate.is_narrow()
+        && candidate.is_32_bit()
     {
         let (name, end) = (candidate.name.clone(), candidate.address_end);
         return Err(LayoutError::Above { name, base, end });
@@ -238,8 +242,8 @@ fn find(
     let base = base.ok_or_else(|| LayoutError::Full {
         name: candidate.name.clone(),
         bytes: slot_bytes,
-        from: used().map(|band| band.start).min().unwrap_or(0),
-        to: used().map(|band| band.end).max().unwrap_or(0),
+        from: used().map(|band| band.start).min().unwrap_or(Va(0)),
+        to: used().map(|band| band.end).max().unwrap_or(Va(0)),
     })?;
     space.take(base..base + slot_bytes);
     Ok(Placement { base, slot_bytes, collides: false })

@@ -5,7 +5,7 @@ use super::{Folders, RewriteRequest, Step, Target, Watcher, carry_record, target
 use crate::{Refusal, RewriteError};
 use files::Batch;
 use image::pe::PeFile;
-use image::pe::edit::Draft;
+use image::pe::edit::PeDraft;
 use rayon::prelude::*;
 
 /// Rewrites every file by `change`, which is told the file's name, and writes the results unless
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 pub fn rewrite_each<T: Send>(
     request: &RewriteRequest,
     watcher: &dyn Watcher,
-    change: impl Fn(&mut Draft, &str) -> Result<T, Refusal> + Sync,
+    change: impl Fn(&mut PeDraft, &str) -> Result<T, Refusal> + Sync,
 ) -> Result<Vec<RewrittenFile<T>>, RewriteError> {
     let targets = targets(request)?;
     // Removed again last, where nothing was written to it.
@@ -24,8 +24,8 @@ pub fn rewrite_each<T: Send>(
     let batch = Batch::for_files(targets.len() + 1);
     let attempt = |target: &Target<'_>, batch| {
         let file = PeFile::open(target.file)?;
-        let draft = Draft::of(&file.pe());
-        let change = |draft: &mut Draft| change(draft, file.name());
+        let draft = PeDraft::of(&file.pe());
+        let change = |draft: &mut PeDraft| change(draft, file.name());
         let done = one(request, target, &file.pe(), draft, &change, batch);
         file.unchanged()?;
         done

@@ -5,7 +5,7 @@ use crate::signature::{self, Signatures};
 use crate::{MemberId, Refusal, RewriteError, Set};
 use files::Batch;
 use image::pe::Pe;
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use std::path::PathBuf;
 
 /// What became of one file.
@@ -56,13 +56,13 @@ pub(crate) fn settled<T>(files: Vec<Attempt<T>>) -> Result<Vec<RewrittenFile<T>>
 pub struct MemberDraft<'s, 'a> {
     pub(crate) set: &'s Set<'a>,
     pub(crate) id: MemberId,
-    pub(crate) draft: Draft,
+    pub(crate) draft: PeDraft,
 }
 
 impl<'a> Set<'a> {
     /// A draft of one of the images, which is as the image is.
     pub fn draft(&self, id: MemberId) -> MemberDraft<'_, 'a> {
-        MemberDraft { set: self, id, draft: Draft::of(self.member(id).pe()) }
+        MemberDraft { set: self, id, draft: PeDraft::of(self.member(id).pe()) }
     }
 }
 
@@ -74,19 +74,19 @@ impl MemberDraft<'_, '_> {
 }
 
 /// What is changed: a draft, by itself or as one of a set.
-pub(super) trait Drafted: AsMut<Draft> + Into<Draft> + Clone {}
+pub(super) trait Drafted: AsMut<PeDraft> + Into<PeDraft> + Clone {}
 
-impl Drafted for Draft {}
+impl Drafted for PeDraft {}
 impl Drafted for MemberDraft<'_, '_> {}
 
-impl AsMut<Draft> for MemberDraft<'_, '_> {
-    fn as_mut(&mut self) -> &mut Draft {
+impl AsMut<PeDraft> for MemberDraft<'_, '_> {
+    fn as_mut(&mut self) -> &mut PeDraft {
         &mut self.draft
     }
 }
 
-impl From<MemberDraft<'_, '_>> for Draft {
-    fn from(member: MemberDraft<'_, '_>) -> Draft {
+impl From<MemberDraft<'_, '_>> for PeDraft {
+    fn from(member: MemberDraft<'_, '_>) -> PeDraft {
         member.draft
     }
 }

@@ -2,7 +2,7 @@
 
 use super::names::name;
 use crate::files::folder_of;
-use model::{Collision, Collisions, PeFacts, PeKind};
+use model::{Collision, Collisions, PeFacts, PeKind, Va};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -12,19 +12,19 @@ const PAGE: u64 = 4096;
 /// overlap, as only one of these is loaded.
 #[derive(Default)]
 struct Taken {
-    places: BTreeMap<(u64, usize), u64>,
+    places: BTreeMap<(Va, usize), Va>,
     widest: u64,
 }
 
 impl Taken {
-    fn add(&mut self, start: u64, end: u64, image: usize) {
+    fn add(&mut self, start: Va, end: Va, image: usize) {
         self.places.insert((start, image), end);
         self.widest = self.widest.max(end - start);
     }
 
     /// The images that have a part of a range, the lowest first.
-    fn by(&self, start: u64, end: u64) -> impl Iterator<Item = usize> {
-        let within = self.places.range((start.saturating_sub(self.widest), 0)..(end, 0));
+    fn by(&self, start: Va, end: Va) -> impl Iterator<Item = usize> {
+        let within = self.places.range((Va(start.0.saturating_sub(self.widest)), 0)..(end, 0));
         within.filter(move |(_, until)| **until > start).map(|((_, image), _)| *image)
     }
 }
@@ -76,7 +76,7 @@ fn add(collisions: &mut Collisions, file: &PeFacts, by: &PeFacts) {
 }
 
 /// Addresses that an image takes at its preferred base.
-fn range(file: &PeFacts) -> (u64, u64) {
+fn range(file: &PeFacts) -> (Va, Va) {
     let bytes = u64::from(file.size_of_image).next_multiple_of(PAGE);
     (file.base, file.base.saturating_add(bytes))
 }

@@ -6,7 +6,7 @@ fn dll(path: &str, base: u64) -> PeFacts {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testfiles/pe");
     let mut facts = image::pe::facts(&file.join("x86_64.dll")).unwrap();
     facts.path = path.to_owned();
-    facts.base = base;
+    facts.base = model::Va(base);
     facts.time_stamp = base as u32;
     facts
 }
@@ -119,7 +119,7 @@ fn sections_that_wine_reads_are_counted() {
     let finding = set.findings.iter().find(|finding| finding.id == "file-alignment").unwrap();
     assert!(finding.evidence[0].contains("2.0 KiB"), "{:?}", finding.evidence);
     for section in &mut set.files[0].sections {
-        section.offset = 4096;
+        section.offset = model::FileOffset(4096);
     }
     assert!(!ids(&survey(set.files)).contains(&"file-alignment"));
 }

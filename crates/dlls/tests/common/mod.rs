@@ -5,7 +5,7 @@ pub mod memory;
 
 use dlls::realign::{RealignOptions, Realigned, realign};
 use image::pe::Pe;
-use image::pe::edit::{Draft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use workload::{Arch, By, Format, PeOptions, Pietrek, pe};
@@ -30,7 +30,7 @@ pub fn realigned(bytes: &[u8], file_alignment: u32) -> Result<(Realigned, Vec<u8
 
 /// The same, by any choice.
 pub fn realigned_by(bytes: &[u8], options: RealignOptions) -> Result<(Realigned, Vec<u8>), String> {
-    let mut draft = Draft::of(&Pe::parse("it", bytes).unwrap());
+    let mut draft = PeDraft::of(&Pe::parse("it", bytes).unwrap());
     let done = realign(&mut draft, "it", &options).map_err(|no| no.to_string())?;
     Ok((done, draft.finish(KeepChecksum::AsItWas)))
 }

@@ -2,7 +2,8 @@
 
 use crate::emitted::*;
 use crate::loader;
-use dlls::rebase::{RebaseOptions, examine, rebase};
+use crate::rebase;
+use dlls::rebase::{RebaseOptions, examine};
 use image::pe::Pe;
 use proptest::prelude::*;
 
@@ -83,18 +84,18 @@ proptest! {
         for slot in &slots {
             let base = slot << 20;
             let moved = rebase("it", file.clone(), base, RebaseOptions::default()).unwrap();
-            let distance = base.wrapping_sub(moved.old_base) as i64;
+            let distance = base.wrapping_sub(moved.old_base.0) as i64;
             let expected = loader::memory(&file, distance);
             let found = loader::memory(&moved.bytes, 0);
             prop_assert!(without_headers(&found) == without_headers(&expected));
             let pe = Pe::parse("it", &moved.bytes).unwrap();
-            prop_assert_eq!(pe.headers().base, base);
+            prop_assert_eq!(pe.headers().base.0, base);
             let right = if checksum { pe.computed_checksum() } else { 0 };
             prop_assert_eq!(pe.headers().checksum, right);
             file = moved.bytes;
         }
         let first = Pe::parse("it", &original).unwrap().headers().base;
-        let back = rebase("it", file, first, RebaseOptions::default()).unwrap();
+        let back = rebase("it", file, first.0, RebaseOptions::default()).unwrap();
         prop_assert!(back.bytes == original);
     }
 
@@ -116,7 +117,7 @@ proptest! {
             Ok(moved) => {
                 prop_assert_eq!(obstacle, None);
                 let base = pe.headers().base;
-                if let Ok(back) = rebase("it", moved.bytes, base, RebaseOptions::default()) {
+                if let Ok(back) = rebase("it", moved.bytes, base.0, RebaseOptions::default()) {
                     prop_assert!(back.bytes == original);
                 }
             }

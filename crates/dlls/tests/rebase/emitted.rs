@@ -104,7 +104,7 @@ impl Emitted {
         file[MORE_OFFSET..MORE_OFFSET + 0x2000].copy_from_slice(more);
         if self.checksum {
             let pe = image::pe::Pe::parse("emitted", &file).unwrap();
-            let (at, sum) = (pe.headers().checksum_offset(), pe.computed_checksum());
+            let (at, sum) = (pe.headers().checksum_offset().index(), pe.computed_checksum());
             put32(&mut file, at, sum);
         }
         file

@@ -2,7 +2,8 @@
 
 use crate::emitted::*;
 use crate::loader;
-use dlls::rebase::{RebaseOptions, examine, rebase};
+use crate::rebase;
+use dlls::rebase::{RebaseOptions, examine};
 use image::pe::Pe;
 
 const ELSEWHERE: u64 = 0x2_0000_0000;
@@ -130,7 +131,7 @@ fn a_place_is_relocated_once() {
 fn bytes_of_two_sections_are_not_relocated() {
     let mut file = wide(block(DATA, &[entry(DIR64, 8), 0])).bytes();
     // .more is where .data is.
-    let sections = Pe::parse("it", &file).unwrap().headers().section_table;
+    let sections = Pe::parse("it", &file).unwrap().headers().section_table.index();
     let offset = loader::read(&file, sections + 20, 4) as u32;
     put32(&mut file, sections + 40 + 20, offset);
     let error = rebase("it", file, ELSEWHERE, RebaseOptions::default()).unwrap_err().to_string();
@@ -171,7 +172,7 @@ fn bases_are_in_the_address_space_and_in_slots() {
     assert!(reason(&narrow, 0xffff_0000_0000).contains("below 4 GiB"));
     let last = (1_u64 << 32) - 0x1_0000;
     let moved = rebase("it", narrow.bytes(), last, RebaseOptions::default()).unwrap();
-    assert_eq!(Pe::parse("it", &moved.bytes).unwrap().headers().base, last);
+    assert_eq!(Pe::parse("it", &moved.bytes).unwrap().headers().base.0, last);
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn narrow_addresses_in_wide_images_stay_below_4_gib() {
     image.base = 0x40_0000;
     let file = image.bytes();
     let examined = examine("it", &Pe::parse("it", &file).unwrap(), RebaseOptions::default());
-    assert_eq!(examined.address_end, 1 << 32);
+    assert_eq!(examined.address_end.0, 1 << 32);
     assert!(reason(&image, ELSEWHERE).contains("must be below 4 GiB and cannot be at 0x200000000"));
     rebase("it", file, 0x7000_0000, RebaseOptions::default()).unwrap();
 }
@@ -263,7 +264,7 @@ fn delay_imports_of_the_first_version_have_relocations() {
 #[test]
 fn sections_near_4_gib_take_no_memory_here() {
     let mut file = wide(block(DATA, &[entry(DIR64, 8), 0])).bytes();
-    let sections = Pe::parse("it", &file).unwrap().headers().section_table;
+    let sections = Pe::parse("it", &file).unwrap().headers().section_table.index();
     put32(&mut file, sections + 2 * 40 + 8, 0xffff_ff00);
     let examined = examine("it", &Pe::parse("it", &file).unwrap(), RebaseOptions::default());
     assert_eq!(examined.memory_bytes, u64::from(BSS) + 0xffff_ff00);
@@ -299,7 +300,7 @@ fn checksums_are_right_where_they_were_or_where_asked_for() {
     let compute = RebaseOptions { checksum: true, ..RebaseOptions::default() };
     let zero = Emitted { checksum: false, ..image.clone() }.bytes();
     let mut wrong = image.bytes();
-    let at = Pe::parse("it", &wrong).unwrap().headers().checksum_offset();
+    let at = Pe::parse("it", &wrong).unwrap().headers().checksum_offset().index();
     put32(&mut wrong, at, 77);
     for (file, expected) in [(image.bytes(), None), (zero, Some(0)), (wrong, Some(77))] {
         let moved = rebase("it", file.clone(), ELSEWHERE, RebaseOptions::default()).unwrap();

@@ -1,6 +1,7 @@
 //! Sets laid out and moved, under Wine's loader.
 
-use dlls::rebase::{Candidate, Mobility, Policy, RebaseOptions, examine, lay_out, rebase};
+use crate::rebase;
+use dlls::rebase::{Candidate, Mobility, Policy, RebaseOptions, examine, lay_out};
 use image::pe::{Pe, PeFile};
 use std::path::{Path, PathBuf};
 use testkit::pe::{Image, Tools, Wine};
@@ -23,10 +24,11 @@ fn moved(from: &Path, policy: Policy) -> (tempfile::TempDir, Vec<u64>) {
     for (path, place) in files.iter().zip(&places) {
         let name = path.file_name().unwrap();
         let bytes = std::fs::read(path).unwrap();
-        let done = rebase(&path.display().to_string(), bytes, place.base, RebaseOptions::default());
+        let done =
+            rebase(&path.display().to_string(), bytes, place.base.0, RebaseOptions::default());
         std::fs::write(folder.path().join(name), done.unwrap().bytes).unwrap();
     }
-    (folder, places.iter().map(|place| place.base).collect())
+    (folder, places.iter().map(|place| place.base.0).collect())
 }
 
 #[test]
@@ -44,7 +46,7 @@ fn generated_sets_call_the_same_functions() {
         let (name, bytes) = pe::pietrek::file(&asked, index).unwrap();
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
-    for policy in [Policy::Auto, Policy::Cygwin, Policy::From(0x7_0000_0000)] {
+    for policy in [Policy::Auto, Policy::Cygwin, Policy::From(model::Va(0x7_0000_0000))] {
         let (folder, bases) = moved(folder.path(), policy);
         let different: std::collections::BTreeSet<&u64> = bases.iter().collect();
         assert_eq!(different.len(), 13, "{policy:?}");
@@ -70,7 +72,7 @@ fn a_dll_is_loaded_where_it_was_put() {
           text[8] = 0; say(text); leave(right() ? 0 : 1); }";
     let program = Image::new("it.exe", source).speaking().against("it.dll");
     tools.build(folder.path(), &program);
-    let (moved, _) = moved(folder.path(), Policy::From(0x3a_bcd0_0000));
+    let (moved, _) = moved(folder.path(), Policy::From(model::Va(0x3a_bcd0_0000)));
     let run = wine.run(moved.path(), &["it.exe"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), "003abcd0"), "{run:?}");
 }
@@ -94,7 +96,8 @@ fn a_bound_image_is_unbound_and_runs() {
     let set = files.set();
     let mut draft = set.draft(dlls::MemberId(0));
     dlls::bind::bind(&mut draft).unwrap();
-    let bound = image::pe::edit::Draft::from(draft).finish(image::pe::edit::KeepChecksum::AsItWas);
+    let bound =
+        image::pe::edit::PeDraft::from(draft).finish(image::pe::edit::KeepChecksum::AsItWas);
     assert!(bound != unbound);
     let done = rebase("middle.dll", bound, 0x3a_0000_0000, RebaseOptions::default()).unwrap();
     assert!(done.unbound);

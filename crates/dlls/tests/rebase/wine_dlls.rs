@@ -31,10 +31,11 @@ fn there_and_back(path: &PathBuf) -> Result<bool, String> {
     let name = path.display().to_string();
     let original = std::fs::read(path).expect("it is readable");
     let before = Pe::parse(&name, &original).expect("it is PE");
-    let moved = rebase::rebase(&name, original.clone(), ELSEWHERE, RebaseOptions::default());
+    let moved =
+        rebase::rebase(&name, original.clone(), model::Va(ELSEWHERE), RebaseOptions::default());
     let moved = moved.map_err(|error| error.to_string())?;
     let after = Pe::parse(&name, &moved.bytes).expect("it is still PE");
-    assert_eq!(after.headers().base, ELSEWHERE, "{name}");
+    assert_eq!(after.headers().base.0, ELSEWHERE, "{name}");
     assert_ne!(after.headers().time_stamp, before.headers().time_stamp, "{name}");
     let stored = before.headers().checksum;
     let right = stored == before.computed_checksum();

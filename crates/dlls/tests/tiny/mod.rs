@@ -109,7 +109,8 @@ impl Tiny {
         file.extend(out.bytes);
         if self.checksum {
             let sum = Pe::parse("tiny", &file).expect("a PE file").computed_checksum();
-            let at = Pe::parse("tiny", &file).expect("a PE file").headers().checksum_offset();
+            let at =
+                Pe::parse("tiny", &file).expect("a PE file").headers().checksum_offset().index();
             file[at..at + 4].copy_from_slice(&sum.to_le_bytes());
         }
         file

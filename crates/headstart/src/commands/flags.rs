@@ -10,7 +10,7 @@ use anyhow::Result;
 use dlls::flags::{self, Change, Changed, Flag};
 use dlls::rewrite::{RewrittenFile, rewrite_each};
 use image::pe::PeFile;
-use image::pe::edit::Draft;
+use image::pe::edit::PeDraft;
 use report::flags::{FlagChange, FlagRow};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -87,7 +87,7 @@ fn show(target: &DllArgs) -> Result<ExitCode> {
 }
 
 fn change(target: &DllArgs, asked: &Change) -> Result<ExitCode> {
-    let change = |draft: &mut Draft, path: &str| flags::change(draft, path, asked);
+    let change = |draft: &mut PeDraft, path: &str| flags::change(draft, path, asked);
     let files = rewrite_each(&target.request(), &Files, change).map_err(refusals::told)?;
     rewritten::tell(
         target,

@@ -7,7 +7,7 @@ use crate::rewritten;
 use anyhow::Result;
 use dlls::realign::{RealignOptions, Realigned, realign};
 use dlls::rewrite::{RewrittenFile, rewrite_each};
-use image::pe::edit::Draft;
+use image::pe::edit::PeDraft;
 use model::figures;
 use report::realign::RealignRow;
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return rewritten::undo(target);
     }
     let options = RealignOptions { file_alignment: *file_alignment, keep_overlay: *keep_overlay };
-    let realign = |draft: &mut Draft, path: &str| realign(draft, path, &options);
+    let realign = |draft: &mut PeDraft, path: &str| realign(draft, path, &options);
     let files = rewrite_each(&target.request(), &Files, realign).map_err(refusals::told)?;
     rewritten::tell(
         target,

@@ -10,6 +10,7 @@ use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
 use dlls::rebase::{Policy, RebaseRequest, RebasedFile, rebase_set};
+use model::Va;
 use model::rebase::{RebaseMap, RebasedImage};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,7 +62,7 @@ impl Arguments {
         RebaseRequest {
             rewrite: self.target.request(),
             policy: match self.base {
-                Some(base) => Policy::From(base),
+                Some(base) => Policy::From(Va(base)),
                 None if self.cygwin => Policy::Cygwin,
                 None => Policy::Auto,
             },

@@ -6,7 +6,7 @@
 use super::read::Pe;
 use super::spec;
 use crate::notes::{Notes, entry};
-use model::{BoundDll, BoundForwarder, BoundState};
+use model::{BoundDll, BoundForwarder, BoundState, Rva};
 use object::LittleEndian as LE;
 use object::pe;
 
@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 1024;
 
 /// A DLL that a part of the address table was filled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound<'a> {
+pub struct BoundImport<'a> {
     /// Its name as written.
     pub name: &'a [u8],
     /// `TimeDateStamp` of the DLL that was bound to; 0 where it was not at hand.
@@ -33,7 +33,7 @@ pub struct Bound<'a> {
 pub enum BoundDamage {
     /// The directory is not in the file.
     #[error("bound imports at {0:#x} are not in the file")]
-    Directory(u32),
+    Directory(Rva),
     /// The last entry is missing.
     #[error("the table of bound imports has no end")]
     End,
@@ -61,7 +61,7 @@ impl<'a> Pe<'a> {
 }
 
 impl<'a> Iterator for BoundImports<'a> {
-    type Item = Result<Bound<'a>, BoundDamage>;
+    type Item = Result<BoundImport<'a>, BoundDamage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let at = self.next.take()?;
@@ -78,7 +78,7 @@ impl<'a> Iterator for BoundImports<'a> {
 }
 
 /// The entry at an offset, and where the next one is; `None` where the table ends.
-fn bound(table: &[u8], at: usize) -> Result<Option<(Bound<'_>, usize)>, BoundDamage> {
+fn bound(table: &[u8], at: usize) -> Result<Option<(BoundImport<'_>, usize)>, BoundDamage> {
     let rest = table.get(at..).ok_or(BoundDamage::End)?;
     let found: &pe::ImageBoundImportDescriptor = entry(rest).ok_or(BoundDamage::End)?;
     let (time_stamp, offset) = (found.time_date_stamp.get(LE), found.offset_module_name.get(LE));
@@ -97,7 +97,7 @@ fn bound(table: &[u8], at: usize) -> Result<Option<(Bound<'_>, usize)>, BoundDam
         end = end.max(usize::from(offset) + name.len() + 1);
         forwarders.push((name, found.time_date_stamp.get(LE)));
     }
-    Ok(Some((Bound { name, time_stamp, forwarders, end }, next)))
+    Ok(Some((BoundImport { name, time_stamp, forwarders, end }, next)))
 }
 
 fn name(table: &[u8], offset: u16) -> Result<&[u8], BoundDamage> {

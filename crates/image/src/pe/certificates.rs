@@ -6,6 +6,7 @@
 use super::read::Pe;
 use super::spec;
 use crate::notes::Notes;
+use model::FileOffset;
 use std::ops::Range;
 
 /// Length, revision and type.
@@ -16,9 +17,9 @@ const ALIGNMENT: usize = 8;
 impl Pe<'_> {
     /// Where in the file the certificates are; `None` for an unsigned file. Not checked against
     /// the file's length.
-    pub fn certificate_range(&self) -> Option<Range<u64>> {
+    pub fn certificate_range(&self) -> Option<Range<FileOffset>> {
         let directory = self.directory(spec::SECURITY)?;
-        let start = u64::from(directory.rva);
+        let start = FileOffset(directory.rva.0.into());
         Some(start..start + u64::from(directory.size))
     }
 }
@@ -26,7 +27,7 @@ impl Pe<'_> {
 /// Number of certificates.
 pub(super) fn count(file: &Pe<'_>, notes: &mut Notes) -> u64 {
     let Some(range) = file.certificate_range() else { return 0 };
-    let Some(mut rest) = file.bytes().get(range.start as usize..range.end as usize) else {
+    let Some(mut rest) = file.bytes().get(range.start.index()..range.end.index()) else {
         notes.problem(format!("certificates at offset {:#x} are not in the file", range.start));
         return 0;
     };

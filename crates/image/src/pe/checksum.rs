@@ -27,7 +27,7 @@ pub fn finish(sum: u64, file_bytes: usize) -> u32 {
 
 /// The checksum that a file with these headers should have.
 pub fn of(headers: &Headers, bytes: &[u8]) -> u32 {
-    let at = headers.checksum_offset();
+    let at = headers.checksum_offset().index();
     let (before, behind) = bytes.split_at_checked(at).unwrap_or((bytes, &[]));
     let behind = behind.get(4..).unwrap_or(&[]);
     if at.is_multiple_of(2) {

@@ -1,7 +1,7 @@
 //! Imports and exports, counted.
 
-use super::exports::{Exports, Target};
-use super::imports::{By, Imported};
+use super::exports::{ExportTarget, Exports};
+use super::imports::{ImportBy, Imported};
 use super::read::Pe;
 use crate::notes::{Budget, Notes};
 use model::ImportedDll;
@@ -51,9 +51,9 @@ fn from_dll(
 ) -> ImportedDll {
     let (name, delayed) = (notes.text(imported.name), imported.delayed);
     let mut dll = ImportedDll { name, functions: 0, by_ordinal: 0, delayed };
-    if imported.lookups == 0 && imported.time_stamp != 0 {
+    if imported.ilt.is_none() && imported.time_stamp != 0 {
         // Bound without a lookup table: addresses, which can only be counted.
-        let slots = file.at(imported.addresses).unwrap_or(&[]);
+        let slots = file.at(imported.iat).unwrap_or(&[]);
         let slots = slots.chunks_exact(file.pointer_bytes() as usize);
         let slots = slots.take_while(|slot| slot.iter().any(|&byte| byte != 0));
         dll.functions = slots.count() as u64;
@@ -65,10 +65,10 @@ fn from_dll(
         let name_bytes = match import {
             Ok(import) => {
                 dll.functions += 1;
-                dll.by_ordinal += u64::from(matches!(import.by, By::Ordinal(_)));
+                dll.by_ordinal += u64::from(matches!(import.by, ImportBy::Ordinal(_)));
                 match import.by {
-                    By::Name { name, .. } => name.len(),
-                    By::Ordinal(_) => 0,
+                    ImportBy::Name { name, .. } => name.len(),
+                    ImportBy::Ordinal(_) => 0,
                 }
             }
             Err(damage) => {
@@ -110,8 +110,8 @@ pub(super) fn exports(file: &Pe<'_>, notes: &mut Notes) -> ExportCounts {
     for (index, named) in (0..).zip(named(&exports, notes)) {
         let forwarder_bytes = match exports.target(index) {
             None => continue,
-            Some(Target::Address(_)) => 0,
-            Some(Target::Forwarder(text)) => {
+            Some(ExportTarget::Address(_)) => 0,
+            Some(ExportTarget::Forwarder(text)) => {
                 counts.forwarders += 1;
                 text.len()
             }

@@ -3,13 +3,14 @@
 
 use super::checksum;
 use super::error::PeError;
-use super::headers::{Directory, Headers};
+use super::headers::{DataDirectory, Headers};
 use super::read::Pe;
 use super::spec;
+use model::{FileOffset, Va};
 
 /// A copy of a PE file that is being changed.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct PeDraft {
     bytes: Vec<u8>,
     headers: Headers,
     checksum_was_right: bool,
@@ -29,37 +30,37 @@ pub enum KeepChecksum {
 #[error("{bytes} bytes at offset {offset:#x} are to be changed, but the file has only {length}")]
 pub struct OutsideFile {
     /// Where.
-    pub offset: usize,
+    pub offset: FileOffset,
     /// How many.
     pub bytes: usize,
     /// Size of the file.
     pub length: usize,
 }
 
-impl AsMut<Draft> for Draft {
-    fn as_mut(&mut self) -> &mut Draft {
+impl AsMut<PeDraft> for PeDraft {
+    fn as_mut(&mut self) -> &mut PeDraft {
         self
     }
 }
 
-impl Draft {
+impl PeDraft {
     /// A copy of a file. Its checksum is judged now.
-    pub fn of(file: &Pe<'_>) -> Draft {
+    pub fn of(file: &Pe<'_>) -> PeDraft {
         let headers = file.headers().clone();
         let stored = headers.checksum;
         let checksum_was_right = stored != 0 && stored == file.computed_checksum();
-        Draft { bytes: file.bytes().to_vec(), headers, checksum_was_right }
+        PeDraft { bytes: file.bytes().to_vec(), headers, checksum_was_right }
     }
 
     /// A file that has been read, to be changed where it is. Its checksum is judged now.
     ///
     /// # Errors
     /// The bytes are not PE.
-    pub fn read(path: &str, bytes: Vec<u8>) -> Result<Draft, PeError> {
+    pub fn read(path: &str, bytes: Vec<u8>) -> Result<PeDraft, PeError> {
         let headers = Headers::read(path, &bytes)?;
         let stored = headers.checksum;
         let checksum_was_right = stored != 0 && stored == checksum::of(&headers, &bytes);
-        Ok(Draft { bytes, headers, checksum_was_right })
+        Ok(PeDraft { bytes, headers, checksum_was_right })
     }
 
     /// All bytes of the file, to be changed; but headers only through what is here for them.
@@ -86,10 +87,11 @@ impl Draft {
     ///
     /// # Errors
     /// They are not all within the file.
-    pub fn write(&mut self, offset: usize, new: &[u8]) -> Result<(), OutsideFile> {
+    pub fn write(&mut self, offset: FileOffset, new: &[u8]) -> Result<(), OutsideFile> {
         let (bytes, length) = (new.len(), self.bytes.len());
-        let place = offset.checked_add(bytes).and_then(|end| self.bytes.get_mut(offset..end));
-        place.ok_or(OutsideFile { offset, bytes, length })?.copy_from_slice(new);
+        let start = offset.index();
+        let old = start.checked_add(bytes).and_then(|end| self.bytes.get_mut(start..end));
+        old.ok_or(OutsideFile { offset, bytes, length })?.copy_from_slice(new);
         Ok(())
     }
 
@@ -118,11 +120,11 @@ impl Draft {
     ///
     /// # Errors
     /// The file has no headers any more.
-    pub fn set_base(&mut self, base: u64) -> Result<(), OutsideFile> {
+    pub fn set_base(&mut self, base: Va) -> Result<(), OutsideFile> {
         let offset = self.headers.base_offset();
-        match self.headers.wide {
-            true => self.write(offset, &base.to_le_bytes())?,
-            false => self.write(offset, &(base as u32).to_le_bytes())?,
+        match self.headers.pe32_plus {
+            true => self.write(offset, &base.0.to_le_bytes())?,
+            false => self.write(offset, &(base.0 as u32).to_le_bytes())?,
         }
         self.headers.base = base;
         Ok(())
@@ -152,12 +154,12 @@ impl Draft {
     ///
     /// # Errors
     /// The headers have no room for this entry.
-    pub fn set_directory(&mut self, index: usize, to: Directory) -> Result<(), OutsideFile> {
+    pub fn set_directory(&mut self, index: usize, to: DataDirectory) -> Result<(), OutsideFile> {
         let offset = self.headers.directory_offset(index);
         let length = self.bytes.len();
         let known = self.headers.directories.get_mut(index);
         *known.ok_or(OutsideFile { offset, bytes: 8, length })? = to;
-        let ([a, b, c, d], [e, f, g, h]) = (to.rva.to_le_bytes(), to.size.to_le_bytes());
+        let ([a, b, c, d], [e, f, g, h]) = (to.rva.0.to_le_bytes(), to.size.to_le_bytes());
         self.write(offset, &[a, b, c, d, e, f, g, h])
     }
 
@@ -167,16 +169,18 @@ impl Draft {
     /// There are bytes behind it, which may be anything, or it is not in the file behind the image.
     pub fn strip_signature(&mut self) -> Result<(), OutsideFile> {
         let entry = self.headers.directories.get(spec::SECURITY).copied();
-        let signed = entry.filter(|entry| entry.rva != 0 && entry.size != 0);
+        let signed = entry.filter(|entry| !entry.is_empty());
         let Some(entry) = signed else { return Ok(()) };
-        let (start, length) = (entry.rva as usize, self.bytes.len());
+        // Its address is an offset in the file.
+        let (offset, length) = (FileOffset(entry.rva.0.into()), self.bytes.len());
+        let start = offset.index();
         let end = start.checked_add(entry.size as usize);
         // Signing tools fill the last 8 bytes.
         let last = end.is_some_and(|end| end <= length && length - end < 8);
-        if !last || u64::from(entry.rva) < self.headers.data_end() {
-            return Err(OutsideFile { offset: start, bytes: entry.size as usize, length });
+        if !last || offset < self.headers.data_end() {
+            return Err(OutsideFile { offset, bytes: entry.size as usize, length });
         }
-        self.set_directory(spec::SECURITY, Directory { rva: 0, size: 0 })?;
+        self.set_directory(spec::SECURITY, DataDirectory::EMPTY)?;
         self.bytes.truncate(start);
         Ok(())
     }
@@ -185,7 +189,7 @@ impl Draft {
     pub fn finish(mut self, checksum: KeepChecksum) -> Vec<u8> {
         if self.checksum_was_right || checksum == KeepChecksum::Compute {
             let right = checksum::of(&self.headers, &self.bytes).to_le_bytes();
-            let at = self.headers.checksum_offset();
+            let at = self.headers.checksum_offset().index();
             if let Some(field) = self.bytes.get_mut(at..at.saturating_add(4)) {
                 field.copy_from_slice(&right);
             }

@@ -5,6 +5,7 @@
 use super::read::Pe;
 use super::spec;
 use crate::notes::{entries, entry};
+use model::Rva;
 use object::pe;
 use object::{LittleEndian as LE, U16, U32};
 use std::cmp::Ordering;
@@ -14,12 +15,12 @@ use std::cmp::Ordering;
 pub struct Exports<'a, 'f> {
     file: &'f Pe<'a>,
     /// The directory's own range: an address within it is a forwarder's text.
-    start: u32,
+    start: Rva,
     size: u32,
     /// `Base`: the ordinal of the first function.
     pub first_ordinal: u32,
     /// Address of the image's own name.
-    name: u32,
+    name: Rva,
     functions: &'a [U32<LE>],
     names: &'a [U32<LE>],
     ordinals: &'a [U16<LE>],
@@ -27,9 +28,9 @@ pub struct Exports<'a, 'f> {
 
 /// Where an export leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target<'a> {
+pub enum ExportTarget<'a> {
     /// An address of the image, relative to its base.
-    Address(u32),
+    Address(Rva),
     /// Another DLL's export, as `DLL.Name` or `DLL.#Ordinal`.
     Forwarder(&'a [u8]),
 }
@@ -39,14 +40,14 @@ pub enum Target<'a> {
 pub enum ExportDamage {
     /// The directory is not in the file.
     #[error("the export directory at {0:#x} is not in the file")]
-    Directory(u32),
+    Directory(Rva),
     /// A table is not in the file, or not as long as the directory says.
     #[error("the table of exported {what} at {rva:#x} with {count} entries is not in the file")]
     Table {
         /// `functions`, `names` or `ordinals`.
         what: &'static str,
         /// Its address.
-        rva: u32,
+        rva: Rva,
         /// Entries that it should have.
         count: u32,
     },
@@ -63,7 +64,7 @@ impl<'a> Pe<'a> {
         let found = found.ok_or(ExportDamage::Directory(directory.rva))?;
         let functions = found.number_of_functions.get(LE);
         let names = found.number_of_names.get(LE);
-        let table = |what, rva: u32, count: u32, width: usize| match count {
+        let table = |what, rva: Rva, count: u32, width: usize| match count {
             0 => Ok(&[][..]),
             count => {
                 let bytes = (count as usize).checked_mul(width);
@@ -76,15 +77,20 @@ impl<'a> Pe<'a> {
             start: directory.rva,
             size: directory.size,
             first_ordinal: found.base.get(LE),
-            name: found.name.get(LE),
+            name: Rva(found.name.get(LE)),
             functions: entries(table(
                 "functions",
-                found.address_of_functions.get(LE),
+                Rva(found.address_of_functions.get(LE)),
                 functions,
                 4,
             )?),
-            names: entries(table("names", found.address_of_names.get(LE), names, 4)?),
-            ordinals: entries(table("ordinals", found.address_of_name_ordinals.get(LE), names, 2)?),
+            names: entries(table("names", Rva(found.address_of_names.get(LE)), names, 4)?),
+            ordinals: entries(table(
+                "ordinals",
+                Rva(found.address_of_name_ordinals.get(LE)),
+                names,
+                2,
+            )?),
         }))
     }
 }
@@ -111,14 +117,14 @@ impl<'a> Exports<'a, '_> {
     }
 
     /// Where the function at an index of the table leads; `None` for unused indices.
-    pub fn target(&self, index: u32) -> Option<Target<'a>> {
-        let rva = self.functions.get(index as usize)?.get(LE);
-        if rva == 0 {
+    pub fn target(&self, index: u32) -> Option<ExportTarget<'a>> {
+        let rva = Rva(self.functions.get(index as usize)?.get(LE));
+        if rva == Rva(0) {
             return None;
         }
-        match rva.checked_sub(self.start).is_some_and(|within| within < self.size) {
-            true => self.file.string(rva).map(Target::Forwarder),
-            false => Some(Target::Address(rva)),
+        match rva.since(self.start).is_some_and(|within| within < self.size) {
+            true => self.file.string(rva).map(ExportTarget::Forwarder),
+            false => Some(ExportTarget::Address(rva)),
         }
     }
 
@@ -140,7 +146,7 @@ impl<'a> Exports<'a, '_> {
 
     /// The name at a position among the names, and the index in the function table.
     pub fn named(&self, position: usize) -> Option<(&'a [u8], u32)> {
-        let name = self.file.string(self.names.get(position)?.get(LE))?;
+        let name = self.file.string(Rva(self.names.get(position)?.get(LE)))?;
         Some((name, self.ordinals.get(position)?.get(LE).into()))
     }
 
@@ -150,13 +156,13 @@ impl<'a> Exports<'a, '_> {
         (0..self.names.len()).filter_map(|position| self.named(position))
     }
 
-    /// The position of a name, found as loaders find it: by halving, so that what is not in its
-    /// place is not found.
+    /// The position of a name, found as loaders find it: by binary search, so that what is not
+    /// in its place is not found.
     pub fn position(&self, name: &[u8]) -> Option<usize> {
         let (mut low, mut high) = (0, self.names.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match compare(self.file.at(self.names.get(middle)?.get(LE))?, name)? {
+            match compare(self.file.at(Rva(self.names.get(middle)?.get(LE)))?, name)? {
                 Ordering::Equal => return Some(middle),
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,

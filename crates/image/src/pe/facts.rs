@@ -38,7 +38,7 @@ pub fn facts_of(path: &str, bytes: &[u8]) -> Result<PeFacts, PeError> {
         path: path.to_owned(),
         kind: kind::of(headers),
         machine: kind::machine(headers.machine),
-        bits: if headers.wide { 64 } else { 32 },
+        bits: if headers.pe32_plus { 64 } else { 32 },
         file_bytes: bytes.len() as u64,
         subsystem: kind::subsystem(headers.subsystem),
         base: headers.base,

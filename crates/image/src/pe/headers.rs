@@ -4,29 +4,40 @@
 
 use super::error::PeError;
 use crate::notes::entry;
+use model::{FileOffset, Rva, Va};
 use object::pe;
 use object::{LittleEndian as LE, U32};
 
 /// An entry of the data directory: a table, by address and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Directory {
-    /// Address relative to the base; of certificates an offset in the file.
-    pub rva: u32,
+pub struct DataDirectory {
+    /// Its address; of certificates the number is an offset in the file.
+    pub rva: Rva,
     /// Bytes.
     pub size: u32,
 }
 
+impl DataDirectory {
+    /// No table.
+    pub const EMPTY: DataDirectory = DataDirectory { rva: Rva(0), size: 0 };
+
+    /// Whether there is no table, as data directories say it.
+    pub fn is_empty(&self) -> bool {
+        self.rva == Rva(0) || self.size == 0
+    }
+}
+
 /// One section, as its header states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
+pub struct SectionHeader {
     /// Name as in the header, padded with zeros.
     pub name: [u8; 8],
     /// `VirtualAddress`.
-    pub rva: u32,
+    pub rva: Rva,
     /// `VirtualSize`.
     pub memory_bytes: u32,
     /// `PointerToRawData`.
-    pub offset: u32,
+    pub offset: FileOffset,
     /// `SizeOfRawData`.
     pub file_bytes: u32,
     /// `Characteristics`, `IMAGE_SCN_*`.
@@ -36,8 +47,8 @@ pub struct Section {
 /// Headers of a PE file. Numbers are the file's own and unchecked.
 #[derive(Clone, Debug)]
 pub struct Headers {
-    /// PE32+: addresses of 8 bytes.
-    pub wide: bool,
+    /// PE32+, with addresses of 8 bytes; else PE32.
+    pub pe32_plus: bool,
     /// `IMAGE_FILE_MACHINE_*`.
     pub machine: u16,
     /// `IMAGE_FILE_*`.
@@ -45,9 +56,9 @@ pub struct Headers {
     /// `TimeDateStamp`.
     pub time_stamp: u32,
     /// `AddressOfEntryPoint`.
-    pub entry: u32,
+    pub entry: Rva,
     /// `ImageBase`.
-    pub base: u64,
+    pub base: Va,
     /// `SectionAlignment`.
     pub section_alignment: u32,
     /// `FileAlignment`.
@@ -63,21 +74,30 @@ pub struct Headers {
     /// `IMAGE_DLLCHARACTERISTICS_*`.
     pub dll_characteristics: u16,
     /// The data directory, at most 16 entries.
-    pub directories: Vec<Directory>,
+    pub directories: Vec<DataDirectory>,
     /// The section table.
-    pub sections: Vec<Section>,
+    pub sections: Vec<SectionHeader>,
     /// Where the header `IMAGE_NT_HEADERS` is in the file.
-    pub nt_offset: usize,
+    pub nt_offset: FileOffset,
     /// Where the section table is in the file.
-    pub section_table: usize,
-    /// `PointerToSymbolTable` and `NumberOfSymbols` of the COFF header.
-    pub symbols: (u32, u32),
+    pub section_table: FileOffset,
+    /// The COFF symbols, if there are any.
+    pub symbols: Option<SymbolTable>,
 }
 
-impl Section {
+/// Where the COFF symbols are, as the COFF header states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SymbolTable {
+    /// `PointerToSymbolTable`.
+    pub offset: FileOffset,
+    /// `NumberOfSymbols`.
+    pub count: u32,
+}
+
+impl SectionHeader {
     /// Whether loaders take anything of it from the file.
     pub fn is_in_file(&self) -> bool {
-        self.offset != 0 && self.file_bytes != 0
+        self.offset != FileOffset(0) && self.file_bytes != 0
     }
 
     /// Bytes that it takes in memory: those of the file where no other number is given.
@@ -94,12 +114,11 @@ impl Section {
 impl Headers {
     /// Where in the file the image ends: the headers, and what the sections have there. Numbers are
     /// the file's own; behind it are symbols, certificates, and what others have appended.
-    pub fn data_end(&self) -> u64 {
+    pub fn data_end(&self) -> FileOffset {
         let sections = self.sections.iter().filter(|section| section.is_in_file());
-        let ends =
-            sections.map(|section| u64::from(section.offset) + u64::from(section.file_bytes));
-        let table = self.section_offset(self.sections.len()) as u64;
-        ends.fold(table.max(self.header_bytes.into()), u64::max)
+        let ends = sections.map(|section| section.offset + u64::from(section.file_bytes));
+        let table = self.section_offset(self.sections.len());
+        ends.fold(table.max(FileOffset(self.header_bytes.into())), FileOffset::max)
     }
 
     /// Reads the headers; bytes behind them need not be there. `path` is only its name in errors.
@@ -125,28 +144,36 @@ impl Headers {
             0x20b => Headers::of_64(entry(optional).ok_or_else(short)?),
             magic => return Err(PeError::magic(path, magic)),
         };
-        headers.nt_offset = nt_offset;
+        headers.nt_offset = FileOffset::at(nt_offset);
         headers.machine = file.machine.get(LE).0;
         headers.characteristics = file.characteristics.get(LE).0;
         headers.time_stamp = file.time_date_stamp.get(LE);
-        headers.symbols = (file.pointer_to_symbol_table.get(LE), file.number_of_symbols.get(LE));
+        let symbols = file.pointer_to_symbol_table.get(LE);
+        headers.symbols = (symbols != 0).then(|| SymbolTable {
+            offset: FileOffset(symbols.into()),
+            count: file.number_of_symbols.get(LE),
+        });
         let optional_bytes = usize::from(file.size_of_optional_header.get(LE));
         headers.read_directories(bytes, optional_bytes);
-        headers.section_table = nt_offset + 24 + optional_bytes;
+        headers.section_table = FileOffset::at(nt_offset + 24 + optional_bytes);
         let count = usize::from(file.number_of_sections.get(LE));
-        headers.sections = sections(bytes, headers.section_table, count).ok_or_else(short)?;
+        headers.sections =
+            sections(bytes, headers.section_table.index(), count).ok_or_else(short)?;
         Ok(headers)
     }
 
     /// The entries within the optional header; `directories` has as many as it claims to have.
     fn read_directories(&mut self, bytes: &[u8], optional_bytes: usize) {
-        let start = self.directory_offset(0);
-        let end = self.nt_offset.saturating_add(24).saturating_add(optional_bytes);
+        let start = self.directory_offset(0).index();
+        let end = self.nt_offset.index().saturating_add(24).saturating_add(optional_bytes);
         let table = bytes.get(start..end.min(bytes.len())).unwrap_or(&[]);
         let entries = table.chunks_exact(size_of::<pe::ImageDataDirectory>());
         let directories = entries.filter_map(|bytes| {
             let entry: &pe::ImageDataDirectory = entry(bytes)?;
-            Some(Directory { rva: entry.virtual_address.get(LE), size: entry.size.get(LE) })
+            Some(DataDirectory {
+                rva: Rva(entry.virtual_address.get(LE)),
+                size: entry.size.get(LE),
+            })
         });
         let claimed = self.directories.len();
         self.directories = directories.take(claimed).collect();
@@ -155,17 +182,17 @@ impl Headers {
 
 /// The fields that both forms of the optional header have.
 macro_rules! headers_of {
-    ($name:ident, $type:ty, $wide:literal) => {
+    ($name:ident, $type:ty, $pe32_plus:literal) => {
         impl Headers {
             fn $name(optional: &$type) -> Headers {
                 let claimed = optional.number_of_rva_and_sizes.get(LE).min(16) as usize;
                 Headers {
-                    wide: $wide,
+                    pe32_plus: $pe32_plus,
                     machine: 0,
                     characteristics: 0,
                     time_stamp: 0,
-                    entry: optional.address_of_entry_point.get(LE),
-                    base: optional.image_base.get(LE).into(),
+                    entry: Rva(optional.address_of_entry_point.get(LE)),
+                    base: Va(optional.image_base.get(LE).into()),
                     section_alignment: optional.section_alignment.get(LE),
                     file_alignment: optional.file_alignment.get(LE),
                     image_bytes: optional.size_of_image.get(LE),
@@ -173,11 +200,11 @@ macro_rules! headers_of {
                     checksum: optional.check_sum.get(LE),
                     subsystem: optional.subsystem.get(LE).0,
                     dll_characteristics: optional.dll_characteristics.get(LE).0,
-                    directories: vec![Directory { rva: 0, size: 0 }; claimed],
+                    directories: vec![DataDirectory::EMPTY; claimed],
                     sections: Vec::new(),
-                    nt_offset: 0,
-                    section_table: 0,
-                    symbols: (0, 0),
+                    nt_offset: FileOffset(0),
+                    section_table: FileOffset(0),
+                    symbols: None,
                 }
             }
         }
@@ -187,17 +214,17 @@ macro_rules! headers_of {
 headers_of!(of_32, pe::ImageOptionalHeader32, false);
 headers_of!(of_64, pe::ImageOptionalHeader64, true);
 
-fn sections(bytes: &[u8], table: usize, count: usize) -> Option<Vec<Section>> {
+fn sections(bytes: &[u8], table: usize, count: usize) -> Option<Vec<SectionHeader>> {
     let size = size_of::<pe::ImageSectionHeader>();
     let headers = bytes.get(table..table.checked_add(count * size)?)?;
     let number = |field: &U32<LE>| field.get(LE);
     let sections = headers.chunks_exact(size).filter_map(|bytes| {
         let header: &pe::ImageSectionHeader = entry(bytes)?;
-        Some(Section {
+        Some(SectionHeader {
             name: header.name,
-            rva: number(&header.virtual_address),
+            rva: Rva(number(&header.virtual_address)),
             memory_bytes: number(&header.virtual_size),
-            offset: number(&header.pointer_to_raw_data),
+            offset: FileOffset(number(&header.pointer_to_raw_data).into()),
             file_bytes: number(&header.size_of_raw_data),
             flags: header.characteristics.get(LE).0,
         })

@@ -1,5 +1,5 @@
-use super::headers::Section;
-use super::offsets::SYMBOL;
+use super::headers::SectionHeader;
+use super::offset_fields::SYMBOL;
 use super::read::Pe;
 use super::spec;
 use crate::notes::Notes;
@@ -22,7 +22,7 @@ pub(super) fn read(file: &Pe<'_>, notes: &mut Notes) -> Vec<PeSection> {
 
 /// Says so where the file ends within its sections, as a download does that was cut off.
 fn missing_data(file: &Pe<'_>, notes: &mut Notes) {
-    let (end, length) = (file.headers().data_end(), file.bytes().len() as u64);
+    let (end, length) = (file.headers().data_end().0, file.bytes().len() as u64);
     if end > length {
         notes.problem(format!(
             "the file is cut short: its sections go on to offset {end:#x}, but it has \
@@ -42,12 +42,11 @@ fn access(flags: u32) -> String {
 }
 
 /// `/N` is the string at offset N of the string table, which only linkers from GNU keep.
-fn name(file: &Pe<'_>, section: &Section, notes: &mut Notes) -> String {
+fn name(file: &Pe<'_>, section: &SectionHeader, notes: &mut Notes) -> String {
     let short = String::from_utf8_lossy(section.short_name()).into_owned();
     let offset = short.strip_prefix('/').and_then(|digits| digits.parse::<u64>().ok());
-    let (table, count) = file.headers().symbols;
-    let Some(offset) = offset.filter(|_| table != 0) else { return short };
-    let strings = u64::from(table) + u64::from(count) * SYMBOL;
-    let strings = usize::try_from(strings).ok().and_then(|start| file.bytes().get(start..));
+    let (Some(offset), Some(symbols)) = (offset, file.headers().symbols) else { return short };
+    let strings = symbols.offset + u64::from(symbols.count) * SYMBOL;
+    let strings = file.bytes().get(strings.index()..);
     notes.name(strings.unwrap_or(&[]), offset, "name of a section").unwrap_or(short)
 }

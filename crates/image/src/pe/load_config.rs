@@ -5,7 +5,7 @@
 use super::read::Pe;
 use super::spec;
 use crate::notes::{Notes, entry};
-use model::GuardFacts;
+use model::{GuardFacts, Rva, Va};
 use object::LittleEndian as LE;
 use object::pe::{ImageLoadConfigDirectory32, ImageLoadConfigDirectory64};
 
@@ -16,8 +16,10 @@ pub struct LoadConfig {
     pub bytes: u32,
     /// `GuardFlags`.
     pub guard_flags: u32,
-    /// `GuardCFFunctionTable` (a virtual address) and its count of entries.
-    pub functions: (u64, u64),
+    /// `GuardCFFunctionTable`.
+    pub function_table: Va,
+    /// `GuardCFFunctionCount`.
+    pub functions: u64,
     /// `GuardAddressTakenIatEntryCount`.
     pub address_taken_imports: u64,
     /// `GuardLongJumpTargetCount`.
@@ -47,33 +49,32 @@ impl Pe<'_> {
         let mut whole = [0; 512];
         let length = present.len().min(whole.len());
         whole.get_mut(..length)?.copy_from_slice(present.get(..length)?);
-        Some(if self.headers().wide { wide(bytes, &whole)? } else { narrow(bytes, &whole)? })
+        Some(if self.headers().pe32_plus { of_64(bytes, &whole)? } else { of_32(bytes, &whole)? })
     }
 }
 
-fn wide(bytes: u32, whole: &[u8]) -> Option<LoadConfig> {
+fn of_64(bytes: u32, whole: &[u8]) -> Option<LoadConfig> {
     let found: &ImageLoadConfigDirectory64 = entry(whole)?;
     let continuations = whole.get(CONTINUATIONS[1]..)?.first_chunk()?;
     Some(LoadConfig {
         bytes,
         guard_flags: found.guard_flags.get(LE).0,
-        functions: (found.guard_cf_function_table.get(LE), found.guard_cf_function_count.get(LE)),
+        function_table: Va(found.guard_cf_function_table.get(LE)),
+        functions: found.guard_cf_function_count.get(LE),
         address_taken_imports: found.guard_address_taken_iat_entry_count.get(LE),
         long_jump_targets: found.guard_long_jump_target_count.get(LE),
         exception_continuations: u64::from_le_bytes(*continuations),
     })
 }
 
-fn narrow(bytes: u32, whole: &[u8]) -> Option<LoadConfig> {
+fn of_32(bytes: u32, whole: &[u8]) -> Option<LoadConfig> {
     let found: &ImageLoadConfigDirectory32 = entry(whole)?;
     let continuations = whole.get(CONTINUATIONS[0]..)?.first_chunk()?;
     Some(LoadConfig {
         bytes,
         guard_flags: found.guard_flags.get(LE).0,
-        functions: (
-            found.guard_cf_function_table.get(LE).into(),
-            found.guard_cf_function_count.get(LE).into(),
-        ),
+        function_table: Va(found.guard_cf_function_table.get(LE).into()),
+        functions: found.guard_cf_function_count.get(LE).into(),
         address_taken_imports: found.guard_address_taken_iat_entry_count.get(LE).into(),
         long_jump_targets: found.guard_long_jump_target_count.get(LE).into(),
         exception_continuations: u32::from_le_bytes(*continuations).into(),
@@ -82,7 +83,7 @@ fn narrow(bytes: u32, whole: &[u8]) -> Option<LoadConfig> {
 
 /// What the tables of Control Flow Guard say; `None` for images without any.
 pub(super) fn guard(file: &Pe<'_>, config: &LoadConfig, notes: &mut Notes) -> Option<GuardFacts> {
-    let (table, count) = config.functions;
+    let (table, count) = (config.function_table, config.functions);
     if config.guard_flags == 0 && count == 0 {
         return None;
     }
@@ -104,7 +105,7 @@ pub(super) fn guard(file: &Pe<'_>, config: &LoadConfig, notes: &mut Notes) -> Op
     Some(facts)
 }
 
-fn look_at_functions(file: &Pe<'_>, table: u64, facts: &mut GuardFacts, notes: &mut Notes) {
+fn look_at_functions(file: &Pe<'_>, table: Va, facts: &mut GuardFacts, notes: &mut Notes) {
     let width = ADDRESS + usize::from(facts.stride);
     let rest = file.rva(table).and_then(|rva| file.at(rva)).unwrap_or(&[]);
     let functions = usize::try_from(facts.functions).unwrap_or(usize::MAX);
@@ -116,22 +117,23 @@ fn look_at_functions(file: &Pe<'_>, table: u64, facts: &mut GuardFacts, notes: &
             entries.len()
         ));
     }
-    let (mut first, mut last, mut before) = (u32::MAX, 0, None);
+    let (mut first, mut last, mut before) = (Rva(u32::MAX), Rva(0), None);
     let code = Code::of(file);
     for entry in entries {
-        let Some(rva) = entry.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) else { break };
+        let Some(bytes) = entry.first_chunk() else { break };
+        let rva = Rva(u32::from_le_bytes(*bytes));
         facts.sorted &= before.is_none_or(|before| before < rva);
         facts.outside_code += u64::from(!code.holds(rva));
         (first, last, before) = (first.min(rva), last.max(rva), Some(rva));
     }
     if before.is_some() {
-        let units = u64::from(last) / BITMAP_UNIT - u64::from(first) / BITMAP_UNIT + 1;
+        let units = u64::from(last.0) / BITMAP_UNIT - u64::from(first.0) / BITMAP_UNIT + 1;
         facts.bitmap_bytes = (2 * units).div_ceil(8);
     }
 }
 
 /// Ranges of code, by address; none touches another.
-struct Code(Vec<std::ops::Range<u32>>);
+struct Code(Vec<std::ops::Range<Rva>>);
 
 impl Code {
     fn of(file: &Pe<'_>) -> Code {
@@ -140,7 +142,7 @@ impl Code {
         let ranges = code.map(|section| section.rva..section.rva.saturating_add(section.extent()));
         let mut ranges: Vec<_> = ranges.collect();
         ranges.sort_by_key(|range| range.start);
-        let mut joined: Vec<std::ops::Range<u32>> = Vec::new();
+        let mut joined: Vec<std::ops::Range<Rva>> = Vec::new();
         for range in ranges {
             match joined.last_mut() {
                 Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
@@ -150,7 +152,7 @@ impl Code {
         Code(joined)
     }
 
-    fn holds(&self, rva: u32) -> bool {
+    fn holds(&self, rva: Rva) -> bool {
         let next = self.0.partition_point(|range| range.start <= rva);
         let range = next.checked_sub(1).and_then(|index| self.0.get(index));
         range.is_some_and(|range| range.contains(&rva))

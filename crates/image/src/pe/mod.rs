@@ -3,7 +3,8 @@
 //! Source: *PE Format*, Microsoft's specification of PE/COFF images
 //! (learn.microsoft.com/windows/win32/debug/pe-format), and `winnt.h`.
 
-mod addresses;
+mod address_fields;
+mod address_map;
 mod appended;
 pub mod bound;
 mod certificates;
@@ -14,29 +15,28 @@ pub mod edit;
 mod error;
 pub mod exports;
 mod facts;
-mod fields;
 mod file;
+mod header_fields;
 mod headers;
 pub mod imports;
 mod kind;
 mod layout;
 mod load_config;
-mod offsets;
-mod places;
+mod offset_fields;
 mod read;
 pub mod relocations;
 pub mod spec;
 mod strong_name;
 mod tls;
 
-pub use addresses::AddressField;
+pub use address_fields::AddressField;
+pub use address_map::AddressMap;
 pub use error::PeError;
 pub use facts::{facts, facts_of};
 pub use file::PeFile;
-pub use headers::{Directory, Headers, Section};
+pub use headers::{DataDirectory, Headers, SectionHeader};
 pub use kind::{machine, subsystem};
 pub use load_config::LoadConfig;
-pub use offsets::OffsetField;
-pub use places::Places;
+pub use offset_fields::OffsetField;
 pub use read::{PAGE, Pe, SECTOR};
-pub use strong_name::{State as StrongNameState, StrongName};
+pub use strong_name::{StrongName, StrongNameState};

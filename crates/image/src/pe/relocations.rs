@@ -6,6 +6,7 @@
 use super::read::{PAGE, Pe};
 use super::spec;
 use crate::notes::Notes;
+use model::Rva;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a block's header: the page's address and the block's size.
@@ -13,17 +14,17 @@ pub const BLOCK_HEADER: usize = 8;
 
 /// Relocations of one page.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'a> {
+pub struct RelocationBlock<'a> {
     /// Address of the page, relative to the base.
-    pub page: u32,
+    pub page: Rva,
     entries: &'a [u8],
 }
 
 /// One base relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Relocation {
+pub struct BaseRelocation {
     /// Address that it writes to, relative to the base.
-    pub rva: u32,
+    pub rva: Rva,
     /// `IMAGE_REL_BASED_*`.
     pub kind: u8,
     /// Of HIGHADJ the low half of the address, which the entry behind holds.
@@ -37,13 +38,13 @@ pub enum TableDamage {
     #[error("the relocation table at {rva:#x} is not in the file")]
     NotInFile {
         /// Its address.
-        rva: u32,
+        rva: Rva,
     },
     /// A block's size is not that of a block.
     #[error("the relocation block at {rva:#x} has the size {size}")]
     BlockSize {
         /// Its address.
-        rva: u32,
+        rva: Rva,
         /// The size found.
         size: u32,
     },
@@ -51,25 +52,25 @@ pub enum TableDamage {
     #[error("the relocation block at {rva:#x} ends within a HIGHADJ relocation")]
     Adjustment {
         /// The block's address.
-        rva: u32,
+        rva: Rva,
     },
 }
 
 /// The blocks of a relocation table, in order; ends at the first damage.
 #[derive(Clone, Debug)]
-pub struct Blocks<'a> {
+pub struct RelocationBlocks<'a> {
     table: &'a [u8],
-    rva: u32,
+    rva: Rva,
     missing: Option<TableDamage>,
 }
 
 impl<'a> Pe<'a> {
     /// The relocation table; without blocks where there is none.
-    pub fn relocation_blocks(&self) -> Blocks<'a> {
+    pub fn relocation_blocks(&self) -> RelocationBlocks<'a> {
         match self.relocation_table() {
-            Ok(Some((rva, table))) => Blocks::of(rva, table),
-            Ok(None) => Blocks::of(0, &[]),
-            Err(damage) => Blocks { table: &[], rva: 0, missing: Some(damage) },
+            Ok(Some((rva, table))) => RelocationBlocks::of(rva, table),
+            Ok(None) => RelocationBlocks::of(Rva(0), &[]),
+            Err(damage) => RelocationBlocks { table: &[], rva: Rva(0), missing: Some(damage) },
         }
     }
 
@@ -77,7 +78,7 @@ impl<'a> Pe<'a> {
     ///
     /// # Errors
     /// The file has no bytes for it.
-    pub fn relocation_table(&self) -> Result<Option<(u32, &'a [u8])>, TableDamage> {
+    pub fn relocation_table(&self) -> Result<Option<(Rva, &'a [u8])>, TableDamage> {
         let Some(directory) = self.directory(spec::BASERELOC) else { return Ok(None) };
         let rva = directory.rva;
         let rest = self.at(rva).ok_or(TableDamage::NotInFile { rva })?;
@@ -87,15 +88,15 @@ impl<'a> Pe<'a> {
     }
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> RelocationBlocks<'a> {
     /// The blocks of a table at an address.
-    pub fn of(rva: u32, table: &'a [u8]) -> Blocks<'a> {
-        Blocks { table, rva, missing: None }
+    pub fn of(rva: Rva, table: &'a [u8]) -> RelocationBlocks<'a> {
+        RelocationBlocks { table, rva, missing: None }
     }
 }
 
-impl<'a> Iterator for Blocks<'a> {
-    type Item = Result<Block<'a>, TableDamage>;
+impl<'a> Iterator for RelocationBlocks<'a> {
+    type Item = Result<RelocationBlock<'a>, TableDamage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(damage) = self.missing.take() {
@@ -103,7 +104,8 @@ impl<'a> Iterator for Blocks<'a> {
         }
         let (header, rest) = self.table.split_first_chunk::<BLOCK_HEADER>()?;
         let [a, b, c, d, e, f, g, h] = *header;
-        let (page, size) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        let page = Rva(u32::from_le_bytes([a, b, c, d]));
+        let size = u32::from_le_bytes([e, f, g, h]);
         let entries = (size as usize).checked_sub(BLOCK_HEADER).and_then(|size| rest.get(..size));
         let Some(entries) = entries.filter(|entries| entries.len().is_multiple_of(2)) else {
             let rest = std::mem::take(&mut self.table);
@@ -113,11 +115,11 @@ impl<'a> Iterator for Blocks<'a> {
         };
         self.table = rest.get(entries.len()..).unwrap_or(&[]);
         self.rva = self.rva.saturating_add(size);
-        Some(Ok(Block { page, entries }))
+        Some(Ok(RelocationBlock { page, entries }))
     }
 }
 
-impl<'a> Block<'a> {
+impl<'a> RelocationBlock<'a> {
     /// The raw entries of two bytes: the type in the highest four bits, then the place within the
     /// page.
     pub fn entries(&self) -> &'a [u8] {
@@ -128,7 +130,9 @@ impl<'a> Block<'a> {
     ///
     /// # Errors
     /// A HIGHADJ without its second half; nothing follows.
-    pub fn relocations(&self) -> impl Iterator<Item = Result<Relocation, TableDamage>> + use<'a> {
+    pub fn relocations(
+        &self,
+    ) -> impl Iterator<Item = Result<BaseRelocation, TableDamage>> + use<'a> {
         let page = self.page;
         let mut entries = self.entries.chunks_exact(2).map(|entry| match *entry {
             [low, high] => u16::from_le_bytes([low, high]),
@@ -137,7 +141,7 @@ impl<'a> Block<'a> {
         std::iter::from_fn(move || {
             let entry = entries.next()?;
             let kind = (entry >> 12) as u8;
-            let rva = page.wrapping_add(u32::from(entry & 0xfff));
+            let rva = Rva(page.0.wrapping_add(u32::from(entry & 0xfff)));
             let adjustment = match kind {
                 spec::IMAGE_REL_BASED_HIGHADJ => match entries.next() {
                     Some(adjustment) => adjustment,
@@ -145,7 +149,7 @@ impl<'a> Block<'a> {
                 },
                 _ => 0,
             };
-            Some(Ok(Relocation { rva, kind, adjustment }))
+            Some(Ok(BaseRelocation { rva, kind, adjustment }))
         })
     }
 }
@@ -218,18 +222,18 @@ pub(super) fn count(file: &Pe<'_>, notes: &mut Notes) -> Counts {
 }
 
 fn count_block(
-    block: &Block<'_>,
+    block: &RelocationBlock<'_>,
     kinds: &mut [u64; 16],
-    pages: &mut BTreeSet<u32>,
+    pages: &mut BTreeSet<Rva>,
 ) -> Result<(), TableDamage> {
     let mut last = None;
     for relocation in block.relocations() {
-        let Relocation { rva, kind, .. } = relocation?;
+        let BaseRelocation { rva, kind, .. } = relocation?;
         if let Some(count) = kinds.get_mut(usize::from(kind)) {
             *count += 1;
         }
         let end = rva.saturating_add(bytes(kind).saturating_sub(1));
-        for page in [rva / PAGE, end / PAGE] {
+        for page in [rva.0 / PAGE, end.0 / PAGE].map(Rva) {
             if bytes(kind) > 0 && last != Some(page) {
                 last = Some(page);
                 pages.insert(page);
@@ -240,13 +244,13 @@ fn count_block(
 }
 
 /// Relocations of a block that change anything behind the image's end.
-fn outside_image(block: &Block<'_>, image_bytes: u32) -> u64 {
-    if block.page.checked_add(2 * PAGE).is_some_and(|end| end <= image_bytes) {
+fn outside_image(block: &RelocationBlock<'_>, image_bytes: u32) -> u64 {
+    if block.page.checked_add(2 * PAGE).is_some_and(|end| end.0 <= image_bytes) {
         return 0;
     }
-    let is_outside = |relocation: &Relocation| {
+    let is_outside = |relocation: &BaseRelocation| {
         let end = relocation.rva.checked_add(bytes(relocation.kind));
-        bytes(relocation.kind) > 0 && end.is_none_or(|end| end > image_bytes)
+        bytes(relocation.kind) > 0 && end.is_none_or(|end| end.0 > image_bytes)
     };
     block.relocations().flatten().filter(is_outside).count() as u64
 }

@@ -5,6 +5,7 @@
 
 use super::read::Pe;
 use super::spec;
+use model::{FileOffset, Rva};
 use object::pe;
 use object::{LittleEndian as LE, U32};
 use std::mem::offset_of;
@@ -14,14 +15,14 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrongName {
     /// Where in the file the signature is; `None` where it is not in the file.
-    pub signature: Option<Range<usize>>,
+    pub signature: Option<Range<FileOffset>>,
     /// What the header says, and the bytes.
-    pub state: State,
+    pub state: StrongNameState,
 }
 
 /// How far an assembly is signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum StrongNameState {
     /// It has a signature; whether it is right is not known.
     Signed,
     /// It says that it is signed, and has no signature, or one that is all zero: public signing.
@@ -41,7 +42,7 @@ impl Pe<'_> {
         };
         let flags = field(offset_of!(pe::ImageCor20Header, flags))?;
         let place = offset_of!(pe::ImageCor20Header, strong_name_signature);
-        let (rva, size) = (field(place)?, field(place + 4)?);
+        let (rva, size) = (Rva(field(place)?), field(place + 4)?);
         let says_signed = flags & pe::COMIMAGE_FLAGS_STRONGNAMESIGNED.0 != 0;
         if size == 0 && !says_signed {
             return None;
@@ -52,11 +53,11 @@ impl Pe<'_> {
         let start = bytes.and_then(|_| self.offset(rva));
         // What counts is the signature: Mono's sn signs again without setting the flag.
         let state = match bytes {
-            Some(bytes) if bytes.iter().any(|&byte| byte != 0) => State::Signed,
-            None if says_signed && size != 0 => State::Signed,
-            _ if says_signed => State::Public,
-            _ => State::Delayed,
+            Some(bytes) if bytes.iter().any(|&byte| byte != 0) => StrongNameState::Signed,
+            None if says_signed && size != 0 => StrongNameState::Signed,
+            _ if says_signed => StrongNameState::Public,
+            _ => StrongNameState::Delayed,
         };
-        Some(StrongName { signature: start.map(|start| start..start + size as usize), state })
+        Some(StrongName { signature: start.map(|start| start..start + u64::from(size)), state })
     }
 }

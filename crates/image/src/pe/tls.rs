@@ -3,15 +3,15 @@
 use super::read::Pe;
 use super::spec;
 use crate::notes::{Notes, entry};
-use model::TlsFacts;
+use model::{TlsFacts, Va};
 use object::LittleEndian as LE;
 use object::pe;
 
 /// `IMAGE_TLS_DIRECTORY`, as far as it is of use here. Addresses are virtual ones.
 struct Tls {
-    start: u64,
-    end: u64,
-    callbacks: u64,
+    start: Va,
+    end: Va,
+    callbacks: Va,
     zero_bytes: u32,
 }
 
@@ -22,27 +22,27 @@ pub(super) fn read(file: &Pe<'_>, notes: &mut Notes) -> Option<TlsFacts> {
         return None;
     };
     Some(TlsFacts {
-        template_bytes: tls.end.saturating_sub(tls.start),
+        template_bytes: tls.end.since(tls.start).unwrap_or(0),
         zero_bytes: tls.zero_bytes.into(),
         callbacks: callbacks(file, tls.callbacks, notes),
     })
 }
 
 fn parse(file: &Pe<'_>, bytes: &[u8]) -> Option<Tls> {
-    Some(if file.headers().wide {
+    Some(if file.headers().pe32_plus {
         let found: &pe::ImageTlsDirectory64 = entry(bytes)?;
         Tls {
-            start: found.start_address_of_raw_data.get(LE),
-            end: found.end_address_of_raw_data.get(LE),
-            callbacks: found.address_of_call_backs.get(LE),
+            start: Va(found.start_address_of_raw_data.get(LE)),
+            end: Va(found.end_address_of_raw_data.get(LE)),
+            callbacks: Va(found.address_of_call_backs.get(LE)),
             zero_bytes: found.size_of_zero_fill.get(LE),
         }
     } else {
         let found: &pe::ImageTlsDirectory32 = entry(bytes)?;
         Tls {
-            start: found.start_address_of_raw_data.get(LE).into(),
-            end: found.end_address_of_raw_data.get(LE).into(),
-            callbacks: found.address_of_call_backs.get(LE).into(),
+            start: Va(found.start_address_of_raw_data.get(LE).into()),
+            end: Va(found.end_address_of_raw_data.get(LE).into()),
+            callbacks: Va(found.address_of_call_backs.get(LE).into()),
             zero_bytes: found.size_of_zero_fill.get(LE),
         }
     })
@@ -50,8 +50,8 @@ fn parse(file: &Pe<'_>, bytes: &[u8]) -> Option<Tls> {
 
 /// Entries of the table of functions, which ends with a zero; memory behind the file's bytes is
 /// zero too.
-fn callbacks(file: &Pe<'_>, table: u64, notes: &mut Notes) -> u64 {
-    if table == 0 {
+fn callbacks(file: &Pe<'_>, table: Va, notes: &mut Notes) -> u64 {
+    if table == Va(0) {
         return 0;
     }
     let Some(rva) = file.rva(table) else {

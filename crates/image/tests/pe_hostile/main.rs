@@ -110,7 +110,7 @@ fn section_sizes_near_the_largest_number() {
     ] {
         for bytes in images() {
             let mut bytes = bytes.clone();
-            let table = Pe::parse("x", &bytes).unwrap().headers().section_offset(0);
+            let table = Pe::parse("x", &bytes).unwrap().headers().section_offset(0).index();
             for (place, value) in [(8, memory), (12, rva), (16, file), (20, offset)] {
                 bytes[table + place..table + place + 4].copy_from_slice(&value.to_le_bytes());
             }
@@ -127,8 +127,8 @@ fn overlapping_directories() {
         for from in &headers.directories {
             let mut changed = bytes.clone();
             for index in 0..headers.directories.len() {
-                let at = headers.directory_offset(index);
-                changed[at..at + 4].copy_from_slice(&from.rva.to_le_bytes());
+                let at = headers.directory_offset(index).index();
+                changed[at..at + 4].copy_from_slice(&from.rva.0.to_le_bytes());
                 changed[at + 4..at + 8].copy_from_slice(&u32::MAX.to_le_bytes());
             }
             quickly(&changed);

@@ -37,7 +37,7 @@ impl Compared<'_> {
         let (image, oracle) = (self.image, self.oracle);
         let machine = oracle.machine.and_then(machine);
         self.check("machine", &machine, image.machine.clone());
-        self.check("base", &oracle.base, image.base);
+        self.check("base", &oracle.base, image.base.0);
         self.check("size of image", &oracle.size_of_image, image.size_of_image);
         self.check("section alignment", &oracle.section_alignment, image.section_alignment);
         self.check("file alignment", &oracle.file_alignment, image.file_alignment);

@@ -4,13 +4,14 @@ const MIB: u64 = 1 << 20;
 
 fn dll(name: &str, base: u64, memory_bytes: u64) -> Candidate {
     let (mobility, recorded) = (Mobility::Moves, None);
-    let address_end = if base < NARROW_END { NARROW_END } else { 1 << 47 };
+    let base = Va(base);
+    let address_end = if base < END_32_BIT { END_32_BIT } else { Va(1 << 47) };
     Candidate { name: name.to_owned(), base, memory_bytes, address_end, mobility, recorded }
 }
 
 fn bases(set: &[Candidate], policy: Policy) -> Vec<u64> {
     let places = lay_out(set, &[], policy).expect("room");
-    places.iter().map(|place| place.base).collect()
+    places.iter().map(|place| place.base.0).collect()
 }
 
 #[test]
@@ -22,8 +23,8 @@ fn from_a_base_upwards_in_slots() {
         dll("d", 0x1_8000_0000, 1),
     ];
     let expected = [0x7_0000_0000, 0x7_0001_0000, 0x7_0003_0000, 0x7_0004_0000];
-    assert_eq!(bases(&set, Policy::From(0x7_0000_0000)), expected);
-    let error = lay_out(&set, &[], Policy::From(0x7_0000_1000)).unwrap_err();
+    assert_eq!(bases(&set, Policy::From(Va(0x7_0000_0000))), expected);
+    let error = lay_out(&set, &[], Policy::From(Va(0x7_0000_1000))).unwrap_err();
     assert!(error.to_string().contains("0x700001000 is not a multiple of 64 KiB"), "{error}");
 }
 
@@ -37,10 +38,10 @@ fn images_that_stay_are_kept_clear_of() {
     ];
     set[1].mobility = Mobility::Stays;
     set[3].mobility = Mobility::Stays;
-    let taken = vec![0x5_0013_0000..0x5_0014_0000; 2];
-    let places = lay_out(&set, &taken, Policy::From(0x5_0000_0000));
+    let taken = vec![Va(0x5_0013_0000)..Va(0x5_0014_0000); 2];
+    let places = lay_out(&set, &taken, Policy::From(Va(0x5_0000_0000)));
     let places = places.expect("room");
-    let found: Vec<u64> = places.iter().map(|place| place.base).collect();
+    let found: Vec<u64> = places.iter().map(|place| place.base.0).collect();
     assert_eq!(found, [0x5_0014_0000, 0x5_0001_0000, 0x5_0000_0000, 0x5_0002_0000]);
     let collides: Vec<bool> = places.iter().map(|place| place.collides).collect();
     assert_eq!(collides, [false, false, false, true]);
@@ -72,7 +73,7 @@ fn auto_moves_only_what_collides_or_is_where_linkers_put_it() {
     let again: Vec<Candidate> = set
         .into_iter()
         .zip(&once)
-        .map(|(candidate, base)| Candidate { base: *base, ..candidate })
+        .map(|(candidate, base)| Candidate { base: Va(*base), ..candidate })
         .collect();
     assert_eq!(bases(&again, Policy::Auto), once, "nothing has to move twice");
 }
@@ -105,16 +106,16 @@ fn a_set_too_large_is_refused_by_name() {
         error.contains("no room left for 760.dll (2097152 bytes) between 0x11000000"),
         "{error}"
     );
-    let error = lay_out(&thousand, &[], Policy::From(0xf000_0000)).unwrap_err().to_string();
+    let error = lay_out(&thousand, &[], Policy::From(Va(0xf000_0000))).unwrap_err().to_string();
     assert!(error.contains("no room left for 128.dll"), "{error}");
     let huge = [dll("huge", 0x1_8000_0000, u64::MAX - 5)];
     lay_out(&huge, &[], Policy::Auto).unwrap_err();
-    lay_out(&huge, &[], Policy::From(SLOT)).unwrap_err();
+    lay_out(&huge, &[], Policy::From(Va(SLOT))).unwrap_err();
 }
 
 #[test]
 fn recorded_places_are_kept_and_one_that_has_grown_moves_alone() {
-    let place = |base, slots| Some(Recorded { base, slot_bytes: slots * SLOT });
+    let place = |base, slots| Some(Recorded { base: Va(base), slot_bytes: slots * SLOT });
     let mut set = [
         dll("new", 0x1_8000_0000, SLOT),
         dll("a", 0x1_8000_0000, SLOT),
@@ -126,7 +127,7 @@ fn recorded_places_are_kept_and_one_that_has_grown_moves_alone() {
     set[3].recorded = place(0x20_0003_0000, 2);
     let places = lay_out(&set, &[], Policy::Auto).expect("room");
     let found: Vec<(u64, u64)> =
-        places.iter().map(|place| (place.base, place.slot_bytes / SLOT)).collect();
+        places.iter().map(|place| (place.base.0, place.slot_bytes / SLOT)).collect();
     let expected =
         [(0x20_0001_0000, 1), (0x20_0000_0000, 1), (0x20_0005_0000, 2), (0x20_0003_0000, 2)];
     assert_eq!(found, expected);

@@ -3,7 +3,7 @@
 use crate::rewritten::few;
 use dlls::rebase::RebasedFile;
 use dlls::signature::Signatures;
-use model::figures;
+use model::{Va, figures};
 use std::collections::BTreeMap;
 
 /// What a user should know besides.
@@ -37,7 +37,7 @@ pub fn notes(files: &[RebasedFile]) -> Vec<String> {
     notes.extend(signatures(files));
     let high = |file: &&RebasedFile| {
         let end = file.image.new_base.saturating_add(file.image.slot_bytes);
-        file.examined.address_end == 1 << 32 && end > 1 << 31
+        file.examined.address_end == Va(1 << 32) && end > Va(1 << 31)
     };
     let high = moved().filter(high).count() as u64;
     if high > 0 {

@@ -2,18 +2,18 @@ use super::super::{set, table};
 use super::{elf, fits, library, program};
 use crate::Style;
 use model::{
-    BoundDll, BoundForwarder, BoundState, Checksum, Collision, Collisions, DebugEntry, GuardFacts,
-    ImageFacts, ImportedDll, PE_SET_SCHEMA, PeFacts, PeFlags, PeKind, PeSection, PeSet, SetFinding,
-    TlsFacts,
+    BoundDll, BoundForwarder, BoundState, Checksum, Collision, Collisions, DebugEntry, FileOffset,
+    GuardFacts, ImageFacts, ImportedDll, PE_SET_SCHEMA, PeFacts, PeFlags, PeKind, PeSection, PeSet,
+    Rva, SetFinding, TlsFacts, Va,
 };
 
 /// A program with something of everything.
 fn pe_program() -> PeFacts {
     let section = |name: &str, rva, offset, access: &str| PeSection {
         name: name.to_owned(),
-        rva,
+        rva: Rva(rva),
         memory_bytes: 0x12345,
-        offset,
+        offset: FileOffset(offset),
         file_bytes: 0x12400,
         access: access.to_owned(),
     };
@@ -30,7 +30,7 @@ fn pe_program() -> PeFacts {
         bits: 64,
         file_bytes: 3_456_789,
         subsystem: "console".to_owned(),
-        base: 0x1_4000_0000,
+        base: Va(0x1_4000_0000),
         size_of_image: 3_500_000,
         file_alignment: 512,
         section_alignment: 4096,

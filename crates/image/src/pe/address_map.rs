@@ -2,34 +2,35 @@
 //! them.
 
 use super::read::{Pe, Span};
+use model::{FileOffset, Rva};
 use std::ops::Range;
 
 /// Where in the file addresses of an image are.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct AddressMap {
     /// By address; no address is in two of them.
     spans: Vec<Span>,
 }
 
 impl Pe<'_> {
     /// Where in the file addresses of this image are.
-    pub fn places(&self) -> Places {
-        Places { spans: self.spans().to_vec() }
+    pub fn address_map(&self) -> AddressMap {
+        AddressMap { spans: self.spans().to_vec() }
     }
 }
 
-impl Places {
+impl AddressMap {
     /// Where in the file an address is, and how many bytes of the image follow there in one piece.
-    pub fn run(&self, rva: u32) -> Option<(usize, usize)> {
+    pub fn run(&self, rva: Rva) -> Option<(FileOffset, usize)> {
         let next = self.spans.partition_point(|span| span.rva <= rva);
         let span = self.spans.get(next.checked_sub(1)?)?;
         let within = rva - span.rva;
         let left = span.bytes.checked_sub(within).filter(|left| *left > 0)?;
-        Some(((span.offset + within) as usize, left as usize))
+        Some((span.offset + u64::from(within), left as usize))
     }
 
     /// Where in the file the byte at an address is; `None` where memory is zero or nothing.
-    pub fn offset(&self, rva: u32) -> Option<usize> {
+    pub fn offset(&self, rva: Rva) -> Option<FileOffset> {
         self.run(rva).map(|(offset, _)| offset)
     }
 
@@ -60,15 +61,15 @@ mod tests {
 
     #[test]
     fn bytes_that_are_in_memory_twice_are_found() {
-        let span = |rva, offset, bytes| Span { rva, bytes, offset };
-        let places = |spans: &[Span]| Places { spans: spans.to_vec() };
-        let apart = places(&[span(0, 0, 512), span(4096, 512, 512), span(8192, 1024, 100)]);
+        let span = |rva, offset, bytes| Span { rva: Rva(rva), bytes, offset: FileOffset(offset) };
+        let map = |spans: &[Span]| AddressMap { spans: spans.to_vec() };
+        let apart = map(&[span(0, 0, 512), span(4096, 512, 512), span(8192, 1024, 100)]);
         assert!(apart.shared().is_empty());
         let spans = [span(0, 0, 600), span(4096, 512, 512), span(8192, 512, 700)];
-        assert_eq!(places(&spans).shared(), vec![512..1024]);
-        assert_eq!(apart.run(4100), Some((516, 508)));
-        assert_eq!(apart.run(512), None);
-        assert_eq!(apart.offset(8291), Some(1123));
-        assert_eq!(apart.offset(8292), None);
+        assert_eq!(map(&spans).shared(), vec![512..1024]);
+        assert_eq!(apart.run(Rva(4100)), Some((FileOffset(516), 508)));
+        assert_eq!(apart.run(Rva(512)), None);
+        assert_eq!(apart.offset(Rva(8291)), Some(FileOffset(1123)));
+        assert_eq!(apart.offset(Rva(8292)), None);
     }
 }

@@ -4,9 +4,11 @@
 //! Format: *COFF File Header*, *Section Table*, *COFF Symbol Table*, *COFF String Table* and
 //! *Debug Directory*.
 
+use super::headers::SymbolTable;
 use super::read::Pe;
 use super::spec;
 use crate::notes::entries;
+use model::FileOffset;
 use object::LittleEndian as LE;
 use object::pe;
 use std::mem::offset_of;
@@ -22,9 +24,9 @@ const LINE_NUMBER: u64 = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OffsetField {
     /// Where in the file the field is: 4 bytes.
-    pub at: usize,
+    pub at: FileOffset,
     /// Which part of the file it points to; not checked against the file's length.
-    pub data: Range<u64>,
+    pub data: Range<FileOffset>,
     /// What that is, in words.
     pub what: &'static str,
 }
@@ -42,33 +44,32 @@ impl Pe<'_> {
 
     /// The symbols, and the strings behind them.
     fn symbol_field(&self) -> Option<OffsetField> {
-        let (start, count) = self.headers().symbols;
-        if start == 0 {
-            return None;
-        }
-        let symbols_end = u64::from(start) + u64::from(count) * SYMBOL;
-        let strings = usize::try_from(symbols_end).ok().and_then(|end| self.bytes().get(end..));
+        let SymbolTable { offset: start, count } = self.headers().symbols?;
+        let symbols_end = start + u64::from(count) * SYMBOL;
+        let strings = self.bytes().get(symbols_end.index()..);
         let bytes = strings.and_then(<[u8]>::first_chunk).map_or(0, |size| {
             // The size counts itself.
             u64::from(u32::from_le_bytes(*size))
         });
-        let end = (symbols_end + bytes).min((self.bytes().len() as u64).max(symbols_end));
+        let end = (symbols_end + bytes).min(FileOffset::at(self.bytes().len()).max(symbols_end));
         let file = offset_of!(pe::ImageNtHeaders64, file_header);
-        let at = file + offset_of!(pe::ImageFileHeader, pointer_to_symbol_table);
-        let at = self.headers().nt_offset + at;
-        Some(OffsetField { at, data: start.into()..end, what: "COFF symbols" })
+        let field = file + offset_of!(pe::ImageFileHeader, pointer_to_symbol_table);
+        let at = self.headers().nt_offset + field as u64;
+        Some(OffsetField { at, data: start..end, what: "COFF symbols" })
     }
 
     /// Relocations and line numbers, which objects have and images rarely.
     fn section_fields(&self, index: usize) -> Vec<OffsetField> {
         let start = self.headers().section_offset(index);
-        let header = self.bytes().get(start..).unwrap_or(&[]);
+        let header = self.bytes().get(start.index()..).unwrap_or(&[]);
         let Some(header) = crate::notes::entry::<pe::ImageSectionHeader>(header) else {
             return Vec::new();
         };
         let field = |offset: usize, pointer: u32, count: u16, size: u64, what: &'static str| {
-            let data = u64::from(pointer)..u64::from(pointer) + u64::from(count) * size;
-            (pointer != 0 && count != 0).then_some(OffsetField { at: start + offset, data, what })
+            let data = FileOffset(pointer.into());
+            let data = data..data + u64::from(count) * size;
+            let at = start + offset as u64;
+            (pointer != 0 && count != 0).then_some(OffsetField { at, data, what })
         };
         let relocations = field(
             offset_of!(pe::ImageSectionHeader, pointer_to_relocations),
@@ -98,11 +99,12 @@ impl Pe<'_> {
         let table: &[pe::ImageDebugDirectory] = entries(table);
         let fields = table.iter().enumerate().map(|(index, entry)| {
             let offset = offset_of!(pe::ImageDebugDirectory, pointer_to_raw_data);
-            let at = start + index * size_of::<pe::ImageDebugDirectory>() + offset;
-            let data = u64::from(entry.pointer_to_raw_data.get(LE));
+            let field = index * size_of::<pe::ImageDebugDirectory>() + offset;
+            let at = start + field as u64;
+            let data = FileOffset(entry.pointer_to_raw_data.get(LE).into());
             let data = data..data + u64::from(entry.size_of_data.get(LE));
             OffsetField { at, data, what: "debug data" }
         });
-        fields.filter(|field| field.data.start != 0 && !field.data.is_empty()).collect()
+        fields.filter(|field| field.data.start != FileOffset(0) && !field.data.is_empty()).collect()
     }
 }

@@ -7,14 +7,15 @@
 use super::imports::ImportDamage;
 use super::read::Pe;
 use super::spec;
+use model::{Rva, Va};
 
 /// A place that holds an address of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressField {
     /// Address of the place, relative to the base.
-    pub rva: u32,
+    pub rva: Rva,
     /// The virtual address found there.
-    pub value: u64,
+    pub value: Va,
     /// Bytes of it.
     pub bytes: u32,
     /// Which table it is in.
@@ -84,8 +85,8 @@ impl Pe<'_> {
         }
         if let Some(directory) = self.directory(spec::LOAD_CONFIG) {
             let size = self.load_config().map_or(0, |config| config.bytes);
-            for (narrow, wide, field) in LOAD_CONFIG_FIELDS {
-                let offset = if self.headers().wide { wide } else { narrow };
+            for (pe32, pe32_plus, field) in LOAD_CONFIG_FIELDS {
+                let offset = if self.headers().pe32_plus { pe32_plus } else { pe32 };
                 if offset + self.pointer_bytes() <= size {
                     self.add_field(directory.rva, offset, (LOAD_CONFIG, field), &mut fields);
                 }
@@ -98,17 +99,17 @@ impl Pe<'_> {
     /// Adds the field at an offset of a table, if an address of the image is there.
     fn add_field(
         &self,
-        table: u32,
+        table: Rva,
         offset: u32,
         (name, field): (&'static str, &'static str),
         to: &mut Vec<AddressField>,
     ) {
         let Some(rva) = table.checked_add(offset) else { return };
-        let Some(value) = self.pointer(rva) else { return };
+        let Some(value) = self.pointer(rva).map(Va) else { return };
         // The end of a template may be the end of the image.
-        let within = value.checked_sub(self.headers().base);
+        let within = value.since(self.headers().base);
         let inside = within.is_some_and(|within| within <= u64::from(self.headers().image_bytes));
-        if value != 0 && inside {
+        if value != Va(0) && inside {
             let bytes = self.pointer_bytes();
             to.push(AddressField { rva, value, bytes, table: name, field });
         }
@@ -138,18 +139,20 @@ impl Pe<'_> {
             for (offset, field) in DELAY_FIELDS {
                 let Some(rva) = dll.descriptor.checked_add(offset) else { continue };
                 let bytes = self.range(rva, 4).and_then(|bytes| bytes.first_chunk());
-                let value = bytes.map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+                let value = bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes));
                 if value != 0 {
+                    let value = Va(value.into());
                     let table = DELAY_IMPORTS;
                     to.push(AddressField { rva, value, bytes: 4, table, field });
                 }
             }
             for import in self.imports(&dll) {
                 let import = import?;
-                left = left.checked_sub(1).ok_or(ImportDamage::Lookups(dll.lookups))?;
-                if let super::imports::By::Name { .. } = import.by {
+                left =
+                    left.checked_sub(1).ok_or(ImportDamage::Table(dll.ilt.unwrap_or(dll.iat)))?;
+                if let super::imports::ImportBy::Name { .. } = import.by {
                     let field = (DELAY_IMPORTS, "name of a function");
-                    self.add_field(import.lookup, 0, field, to);
+                    self.add_field(import.ilt_entry, 0, field, to);
                 }
             }
         }

@@ -1,23 +1,24 @@
-//! What relocations may change, and what they do change.
+//! The relocations of an image: what they change, and whether all of them can be applied.
 
 use super::mov::Pair;
 use super::problem::Problem;
-use image::pe::relocations::{self, Block, Blocks, Relocation};
-use image::pe::{Pe, Places, spec};
+use image::pe::relocations::{self, BaseRelocation, RelocationBlock, RelocationBlocks};
+use image::pe::{AddressMap, Pe, spec};
+use model::{FileOffset, Rva};
 use std::ops::Range;
 
 /// An image's relocation table, and where what it changes is in the file. It does not hold the
 /// file's bytes, which change meanwhile.
 #[derive(Clone, Debug)]
-pub(super) struct Ground {
-    rva: u32,
+pub(super) struct Relocator {
+    rva: Rva,
     table: Vec<u8>,
-    places: Places,
+    map: AddressMap,
     shared: Vec<Range<usize>>,
     machine: u16,
     /// Of the address space, and of the file.
     header_bytes: u32,
-    headers_end: usize,
+    headers_end: FileOffset,
 }
 
 /// Relocations of an image, counted.
@@ -26,9 +27,9 @@ pub(super) struct Counts {
     /// By type.
     pub kinds: [u64; 16],
     /// The first that is of less than 64 bits, and needs the whole address to be.
-    pub narrow: Option<u32>,
+    pub narrow: Option<Rva>,
     /// The first of the higher half of an address, and its type.
-    pub half: Option<(u32, u8)>,
+    pub half: Option<(Rva, u8)>,
 }
 
 impl Counts {
@@ -47,17 +48,17 @@ pub(super) fn width(kind: u8, machine: u16) -> Option<u32> {
     known.then(|| relocations::bytes(kind))
 }
 
-impl Ground {
+impl Relocator {
     /// That of an image; without relocations where there is no table.
-    pub fn of(pe: &Pe<'_>) -> Result<Ground, Problem> {
-        let (rva, table) = pe.relocation_table()?.unwrap_or((0, &[]));
-        let places = pe.places();
-        let shared = places.shared();
+    pub fn of(pe: &Pe<'_>) -> Result<Relocator, Problem> {
+        let (rva, table) = pe.relocation_table()?.unwrap_or((Rva(0), &[]));
+        let map = pe.address_map();
+        let shared = map.shared();
         let headers = pe.headers();
-        Ok(Ground {
+        Ok(Relocator {
             rva,
             table: table.to_vec(),
-            places,
+            map,
             shared,
             machine: headers.machine,
             header_bytes: headers.header_bytes,
@@ -66,20 +67,20 @@ impl Ground {
     }
 
     /// The relocations, block by block.
-    pub fn blocks(&self) -> Blocks<'_> {
-        Blocks::of(self.rva, &self.table)
+    pub fn blocks(&self) -> RelocationBlocks<'_> {
+        RelocationBlocks::of(self.rva, &self.table)
     }
 
     /// Where in the file addresses are.
-    pub fn places(&self) -> &Places {
-        &self.places
+    pub fn map(&self) -> &AddressMap {
+        &self.map
     }
 
     /// Finds out whether all relocations can be applied, without applying any.
     pub fn check(&self, bytes: &[u8]) -> Result<Counts, Problem> {
         let mut counts = Counts::default();
         // Behind the last byte that has been found to be changed, while they are in order.
-        let mut end = Some(0_u32);
+        let mut end = Some(Rva(0));
         for block in self.blocks() {
             let block = block?;
             end = match end.and_then(|end| self.check_uniform(&block, end, &mut counts)) {
@@ -100,7 +101,12 @@ impl Ground {
 
     /// Checks and counts a block of the usual form: one type, in order, in one section. Gives the
     /// end of what it changes; `None` where it is not of that form, and then nothing is counted.
-    fn check_uniform(&self, block: &Block<'_>, end: u32, counts: &mut Counts) -> Option<u32> {
+    fn check_uniform(
+        &self,
+        block: &RelocationBlock<'_>,
+        end: Rva,
+        counts: &mut Counts,
+    ) -> Option<Rva> {
         let (entries, _) = block.entries().as_chunks::<2>();
         let padding = entries.iter().rev().take_while(|entry| **entry == [0, 0]).count();
         let entries = entries.get(..entries.len() - padding)?;
@@ -122,13 +128,13 @@ impl Ground {
         }
         let start = block.page.checked_add(u32::from(first & 0xfff))?;
         let behind = block.page.checked_add(u32::from(last & 0xfff) + u32::from(width))?;
-        let (offset, left) = self.places.run(start)?;
+        let (offset, left) = self.map.run(start)?;
         let bytes = (behind - start) as usize;
         let clear = start >= end
             && left >= bytes
             && offset >= self.headers_end
             && self.owner(start, behind).is_none()
-            && !self.is_shared(offset..offset + bytes);
+            && !self.is_shared(offset.index(), bytes);
         if !clear {
             return None;
         }
@@ -141,11 +147,11 @@ impl Ground {
 
     fn check_one(
         &self,
-        found: &Relocation,
+        found: &BaseRelocation,
         bytes: &[u8],
         counts: &mut Counts,
     ) -> Result<(), Problem> {
-        let Relocation { rva, kind, .. } = *found;
+        let BaseRelocation { rva, kind, .. } = *found;
         let name = relocations::name(kind, self.machine);
         let width = width(kind, self.machine).ok_or(Problem::Type { rva, kind, name })?;
         counts.kinds[usize::from(kind & 15)] += 1;
@@ -154,14 +160,14 @@ impl Ground {
         }
         let behind = rva.checked_add(width).ok_or(Problem::NotInFile { rva })?;
         if let Some(what) = self.owner(rva, behind) {
-            return Err(Problem::Own { rva, what });
+            return Err(Problem::Overwrites { rva, what });
         }
-        for at in rva..behind {
-            let offset = self.places.offset(at).ok_or(Problem::NotInFile { rva })?;
+        for at in rva.0..behind.0 {
+            let offset = self.map.offset(Rva(at)).ok_or(Problem::NotInFile { rva })?;
             if offset < self.headers_end {
-                return Err(Problem::Own { rva, what: "headers" });
+                return Err(Problem::Overwrites { rva, what: "headers" });
             }
-            if self.is_shared(offset..offset + 1) {
+            if self.is_shared(offset.index(), 1) {
                 return Err(Problem::Shared { rva });
             }
         }
@@ -183,16 +189,18 @@ impl Ground {
     }
 
     /// What must not be changed in a range of addresses.
-    fn owner(&self, start: u32, end: u32) -> Option<&'static str> {
-        if start < self.header_bytes && self.places.offset(start) == Some(start as usize) {
+    fn owner(&self, start: Rva, end: Rva) -> Option<&'static str> {
+        let unmoved = Some(FileOffset(start.0.into()));
+        if start.0 < self.header_bytes && self.map.offset(start) == unmoved {
             return Some("headers");
         }
-        let table = u64::from(self.rva)..u64::from(self.rva) + self.table.len() as u64;
-        let overlaps = u64::from(start) < table.end && u64::from(end) > table.start;
+        let table = u64::from(self.rva.0)..u64::from(self.rva.0) + self.table.len() as u64;
+        let overlaps = u64::from(start.0) < table.end && u64::from(end.0) > table.start;
         overlaps.then_some("relocation table itself")
     }
 
-    fn is_shared(&self, range: Range<usize>) -> bool {
+    fn is_shared(&self, start: usize, bytes: usize) -> bool {
+        let range = start..start + bytes;
         self.shared.iter().any(|shared| range.start < shared.end && shared.start < range.end)
     }
 
@@ -200,7 +208,7 @@ impl Ground {
         let mut changed = Vec::with_capacity(self.table.len() / 2);
         for block in self.blocks() {
             for found in block?.relocations() {
-                let Relocation { rva, kind, .. } = found?;
+                let BaseRelocation { rva, kind, .. } = found?;
                 changed.push((rva, rva.saturating_add(relocations::bytes(kind))));
             }
         }
@@ -213,10 +221,10 @@ impl Ground {
     }
 
     /// Bytes at an address, which may be in two sections.
-    pub fn read<const N: usize>(&self, bytes: &[u8], rva: u32) -> Option<[u8; N]> {
+    pub fn read<const N: usize>(&self, bytes: &[u8], rva: Rva) -> Option<[u8; N]> {
         let mut found = [0; N];
-        for (at, byte) in (rva..).zip(&mut found) {
-            *byte = *bytes.get(self.places.offset(at)?)?;
+        for (at, byte) in (rva.0..).zip(&mut found) {
+            *byte = *bytes.get(self.map.offset(Rva(at))?.index())?;
         }
         Some(found)
     }
