@@ -121,9 +121,9 @@ fn close(graph: &Graph, memberships: &mut [Membership]) {
     let outside = memberships.iter().enumerate().filter(|(_, place)| !place.is_merged());
     let mut left: Vec<usize> = outside.map(|(index, _)| index).collect();
     while let Some(user) = left.pop() {
-        let Some(module) = graph.modules.get(user) else { continue };
+        let module = &graph.modules[user];
         for &need in &module.needs {
-            if need > 0 && memberships.get(need).is_some_and(Membership::is_merged) {
+            if need > 0 && memberships[need].is_merged() {
                 memberships[need] =
                     Membership::Outside(format!("{} needs it", file_name(&module.path)));
                 left.push(need);

@@ -34,8 +34,7 @@ impl Strings {
     }
 
     fn is_at(&self, at: u32, text: &[u8]) -> bool {
-        let found = self.bytes.get(at as usize..).unwrap_or(&[]);
-        found.strip_prefix(text).is_some_and(|rest| rest.first() == Some(&0))
+        self.bytes[at as usize..].strip_prefix(text).is_some_and(|rest| rest.first() == Some(&0))
     }
 }
 

@@ -133,8 +133,7 @@ impl Indices {
         let mut table = Vec::with_capacity(self.defined.len() * DEFINITION);
         for (at, name) in self.defined.iter().enumerate() {
             let base = at == 0;
-            let index =
-                if base { GLOBAL } else { self.by_name.get(name).copied().unwrap_or(GLOBAL) };
+            let index = if base { GLOBAL } else { self.by_name[name] };
             let next = if at + 1 == self.defined.len() { 0 } else { DEFINITION as u32 };
             for half in [1, if base { VER_FLG_BASE } else { 0 }, index, 1] {
                 table.extend_from_slice(&half.to_le_bytes());

@@ -118,7 +118,7 @@ pub(crate) fn build_id(graph: &Graph, contents: &[Content], fixed: bool) -> Vec<
         note.extend_from_slice(&word.to_le_bytes());
     }
     note.extend_from_slice(b"GNU\0");
-    note.extend_from_slice(id.get(..BUILD_ID).unwrap_or(&[]));
+    note.extend_from_slice(&id[..BUILD_ID]);
     note
 }
 
