@@ -101,7 +101,7 @@ fn a_new_bundle_is_whole_or_not_there() {
         }
         let _ = fs::remove_dir_all(&out);
     });
-    let wanted = ["pwrite64", "fsync", "fchmod", "renameat"];
+    let wanted = ["pwrite64", "fsync", "fchmod", "renameat2"];
     assert!(killed.is_empty() || wanted.iter().all(|call| killed.contains(call)), "{killed:?}");
 }
 
