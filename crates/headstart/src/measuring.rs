@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// What the user asked for, beside the commands.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct MeasuringArgs<'a> {
     /// How often to launch.
     pub schedule: &'a ScheduleArgs,
     /// How to launch.
@@ -29,9 +29,9 @@ pub struct Asked<'a> {
 pub fn measure(
     launcher: Launcher,
     variants: Option<Vec<Variant>>,
-    asked: Asked<'_>,
+    asked: MeasuringArgs<'_>,
 ) -> Result<Measured> {
-    let Asked { schedule, launching, output } = asked;
+    let MeasuringArgs { schedule, launching, output } = asked;
     output.export.iter().chain(output.exports.files()).try_for_each(|file| may_be_written(file))?;
     let line = match output.look.look() {
         Look::Basic | Look::Color | Look::None => Line::silent(),

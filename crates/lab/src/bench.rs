@@ -4,7 +4,7 @@ mod hooks;
 mod seat;
 
 use crate::{CacheEmptier, Failure, HookKind, LabError, Launching};
-use hooks::Around;
+use hooks::HookRunner;
 use model::{
     ColdCheck, Command, Ending, Experiment, Hooks, Launch, LaunchOptions, Until, Variant, VariantId,
 };
@@ -20,7 +20,7 @@ pub struct Bench<'a> {
     experiment: &'a Experiment,
     launcher: Launcher,
     seats: Vec<Seat>,
-    around: Option<Around>,
+    hook_runner: Option<HookRunner>,
     emptier: Option<CacheEmptier>,
     spec: LaunchSpec,
     started: Instant,
@@ -40,7 +40,7 @@ impl<'a> Bench<'a> {
             let seat = Seat::new(&mut launcher, variant, null.as_raw_fd());
             seats.push(seat.map_err(|error| Failure::of(VariantId::at(index), error))?);
         }
-        let around = Around::of(experiment)?;
+        let hook_runner = HookRunner::of(experiment)?;
         let LaunchOptions { until, cpu, realtime, timeout_s, .. } = &experiment.options;
         if let Some(cpu) = *cpu {
             os::host::stay_off(cpu);
@@ -50,7 +50,7 @@ impl<'a> Bench<'a> {
         let timeout = Duration::try_from_secs_f64(*timeout_s).unwrap_or(Duration::MAX);
         let spec = LaunchSpec { until: until.clone(), timeout, grace: GRACE };
         let started = Instant::now();
-        Ok(Bench { experiment, launcher, seats, around, emptier, spec, started, null })
+        Ok(Bench { experiment, launcher, seats, hook_runner, emptier, spec, started, null })
     }
 
     /// Runs what the variants ask for before the first launch of all.
@@ -74,9 +74,9 @@ impl<'a> Bench<'a> {
         hook: HookKind,
         which: fn(&Hooks) -> &Option<Command>,
     ) -> Result<(), LabError> {
-        let Some(around) = &mut self.around else { return Ok(()) };
+        let Some(hook_runner) = &mut self.hook_runner else { return Ok(()) };
         for (command, to) in hooks::once(self.experiment, which) {
-            around.run((hook, command), to)?;
+            hook_runner.run((hook, command), to)?;
         }
         Ok(())
     }
@@ -147,8 +147,8 @@ impl Launching for Bench<'_> {
     fn prepare(&mut self, variant: VariantId, round: i32) -> Result<(), LabError> {
         let Variant { command, hooks, streams, .. } = &self.experiment.variants[variant.index()];
         let prepare = hooks.prepare.as_ref().or(self.experiment.options.prepare.as_ref());
-        if let (Some(around), Some(prepare)) = (&mut self.around, prepare) {
-            around.run((HookKind::Prepare, prepare), &streams.output)?;
+        if let (Some(hook_runner), Some(prepare)) = (&mut self.hook_runner, prepare) {
+            hook_runner.run((HookKind::Prepare, prepare), &streams.output)?;
         }
         let warm_up = i64::from(self.experiment.schedule.warm_up_rounds);
         let number = || match round {
@@ -179,9 +179,9 @@ impl Launching for Bench<'_> {
 
     fn conclude(&mut self, variant: VariantId) -> Result<(), LabError> {
         let Variant { hooks, streams, .. } = &self.experiment.variants[variant.index()];
-        match (&mut self.around, &hooks.conclude) {
-            (Some(around), Some(conclude)) => {
-                around.run((HookKind::Conclude, conclude), &streams.output)
+        match (&mut self.hook_runner, &hooks.conclude) {
+            (Some(hook_runner), Some(conclude)) => {
+                hook_runner.run((HookKind::Conclude, conclude), &streams.output)
             }
             _ => Ok(()),
         }

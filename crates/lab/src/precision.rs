@@ -1,3 +1,5 @@
+//! How precisely a run is known so far, and after which rounds that is looked at.
+
 use model::{Experiment, Rules, Sample};
 use stats::{results, summary_width, width};
 

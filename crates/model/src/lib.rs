@@ -1,4 +1,4 @@
-//! Plain data shared by every crate of headstart: no behaviour beyond small accessors,
+//! Plain data shared by every crate of headstart: no behavior beyond small accessors,
 //! no system calls, nothing but serde.
 //!
 //! Units are in the names: `_us` microseconds, `_kib` binary kilobytes, `_bytes`, `_pages`.

@@ -26,7 +26,7 @@ fn main() {
     }
     for phi in [0.3, 0.7] {
         for n in [30, 100, 400] {
-            coverage(&format!("neighbours alike {phi}"), n, |noise| {
+            coverage(&format!("neighbors alike {phi}"), n, |noise| {
                 noise.autocorrelated(n, phi).iter().map(|x| 0.05 * x).collect()
             });
         }

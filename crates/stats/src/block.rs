@@ -1,4 +1,6 @@
-/// Length of the blocks of the bootstrap of a median: at least n^(1/3), longer where neighbours
+//! How many neighboring launches the bootstrap of a median keeps together.
+
+/// Length of the blocks of the bootstrap of a median: at least n^(1/3), longer where neighbors
 /// are alike.
 ///
 /// The automatic choice of Politis & White (2004, corrected 2009) for the circular bootstrap,

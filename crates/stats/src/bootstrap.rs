@@ -1,3 +1,5 @@
+//! The block bootstrap: an interval of a median, from resamples of the series.
+
 use crate::percentile::{ascending, percentile};
 use model::Interval;
 use rand_chacha::ChaCha8Rng;
@@ -12,8 +14,8 @@ const LEAST_RESAMPLES: usize = 1000;
 
 /// Percentile interval of the median from a circular block bootstrap (Politis & Romano 1992).
 ///
-/// Blocks of `block` neighbours are drawn until the series is as long as before, so that what
-/// neighbours share (a burst of load, a drift) stays together. Deterministic for a seed.
+/// Blocks of `block` neighbors are drawn until the series is as long as before, so that what
+/// neighbors share (a burst of load, a drift) stays together. Deterministic for a seed.
 pub fn bootstrap_interval(
     series: &[f64],
     sorted: &[f64],

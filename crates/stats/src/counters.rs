@@ -1,3 +1,5 @@
+//! Medians of counters and how launches ended.
+
 use crate::percentile::{ascending, percentile};
 use model::{Ending, EndingCount, Reading};
 

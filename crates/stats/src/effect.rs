@@ -1,3 +1,5 @@
+//! The effect of a variant against the baseline, and the rule for its verdict.
+
 use crate::interval::median_interval;
 use model::{Effect, Interval, Rules, Verdict};
 

@@ -1,3 +1,5 @@
+//! The interval of a median: the wider of two methods.
+
 use crate::block::block_length;
 use crate::bootstrap::bootstrap_interval;
 use crate::order::order_interval;
@@ -8,7 +10,7 @@ use model::Interval;
 ///
 /// The interval is the wider, end by end, of a block bootstrap and of order statistics. The
 /// bootstrap alone is too narrow for short series (`tests/calibration.rs`); order statistics
-/// alone know nothing of neighbours that are alike. Where there are too few values for any
+/// alone know nothing of neighbors that are alike. Where there are too few values for any
 /// interval of that confidence it spans all of them. `None` for an empty series.
 pub fn median_interval(series: &[f64], confidence: f64, seed: u64) -> Option<(f64, Interval)> {
     let sorted = ascending(series);

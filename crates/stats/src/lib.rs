@@ -25,5 +25,5 @@ pub use order::order_interval;
 pub use percentile::{ascending, percentile};
 pub use precision::{LEAST_ROUNDS_FOR_PRECISION, summary_width, width};
 pub use results::{results, times};
-pub use summary::summarise;
+pub use summary::summarize;
 pub use throughput::{scaling, throughput};

@@ -1,3 +1,5 @@
+//! The interval of a median from order statistics.
+
 use model::Interval;
 
 /// Interval of the median from order statistics (the sign test turned round; Thompson 1936).

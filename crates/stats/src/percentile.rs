@@ -1,3 +1,5 @@
+//! Percentiles by linear interpolation.
+
 /// Percentile of ascending values by linear interpolation between order statistics: definition
 /// 7 of Hyndman & Fan (1996), the default of R's `quantile` and of NumPy's `percentile`.
 ///

@@ -1,3 +1,5 @@
+//! How precisely a result is known.
+
 use model::{Effect, Rules, Summary};
 
 /// Fewest rounds after which `--precision` may stop: narrow intervals of fewer are luck too often.

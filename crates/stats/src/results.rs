@@ -1,5 +1,7 @@
+//! From the launches of a run to its results.
+
 use crate::counters::{endings, lower_median, median_of, reading};
-use crate::{effect, summarise};
+use crate::{effect, summarize};
 use model::{
     ColdSummary, Effect, Experiment, RESULTS_SCHEMA, Reading, Results, Rules, Sample, Variant,
     VariantId, VariantResult,
@@ -70,7 +72,7 @@ fn variant_result(variant: &Variant, launches: &[Sample], seed: u64) -> Option<V
         title: variant.title.clone(),
         parameters: variant.parameters.clone(),
         unused: variant.unused.clone(),
-        summary: summarise(&times_us, seed)?,
+        summary: summarize(&times_us, seed)?,
         peak_rss_kib: reading(launched().map(|launch| &launch.peak_rss_kib)),
         minor_faults: reading(launched().map(|launch| &launch.minor_faults)),
         major_faults: reading(launched().map(|launch| &launch.major_faults)),

@@ -1,3 +1,5 @@
+//! Order statistics of launch times.
+
 use crate::interval::median_interval;
 use crate::percentile::{ascending, percentile};
 use model::{Rules, Summary};
@@ -6,7 +8,7 @@ use model::{Rules, Summary};
 ///
 /// Percentiles as in [`percentile`](crate::percentile::percentile). Values that are not finite
 /// are left out; `None` where nothing is left.
-pub fn summarise(times_us: &[f64], seed: u64) -> Option<Summary> {
+pub fn summarize(times_us: &[f64], seed: u64) -> Option<Summary> {
     let times: Vec<f64> = times_us.iter().copied().filter(|time| time.is_finite()).collect();
     let sorted = ascending(&times);
     let (median_us, interval) = median_interval(&times, Rules::default().confidence, seed)?;

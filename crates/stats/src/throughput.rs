@@ -1,3 +1,5 @@
+//! Launches per second of several launchers at work at once.
+
 use crate::percentile::{ascending, percentile};
 use model::{JobLaunch, Scaling, Throughput};
 

@@ -62,7 +62,7 @@ fn enough_rounds_show_that_nothing_changed() {
     assert!(found >= 48, "{found} of 50 called same");
 }
 
-/// An effect that comes and goes with the machine's state: neighbouring rounds are alike, and the
+/// An effect that comes and goes with the machine's state: neighboring rounds are alike, and the
 /// interval has to know.
 #[test]
 fn rounds_that_are_alike_widen_the_interval() {
@@ -84,9 +84,9 @@ fn nobody_stops_on_a_lucky_start() {
     let e = effect(("a", &flat), ("b", &flat), &Rules::default(), 1).unwrap();
     assert_eq!((e.ratio, e.low, e.high, e.verdict), (1.0, 1.0, 1.0, Verdict::Same));
     assert!(width(&e).is_infinite());
-    assert!(summary_width(&stats::summarise(&flat, 1).unwrap()).is_infinite());
+    assert!(summary_width(&stats::summarize(&flat, 1).unwrap()).is_infinite());
     let flat = [1000.0; 30];
     let e = effect(("a", &flat), ("b", &flat), &Rules::default(), 1).unwrap();
     assert_eq!(width(&e), 0.0);
-    assert_eq!(summary_width(&stats::summarise(&flat, 1).unwrap()), 0.0);
+    assert_eq!(summary_width(&stats::summarize(&flat, 1).unwrap()), 0.0);
 }

@@ -2,7 +2,7 @@
 
 use model::Verdict;
 use proptest::prelude::*;
-use stats::{Rules, effect, summarise, width};
+use stats::{Rules, effect, summarize, width};
 
 fn times() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(1.0_f64..1e7, 1..60)
@@ -22,7 +22,7 @@ proptest! {
 
     #[test]
     fn order_statistics_are_in_order(times in times(), seed: u64) {
-        let s = summarise(&times, seed).unwrap();
+        let s = summarize(&times, seed).unwrap();
         prop_assert_eq!(s.runs as usize, times.len());
         let ascending = [s.min_us, s.p10_us, s.median_us, s.p90_us, s.max_us];
         prop_assert!(ascending.is_sorted(), "{:?}", s);
@@ -33,7 +33,7 @@ proptest! {
     #[test]
     fn another_unit_scales_everything(times in times(), factor in 0.001_f64..1000.0) {
         let scaled: Vec<f64> = times.iter().map(|time| time * factor).collect();
-        let (a, b) = (summarise(&times, 1).unwrap(), summarise(&scaled, 1).unwrap());
+        let (a, b) = (summarize(&times, 1).unwrap(), summarize(&scaled, 1).unwrap());
         prop_assert!(close(a.median_us * factor, b.median_us));
         prop_assert!(close(a.p10_us * factor, b.p10_us) && close(a.p90_us * factor, b.p90_us));
         prop_assert!(close(a.median_low_us * factor, b.median_low_us));
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn nothing_panics(a in prop::collection::vec(prop::num::f64::ANY, 0..40), b in prop::collection::vec(prop::num::f64::ANY, 0..40)) {
-        summarise(&a, 1);
+        summarize(&a, 1);
         if let Some(e) = effect(("a", &a), ("b", &b), &Rules::default(), 1) {
             prop_assert!(e.rounds as usize <= a.len().min(b.len()));
         }

@@ -71,13 +71,13 @@ fn pipe(path: &Path) -> String {
 }
 
 /// The commands around the launches of so many variants.
-pub struct Around<'a> {
+pub struct AroundVariants<'a> {
     asked: &'a AroundArgs,
 }
 
 impl AroundArgs {
     /// What was asked for, where it fits the number of commands.
-    pub fn hooks(&self, commands: usize) -> Result<Around<'_>> {
+    pub fn hooks(&self, commands: usize) -> Result<AroundVariants<'_>> {
         let counts = [
             ("--prepare", self.prepare.len()),
             ("--conclude", self.conclude.len()),
@@ -89,7 +89,7 @@ impl AroundArgs {
                  for each command (a --reference counts as the first)"
             ))
             .into()),
-            None => Ok(Around { asked: self }),
+            None => Ok(AroundVariants { asked: self }),
         }
     }
 
@@ -103,7 +103,7 @@ impl AroundArgs {
     }
 }
 
-impl Around<'_> {
+impl AroundVariants<'_> {
     /// The commands around the launches of one variant.
     pub fn hooks(&self, index: usize, values: &Values, shell: &Shell) -> Result<Hooks> {
         let command = |line: Option<&OsString>| {

@@ -1,3 +1,5 @@
+//! The format of generated images, as an option.
+
 /// Format of generated images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum FormatArg {

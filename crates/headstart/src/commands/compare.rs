@@ -1,7 +1,7 @@
 //! `headstart compare`: which of several commands starts faster.
 
 use crate::args::{LineArgs, MeasuredArgs, OutputArgs, ScheduleArgs, fraction, variants};
-use crate::measuring::{self, Asked};
+use crate::measuring::{self, MeasuringArgs};
 use crate::{exit, output};
 use anyhow::Result;
 use clap::{Args, Command, FromArgMatches};
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             Some(lines.variants)
         }
     };
-    let asked = Asked { schedule, launching, output: wanted };
+    let asked = MeasuringArgs { schedule, launching, output: wanted };
     let measured = measuring::measure(launcher, variants, asked)?;
     measuring::print(&measured.results, wanted)?;
     let too_slow = arguments.fail_if_slower.is_some_and(|limit| too_slow(&measured.results, limit));

@@ -1,8 +1,10 @@
 //! `headstart measure`: how long a launch takes.
 
+mod jobs;
+
 use crate::args::{LineArgs, MeasuredArgs, OutputArgs, ScheduleArgs, one_command, words};
-use crate::commands::{compare, jobs};
-use crate::measuring::{self, Asked};
+use crate::commands::compare;
+use crate::measuring::{self, MeasuringArgs};
 use anyhow::Result;
 use lab::command_line::is_line;
 use model::Variant;
@@ -66,7 +68,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         typed => Some(vec![arguments.variant(typed)?]),
     };
     let Arguments { schedule, launching, output, .. } = arguments;
-    let measured = measuring::measure(launcher, variants, Asked { schedule, launching, output })?;
+    let measured =
+        measuring::measure(launcher, variants, MeasuringArgs { schedule, launching, output })?;
     measuring::print(&measured.results, output)?;
     measuring::conclude(measured, 0)
 }

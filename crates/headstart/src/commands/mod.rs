@@ -1,4 +1,4 @@
-//! One file for each verb; `jobs` is a way to measure.
+//! One file for each verb, or a folder beside it.
 
 pub mod bind;
 pub mod bundle;
@@ -11,7 +11,6 @@ pub mod generate;
 pub mod hints;
 pub mod identify;
 pub mod inspect;
-mod jobs;
 pub mod measure;
 pub mod no_pie;
 pub mod optimize;

@@ -16,7 +16,7 @@ use model::growth::Unit;
 use os::launcher::Launcher;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use subject::{Counted, SubjectArgs};
+use subject::{CountArg, SubjectArgs};
 
 /// Find out how start-up time grows with a size, and by which law
 ///
@@ -29,7 +29,7 @@ pub struct Arguments {
     subject: SubjectArgs,
     /// Count work instead of measuring time
     #[arg(long, value_name = "WHAT", help_heading = "How often")]
-    count: Option<Counted>,
+    count: Option<CountArg>,
     #[command(flatten)]
     sweep: SweepArgs,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A launcher for them alone: a server that one of them starts lives on beside the launches, and
 /// ends with this value.
-pub struct Around {
+pub struct HookRunner {
     launcher: Launcher,
     /// The latest one.
     slot: Option<Slot>,
@@ -19,15 +19,15 @@ pub struct Around {
     output: File,
 }
 
-impl Around {
+impl HookRunner {
     /// `None` where nothing is run around the launches.
-    pub fn of(experiment: &Experiment) -> Result<Option<Around>, LabError> {
+    pub fn of(experiment: &Experiment) -> Result<Option<HookRunner>, LabError> {
         let plain = experiment.variants.iter().all(|variant| variant.hooks.is_empty());
         if plain && experiment.options.prepare.is_none() {
             return Ok(None);
         }
         let output = temporary()?;
-        Ok(Some(Around { launcher: Launcher::start()?, slot: None, output }))
+        Ok(Some(HookRunner { launcher: Launcher::start()?, slot: None, output }))
     }
 
     /// Runs a command, with no limit of time.

@@ -2,7 +2,7 @@
 //!
 //! [`sweep`] takes a [`SweepRequest`] and gives [`Swept`]. In it, [`choose`] tries each size once and
 //! leaves out what the budget does not allow, [`launch_all`] makes the launches of an ordinary run,
-//! and [`count_all`] counts instead of timing. The [`Plan`] stands beside `experiment.json` in the run
+//! and [`count_all`] counts instead of timing. The [`SweepPlan`] stands beside `experiment.json` in the run
 //! folder, so that a sweep goes on where it was killed.
 
 mod choose;
@@ -19,7 +19,7 @@ pub mod workloads;
 
 pub use choose::{Chosen, Trying, choose};
 pub use counts::{Counting, count_all};
-pub use plan::{PLAN, PLAN_SCHEMA, Plan};
+pub use plan::{PLAN, PLAN_SCHEMA, SweepPlan};
 pub use session::{SweepExtent, SweepRequest, Swept, resume_sweep, sweep};
 pub use sizes::{SizesError, parse_sizes};
 pub use subject::{OLD_SIZE_MARK, SIZE_MARK, SweepSubject};

@@ -14,7 +14,7 @@ pub const PLAN: &str = "sweep.json";
 
 /// `sweep.json` of a run folder: what `experiment.json` does not say about a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct SweepPlan {
     /// [`PLAN_SCHEMA`] of the program that wrote it.
     pub schema: u32,
     /// What changes its size.
@@ -33,12 +33,12 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
-impl Plan {
+impl SweepPlan {
     /// Reads the plan of a run folder.
     ///
     /// # Errors
     /// Where there is none, such as in the folder of another kind of run.
-    pub fn read(folder: &Path) -> Result<Plan, LabError> {
+    pub fn read(folder: &Path) -> Result<SweepPlan, LabError> {
         let path = folder.join(PLAN);
         let failed = |problem: String, remedy: &str| LabError::Folder {
             path: path.clone(),
@@ -47,7 +47,7 @@ impl Plan {
         };
         let remedy = "give the folder of a sweep; resume other runs with measure or compare";
         let bytes = fs::read(&path).map_err(|error| failed(error.to_string(), remedy))?;
-        let plan: Plan = serde_json::from_slice(&bytes)
+        let plan: SweepPlan = serde_json::from_slice(&bytes)
             .map_err(|error| failed(error.to_string(), "start a new sweep"))?;
         if plan.schema != PLAN_SCHEMA {
             let found = format!(

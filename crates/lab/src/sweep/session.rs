@@ -2,7 +2,7 @@
 
 use super::workload_folder::WorkloadFolder;
 use super::{
-    LeftOut, PLAN, PLAN_SCHEMA, Plan, SweepSubject, WARM_UP_ROUNDS, counted, timed, workloads,
+    LeftOut, PLAN, PLAN_SCHEMA, SweepPlan, SweepSubject, WARM_UP_ROUNDS, counted, timed, workloads,
 };
 use crate::{Event, FolderRemedy, Keep, LabError, RunFolder, Runner, Stop, fresh_seed};
 use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
@@ -87,7 +87,7 @@ pub fn resume_sweep(
 }
 
 /// What loads the images of the plan.
-fn runner(plan: &Plan, options: &LaunchOptions) -> Result<Runner, LabError> {
+fn runner(plan: &SweepPlan, options: &LaunchOptions) -> Result<Runner, LabError> {
     let format = match &plan.subject {
         SweepSubject::Workload { format, .. } => *format,
         _ => Format::Elf,
@@ -105,7 +105,7 @@ const ALIGNMENT: &str = "Wine maps a section only if its offset in the file is a
                          4096 nothing is read.";
 
 /// What to know where another system's images are launched.
-fn foreign(plan: &Plan) -> Vec<String> {
+fn foreign(plan: &SweepPlan) -> Vec<String> {
     match &plan.subject {
         SweepSubject::Workload { format: Format::Pe, kind, .. } if kind == "dawson" => {
             [UNMEASURED, ALIGNMENT].map(str::to_owned).to_vec()
@@ -115,7 +115,7 @@ fn foreign(plan: &Plan) -> Vec<String> {
 }
 
 /// What grows names the folders of its workloads: a plan may name parameters only.
-fn check(plan: &Plan, folder: &Path) -> Result<(), LabError> {
+fn check(plan: &SweepPlan, folder: &Path) -> Result<(), LabError> {
     let SweepSubject::Workload { kind, varied, fixed, .. } = &plan.subject else { return Ok(()) };
     let names = std::iter::once(varied).chain(fixed.iter().map(|(name, _)| name));
     match workloads::unknown(kind, names) {
@@ -130,7 +130,7 @@ fn check(plan: &Plan, folder: &Path) -> Result<(), LabError> {
 
 /// Everything that a sweep works on.
 pub(super) struct Session {
-    pub plan: Plan,
+    pub plan: SweepPlan,
     pub experiment: Experiment,
     pub samples: Vec<Sample>,
     pub folder: Option<RunFolder>,
@@ -147,7 +147,7 @@ pub(super) struct Session {
 impl Session {
     fn begin(request: SweepRequest) -> Result<Session, LabError> {
         let SweepRequest { subject, unit, sizes, extent, seed, options, .. } = request;
-        let plan = Plan {
+        let plan = SweepPlan {
             schema: PLAN_SCHEMA,
             subject,
             unit,
@@ -187,7 +187,7 @@ impl Session {
     }
 
     fn resume(path: &Path, extent: &SweepExtent) -> Result<Session, LabError> {
-        let mut plan = Plan::read(path)?;
+        let mut plan = SweepPlan::read(path)?;
         check(&plan, path)?;
         let (folder, mut experiment, samples) = RunFolder::resume(path)?;
         if let Some(rounds) = extent.rounds {

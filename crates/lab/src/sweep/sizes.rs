@@ -1,3 +1,5 @@
+//! Lists of sizes, as they are written: 0,64,128 or 0..1024:8 or 16..1024*2.
+
 /// More would be a mistake in the step.
 const MOST_SIZES: usize = 1000;
 

@@ -1,3 +1,5 @@
+//! A law with its coefficients, as a curve.
+
 use super::data::Data;
 use super::solve::nonnegative;
 use model::growth::{Function, Law, Term};

@@ -1,3 +1,5 @@
+//! The points that a law is fitted to, with their errors.
+
 use super::{GrowthError, LEAST_SIZES};
 use model::growth::{Cost, Point};
 

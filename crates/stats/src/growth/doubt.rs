@@ -1,3 +1,5 @@
+//! What speaks against every law.
+
 use super::curve::Curve;
 use super::data::Data;
 

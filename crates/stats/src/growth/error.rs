@@ -1,3 +1,5 @@
+//! Why no law can be looked for.
+
 /// Why no law can be looked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,3 +1,5 @@
+//! The exponent with which the points grow at the upper end.
+
 use super::curve::Curve;
 use super::data::Data;
 use model::growth::Law;

@@ -1,3 +1,5 @@
+//! The quantile of launch times that stands for a size.
+
 use super::data::relative_error;
 use crate::interval::median_interval;
 use crate::order::quantile_interval;

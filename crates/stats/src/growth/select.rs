@@ -1,3 +1,5 @@
+//! Which law is chosen: the simplest that describes the points.
+
 use super::curve::Curve;
 use super::data::Data;
 use super::doubt;

@@ -55,7 +55,7 @@ impl Noise {
         (a, b)
     }
 
-    /// A normal series around 0 whose neighbours correlate by `phi`.
+    /// A normal series around 0 whose neighbors correlate by `phi`.
     pub fn autocorrelated(&mut self, count: usize, phi: f64) -> Vec<f64> {
         let mut state = self.normal() / (1.0 - phi * phi).sqrt();
         let next = |_| {

@@ -19,7 +19,7 @@ fn sizes(text: &str) -> Result<Sizes, String> {
 
 /// Work that can be counted.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum Counted {
+pub enum CountArg {
     /// User-mode instructions of all processes (needs valgrind)
     Instructions,
     /// System calls of all processes (needs ptrace)
@@ -28,12 +28,12 @@ pub enum Counted {
     Faults,
 }
 
-impl From<Counted> for Unit {
-    fn from(counted: Counted) -> Unit {
+impl From<CountArg> for Unit {
+    fn from(counted: CountArg) -> Unit {
         match counted {
-            Counted::Instructions => Unit::Instructions,
-            Counted::Syscalls => Unit::Syscalls,
-            Counted::Faults => Unit::Faults,
+            CountArg::Instructions => Unit::Instructions,
+            CountArg::Syscalls => Unit::Syscalls,
+            CountArg::Faults => Unit::Faults,
         }
     }
 }

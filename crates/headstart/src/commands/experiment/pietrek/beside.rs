@@ -1,3 +1,5 @@
+//! Figures from elsewhere, shown beside those of the experiment.
+
 use super::forms::Form;
 use crate::exit::{FileError, Usage};
 use anyhow::Result;

@@ -1,3 +1,5 @@
+//! The launches of all forms in all places.
+
 use super::Setting;
 use super::places::Place;
 use crate::progress::Line;

@@ -1,3 +1,5 @@
+//! Folders on the file systems that the forms are launched from.
+
 use super::forms::{Form, words};
 use crate::exit::Usage;
 use crate::output;

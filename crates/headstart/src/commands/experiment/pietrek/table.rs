@@ -1,3 +1,5 @@
+//! From launches to the columns of the table.
+
 use super::Setting;
 use super::forms::{Form, words};
 use super::launches::Launched;

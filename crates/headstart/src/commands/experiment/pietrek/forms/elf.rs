@@ -1,3 +1,5 @@
+//! The forms of the workload as ELF images.
+
 use super::{Form, Size, form};
 use anyhow::Result;
 use workload::Pietrek;

@@ -1,3 +1,5 @@
+//! The forms of the workload as PE images.
+
 use super::{Form, Size, form};
 use anyhow::Result;
 use workload::{Bases, By, Hints, PeOptions, Pietrek};
