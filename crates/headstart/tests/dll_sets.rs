@@ -282,8 +282,8 @@ fn converted_files_are_never_without_their_record() {
             }
         }
     }
-    // One program changes, with its undo file, and the record.
-    assert!(kills >= 9, "{kills}");
+    // One program changes, with its undo file, and the record. Calls are counted by thread.
+    assert!(kills >= 8, "{kills}");
 }
 
 #[test]
