@@ -176,7 +176,7 @@ fn of_another_machine(program: &Path) -> Option<String> {
 
 /// Why this program is not bundled.
 fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option<String> {
-    let program = &graph.modules[0];
+    let program = &graph.program();
     if program.image.machine != MACHINE {
         return Some(other_machine(&program.image));
     }

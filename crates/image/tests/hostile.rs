@@ -28,8 +28,9 @@ fn load(bytes: &[u8]) {
     use image::elf::loadable::{Loadable, gnu_hash};
     let Ok(loadable) = Loadable::from_bytes("damaged", bytes.to_vec()) else { return };
     for relocation in loadable.relocations().take(50) {
-        let Some(symbol) = loadable.symbol(relocation.symbol) else { continue };
-        let version = loadable.symbol_version(relocation.symbol);
+        let Some(index) = relocation.symbol else { continue };
+        let Some(symbol) = loadable.symbol(index) else { continue };
+        let version = loadable.symbol_version(index);
         let name =
             version.and_then(|(index, _)| loadable.version(index)).map_or(0, |v| v.name.len());
         let found = loadable.chain(symbol.name, gnu_hash(symbol.name)).count();

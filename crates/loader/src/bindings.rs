@@ -2,25 +2,24 @@
 //! glibc, without writing anything.
 
 use crate::graph::Graph;
-use crate::lookup::{Purpose, Wanted, find};
+use crate::lookup::{Purpose, SymbolQuery, find};
 use crate::unique;
 use image::elf::Loadable;
-use image::elf::loadable::{Class, Relocation, Symbol, Version, Visibility};
+use image::elf::loadable::{Class, Relocation, Symbol, SymbolBinding, Version, Visibility};
 use model::simulation::RelocationWork;
+use model::{ModuleId, SymbolIndex, SymbolRef};
 use rayon::prelude::*;
 
 /// A reference and what it binds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Module that refers.
-    pub from: usize,
-    /// Index of the symbol in its table.
-    pub symbol: u32,
+    /// The module that refers, and the symbol by which it does.
+    pub from: SymbolRef,
     /// What for.
     pub purpose: Purpose,
-    /// Module that defines it and the symbol there; `None` for a weak reference that nothing
+    /// The definition; `None` for a weak reference that nothing
     /// defines, or a strong one that would end the program.
-    pub to: Option<(usize, u32)>,
+    pub to: Option<SymbolRef>,
 }
 
 /// What relocating one module takes, and what its references bind to.
@@ -37,10 +36,10 @@ pub struct Relocated {
 /// until their first call are looked up only where `all_now` says so, or the module itself does.
 pub fn bindings(graph: &Graph, all_now: bool) -> Vec<Relocated> {
     let modules: Vec<&Loadable> = graph.modules.iter().map(|module| &module.image).collect();
-    let each = modules.par_iter().enumerate().map(|(from, module)| {
+    let each = modules.par_iter().enumerate().map(|(index, module)| {
         let mut relocating = Relocating {
             modules: &modules,
-            from,
+            from: ModuleId::at(index),
             module,
             now: all_now || module.bind_now,
             done: Relocated::default(),
@@ -56,12 +55,12 @@ pub fn bindings(graph: &Graph, all_now: bool) -> Vec<Relocated> {
 
 struct Relocating<'a> {
     modules: &'a [&'a Loadable],
-    from: usize,
+    from: ModuleId,
     module: &'a Loadable,
     now: bool,
     done: Relocated,
     /// The loader's cache of one: symbol and purpose of the look-up before, and what it found.
-    last: Option<(u32, Purpose)>,
+    last: Option<(SymbolIndex, Purpose)>,
 }
 
 impl Relocating<'_> {
@@ -82,28 +81,27 @@ impl Relocating<'_> {
     }
 
     fn reference(&mut self, relocation: &Relocation) {
-        let Some(symbol) = self.module.symbol(relocation.symbol) else { return };
-        let local = symbol.binding == image::elf::loadable::Binding::Local;
-        if local || symbol.visibility == Visibility::Hidden {
+        let Some(index) = relocation.symbol else { return };
+        let Some(symbol) = self.module.symbol(index) else { return };
+        if symbol.binding == SymbolBinding::Local || symbol.visibility == Visibility::Hidden {
             return;
         }
         let purpose = Purpose::of(relocation.class);
-        if self.last == Some((relocation.symbol, purpose)) {
+        if self.last == Some((index, purpose)) {
             return;
         }
-        self.last = Some((relocation.symbol, purpose));
+        self.last = Some((index, purpose));
         self.done.work.lookups += 1;
-        let version = self.version(relocation.symbol);
-        let wanted = Wanted::new(symbol.name, version, purpose);
+        let query = SymbolQuery::new(symbol.name, self.version(index), purpose);
+        let from = SymbolRef { module: self.from, symbol: index };
         let mut work = self.done.work;
-        let to = self.definition(&symbol, relocation.symbol, &wanted, &mut work);
+        let to = self.definition(&symbol, from, &query, &mut work);
         self.done.work = work;
         self.done.work.missing += u64::from(to.is_none());
-        let binding = Binding { from: self.from, symbol: relocation.symbol, purpose, to };
-        self.done.bindings.push(binding);
+        self.done.bindings.push(Binding { from, purpose, to });
     }
 
-    fn version(&self, symbol: u32) -> Option<&Version> {
+    fn version(&self, symbol: SymbolIndex) -> Option<&Version> {
         let (index, _) = self.module.symbol_version(symbol)?;
         self.module.version(index).filter(|version| version.hash != 0)
     }
@@ -111,33 +109,35 @@ impl Relocating<'_> {
     fn definition(
         &self,
         symbol: &Symbol<'_>,
-        index: u32,
-        wanted: &Wanted<'_>,
+        own: SymbolRef,
+        query: &SymbolQuery<'_>,
         work: &mut RelocationWork,
-    ) -> Option<(usize, u32)> {
-        let found = self.in_scope(wanted, work);
+    ) -> Option<SymbolRef> {
+        let found = self.in_scope(query, work);
         // A protected definition is its own image's, whatever is found elsewhere; for an address
         // only where a function's stub in the program does not stand for it.
-        if let Some((module, _)) = found
+        if found.is_some_and(|found| found.module != self.from)
             && symbol.visibility == Visibility::Protected
-            && module != self.from
         {
-            let called = Wanted { purpose: Purpose::Call, ..*wanted };
-            let elsewhere = wanted.purpose == Purpose::Call
-                || self.in_scope(&called, work).is_some_and(|(other, _)| other != self.from);
-            return if elsewhere { Some((self.from, index)) } else { found };
+            let called = SymbolQuery { purpose: Purpose::Call, ..*query };
+            let elsewhere = query.purpose == Purpose::Call
+                || self.in_scope(&called, work).is_some_and(|other| other.module != self.from);
+            return if elsewhere { Some(own) } else { found };
         }
         found
     }
 
-    fn in_scope(&self, wanted: &Wanted<'_>, work: &mut RelocationWork) -> Option<(usize, u32)> {
+    fn in_scope(&self, query: &SymbolQuery<'_>, work: &mut RelocationWork) -> Option<SymbolRef> {
         if self.module.symbolic
-            && let Some(own) = find(self.module, wanted, work)
+            && let Some(symbol) = find(self.module, query, work)
         {
-            return Some((self.from, own));
+            return Some(SymbolRef { module: self.from, symbol });
         }
-        let program = usize::from(wanted.purpose == Purpose::Copy);
+        let program = usize::from(query.purpose == Purpose::Copy);
         let mut scope = self.modules.iter().enumerate().skip(program);
-        scope.find_map(|(at, module)| Some((at, find(module, wanted, work)?)))
+        scope.find_map(|(at, module)| {
+            let symbol = find(module, query, work)?;
+            Some(SymbolRef { module: ModuleId::at(at), symbol })
+        })
     }
 }

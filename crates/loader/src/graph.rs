@@ -1,14 +1,16 @@
 //! The modules of a program in the order in which glibc maps them (`_dl_map_object_deps`): the
 //! program, what is preloaded, then breadth first what each needs.
 
+use crate::environment::Environment;
 use crate::search::{Requester, SearchError, Searcher};
 use image::ImageError;
 use image::elf::Loadable;
-use model::Command;
+use model::ModuleId;
 use model::simulation::SearchWork;
 use model::text::{name as name_of, text};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
+use std::ops::Index;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -18,10 +20,10 @@ pub struct Module {
     pub path: PathBuf,
     /// Its tables.
     pub image: Loadable,
-    /// Modules that it needs, in their order, by index.
-    pub needs: Vec<usize>,
+    /// The modules that its DT_NEEDED name, in their order.
+    pub dependencies: Vec<ModuleId>,
     /// The module that caused it to be loaded; the program and preloaded ones have none.
-    pub loaded_for: Option<usize>,
+    pub loaded_for: Option<ModuleId>,
     /// Files that were tried before this one was found, and were not there.
     pub missed: Vec<PathBuf>,
     /// Folder that $ORIGIN stands for.
@@ -36,6 +38,26 @@ pub struct Graph {
     pub interpreter: PathBuf,
     /// What finding the files took.
     pub search: SearchWork,
+}
+
+impl Graph {
+    /// The modules with their numbers, in the order of loading.
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (ModuleId, &Module)> {
+        self.modules.iter().enumerate().map(|(index, module)| (ModuleId::at(index), module))
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Module {
+        &self[ModuleId::PROGRAM]
+    }
+}
+
+impl Index<ModuleId> for Graph {
+    type Output = Module;
+
+    fn index(&self, module: ModuleId) -> &Module {
+        &self.modules[module.index()]
+    }
 }
 
 /// Why a program cannot be simulated.
@@ -98,44 +120,6 @@ pub enum GraphError {
         /// Which machine.
         source: SearchError,
     },
-}
-
-/// What the environment tells the loader.
-#[derive(Clone, Debug, Default)]
-pub struct Environment {
-    /// LD_LIBRARY_PATH.
-    pub library_path: Option<OsString>,
-    /// LD_PRELOAD.
-    pub preload: Option<OsString>,
-    /// LD_BIND_NOW is set, and not empty.
-    pub bind_now: bool,
-}
-
-impl Environment {
-    /// That of this process.
-    pub fn own() -> Environment {
-        let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        Environment {
-            library_path: value("LD_LIBRARY_PATH"),
-            preload: value("LD_PRELOAD"),
-            bind_now: value("LD_BIND_NOW").is_some(),
-        }
-    }
-
-    /// That of a launch of this command.
-    pub fn of(command: &Command) -> Environment {
-        let own = Environment::own();
-        let value = |name: &str, own: Option<OsString>| {
-            let set = command.environment.iter().rev().find(|(set, _)| set == name);
-            set.map_or(own, |(_, value)| value.clone().filter(|value| !value.is_empty()))
-        };
-        let bind_now = own.bind_now.then(OsString::new);
-        Environment {
-            library_path: value("LD_LIBRARY_PATH", own.library_path),
-            preload: value("LD_PRELOAD", own.preload),
-            bind_now: value("LD_BIND_NOW", bind_now).is_some(),
-        }
-    }
 }
 
 /// What the loader would map for `program`.
@@ -201,7 +185,7 @@ fn load_with(
     loading.preload(environment.preload.as_deref())?;
     let mut next = 0;
     while next < loading.graph.modules.len() {
-        loading.needs_of(next)?;
+        loading.dependencies_of(ModuleId::at(next))?;
         next += 1;
     }
     Ok(Graph { search: loading.searcher.work(), ..loading.graph })
@@ -223,8 +207,8 @@ struct Loading {
     /// The loader is mapped before anything is asked for, and known by this name.
     loader_soname: Option<String>,
     graph: Graph,
-    by_name: HashMap<String, usize>,
-    by_identity: BTreeMap<(u64, u64), usize>,
+    by_name: HashMap<String, ModuleId>,
+    by_identity: BTreeMap<(u64, u64), ModuleId>,
     missing: Missing,
 }
 
@@ -241,7 +225,7 @@ impl Loading {
         let names: Vec<&str> = names.chain(file.flat_map(|line| line.split(separators))).collect();
         for name in names.into_iter().filter(|name| !name.is_empty()) {
             // One that is missing is told by the loader, and left out.
-            match self.module(name, 0) {
+            match self.module(name, ModuleId::PROGRAM) {
                 Err(GraphError::Library { .. }) => {}
                 done => drop(done?),
             }
@@ -249,8 +233,8 @@ impl Loading {
         Ok(())
     }
 
-    fn needs_of(&mut self, user: usize) -> Result<(), GraphError> {
-        let Some(module) = self.graph.modules.get(user) else { return Ok(()) };
+    fn dependencies_of(&mut self, user: ModuleId) -> Result<(), GraphError> {
+        let module = &self.graph[user];
         if module.image.filters {
             return Err(GraphError::Filter(self.path_of(user)));
         }
@@ -265,15 +249,13 @@ impl Loading {
                 Err(GraphError::Library { .. }) if self.missing == Missing::LeftOut => continue,
                 found => found?,
             };
-            if let Some(user) = self.graph.modules.get_mut(user) {
-                user.needs.push(found);
-            }
+            self.graph.modules[user.index()].dependencies.push(found);
         }
         Ok(())
     }
 
     /// The module of that name, which is loaded where it is not yet.
-    fn module(&mut self, name: &str, user: usize) -> Result<usize, GraphError> {
+    fn module(&mut self, name: &str, user: ModuleId) -> Result<ModuleId, GraphError> {
         if let Some(&known) = self.by_name.get(name) {
             return Ok(known);
         }
@@ -291,50 +273,50 @@ impl Loading {
             return Ok(known);
         }
         let origin = folder_of(&path);
-        let index = self.add(path, image, Some(user), origin);
-        if let Some(module) = self.graph.modules.get_mut(index).filter(|_| !is_loader) {
+        let module = self.add(path, image, Some(user), origin);
+        if !is_loader {
             let tried = self.searcher.attempts().split_last().map_or(&[][..], |(_, rest)| rest);
-            module.missed = tried.to_vec();
+            self.graph.modules[module.index()].missed = tried.to_vec();
         }
-        self.by_name.insert(name.to_owned(), index);
-        Ok(index)
+        self.by_name.insert(name.to_owned(), module);
+        Ok(module)
     }
 
-    fn path_of(&self, module: usize) -> String {
-        let module = self.graph.modules.get(module);
-        module.map_or(String::new(), |module| module.path.display().to_string())
+    fn path_of(&self, module: ModuleId) -> String {
+        self.graph[module].path.display().to_string()
     }
 
     fn add(
         &mut self,
         path: PathBuf,
         image: Loadable,
-        loaded_for: Option<usize>,
+        loaded_for: Option<ModuleId>,
         origin: PathBuf,
-    ) -> usize {
-        let index = self.graph.modules.len();
+    ) -> ModuleId {
+        let id = ModuleId::at(self.graph.modules.len());
         // Whoever asks by these names gets this module, without a search.
         let own = [Some(text(&path)), image.soname.clone()];
         for name in own.into_iter().flatten() {
             // The program has no name for the loader.
-            if index > 0 {
-                self.by_name.entry(name).or_insert(index);
+            if id != ModuleId::PROGRAM {
+                self.by_name.entry(name).or_insert(id);
             }
         }
         if let Some(file) = image.identity() {
-            self.by_identity.entry(file).or_insert(index);
+            self.by_identity.entry(file).or_insert(id);
         }
-        let (needs, missed) = (Vec::new(), Vec::new());
-        self.graph.modules.push(Module { path, image, needs, loaded_for, missed, origin });
-        index
+        let (dependencies, missed) = (Vec::new(), Vec::new());
+        self.graph.modules.push(Module { path, image, dependencies, loaded_for, missed, origin });
+        id
     }
 }
 
 /// The module that asks, the one that it was loaded for, and so on up to the program.
-fn requesters(graph: &Graph, user: usize) -> Vec<Requester<'_>> {
+fn requesters(graph: &Graph, user: ModuleId) -> Vec<Requester<'_>> {
     let mut chain = Vec::new();
     let mut next = Some(user);
-    while let Some(module) = next.and_then(|index| graph.modules.get(index)) {
+    while let Some(id) = next {
+        let module = &graph[id];
         chain.push(Requester {
             folder: &module.origin,
             rpath: module.image.rpath.as_deref(),

@@ -8,6 +8,7 @@
 //! ```
 
 pub mod bindings;
+mod environment;
 pub mod graph;
 pub mod log;
 pub mod lookup;
@@ -17,4 +18,5 @@ pub mod search;
 mod unique;
 
 pub use bindings::{Binding, Relocated, bindings};
-pub use graph::{Environment, Graph, GraphError, Module, load, load_in};
+pub use environment::Environment;
+pub use graph::{Graph, GraphError, Module, load, load_in};

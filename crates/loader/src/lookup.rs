@@ -1,7 +1,8 @@
 //! The search of one symbol: `do_lookup_x` and `check_match` of glibc's elf/dl-lookup.c.
 
 use image::elf::Loadable;
-use image::elf::loadable::{Binding, Class, SymbolKind, Version, gnu_hash};
+use image::elf::loadable::{Class, SymbolBinding, SymbolKind, Version, gnu_hash};
+use model::SymbolIndex;
 use model::simulation::RelocationWork;
 
 /// Indices of versions from here on are names; 0 is local, 1 global.
@@ -19,7 +20,6 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// What a relocation of this class is for.
     /// What a relocation of this class looks its symbol up for.
     pub fn of(class: Class) -> Purpose {
         match class {
@@ -32,7 +32,7 @@ impl Purpose {
 
 /// A symbol that is looked for.
 #[derive(Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct SymbolQuery<'a> {
     /// Without its version.
     pub name: &'a [u8],
     /// [`gnu_hash`] of the name.
@@ -43,17 +43,21 @@ pub struct Wanted<'a> {
     pub purpose: Purpose,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SymbolQuery<'a> {
     /// A symbol by name.
-    pub fn new(name: &'a [u8], version: Option<&'a Version>, purpose: Purpose) -> Wanted<'a> {
-        Wanted { name, hash: gnu_hash(name), version, purpose }
+    pub fn new(name: &'a [u8], version: Option<&'a Version>, purpose: Purpose) -> SymbolQuery<'a> {
+        SymbolQuery { name, hash: gnu_hash(name), version, purpose }
     }
 }
 
 /// The definition that `module` has of the symbol, as glibc finds it.
-pub fn find(module: &Loadable, wanted: &Wanted<'_>, work: &mut RelocationWork) -> Option<u32> {
+pub fn find(
+    module: &Loadable,
+    query: &SymbolQuery<'_>,
+    work: &mut RelocationWork,
+) -> Option<SymbolIndex> {
     work.probes += 1;
-    let mut chain = module.chain(wanted.name, wanted.hash);
+    let mut chain = module.chain(query.name, query.hash);
     // Of definitions with versions that a reference without one may mean: it must be the only.
     let mut versioned = None;
     let mut several = false;
@@ -61,17 +65,17 @@ pub fn find(module: &Loadable, wanted: &Wanted<'_>, work: &mut RelocationWork) -
         let Some(index) = chain.next() else { break versioned.filter(|_| !several) };
         let Some(symbol) = module.symbol(index) else { break None };
         let empty = symbol.value == 0 && !symbol.absolute && symbol.kind != SymbolKind::Tls;
-        let stub = wanted.purpose == Purpose::Call && !symbol.defined;
+        let stub = query.purpose == Purpose::Call && !symbol.defined;
         if empty || stub || symbol.kind == SymbolKind::Other {
             continue;
         }
-        if symbol.name != wanted.name {
+        if symbol.name != query.name {
             continue;
         }
-        match fits(module, index, wanted) {
+        match fits(module, index, query) {
             Fit::Yes => {
                 // A local symbol ends the search of this module, without a definition.
-                let seen = [Binding::Global, Binding::Weak, Binding::Unique];
+                let seen = [SymbolBinding::Global, SymbolBinding::Weak, SymbolBinding::Unique];
                 break Some(index).filter(|_| seen.contains(&symbol.binding));
             }
             Fit::Perhaps => several |= versioned.replace(index).is_some(),
@@ -89,12 +93,12 @@ enum Fit {
     Perhaps,
 }
 
-fn fits(module: &Loadable, index: u32, wanted: &Wanted<'_>) -> Fit {
+fn fits(module: &Loadable, index: SymbolIndex, query: &SymbolQuery<'_>) -> Fit {
     let Some((version, hidden)) = module.symbol_version(index) else {
         // Without versions everything fits.
         return Fit::Yes;
     };
-    match wanted.version {
+    match query.version {
         Some(asked) => {
             let has = module.version(version);
             let same = has.is_some_and(|has| has.hash == asked.hash && has.name == asked.name);

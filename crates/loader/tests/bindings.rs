@@ -3,6 +3,7 @@
 
 mod oracle;
 
+use model::ModuleId;
 use oracle::{agree, initialized, simulated};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -207,7 +208,7 @@ fn order_of_initialization() {
 fn in_order(program: &Path) {
     let graph = loader::load(program, &loader::Environment::default()).unwrap();
     let simulated = loader::order::of_initialization(&graph).into_iter();
-    let simulated: Vec<_> = simulated.map(|index| &graph.modules[index]).collect();
+    let simulated: Vec<_> = simulated.map(|module| &graph[module]).collect();
     let named = |module: &&loader::Module| module.path.display().to_string();
     let simulated: Vec<String> = simulated.iter().map(named).collect();
     // The loader says nothing of modules that have no initializers, and calls the program's own
@@ -343,9 +344,13 @@ fn environment() {
     assert_eq!(names[..3], ["program", "libbefore.so", "libenv.so"]);
     let bound = loader::bindings(&graph, true);
     let of_library = bound[2].bindings.iter().find(|binding| {
-        graph.modules[2].image.symbol(binding.symbol).is_some_and(|symbol| symbol.name == b"f")
+        graph.modules[2].image.symbol(binding.from.symbol).is_some_and(|symbol| symbol.name == b"f")
     });
-    assert_eq!(of_library.unwrap().to.unwrap().0, 1, "the preloaded definition is the first");
+    assert_eq!(
+        of_library.unwrap().to.unwrap().module,
+        ModuleId(1),
+        "the preloaded definition is the first"
+    );
 }
 
 /// Programs of this machine, small and large.

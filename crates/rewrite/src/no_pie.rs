@@ -241,7 +241,7 @@ impl Fixing<'_> {
         }
         // Without a symbol, a word refers to the program's own beginning.
         let own = relocation.kind == spec::R_X86_64_IRELATIVE
-            || (relocation.kind == spec::R_X86_64_64 && relocation.symbol == 0);
+            || (relocation.kind == spec::R_X86_64_64 && relocation.symbol.is_none());
         let added = if own { self.distance } else { 0 };
         Ok(Relocation {
             offset: relocation.offset.wrapping_add(self.distance),

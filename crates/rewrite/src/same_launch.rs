@@ -3,6 +3,7 @@
 
 use image::elf::Loadable;
 use loader::{Binding, Environment, Graph, GraphError, Relocated};
+use model::{ModuleId, SymbolIndex, SymbolRef};
 use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -100,23 +101,28 @@ pub fn same_bindings(
     let module = pairs[index];
     let was = &before.bound[module].bindings;
     let is = &after.bound[index].bindings;
-    let paired = |binding: &Binding| binding.to.map(|(module, symbol)| (pairs[module], symbol));
+    let paired = |to: SymbolRef| SymbolRef {
+        module: ModuleId::at(pairs[to.module.index()]),
+        symbol: to.symbol,
+    };
     let same = |(was, is): (&Binding, &Binding)| {
-        was.symbol == is.symbol && was.purpose == is.purpose && was.to == paired(is)
+        was.from.symbol == is.from.symbol
+            && was.purpose == is.purpose
+            && was.to == is.to.map(paired)
     };
     if was.len() == is.len() && was.iter().zip(is).all(same) {
         return Ok(());
     }
     let changed = was.iter().zip(is).find(|&(was, is)| !same((was, is)));
     let name = changed.map_or("a symbol".to_owned(), |(was, _)| {
-        symbol_name(&before.graph.modules[module].image, was.symbol)
+        symbol_name(&before.graph.modules[module].image, was.from.symbol)
     });
     let path = before.graph.modules[module].path.display();
     Err(LaunchChanged(format!("{name} of {path} would be bound to another definition")))
 }
 
 /// The name of a symbol, for messages.
-pub fn symbol_name(image: &Loadable, symbol: u32) -> String {
+pub fn symbol_name(image: &Loadable, symbol: SymbolIndex) -> String {
     let name = image.symbol(symbol).map_or(&b""[..], |symbol| symbol.name);
     String::from_utf8_lossy(name).into_owned()
 }

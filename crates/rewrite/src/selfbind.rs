@@ -164,9 +164,11 @@ fn listings(before: &SimulatedLaunch, reasons: &mut [Option<OutsideReason>]) -> 
 fn hits(before: &SimulatedLaunch, reasons: &[Option<OutsideReason>]) -> Vec<u64> {
     let all = before.at_start.iter().flat_map(|module| &module.bindings);
     let mut hits = plan::hits(&before.graph, &before.at_start);
-    for binding in all.filter(|binding| reasons[binding.from].is_none()) {
-        if let Some((to, _)) = binding.to.filter(|&(to, _)| to == binding.from) {
-            hits[to] = hits[to].saturating_sub(1);
+    for binding in all {
+        let from = binding.from.module;
+        let own = binding.to.is_some_and(|to| to.module == from);
+        if own && reasons[from.index()].is_none() {
+            hits[from.index()] = hits[from.index()].saturating_sub(1);
         }
     }
     hits

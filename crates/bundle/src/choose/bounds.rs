@@ -59,7 +59,10 @@ fn of_relocations(image: &Loadable, loaded: &[&Segment]) -> Option<String> {
     };
     let relocations = image.relocations().filter(|one| one.class != Class::None);
     let mut places = relocations.map(|one| match one.class {
-        Class::Copy => (one.offset, image.symbol(one.symbol).map_or(0, |symbol| symbol.size)),
+        Class::Copy => (
+            one.offset,
+            one.symbol.and_then(|index| image.symbol(index)).map_or(0, |symbol| symbol.size),
+        ),
         _ => (one.offset, 8),
     });
     let mut packed = image.packed_addresses().map(|address| (address, 8));

@@ -8,7 +8,7 @@
 
 use crate::choose::members;
 use crate::plan::layout::{Layout, Member};
-use image::elf::loadable::{Binding, Symbol, SymbolKind, Visibility};
+use image::elf::loadable::{Symbol, SymbolBinding, SymbolKind, Visibility};
 use image::elf::{looks_up, possible_names};
 use model::ModuleId;
 use rustc_hash::FxHashMap;
@@ -65,7 +65,7 @@ fn defined_twice<'a>(
 ) -> FxHashMap<&'a [u8], (ModuleId, Vec<ModuleId>)> {
     let mut definers: FxHashMap<&[u8], (ModuleId, Vec<ModuleId>)> = FxHashMap::default();
     for Member { id, image, .. } in &layout.members {
-        let symbols = (1..image.symbol_count()).filter_map(|at| image.symbol(at));
+        let symbols = image.symbols().map(|(_, symbol)| symbol);
         for symbol in symbols.filter(|symbol| is_found(symbol) && asked(symbol.name)) {
             let (first, others) = definers.entry(symbol.name).or_insert_with(|| (*id, Vec::new()));
             if first != id && others.last() != Some(id) {
@@ -80,7 +80,7 @@ fn defined_twice<'a>(
 /// Whether others find it.
 fn is_found(symbol: &Symbol<'_>) -> bool {
     let seen = symbol.visibility != Visibility::Hidden;
-    let bound = matches!(symbol.binding, Binding::Global | Binding::Weak);
+    let bound = matches!(symbol.binding, SymbolBinding::Global | SymbolBinding::Weak);
     symbol.defined && seen && bound && symbol.kind != SymbolKind::Other && !symbol.name.is_empty()
 }
 

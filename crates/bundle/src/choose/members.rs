@@ -5,7 +5,7 @@ use image::elf::spec;
 use image::elf::{Loadable, trailing_data};
 use loader::Graph;
 use loader::graph::Module;
-use model::text;
+use model::{ModuleId, text};
 use std::path::Path;
 
 /// Whether a module is merged.
@@ -32,11 +32,9 @@ const PARTS: [(&str, &[u8]); 2] = [("libpthread.so.", b"pthread_create"), ("libd
 /// that the user wants to stay outside.
 pub(crate) fn choose(graph: &Graph, keep_outside: &[String]) -> Vec<Membership> {
     let mut memberships: Vec<Membership> = graph
-        .modules
-        .iter()
-        .enumerate()
-        .map(|(index, module)| match reason(graph, index, module, keep_outside) {
-            Some(reason) if index > 0 => Membership::Outside(reason),
+        .numbered()
+        .map(|(id, module)| match reason(graph, id, module, keep_outside) {
+            Some(reason) if id != ModuleId::PROGRAM => Membership::Outside(reason),
             _ => Membership::Merged,
         })
         .collect();
@@ -44,7 +42,7 @@ pub(crate) fn choose(graph: &Graph, keep_outside: &[String]) -> Vec<Membership> 
     memberships
 }
 
-fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String]) -> Option<String> {
+fn reason(graph: &Graph, id: ModuleId, module: &Module, keep_outside: &[String]) -> Option<String> {
     let name = name_of(module);
     if module.path == graph.interpreter || name.starts_with("ld-linux") {
         return Some("the loader itself".to_owned());
@@ -59,7 +57,7 @@ fn reason(graph: &Graph, index: usize, module: &Module, keep_outside: &[String])
     if keep_outside.iter().any(|wanted| is_meant(wanted, module, &name)) {
         return Some("asked for".to_owned());
     }
-    if index == 0 {
+    if id == ModuleId::PROGRAM {
         return None;
     }
     if module.image.first_initialized {
@@ -91,8 +89,7 @@ fn carries(image: &Loadable) -> Option<String> {
 }
 
 fn defines(image: &Loadable, name: &[u8]) -> bool {
-    let mut symbols = (1..image.symbol_count()).filter_map(|index| image.symbol(index));
-    symbols.any(|symbol| symbol.defined && symbol.name == name)
+    image.symbols().any(|(_, symbol)| symbol.defined && symbol.name == name)
 }
 
 /// The name by which others need it.
@@ -118,15 +115,15 @@ fn is_meant(wanted: &str, module: &Module, name: &str) -> bool {
 /// What a module outside needs stays outside too: nothing that is loaded with the program may
 /// need a file that is in the bundle.
 fn close(graph: &Graph, memberships: &mut [Membership]) {
-    let outside = memberships.iter().enumerate().filter(|(_, place)| !place.is_merged());
-    let mut left: Vec<usize> = outside.map(|(index, _)| index).collect();
+    let outside = graph.numbered().zip(&*memberships).filter(|(_, place)| !place.is_merged());
+    let mut left: Vec<ModuleId> = outside.map(|((id, _), _)| id).collect();
     while let Some(user) = left.pop() {
-        let module = &graph.modules[user];
-        for &need in &module.needs {
-            if need > 0 && memberships[need].is_merged() {
-                memberships[need] =
-                    Membership::Outside(format!("{} needs it", file_name(&module.path)));
-                left.push(need);
+        let user = &graph[user];
+        for &needed in &user.dependencies {
+            let membership = &mut memberships[needed.index()];
+            if needed != ModuleId::PROGRAM && membership.is_merged() {
+                *membership = Membership::Outside(format!("{} needs it", file_name(&user.path)));
+                left.push(needed);
             }
         }
     }

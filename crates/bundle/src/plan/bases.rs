@@ -26,7 +26,7 @@ pub(crate) fn choose(
     if !options.fixed {
         return Ok(Bases { program: None, libraries: None });
     }
-    let program = &graph.modules[0];
+    let program = &graph.program();
     if program.image.fixed {
         let merged = graph.modules.iter().zip(memberships).skip(1).filter(|(_, m)| m.is_merged());
         let sizes = merged.map(|(module, _)| span(&module.image) + module.image.alignment());

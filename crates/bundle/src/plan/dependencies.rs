@@ -41,14 +41,14 @@ fn name(module: &Module) -> String {
 fn search_path(graph: &Graph, memberships: &[Membership]) -> Option<(u64, String)> {
     let merged = || graph.modules.iter().zip(memberships).filter(|(_, m)| m.is_merged());
     let opens = |module: &Module| {
-        let mut symbols = (1..module.image.symbol_count()).filter_map(|at| module.image.symbol(at));
+        let mut symbols = module.image.symbols().map(|(_, symbol)| symbol);
         symbols.any(|symbol| !symbol.defined && matches!(symbol.name, b"dlopen" | b"dlmopen"))
     };
     if !merged().any(|(module, _)| opens(module)) {
         return None;
     }
     // The loader looks there anyway, and later: the C library is not to be found elsewhere.
-    let program = &graph.modules[0].image;
+    let program = &graph.program().image;
     let machine = &program.machine;
     let searcher = Searcher::new(machine, None).ok()?;
     let system: Vec<PathBuf> = searcher.default_folders().map(resolved).collect();

@@ -2,10 +2,9 @@
 
 use crate::choose::members;
 use crate::plan::layout::{Layout, Member};
-use crate::plan::references::symbol_ref;
 use image::elf::Loadable;
-use image::elf::loadable::{Binding, Symbol, SymbolKind, Version, Visibility};
-use loader::lookup::{Purpose, Wanted, find};
+use image::elf::loadable::{Symbol, SymbolBinding, SymbolKind, Version, Visibility};
+use loader::lookup::{Purpose, SymbolQuery, find};
 use loader::{Graph, Relocated};
 use model::simulation::RelocationWork;
 use model::{BundleVa, ModuleId, SymbolIndex, SymbolRef, TlsOffset};
@@ -21,7 +20,7 @@ pub(crate) struct Export<'a> {
     pub(crate) value: ExportValue,
     pub(crate) size: u64,
     pub(crate) kind: SymbolKind,
-    pub(crate) binding: Binding,
+    pub(crate) binding: SymbolBinding,
     pub(crate) version: ExportVersion,
     /// References without a version do not mean it.
     pub(crate) hidden: bool,
@@ -76,8 +75,8 @@ pub(crate) fn collect<'a>(
         work: RelocationWork::default(),
     };
     for member in &layout.members {
-        for symbol in 1..member.image.symbol_count() {
-            exports.consider(member, symbol);
+        for (index, symbol) in member.image.symbols() {
+            exports.consider(member, index, symbol);
         }
     }
     exports.all
@@ -87,9 +86,9 @@ pub(crate) fn collect<'a>(
 fn unique<'a>(graph: &'a Graph, relocated: &[Relocated]) -> FxHashMap<&'a [u8], SymbolRef> {
     let bindings = relocated.iter().flat_map(|module| &module.bindings);
     let symbols = bindings.filter_map(|binding| {
-        let at = symbol_ref(binding.to?);
-        let found = graph.modules[at.module.index()].image.symbol(at.symbol.0)?;
-        (found.binding == Binding::Unique).then_some((found.name, at))
+        let at = binding.to?;
+        let found = graph[at.module].image.symbol(at.symbol)?;
+        (found.binding == SymbolBinding::Unique).then_some((found.name, at))
     });
     symbols.collect()
 }
@@ -109,9 +108,8 @@ struct Exports<'m, 'a> {
 }
 
 impl<'a> Exports<'_, 'a> {
-    fn consider(&mut self, member: &Member<'a>, index: u32) {
+    fn consider(&mut self, member: &Member<'a>, index: SymbolIndex, symbol: Symbol<'a>) {
         let image: &'a Loadable = member.image;
-        let Some(symbol) = image.symbol(index) else { return };
         let Some(value) = self.value(member, &symbol) else { return };
         let (number, hidden) = image.symbol_version(index).unwrap_or((1, false));
         if number == 0 {
@@ -119,9 +117,10 @@ impl<'a> Exports<'_, 'a> {
         }
         let asked = image.version(number);
         let version = self.version(asked, &symbol);
-        let source = SymbolRef { module: member.id, symbol: SymbolIndex(index) };
+        let source = SymbolRef { module: member.id, symbol: index };
         let settled = self.unique.get(symbol.name);
-        let other = symbol.binding == Binding::Unique && settled.is_some_and(|&one| one != source);
+        let other =
+            symbol.binding == SymbolBinding::Unique && settled.is_some_and(|&one| one != source);
         if other || self.earlier_outside(member.id, &symbol, asked) {
             return;
         }
@@ -152,8 +151,10 @@ impl<'a> Exports<'_, 'a> {
 
     /// None of a symbol that others cannot look up.
     fn value(&self, member: &Member<'_>, symbol: &Symbol<'_>) -> Option<ExportValue> {
-        let seen = matches!(symbol.binding, Binding::Global | Binding::Weak | Binding::Unique)
-            && symbol.visibility != Visibility::Hidden
+        let seen = matches!(
+            symbol.binding,
+            SymbolBinding::Global | SymbolBinding::Weak | SymbolBinding::Unique
+        ) && symbol.visibility != Visibility::Hidden
             && symbol.kind != SymbolKind::Other;
         if !seen {
             return None;
@@ -178,13 +179,13 @@ impl<'a> Exports<'_, 'a> {
             return ExportVersion::Defined(version.name.clone());
         }
         // The program's copy of a library's data, or its stub, asks for the library's version.
-        let wanted = Wanted::new(symbol.name, Some(version), Purpose::Copy);
-        let modules = self.graph.modules.iter().enumerate().skip(1);
+        let query = SymbolQuery::new(symbol.name, Some(version), Purpose::Copy);
+        let modules = self.graph.numbered().skip(1);
         let mut definers = modules.filter(|(_, module)| {
-            find(&module.image, &wanted, &mut RelocationWork::default()).is_some()
+            find(&module.image, &query, &mut RelocationWork::default()).is_some()
         });
         match definers.next() {
-            Some((index, module)) if !self.layout.is_merged(index) => {
+            Some((id, module)) if !self.layout.is_merged(id) => {
                 ExportVersion::Needed(members::name_of(module), version.name.clone())
             }
             _ => ExportVersion::Base,
@@ -198,10 +199,10 @@ impl<'a> Exports<'_, 'a> {
         symbol: &Symbol<'_>,
         asked: Option<&Version>,
     ) -> bool {
-        let wanted = Wanted::new(symbol.name, asked, Purpose::Value);
-        let before = self.graph.modules.iter().enumerate().take(module.index()).skip(1);
-        let mut outside = before.filter(|(index, _)| !self.layout.is_merged(*index));
+        let query = SymbolQuery::new(symbol.name, asked, Purpose::Value);
+        let before = self.graph.numbered().take(module.index()).skip(1);
+        let mut outside = before.filter(|(id, _)| !self.layout.is_merged(*id));
         let work = &mut self.work;
-        outside.any(|(_, other)| find(&other.image, &wanted, work).is_some())
+        outside.any(|(_, other)| find(&other.image, &query, work).is_some())
     }
 }

@@ -27,7 +27,6 @@ pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -
     let mut functions = Functions::default();
     let alone = nothing_ends_outside(graph, layout);
     for module in loader::order::of_initialization(graph) {
-        let module = ModuleId::at(module);
         let Some(member) = layout.member(module) else { continue };
         let is_program = module == ModuleId::PROGRAM;
         let one = |tag| single(member, tag);
@@ -52,10 +51,9 @@ pub(crate) fn collect(graph: &Graph, layout: &Layout<'_>, fixups: &Fixups<'_>) -
 /// Whether no module outside has something to finalize, which would have to come after that of
 /// the merged ones that need it.
 fn nothing_ends_outside(graph: &Graph, layout: &Layout<'_>) -> bool {
-    let mut outside = graph.modules.iter().enumerate();
-    outside.all(|(index, module)| {
+    graph.numbered().all(|(id, module)| {
         let ends = |tag| module.image.dynamic_value(tag).is_some();
-        layout.is_merged(index) || !(ends(spec::DT_FINI) || ends(spec::DT_FINI_ARRAY))
+        layout.is_merged(id) || !(ends(spec::DT_FINI) || ends(spec::DT_FINI_ARRAY))
     })
 }
 

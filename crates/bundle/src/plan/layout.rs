@@ -117,10 +117,8 @@ impl<'a> Layout<'a> {
         memberships: &[Membership],
         bases: Bases,
     ) -> Result<Self, String> {
-        let merged = graph.modules.iter().zip(memberships).enumerate();
-        let merged = merged.filter(|(_, (_, membership))| membership.is_merged());
-        let merged: Vec<(ModuleId, &Module)> =
-            merged.map(|(index, (module, _))| (ModuleId::at(index), module)).collect();
+        let merged = graph.numbered().zip(memberships).filter(|(_, m)| m.is_merged());
+        let merged: Vec<(ModuleId, &Module)> = merged.map(|(numbered, _)| numbered).collect();
         let mut parts: Vec<Vec<Segment>> =
             merged.iter().map(|(_, module)| mapped_parts(&module.image)).collect();
         let joined = join(&mut parts)?;
@@ -195,9 +193,9 @@ impl<'a> Layout<'a> {
         &self.members[0]
     }
 
-    /// Whether the module with this index is merged.
-    pub(crate) fn is_merged(&self, index: usize) -> bool {
-        self.of_module[index].is_some()
+    /// Whether the module is merged.
+    pub(crate) fn is_merged(&self, module: ModuleId) -> bool {
+        self.of_module[module.index()].is_some()
     }
 
     /// The module, if it is merged.
@@ -233,7 +231,9 @@ fn mapped_parts(image: &Loadable) -> Vec<Segment> {
     };
     for relocation in image.relocations() {
         let copied = relocation.class == Class::Copy;
-        let symbol = || image.symbol(relocation.symbol).map_or(0, |symbol| symbol.size);
+        let symbol = || {
+            relocation.symbol.and_then(|index| image.symbol(index)).map_or(0, |symbol| symbol.size)
+        };
         reach(relocation.offset, if copied { symbol() } else { 8 });
     }
     image.packed_addresses().for_each(|address| reach(address, 8));

@@ -5,7 +5,7 @@
 use crate::choose::members;
 use crate::plan::layout::Layout;
 use loader::Graph;
-use model::text;
+use model::{ModuleId, text};
 use rustc_hash::FxHashSet;
 use std::os::unix::ffi::OsStrExt;
 
@@ -33,7 +33,7 @@ pub(crate) fn of_merged(graph: &Graph, layout: &Layout<'_>) -> Vec<Vec<u8>> {
             real.as_os_str().as_bytes().to_vec(),
             beside(&real),
         ];
-        let all = all.into_iter().chain(needed_as(graph, member.id.index()));
+        let all = all.into_iter().chain(needed_as(graph, member.id));
         names.extend(all.filter(|name| seen.insert(name.clone())));
     }
     names
@@ -45,10 +45,11 @@ fn bytes(name: &str) -> Vec<u8> {
 }
 
 /// Names by which other modules need this one; a file may have several.
-fn needed_as(graph: &Graph, wanted: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let complete = graph.modules.iter().filter(|user| user.needs.len() == user.image.needed.len());
+fn needed_as(graph: &Graph, module: ModuleId) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let complete =
+        graph.modules.iter().filter(|user| user.dependencies.len() == user.image.needed.len());
     complete.flat_map(move |user| {
-        let needs = user.needs.iter().zip(&user.image.needed);
-        needs.filter(move |(need, _)| **need == wanted).map(|(_, name)| bytes(name))
+        let needs = user.dependencies.iter().zip(&user.image.needed);
+        needs.filter(move |(need, _)| **need == module).map(|(_, name)| bytes(name))
     })
 }

@@ -108,7 +108,7 @@ fn modules(layout: &Layout<'_>) -> Vec<MergedModule> {
             base: offset(member.moved(0)),
             thread: layout.tls.thread_offset(member.tls) as i64,
             symbols,
-            behind_outside: !is_program && !layout.is_merged(member.id.index() - 1),
+            behind_outside: !is_program && !layout.is_merged(ModuleId::at(member.id.index() - 1)),
         }
     };
     layout.members.iter().map(module).collect()

@@ -2,9 +2,9 @@
 
 use crate::choose::members;
 use crate::plan::layout::Member;
-use image::elf::loadable::{Binding, SymbolKind};
+use image::elf::loadable::{SymbolBinding, SymbolKind};
 use loader::Graph;
-use model::{ModuleId, SymbolIndex, SymbolRef};
+use model::{SymbolIndex, SymbolRef};
 use rustc_hash::FxHashMap;
 
 /// A reference to a module outside, by number.
@@ -16,11 +16,6 @@ impl ReferenceId {
     pub(crate) fn symbol(self) -> SymbolIndex {
         SymbolIndex(self.0 + 1)
     }
-}
-
-/// A definition as the loader names it.
-pub(crate) fn symbol_ref((module, symbol): (usize, u32)) -> SymbolRef {
-    SymbolRef { module: ModuleId::at(module), symbol: SymbolIndex(symbol) }
 }
 
 /// A reference by name and version.
@@ -35,7 +30,7 @@ pub(crate) struct Reference<'a> {
 #[derive(Default)]
 pub(crate) struct References<'a> {
     /// In the order of their numbers.
-    pub(crate) all: Vec<(Reference<'a>, Binding, SymbolKind)>,
+    pub(crate) all: Vec<(Reference<'a>, SymbolBinding, SymbolKind)>,
     /// What each was bound to in the original.
     definitions: Vec<SymbolRef>,
     numbers: FxHashMap<Reference<'a>, ReferenceId>,
@@ -47,18 +42,18 @@ impl<'a> References<'a> {
         &mut self,
         graph: &'a Graph,
         member: &Member<'a>,
-        symbol: u32,
+        symbol: SymbolIndex,
         definition: SymbolRef,
     ) -> ReferenceId {
         let image: &'a image::elf::Loadable = member.image;
         let found = image.symbol(symbol);
         let name = found.map_or(&b""[..], |symbol| symbol.name);
         let reference = Reference { name, version: version(graph, image, symbol, definition) };
-        let binding = found.map_or(Binding::Global, |symbol| symbol.binding);
+        let binding = found.map_or(SymbolBinding::Global, |symbol| symbol.binding);
         let kind = found.map_or(SymbolKind::None, |symbol| symbol.kind);
         if let Some(&number) = self.numbers.get(&reference) {
             // One reference that must not be missing is enough.
-            if binding == Binding::Global {
+            if binding == SymbolBinding::Global {
                 self.all[number.0 as usize].1 = binding;
             }
             return number;
@@ -80,13 +75,13 @@ impl<'a> References<'a> {
 fn version(
     graph: &Graph,
     image: &image::elf::Loadable,
-    symbol: u32,
+    symbol: SymbolIndex,
     definition: SymbolRef,
 ) -> Option<(String, Vec<u8>)> {
     let asked = image.symbol_version(symbol).and_then(|(index, _)| image.version(index))?;
-    let definer = &graph.modules[definition.module.index()];
+    let definer = &graph[definition.module];
     // A library without versions of its own is not asked for one.
-    let (index, _) = definer.image.symbol_version(definition.symbol.0)?;
+    let (index, _) = definer.image.symbol_version(definition.symbol)?;
     definer.image.version(index)?;
     Some((members::name_of(definer), asked.name.clone()))
 }

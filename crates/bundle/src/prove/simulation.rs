@@ -2,8 +2,6 @@
 //! and what the loader still looks up is held against what it found for the original.
 
 use crate::plan::Plan;
-use crate::plan::references::symbol_ref;
-use image::elf::Loadable;
 use image::elf::loadable::SymbolKind;
 use loader::bindings::Binding;
 use loader::lookup::Purpose;
@@ -52,12 +50,11 @@ type Definition = Option<SymbolRef>;
 impl<'a> Modules<'a> {
     fn new(plan: &'a Plan<'a>, before: &'a Graph, after: &'a Graph) -> Result<Self, String> {
         let layout = &plan.layout;
-        let outside = before.modules.iter().enumerate();
-        let outside = outside.filter(|(index, _)| !layout.is_merged(*index));
+        let outside = before.numbered().filter(|(id, _)| !layout.is_merged(*id));
         // One file can be found by two paths.
         let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let mut files: HashMap<PathBuf, ModuleId> =
-            outside.map(|(index, module)| (resolved(&module.path), ModuleId::at(index))).collect();
+            outside.map(|(id, module)| (resolved(&module.path), id)).collect();
         let mut original = vec![None];
         for module in after.modules.iter().skip(1) {
             let known = files.remove(&resolved(&module.path));
@@ -82,13 +79,13 @@ impl<'a> Modules<'a> {
     }
 
     fn value_now(&self, symbol: SymbolIndex) -> Option<u64> {
-        Some(self.after.modules[0].image.symbol(symbol.0)?.value)
+        Some(self.after.program().image.symbol(symbol)?.value)
     }
 
     /// What a symbol of a merged module is in the bundle.
     fn value_then(&self, at: SymbolRef) -> Option<u64> {
         let member = self.plan.layout.member(at.module)?;
-        let symbol = member.image.symbol(at.symbol.0)?;
+        let symbol = member.image.symbol(at.symbol)?;
         Some(match symbol.kind {
             _ if symbol.absolute => symbol.value,
             SymbolKind::Tls => member.tls.wrapping_add(symbol.value).0,
@@ -97,25 +94,23 @@ impl<'a> Modules<'a> {
     }
 
     fn name(&self, binding: &Binding) -> String {
-        name(&self.after.modules[binding.from].image, binding.symbol)
+        name(self.after, binding.from)
     }
 
     fn elsewhere(&self, binding: &Binding) -> String {
         let name = self.name(binding);
-        let path = self.after.modules[binding.from].path.display();
+        let path = self.after[binding.from.module].path.display();
         format!("the loader would bind {name} of {path} to another definition")
     }
 }
 
 /// A module outside refers to the same as before.
 fn outside(modules: &Modules<'_>, now: &[Binding], was: &[Binding]) -> Result<(), String> {
-    let was: HashMap<(u32, Purpose), Definition> = was
-        .iter()
-        .map(|binding| ((binding.symbol, binding.purpose), definition(binding)))
-        .collect();
+    let was: HashMap<(SymbolIndex, Purpose), Definition> =
+        was.iter().map(|binding| ((binding.from.symbol, binding.purpose), binding.to)).collect();
     let differs = now.iter().find(|binding| {
-        let original = was.get(&(binding.symbol, binding.purpose));
-        !original.is_some_and(|original| modules.same(definition(binding), *original))
+        let original = was.get(&(binding.from.symbol, binding.purpose));
+        !original.is_some_and(|original| modules.same(binding.to, *original))
     });
     differs.map_or(Ok(()), |binding| Err(modules.elsewhere(binding)))
 }
@@ -126,25 +121,20 @@ fn own(modules: &Modules<'_>, now: &[Binding], before: &Before<'_>) -> Result<()
         modules.plan.fixups.references.definitions().collect();
     let program = &before.relocated[0].bindings;
     let copies = program.iter().filter(|binding| binding.purpose == Purpose::Copy);
-    let copies: HashMap<String, Definition> = copies
-        .map(|copy| (name(&before.graph.modules[0].image, copy.symbol), definition(copy)))
-        .collect();
+    let copies: HashMap<String, Definition> =
+        copies.map(|copy| (name(before.graph, copy.from), copy.to)).collect();
     let differs = now.iter().find(|binding| {
         if binding.purpose == Purpose::Copy {
             let original = copies.get(&modules.name(binding));
-            return !original.is_some_and(|was| modules.same(definition(binding), *was));
+            return !original.is_some_and(|was| modules.same(binding.to, *was));
         }
-        let original = planned.get(&SymbolIndex(binding.symbol)).copied();
-        !modules.same(definition(binding), original)
+        let original = planned.get(&binding.from.symbol).copied();
+        !modules.same(binding.to, original)
     });
     differs.map_or(Ok(()), |binding| Err(modules.elsewhere(binding)))
 }
 
-fn definition(binding: &Binding) -> Definition {
-    binding.to.map(symbol_ref)
-}
-
-fn name(image: &Loadable, symbol: u32) -> String {
-    let symbol = image.symbol(symbol);
+fn name(graph: &Graph, at: SymbolRef) -> String {
+    let symbol = graph[at.module].image.symbol(at.symbol);
     String::from_utf8_lossy(symbol.map_or(&[], |symbol| symbol.name)).into_owned()
 }

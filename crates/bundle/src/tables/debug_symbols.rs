@@ -46,8 +46,7 @@ pub(crate) fn table(layout: &Layout<'_>, sections: &[Section]) -> (Vec<u8>, Vec<
         if full.peek().is_some() {
             full.for_each(|symbol| add(&symbol));
         } else {
-            let count = image.symbol_count();
-            (1..count).filter_map(|index| image.symbol(index)).for_each(|symbol| add(&symbol));
+            image.symbols().for_each(|(_, symbol)| add(&symbol));
         }
     }
     (table, strings.bytes)

@@ -4,7 +4,7 @@ use crate::plan::exports::{Export, ExportValue};
 use crate::plan::references::References;
 use crate::tables::strings::Strings;
 use crate::tables::versions::Versions;
-use image::elf::loadable::{Binding, SymbolKind, gnu_hash};
+use image::elf::loadable::{SymbolBinding, SymbolKind, gnu_hash};
 use image::elf::records::{SymbolEntry, symbol_info};
 use image::elf::spec;
 use model::SymbolIndex;
@@ -102,12 +102,12 @@ fn hash(order: &[(u32, u32)], buckets: u32, first: u32) -> Vec<u8> {
     table
 }
 
-fn bind(binding: Binding) -> u8 {
+fn bind(binding: SymbolBinding) -> u8 {
     match binding {
-        Binding::Local => spec::STB_LOCAL,
-        Binding::Weak => spec::STB_WEAK,
-        Binding::Unique => spec::STB_GNU_UNIQUE,
-        Binding::Global | Binding::Other => spec::STB_GLOBAL,
+        SymbolBinding::Local => spec::STB_LOCAL,
+        SymbolBinding::Weak => spec::STB_WEAK,
+        SymbolBinding::Unique => spec::STB_GNU_UNIQUE,
+        SymbolBinding::Global | SymbolBinding::Other => spec::STB_GLOBAL,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::output;
 use anyhow::Result;
 use loader::{Environment, Graph, Relocated};
+use model::ModuleId;
 use model::simulation::{BoundReference, SIMULATION_SCHEMA, SimulatedModule, Simulation};
 use std::ffi::OsString;
 use std::path::Path;
@@ -50,12 +51,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn simulation(graph: &Graph, relocated: &[Relocated], with_bindings: bool) -> Simulation {
-    let path =
-        |index: usize| graph.modules.get(index).map_or(String::new(), |module| text(&module.path));
+    let path = |module: ModuleId| text(&graph[module].path);
     let mut definitions = vec![0; graph.modules.len()];
     for binding in relocated.iter().flat_map(|module| &module.bindings) {
-        if let Some(count) = binding.to.and_then(|(module, _)| definitions.get_mut(module)) {
-            *count += 1;
+        if let Some(to) = binding.to {
+            definitions[to.module.index()] += 1;
         }
     }
     let modules = graph.modules.iter().zip(relocated).zip(&definitions);
@@ -69,7 +69,7 @@ fn simulation(graph: &Graph, relocated: &[Relocated], with_bindings: bool) -> Si
     Simulation {
         schema: SIMULATION_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        program: path(0),
+        program: path(ModuleId::PROGRAM),
         interpreter: text(&graph.interpreter),
         modules: modules.collect(),
         search: graph.search,
@@ -87,17 +87,16 @@ fn bindings(graph: &Graph, relocated: &[Relocated]) -> Vec<BoundReference> {
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let all = relocated.iter().flat_map(|module| &module.bindings);
     let bound = all.filter_map(|binding| {
-        let module = graph.modules.get(binding.from)?;
-        let symbol = module.image.symbol(binding.symbol)?;
-        let version = module.image.symbol_version(binding.symbol);
+        let module = &graph[binding.from.module];
+        let symbol = module.image.symbol(binding.from.symbol)?;
+        let version = module.image.symbol_version(binding.from.symbol);
         let version = version.and_then(|(index, _)| module.image.version(index));
         let version = version.filter(|version| version.hash != 0);
-        let definer = binding.to.and_then(|(definer, _)| graph.modules.get(definer));
         Some(BoundReference {
             object: text(&module.path),
             symbol: lossy(symbol.name),
             version: version.map(|version| lossy(&version.name)),
-            definer: definer.map(|definer| text(&definer.path)),
+            definer: binding.to.map(|to| text(&graph[to.module].path)),
         })
     });
     bound.collect()

@@ -18,7 +18,7 @@ pub use relocations::{Class, Relocation};
 pub use sections::Section;
 pub(crate) use segments::unpack;
 pub use segments::{Segment, alignment};
-pub use symbols::{Binding, Symbol, SymbolKind, Visibility};
+pub use symbols::{Symbol, SymbolBinding, SymbolKind, Visibility};
 pub use versions::Version;
 
 use crate::ImageError;

@@ -56,7 +56,7 @@ const SOURCE: &[u8] = b"sanitizer_common/sanitizer_";
 
 /// The sanitizer for which this image was compiled: it calls the run-time library, or has it in it.
 pub fn instrumented(image: &Loadable) -> Option<Sanitizer> {
-    let symbols = (1..image.symbol_count()).filter_map(|index| image.symbol(index));
+    let symbols = image.symbols().map(|(_, symbol)| symbol);
     let used = symbols.filter_map(|symbol| ALL.iter().position(|one| one.function == symbol.name));
     let used = used.min().and_then(|index| ALL.get(index)).map(|signs| signs.sanitizer);
     used.or_else(|| sanitizer(image))
@@ -64,7 +64,7 @@ pub fn instrumented(image: &Loadable) -> Option<Sanitizer> {
 
 /// The sanitizer whose run-time library this image is or contains.
 pub fn sanitizer(image: &Loadable) -> Option<Sanitizer> {
-    let dynamic = || (1..image.symbol_count()).filter_map(|index| image.symbol(index));
+    let dynamic = || image.symbols().map(|(_, symbol)| symbol);
     let signs_of = |name: &[u8]| ALL.iter().position(|signs| signs.function == name);
     let defined = dynamic().chain(image.static_symbols()).filter(|symbol| symbol.defined);
     let by_symbol = defined.filter_map(|symbol| signs_of(symbol.name)).min();

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
 use loader::log::{Bound, bound};
+use model::ModuleId;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -58,18 +59,18 @@ pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound>
     let library_path = library_path.map(|path| path.as_os_str().to_owned());
     let environment = loader::Environment { library_path, bind_now: true, preload: None };
     let graph = loader::load(program, &environment).unwrap();
-    let path = |index: usize| graph.modules[index].path.display().to_string();
+    let path = |module: ModuleId| graph[module].path.display().to_string();
     let mut all = BTreeSet::new();
     for binding in loader::bindings(&graph, true).iter().flat_map(|module| &module.bindings) {
-        let image = &graph.modules[binding.from].image;
+        let image = &graph[binding.from.module].image;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let version = image.symbol_version(binding.symbol);
+        let version = image.symbol_version(binding.from.symbol);
         let version = version.and_then(|(index, _)| image.version(index));
         let version = version.filter(|version| version.hash != 0);
         let version = version.map_or(String::new(), |version| text(&version.name));
-        if let Some((definer, _)) = binding.to {
-            let symbol = text(image.symbol(binding.symbol).unwrap().name);
-            let (object, definer) = (path(binding.from), path(definer));
+        if let Some(definition) = binding.to {
+            let symbol = text(image.symbol(binding.from.symbol).unwrap().name);
+            let (object, definer) = (path(binding.from.module), path(definition.module));
             all.insert(Bound { object, definer, symbol, version });
         }
     }

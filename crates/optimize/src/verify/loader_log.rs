@@ -6,6 +6,7 @@ use super::{Flaw, wrong};
 use loader::Graph;
 use loader::log::{Bound, bound};
 use model::Command;
+use model::SymbolRef;
 use os::attend::Options;
 use std::collections::BTreeSet;
 
@@ -49,17 +50,17 @@ fn words(line: &Bound) -> String {
 }
 
 fn simulated(graph: &Graph) -> BTreeSet<Bound> {
-    let path = |index: usize| Some(model::text::text(&graph.modules.get(index)?.path));
+    let path = |at: SymbolRef| model::text::text(&graph[at.module].path);
     let relocated = loader::bindings(graph, true);
     let all = relocated.iter().flat_map(|module| &module.bindings);
     let lines = all.filter_map(|binding| {
-        let (definer, _) = binding.to?;
-        let symbol = graph.modules.get(binding.from)?.image.symbol(binding.symbol)?;
+        let from = binding.from;
+        let symbol = graph[from.module].image.symbol(from.symbol)?;
         Some(Bound {
-            object: path(binding.from)?,
-            definer: path(definer)?,
+            object: path(from),
+            definer: path(binding.to?),
             symbol: String::from_utf8_lossy(symbol.name).into_owned(),
-            version: version_of(graph, binding.from, binding.symbol),
+            version: version_of(graph, from),
         })
     });
     lines.collect()

@@ -3,6 +3,7 @@
 use super::{Flaw, wrong};
 use loader::lookup::Purpose;
 use loader::{Graph, Relocated};
+use model::SymbolRef;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -35,14 +36,14 @@ pub(super) fn references(graph: &Graph, original: &impl Fn(&Path) -> PathBuf) ->
 fn each(relocated: &[Relocated], graph: &Graph, paths: &[PathBuf]) -> Vec<Bound> {
     let all = relocated.iter().flat_map(|module| &module.bindings);
     let bound = all.filter_map(|binding| {
-        let image = &graph.modules.get(binding.from)?.image;
-        let symbol = String::from_utf8_lossy(image.symbol(binding.symbol)?.name).into_owned();
-        let version = version_of(graph, binding.from, binding.symbol);
-        let definer = binding.to.and_then(|(module, symbol)| {
-            Some((paths.get(module)?.clone(), version_of(graph, module, symbol)))
-        });
+        let image = &graph[binding.from.module].image;
+        let symbol = image.symbol(binding.from.symbol)?;
+        let symbol = String::from_utf8_lossy(symbol.name).into_owned();
+        let version = version_of(graph, binding.from);
+        let path = |at: SymbolRef| paths[at.module.index()].clone();
+        let definer = binding.to.map(|to| (path(to), version_of(graph, to)));
         Some(Bound {
-            object: paths.get(binding.from)?.clone(),
+            object: path(binding.from),
             symbol: if version.is_empty() { symbol } else { format!("{symbol}@{version}") },
             purpose: binding.purpose,
             definer,
@@ -52,10 +53,10 @@ fn each(relocated: &[Relocated], graph: &Graph, paths: &[PathBuf]) -> Vec<Bound>
 }
 
 /// Name of the version of a symbol; empty where it has none.
-pub(super) fn version_of(graph: &Graph, module: usize, symbol: u32) -> String {
+pub(super) fn version_of(graph: &Graph, at: SymbolRef) -> String {
     let name = || {
-        let image = &graph.modules.get(module)?.image;
-        let (index, _) = image.symbol_version(symbol)?;
+        let image = &graph[at.module].image;
+        let (index, _) = image.symbol_version(at.symbol)?;
         let version = image.version(index).filter(|version| version.hash != 0)?;
         Some(String::from_utf8_lossy(&version.name).into_owned())
     };

@@ -1,9 +1,10 @@
 //! Names that several modules export: which of them answers a look-up depends on their order.
 
 use super::precedence::Precedence;
-use image::elf::loadable::{Binding, SymbolKind, Visibility, gnu_hash};
+use image::elf::loadable::{SymbolBinding, SymbolKind, Visibility, gnu_hash};
 use image::elf::{self, Loadable, possible_names};
 use loader::{Graph, Relocated};
+use model::SymbolIndex;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -12,7 +13,7 @@ use std::collections::HashSet;
 struct Export {
     hash: u32,
     module: u32,
-    symbol: u32,
+    symbol: SymbolIndex,
 }
 
 /// Names that linkers give to parts of every image, and that some linkers export.
@@ -50,7 +51,7 @@ pub fn precedence(graph: &Graph, bound: &[Relocated]) -> Precedence {
 fn used_of_linkers(graph: &Graph, bound: &[Relocated]) -> HashSet<&'static [u8]> {
     let all = bound.iter().flat_map(|module| &module.bindings);
     let names = all.filter_map(|binding| {
-        let name = graph.modules.get(binding.from)?.image.symbol(binding.symbol)?.name;
+        let name = graph[binding.from.module].image.symbol(binding.from.symbol)?.name;
         OF_LINKERS.into_iter().find(|&of_linkers| of_linkers == name)
     });
     names.collect()
@@ -64,9 +65,11 @@ fn exports<'a>(
     // Linkers make a symbol of each version that is defined, which nobody refers to.
     let versions = image.versions().filter(|version| version.library.is_none());
     let versions: HashSet<&[u8]> = versions.map(|version| version.name.as_slice()).collect();
-    (1..image.symbol_count()).filter_map(move |at| {
-        let symbol = image.symbol(at)?;
-        let seen = matches!(symbol.binding, Binding::Global | Binding::Weak | Binding::Unique);
+    image.symbols().filter_map(move |(at, symbol)| {
+        let seen = matches!(
+            symbol.binding,
+            SymbolBinding::Global | SymbolBinding::Weak | SymbolBinding::Unique
+        );
         let nothing = symbol.value == 0 && !symbol.absolute && symbol.kind != SymbolKind::Tls;
         // A function's stub in a program has a value without being defined, and answers too.
         let hidden = symbol.visibility == Visibility::Hidden || symbol.kind == SymbolKind::Other;

@@ -2,6 +2,7 @@
 
 use super::precedence::Precedence;
 use loader::Graph;
+use model::ModuleId;
 
 /// What keeps the order of initialization as it is.
 ///
@@ -23,7 +24,7 @@ pub fn keep(graph: &Graph, precedence: &mut Precedence) {
         begun_by[start] = start;
         let mut stack = vec![start];
         while let Some(module) = stack.pop() {
-            for &need in &graph.modules[module].needs {
+            for need in graph.modules[module].dependencies.iter().map(|need| need.index()) {
                 if need != 0 && begun_by[need] == 0 {
                     begun_by[need] = start;
                     precedence.keep(need, start);
@@ -39,7 +40,7 @@ pub fn keep(graph: &Graph, precedence: &mut Precedence) {
 pub fn of(graph: &Graph) -> Vec<usize> {
     let order = loader::order::of_initialization(graph);
     let has = |&index: &usize| index != 0 && graph.modules[index].image.initializes;
-    order.into_iter().filter(has).collect()
+    order.into_iter().map(ModuleId::index).filter(has).collect()
 }
 
 /// Elements of `after` that are not where they were: all but a longest row of elements that both

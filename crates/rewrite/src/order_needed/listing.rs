@@ -3,6 +3,7 @@
 use image::elf::Loadable;
 use loader::search::{Requester, Searcher};
 use loader::{Graph, Module};
+use model::ModuleId;
 use std::path::{Path, PathBuf};
 
 /// How a program may ask for a module.
@@ -56,9 +57,10 @@ pub fn avoidable_misses(graph: &Graph, listings: &[Listing]) -> Vec<u64> {
 /// loader itself is not searched for.
 fn searched_simply(graph: &Graph, index: usize) -> bool {
     let is_loader = graph.modules.get(index).is_some_and(|m| m.path == graph.interpreter);
-    let mut users =
-        graph.modules.iter().enumerate().filter(|(_, user)| user.needs.contains(&index));
-    !is_loader && users.all(|(user, module)| user != 0 && module.image.runpath.is_none())
+    let module = ModuleId::at(index);
+    let mut users = graph.numbered().filter(|(_, user)| user.dependencies.contains(&module));
+    let simple = |(id, user): (_, &Module)| id != ModuleId::PROGRAM && user.image.runpath.is_none();
+    !is_loader && users.all(simple)
 }
 
 /// The folder that $ORIGIN stands for in a program.
@@ -102,8 +104,8 @@ impl ListingSearch<'_> {
     /// The words by which the program asks for the module now.
     fn own_words(&self, index: usize) -> Vec<String> {
         let Some(program) = self.graph.modules.first() else { return Vec::new() };
-        let words = program.needs.iter().zip(&program.image.needed);
-        let words = words.filter(|(need, _)| **need == index).map(|(_, word)| word.clone());
+        let words = program.dependencies.iter().zip(&program.image.needed);
+        let words = words.filter(|(need, _)| need.index() == index).map(|(_, word)| word.clone());
         let mut words: Vec<String> = words.collect();
         words.dedup();
         words
@@ -142,8 +144,9 @@ impl ListingSearch<'_> {
 
 /// Names by which other modules ask for this one, as they stand in DT_NEEDED.
 pub fn names_asked(graph: &Graph, index: usize) -> impl Iterator<Item = &str> {
-    let pairs = graph.modules.iter().flat_map(|user| user.needs.iter().zip(&user.image.needed));
-    pairs.filter(move |(need, _)| **need == index).map(|(_, name)| name.as_str())
+    let users = graph.modules.iter();
+    let pairs = users.flat_map(|user| user.dependencies.iter().zip(&user.image.needed));
+    pairs.filter(move |(need, _)| need.index() == index).map(|(_, name)| name.as_str())
 }
 
 /// Whether two paths are one file in one folder: a library may look for others beside itself.
@@ -162,12 +165,12 @@ fn searches_for_itself(graph: &Graph, index: usize) -> bool {
     }
     let mut next = module.loaded_for;
     let mut steps = 0..graph.modules.len();
-    while let (Some(user), Some(_)) = (next.filter(|&user| user != 0), steps.next()) {
-        let image = &graph.modules[user].image;
+    while let (Some(user), Some(_)) = (next.filter(|&id| id != ModuleId::PROGRAM), steps.next()) {
+        let image = &graph[user].image;
         if image.rpath.is_some() && image.runpath.is_none() {
             return true;
         }
-        next = graph.modules[user].loaded_for;
+        next = graph[user].loaded_for;
     }
     false
 }

@@ -67,11 +67,10 @@ pub fn best(
 pub fn hits(graph: &Graph, relocated: &[Relocated]) -> Vec<u64> {
     let mut hits = vec![0; graph.modules.len()];
     for binding in relocated.iter().flat_map(|module| &module.bindings) {
-        let Some((to, _)) = binding.to else { continue };
+        let Some(to) = binding.to.map(|to| to.module) else { continue };
         // One that asks itself first does not ask the scope.
-        let own = to == binding.from && graph.modules[to].image.symbolic;
-        if let Some(hits) = hits.get_mut(to).filter(|_| !own) {
-            *hits += 1;
+        if to != binding.from.module || !graph[to].image.symbolic {
+            hits[to.index()] += 1;
         }
     }
     hits
@@ -170,9 +169,11 @@ fn breadth_first(graph: &Graph, asked: &[usize]) -> Vec<usize> {
     seen[0] = true;
     let mut next = 0;
     while let Some(&module) = order.get(next) {
-        let needs = if next == 0 { asked } else { graph.modules[module].needs.as_slice() };
-        let new = needs.iter().filter(|&&need| !std::mem::replace(&mut seen[need], true));
-        order.extend(new);
+        let needed = match next {
+            0 => asked.to_vec(),
+            _ => graph.modules[module].dependencies.iter().map(|need| need.index()).collect(),
+        };
+        order.extend(needed.iter().filter(|&&need| !std::mem::replace(&mut seen[need], true)));
         next += 1;
     }
     order

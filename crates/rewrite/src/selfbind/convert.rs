@@ -2,8 +2,9 @@
 
 use image::elf::Loadable;
 use image::elf::edit::{Edit, EditError};
-use image::elf::loadable::{Binding, Class, Relocation, SymbolKind};
+use image::elf::loadable::{Class, Relocation, SymbolBinding, SymbolKind};
 use image::elf::spec;
+use model::SymbolIndex;
 use std::collections::HashSet;
 use std::iter::Sum;
 
@@ -11,7 +12,7 @@ use std::iter::Sum;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceTarget {
     /// To this symbol of its own image.
-    OwnSymbol(u32),
+    OwnSymbol(SymbolIndex),
     /// To nothing: it is weak, and its value is 0.
     Nothing,
     /// To another image, or it is not known.
@@ -109,10 +110,14 @@ fn several_times(image: &Loadable) -> HashSet<u64> {
 }
 
 /// The relocation with the symbol's address in it, where that is all that the loader would write.
-fn as_relative(image: &Loadable, relocation: &Relocation, symbol: u32) -> Option<Relocation> {
+fn as_relative(
+    image: &Loadable,
+    relocation: &Relocation,
+    symbol: SymbolIndex,
+) -> Option<Relocation> {
     let symbol = image.symbol(symbol)?;
     let chosen = symbol.kind == SymbolKind::IndirectFunction;
-    let once = symbol.binding == Binding::Unique;
+    let once = symbol.binding == SymbolBinding::Unique;
     let moves = symbol.defined && !symbol.absolute && symbol.kind != SymbolKind::Tls;
     if chosen || once || !moves {
         return None;
@@ -125,7 +130,7 @@ fn as_relative(image: &Loadable, relocation: &Relocation, symbol: u32) -> Option
     };
     let addend = (symbol.value as i64).wrapping_add(addend);
     let kind = spec::R_X86_64_RELATIVE;
-    Some(Relocation { kind, class: Class::Relative, symbol: 0, addend, ..*relocation })
+    Some(Relocation { kind, class: Class::Relative, symbol: None, addend, ..*relocation })
 }
 
 /// The word that the loader would write for a reference to nothing, where the file has room.

@@ -7,6 +7,7 @@ use image::elf::Loadable;
 use image::elf::loadable::{Class, Relocation, SymbolKind};
 use image::elf::spec;
 use loader::lookup::Purpose;
+use model::{ModuleId, SymbolIndex, SymbolRef};
 use std::collections::HashMap;
 
 /// What is at an address after relocation.
@@ -17,22 +18,22 @@ enum Effect {
     /// This, wherever the image is loaded.
     Constant(u64),
     /// What this kind of relocation makes of a symbol of a module and an addend.
-    Symbol { kind: u32, definition: Option<(usize, u32)>, addend: i64 },
+    Symbol { kind: u32, definition: Option<SymbolRef>, addend: i64 },
 }
 
 /// What every reference of a module is bound to, by symbol and purpose.
-pub struct Bindings(HashMap<(u32, Purpose), Option<(usize, u32)>>);
+pub struct Bindings(HashMap<(SymbolIndex, Purpose), Option<SymbolRef>>);
 
 impl Bindings {
     /// Of module `index`, everything bound at start.
     pub fn of(launch: &SimulatedLaunch, index: usize) -> Bindings {
         let bindings = launch.bound[index].bindings.iter();
-        Bindings(bindings.map(|bound| ((bound.symbol, bound.purpose), bound.to)).collect())
+        Bindings(bindings.map(|bound| ((bound.from.symbol, bound.purpose), bound.to)).collect())
     }
 
     /// The definition; outer `None` where it is not looked up at all.
-    fn get(&self, relocation: &Relocation) -> Option<Option<(usize, u32)>> {
-        self.0.get(&(relocation.symbol, Purpose::of(relocation.class))).copied()
+    fn get(&self, relocation: &Relocation) -> Option<Option<SymbolRef>> {
+        self.0.get(&(relocation.symbol?, Purpose::of(relocation.class))).copied()
     }
 
     /// The same in the words of a conversion of module `index`.
@@ -43,15 +44,16 @@ impl Bindings {
         relocation: &Relocation,
     ) -> ReferenceTarget {
         match self.get(relocation) {
-            Some(Some((module, symbol))) if module == index => ReferenceTarget::OwnSymbol(symbol),
+            Some(Some(to)) if to.module.index() == index => ReferenceTarget::OwnSymbol(to.symbol),
             Some(None) => ReferenceTarget::Nothing,
             Some(_) => ReferenceTarget::Elsewhere,
-            None => match image.symbol(relocation.symbol) {
-                Some(symbol) if symbol.defined && relocation.symbol != 0 => {
-                    ReferenceTarget::OwnSymbol(relocation.symbol)
-                }
-                _ => ReferenceTarget::Elsewhere,
-            },
+            None => {
+                let defined = |&index: &_| image.symbol(index).is_some_and(|one| one.defined);
+                relocation
+                    .symbol
+                    .filter(defined)
+                    .map_or(ReferenceTarget::Elsewhere, ReferenceTarget::OwnSymbol)
+            }
         }
     }
 }
@@ -89,7 +91,8 @@ pub fn same(
 fn differs(before: &SimulatedLaunch, module: usize, offset: u64) -> LaunchChanged {
     let image = &before.graph.modules[module].image;
     let symbol = image.relocations().find(|relocation| relocation.offset == offset);
-    let name = symbol.map_or(String::new(), |found| same_launch::symbol_name(image, found.symbol));
+    let symbol = symbol.and_then(|found| found.symbol);
+    let name = symbol.map_or(String::new(), |symbol| same_launch::symbol_name(image, symbol));
     let path = before.graph.modules[module].path.display();
     LaunchChanged(format!("address {offset:#x} of {path} ({name}) would get a different value"))
 }
@@ -140,17 +143,22 @@ impl Relocating<'_> {
             _ => {}
         }
         let definition = match bound {
-            ReferenceTarget::OwnSymbol(symbol) => Some((self.index, symbol)),
+            ReferenceTarget::OwnSymbol(symbol) => {
+                Some(SymbolRef { module: ModuleId::at(self.index), symbol })
+            }
             _ => bindings.get(relocation).flatten(),
         };
-        let numbered = |(module, symbol): (usize, u32)| (self.numbers[module], symbol);
+        let numbered = |at: SymbolRef| SymbolRef {
+            module: ModuleId::at(self.numbers[at.module.index()]),
+            symbol: at.symbol,
+        };
         let (kind, addend) = (relocation.kind, relocation.addend);
         Effect::Symbol { kind, definition: definition.map(numbered), addend }
     }
 }
 
 /// The value of a symbol that moves with its image and is what it seems.
-fn own_address(image: &Loadable, symbol: u32) -> Option<u64> {
+fn own_address(image: &Loadable, symbol: SymbolIndex) -> Option<u64> {
     let symbol = image.symbol(symbol)?;
     let plain = !matches!(symbol.kind, SymbolKind::IndirectFunction | SymbolKind::Tls);
     (plain && symbol.defined && !symbol.absolute).then_some(symbol.value)

@@ -2,6 +2,7 @@
 
 use image::elf::Loadable;
 use loader::Graph;
+use model::ModuleId;
 use std::collections::HashMap;
 
 /// Why a module stays where it is.
@@ -54,7 +55,7 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
             Some(OutsideReason::AsAsked)
         } else if module.path == graph.interpreter || is_part_of_libc(image) {
             Some(OutsideReason::PartOfLibc)
-        } else if !known_by_name(image, users.get(&index)) {
+        } else if !known_by_name(image, users.get(&ModuleId::at(index))) {
             Some(OutsideReason::NotKnownByName)
         } else if !is(wanted) && image.refers_to(&[b"dladdr", b"dladdr1"]) {
             Some(OutsideReason::AsksWhereItIs)
@@ -67,10 +68,10 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
     each.collect()
 }
 
-fn names_asked(graph: &Graph) -> HashMap<usize, Vec<&str>> {
-    let mut names: HashMap<usize, Vec<&str>> = HashMap::new();
+fn names_asked(graph: &Graph) -> HashMap<ModuleId, Vec<&str>> {
+    let mut names: HashMap<ModuleId, Vec<&str>> = HashMap::new();
     for user in &graph.modules {
-        for (&need, name) in user.needs.iter().zip(&user.image.needed) {
+        for (&need, name) in user.dependencies.iter().zip(&user.image.needed) {
             names.entry(need).or_default().push(name);
         }
     }

@@ -5,7 +5,7 @@ mod module;
 
 use crate::error::BundleError;
 use crate::plan::layout::Layout;
-use crate::plan::references::{ReferenceId, References, symbol_ref};
+use crate::plan::references::{ReferenceId, References};
 use image::elf::Loadable;
 use loader::{Graph, Relocated};
 use model::{BundleVa, ModuleId, SymbolRef, TlsOffset};
@@ -83,8 +83,7 @@ pub(crate) fn collect<'a>(
     let stubs = stubs(layout.program().image);
     for member in &layout.members {
         let bound = relocated[member.id.index()].bindings.iter();
-        let bound =
-            bound.map(|binding| ((binding.symbol, binding.purpose), binding.to.map(symbol_ref)));
+        let bound = bound.map(|binding| ((binding.from.symbol, binding.purpose), binding.to));
         let module = ModuleFixups {
             graph,
             layout,
@@ -105,7 +104,7 @@ pub(crate) fn collect<'a>(
 
 /// Functions of libraries for whose addresses the program has stubs of its own.
 fn stubs(program: &Loadable) -> HashSet<&[u8]> {
-    let symbols = (1..program.symbol_count()).filter_map(|index| program.symbol(index));
+    let symbols = program.symbols().map(|(_, symbol)| symbol);
     symbols
         .filter(|symbol| !symbol.defined && symbol.value != 0)
         .map(|symbol| symbol.name)

@@ -4,7 +4,7 @@ use super::{Copied, CopiedByLoader, Fixup, Fixups, Value};
 use crate::choose::members;
 use crate::error::BundleError;
 use crate::plan::layout::{Layout, Member};
-use image::elf::loadable::{Binding, Class, Relocation, Symbol, SymbolKind};
+use image::elf::loadable::{Class, Relocation, Symbol, SymbolBinding, SymbolKind};
 use image::elf::spec;
 use loader::Graph;
 use loader::lookup::Purpose;
@@ -18,7 +18,7 @@ pub(super) struct ModuleFixups<'m, 'a> {
     pub(super) layout: &'m Layout<'a>,
     pub(super) member: &'m Member<'a>,
     pub(super) template: BundleVa,
-    pub(super) bound: HashMap<(u32, Purpose), Option<SymbolRef>>,
+    pub(super) bound: HashMap<(SymbolIndex, Purpose), Option<SymbolRef>>,
     pub(super) stubs: &'m HashSet<&'a [u8]>,
     pub(super) fixups: &'m mut Fixups<'a>,
     /// Own addresses of offsets within thread-local storage.
@@ -31,8 +31,10 @@ pub(super) struct ModuleFixups<'m, 'a> {
 enum Definition<'a> {
     /// The module with the relocation itself: it names no symbol.
     Itself,
-    Symbol(SymbolRef, Symbol<'a>),
-    Missing,
+    /// The symbol by which it refers, and the definition that this is bound to.
+    Symbol(SymbolIndex, SymbolRef, Symbol<'a>),
+    /// That symbol, which nothing defines.
+    Missing(SymbolIndex),
 }
 
 impl<'a> ModuleFixups<'_, 'a> {
@@ -94,18 +96,15 @@ impl<'a> ModuleFixups<'_, 'a> {
 
     /// What the simulated loader found, or the symbol itself where none is looked up.
     fn definition(&self, relocation: &Relocation) -> Definition<'a> {
-        let key = (relocation.symbol, Purpose::of(relocation.class));
-        let own = SymbolRef { module: self.member.id, symbol: SymbolIndex(relocation.symbol) };
-        let found = match self.bound.get(&key) {
-            None if relocation.symbol == 0 => return Definition::Itself,
-            None => Some(own),
-            Some(found) => *found,
+        let Some(symbol) = relocation.symbol else { return Definition::Itself };
+        let own = SymbolRef { module: self.member.id, symbol };
+        let bound = self.bound.get(&(symbol, Purpose::of(relocation.class)));
+        let found = bound.map_or(Some(own), |found| *found);
+        let definition = |at: SymbolRef| {
+            let definition = self.graph[at.module].image.symbol(at.symbol)?;
+            Some(Definition::Symbol(symbol, at, definition))
         };
-        let symbol = |at: SymbolRef| {
-            let symbol = self.graph.modules[at.module.index()].image.symbol(at.symbol.0)?;
-            Some(Definition::Symbol(at, symbol))
-        };
-        found.and_then(symbol).unwrap_or(Definition::Missing)
+        found.and_then(definition).unwrap_or(Definition::Missing(symbol))
     }
 
     fn reference(&mut self, relocation: &Relocation) -> Result<(), BundleError> {
@@ -117,12 +116,12 @@ impl<'a> ModuleFixups<'_, 'a> {
         };
         let value = match self.definition(relocation) {
             Definition::Itself => Value::Address(self.member.moved(addend)),
-            Definition::Missing => {
-                self.missing(relocation)?;
+            Definition::Missing(symbol) => {
+                self.missing(relocation, symbol)?;
                 Value::Constant(addend)
             }
-            Definition::Symbol(at, symbol) => match self.layout.member(at.module) {
-                None => self.outside(relocation, at, &symbol),
+            Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
+                None => self.outside(relocation, by, at, &symbol),
                 Some(_) if symbol.absolute => Value::Constant(symbol.value.wrapping_add(addend)),
                 Some(member) => {
                     let address = member.moved(symbol.value);
@@ -138,8 +137,14 @@ impl<'a> ModuleFixups<'_, 'a> {
     }
 
     /// Something that a module outside defines.
-    fn outside(&mut self, relocation: &Relocation, at: SymbolRef, symbol: &Symbol<'a>) -> Value {
-        let reference = self.fixups.references.add(self.graph, self.member, relocation.symbol, at);
+    fn outside(
+        &mut self,
+        relocation: &Relocation,
+        by: SymbolIndex,
+        at: SymbolRef,
+        symbol: &Symbol<'a>,
+    ) -> Value {
+        let reference = self.fixups.references.add(self.graph, self.member, by, at);
         let wrapped =
             WrappedFunction::ALL.into_iter().find(|one| one.name().as_bytes() == symbol.name);
         if let Some(function) = wrapped {
@@ -166,13 +171,12 @@ impl<'a> ModuleFixups<'_, 'a> {
         let (member, value, local) = match self.definition(relocation) {
             Definition::Itself => (self.member, 0, true),
             // The loader leaves such a word as it is.
-            Definition::Missing => return self.missing(relocation),
-            Definition::Symbol(at, symbol) => match self.layout.member(at.module) {
-                Some(member) => (member, symbol.value, symbol.binding == Binding::Local),
+            Definition::Missing(symbol) => return self.missing(relocation, symbol),
+            Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
+                Some(member) => (member, symbol.value, symbol.binding == SymbolBinding::Local),
                 None => {
-                    let symbol = relocation.symbol;
                     let references = &mut self.fixups.references;
-                    let reference = references.add(self.graph, self.member, symbol, at);
+                    let reference = references.add(self.graph, self.member, by, at);
                     let Relocation { kind, addend, .. } = *relocation;
                     self.put(address, Value::LookedUp { reference, kind, addend });
                     return Ok(());
@@ -199,31 +203,33 @@ impl<'a> ModuleFixups<'_, 'a> {
 
     fn copy(&mut self, relocation: &Relocation) -> Result<(), BundleError> {
         let to = self.member.moved(relocation.offset);
-        let Definition::Symbol(at, symbol) = self.definition(relocation) else {
-            return self.missing(relocation);
+        let (by, at, symbol) = match self.definition(relocation) {
+            Definition::Symbol(by, at, symbol) => (by, at, symbol),
+            Definition::Missing(symbol) => return self.missing(relocation, symbol),
+            // Without a symbol there is nothing to copy.
+            Definition::Itself => return Ok(()),
         };
         let Some(member) = self.layout.member(at.module) else {
-            let symbol = SymbolIndex(relocation.symbol);
-            let symbol = SymbolRef { module: self.member.id, symbol };
+            let symbol = SymbolRef { module: self.member.id, symbol: by };
             self.fixups.copied_by_loader.push(CopiedByLoader { symbol, to });
             return Ok(());
         };
-        let room = self.member.image.symbol(relocation.symbol).map_or(0, |symbol| symbol.size);
+        let room = self.member.image.symbol(by).map_or(0, |symbol| symbol.size);
         let (definer, from) = (at.module, member.moved(symbol.value));
         self.fixups.copied.push(Copied { definer, from, to, size: room.min(symbol.size) });
         Ok(())
     }
 
     /// Nothing defines it: fine for a weak reference only.
-    fn missing(&self, relocation: &Relocation) -> Result<(), BundleError> {
+    fn missing(&self, relocation: &Relocation, index: SymbolIndex) -> Result<(), BundleError> {
         let image = self.member.image;
-        let symbol = image.symbol(relocation.symbol);
-        if symbol.is_some_and(|symbol| symbol.binding == Binding::Weak) {
+        let symbol = image.symbol(index);
+        if symbol.is_some_and(|symbol| symbol.binding == SymbolBinding::Weak) {
             return Ok(());
         }
         let name = symbol.map_or(&b""[..], |symbol| symbol.name);
         let mut name = String::from_utf8_lossy(name).into_owned();
-        let version = image.symbol_version(relocation.symbol);
+        let version = image.symbol_version(index);
         if let Some(version) = version.and_then(|(index, _)| image.version(index)) {
             name = format!("{name}@{}", String::from_utf8_lossy(&version.name));
         }

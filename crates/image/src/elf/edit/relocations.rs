@@ -22,7 +22,8 @@ impl Edit<'_> {
         }
         let mut table = Vec::with_capacity(size as usize);
         for relocation in kept {
-            let info = relocation_info(relocation.symbol, relocation.kind);
+            let info =
+                relocation_info(relocation.symbol.map_or(0, |symbol| symbol.0), relocation.kind);
             let (offset, addend) = (Va(relocation.offset), relocation.addend);
             table.extend(Rela { offset, info, addend }.bytes());
         }

@@ -2,6 +2,7 @@
 
 use super::{ENDIAN, Endian, Loadable};
 use crate::notes::entries;
+use model::SymbolIndex;
 use object::U32;
 use std::ops::Range;
 
@@ -95,9 +96,9 @@ impl Loadable {
 }
 
 impl Iterator for Chain<'_> {
-    type Item = u32;
+    type Item = SymbolIndex;
 
-    fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<SymbolIndex> {
         while self.next != 0 && self.left > 0 {
             self.left -= 1;
             self.steps += 1;
@@ -107,12 +108,12 @@ impl Iterator for Chain<'_> {
                     let hash = self.loadable.word(chains, symbol.checked_sub(*first)?)?;
                     self.next = if hash & 1 == 1 { 0 } else { symbol.checked_add(1)? };
                     if (hash ^ self.gnu_hash) >> 1 == 0 {
-                        return Some(symbol);
+                        return Some(SymbolIndex(symbol));
                     }
                 }
                 Hash::Sysv { chains, .. } => {
                     self.next = self.loadable.word(chains, symbol).unwrap_or(0);
-                    return Some(symbol);
+                    return Some(SymbolIndex(symbol));
                 }
                 Hash::None => return None,
             }

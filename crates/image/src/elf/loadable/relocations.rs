@@ -3,6 +3,7 @@
 use super::{ENDIAN, Endian, Loadable};
 pub use crate::elf::Class;
 use crate::notes::entries;
+use model::SymbolIndex;
 use object::elf;
 use object::read::elf::Rela;
 
@@ -15,8 +16,8 @@ pub struct Relocation {
     pub kind: u32,
     /// What is to be done.
     pub class: Class,
-    /// Index of its symbol; 0 for none.
-    pub symbol: u32,
+    /// Its symbol, if it has one.
+    pub symbol: Option<SymbolIndex>,
     /// What is added.
     pub addend: i64,
     /// In the table of the procedure linkage (DT_JMPREL): may wait until the first call.
@@ -41,7 +42,7 @@ impl Loadable {
             offset: entry.r_offset(ENDIAN),
             kind,
             class: self.tables.classes.get(kind as usize).copied().unwrap_or(Class::Symbol),
-            symbol: entry.r_sym(ENDIAN, false),
+            symbol: Some(entry.r_sym(ENDIAN, false)).filter(|&index| index != 0).map(SymbolIndex),
             addend: entry.r_addend(ENDIAN),
             lazy,
         }

@@ -116,14 +116,14 @@ impl Loadable {
 
     /// Whether it refers to one of these symbols without defining it.
     pub fn refers_to(&self, names: &[&[u8]]) -> bool {
-        let symbols = (1..self.symbol_count()).filter_map(|at| self.symbol(at));
-        symbols.filter(|symbol| !symbol.defined).any(|symbol| names.contains(&symbol.name))
+        let mut symbols = self.symbols();
+        symbols.any(|(_, symbol)| !symbol.defined && names.contains(&symbol.name))
     }
 
     /// How many dynamic symbols there are: by the section header, or else by the hash table, as
     /// the dynamic table does not say it.
     pub fn symbol_count(&self) -> u32 {
-        let table = self.symbols().len() as u32;
+        let table = self.symbol_table().len() as u32;
         let count = self.section_symbols.unwrap_or_else(|| self.hashed_symbols());
         count.min(table)
     }

@@ -2,6 +2,7 @@
 
 use super::{ENDIAN, Endian, Loadable};
 use crate::notes::entries;
+use model::SymbolIndex;
 use object::elf;
 use object::read::elf::Sym;
 
@@ -17,7 +18,7 @@ pub struct Symbol<'a> {
     /// What it names.
     pub kind: SymbolKind,
     /// How it is bound.
-    pub binding: Binding,
+    pub binding: SymbolBinding,
     /// Who sees it.
     pub visibility: Visibility,
     /// It is defined in this image.
@@ -45,9 +46,9 @@ pub enum SymbolKind {
     Other,
 }
 
-/// How a symbol is bound.
+/// How a symbol is bound (`st_bind`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binding {
+pub enum SymbolBinding {
     /// Within its image.
     Local,
     /// For all.
@@ -73,12 +74,18 @@ pub enum Visibility {
 
 impl Loadable {
     /// The symbol with this index of the dynamic symbol table.
-    pub fn symbol(&self, index: u32) -> Option<Symbol<'_>> {
-        let entry = self.symbols().get(index as usize)?;
+    pub fn symbol(&self, index: SymbolIndex) -> Option<Symbol<'_>> {
+        let entry = self.symbol_table().get(index.index())?;
         Some(symbol(entry, self.string(entry.st_name(ENDIAN))))
     }
 
-    pub(super) fn symbols(&self) -> &[elf::Sym64<Endian>] {
+    /// The dynamic symbols with their indices; the null symbol before them is none.
+    pub fn symbols(&self) -> impl Iterator<Item = (SymbolIndex, Symbol<'_>)> {
+        let indices = (1..self.symbol_count()).map(SymbolIndex);
+        indices.filter_map(|index| Some((index, self.symbol(index)?)))
+    }
+
+    pub(super) fn symbol_table(&self) -> &[elf::Sym64<Endian>] {
         entries(self.table(&self.tables.symbols))
     }
 }
@@ -109,13 +116,13 @@ fn kind(kind: elf::SymbolType) -> SymbolKind {
     }
 }
 
-fn binding(binding: elf::SymbolBind) -> Binding {
+fn binding(binding: elf::SymbolBind) -> SymbolBinding {
     match binding {
-        elf::STB_LOCAL => Binding::Local,
-        elf::STB_GLOBAL => Binding::Global,
-        elf::STB_WEAK => Binding::Weak,
-        elf::STB_GNU_UNIQUE => Binding::Unique,
-        _ => Binding::Other,
+        elf::STB_LOCAL => SymbolBinding::Local,
+        elf::STB_GLOBAL => SymbolBinding::Global,
+        elf::STB_WEAK => SymbolBinding::Weak,
+        elf::STB_GNU_UNIQUE => SymbolBinding::Unique,
+        _ => SymbolBinding::Other,
     }
 }
 

@@ -4,6 +4,7 @@ use super::Loadable;
 use super::{ENDIAN, Endian};
 use crate::elf::{Elf64, next, table_of_versions};
 use crate::notes::{entries, entry};
+use model::SymbolIndex;
 use object::elf;
 
 /// A symbol version that an image defines or asks for (Linux Standard Base, "Symbol Versioning").
@@ -27,9 +28,9 @@ const MOST: usize = 0x8000;
 impl Loadable {
     /// Index of a symbol's version, and whether it is hidden from references without one. None
     /// where the image has no versions.
-    pub fn symbol_version(&self, symbol: u32) -> Option<(u16, bool)> {
+    pub fn symbol_version(&self, symbol: SymbolIndex) -> Option<(u16, bool)> {
         let table = self.table(self.tables.symbol_versions.as_ref()?);
-        let index = entries::<elf::Versym<Endian>>(table).get(symbol as usize)?.0.get(ENDIAN).0;
+        let index = entries::<elf::Versym<Endian>>(table).get(symbol.index())?.0.get(ENDIAN).0;
         Some((index & INDEX, index & !INDEX != 0))
     }
 

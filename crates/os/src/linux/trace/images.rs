@@ -41,7 +41,7 @@ impl Image {
         let elf = loadable(path)?;
         let names = ["exit", "__libc_start_main", "_r_debug", "_dl_debug_state", "_dl_debug_addr"];
         let [mut exit, mut start_main, loader_state, loader_hook, musl_state] =
-            values((1..elf.symbol_count()).filter_map(|index| elf.symbol(index)), names);
+            values(elf.symbols().map(|(_, symbol)| symbol), names);
         let mut main = None;
         // Dynamic programs are read from their start code, and their exit is the C library's.
         if elf.interpreter.is_none() && loader_hook.is_none() && exit.is_none() {
