@@ -2,7 +2,7 @@
 //! left behind where there is none.
 #![no_main]
 
-use bundle::Options;
+use bundle::BundleOptions;
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::path::Path;
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (program, out) = (folder.path().join("program"), folder.path().join("out"));
     std::fs::write(&program, bytes).expect("written");
     std::fs::create_dir(&out).expect("made");
-    let options = Options { fixed: FIXED.replace(!FIXED.get()), ..Options::default() };
+    let options = BundleOptions { fixed: FIXED.replace(!FIXED.get()), ..BundleOptions::default() };
     match bundle::make(&program, &out, &options) {
         Ok(made) => assert!(made.bytes <= bytes.len() as u64 + GROWTH),
         Err(error) => {

@@ -6,7 +6,7 @@ use crate::report::{Report, Row};
 use crate::statistics::median;
 use crate::subjects::every_program::{is_dynamic, programs};
 use anyhow::{Context as _, Result};
-use loader::log::{Bound, bound};
+use loader::log::{LoggedBinding, bound};
 use model::simulation::{BoundReference, Simulation};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,22 +111,29 @@ fn compare(headstart: &Headstart, path: &Path) -> Outcome {
     if simulated.modules.len() > MOST_LIBRARIES {
         return Outcome::Left(format!("more than {MOST_LIBRARIES} libraries"));
     }
-    let own: BTreeSet<Bound> = simulated
+    let own: BTreeSet<LoggedBinding> = simulated
         .bindings
         .into_iter()
         .filter(|bound| bound.object != simulated.interpreter)
         .filter_map(|bound| {
             let BoundReference { object, symbol, version, definer } = bound;
-            Some(Bound { object, symbol, version: version.unwrap_or_default(), definer: definer? })
+            Some(LoggedBinding {
+                object,
+                symbol,
+                version: version.unwrap_or_default(),
+                definer: definer?,
+            })
         })
         .collect();
     match real(path) {
         Ok(real) => {
-            let difference =
-                |a: &BTreeSet<Bound>, b: &BTreeSet<Bound>, what: &str| -> Vec<String> {
-                    let only = a.difference(b);
-                    only.map(|bound| format!("{what}: {bound:?}")).collect()
-                };
+            let difference = |a: &BTreeSet<LoggedBinding>,
+                              b: &BTreeSet<LoggedBinding>,
+                              what: &str|
+             -> Vec<String> {
+                let only = a.difference(b);
+                only.map(|bound| format!("{what}: {bound:?}")).collect()
+            };
             let mut wrong = difference(&own, &real, "simulated only");
             wrong.extend(difference(&real, &own, "real only"));
             Outcome::Compared { bindings: real.len(), wrong }
@@ -136,7 +143,7 @@ fn compare(headstart: &Headstart, path: &Path) -> Outcome {
 }
 
 /// What the loader binds where it only lists and relocates, and runs nothing, as `ldd -r` does.
-fn real(path: &Path) -> Result<BTreeSet<Bound>> {
+fn real(path: &Path) -> Result<BTreeSet<LoggedBinding>> {
     let folder = tempfile::tempdir()?;
     let mut command = Command::new(path);
     for (name, value) in [

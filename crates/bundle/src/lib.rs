@@ -25,7 +25,7 @@ mod verify;
 mod write;
 
 pub use error::BundleError;
-pub use make::{Made, Options, RUN, make};
+pub use make::{BundleOptions, Made, RUN, make};
 pub use prove::{kept_files, original, sources};
 pub use rerandomize::{Rerandomized, rerandomize};
 pub use verify::{is_already, verify};

@@ -31,7 +31,7 @@ pub const RUN: &str = "run";
 
 /// How a bundle is made.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct BundleOptions {
     /// At fixed addresses, chosen by chance once: faster, but without address-space layout
     /// randomization.
     pub fixed: bool,
@@ -65,7 +65,7 @@ pub struct Made {
 /// # Errors
 /// It is declined, with the reason, a file in the folder is in the way, or one cannot be read or
 /// written; what was there can still be started then, or the new bundle can.
-pub fn make(program: &Path, folder: &Path, options: &Options) -> Result<Made, BundleError> {
+pub fn make(program: &Path, folder: &Path, options: &BundleOptions) -> Result<Made, BundleError> {
     let workplace = Workplace::enter(folder);
     let owned = Owned::of(folder, Some(program))?;
     make_at((&workplace, &owned), program, folder, options)
@@ -75,7 +75,7 @@ pub(crate) fn make_at(
     (_, owned): (&Workplace, &Owned),
     program: &Path,
     folder: &Path,
-    options: &Options,
+    options: &BundleOptions,
 ) -> Result<Made, BundleError> {
     let environment = Environment::own();
     let declined =
@@ -110,7 +110,7 @@ fn proved(
     environment: &Environment,
     program: &Path,
     folder: &Path,
-    options: &Options,
+    options: &BundleOptions,
 ) -> Result<Proved, BundleError> {
     let declined =
         |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
@@ -175,7 +175,7 @@ fn of_another_machine(program: &Path) -> Option<String> {
 }
 
 /// Why this program is not bundled.
-fn refuse(graph: &Graph, environment: &Environment, options: &Options) -> Option<String> {
+fn refuse(graph: &Graph, environment: &Environment, options: &BundleOptions) -> Option<String> {
     let program = &graph.program();
     if program.image.machine != MACHINE {
         return Some(other_machine(&program.image));

@@ -4,7 +4,7 @@
 //! headers, the dynamic table, symbols and relocations have addresses.
 
 use crate::error::BundleError;
-use crate::make::{self, Options, RUN};
+use crate::make::{self, BundleOptions, RUN};
 use crate::plan::bases;
 use crate::plan::layout::page_start;
 use crate::write::manifest::{self, PENDING};
@@ -60,7 +60,7 @@ fn rerandomized(folder: &Path) -> Result<Rerandomized, BundleError> {
     if program.is_ok_and(|program| program.fixed) {
         // The program itself cannot move, and what is around it would be at other distances.
         let path = manifest.path();
-        let options = Options { fixed: true, outside: manifest.outside };
+        let options = BundleOptions { fixed: true, outside: manifest.outside };
         make::make_at((&workplace, &owned), &path, folder, &options)?;
         let libraries = Loadable::open(&run)?;
         return Ok(Rerandomized { from, to: low(&libraries), words: None });

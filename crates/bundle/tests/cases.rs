@@ -1,7 +1,7 @@
 //! Every case of the testkit, built by every toolchain, does as a bundle what it does unbundled.
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
-use bundle::{BundleError, Made, Options};
+use bundle::{BundleError, BundleOptions, Made};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ fn bundled(name: &str, built: &Built) -> Bundled {
     let bundles = [false, true].map(|fixed| {
         let folder = built.folder.join(if fixed { "bundle-fixed" } else { "bundle" });
         fs::create_dir(&folder).unwrap();
-        bundle::make(&built.program, &folder, &Options { fixed, outside: Vec::new() })
+        bundle::make(&built.program, &folder, &BundleOptions { fixed, outside: Vec::new() })
     });
     Bundled { name: name.to_owned(), built: built.clone(), bundles }
 }

@@ -2,7 +2,7 @@
 //! memory and files out of proportion.
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
-use bundle::{BundleError, Options, RUN};
+use bundle::{BundleError, BundleOptions, RUN};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ impl Place {
         let out = self.path("out");
         let _ = fs::remove_dir_all(&out);
         fs::create_dir(&out).unwrap();
-        let options = Options { fixed, ..Options::default() };
+        let options = BundleOptions { fixed, ..BundleOptions::default() };
         let started = Instant::now();
         let made =
             catch_unwind(AssertUnwindSafe(|| bundle::make(&self.path("program"), &out, &options)));

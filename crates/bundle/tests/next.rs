@@ -1,7 +1,7 @@
 //! What merged libraries find by RTLD_NEXT, and the order in which all ends.
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
-use bundle::Options;
+use bundle::BundleOptions;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -96,7 +96,7 @@ fn the_next_definition_and_the_end() {
     for fixed in [false, true] {
         let bundle = at.join(format!("bundle-{fixed}"));
         std::fs::create_dir(&bundle).unwrap();
-        let made = bundle::make(&program, &bundle, &Options { fixed, outside: Vec::new() });
+        let made = bundle::make(&program, &bundle, &BundleOptions { fixed, outside: Vec::new() });
         assert_eq!(told(&made.unwrap().run), (Some(3), LINES.to_owned()), "fixed: {fixed}");
     }
 }

@@ -2,7 +2,7 @@
 //! that holds dlinfo itself where the C library is an old one.
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
-use bundle::{Made, Options};
+use bundle::{BundleOptions, Made};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -130,7 +130,7 @@ fn the_library_of_dlopen_stays_outside() {
 fn made(at: &Path, program: &Path, fixed: bool) -> Made {
     let bundle = at.join("bundle");
     std::fs::create_dir(&bundle).unwrap();
-    bundle::make(program, &bundle, &Options { fixed, outside: Vec::new() }).unwrap()
+    bundle::make(program, &bundle, &BundleOptions { fixed, outside: Vec::new() }).unwrap()
 }
 
 /// Status and output; of a bundle, where it does not give way to the original.

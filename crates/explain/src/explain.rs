@@ -1,3 +1,5 @@
+//! Explains a launch from what was recorded about it.
+
 use crate::background::lives;
 use crate::faults::{self, Attribution};
 use crate::findings::{self, Found, Scopes};
@@ -93,7 +95,7 @@ fn found(
         exit_called: marks.any(|mark| mark.kind == MarkKind::ExitCalled),
         misses: misses.map(|((_, folder), count)| (folder.clone(), *count)).collect(),
         late: of(&modules.late),
-        finalisers: of(&modules.finalisers),
+        finalizers: of(&modules.finalizers),
         calls: files::by_phase(inputs, &counts),
         ..Found::default()
     };
@@ -161,7 +163,7 @@ fn untraced_figure(median: Option<f64>) -> Reading<f64> {
 /// The phase launch that is explained: the most typical one.
 ///
 /// A machine may change its speed from one second to the next, so how much longer tracing makes a
-/// launch is learnt from neighbours: each traced launch against the untraced ones around it. The
+/// launch is learnt from neighbors: each traced launch against the untraced ones around it. The
 /// typical launch is the one closest to the untraced median made that much longer.
 fn phase_trace(inputs: &Inputs) -> Option<&PhaseTrace> {
     let traces = inputs.phase_traces.value()?;
@@ -182,7 +184,7 @@ fn typical_us(traces: &[PhaseTrace], untraced_us: &[f64]) -> Option<f64> {
     let longer: Vec<f64> = traces
         .iter()
         .zip(untraced_us.windows(2 * around).step_by(around))
-        .filter_map(|(trace, neighbours)| Some(trace.total_us / median(neighbours)?))
+        .filter_map(|(trace, neighbors)| Some(trace.total_us / median(neighbors)?))
         .collect();
     Some(median(&longer)? * median(untraced_us)?)
 }

@@ -1,3 +1,5 @@
+//! What is recorded about a launch, from which it is explained.
+
 use model::{
     Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog, MemoryChange,
     PageFaults, PhaseTrace, Reading, WaitTrace,

@@ -33,5 +33,5 @@ mod time;
 mod waits;
 
 pub use explain::explain;
-pub use gather::{Step, Wanted, gather, schedule};
+pub use gather::{RecordingPlan, RecordingStep, gather, schedule};
 pub use inputs::{Inputs, ReplayTimes};

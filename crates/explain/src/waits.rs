@@ -209,7 +209,7 @@ mod tests {
         let found = found(vec![process(MAIN, 0.0, "/bin/p")], vec![thread(MAIN, 0.0)], waits);
         let expected = [
             told(Phase::Main, "/bin/p", "clock_nanosleep", 350.0),
-            told(Phase::Initialise, "/bin/p", "read", 3.0),
+            told(Phase::Initialize, "/bin/p", "read", 3.0),
         ];
         assert_eq!(found, expected);
     }

@@ -3,7 +3,7 @@
 use crate::args::{Look, MeasuredArgs, OutputArgs, ScheduleArgs};
 use crate::exit::{self, Usage};
 use crate::output::{self, may_be_written};
-use crate::progress::Line;
+use crate::progress::StatusLine;
 use anyhow::Result;
 use lab::{Keep, MeasureRequest, Measured, ResumeRequest, RunFolder, Series, Stop};
 use model::{OutputTo, Results, Variant};
@@ -34,8 +34,8 @@ pub fn measure(
     let MeasuringArgs { schedule, launching, output } = asked;
     output.export.iter().chain(output.exports.files()).try_for_each(|file| may_be_written(file))?;
     let line = match output.look.look() {
-        Look::Basic | Look::Color | Look::None => Line::silent(),
-        Look::Auto | Look::Full | Look::Nocolor => Line::new(),
+        Look::Basic | Look::Color | Look::None => StatusLine::silent(),
+        Look::Auto | Look::Full | Look::Nocolor => StatusLine::new(),
     };
     let mut measured = match (&launching.kept.resume, variants) {
         (Some(_), Some(_)) => {

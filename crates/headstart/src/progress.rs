@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 const QUIET_FOR: Duration = Duration::from_secs(1);
 
 /// A line of progress.
-pub struct Line {
+pub struct StatusLine {
     bar: ProgressBar,
     started: Instant,
     silent: bool,
 }
 
-impl Line {
+impl StatusLine {
     /// A line that appears when there is something to wait for.
-    pub fn new() -> Line {
+    pub fn new() -> StatusLine {
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::hidden());
         let template = "{bar:24.cyan/dim} {msg}";
         // The template is constant; the fallback only looks plainer.
@@ -27,12 +27,12 @@ impl Line {
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("━╸─");
         bar.set_style(style);
-        Line { bar, started: Instant::now(), silent: false }
+        StatusLine { bar, started: Instant::now(), silent: false }
     }
 
     /// A line that never appears.
-    pub fn silent() -> Line {
-        let mut line = Line::new();
+    pub fn silent() -> StatusLine {
+        let mut line = StatusLine::new();
         line.silent = true;
         line
     }
@@ -74,7 +74,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for StatusLine {
     fn drop(&mut self) {
         self.clear();
     }
@@ -82,7 +82,7 @@ impl Drop for Line {
 
 /// A line that counts files, by any thread.
 struct Counter {
-    line: Line,
+    line: StatusLine,
     doing: &'static str,
     all: usize,
     done: AtomicUsize,
@@ -91,7 +91,7 @@ struct Counter {
 impl Counter {
     /// For so many files, and what is done with them: `writing`.
     fn new(doing: &'static str, all: usize) -> Counter {
-        Counter { line: Line::new(), doing, all, done: AtomicUsize::new(0) }
+        Counter { line: StatusLine::new(), doing, all, done: AtomicUsize::new(0) }
     }
 
     /// One more is done.
@@ -103,9 +103,9 @@ impl Counter {
 }
 
 /// What is told of files that are rewritten.
-pub struct Files;
+pub struct FileProgress;
 
-impl Watcher for Files {
+impl Watcher for FileProgress {
     fn begins(&self, step: Step, files: usize) -> Box<dyn Fn() + Send + Sync> {
         let doing = match step {
             Step::Check => "checking",

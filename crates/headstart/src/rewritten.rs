@@ -3,7 +3,7 @@
 use crate::args::DllArgs;
 use crate::exit::NotAll;
 use crate::output;
-use crate::progress::Files;
+use crate::progress::FileProgress;
 use crate::refusals;
 use anyhow::Result;
 use dlls::rewrite::{self, KeptRecord, RewrittenFile};
@@ -112,7 +112,7 @@ pub fn few(names: &[String]) -> String {
 
 /// Restores files that were rewritten in place, and tells.
 pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
-    let restored = rewrite::undo(&arguments.files, &Files);
+    let restored = rewrite::undo(&arguments.files, &FileProgress);
     tell_restored(arguments, &restored.files)?;
     if let Ok(kept) = &restored.kept
         && !arguments.json

@@ -205,7 +205,7 @@ fn a_look_is_one_open_and_short_reads() {
 
 /// An emitted image among the libraries that `generate` makes.
 #[test]
-fn generated_images_are_recognised() {
+fn generated_images_are_recognized() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out").to_string_lossy().into_owned();
     let arguments = ["generate", "pietrek", "--format", "pe", "--dlls", "3", "--out", &out];

@@ -105,7 +105,7 @@ fn counted_work_is_exactly_linear() {
     }
 }
 
-/// glibc has two ways to order initialisation: the older one goes through all libraries again for
+/// glibc has two ways to order initialization: the older one goes through all libraries again for
 /// each that it moves, the newer one (since 2.35) through each library's needs once.
 #[test]
 fn two_orders_of_initialization_grow_by_different_laws() {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// General registers by DWARF number, and the address of the next instruction (x86-64 psABI
 /// 3.6.2); `None` for one whose value is lost.
-pub type Registers = [Option<u64>; 17];
+pub type RegisterValues = [Option<u64>; 17];
 
 const STACK_POINTER: usize = 7;
 const INSTRUCTION: usize = 16;
@@ -50,9 +50,9 @@ impl Unwinder {
         path: &Path,
         offset: u64,
         frame: Frame,
-        registers: &Registers,
+        registers: &RegisterValues,
         word: impl Fn(u64) -> Option<u64>,
-    ) -> Option<Registers> {
+    ) -> Option<RegisterValues> {
         let entry = self.files.entry(path.to_owned()).or_insert_with(|| Table::read(path));
         let table = entry.as_ref()?;
         // A call may be the last instruction of its function.
@@ -116,9 +116,9 @@ impl Table {
 /// What a row of the table makes of the registers.
 fn unwound(
     row: &UnwindTableRow<usize>,
-    registers: &Registers,
+    registers: &RegisterValues,
     word: &impl Fn(u64) -> Option<u64>,
-) -> Option<Registers> {
+) -> Option<RegisterValues> {
     let get = |register: Register| registers.get(usize::from(register.0)).copied().flatten();
     let frame = match row.cfa() {
         CfaRule::RegisterAndOffset { register, offset } => {

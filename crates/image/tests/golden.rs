@@ -100,7 +100,7 @@ fn a_loader_finds_the_same_without_section_headers() {
         assert_eq!(with.relative_relocations, without.relative_relocations, "{name}");
         assert_eq!(with.imports, without.imports, "{name}");
         assert_eq!(with.exports, without.exports, "{name}");
-        assert_eq!(with.initialisers, without.initialisers, "{name}");
+        assert_eq!(with.initializers, without.initializers, "{name}");
         assert_eq!(with.build_id, without.build_id, "{name}");
         compared += 1;
     }

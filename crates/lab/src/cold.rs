@@ -24,7 +24,7 @@ impl CacheEmptier {
     /// Finds out which files each variant uses, by launching it twice, and how the cache can be
     /// emptied: all of it as root, else exactly those files.
     pub fn new(experiment: &Experiment) -> Result<Self, Failure> {
-        let options = attend::Options {
+        let options = attend::AttendOptions {
             timeout: watched_for(&experiment.options),
             cpu: experiment.options.cpu,
             to_entry: false,

@@ -2,7 +2,7 @@
 
 /// A reference that the loader has bound.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Bound {
+pub struct LoggedBinding {
     /// Module that refers.
     pub object: String,
     /// Module that defines.
@@ -19,7 +19,7 @@ pub struct Bound {
 /// ```text
 /// PID: binding file A [0] to B [0]: normal symbol `s' [V]
 /// ```
-pub fn bound(line: &str) -> Option<Bound> {
+pub fn bound(line: &str) -> Option<LoggedBinding> {
     let (_, rest) = line.split_once("binding file ")?;
     let (object, rest) = rest.split_once(" [0] to ")?;
     let (definer, rest) = rest.split_once(" [0]: ")?;
@@ -27,7 +27,7 @@ pub fn bound(line: &str) -> Option<Bound> {
     let (symbol, rest) = rest.split_once('\'')?;
     let version = rest.trim().trim_start_matches('[').trim_end_matches(']');
     let [object, definer, symbol, version] = [object, definer, symbol, version].map(str::to_owned);
-    (!object.contains("linux-vdso")).then_some(Bound { object, definer, symbol, version })
+    (!object.contains("linux-vdso")).then_some(LoggedBinding { object, definer, symbol, version })
 }
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ fn unique_symbols() {
             &["-L.", "-l:libone.so", "-l:libtwo.so"],
         );
         agree(&program, None);
-        let of_one = |bound: &&loader::log::Bound| {
+        let of_one = |bound: &&loader::log::LoggedBinding| {
             bound.symbol == "once" && bound.object.ends_with("libone.so")
         };
         let simulated = simulated(&program, None);

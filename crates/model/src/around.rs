@@ -1,3 +1,5 @@
+//! Commands that are run around launches, and how the page cache is before them.
+
 use crate::{Command, text};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! A command to launch, resolved once.
+
 use crate::text;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};

@@ -1,3 +1,5 @@
+//! Statistics of one variant's launches, and its effect against the baseline.
+
 use serde::{Deserialize, Serialize};
 
 /// Order statistics of one variant's launches; there is no mean on purpose.

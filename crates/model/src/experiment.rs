@@ -1,3 +1,5 @@
+//! What a run is made of: variants, settings and rules, as `experiment.json` keeps them.
+
 use crate::{CacheState, Command, Ending, Hooks, Machine, Streams, Until};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,3 +1,5 @@
+//! Where the time of a launch goes, as `explanation.json` holds it.
+
 use crate::{Command, ElfFacts, Hot, Phase, PhaseTime, Reading, Waits};
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +54,7 @@ pub struct ModuleReport {
     pub map_us: Reading<f64>,
     /// Relocating it, symbol look-ups included.
     pub relocate_us: Reading<f64>,
-    /// Its initialisers.
+    /// Its initializers.
     pub init_us: Reading<f64>,
     /// Faults on its pages served without input.
     pub minor_faults: Reading<u64>,

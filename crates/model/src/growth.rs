@@ -105,7 +105,7 @@ impl Point {
 
 /// A function of the size n that a law is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Function {
+pub enum GrowthFunction {
     /// The same at every size.
     #[serde(rename = "1")]
     One,
@@ -126,16 +126,16 @@ pub enum Function {
     Cube,
 }
 
-impl Function {
+impl GrowthFunction {
     /// The value at `n`; `log_unit` is the size that logarithms count in.
     pub fn at(self, n: f64, log_unit: f64) -> f64 {
         match self {
-            Function::One => 1.0,
-            Function::Log => (n / log_unit).ln_1p(),
-            Function::N => n,
-            Function::NLog => n * (n / log_unit).ln_1p(),
-            Function::Square => n * n,
-            Function::Cube => n * n * n,
+            GrowthFunction::One => 1.0,
+            GrowthFunction::Log => (n / log_unit).ln_1p(),
+            GrowthFunction::N => n,
+            GrowthFunction::NLog => n * (n / log_unit).ln_1p(),
+            GrowthFunction::Square => n * n,
+            GrowthFunction::Cube => n * n * n,
         }
     }
 }
@@ -144,7 +144,7 @@ impl Function {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Term {
     /// The function.
-    pub function: Function,
+    pub function: GrowthFunction,
     /// Its factor, in the unit of the values; never negative.
     pub coefficient: f64,
 }

@@ -1,3 +1,5 @@
+//! Static facts of an image file, by its format.
+
 use crate::PeFacts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -183,9 +185,11 @@ pub struct ElfFacts {
     pub static_tls: bool,
     /// Entries of DT_PREINIT_ARRAY and DT_INIT_ARRAY, plus DT_INIT; in static programs those of
     /// the sections that hold the arrays, plus `.init`.
-    pub initialisers: u64,
+    #[serde(rename = "initialisers")]
+    pub initializers: u64,
     /// Entries of DT_FINI_ARRAY, plus DT_FINI; in static programs likewise.
-    pub finalisers: u64,
+    #[serde(rename = "finalisers")]
+    pub finalizers: u64,
     /// Symbol versions needed.
     pub version_needs: Vec<VersionNeed>,
     /// Names of symbol versions defined.

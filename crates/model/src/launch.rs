@@ -1,3 +1,5 @@
+//! One launch: when it counts as complete, how it ended and what it took.
+
 use crate::{Reading, VariantId};
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! The machine that a run was made on.
+
 use serde::{Deserialize, Serialize};
 
 /// The machine a run was made on, as far as it bears on start-up times.

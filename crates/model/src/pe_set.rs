@@ -1,3 +1,5 @@
+//! PE images that are loaded together.
+
 use crate::PeFacts;
 use serde::{Deserialize, Serialize};
 

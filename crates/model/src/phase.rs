@@ -1,3 +1,5 @@
+//! The phases of a launch.
+
 use serde::{Deserialize, Serialize};
 
 /// A part of a launch. The phases of one launch follow one another and sum to its total.
@@ -12,8 +14,9 @@ pub enum Phase {
     Map,
     /// The loader applies relocations and binds symbols.
     Relocate,
-    /// Constructors and initializers run, up to `main`. In JSON it is `initialise`.
-    Initialise,
+    /// Constructors and initializers run, up to `main`.
+    #[serde(rename = "initialise")]
+    Initialize,
     /// The program's own code, from `main` to the call of `exit`.
     Main,
     /// Exit handlers, destructors, tear-down by the kernel, up to the parent's wait returning.
@@ -29,7 +32,7 @@ impl Phase {
         Phase::Exec,
         Phase::Map,
         Phase::Relocate,
-        Phase::Initialise,
+        Phase::Initialize,
         Phase::Main,
         Phase::Exit,
         Phase::Unattributed,
@@ -42,7 +45,7 @@ impl Phase {
             Phase::Exec => "exec",
             Phase::Map => "map",
             Phase::Relocate => "relocate",
-            Phase::Initialise => "initialize",
+            Phase::Initialize => "initialize",
             Phase::Main => "main",
             Phase::Exit => "exit",
             Phase::Unattributed => "unattributed",

@@ -1,3 +1,5 @@
+//! A figure, or the reason why there is none.
+
 use serde::{Deserialize, Serialize};
 
 /// A figure, or the reason why there is none.

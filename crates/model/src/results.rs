@@ -1,3 +1,5 @@
+//! Results of a run, as `measure --json` and `compare --json` print them.
+
 use crate::{CacheState, Effect, Ending, Reading, Rules, Sample, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -22,8 +22,9 @@ pub struct Simulation {
     pub modules: Vec<SimulatedModule>,
     /// What finding the files took.
     pub search: SearchWork,
-    /// Paths in the order of initialisation.
-    pub initialised: Vec<String>,
+    /// Paths in the order of initialization.
+    #[serde(rename = "initialised")]
+    pub initialized: Vec<String>,
     /// All modules together.
     pub total: RelocationWork,
     /// What references bind to, where that was asked for.

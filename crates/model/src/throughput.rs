@@ -1,3 +1,5 @@
+//! How fast programs can be launched by several launchers at once.
+
 use serde::{Deserialize, Serialize};
 
 /// One launch among several at once.

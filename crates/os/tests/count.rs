@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use model::{Command, Ending};
-use os::attend::Options;
+use os::attend::AttendOptions;
 use os::count::{self, CountError, Counted};
 use std::path::Path;
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn system_calls_are_exact_in_all_processes() {
     let Some(cc) = testkit::tool("cc") else { return };
     let folder = tempfile::tempdir().unwrap();
     let program = testkit::compile(&cc, folder.path(), "loop", LOOP, &[]);
-    let options = Options::default();
+    let options = AttendOptions::default();
     let count = |words: &[&str]| value(count::syscalls(&command(&program, words), &options));
     let base = count(&["0", "0", "0"]);
     assert_eq!(count(&["0", "0", "0"]), base);
@@ -65,7 +65,8 @@ fn strace_counts_the_same_system_calls() {
     assert!(oracle.status().unwrap().success());
     let text = std::fs::read_to_string(&log).unwrap();
     let calls = text.lines().filter(|line| !line.contains(" resumed>") && !line.contains("+++"));
-    let own = value(count::syscalls(&command(&program, &["7", "0", "2"]), &Options::default()));
+    let own =
+        value(count::syscalls(&command(&program, &["7", "0", "2"]), &AttendOptions::default()));
     // strace lists the execve that starts the program too.
     assert_eq!(calls.count() as u64, own + 1);
 }
@@ -75,7 +76,7 @@ fn instructions_grow_by_those_of_the_loop() {
     let (Some(cc), Some(_)) = (testkit::tool("cc"), testkit::tool("valgrind")) else { return };
     let folder = tempfile::tempdir().unwrap();
     let program = testkit::compile(&cc, folder.path(), "loop", LOOP, &["-O1"]);
-    let options = Options::default();
+    let options = AttendOptions::default();
     let count = |words: &[&str]| value(count::instructions(&command(&program, words), &options));
     let base = count(&["0", "0", "0"]);
     let [one, two] = ["100000", "200000"].map(|n| count(&["0", n, "0"]) - base);
@@ -95,7 +96,7 @@ fn faults_grow_with_the_pages_touched() {
         madvise((void *)p, 4096 * (n + 1), MADV_NOHUGEPAGE);\
         for (long i = 0; i < n; i++) p[i * 4096] = 1; return 0; }";
     let program = testkit::compile(&cc, folder.path(), "touch", source, &[]);
-    let options = Options::default();
+    let options = AttendOptions::default();
     let count = |n: &str| value(count::faults(&command(&program, &[n]), &options));
     let grown = count("5000").abs_diff(count("1000"));
     assert!(grown.abs_diff(4000) < 40, "{grown}");
@@ -103,7 +104,7 @@ fn faults_grow_with_the_pages_touched() {
 
 #[test]
 fn failures_and_endless_programs_are_told() {
-    let options = Options { timeout: Duration::from_millis(300), cpu: None, to_entry: false };
+    let options = AttendOptions { timeout: Duration::from_millis(300), cpu: None, to_entry: false };
     let sh = |script: &str| command(Path::new("/bin/sh"), &["-c", script]);
     assert_eq!(count::syscalls(&sh("exit 3"), &options).unwrap().ending, Ending::Code(3));
     assert_eq!(count::syscalls(&sh("kill -TERM $$"), &options).unwrap().ending, Ending::Signal(15));

@@ -1,7 +1,7 @@
 //! The terminal view of variants against the first of them.
 
 use crate::counters::counters;
-use crate::figure::{Unit, percent, plural, whole_percent};
+use crate::figure::{TimeFormat, percent, plural, whole_percent};
 use crate::measure::note_lines;
 use crate::notes::cold as cold_text;
 use crate::style::{Style, Tint};
@@ -29,7 +29,7 @@ fn verdicts(results: &Results, style: &Style) -> String {
 
 fn times(results: &Results, style: &Style) -> String {
     let medians = results.variants.iter().map(|variant| variant.summary.median_us);
-    let unit = Unit::asked(results.unit, medians.fold(f64::INFINITY, f64::min), style);
+    let unit = TimeFormat::asked(results.unit, medians.fold(f64::INFINITY, f64::min), style);
     let mut table = Table::new(vec![
         Column::left(format!("times in {}", unit.name())),
         Column::right("fastest").or_drop(1),

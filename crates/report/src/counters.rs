@@ -1,6 +1,6 @@
 //! What a variant's launches used, in the order in which views show it.
 
-use crate::figure::{Unit, bytes, count, kib};
+use crate::figure::{TimeFormat, bytes, count, kib};
 use crate::style::Style;
 use model::{Reading, TimeUnit, VariantResult};
 
@@ -32,7 +32,7 @@ pub(crate) fn counters(
         remark: remark.to_owned(),
     };
     let shown = |reading: &Reading<u64>, show: fn(u64) -> String| reading.clone().map(show);
-    let cpu = Unit::asked(unit, variant.cpu_us, style).show(variant.cpu_us);
+    let cpu = TimeFormat::asked(unit, variant.cpu_us, style).show(variant.cpu_us);
     let share = variant.cpu_us / variant.summary.median_us * 100.0;
     let share = if share.is_finite() {
         format!("user and kernel, {share:.0} % of the median")

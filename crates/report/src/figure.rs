@@ -6,28 +6,28 @@ pub use model::figures::{bytes, count, duration, kib, plural};
 
 /// A unit of time with the decimals that a figure in it gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Unit {
+pub struct TimeFormat {
     us: f64,
     decimals: usize,
     name: &'static str,
 }
 
-impl Unit {
+impl TimeFormat {
     /// The unit in which `us` microseconds read best, with four significant digits.
-    pub fn of(us: f64, style: &Style) -> Unit {
+    pub fn of(us: f64, style: &Style) -> TimeFormat {
         // A figure that would round up to 1000 is 1 of the next unit.
         let unit = match us {
             us if us < 999.95 => TimeUnit::Microsecond,
             us if us < 999.95e3 => TimeUnit::Millisecond,
             _ => TimeUnit::Second,
         };
-        Unit::with(unit, us, style)
+        TimeFormat::with(unit, us, style)
     }
 
     /// The unit that was asked for; else the one in which `us` microseconds read best.
-    pub fn asked(unit: Option<TimeUnit>, us: f64, style: &Style) -> Unit {
-        let Some(unit) = unit else { return Unit::of(us, style) };
-        let mut unit = Unit::with(unit, us, style);
+    pub fn asked(unit: Option<TimeUnit>, us: f64, style: &Style) -> TimeFormat {
+        let Some(unit) = unit else { return TimeFormat::of(us, style) };
+        let mut unit = TimeFormat::with(unit, us, style);
         // A larger unit than suits the figure takes more decimals for as many digits.
         let zeros = -(us / unit.us).log10().ceil();
         if us > 0.0 && zeros >= 0.0 {
@@ -36,7 +36,7 @@ impl Unit {
         unit
     }
 
-    fn with(unit: TimeUnit, us: f64, style: &Style) -> Unit {
+    fn with(unit: TimeUnit, us: f64, style: &Style) -> TimeFormat {
         let (scale, name) = match unit {
             TimeUnit::Microsecond => (1.0, if style.unicode { "µs" } else { "us" }),
             TimeUnit::Millisecond => (1e3, "ms"),
@@ -48,7 +48,7 @@ impl Unit {
             value if value < 999.95 => 1,
             _ => 0,
         };
-        Unit { us: scale, decimals, name }
+        TimeFormat { us: scale, decimals, name }
     }
 
     /// `µs`, `ms` or `s`.
@@ -79,7 +79,7 @@ impl Unit {
 
 /// A time in the unit that suits it: `812.4 µs`, `1.234 ms`, `12.35 s`.
 pub fn time(us: f64, style: &Style) -> String {
-    Unit::of(us, style).show(us)
+    TimeFormat::of(us, style).show(us)
 }
 
 /// Decimals for a percentage: one from 1 % on, two below.
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn a_unit_that_is_asked_for_keeps_the_digits() {
         let style = Style { color: false, width: 80, unicode: true };
-        let show = |unit, us| Unit::asked(Some(unit), us, &style).show(us);
+        let show = |unit, us| TimeFormat::asked(Some(unit), us, &style).show(us);
         assert_eq!(show(TimeUnit::Millisecond, 812.44), "0.8124 ms");
         assert_eq!(show(TimeUnit::Second, 812.44), "0.0008124 s");
         assert_eq!(show(TimeUnit::Microsecond, 1_234_567.0), "1,234,567 µs");
         assert_eq!(show(TimeUnit::Second, 1_234_567.0), "1.235 s");
-        assert_eq!(Unit::asked(None, 812.44, &style).show(812.44), "812.4 µs");
+        assert_eq!(TimeFormat::asked(None, 812.44, &style).show(812.44), "812.4 µs");
     }
 
     #[test]
@@ -142,7 +142,10 @@ mod tests {
             assert_eq!(time(us, &STYLE), wanted);
         }
         assert_eq!(time(5.0, &Style { unicode: false, ..STYLE }), "5.000 us");
-        assert_eq!(Unit::of(43_051.0, &STYLE).range(42_708.0, 143_602.0), "42.71 to 143.60 ms");
+        assert_eq!(
+            TimeFormat::of(43_051.0, &STYLE).range(42_708.0, 143_602.0),
+            "42.71 to 143.60 ms"
+        );
     }
 
     #[test]

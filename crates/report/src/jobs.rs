@@ -1,6 +1,6 @@
 //! The terminal view of launch throughput.
 
-use crate::figure::{Unit, count, factor, plural};
+use crate::figure::{TimeFormat, count, factor, plural};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use model::Throughput;
@@ -22,7 +22,7 @@ pub fn jobs_view(
 }
 
 fn table(one: Option<&Throughput>, several: &Throughput, style: &Style) -> String {
-    let unit = Unit::of(one.unwrap_or(several).p50_us, style);
+    let unit = TimeFormat::of(one.unwrap_or(several).p50_us, style);
     let mut table = Table::new(vec![
         Column::left(format!("times in {}", unit.name())),
         Column::right("launches/s"),

@@ -1,7 +1,7 @@
 //! Views of a load-time table: terminal, Markdown, CSV, bars.
 
 use crate::chart::Bars;
-use crate::figure::{Unit, percent};
+use crate::figure::{TimeFormat, percent};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use crate::text::{columns, lines, padding};
@@ -151,7 +151,8 @@ fn times(table: &LoadTable, columns: &[&LoadColumn], style: &Style) -> Table {
         heads.push(Column::right("improvement"));
     }
     let cells = columns.iter().flat_map(|column| &column.cells).filter_map(Reading::value);
-    let unit = Unit::of(cells.map(|cell| cell.fastest_us).fold(f64::INFINITY, f64::min), style);
+    let unit =
+        TimeFormat::of(cells.map(|cell| cell.fastest_us).fold(f64::INFINITY, f64::min), style);
     let mut drawn = Table::new(heads);
     for (index, row) in table.rows.iter().enumerate() {
         let mut cells = vec![Cell::new(Tint::Name, &*row.name)];
@@ -163,7 +164,7 @@ fn times(table: &LoadTable, columns: &[&LoadColumn], style: &Style) -> Table {
     drawn
 }
 
-fn pair(cell: Option<&Reading<LoadCell>>, unit: &Unit, style: &Style) -> [Cell; 2] {
+fn pair(cell: Option<&Reading<LoadCell>>, unit: &TimeFormat, style: &Style) -> [Cell; 2] {
     let Some(cell) = cell.and_then(Reading::value) else {
         return [Cell::new(Tint::Doubt, style.or("–", "-")), Cell::default()];
     };

@@ -1,7 +1,7 @@
 //! The terminal view of one command's launches.
 
 use crate::counters::{Counter, counters};
-use crate::figure::{Unit, percent, plural, whole_percent};
+use crate::figure::{TimeFormat, percent, plural, whole_percent};
 use crate::histogram::histogram;
 use crate::notes::{cold, notes};
 use crate::style::{Style, Tint};
@@ -56,7 +56,7 @@ fn headline(variant: &VariantResult, style: &Style) -> String {
 fn times(variant: &VariantResult, results: &Results, style: &Style) -> String {
     let confidence = results.rules.confidence;
     let summary = &variant.summary;
-    let unit = Unit::asked(results.unit, summary.median_us, style);
+    let unit = TimeFormat::asked(results.unit, summary.median_us, style);
     let median = unit.show(summary.median_us);
     if summary.runs == 1 {
         let remark = "a single launch: no spread, no interval";
@@ -87,7 +87,7 @@ fn times(variant: &VariantResult, results: &Results, style: &Style) -> String {
 /// The shape of the launches between the ends of its scale; empty where all took the same time.
 fn strip(variant: &VariantResult, unit: Option<TimeUnit>, style: &Style) -> String {
     let sorted = stats::ascending(&variant.times_us);
-    let unit = Unit::asked(unit, variant.summary.median_us, style);
+    let unit = TimeFormat::asked(unit, variant.summary.median_us, style);
     let lead = if style.width < ROOMY { 2 } else { 2 + LABEL };
     // Both ends of the scale, the marks around the bars, and the slower launches.
     let ends = columns(&unit.show(variant.summary.max_us)) * 2 + 4 + ", 99 slower".len();

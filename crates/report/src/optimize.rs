@@ -1,6 +1,6 @@
 //! The view of a program's variants.
 
-use crate::figure::{Unit, count, kib, plural};
+use crate::figure::{TimeFormat, count, kib, plural};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use crate::words::{brief, brief_interval, sentence, tint};
@@ -111,7 +111,7 @@ enum Part {
 /// One table where all of it fits into the width, else two.
 fn table(found: &OptimizationReport, head: &str, figures: Figures<'_>, style: &Style) -> String {
     let medians = found.variants.iter().filter_map(|variant| figures(variant)?.median_us);
-    let unit = Unit::of(medians.fold(f64::INFINITY, f64::min), style);
+    let unit = TimeFormat::of(medians.fold(f64::INFINITY, f64::min), style);
     let part = |part: Part, style: &Style| {
         let mut table = Table::new(columns(found, part, &format!("{head} {}", unit.name())));
         for variant in &found.variants {
@@ -159,7 +159,7 @@ fn row(
     found: &OptimizationReport,
     variant: &VariantReport,
     figures: VariantFigures,
-    (part, unit, style): (Part, Unit, &Style),
+    (part, unit, style): (Part, TimeFormat, &Style),
 ) -> Vec<Cell> {
     let plain = |text: Option<String>| Cell::new(Tint::Plain, text.unwrap_or_default());
     let us = |us: Option<f64>| us.map(|us| unit.bare(us));

@@ -77,7 +77,7 @@ fn row(point: &Point, fit: Option<&Fit>, scale: &Scale, style: &Style) -> Vec<Ce
     let figure = |value: f64| if timed { figure::time(value, style) } else { whole(value) };
     if let Cost::Time { median_us, min_us, quantile_us, .. } = point.cost {
         let range =
-            |(low, high): (f64, f64)| figure::Unit::of(point.value(), style).range(low, high);
+            |(low, high): (f64, f64)| figure::TimeFormat::of(point.value(), style).range(low, high);
         cells.push(Cell::new(Tint::Strong, figure(median_us)));
         cells.push(Cell::new(Tint::Plain, figure(min_us)));
         if lower_quantile(scale).is_some() {

@@ -41,7 +41,7 @@ fn simulation(modules: u64) -> Simulation {
         headstart: "0.1.0".to_owned(),
         program: "/usr/bin/program".to_owned(),
         interpreter: "/lib64/ld-linux-x86-64.so.2".to_owned(),
-        initialised: modules.iter().rev().map(|module| module.path.clone()).collect(),
+        initialized: modules.iter().rev().map(|module| module.path.clone()).collect(),
         modules,
         search: SearchWork { opened: 29, missed: 4, folders: 2, cache_lookups: 25 },
         total,

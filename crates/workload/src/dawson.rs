@@ -1,3 +1,5 @@
+//! Bruce Dawson's workload: its options, counts and images.
+
 use crate::{Arch, Format, PeOptions};
 
 /// Bruce Dawson's generator: classes with virtual functions.

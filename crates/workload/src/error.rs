@@ -1,3 +1,5 @@
+//! Why a workload was not generated.
+
 use std::path::{Path, PathBuf};
 
 /// Why a workload was not generated.
@@ -24,7 +26,7 @@ pub enum WorkloadError {
     },
     /// PE images cannot be made so.
     #[error(transparent)]
-    Pe(#[from] crate::pe::PeError),
+    Pe(#[from] crate::pe::PeWorkloadError),
     /// The folder to write to holds something.
     #[error(
         "folder '{}' is not empty: it contains '{found}'; choose a new folder, or empty this one: \

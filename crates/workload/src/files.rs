@@ -1,3 +1,5 @@
+//! The files of a workload, and writing them.
+
 use crate::WorkloadError;
 use files::Lock;
 use rayon::prelude::*;

@@ -17,19 +17,10 @@ mod source;
 pub use dawson::Dawson;
 pub use error::WorkloadError;
 pub use files::{Counts, Files, Written};
+pub use model::Format;
 pub use pe::{Bases, Hints, PeOptions};
 pub use pietrek::{By, Pietrek};
 pub use shape::{Kind, Shape};
-
-/// Format of the images.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// ELF for x86_64 and the GNU C library's loader.
-    #[default]
-    Elf,
-    /// PE, as Windows and Wine load it.
-    Pe,
-}
 
 /// Processor of the images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,3 +1,5 @@
+//! Matt Pietrek's workload: its options, counts and images.
+
 use crate::{Arch, Format, PeOptions};
 
 /// How the program names what it imports.
@@ -13,7 +15,7 @@ pub enum By {
 /// Matt Pietrek's MakeLoadTimeTest: libraries of exported functions, each of which stores its
 /// address in globals of its library, and a program that imports every function.
 ///
-/// Every global is initialised with the address of its function, so it takes one relocation. The
+/// Every global is initialized with the address of its function, so it takes one relocation. The
 /// program exits at the start of its code; with `--call` it calls every import and checks that
 /// each returns the number of the right function, counted from 1 through all libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,3 +1,5 @@
+//! Workloads of one form of dependencies each.
+
 /// Forms of dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

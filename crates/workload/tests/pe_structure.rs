@@ -4,7 +4,7 @@ mod pe_common;
 
 use pe_common::{ALL_SHAPES, dawson, emit, field, options, pietrek, readobj};
 use std::collections::BTreeSet;
-use workload::pe::{self, PeError};
+use workload::pe::{self, PeWorkloadError};
 use workload::{Arch, Bases, By, Hints, PeOptions, Pietrek, WorkloadError};
 
 fn count(text: &str, part: &str) -> usize {
@@ -187,12 +187,15 @@ fn what_no_image_can_be_is_refused() {
     };
     let functions = |functions, globals| Pietrek { functions, globals, ..base.clone() };
     assert!(pe::pietrek::check(&functions(65_535, 5)).is_ok());
-    assert!(matches!(error(&functions(65_536, 0)), PeError::Functions { limit: 65_535, .. }));
-    assert!(matches!(error(&functions(65_535, u32::MAX)), PeError::Image { .. }));
-    assert!(matches!(error(&functions(1, 1 << 30)), PeError::Image { .. }));
+    assert!(matches!(
+        error(&functions(65_536, 0)),
+        PeWorkloadError::Functions { limit: 65_535, .. }
+    ));
+    assert!(matches!(error(&functions(65_535, u32::MAX)), PeWorkloadError::Image { .. }));
+    assert!(matches!(error(&functions(1, 1 << 30)), PeWorkloadError::Image { .. }));
     let dlls = |dlls, arch| Pietrek { dlls, arch, ..base.clone() };
     let file = |error| match error {
-        PeError::Image { file, .. } | PeError::AddressSpace { file, .. } => file,
+        PeWorkloadError::Image { file, .. } | PeWorkloadError::AddressSpace { file, .. } => file,
         other => panic!("{other}"),
     };
     assert_eq!(file(error(&dlls(u32::MAX, Arch::X86_64))), "LoadTimeTest.exe");
@@ -203,11 +206,11 @@ fn what_no_image_can_be_is_refused() {
     let mut odd = base.clone();
     for found in [0, 256, 513, 8192] {
         odd.pe.file_alignment = found;
-        assert_eq!(error(&odd), PeError::FileAlignment { found });
+        assert_eq!(error(&odd), PeWorkloadError::FileAlignment { found });
     }
     let mut moving = base.clone();
     moving.pe.dynamic_base = true;
-    assert_eq!(error(&moving), PeError::DynamicBase);
+    assert_eq!(error(&moving), PeWorkloadError::DynamicBase);
     let missing = pe::pietrek::file(&base, 11).expect_err("ten libraries and a program");
     assert!(missing.to_string().contains("file 11 of a workload with 11 files"), "{missing}");
 }

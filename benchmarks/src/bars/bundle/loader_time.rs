@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::report::Row;
 use crate::statistics::{least, median};
 use anyhow::{Context as _, Result};
-use os::attend::Options;
+use os::attend::AttendOptions;
 use os::loader_log::statistics::statistics;
 
 const ROUNDS: usize = 31;
@@ -46,7 +46,7 @@ pub fn rows(
 
 /// What the loader prints, as it is: glibc 2.36 loses a digit, always the same one.
 fn cycles(made: &Made, arguments: &[&str], cpu: u32) -> Result<f64> {
-    let options = Options { cpu: Some(cpu), ..Options::default() };
+    let options = AttendOptions { cpu: Some(cpu), ..AttendOptions::default() };
     let command = made.command(arguments);
     let read = statistics(&command, 1, &options)?;
     let account = read.value().with_context(|| format!("{:?}: {:?}", command, read.reason()))?;

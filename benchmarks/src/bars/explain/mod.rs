@@ -14,7 +14,7 @@ use rounds::Round;
 const PROGRAMS: [&[&str]; 4] =
     [&["inkscape", "--version"], &["clang-19", "--version"], &EMACS, &["gdb", "--version"]];
 /// Rounds of one launch of each kind. A shared machine changes its speed by half from one second
-/// to the next, so only neighbours are compared.
+/// to the next, so only neighbors are compared.
 const ROUNDS: &str = "31";
 const TOTAL_WITHIN: f64 = 0.10;
 const RELOCATE_WITHIN: f64 = 0.15;

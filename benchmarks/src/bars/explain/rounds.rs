@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use explain::Inputs;
 use model::{Command, Phase, Reading, Until};
-use os::attend::Options;
+use os::attend::AttendOptions;
 use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
 use os::loader_log::statistics::statistics;
 use os::trace::{TraceRequest, trace};
@@ -70,7 +70,7 @@ fn traced(command: &Command, stdio: [i32; 3], cpu: u32) -> Result<(f64, f64)> {
 }
 
 fn glibc(command: &Command, cpu: u32) -> Result<f64> {
-    let options = Options { cpu: Some(cpu), ..Options::default() };
+    let options = AttendOptions { cpu: Some(cpu), ..AttendOptions::default() };
     let read = statistics(command, 1, &options)?;
     let account = read.value().with_context(|| format!("no account: {:?}", read.reason()))?;
     Ok(account.launches.iter().flatten().map(|image| image.relocation_us).sum())

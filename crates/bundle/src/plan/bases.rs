@@ -1,7 +1,7 @@
 //! Where a bundle at fixed addresses is: chosen by chance, once.
 
 use crate::choose::members::Membership;
-use crate::make::Options;
+use crate::make::BundleOptions;
 use crate::plan::layout::{Bases, PAGE, align_up};
 use image::elf::Loadable;
 use image::elf::loadable::Segment;
@@ -21,7 +21,7 @@ const REACH: u64 = 0x7f00_0000;
 pub(crate) fn choose(
     graph: &Graph,
     memberships: &[Membership],
-    options: &Options,
+    options: &BundleOptions,
 ) -> Result<Bases, String> {
     if !options.fixed {
         return Ok(Bases { program: None, libraries: None });

@@ -3,7 +3,7 @@
 use crate::choose::by_handle;
 use crate::choose::members::{self, Membership};
 use crate::error::BundleError;
-use crate::make::Options;
+use crate::make::BundleOptions;
 use crate::plan::layout::Layout;
 use crate::write::content::Content;
 use files::reasons;
@@ -29,7 +29,7 @@ pub(crate) fn of(
     memberships: &[Membership],
     contents: Vec<Content>,
     layout: &Layout<'_>,
-    options: &Options,
+    options: &BundleOptions,
     symbols_sha256: String,
 ) -> BundleManifest {
     let modules = graph.modules.iter().zip(memberships).zip(contents).enumerate();

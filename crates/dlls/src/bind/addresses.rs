@@ -11,7 +11,7 @@ use model::Va;
 
 /// A DLL that is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct BoundDll {
+pub struct DllBinding {
     /// As written in the importer.
     pub name: String,
     /// Its `TimeDateStamp`.
@@ -44,7 +44,7 @@ pub struct Left {
 /// One DLL of the address table.
 pub(super) struct Addresses {
     pub(super) entry: Entry,
-    pub(super) bound: Result<BoundDll, Left>,
+    pub(super) bound: Result<DllBinding, Left>,
     pub(super) writes: Writes,
     /// Images whose addresses these are.
     pub(super) images: Vec<MemberId>,
@@ -74,7 +74,7 @@ pub(super) fn of(
             let writes: Option<Writes> = writes.collect();
             let writes = writes.ok_or_else(|| tables::outside(path, from.from.iat))?;
             let moved = |image: &MemberId| is_moved(set.member(*image).pe());
-            let bound = BoundDll {
+            let bound = DllBinding {
                 name: text(from.from.name),
                 time_stamp,
                 imports: from.imports.len() as u64,

@@ -1,6 +1,6 @@
 //! An image bound to the DLLs of its set.
 
-use super::addresses::{self, Addresses, BoundDll, Left};
+use super::addresses::{self, Addresses, DllBinding, Left};
 use super::unbind::{STAMP, Writes, apply, unbind};
 use super::{advice, directory, room};
 use crate::names::{key, text};
@@ -20,7 +20,7 @@ const ALIGNMENT: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Bound {
     /// DLLs whose addresses were written; none where the image could not be bound to any.
-    pub dlls: Vec<BoundDll>,
+    pub dlls: Vec<DllBinding>,
     /// DLLs that loaders go on to search through.
     pub left: Vec<Left>,
     /// Delayed imports, which are bound at their first call as before.

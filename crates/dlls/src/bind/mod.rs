@@ -12,7 +12,7 @@ mod set;
 mod state;
 mod unbind;
 
-pub use addresses::{BoundDll, Left};
+pub use addresses::{DllBinding, Left};
 pub use binding::{Bound, bind};
 pub use set::bind_set;
 pub use state::{BoundTo, State, state};

@@ -1,3 +1,5 @@
+//! Tests of surveying DLLs that are loaded together.
+
 use super::*;
 use model::{Checksum, GuardFacts, PeFacts, PeKind, StrongNameFacts};
 

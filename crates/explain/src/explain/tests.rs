@@ -1,3 +1,5 @@
+//! Tests of whole explanations.
+
 use super::*;
 use crate::test_logs::{inputs, log};
 use model::{Command, LoaderLog};

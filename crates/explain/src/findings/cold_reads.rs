@@ -1,3 +1,5 @@
+//! The finding on parts of files that were not in memory and were read from storage.
+
 use super::{Context, top};
 use crate::names::base_name;
 use model::figures::{bytes, plural};
@@ -6,7 +8,6 @@ use model::{Finding, Reading};
 /// Less than this read from storage is not told.
 const BYTES: u64 = 256 * 1024;
 
-/// Parts of files that were not in memory.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let faults = &context.explanation.faults;
     let (major, read) = (faults.major.get().unwrap_or(0), faults.read_bytes.get().unwrap_or(0));

@@ -1,10 +1,11 @@
+//! The findings on CPUID instructions that a hypervisor answers.
+
 use super::Context;
 use super::shares::{cpuid_phase, cpuids};
 use crate::names::base_name;
 use model::figures::{count, duration};
 use model::{CpuidTax, Finding, Phase, Reading};
 
-/// CPUID instructions that a hypervisor answers.
 pub(super) fn find(context: &Context) -> Vec<Finding> {
     let Some(tax) = context.explanation.cpuid.value() else { return Vec::new() };
     context.shares.cpuid.iter().filter_map(|(phase, us)| told(context, tax, *phase, *us)).collect()

@@ -1,8 +1,9 @@
+//! The finding on modules that make the stack executable: a matter of safety, seen in passing.
+
 use super::{Context, names};
 use model::figures::plural;
 use model::{Finding, Reading};
 
-/// A module that makes the stack executable: a matter of safety, seen in passing.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let found = context.files_where(|facts| facts.executable_stack);
     if found.is_empty() {

@@ -1,13 +1,14 @@
+//! The finding on exit handlers, finalizers and tear-down that take long.
+
 use super::{Context, total};
 use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, Phase, Reading};
 
-/// Exit handlers, finalizers and tear-down take long.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = *context.shares.wholes.get(&Phase::Exit)?;
     let mut logged: Vec<(&str, f64)> =
-        context.found.finalisers.iter().map(|((_, path), us)| (path.as_str(), *us)).collect();
+        context.found.finalizers.iter().map(|((_, path), us)| (path.as_str(), *us)).collect();
     logged.sort_by(|a, b| b.1.total_cmp(&a.1));
     if !context.found.exit_called {
         // Another launch ran them, if any did.
@@ -17,9 +18,9 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let mut evidence: Vec<String> = costly
         .map(|(path, us)| format!("finalizers of {}: {}", base_name(path), duration(*us)))
         .collect();
-    let finalisers = total(&context.modules(), |facts| facts.finalisers);
-    if finalisers > 0 && context.found.exit_called {
-        evidence.push(plural(finalisers, "finalizer in all", "finalizers in all"));
+    let finalizers = total(&context.modules(), |facts| facts.finalizers);
+    if finalizers > 0 && context.found.exit_called {
+        evidence.push(plural(finalizers, "finalizer in all", "finalizers in all"));
     }
     if let Some(minor) = context.explanation.faults.minor.get() {
         evidence.push(format!("{} to free", plural(minor, "faulted page", "faulted pages")));

@@ -1,3 +1,5 @@
+//! The findings on phases with many calls on the file system.
+
 use super::Context;
 use crate::files::{groups, weight_of};
 use model::figures::{count, duration, plural};

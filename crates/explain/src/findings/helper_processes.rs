@@ -1,8 +1,9 @@
+//! The finding on processes that the program proper starts and waits for.
+
 use super::{Context, Scope, names};
 use model::figures::plural;
 use model::{Finding, Reading};
 
-/// Processes that the program proper starts and waits for.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let mut helpers = context.scopes.members(Scope::Helpers);
     if helpers.is_empty() {

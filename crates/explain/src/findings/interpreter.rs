@@ -1,3 +1,5 @@
+//! The finding on a program that is an interpreter, which finds, loads and runs its own files.
+
 use super::{Context, Scope, own_code};
 use crate::names::base_name;
 use model::figures::count;
@@ -23,7 +25,6 @@ const INTERPRETERS: [(&str, &str); 6] = [
     ("guile", "Keep compiled files where %load-compiled-path finds them."),
 ];
 
-/// The launched program is an interpreter that finds, loads and runs its own files.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let (process, remedy) = applies(context)?;
     // Of what is nobody else's, the interpreter's part.

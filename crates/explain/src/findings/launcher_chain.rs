@@ -1,9 +1,10 @@
+//! The finding on scripts and helper processes that run before the program proper.
+
 use super::{Context, Scope};
 use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, ProcessReport, Reading};
 
-/// Scripts and helper processes that run before the program proper.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let before = context.scopes.members(Scope::Launchers);
     let program = context.scopes.program().filter(|_| !before.is_empty())?;

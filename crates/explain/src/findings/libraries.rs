@@ -1,9 +1,10 @@
+//! The finding on a loader that finds, opens and maps many libraries.
+
 use super::{Context, top};
 use crate::names::{base_name, is_loader_name};
 use model::figures::{duration, plural};
 use model::{Finding, ImageKind, ModuleReport, Phase, Reading};
 
-/// The loader finds, opens and maps many libraries.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = *context.shares.wholes.get(&Phase::Map)?;
     let mut mapped = context.modules_at_start();

@@ -12,7 +12,7 @@ mod executable_stack;
 mod exit;
 mod file_storms;
 mod helper_processes;
-mod initialisers;
+mod initializers;
 mod interpreter;
 mod launcher_chain;
 mod libraries;
@@ -48,8 +48,8 @@ pub(crate) struct Found {
     pub misses: Vec<(String, u64)>,
     /// Modules loaded by dlopen (program, file) and their time.
     pub late: Vec<((String, String), f64)>,
-    /// Finalisers (program, file) and their time.
-    pub finalisers: Vec<((String, String), f64)>,
+    /// Finalizers (program, file) and their time.
+    pub finalizers: Vec<((String, String), f64)>,
     /// Minor faults on files that are no modules, most first.
     pub other_faults: Vec<(String, u64)>,
     /// Minor faults by phase.
@@ -88,7 +88,7 @@ const OF_PHASE: [Finder; 10] = [
     relocations::find,
     libraries::find,
     search_misses::find,
-    initialisers::find,
+    initializers::find,
     plugins::find,
     interpreter::find,
     exit::find,

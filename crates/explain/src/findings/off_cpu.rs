@@ -1,3 +1,5 @@
+//! The finding on a busy machine: most of `main` is neither a recorded wait nor work.
+
 use super::Context;
 use super::own_code::no_record;
 use model::{Finding, Phase, Reading};
@@ -5,7 +7,6 @@ use model::{Finding, Phase, Reading};
 /// Told from this share of the launch.
 const SHARE: f64 = 0.25;
 
-/// Most of main is neither a recorded wait nor work of the program: the machine is busy.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = context.shares.unexplained;
     if context.share(cost) < SHARE {

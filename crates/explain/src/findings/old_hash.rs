@@ -1,8 +1,9 @@
+//! The finding on libraries without a GNU hash table: each look-up in them compares names.
+
 use super::{Context, names};
 use model::figures::plural;
 use model::{Finding, HashStyle, Reading};
 
-/// Libraries without a GNU hash table: every look-up that passes them compares names.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let found =
         context.files_where(|facts| facts.hash_style == HashStyle::Sysv && facts.exports > 0);

@@ -1,3 +1,5 @@
+//! The finding that the program's own code takes the time, not the loader.
+
 use super::{Context, Scope, interpreter};
 use model::figures::duration;
 use model::{Finding, Phase, Reading};
@@ -9,7 +11,6 @@ const SHARE: f64 = 0.25;
 const LEAST: f64 = 0.01;
 const UNEXPLAINED: f64 = 0.05;
 
-/// The loader is not the problem: the program's own code is.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = context.shares.own;
     // Where other programs kept it from running, what it does itself is all the same most of it.
@@ -17,7 +18,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     if cost <= 0.0 || cost < launch * SHARE || interpreter::applies(context).is_some() {
         return None;
     }
-    let loading: f64 = [Phase::Map, Phase::Relocate, Phase::Initialise]
+    let loading: f64 = [Phase::Map, Phase::Relocate, Phase::Initialize]
         .map(|phase| context.phase(phase))
         .iter()
         .sum();

@@ -1,3 +1,5 @@
+//! The findings on pages that the kernel maps at first touch, by phase.
+
 use super::shares::{elsewhere, faults_in};
 use super::{Context, Scope, total};
 use crate::names::base_name;
@@ -8,7 +10,6 @@ use std::collections::BTreeMap;
 /// Less than this share of a phase's faults is not told.
 const SHARE: u64 = 20;
 
-/// Pages that the kernel maps at first touch, by phase.
 pub(super) fn find(context: &Context) -> Vec<Finding> {
     if context.found.faults.is_empty() {
         return unplaced(context).into_iter().collect();

@@ -1,9 +1,10 @@
+//! The finding on libraries that the running program loads by dlopen.
+
 use super::Context;
 use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, Phase, Reading};
 
-/// Libraries that the running program loads by dlopen.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = context.shares.plugins;
     if !context.worth(cost) {

@@ -1,3 +1,5 @@
+//! The finding on relocations: the loader writes addresses into the modules and looks symbols up.
+
 use super::libraries::is_loader;
 use super::{Context, Scope, sum, top, total};
 use crate::names::base_name;
@@ -5,7 +7,6 @@ use model::figures::{bytes, duration, plural};
 use model::{ElfFacts, Finding, ModuleReport, Phase, Reading};
 use std::collections::BTreeSet;
 
-/// The loader writes addresses into the modules and looks symbols up.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = *context.shares.wholes.get(&Phase::Relocate)?;
     let modules = &context.modules_at_start();

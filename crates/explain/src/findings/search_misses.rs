@@ -1,3 +1,5 @@
+//! The finding on folders that the loader searches although they do not hold the library.
+
 use super::Context;
 use model::figures::{count, plural};
 use model::{Finding, Phase, Reading};
@@ -5,7 +7,6 @@ use model::{Finding, Phase, Reading};
 /// From this number of failed attempts it is told even where its time is unknown.
 const MANY: u64 = 50;
 
-/// The loader tries folders that do not hold the library.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let modules = context.modules();
     let misses: u64 = modules.iter().filter_map(|module| module.search_misses.get()).sum();

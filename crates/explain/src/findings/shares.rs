@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const WHOLES: [(Phase, &str); 4] = [
     (Phase::Map, "libraries"),
     (Phase::Relocate, "relocations"),
-    (Phase::Initialise, "initialisers"),
+    (Phase::Initialize, "initialisers"),
     (Phase::Exit, "exit"),
 ];
 
@@ -29,7 +29,7 @@ const IDLE_US: f64 = 1000.0;
 /// What each cause costs, in microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shares {
-    /// Relocating, libraries, initialisers and exit, where they are told.
+    /// Relocating, libraries, initializers and exit, where they are told.
     pub wholes: BTreeMap<Phase, f64>,
     pub cpuid: BTreeMap<Phase, f64>,
     /// CPUID in the loader's own start, which is no part of finding libraries.
@@ -157,7 +157,7 @@ impl Demands {
         let told = [
             (Phase::Map, mapped, WORTH),
             (Phase::Relocate, sum(&modules, |module| module.relocate_us.get()), WORTH),
-            (Phase::Initialise, sum(&modules, |module| module.init_us.get()), 0.0),
+            (Phase::Initialize, sum(&modules, |module| module.init_us.get()), 0.0),
             (Phase::Exit, None, EXIT),
         ];
         for (name, measured, least) in told {
@@ -165,8 +165,8 @@ impl Demands {
                 continue;
             }
             let us = measured.unwrap_or(f64::INFINITY).min(context.phase(name));
-            let initialisers = share(us) >= 0.05 || us >= 500.0 && share(us) >= 0.01;
-            if us > 0.0 && share(us) >= least && (name != Phase::Initialise || initialisers) {
+            let initializers = share(us) >= 0.05 || us >= 500.0 && share(us) >= 0.01;
+            if us > 0.0 && share(us) >= least && (name != Phase::Initialize || initializers) {
                 demands.wholes.insert(name, us);
             }
         }
@@ -184,7 +184,7 @@ impl Demands {
     }
 }
 
-/// The loader asks while it starts, which is part of mapping; everybody else while initialising.
+/// The loader asks while it starts, which is part of mapping; everybody else while initializing.
 fn cpuid(context: &Context) -> BTreeMap<Phase, f64> {
     let mut phases = BTreeMap::new();
     for (path, count) in cpuids(context) {
@@ -216,7 +216,7 @@ pub(super) fn cpuids(context: &Context) -> Vec<(String, u64)> {
 
 /// When an image executes its CPUID instructions.
 pub(super) fn cpuid_phase(path: &str) -> Phase {
-    if is_loader_name(base_name(path)) { Phase::Map } else { Phase::Initialise }
+    if is_loader_name(base_name(path)) { Phase::Map } else { Phase::Initialize }
 }
 
 /// Those of this part of the launch.

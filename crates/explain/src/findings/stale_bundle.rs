@@ -1,9 +1,10 @@
+//! The finding on a bundle that did not run, but started the program that it was made of.
+
 use super::Context;
 use crate::inputs::Inputs;
 use model::{Explanation, Finding, ImageKind, ProcessReport, Reading, quoted};
 use std::path::Path;
 
-/// A bundle of headstart's that did not run, but started the program that it was made of.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let (bundle, original) = started(context.explanation, context.inputs).next()?;
     let processes = &context.explanation.processes;

@@ -62,7 +62,7 @@ fn phases(changes: &[(Phase, f64)]) -> Vec<PhaseTime> {
     let usual = [
         (Phase::Map, 3000.0),
         (Phase::Relocate, 4000.0),
-        (Phase::Initialise, 2000.0),
+        (Phase::Initialize, 2000.0),
         (Phase::Main, 900.0),
         (Phase::Exit, 400.0),
     ];
@@ -182,7 +182,7 @@ fn libraries_leave_out_the_loader_and_what_dlopen_loads() {
 }
 
 #[test]
-fn initialisers_from_a_twentieth_or_half_a_millisecond() {
+fn initializers_from_a_twentieth_or_half_a_millisecond() {
     let mut case = quiet();
     case.explanation.modules = vec![module("/lib/l.so", [0.0, 0.0, 499.0])];
     assert!(run(&case).is_empty());
@@ -271,14 +271,14 @@ fn waits_are_no_code_of_the_program() {
     };
     let calls = vec![
         call(Phase::Main, "clock_nanosleep", WaitFor::Time, 5000.0),
-        call(Phase::Initialise, "read", WaitFor::File, 300.0),
+        call(Phase::Initialize, "read", WaitFor::File, 300.0),
     ];
     case.explanation.waits = Reading::Value(Waits { total_us: 5300.0, calls });
     let all = listed(&case);
     let waits: Vec<&Finding> = all.iter().filter(|finding| finding.id == "waits").collect();
     let costs: Vec<_> =
         waits.iter().map(|f| (f.phase.unwrap(), f.cost_us.get().unwrap())).collect();
-    assert_eq!(costs, [(Phase::Main, 5000.0), (Phase::Initialise, 300.0)]);
+    assert_eq!(costs, [(Phase::Main, 5000.0), (Phase::Initialize, 300.0)]);
     let line = "5.00 ms sleeping for a fixed time (clock_nanosleep, 2 waits)";
     assert_eq!(waits[0].evidence, [line]);
     let own = all.iter().find(|finding| finding.id == "own-code").unwrap();
@@ -381,7 +381,7 @@ proptest::proptest! {
 /// A launch in which every cause claims what it likes.
 fn greedy(times: [f64; 5], costs: [f64; 12], late: bool) -> Case {
     let mut case = quiet();
-    let names = [Phase::Map, Phase::Relocate, Phase::Initialise, Phase::Main, Phase::Exit];
+    let names = [Phase::Map, Phase::Relocate, Phase::Initialize, Phase::Main, Phase::Exit];
     let pairs: Vec<(Phase, f64)> = names.into_iter().zip(times).collect();
     case.explanation.phases = phases(&pairs);
     case.explanation.total_us = times.iter().sum();

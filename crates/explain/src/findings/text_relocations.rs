@@ -1,8 +1,9 @@
+//! The finding on relocations in code: every process gets its own copy of the pages.
+
 use super::{Context, names};
 use model::figures::plural;
 use model::{Finding, Phase, Reading};
 
-/// Relocations in code: every process gets its own copy of the pages.
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let found = context.files_where(|facts| facts.text_relocations);
     if found.is_empty() {

@@ -1,3 +1,5 @@
+//! The findings on time in which no process of the launch has anything to do, by phase.
+
 use super::Context;
 use crate::names::base_name;
 use model::figures::{duration, plural};
@@ -11,7 +13,6 @@ const CALLERS: usize = 2;
 /// A smaller part of the waits is not told.
 const LEAST: f64 = 0.02;
 
-/// Time in which no process of the launch has anything to do, by phase.
 pub(super) fn find(context: &Context) -> Vec<Finding> {
     let told = context.shares.waits.iter().filter(|(_, us)| context.worth(**us));
     told.map(|(phase, us)| finding(context, *phase, *us)).collect()

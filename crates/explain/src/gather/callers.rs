@@ -2,7 +2,7 @@
 
 use crate::hot::demangled;
 use crate::names::base_name;
-use image::unwind::{Frame, Registers, Unwinder};
+use image::unwind::{Frame, RegisterValues, Unwinder};
 use model::text;
 use os::trace::{CodeMapping, WaitStack};
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ pub(super) struct Callers {
 impl Callers {
     /// Functions that led to the wait, the innermost first; none where no table tells.
     pub(super) fn of(&mut self, stack: &WaitStack) -> Vec<String> {
-        let mut registers: Registers = stack.registers.map(Some);
+        let mut registers: RegisterValues = stack.registers.map(Some);
         let mut frame = Frame::Innermost;
         let mut names: Vec<String> = Vec::new();
         for _ in 0..FRAMES {

@@ -17,14 +17,14 @@ use crate::inputs::Inputs;
 use lab::{LabError, Launching};
 use model::{Command, Experiment, PhaseTrace, Reading, Sample, Until};
 use os::LaunchError;
-use os::attend::Options;
+use os::attend::AttendOptions;
 use os::trace::TraceRequest;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// What to record, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct RecordingPlan<'a> {
     /// The untraced launches: one variant, whose command is explained.
     pub experiment: &'a Experiment,
     /// Traced launches that give the phases.
@@ -35,11 +35,11 @@ pub struct Wanted<'a> {
 
 /// How far the recording is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct RecordingStep {
     /// Steps that are over.
     pub done: u32,
     /// Steps that there will be.
-    pub of: u32,
+    pub total: u32,
     /// What is under way.
     pub what: &'static str,
 }
@@ -53,11 +53,11 @@ const OTHER_STEPS: u32 = 7;
 struct Recorder<'a> {
     command: &'a Command,
     request: TraceRequest,
-    options: Options,
+    options: AttendOptions,
     /// Where the launch is to be explained up to a moment before its end.
     cut: Option<cut::Cut>,
-    progress: &'a mut dyn FnMut(Step),
-    step: Step,
+    progress: &'a mut dyn FnMut(RecordingStep),
+    step: RecordingStep,
 }
 
 /// Launches the experiment's command as often as it takes and gives what was recorded, and the
@@ -69,11 +69,11 @@ struct Recorder<'a> {
 /// Where the program cannot be launched untraced, fails, or is not finished in time; and
 /// [`LaunchError::Interrupted`].
 pub fn gather(
-    wanted: Wanted<'_>,
+    plan: RecordingPlan<'_>,
     launching: &mut dyn Launching,
-    progress: &mut dyn FnMut(Step),
+    progress: &mut dyn FnMut(RecordingStep),
 ) -> Result<(Inputs, Vec<Sample>), LabError> {
-    let Wanted { experiment, traces, hot } = wanted;
+    let RecordingPlan { experiment, traces, hot } = plan;
     let Some(variant) = experiment.variants.first() else {
         return Err(LaunchError::NotFound(String::new()).into());
     };
@@ -82,14 +82,14 @@ pub fn gather(
     request.timeout =
         Duration::try_from_secs_f64(experiment.options.timeout_s).unwrap_or(Duration::MAX);
     request.cpu = experiment.options.cpu;
-    let options = Options { timeout: request.timeout, cpu: request.cpu, to_entry: false };
+    let options = AttendOptions { timeout: request.timeout, cpu: request.cpu, to_entry: false };
     let mut recorder = Recorder {
         command: &variant.command,
         request,
         options,
         cut: None,
         progress,
-        step: Step { done: 0, of: traces + OTHER_STEPS + u32::from(hot), what: "" },
+        step: RecordingStep { done: 0, total: traces + OTHER_STEPS + u32::from(hot), what: "" },
     };
     let mut inputs = Inputs::nothing(variant.command.clone(), "it was not recorded");
     let until = &experiment.options.until;

@@ -1,3 +1,5 @@
+//! Disassembles hot functions and puts the samples on their instructions.
+
 use super::functions::{Code, name};
 use crate::names::base_name;
 use iced_x86::{

@@ -1,3 +1,5 @@
+//! Finds the functions that samples fell in.
+
 use super::names::demangled;
 use super::place::Tally;
 use crate::names::base_name;

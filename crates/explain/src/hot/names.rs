@@ -1,3 +1,5 @@
+//! Demangles names of functions.
+
 /// A function's name as its programmer wrote it: Rust (v0 and legacy, without the hash) and C++
 /// (Itanium C++ ABI, 5.1); other names as they stand.
 pub(crate) fn demangled(name: &str) -> String {

@@ -1,3 +1,5 @@
+//! Finds the place of each sample: a file, memory without a file, or the kernel.
+
 use model::{LaunchSamples, Mapping, MemoryChange};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,3 +1,5 @@
+//! Adds up a loader's log line by line: what the loader does with which module, and how long.
+
 use super::line::Line;
 use super::{LoggedModule, Run};
 use crate::names::{base_name, folder};
@@ -16,14 +18,14 @@ enum Doing {
 struct Dlopen {
     /// The module it asked for.
     module: usize,
-    /// The initialiser that called it.
+    /// The initializer that called it.
     caller: Option<usize>,
 }
 
 /// Follows the lines of one executed image.
 ///
 /// A module's time lasts from the line that begins an activity to the line that begins the
-/// next. A call of dlopen inside an initialiser interrupts that initialiser.
+/// next. A call of dlopen inside an initializer interrupts that initializer.
 pub(super) struct Builder {
     run: Run,
     doing: Option<(Doing, usize, i64)>,
@@ -104,7 +106,7 @@ impl Builder {
             Line::Init { path } => self.init(path, at),
             Line::Program { path } => {
                 self.program_is(path);
-                self.merged_are_initialised(path);
+                self.merged_are_initialized(path);
                 self.init(path, at);
             }
             Line::Transfer { path } => {
@@ -208,9 +210,9 @@ impl Builder {
         }
     }
 
-    /// A bundle runs the initialisers of its libraries where the program begins, before the line
-    /// that says so: since the last other initialiser, of the C library, which takes microseconds.
-    fn merged_are_initialised(&mut self, path: &str) {
+    /// A bundle runs the initializers of its libraries where the program begins, before the line
+    /// that says so: since the last other initializer, of the C library, which takes microseconds.
+    fn merged_are_initialized(&mut self, path: &str) {
         let is_bundle = path != self.run.program;
         if let (true, Some((Doing::Init, _, since))) = (is_bundle, self.doing) {
             let module = self.module(path);
@@ -230,9 +232,9 @@ impl Builder {
     fn fini(&mut self, path: &str, at: i64) {
         self.close(at, false);
         let path = if path.is_empty() { self.run.program.clone() } else { path.to_owned() };
-        // dlclose runs finalisers too, but only exit runs the program's.
+        // dlclose runs finalizers too, but only exit runs the program's.
         if path == self.run.program {
-            self.run.finalising.get_or_insert(at);
+            self.run.finalizing.get_or_insert(at);
         }
         let module = self.module(&path);
         self.doing = Some((Doing::Fini, module, at));
@@ -250,7 +252,7 @@ impl Builder {
         }
     }
 
-    /// Gives the time after a failed call of dlopen back to the initialiser that called it.
+    /// Gives the time after a failed call of dlopen back to the initializer that called it.
     fn not_found(&mut self, module: usize, rest: i64) {
         if self.dlopens.last().is_some_and(|dlopen| dlopen.module == module) {
             let caller = self.dlopens.pop().and_then(|dlopen| dlopen.caller);

@@ -1,3 +1,5 @@
+//! Reads one line of the loader's debug output.
+
 /// A line of the debug output that matters here. Paths and names are as printed, without the
 /// ` [namespace]` behind them.
 #[derive(Clone, Copy, Debug, PartialEq)]

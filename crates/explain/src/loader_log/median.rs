@@ -1,3 +1,5 @@
+//! The typical log of several launches.
+
 use super::{LoggedModule, Run, runs};
 use crate::time::median_by;
 use model::LoaderLog;

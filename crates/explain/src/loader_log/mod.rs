@@ -41,12 +41,12 @@ pub(crate) struct Run {
     pub last: i64,
     /// The last library of the start-up is mapped.
     pub mapped: Option<i64>,
-    /// The first initialiser is called.
+    /// The first initializer is called.
     pub relocated: Option<i64>,
-    /// The program's initialisers are done.
+    /// The program's initializers are done.
     pub main: Option<i64>,
-    /// The first finaliser is called.
-    pub finalising: Option<i64>,
+    /// The first finalizer is called.
+    pub finalizing: Option<i64>,
     /// Between the last mapping and the first relocation: version checks and sorting.
     pub checking: i64,
     pub modules: Vec<LoggedModule>,
@@ -55,7 +55,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The loader's path: what is relocated last before initialisers run is the loader itself.
+    /// The loader's path: what is relocated last before initializers run is the loader itself.
     pub fn loader(&self) -> Option<&str> {
         let paths = self.modules.iter().filter_map(|module| module.path.as_deref());
         paths.into_iter().find(|path| {

@@ -1,3 +1,5 @@
+//! Tests of reading loader logs.
+
 use super::*;
 use crate::test_logs::log;
 
@@ -100,7 +102,7 @@ fn only_run(text: &[&str]) -> Run {
 }
 
 #[test]
-fn a_dlopen_inside_an_initialiser_interrupts_it() {
+fn a_dlopen_inside_an_initializer_interrupts_it() {
     let text = [
         "file=liba.so [0];  needed by p [0]",
         "find library=liba.so [0]; searching",
@@ -134,7 +136,7 @@ fn a_dlopen_inside_an_initialiser_interrupts_it() {
     assert!(inner.late);
     assert_eq!(run.checking, 1_000);
     assert!(run.modules.iter().all(|module| module.name != "/none.so"));
-    assert_eq!(run.finalising, Some(20_000));
+    assert_eq!(run.finalizing, Some(20_000));
 }
 
 #[test]
@@ -160,5 +162,5 @@ fn a_program_that_changes_its_name_before_it_starts_is_one_module() {
     // Its libraries are initialized before it says that it begins.
     assert_eq!((run.modules[0].init, run.modules[1].init), (None, Some(2_000)));
     assert!(run.modules[1].path.is_none());
-    assert_eq!(run.finalising, Some(10_000));
+    assert_eq!(run.finalizing, Some(10_000));
 }

@@ -23,10 +23,10 @@ pub(crate) struct Modules {
     pub reports: Vec<ModuleReport>,
     /// Failed attempts of the loader to open a library, by program and folder, most first.
     pub misses: Vec<(Key, u64)>,
-    /// Modules loaded by dlopen and their map, relocate and initialise time.
+    /// Modules loaded by dlopen and their map, relocate and initialize time.
     pub late: Vec<(Key, f64)>,
-    /// Finalisers by module, as logged.
-    pub finalisers: Vec<(Key, f64)>,
+    /// Finalizers by module, as logged.
+    pub finalizers: Vec<(Key, f64)>,
 }
 
 /// Times of one module, summed over the runs of its program.
@@ -39,7 +39,7 @@ struct Times {
     by_kernel: bool,
 }
 
-/// The log that is analysed: the one with the median total.
+/// The log that is analyzed: the one with the median total.
 pub(crate) fn chosen_log(inputs: &Inputs) -> Option<&LoaderLog> {
     median_by(inputs.loader_logs.value()?, |log| log.total_us)
 }
@@ -128,7 +128,7 @@ fn add_run(
             modules.late.push((key.clone(), sum));
         }
         if let Some(fini) = module.fini {
-            modules.finalisers.push((key, us(fini)));
+            modules.finalizers.push((key, us(fini)));
         }
     }
 }

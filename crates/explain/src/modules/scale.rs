@@ -1,3 +1,5 @@
+//! Scales module times of a logged launch to a launch that wrote no log.
+
 use super::phase_ns;
 use crate::loader_log::{LoggedModule, Run};
 use crate::phases::Life;
@@ -38,7 +40,7 @@ impl Scale {
                 phase_ns(life, Phase::Relocate),
                 early(|module| module.relocate) + run.checking,
             ),
-            init: factor(phase_ns(life, Phase::Initialise), early(|module| module.init)),
+            init: factor(phase_ns(life, Phase::Initialize), early(|module| module.init)),
             start: (map > 0).then(|| us(start)),
         }
     }

@@ -1,3 +1,5 @@
+//! Tests of the figures by module.
+
 use crate::explain;
 use crate::test_logs::{inputs, log};
 use model::{Explanation, Mark, MarkKind, ModuleReport, Phase, Reading};
@@ -24,7 +26,7 @@ fn module_times_sum_to_the_phases_of_their_process() {
         for (part, figure) in [
             (Phase::Map, (|m| &m.map_us) as fn(&ModuleReport) -> &Reading<f64>),
             (Phase::Relocate, |m| &m.relocate_us),
-            (Phase::Initialise, |m| &m.init_us),
+            (Phase::Initialize, |m| &m.init_us),
         ] {
             let (modules, phases) = (sum(&modules, figure), phase(&explanation, name, part));
             assert!(close(modules, phases), "{name} {part:?}: {modules} in {phases}");

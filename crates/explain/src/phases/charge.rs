@@ -1,3 +1,5 @@
+//! Charges each moment of a launch to one phase of one executed image.
+
 use super::life::{Life, Stretch, extent, outlives};
 use crate::time::ns;
 use model::{Phase, PhaseTrace};

@@ -1,3 +1,5 @@
+//! Phases from the loader's log, for launches that ptrace may not follow.
+
 use crate::loader_log::{Run, runs};
 use crate::time::us;
 use model::{LoaderLog, Mark, MarkKind, PhaseTrace, Reading, TracedImage, TracedProcess};
@@ -5,7 +7,7 @@ use model::{LoaderLog, Mark, MarkKind, PhaseTrace, Reading, TracedImage, TracedP
 /// Marks as far as the loader's debug output shows them, for launches that ptrace may not
 /// follow.
 ///
-/// The log begins with the loader's first search and ends with its last finaliser, so the calls
+/// The log begins with the loader's first search and ends with its last finalizer, so the calls
 /// of clone and execve, the loader's own start and the kernel's tear-down cannot be seen:
 /// before a process's first line its time stays unattributed, and a process that is not the
 /// launched one counts as ended with its last line.
@@ -61,14 +63,14 @@ fn image(run: &Run) -> TracedImage {
         (MarkKind::Mapped, run.mapped),
         (MarkKind::Relocated, run.relocated),
         (MarkKind::Main, run.main),
-        (MarkKind::ExitCalled, run.finalising),
+        (MarkKind::ExitCalled, run.finalizing),
     ];
     let marks = points
         .into_iter()
         .filter_map(|(kind, at)| at.map(|at| Mark { kind, at_us: us(at) }))
         .collect();
     // Some programs close their standard error before they end, and with it the log.
-    let unseen = run.main.is_some() && run.finalising.is_none();
+    let unseen = run.main.is_some() && run.finalizing.is_none();
     let notes = if unseen { vec![CUT_SHORT.to_owned()] } else { Vec::new() };
     TracedImage {
         path: run.program.clone(),
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_log_that_is_closed_before_the_end_is_said() {
-        let run = |finalising| Run { main: Some(10), finalising, ..Run::default() };
+        let run = |finalizing| Run { main: Some(10), finalizing, ..Run::default() };
         assert_eq!(image(&run(None)).notes, [CUT_SHORT]);
         assert!(image(&run(Some(20))).notes.is_empty());
         // One that never came to main has a note of its own.

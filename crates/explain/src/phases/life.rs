@@ -172,9 +172,9 @@ fn phase_of(stage: i8, loader: &str) -> Phase {
         1 => Phase::Exec,
         2 => Phase::Map,
         3 => Phase::Relocate,
-        // musl runs initialisers after the entry point, so relocating lasts up to it.
+        // musl runs initializers after the entry point, so relocating lasts up to it.
         ENTRY if loader == "musl" => Phase::Relocate,
-        ENTRY | 5 => Phase::Initialise,
+        ENTRY | 5 => Phase::Initialize,
         EXIT_CALLED => Phase::Main,
         _ => Phase::Exit,
     }
@@ -183,7 +183,7 @@ fn phase_of(stage: i8, loader: &str) -> Phase {
 /// The note on an image whose end shows no mark.
 pub(crate) const END_UNSEEN: &str = "its end was not seen: tear-down by the kernel counts as main";
 
-/// The phase of the time between two neighbouring known points, and a note where a missing
+/// The phase of the time between two neighboring known points, and a note where a missing
 /// mark makes it less exact than it could be.
 ///
 /// A static program has no loader, so nothing maps or relocates before its entry point. A
@@ -252,7 +252,7 @@ mod tests {
             (Phase::Exec, 80),
             (Phase::Map, 300),
             (Phase::Relocate, 150),
-            (Phase::Initialise, 60),
+            (Phase::Initialize, 60),
             (Phase::Main, 190),
             (Phase::Exit, 200),
         ];
@@ -267,7 +267,7 @@ mod tests {
         let expected = [
             (Phase::Spawn, 100),
             (Phase::Exec, 200),
-            (Phase::Initialise, 10),
+            (Phase::Initialize, 10),
             (Phase::Main, 590),
             (Phase::Exit, 100),
         ];
@@ -280,7 +280,7 @@ mod tests {
         let marks = [(ExecCalled, 0.1), (ExecDone, 0.3), (Entry, 0.5), (Main, 0.6)];
         let (phases, notes) = times(MUSL, &marks);
         assert!(phases.contains(&(Phase::Unattributed, 200)));
-        assert!(phases.contains(&(Phase::Initialise, 100)));
+        assert!(phases.contains(&(Phase::Initialize, 100)));
         assert!(notes.contains(&"map, relocate could not be told apart".to_owned()));
     }
 

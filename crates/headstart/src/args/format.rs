@@ -16,12 +16,3 @@ impl From<FormatArg> for model::Format {
         }
     }
 }
-
-impl From<FormatArg> for workload::Format {
-    fn from(format: FormatArg) -> workload::Format {
-        match format {
-            FormatArg::Elf => workload::Format::Elf,
-            FormatArg::Pe => workload::Format::Pe,
-        }
-    }
-}

@@ -1,7 +1,7 @@
 //! `headstart pe bind`: addresses of imported functions written beforehand.
 
 use crate::args::DllArgs;
-use crate::progress::Files;
+use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
@@ -36,7 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let files = bind_set(&target.request(), search, &Files).map_err(refusals::told)?;
+    let files = bind_set(&target.request(), search, &FileProgress).map_err(refusals::told)?;
     let heads = ["bound", "of imports", "DLLs", "of DLLs"];
     rewritten::tell(
         target,

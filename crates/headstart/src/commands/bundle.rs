@@ -2,7 +2,7 @@
 
 use crate::output;
 use anyhow::{Context, Result};
-use bundle::{BundleError, Options};
+use bundle::{BundleError, BundleOptions};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
     let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
-    let options = Options { fixed: arguments.fixed, outside };
+    let options = BundleOptions { fixed: arguments.fixed, outside };
     let made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
     output::print(&if arguments.json {
         report::export::json(&made.manifest)?

@@ -3,7 +3,7 @@
 use crate::args::{CommandArgs, LaunchArgs};
 use crate::{exit, output, progress};
 use anyhow::Result;
-use explain::{Inputs, Wanted};
+use explain::{Inputs, RecordingPlan};
 use lab::{Bench, LabError, RunFolder, Samples};
 use model::{Experiment, Explanation, Sample, Variant};
 use os::launcher::Launcher;
@@ -86,11 +86,11 @@ fn gather(
     experiment: &Experiment,
     arguments: &Arguments,
 ) -> Result<(Inputs, Vec<Sample>), LabError> {
-    let line = progress::Line::new();
+    let line = progress::StatusLine::new();
     let mut bench = Bench::new(experiment, launcher, None)?;
-    let wanted = Wanted { experiment, traces: arguments.runs, hot: arguments.hot };
-    explain::gather(wanted, &mut bench, &mut |step| {
-        line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());
+    let plan = RecordingPlan { experiment, traces: arguments.runs, hot: arguments.hot };
+    explain::gather(plan, &mut bench, &mut |step| {
+        line.show(f64::from(step.done) / f64::from(step.total), step.what.to_owned());
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::args::DllArgs;
 use crate::exit::Usage;
 use crate::output;
-use crate::progress::Files;
+use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
@@ -88,7 +88,7 @@ fn show(target: &DllArgs) -> Result<ExitCode> {
 
 fn change(target: &DllArgs, asked: &Change) -> Result<ExitCode> {
     let change = |draft: &mut PeDraft, path: &str| flags::change(draft, path, asked);
-    let files = rewrite_each(&target.request(), &Files, change).map_err(refusals::told)?;
+    let files = rewrite_each(&target.request(), &FileProgress, change).map_err(refusals::told)?;
     rewritten::tell(
         target,
         &files,

@@ -1,7 +1,7 @@
 //! `headstart pe hints`: hints of imports made right.
 
 use crate::args::DllArgs;
-use crate::progress::Files;
+use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let files = repair_set(&target.request(), search, &Files).map_err(refusals::told)?;
+    let files = repair_set(&target.request(), search, &FileProgress).map_err(refusals::told)?;
     let heads = ["repaired", "already correct", "left", "unknown"];
     rewritten::tell(
         target,

@@ -6,7 +6,7 @@ mod tests;
 use crate::args::{CommandArgs, LaunchArgs, ScheduleArgs, one_command};
 use crate::exit::{self, Usage};
 use crate::output;
-use crate::progress::Line;
+use crate::progress::StatusLine;
 use anyhow::Result;
 use model::optimization::OptimizationReport;
 use model::{LaunchOptions, Until};
@@ -90,11 +90,11 @@ fn optimized(
 ) -> Result<OptimizationReport> {
     let launchers = Launchers::start(arguments.cold)?;
     let request = arguments.request()?;
-    let mut line = Line::new();
+    let mut line = StatusLine::new();
     let mut observe = |event| match event {
         OptimizeEvent::Begins => {
             line.clear();
-            line = Line::new();
+            line = StatusLine::new();
         }
         OptimizeEvent::Trial(step) => {
             line.show(step.at as f64 / step.of as f64, format!("{} {}", step.what, step.name));

@@ -1,7 +1,7 @@
 //! `headstart pe ordinal`: imports by name made imports by ordinal.
 
 use crate::args::DllArgs;
-use crate::progress::Files;
+use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let set = convert_set(&target.request(), exclude, &Files).map_err(refusals::told)?;
+    let set = convert_set(&target.request(), exclude, &FileProgress).map_err(refusals::told)?;
     let ConvertedSet { files, record, without_match } = set;
     let record = record.map(|path| path.display().to_string());
     rewritten::tell(

@@ -1,7 +1,7 @@
 //! `headstart pe realign`: where in their files PE images keep the data of their sections.
 
 use crate::args::DllArgs;
-use crate::progress::Files;
+use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
@@ -46,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let options = RealignOptions { file_alignment: *file_alignment, keep_overlay: *keep_overlay };
     let realign = |draft: &mut PeDraft, path: &str| realign(draft, path, &options);
-    let files = rewrite_each(&target.request(), &Files, realign).map_err(refusals::told)?;
+    let files = rewrite_each(&target.request(), &FileProgress, realign).map_err(refusals::told)?;
     rewritten::tell(
         target,
         &files,

@@ -5,7 +5,7 @@ mod notes;
 use crate::args::DllArgs;
 use crate::exit::{self, Declines};
 use crate::output;
-use crate::progress::Files;
+use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let files = rebase_set(&arguments.request(), &Files).map_err(refusals::told)?;
+    let files = rebase_set(&arguments.request(), &FileProgress).map_err(refusals::told)?;
     tell(&files, target)
 }
 

@@ -7,7 +7,7 @@ pub use output::{draw, keep, print, printed};
 
 use crate::args::{LaunchArgs, OldRun, SweepArgs};
 use crate::exit::{self, Usage};
-use crate::progress::Line;
+use crate::progress::StatusLine;
 use anyhow::Result;
 use lab::sweep::{SweepRequest, Swept};
 use lab::{Keep, Series, Stop};
@@ -58,7 +58,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launcher = Launcher::start()?;
-    let line = Line::new();
+    let line = StatusLine::new();
     let mut observer = |event| line.observe(event);
     let extent = arguments.sweep.extent();
     let swept = match &arguments.resume {

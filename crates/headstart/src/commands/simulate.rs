@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     } else if arguments.bindings {
         report::simulation::bindings(&simulation)
     } else if arguments.order {
-        simulation.initialised.iter().map(|path| format!("{path}\n")).collect()
+        simulation.initialized.iter().map(|path| format!("{path}\n")).collect()
     } else {
         report::simulation::view(&simulation, &output::style())
     })?;
@@ -73,7 +73,7 @@ fn simulation(graph: &Graph, relocated: &[Relocated], with_bindings: bool) -> Si
         interpreter: text(&graph.interpreter),
         modules: modules.collect(),
         search: graph.search,
-        initialised: loader::order::of_initialization(graph).into_iter().map(path).collect(),
+        initialized: loader::order::of_initialization(graph).into_iter().map(path).collect(),
         total: relocated.iter().map(|module| module.work).sum(),
         bindings,
     }

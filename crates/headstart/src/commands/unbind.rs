@@ -1,7 +1,7 @@
 //! `headstart pe unbind`: bound imports taken back.
 
 use crate::args::DllArgs;
-use crate::progress::Files;
+use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
@@ -27,7 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let files = rewrite_each(&target.request(), &Files, unbind).map_err(refusals::told)?;
+    let files = rewrite_each(&target.request(), &FileProgress, unbind).map_err(refusals::told)?;
     rewritten::tell(
         target,
         &files,

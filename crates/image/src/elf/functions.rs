@@ -31,7 +31,7 @@ pub(super) struct Table<'a> {
     /// In order of address.
     symbols: Vec<Symbol<'a>>,
     /// By the unwind table, in order of address.
-    frames: Vec<Frame>,
+    frames: Vec<FunctionBounds>,
     /// Addresses of the linkage table.
     linkage: Vec<std::ops::Range<u64>>,
 }
@@ -155,7 +155,7 @@ fn text(bytes: &[u8]) -> Option<String> {
 
 /// A function by the unwind table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Frame {
+pub struct FunctionBounds {
     /// Where it begins.
     pub start: Va,
     /// Its size, if its own entry tells it.
@@ -164,7 +164,7 @@ pub struct Frame {
 
 impl Loadable {
     /// Functions by the unwind table, in order of address; `None` where there is no table.
-    pub fn frames(&self) -> Option<Vec<Frame>> {
+    pub fn frames(&self) -> Option<Vec<FunctionBounds>> {
         let header: &elf::FileHeader64<LittleEndian> = entry(self.bytes())?;
         let notes = &mut Notes::new(self.bytes().len());
         frames(&Elf::parse(header, LittleEndian, self.bytes(), None, notes))
@@ -172,7 +172,7 @@ impl Loadable {
 }
 
 /// The sorted table of `.eh_frame_hdr`, in the encodings that all linkers write.
-fn frames<H: FileHeader>(file: &Elf<'_, H>) -> Option<Vec<Frame>> {
+fn frames<H: FileHeader>(file: &Elf<'_, H>) -> Option<Vec<FunctionBounds>> {
     const VERSION: u8 = 1;
     const UDATA4: u8 = 0x03;
     const DATAREL_SDATA4: u8 = 0x3b;
@@ -191,9 +191,9 @@ fn frames<H: FileHeader>(file: &Elf<'_, H>) -> Option<Vec<Frame>> {
     let pairs = pairs.get(..count.min(pairs.len()))?;
     let frame = |[start, entry]: &[I32<H::Endian>; 2]| {
         let start = at(start);
-        Frame { start: Va(start), bytes: frame_size(file, at(entry), start) }
+        FunctionBounds { start: Va(start), bytes: frame_size(file, at(entry), start) }
     };
-    let mut found: Vec<Frame> = pairs.iter().map(frame).collect();
+    let mut found: Vec<FunctionBounds> = pairs.iter().map(frame).collect();
     found.sort_unstable();
     Some(found)
 }

@@ -27,7 +27,7 @@ mod symbols;
 
 pub(crate) use build_id::read as build_id;
 pub use bundle::merged;
-pub use functions::Frame;
+pub use functions::FunctionBounds;
 pub(crate) use functions::placed;
 pub(crate) use imports::{next, versions as table_of_versions};
 pub use loadable::Loadable;
@@ -169,8 +169,8 @@ fn read_all<H: FileHeader>(
             || dynamic.flag(elf::DT_FLAGS, elf::DF_TEXTREL.0),
         symbolic: dynamic.has(elf::DT_SYMBOLIC) || dynamic.flag(elf::DT_FLAGS, elf::DF_SYMBOLIC.0),
         static_tls: dynamic.flag(elf::DT_FLAGS, elf::DF_STATIC_TLS.0),
-        initialisers: functions.initializers,
-        finalisers: functions.finalizers,
+        initializers: functions.initializers,
+        finalizers: functions.finalizers,
         version_needs: imports.version_needs,
         version_definitions: exports.version_definitions,
         interpreter: layout.interpreter,

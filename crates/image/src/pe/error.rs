@@ -1,3 +1,5 @@
+//! Why a file is not read as PE.
+
 use crate::error::{PE, describe};
 
 /// Why a file is not read as PE.

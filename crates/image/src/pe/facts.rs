@@ -1,3 +1,5 @@
+//! Static facts of a PE file.
+
 use super::read::Pe;
 use super::{
     PeError, StrongNameState, bound, certificates, counts, debug, kind, layout, load_config,

@@ -1,3 +1,5 @@
+//! A PE file on the disk, mapped read-only.
+
 use super::read::Pe;
 use super::{Headers, PeError};
 use crate::ImageError;

@@ -1,3 +1,5 @@
+//! What kind of PE image a file is: machine, subsystem and flags by name.
+
 use super::headers::Headers;
 use super::spec;
 use model::{PeFlags, PeKind};

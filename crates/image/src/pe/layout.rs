@@ -1,3 +1,5 @@
+//! The sections of a PE file.
+
 use super::headers::SectionHeader;
 use super::offset_fields::SYMBOL;
 use super::read::Pe;

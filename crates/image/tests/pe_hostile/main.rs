@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Of a hostile megabyte, also where tests are not optimised and run side by side.
+/// Of a hostile megabyte, also where tests are not optimized and run side by side.
 const LIMIT: Duration = Duration::from_secs(5);
 const MEGABYTE: usize = 1 << 20;
 

@@ -6,7 +6,7 @@ use crate::{Event, LabError, Stop};
 use model::growth::Unit;
 use model::{Command, Ending, Reading};
 use os::LaunchError;
-use os::attend::Options;
+use os::attend::AttendOptions;
 use os::count::{self, CountError};
 use std::time::Duration;
 
@@ -44,7 +44,8 @@ impl Counting<LabError> for Counter<'_> {
     fn count(&mut self, command: &Command, limit: Duration) -> Result<Option<u64>, LabError> {
         let launching = &self.session.experiment.options;
         let timeout = Duration::try_from_secs_f64(launching.timeout_s).unwrap_or(Duration::MAX);
-        let options = Options { timeout: timeout.min(limit), cpu: launching.cpu, to_entry: false };
+        let options =
+            AttendOptions { timeout: timeout.min(limit), cpu: launching.cpu, to_entry: false };
         let counted = match self.unit {
             Unit::Instructions => count::instructions(command, &options),
             Unit::Syscalls => count::syscalls(command, &options),

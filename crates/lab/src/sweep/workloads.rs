@@ -84,10 +84,6 @@ fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Worklo
     let value = |wanted: &str, default: u32| {
         values.iter().find(|(name, _)| *name == wanted).map_or(default, |(_, value)| *value)
     };
-    let format = match format {
-        Format::Elf => workload::Format::Elf,
-        Format::Pe => workload::Format::Pe,
-    };
     Ok(match kind {
         "pietrek" => {
             let as_published = Pietrek::default();
@@ -114,7 +110,7 @@ fn workload(kind: &str, format: Format, values: &[(&str, u32)]) -> Result<Worklo
             })
         }
         other => match shape(other) {
-            Some(_) if format != workload::Format::Elf => {
+            Some(_) if format != Format::Elf => {
                 return Err(unsuitable(format!("{other} can be generated as ELF images only")));
             }
             Some(kind) => Workload::Shape(Shape { kind, n: value("n", 0) }),

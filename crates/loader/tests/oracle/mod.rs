@@ -1,7 +1,7 @@
 //! What glibc's own loader says that it does.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
-use loader::log::{Bound, bound};
+use loader::log::{LoggedBinding, bound};
 use model::ModuleId;
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ pub fn log(program: &Path, what: &str, library_path: Option<&Path>) -> String {
 }
 
 /// What the loader bound before the program ran.
-pub fn bindings(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound> {
+pub fn bindings(program: &Path, library_path: Option<&Path>) -> BTreeSet<LoggedBinding> {
     let log = log(program, "bindings,files", library_path);
     let before = log.lines().take_while(|line| !line.contains("calling init: "));
     before.filter_map(bound).collect()
@@ -55,7 +55,7 @@ pub fn listed(program: &Path) -> Vec<String> {
 }
 
 /// What the simulator binds.
-pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound> {
+pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<LoggedBinding> {
     let library_path = library_path.map(|path| path.as_os_str().to_owned());
     let environment = loader::Environment { library_path, bind_now: true, preload: None };
     let graph = loader::load(program, &environment).unwrap();
@@ -71,7 +71,7 @@ pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound>
         if let Some(definition) = binding.to {
             let symbol = text(image.symbol(binding.from.symbol).unwrap().name);
             let (object, definer) = (path(binding.from.module), path(definition.module));
-            all.insert(Bound { object, definer, symbol, version });
+            all.insert(LoggedBinding { object, definer, symbol, version });
         }
     }
     all
@@ -81,12 +81,13 @@ pub fn simulated(program: &Path, library_path: Option<&Path>) -> BTreeSet<Bound>
 /// program's name) is no relocation of the program.
 pub fn agree(program: &Path, library_path: Option<&Path>) {
     let (real, simulated) = (bindings(program, library_path), simulated(program, library_path));
-    let for_itself = |bound: &&Bound| {
+    let for_itself = |bound: &&LoggedBinding| {
         ["malloc", "free", "calloc", "realloc"].contains(&bound.symbol.as_str())
             && bound.object == program.display().to_string()
     };
-    let missed: Vec<&Bound> = real.difference(&simulated).filter(|b| !for_itself(b)).collect();
-    let wrong: Vec<&Bound> = simulated.difference(&real).collect();
+    let missed: Vec<&LoggedBinding> =
+        real.difference(&simulated).filter(|b| !for_itself(b)).collect();
+    let wrong: Vec<&LoggedBinding> = simulated.difference(&real).collect();
     let context = program.display();
     assert!(missed.is_empty() && wrong.is_empty(), "{context}: {missed:#?} {wrong:#?}");
     assert!(!real.is_empty(), "{context}: nothing was bound");

@@ -2,7 +2,7 @@
 
 use crate::optimization::{BindingProof, MadeOf};
 use crate::{Built, NotBuilt, Optimization, Program};
-use bundle::Options;
+use bundle::BundleOptions;
 use std::path::{Path, PathBuf};
 
 /// The whole closure merged.
@@ -21,7 +21,7 @@ impl Optimization for Bundle {
     }
 
     fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
-        let options = Options { fixed: self.fixed, ..Options::default() };
+        let options = BundleOptions { fixed: self.fixed, ..BundleOptions::default() };
         let made = bundle::make(&program.path, folder, &options)?;
         let merged = made.manifest.modules.iter().filter(|module| module.outside.is_none());
         let replaced: Vec<PathBuf> =

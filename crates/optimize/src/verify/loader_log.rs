@@ -4,30 +4,34 @@
 use super::references::version_of;
 use super::{Flaw, wrong};
 use loader::Graph;
-use loader::log::{Bound, bound};
+use loader::log::{LoggedBinding, bound};
 use model::Command;
 use model::SymbolRef;
-use os::attend::Options;
+use os::attend::AttendOptions;
 use std::collections::BTreeSet;
 
 /// The loader looks these up for itself, in the program's name: its own allocator's replacement.
 const FOR_ITSELF: [&str; 4] = ["malloc", "free", "calloc", "realloc"];
 
 /// Whether both bind alike at a start with everything bound.
-pub(super) fn agrees(graph: &Graph, command: &Command, options: &Options) -> Result<(), Flaw> {
+pub(super) fn agrees(
+    graph: &Graph,
+    command: &Command,
+    options: &AttendOptions,
+) -> Result<(), Flaw> {
     let mut command = command.clone();
     command.environment.push(("LD_BIND_NOW".to_owned(), Some("1".into())));
     let log = os::loader_log::record(&command, "bindings,files", options)?;
     let own = log.lines.iter().filter(|line| line.pid == log.pid);
     // What comes later binds what the program opens itself.
     let before = own.take_while(|line| !line.text.starts_with("calling init: "));
-    let real: BTreeSet<Bound> = before.filter_map(|line| bound(&line.text)).collect();
+    let real: BTreeSet<LoggedBinding> = before.filter_map(|line| bound(&line.text)).collect();
     if real.is_empty() {
         return Err(wrong("the loader wrote no log of it (LD_DEBUG)"));
     }
     let simulated = simulated(graph);
     let program = graph.modules.first().map(|module| model::text::text(&module.path));
-    let for_itself = |line: &&Bound| {
+    let for_itself = |line: &&LoggedBinding| {
         Some(&line.object) == program.as_ref() && FOR_ITSELF.contains(&line.symbol.as_str())
     };
     if let Some(line) = real.difference(&simulated).find(|line| !for_itself(line)) {
@@ -44,19 +48,19 @@ pub(super) fn agrees(graph: &Graph, command: &Command, options: &Options) -> Res
     }
 }
 
-fn words(line: &Bound) -> String {
-    let Bound { object, definer, symbol, .. } = line;
+fn words(line: &LoggedBinding) -> String {
+    let LoggedBinding { object, definer, symbol, .. } = line;
     format!("{symbol} of {object} to {definer}")
 }
 
-fn simulated(graph: &Graph) -> BTreeSet<Bound> {
+fn simulated(graph: &Graph) -> BTreeSet<LoggedBinding> {
     let path = |at: SymbolRef| model::text::text(&graph[at.module].path);
     let relocated = loader::bindings(graph, true);
     let all = relocated.iter().flat_map(|module| &module.bindings);
     let lines = all.filter_map(|binding| {
         let from = binding.from;
         let symbol = graph[from.module].image.symbol(from.symbol)?;
-        Some(Bound {
+        Some(LoggedBinding {
             object: path(from),
             definer: path(binding.to?),
             symbol: String::from_utf8_lossy(symbol.name).into_owned(),
@@ -89,7 +93,7 @@ mod tests {
         let (one, other) = (made("one", "getpid"), made("other", "getppid"));
         let graph = |path| loader::load(path, &loader::Environment::default()).unwrap();
         let command = os::program::resolve(&[&one]).unwrap();
-        let said = |graph: &Graph| match agrees(graph, &command, &Options::default()) {
+        let said = |graph: &Graph| match agrees(graph, &command, &AttendOptions::default()) {
             Ok(()) => String::new(),
             Err(Flaw::Wrong(reason) | Flaw::Unknown(reason)) => reason,
             Err(Flaw::Stop(error)) => panic!("{error}"),

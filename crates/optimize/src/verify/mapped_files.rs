@@ -5,7 +5,7 @@ use super::{Flaw, wrong};
 use crate::Built;
 use model::{Command, MemoryChange, PageFaults, text};
 use os::LaunchError;
-use os::attend::Options;
+use os::attend::AttendOptions;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) fn none_replaced(
     built: &Built,
     original: &Path,
     command: &Command,
-    options: &Options,
+    options: &AttendOptions,
 ) -> Result<(), Flaw> {
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let replaced: HashSet<PathBuf> = built.replaced.iter().map(real).collect();
@@ -38,7 +38,7 @@ pub(super) fn none_replaced(
 }
 
 /// The kernel's record; `None` where it is not permitted, or has no room for all.
-fn of_kernel(command: &Command, options: &Options) -> Result<Option<PageFaults>, Flaw> {
+fn of_kernel(command: &Command, options: &AttendOptions) -> Result<Option<PageFaults>, Flaw> {
     for _ in 0..TRIES {
         match os::faults::record(command, options) {
             Ok(faults) if faults.lost == 0 => return Ok(Some(faults)),
@@ -51,7 +51,7 @@ fn of_kernel(command: &Command, options: &Options) -> Result<Option<PageFaults>,
 }
 
 /// Libraries that the loader initializes, at start or later.
-fn of_loader(command: &Command, options: &Options) -> Result<Vec<PathBuf>, Flaw> {
+fn of_loader(command: &Command, options: &AttendOptions) -> Result<Vec<PathBuf>, Flaw> {
     let log = os::loader_log::record(command, "files", options)?;
     let own = log.lines.iter().filter(|line| line.pid == log.pid);
     let libraries = own.filter_map(|line| line.text.strip_prefix("calling init: "));
@@ -158,7 +158,7 @@ mod tests {
         );
         let program = testkit::compile(&cc, folder.path(), "program", &source, &["-ldl"]);
         let command = os::program::resolve(&[program]).unwrap();
-        let found = of_loader(&command, &Options::default()).unwrap();
+        let found = of_loader(&command, &AttendOptions::default()).unwrap();
         assert!(found.contains(&library), "{found:?}");
         assert!(found.iter().any(|path| path.ends_with("libc.so.6")), "{found:?}");
     }

@@ -24,7 +24,7 @@ use crate::{Baseline, BindingProof, Built, Launches, Optimization, OptimizeError
 use behavior::Expected;
 use model::Ending;
 use os::LaunchError;
-use os::attend::Options;
+use os::attend::AttendOptions;
 use references::References;
 use std::path::Path;
 use std::time::Duration;
@@ -121,7 +121,8 @@ impl<'a> Verifier<'a> {
         }
         let command = self.baseline.command_for(&built.run);
         self.behaves(&command)?;
-        let options = Options { timeout: self.patience, cpu: self.terms.cpu, to_entry: false };
+        let options =
+            AttendOptions { timeout: self.patience, cpu: self.terms.cpu, to_entry: false };
         loader_log::agrees(&graph, &command, &options)?;
         mapped_files::none_replaced(built, program, &command, &options)?;
         self.passes(optimization.name(), &built.run)

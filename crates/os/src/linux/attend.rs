@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How a recorded launch is made.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct AttendOptions {
     /// A launch that takes longer is ended; what it recorded until then is kept.
     pub timeout: Duration,
     /// CPU to pin the launch to; the recorder itself then stays off it where it can.
@@ -18,15 +18,15 @@ pub struct Options {
     pub to_entry: bool,
 }
 
-impl Default for Options {
+impl Default for AttendOptions {
     fn default() -> Self {
-        Options { timeout: Duration::from_secs(60), cpu: None, to_entry: false }
+        AttendOptions { timeout: Duration::from_secs(60), cpu: None, to_entry: false }
     }
 }
 
 /// Runs `work` on a thread of its own, off the launch's CPU.
 pub(crate) fn on_own_thread<T: Send>(
-    options: &Options,
+    options: &AttendOptions,
     work: impl FnOnce() -> Result<T, LaunchError> + Send,
 ) -> Result<T, LaunchError> {
     std::thread::scope(|scope| {
@@ -49,7 +49,7 @@ pub(crate) fn attend(
     command: &Command,
     extra: &[(&str, &str)],
     stderr: Option<RawFd>,
-    options: &Options,
+    options: &AttendOptions,
     source: &mut dyn Source,
 ) -> Result<Once, LaunchError> {
     let null = dev_null()?;

@@ -10,7 +10,7 @@ mod syscalls;
 pub use instructions::instructions;
 pub use syscalls::syscalls;
 
-use super::attend::{Options, attend, on_own_thread};
+use super::attend::{AttendOptions, attend, on_own_thread};
 use super::error::LaunchError;
 use super::launcher::Unwatched;
 use model::{Command, Ending, Reading};
@@ -62,7 +62,7 @@ pub enum CountError {
 ///
 /// # Errors
 /// Where the program cannot be started.
-pub fn faults(command: &Command, options: &Options) -> Result<Counted, CountError> {
+pub fn faults(command: &Command, options: &AttendOptions) -> Result<Counted, CountError> {
     let once = on_own_thread(options, || attend(command, &[], None, options, &mut Unwatched))?;
     let launch = once.launch;
     let count = match (launch.minor_faults, launch.major_faults) {

@@ -16,7 +16,7 @@ mod reads;
 
 pub use cost::minor_fault_cost_us;
 
-use super::attend::{Options, attend, on_own_thread};
+use super::attend::{AttendOptions, attend, on_own_thread};
 use super::error::LaunchError;
 use super::launcher::{Once, Source, Unwatched};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
@@ -34,14 +34,14 @@ const MECHANISM: &str = "recording page faults with perf events";
 ///
 /// # Errors
 /// [`LaunchError::NotPermitted`] where perf events are refused: [`totals`] works regardless.
-pub fn record(command: &Command, options: &Options) -> Result<PageFaults, LaunchError> {
+pub fn record(command: &Command, options: &AttendOptions) -> Result<PageFaults, LaunchError> {
     record_with_launch(command, options).map(|(faults, _)| faults)
 }
 
 /// [`record`], and what the kernel counted.
 fn record_with_launch(
     command: &Command,
-    options: &Options,
+    options: &AttendOptions,
 ) -> Result<(PageFaults, Launch), LaunchError> {
     let cpus = perf::cpus(options);
     on_own_thread(options, || {
@@ -56,7 +56,7 @@ fn record_with_launch(
 ///
 /// # Errors
 /// Where the program cannot be started.
-pub fn totals(command: &Command, options: &Options) -> Result<FaultTotals, LaunchError> {
+pub fn totals(command: &Command, options: &AttendOptions) -> Result<FaultTotals, LaunchError> {
     let launch =
         on_own_thread(options, || attend(command, &[], None, options, &mut Unwatched))?.launch;
     Ok(FaultTotals {

@@ -13,7 +13,7 @@ mod datagrams;
 mod lines;
 pub mod statistics;
 
-use super::attend::{Options, attend, on_own_thread};
+use super::attend::{AttendOptions, attend, on_own_thread};
 use super::clock::{ClockOffset, Instant};
 use super::error::LaunchError;
 use super::launcher::Source;
@@ -27,7 +27,11 @@ use std::os::fd::{AsRawFd, RawFd};
 ///
 /// # Errors
 /// Where the program cannot be started or the socket cannot be made.
-pub fn record(command: &Command, what: &str, options: &Options) -> Result<LoaderLog, LaunchError> {
+pub fn record(
+    command: &Command,
+    what: &str,
+    options: &AttendOptions,
+) -> Result<LoaderLog, LaunchError> {
     on_own_thread(options, || {
         let offset = ClockOffset::measure(libc::CLOCK_REALTIME);
         let (sender, receiver) = datagrams::pair()?;

@@ -10,7 +10,7 @@ mod tests;
 
 pub use kernel::{KernelSymbol, KernelSymbols, kernel_symbols};
 
-use super::attend::{Options, attend, on_own_thread};
+use super::attend::{AttendOptions, attend, on_own_thread};
 use super::error::LaunchError;
 use super::launcher::{Once, Source};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
@@ -29,7 +29,7 @@ const FREQUENCY_HZ: u32 = 10_007;
 /// # Errors
 /// [`LaunchError::NotPermitted`] where perf events are refused, and where the program cannot be
 /// started.
-pub fn record(command: &Command, options: &Options) -> Result<LaunchSamples, LaunchError> {
+pub fn record(command: &Command, options: &AttendOptions) -> Result<LaunchSamples, LaunchError> {
     let cpus = perf::cpus(options);
     on_own_thread(options, || {
         let mut recorder = Recorder::open(&cpus)?;

@@ -3,7 +3,7 @@
 use crate::support::{folder, helper, is_running, strings, traced_with, wait_until};
 use model::{Command, Ending, MarkKind, Reading};
 use os::LaunchError;
-use os::attend::Options;
+use os::attend::AttendOptions;
 use os::count;
 use os::launcher::GRACE;
 use os::trace::{TraceRequest, trace};
@@ -37,7 +37,7 @@ fn traced(script: &str) -> (Ending, u32, String) {
 fn counted(script: &str) -> (Ending, String) {
     let folder = folder();
     let file = folder.path().join("said");
-    let options = Options { timeout: TIMEOUT, cpu: None, to_entry: false };
+    let options = AttendOptions { timeout: TIMEOUT, cpu: None, to_entry: false };
     let counted = count::syscalls(&resolve(&sh(script, &file)), &options).unwrap();
     assert!(matches!(counted.count, Reading::Value(10..)), "{counted:?}");
     (counted.ending, std::fs::read_to_string(&file).unwrap_or_default())
@@ -84,7 +84,7 @@ fn helper_is_interrupted() {
     let error = trace(&command, &TraceRequest::new([0, 1, 2])).unwrap_err();
     assert!(matches!(error, LaunchError::Interrupted), "{error:?}");
     // The wish is there already when this one begins.
-    let error = count::syscalls(&command, &Options::default()).unwrap_err();
+    let error = count::syscalls(&command, &AttendOptions::default()).unwrap_err();
     assert!(matches!(error, count::CountError::Launch(LaunchError::Interrupted)), "{error:?}");
     assert!(begun.elapsed() < GRACE, "the user does not wait for the grace");
 }

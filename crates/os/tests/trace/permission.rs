@@ -62,7 +62,7 @@ fn refusals_are_explained() {
 #[ignore = "a helper of refused_perf_events_are_explained"]
 fn helper_counts_faults() {
     let command = os::program::resolve(&strings(&["true"])).unwrap();
-    let totals = os::faults::totals(&command, &os::attend::Options::default()).unwrap();
+    let totals = os::faults::totals(&command, &os::attend::AttendOptions::default()).unwrap();
     assert!(totals.minor.get().is_some());
     println!("{}", serde_json::to_string(&totals.anonymous).unwrap());
 }

@@ -1,3 +1,5 @@
+//! Axes of charts: how values become lengths, and where the ticks are.
+
 use crate::figure::count;
 
 /// How values become lengths along an axis.

@@ -1,3 +1,5 @@
+//! Charts of horizontal bars.
+
 use super::axis::{Axis, Spacing, label};
 use super::draw::WIDTH;
 use super::svg::{self, Anchor, line, text};
@@ -25,7 +27,7 @@ const RIGHT: f64 = WIDTH - 96.0;
 /// Pixels of a character of the names.
 const LETTER: f64 = 7.2;
 /// Colors there are; more series begin again.
-const COLOURS: usize = 6;
+const COLORS: usize = 6;
 
 impl Bars<'_> {
     /// The document; alone like every chart.
@@ -88,7 +90,7 @@ impl Bars<'_> {
 }
 
 fn class(series: usize) -> String {
-    format!("hs-s{}", series % COLOURS)
+    format!("hs-s{}", series % COLORS)
 }
 
 fn unit_of(most_us: f64) -> (f64, &'static str) {

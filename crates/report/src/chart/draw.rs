@@ -1,3 +1,5 @@
+//! Draws a sweep's medians and growth law as SVG.
+
 use super::Chart;
 use super::axis::{Axis, Spacing, label};
 use super::svg::{Anchor, RADIUS, line, path, point, text};
@@ -175,7 +177,7 @@ fn measured(scale: &Scale, p: &Point, x: &Axis, y: &Axis) -> String {
     let mut bar = String::new();
     if let Some((low, high)) = p.interval() {
         let low = if low > 0.0 { low } else { value };
-        words += &format!(" ({})", figure::Unit::of(value, &STYLE).range(low, high));
+        words += &format!(" ({})", figure::TimeFormat::of(value, &STYLE).range(low, high));
         bar = interval(at, y.at(low / unit), y.at(high / unit));
     }
     bar + &point(at, y.at(value / unit), &format!("n = {}: {words}", count(p.n)))

@@ -1,3 +1,5 @@
+//! Parts that all SVG charts share: colors, the frame and escaped text.
+
 use super::draw::WIDTH;
 use crate::text::printable;
 

@@ -1,3 +1,5 @@
+//! Plots a sweep in the terminal.
+
 use crate::figure::{count, time};
 use crate::style::{Style, Tint};
 use crate::text::{columns, padding};

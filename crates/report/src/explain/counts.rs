@@ -1,3 +1,5 @@
+//! The lines of an explanation that count page faults, work on files, CPU time and CPUID.
+
 use super::figures::{bytes, count, duration, plural, why};
 use super::page::Page;
 use crate::style::Tint;
@@ -7,15 +9,15 @@ use model::{CpuidTax, Explanation, FileWork, Reading, Waits};
 pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
     page.blank();
     let faults = faults(explanation);
-    labelled(page, "Page faults", faults);
-    labelled(page, "Files", explanation.files.clone().map(|work| files(&work)));
+    labeled(page, "Page faults", faults);
+    labeled(page, "Files", explanation.files.clone().map(|work| files(&work)));
     if let Some(us) = explanation.untraced_cpu_us.get() {
-        labelled(page, "CPU time", Reading::Value(cpu_time(us, &explanation.waits)));
+        labeled(page, "CPU time", Reading::Value(cpu_time(us, &explanation.waits)));
     }
-    labelled(page, "CPUID", explanation.cpuid.clone().map(|tax| cpuid(&tax)));
+    labeled(page, "CPUID", explanation.cpuid.clone().map(|tax| cpuid(&tax)));
 }
 
-fn labelled(page: &mut Page, label: &str, text: Reading<String>) {
+fn labeled(page: &mut Page, label: &str, text: Reading<String>) {
     let lead = page.paint(Tint::Strong, label);
     let space = " ".repeat(13_usize.saturating_sub(label.len()));
     let (tint, text) = match &text {

@@ -1,3 +1,5 @@
+//! The list of findings of an explanation.
+
 use super::page::Page;
 use crate::style::Tint;
 use model::{Explanation, Finding, Phase};

@@ -1,3 +1,5 @@
+//! The table of modules of an explanation.
+
 use super::figures::{add, count_or_dash, duration_or_dash, plural};
 use super::page::Page;
 use crate::style::Tint;

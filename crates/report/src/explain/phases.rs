@@ -1,3 +1,5 @@
+//! The head of an explanation and its bars by phase.
+
 use super::figures::{duration, percent, why};
 use super::page::Page;
 use crate::style::Tint;

@@ -1,3 +1,5 @@
+//! The timeline of an explanation's executed images.
+
 use super::figures::duration;
 use super::page::Page;
 use crate::style::Tint;

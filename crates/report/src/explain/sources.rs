@@ -1,3 +1,5 @@
+//! The list of an explanation's sources.
+
 use super::page::Page;
 use crate::style::Tint;
 use model::{Explanation, Source};

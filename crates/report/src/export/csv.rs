@@ -1,3 +1,5 @@
+//! Results as CSV (RFC 4180).
+
 use model::{Effect, Reading, Results, VariantResult};
 
 const HEAD: &str = "name,command,runs,min_us,p10_us,median_us,median_low_us,median_high_us,p90_us,\

@@ -1,3 +1,5 @@
+//! Results as JSON.
+
 use serde::Serialize;
 
 /// One JSON object, indented, with a newline at its end; the shapes are in `docs/formats.md`.

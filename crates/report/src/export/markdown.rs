@@ -1,4 +1,6 @@
-use crate::figure::{Unit, percent};
+//! Results as a Markdown table.
+
+use crate::figure::{TimeFormat, percent};
 use crate::style::Style;
 use crate::words::{brief, brief_interval};
 use model::{Effect, Results, Rules, VariantResult};
@@ -7,7 +9,7 @@ use model::{Effect, Results, Rules, VariantResult};
 pub fn markdown(results: &Results) -> String {
     let style = Style { color: false, width: usize::MAX, unicode: true };
     let medians = results.variants.iter().map(|variant| variant.summary.median_us);
-    let unit = Unit::asked(results.unit, medians.fold(f64::INFINITY, f64::min), &style);
+    let unit = TimeFormat::asked(results.unit, medians.fold(f64::INFINITY, f64::min), &style);
     let name = unit.name();
     let compared = results.variants.len() > 1;
     let mut text =

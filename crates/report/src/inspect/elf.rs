@@ -108,7 +108,7 @@ fn symbols(block: &mut Block, image: &ElfFacts) {
     let mut parts = vec![binding, relro];
     parts.extend(further.iter().filter(|(set, _)| *set).map(|(_, name)| *name));
     block.row("binding", &parts.join(", "));
-    let (first, last) = (image.initialisers, image.finalisers);
+    let (first, last) = (image.initializers, image.finalizers);
     let first = plural(first, "initializer", "initializers");
     block.row("functions", &format!("{first}, {}", plural(last, "finalizer", "finalizers")));
 }
@@ -146,7 +146,7 @@ pub(super) fn list(images: &[&ElfFacts]) -> String {
             count(image.imports),
             count(image.exports),
             count(image.needed.len() as u64),
-            count(image.initialisers),
+            count(image.initializers),
             end_of(&printable(&image.path), WIDTH - 49),
         );
     }

@@ -1,3 +1,5 @@
+//! Tests of how facts of images are printed.
+
 mod pe;
 
 use super::*;
@@ -41,8 +43,8 @@ fn library() -> ElfFacts {
         text_relocations: false,
         symbolic: true,
         static_tls: false,
-        initialisers: 17,
-        finalisers: 1,
+        initializers: 17,
+        finalizers: 1,
         version_needs: vec![VersionNeed {
             library: "libc.so.6".to_owned(),
             versions: ["GLIBC_2.2.5", "GLIBC_2.34"].map(str::to_owned).to_vec(),
@@ -80,8 +82,8 @@ fn program() -> ElfFacts {
         relro: Relro::Full,
         relr: false,
         symbolic: false,
-        initialisers: 1,
-        finalisers: 0,
+        initializers: 1,
+        finalizers: 0,
         executable_stack: true,
         has_symbol_table: true,
         problems: vec!["section headers: Invalid ELF section header offset/size".to_owned()],

@@ -1,3 +1,5 @@
+//! What a sweep says, in one sentence.
+
 use crate::figure::{count, factor, time};
 use crate::style::Style;
 use model::Reading;

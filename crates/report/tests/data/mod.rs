@@ -62,7 +62,7 @@ fn sample(round: u32, variant: u32, made: &Made) -> Sample {
     Sample { round, position: variant, variant: VariantId(variant), launch, cold: None }
 }
 
-/// A fraction that looks random: the finaliser of SplitMix64 (Steele, Lea & Flood 2014).
+/// A fraction that looks random: the finalizer of SplitMix64 (Steele, Lea & Flood 2014).
 fn random(seed: u64) -> f64 {
     let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

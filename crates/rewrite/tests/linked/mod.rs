@@ -1,7 +1,7 @@
 //! Small programs of every compiler and linker here, and what glibc's own loader does with them.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
-use loader::log::{Bound, bound};
+use loader::log::{LoggedBinding, bound};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -136,12 +136,12 @@ impl Names {
 }
 
 /// What glibc's loader binds before the program runs.
-pub fn bindings(names: &Names, arguments: &[&str]) -> BTreeSet<Bound> {
+pub fn bindings(names: &Names, arguments: &[&str]) -> BTreeSet<LoggedBinding> {
     let log = log(&names.program, arguments, "bindings,files");
     let before = log.lines().take_while(|line| !line.contains("calling init: "));
-    let all: BTreeSet<Bound> = before
+    let all: BTreeSet<LoggedBinding> = before
         .filter_map(bound)
-        .map(|bound| Bound {
+        .map(|bound| LoggedBinding {
             object: names.name(&bound.object),
             definer: names.name(&bound.definer),
             ..bound

@@ -2,7 +2,7 @@
 
 use super::data::Data;
 use super::solve::nonnegative;
-use model::growth::{Function, Law, Term};
+use model::growth::{GrowthFunction, Law, Term};
 
 /// A law with the coefficients that fit best.
 #[derive(Clone, Debug)]
@@ -18,12 +18,17 @@ pub(super) struct Curve {
 
 impl Curve {
     /// The best of `law`'s curves with a part of each of `functions` at most.
-    pub(super) fn through(data: &Data, law: Law, functions: &[Function], log_unit: f64) -> Curve {
+    pub(super) fn through(
+        data: &Data,
+        law: Law,
+        functions: &[GrowthFunction],
+        log_unit: f64,
+    ) -> Curve {
         // Divided by the values: what is left is relative. Divided by the function at the largest
         // size: sums of n⁶ beside sums of 1 would lose digits.
         let largest = data.largest();
         let full: Vec<f64> = functions.iter().map(|f| f.at(largest, log_unit)).collect();
-        let column = |(function, full): (&Function, &f64)| -> Vec<f64> {
+        let column = |(function, full): (&GrowthFunction, &f64)| -> Vec<f64> {
             let rows = data.pairs().zip(&data.weight);
             rows.map(|((n, y), w)| w * function.at(n, log_unit) / full / y).collect()
         };
@@ -43,7 +48,9 @@ impl Curve {
     }
 
     pub(super) fn uses_log(&self) -> bool {
-        self.terms.iter().any(|term| matches!(term.function, Function::Log | Function::NLog))
+        self.terms
+            .iter()
+            .any(|term| matches!(term.function, GrowthFunction::Log | GrowthFunction::NLog))
     }
 
     /// Whether it has a part of the function that the law is named after.
@@ -67,7 +74,7 @@ impl Curve {
         (squares / data.n.len() as f64).sqrt()
     }
 
-    fn sum(&self, n: f64, which: impl Fn(Function) -> bool) -> f64 {
+    fn sum(&self, n: f64, which: impl Fn(GrowthFunction) -> bool) -> f64 {
         self.terms.iter().filter(|t| which(t.function)).map(|term| self.part(term, n)).sum()
     }
 
@@ -76,19 +83,20 @@ impl Curve {
     }
 
     /// n log n and n are one: another unit of the logarithm moves between them.
-    fn leads(&self, function: Function) -> bool {
-        function == own(self.law) || (self.law == Law::Linearithmic && function == Function::N)
+    fn leads(&self, function: GrowthFunction) -> bool {
+        function == own(self.law)
+            || (self.law == Law::Linearithmic && function == GrowthFunction::N)
     }
 }
 
 /// The function that a law is named after.
-fn own(law: Law) -> Function {
+fn own(law: Law) -> GrowthFunction {
     match law {
-        Law::Constant | Law::Unclear => Function::One,
-        Law::Logarithmic => Function::Log,
-        Law::Linear => Function::N,
-        Law::Linearithmic => Function::NLog,
-        Law::Quadratic => Function::Square,
-        Law::Cubic => Function::Cube,
+        Law::Constant | Law::Unclear => GrowthFunction::One,
+        Law::Logarithmic => GrowthFunction::Log,
+        Law::Linear => GrowthFunction::N,
+        Law::Linearithmic => GrowthFunction::NLog,
+        Law::Quadratic => GrowthFunction::Square,
+        Law::Cubic => GrowthFunction::Cube,
     }
 }

@@ -3,7 +3,7 @@
 use super::curve::Curve;
 use super::data::Data;
 use super::doubt;
-use model::growth::{Function, Law};
+use model::growth::{GrowthFunction, Law};
 
 /// A simpler law is taken while its AICc is at most this much above the best.
 const WITHIN: f64 = 4.0;
@@ -28,9 +28,9 @@ pub(super) fn select(data: &Data) -> Result<Curve, String> {
 
 /// Every law with and without a linear part, where it has a part of its own at all.
 fn candidates(data: &Data) -> Vec<Curve> {
-    use Function::{Cube, Log, N, NLog, One, Square};
+    use GrowthFunction::{Cube, Log, N, NLog, One, Square};
     let unit = data.smallest();
-    let plain: [(Law, &[Function]); 6] = [
+    let plain: [(Law, &[GrowthFunction]); 6] = [
         (Law::Constant, &[One]),
         (Law::Linear, &[One, N]),
         (Law::Quadratic, &[One, Square]),
@@ -39,7 +39,7 @@ fn candidates(data: &Data) -> Vec<Curve> {
         (Law::Cubic, &[One, N, Cube]),
     ];
     let plain = plain.map(|(law, functions)| Curve::through(data, law, functions, unit));
-    let logs: [(Law, &[Function]); 3] = [
+    let logs: [(Law, &[GrowthFunction]); 3] = [
         (Law::Logarithmic, &[One, Log]),
         (Law::Linearithmic, &[One, NLog]),
         (Law::Linearithmic, &[One, N, NLog]),

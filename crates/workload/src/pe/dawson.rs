@@ -14,7 +14,7 @@ use super::layout::{Layout, Section, close, fits, pad};
 use super::load_config::{self, Guard};
 use super::machine::Machine;
 use super::program::{Exits, Program};
-use super::{PeError, names, relocations};
+use super::{PeWorkloadError, names, relocations};
 use crate::{Arch, Counts, Dawson, WorkloadError};
 
 /// Entries of the guard table that belong to no class: Dawson counted about as many. The entry
@@ -99,11 +99,11 @@ struct Sized<'a> {
 }
 
 impl<'a> Sized<'a> {
-    fn new(asked: &'a Dawson) -> Result<Self, PeError> {
+    fn new(asked: &'a Dawson) -> Result<Self, PeWorkloadError> {
         headers::check(&asked.pe)?;
         let found = asked.guard_entry_bytes;
         if !(4..=5).contains(&found) {
-            return Err(PeError::GuardEntry { file: PROGRAM.to_owned(), found });
+            return Err(PeWorkloadError::GuardEntry { file: PROGRAM.to_owned(), found });
         }
         let machine = Machine::of(Arch::X86_64);
         let imports = Imports::of_system(machine);

@@ -1,6 +1,8 @@
+//! Why a workload has no PE images.
+
 /// Why a workload has no PE images. Nothing has been written when one of these is given.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PeError {
+pub enum PeWorkloadError {
     /// Ordinals and hints are 16 bits wide.
     #[error(
         "{file}: {functions} functions, but ordinals and hints of a DLL end at {limit}; use fewer \

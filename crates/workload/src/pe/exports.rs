@@ -1,3 +1,5 @@
+//! The export table of a generated DLL.
+
 use super::headers::{push_u16, push_u32};
 use super::names;
 

@@ -1,4 +1,6 @@
-use super::PeError;
+//! The headers of a generated PE image.
+
+use super::PeWorkloadError;
 use super::layout::{Layout, SECTION_ALIGNMENT, pad, patch};
 use super::machine::Machine;
 use crate::PeOptions;
@@ -59,10 +61,10 @@ fn optional_bytes(machine: Machine) -> u16 {
 }
 
 /// An error for a value of the options that no image can have.
-pub(super) fn check(options: &PeOptions) -> Result<(), PeError> {
+pub(super) fn check(options: &PeOptions) -> Result<(), PeWorkloadError> {
     match options.file_alignment {
         512 | 1024 | 2048 | 4096 => Ok(()),
-        found => Err(PeError::FileAlignment { found }),
+        found => Err(PeWorkloadError::FileAlignment { found }),
     }
 }
 
@@ -115,11 +117,11 @@ fn push_optional<const N: usize>(out: &mut Vec<u8>, header: &Header, layout: &La
     let first_of =
         |flag| layout.present().find(|place| place.flags & flag != 0).map_or(0, |place| place.rva);
     const CODE: u32 = 0x20;
-    const INITIALISED: u32 = 0x40;
+    const INITIALIZED: u32 = 0x40;
     push_u16(out, &[if machine.wide() { 0x20b } else { 0x10b }, 14]);
-    push_u32(out, &[sum(CODE), sum(INITIALISED), 0, header.entry, first_of(CODE)]);
+    push_u32(out, &[sum(CODE), sum(INITIALIZED), 0, header.entry, first_of(CODE)]);
     if !machine.wide() {
-        push_u32(out, &[first_of(INITIALISED)]);
+        push_u32(out, &[first_of(INITIALIZED)]);
     }
     machine.push(out, header.base);
     push_u32(out, &[SECTION_ALIGNMENT, layout.file_alignment]);

@@ -1,3 +1,5 @@
+//! The import tables of a generated PE image.
+
 use super::headers::{Directory, push_u16, push_u32};
 use super::machine::Machine;
 use super::names;

@@ -1,4 +1,6 @@
-use super::PeError;
+//! Where the sections of a generated PE image lie.
+
+use super::PeWorkloadError;
 
 /// `SectionAlignment`: one page.
 pub(super) const SECTION_ALIGNMENT: u32 = 4096;
@@ -69,7 +71,7 @@ impl<const N: usize> Layout<N> {
         header_bytes: u32,
         file_alignment: u32,
         sections: [Section; N],
-    ) -> Result<Self, PeError> {
+    ) -> Result<Self, PeWorkloadError> {
         let total = sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.bytes));
         fits(file, total)?;
         let headers = header_bytes.next_multiple_of(file_alignment);
@@ -107,11 +109,11 @@ impl<const N: usize> Layout<N> {
 }
 
 /// An error where `bytes` are more than an image can have.
-pub(super) fn fits(file: &str, bytes: u64) -> Result<(), PeError> {
+pub(super) fn fits(file: &str, bytes: u64) -> Result<(), PeWorkloadError> {
     if bytes <= IMAGE_LIMIT {
         return Ok(());
     }
-    Err(PeError::Image { file: file.to_owned(), bytes, limit: IMAGE_LIMIT })
+    Err(PeWorkloadError::Image { file: file.to_owned(), bytes, limit: IMAGE_LIMIT })
 }
 
 /// Pads the file up to `offset`.

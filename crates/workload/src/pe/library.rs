@@ -1,4 +1,6 @@
-use super::PeError;
+//! A DLL of Pietrek's workload.
+
+use super::PeWorkloadError;
 use super::code::Code;
 use super::exports::Exports;
 use super::headers::{self, Directory, Header};
@@ -24,7 +26,7 @@ pub(super) struct Library<'a> {
 
 impl<'a> Library<'a> {
     /// The library of that number, from 1. Everything is sized and checked, nothing written.
-    pub(super) fn new(asked: &'a Pietrek, dll: u32) -> Result<Self, PeError> {
+    pub(super) fn new(asked: &'a Pietrek, dll: u32) -> Result<Self, PeWorkloadError> {
         let file = names::library(dll);
         let machine = Machine::of(asked.arch);
         let exports = Exports { dll, functions: asked.functions, named: asked.by == By::Name };

@@ -1,3 +1,5 @@
+//! The load configuration of a generated PE image.
+
 use super::layout::patch;
 
 /// Bytes of `IMAGE_LOAD_CONFIG_DIRECTORY64` up to `GuardLongJumpTargetCount`, the last field that

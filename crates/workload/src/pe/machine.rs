@@ -1,3 +1,5 @@
+//! What differs between PE32 and PE32+, and between their machines.
+
 use crate::Arch;
 
 /// What differs between PE32 and PE32+, and between the machines they are for.

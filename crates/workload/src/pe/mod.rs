@@ -25,7 +25,7 @@ pub mod pietrek;
 mod program;
 mod relocations;
 
-pub use error::PeError;
+pub use error::PeWorkloadError;
 pub use options::{Bases, Hints, PeOptions};
 
 use crate::{Arch, Dawson, Files, Pietrek, WorkloadError};

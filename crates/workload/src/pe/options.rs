@@ -1,3 +1,5 @@
+//! Choices that only PE images have.
+
 /// Choices that only PE images have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeOptions {

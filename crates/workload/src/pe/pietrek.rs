@@ -14,7 +14,7 @@ use super::layout::{Layout, SECTION_ALIGNMENT, Section, close};
 use super::library::Library;
 use super::machine::Machine;
 use super::program::{Exits, Program};
-use super::{PeError, names};
+use super::{PeWorkloadError, names};
 use crate::{Bases, By, Counts, Pietrek, WorkloadError};
 
 /// The most functions of a library: ordinals are 16 bits and begin at 1.
@@ -56,7 +56,7 @@ pub fn check(asked: &Pietrek) -> Result<(), WorkloadError> {
 pub fn file(asked: &Pietrek, index: u32) -> Result<(String, Vec<u8>), WorkloadError> {
     let sized = Sized::new(asked)?;
     if index > asked.dlls {
-        return Err(PeError::NoSuchFile { index, count: count(asked) }.into());
+        return Err(PeWorkloadError::NoSuchFile { index, count: count(asked) }.into());
     }
     if index == 0 {
         return Ok((names::PROGRAM.to_owned(), sized.emit()));
@@ -78,13 +78,13 @@ struct Sized<'a> {
 }
 
 impl<'a> Sized<'a> {
-    fn new(asked: &'a Pietrek) -> Result<Self, PeError> {
+    fn new(asked: &'a Pietrek) -> Result<Self, PeWorkloadError> {
         headers::check(&asked.pe)?;
         if asked.pe.dynamic_base && asked.pe.bases == Bases::Default {
-            return Err(PeError::DynamicBase);
+            return Err(PeWorkloadError::DynamicBase);
         }
         if asked.functions > FUNCTION_LIMIT {
-            return Err(PeError::Functions {
+            return Err(PeWorkloadError::Functions {
                 file: names::library(1),
                 functions: asked.functions,
                 limit: FUNCTION_LIMIT,
@@ -175,7 +175,11 @@ fn program(machine: Machine, imports: &Imports, imports_rva: u32) -> Program<'_>
 }
 
 /// Base of the first library and the distance to the next.
-fn bases(asked: &Pietrek, machine: Machine, program_bytes: u32) -> Result<(u64, u64), PeError> {
+fn bases(
+    asked: &Pietrek,
+    machine: Machine,
+    program_bytes: u32,
+) -> Result<(u64, u64), PeWorkloadError> {
     // Numbers with the most digits make the largest library.
     let largest = Library::new(asked, asked.dlls.max(1))?;
     if asked.pe.bases == Bases::Default {
@@ -186,7 +190,7 @@ fn bases(asked: &Pietrek, machine: Machine, program_bytes: u32) -> Result<(u64, 
     let first = machine.library_base.max(program_end.next_multiple_of(GRANULARITY));
     let end = first + slot * u64::from(asked.dlls);
     if end > machine.libraries_end {
-        return Err(PeError::AddressSpace {
+        return Err(PeWorkloadError::AddressSpace {
             file: names::library(asked.dlls),
             end,
             limit: machine.libraries_end,

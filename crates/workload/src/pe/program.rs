@@ -1,3 +1,5 @@
+//! The code that every generated PE program begins with.
+
 use super::code::{Code, If};
 use super::imports::Imports;
 use super::machine::Machine;

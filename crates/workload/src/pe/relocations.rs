@@ -1,3 +1,5 @@
+//! The base relocation table of a generated PE image.
+
 use super::layout::patch;
 
 const BLOCK_BYTES: u64 = 8;

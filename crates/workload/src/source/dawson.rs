@@ -1,3 +1,5 @@
+//! Bruce Dawson's workload as C sources.
+
 use super::main_c::FRAME;
 use super::script::Script;
 use crate::{Counts, Dawson, Files};

@@ -1,3 +1,5 @@
+//! Matt Pietrek's workload as C sources.
+
 use super::main_c;
 use super::script::{Script, runpath};
 use crate::{Counts, Files, Pietrek};

@@ -1,3 +1,5 @@
+//! Workloads of one form of dependencies as C sources.
+
 use super::main_c::{self, FRAME};
 use super::script::{Script, runpath};
 use crate::shape::{Kind, Shape, folder, function, library, variable};

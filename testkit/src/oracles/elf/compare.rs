@@ -47,6 +47,6 @@ fn facts(image: &ElfFacts, readelf: &Facts) -> Facts {
         build_id: image.build_id.clone(),
         version_needs: needs.map(|need| (need.library.clone(), need.versions.clone())).collect(),
         load_segments: image.load_segments,
-        initializer_bytes: readelf.initializer_bytes.min(image.initialisers * word),
+        initializer_bytes: readelf.initializer_bytes.min(image.initializers * word),
     }
 }

@@ -1,3 +1,5 @@
+//! Tests of laying out a set of DLLs at new bases.
+
 use super::*;
 
 const MIB: u64 = 1 << 20;

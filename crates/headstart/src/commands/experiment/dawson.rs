@@ -4,7 +4,7 @@ use crate::args::{FormatArg, LaunchArgs, OldRun, SweepArgs};
 use crate::commands::scale;
 use crate::exit::Usage;
 use crate::output;
-use crate::progress::Line;
+use crate::progress::StatusLine;
 use anyhow::Result;
 use lab::Keep;
 use lab::sweep::workloads::FILE_ALIGNMENT;
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         // Half a gigabyte that can be generated again in a second is not kept.
         keep_workloads: false,
     };
-    let line = Line::new();
+    let line = StatusLine::new();
     let swept = lab::sweep::sweep(launcher, request, &mut |event| line.observe(event))?;
     scale::conclude(swept, |swept| {
         if let Some(folder) = &swept.folder {

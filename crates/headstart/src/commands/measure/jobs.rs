@@ -40,7 +40,7 @@ pub fn run(jobs: &Jobs<'_>) -> Result<ExitCode> {
         spec: LaunchSpec { until: Until::Exit, timeout, grace: GRACE },
         ignore_failure: jobs.launching.ignores_all()?,
     };
-    let line = progress::Line::new();
+    let line = progress::StatusLine::new();
     let found = lab::throughput(&request, &mut launchers, &mut |done, of| {
         line.show(done as f64 / of as f64, format!("block {done} of {of}"));
     })?;

@@ -1,6 +1,6 @@
 //! The files that a launch maps: what has to leave memory for a cold start.
 
-use crate::linux::attend::Options;
+use crate::linux::attend::AttendOptions;
 use crate::linux::error::LaunchError;
 use crate::linux::launcher::dev_null;
 use crate::linux::program::resolve;
@@ -29,7 +29,10 @@ pub struct MappedFiles {
 ///
 /// # Errors
 /// Where the program cannot be started.
-pub fn mapped_files(command: &Command, options: &Options) -> Result<MappedFiles, LaunchError> {
+pub fn mapped_files(
+    command: &Command,
+    options: &AttendOptions,
+) -> Result<MappedFiles, LaunchError> {
     let (mut source, mut paths) = match faults::record(command, options) {
         Ok(faults) => from_mappings(&faults),
         Err(LaunchError::NotPermitted { .. }) => from_loader_log(command, options)?,
@@ -64,7 +67,7 @@ fn from_mappings(faults: &PageFaults) -> (String, Vec<PathBuf>) {
 
 fn from_loader_log(
     command: &Command,
-    options: &Options,
+    options: &AttendOptions,
 ) -> Result<(String, Vec<PathBuf>), LaunchError> {
     let log = loader_log::record(command, "files", options)?;
     let named = log.lines.iter().filter_map(|line| {
@@ -80,7 +83,7 @@ fn from_loader_log(
 }
 
 /// What the launch opens and executes, in vain or not: [`existing`] sorts that out.
-fn opened(command: &Command, options: &Options) -> Result<Vec<PathBuf>, LaunchError> {
+fn opened(command: &Command, options: &AttendOptions) -> Result<Vec<PathBuf>, LaunchError> {
     let null = dev_null()?;
     let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
     request.record_files = true;
@@ -122,7 +125,7 @@ mod tests {
     #[test]
     fn every_source_names_program_library_and_loader() {
         let command = command(&["sh", "-c", "ls /"]);
-        let options = Options::default();
+        let options = AttendOptions::default();
         let log = from_loader_log(&command, &options).unwrap().1;
         if log.is_empty() {
             testkit::skip("sh has no glibc loader here");
@@ -164,7 +167,7 @@ int main(int argc, char **argv) {
         let inner = testkit::script(folder.path(), "inner", &text);
         let text = format!("#!/bin/sh\n. {}\n", quoted(&inner));
         let outer = testkit::script(folder.path(), "outer", &text);
-        let found = mapped_files(&command(&[outer.to_str().unwrap()]), &Options::default());
+        let found = mapped_files(&command(&[outer.to_str().unwrap()]), &AttendOptions::default());
         let found = found.unwrap();
         for name in ["outer", "inner", "program", "plug-in.so", "data"] {
             assert!(found.files.contains(&at(name)), "{name}: {found:?}");

@@ -2,7 +2,7 @@
 //! as callgrind's (events: Ir), in two thirds of the time.
 
 use super::{CountError, Counted};
-use crate::linux::attend::{Options, attend, on_own_thread};
+use crate::linux::attend::{AttendOptions, attend, on_own_thread};
 use crate::linux::launcher::Unwatched;
 use crate::linux::program;
 use model::{Command, Ending, Reading};
@@ -27,7 +27,7 @@ const LOG: &str = "log";
 /// # Errors
 /// [`CountError::NoValgrind`], [`CountError::NoCount`] with what valgrind said, or what any
 /// launch meets.
-pub fn instructions(command: &Command, options: &Options) -> Result<Counted, CountError> {
+pub fn instructions(command: &Command, options: &AttendOptions) -> Result<Counted, CountError> {
     let valgrind = program::resolve(&["valgrind"]).map_err(|_| CountError::NoValgrind)?.program;
     let folder = tempfile::Builder::new()
         .prefix("headstart-count-")

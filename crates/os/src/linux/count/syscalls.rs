@@ -1,7 +1,7 @@
 //! System calls, counted by ptrace(2): a stop at each entry and each exit.
 
 use super::{CountError, Counted};
-use crate::linux::attend::Options;
+use crate::linux::attend::AttendOptions;
 use crate::linux::error::LaunchError;
 use crate::linux::launcher::{GRACE, dev_null};
 use crate::linux::spawn::{Prepared, Setup};
@@ -21,7 +21,7 @@ const SYSCALL_STOP: i32 = libc::SIGTRAP | 0x80;
 /// # Errors
 /// [`LaunchError::NotPermitted`] where ptrace is refused; [`LaunchError::Interrupted`]; else what
 /// any launch meets.
-pub fn syscalls(command: &Command, options: &Options) -> Result<Counted, CountError> {
+pub fn syscalls(command: &Command, options: &AttendOptions) -> Result<Counted, CountError> {
     let prepared = Prepared::new(command, &[])?;
     let null = dev_null()?;
     let setup = Setup::with_stdio([null.as_raw_fd(); 3]);

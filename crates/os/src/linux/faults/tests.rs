@@ -57,7 +57,7 @@ fn command(program: &Path, arguments: &[&Path]) -> Command {
 
 /// `None`, said loudly, where perf events are refused.
 fn recorded(command: &Command) -> Option<(PageFaults, Launch)> {
-    match record_with_launch(command, &Options::default()) {
+    match record_with_launch(command, &AttendOptions::default()) {
         Ok(recorded) => Some(recorded),
         Err(error @ LaunchError::NotPermitted { .. }) => {
             testkit::skip(&error.to_string());
@@ -104,7 +104,7 @@ fn counts_exactly_the_pages_that_a_program_writes_to() {
 fn up_to_the_entry_point_the_program_itself_takes_no_faults() {
     let Some(touch) = touch() else { return };
     let command = command(&touch.program, &[&touch.data]);
-    let options = Options { to_entry: true, ..Options::default() };
+    let options = AttendOptions { to_entry: true, ..AttendOptions::default() };
     let faults = match record(&command, &options) {
         Err(error @ LaunchError::NotPermitted { .. }) => return testkit::skip(&error.to_string()),
         found => found.unwrap(),
@@ -151,7 +151,8 @@ fn sums_agree_with_what_the_kernel_counts() {
 #[test]
 fn totals_need_no_permission() {
     let Some(touch) = touch() else { return };
-    let totals = totals(&command(&touch.program, &[&touch.data]), &Options::default()).unwrap();
+    let totals =
+        totals(&command(&touch.program, &[&touch.data]), &AttendOptions::default()).unwrap();
     assert!(totals.minor.get().unwrap() >= (FILE_PAGES + ANONYMOUS_PAGES) as u64);
     assert!(totals.anonymous.reason().is_some());
 }
@@ -208,7 +209,7 @@ fn refuse_perf_events() {
 fn where_perf_events_are_refused_it_says_so_and_others_take_over() {
     std::thread::spawn(|| {
         refuse_perf_events();
-        let options = Options::default();
+        let options = AttendOptions::default();
         let ls = command(Path::new("/bin/ls"), &[Path::new("/")]);
         let error = record(&ls, &options).unwrap_err();
         assert!(matches!(error, LaunchError::NotPermitted { .. }), "{error}");

@@ -9,12 +9,12 @@
 //! static program is at its entry point then, and does not go on.
 
 use super::alarm::Alarm;
-use super::tracee::{self, Image, Next};
+use super::tracee::{self, ExecutedImage, Next};
 use super::{LaunchSpec, Once, leave, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup};
-use crate::linux::trace::breakpoints::{Purpose, Space};
+use crate::linux::trace::breakpoints::{BreakpointPurpose, Space};
 use crate::linux::trace::{arch, ptrace, tracer};
 use model::{Ending, Launch};
 use std::io;
@@ -102,7 +102,7 @@ enum Obstacle {
 /// there already.
 fn begin(child: &Child) -> Result<Option<u64>, Obstacle> {
     ptrace::set_options_to(child.pid, OPTIONS).map_err(Obstacle::Refused)?;
-    let image = Image::of(child.pid).ok_or(Obstacle::Unreadable)?;
+    let image = ExecutedImage::of(child.pid).ok_or(Obstacle::Unreadable)?;
     if image.lost_privileges(child.pid) {
         return Err(Obstacle::Privileges);
     }
@@ -111,7 +111,7 @@ fn begin(child: &Child) -> Result<Option<u64>, Obstacle> {
     }
     // A child that is forked before the entry point has a copy of the breakpoint and may die of
     // it, which it is about to do anyway.
-    let planted = Space::new(0).plant(child.pid, image.entry, Purpose::Entry);
+    let planted = Space::new(0).plant(child.pid, image.entry, BreakpointPurpose::Entry);
     planted.map_err(Obstacle::Refused).map(|()| Some(image.entry))
 }
 

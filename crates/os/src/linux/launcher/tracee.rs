@@ -48,14 +48,14 @@ pub fn next(child: &Child, alarm: &Alarm) -> Option<Next> {
 }
 
 /// What the kernel told a program at its execve.
-pub struct Image {
+pub struct ExecutedImage {
     /// Address of its first own instruction.
     pub entry: u64,
     user: u32,
     group: u32,
 }
 
-impl Image {
+impl ExecutedImage {
     /// Reads `/proc/PID/auxv` of a stopped program; `None` where it cannot be read.
     pub fn of(tid: Tid) -> Option<Self> {
         let bytes = fs::read(format!("/proc/{tid}/auxv")).ok()?;
@@ -67,7 +67,7 @@ impl Image {
             bytes.as_chunks().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect()
         };
         let value = |key: u64| words.as_chunks().0.iter().find(|[k, _]| *k == key).map(|[_, v]| *v);
-        Some(Image {
+        Some(ExecutedImage {
             entry: value(AT_ENTRY)?,
             user: value(AT_EUID)? as u32,
             group: value(AT_EGID)? as u32,

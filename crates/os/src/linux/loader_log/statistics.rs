@@ -7,7 +7,7 @@
 //! as long as the loader's share of that time is above one tenth.
 
 use super::record;
-use crate::linux::attend::Options;
+use crate::linux::attend::AttendOptions;
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use model::{Command, LoaderLine, Reading};
@@ -52,7 +52,7 @@ pub struct Statistics {
 pub fn statistics(
     command: &Command,
     runs: u32,
-    options: &Options,
+    options: &AttendOptions,
 ) -> Result<Reading<Statistics>, LaunchError> {
     let Some(cycles_per_us) = cycles_per_us() else {
         let reason = "the frequency of this processor's cycle counter is unknown";

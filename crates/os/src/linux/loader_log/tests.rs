@@ -33,7 +33,7 @@ fn records_mapping_relocation_and_initializers_of_libraries_in_order() {
     let flags = ["-L.", "-lone", "-ltwo", "-lthree", "-Wl,-rpath,$ORIGIN"];
     let program = testkit::compile(&cc, here, "program", source, &flags);
 
-    let log = record(&command(&program, &[]), "files,reloc", &Options::default()).unwrap();
+    let log = record(&command(&program, &[]), "files,reloc", &AttendOptions::default()).unwrap();
     for name in ["libone.so", "libtwo.so", "libthree.so"] {
         let mapped = place(&log, "file=", &format!("{name} [0];  generating link map"));
         let relocated = place(&log, "relocation processing:", name);
@@ -50,7 +50,7 @@ fn records_mapping_relocation_and_initializers_of_libraries_in_order() {
 fn follows_the_children_of_a_script() {
     let folder = tempfile::tempdir().unwrap();
     let script = testkit::script(folder.path(), "script", "#!/bin/sh\n/bin/true\n/bin/cat\n");
-    let log = record(&command(&script, &[]), "files", &Options::default()).unwrap();
+    let log = record(&command(&script, &[]), "files", &AttendOptions::default()).unwrap();
     let pid_of = |program: &str| log.lines[place(&log, "transferring control:", program)].pid;
     assert_eq!(pid_of("/bin/sh"), log.pid);
     assert_ne!(pid_of("/bin/true"), log.pid);
@@ -72,7 +72,7 @@ fn survives_a_megabyte_on_stderr_and_keeps_the_lines_after_it() {
             return 0;
         }";
     let program = testkit::compile(&cc, folder.path(), "loud", source, &[]);
-    let log = record(&command(&program, &[]), "files", &Options::default()).unwrap();
+    let log = record(&command(&program, &[]), "files", &AttendOptions::default()).unwrap();
     assert!(place(&log, "transferring control:", "loud") < place(&log, "calling fini:", "libc"));
     assert!(log.lines.iter().all(|line| !line.text.contains("7777")));
 }
@@ -85,7 +85,8 @@ fn a_launch_that_outlasts_its_time_keeps_its_log_and_leaves_nothing_behind() {
     let mut hang = command(&script, &[]);
     hang.directory = Some(folder.path().to_owned());
     let timeout = std::time::Duration::from_millis(300);
-    let log = record(&hang, "files", &Options { timeout, cpu: None, to_entry: false }).unwrap();
+    let log =
+        record(&hang, "files", &AttendOptions { timeout, cpu: None, to_entry: false }).unwrap();
     assert!((300_000.0..5_000_000.0).contains(&log.total_us), "{}", log.total_us);
     place(&log, "transferring control:", "/bin/sh");
     let child = std::fs::read_to_string(folder.path().join("child")).unwrap();
@@ -100,9 +101,9 @@ fn a_program_without_glibc_has_an_empty_log() {
     let source = "int main(void) { return 0; }";
     let program = testkit::compile(&cc, folder.path(), "static", source, &["-static"]);
     let static_program = command(&program, &[]);
-    let log = record(&static_program, "files", &Options::default()).unwrap();
+    let log = record(&static_program, "files", &AttendOptions::default()).unwrap();
     assert_eq!(log.lines, []);
-    let reading = statistics::statistics(&static_program, 1, &Options::default()).unwrap();
+    let reading = statistics::statistics(&static_program, 1, &AttendOptions::default()).unwrap();
     assert!(reading.reason().unwrap().contains("static"));
 }
 
@@ -111,7 +112,7 @@ fn musl_keeps_silent() {
     let Some(cc) = testkit::tool("musl-gcc") else { return };
     let folder = tempfile::tempdir().unwrap();
     let program = testkit::compile(&cc, folder.path(), "musl", "int main(void) { return 0; }", &[]);
-    let log = record(&command(&program, &[]), "files", &Options::default()).unwrap();
+    let log = record(&command(&program, &[]), "files", &AttendOptions::default()).unwrap();
     assert_eq!(log.lines, []);
     assert!(log.total_us > 0.0);
 }
@@ -119,7 +120,7 @@ fn musl_keeps_silent() {
 #[test]
 fn statistics_are_scaled_to_what_the_launch_can_have_taken() {
     let sh = resolve(&["sh".to_owned(), "-c".to_owned(), ":".to_owned()]).unwrap();
-    let Ok(reading) = statistics::statistics(&sh, 5, &Options::default()) else {
+    let Ok(reading) = statistics::statistics(&sh, 5, &AttendOptions::default()) else {
         panic!("sh could not be launched")
     };
     let Some(found) = reading.value() else {

@@ -1,7 +1,7 @@
 //! Opening the events that are recorded of one launch.
 
 use super::{Attr, Rings, Scope, permitted, refusal};
-use crate::linux::attend::Options;
+use crate::linux::attend::AttendOptions;
 use crate::linux::error::LaunchError;
 use crate::linux::host;
 
@@ -15,7 +15,7 @@ pub(crate) fn scope(mechanism: &'static str) -> Result<Scope, LaunchError> {
 
 /// The CPUs that a launch may use. To be asked on the caller's thread: the recording one keeps
 /// off the launch's CPU.
-pub(crate) fn cpus(options: &Options) -> Vec<u32> {
+pub(crate) fn cpus(options: &AttendOptions) -> Vec<u32> {
     let mut cpus = host::allowed_cpus();
     cpus.extend(options.cpu.filter(|cpu| !cpus.contains(cpu)));
     cpus

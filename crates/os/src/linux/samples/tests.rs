@@ -28,7 +28,7 @@ fn samples_are_proportional_to_processor_time_and_lie_in_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let program = testkit::compile(&cc, folder.path(), "spin", SPIN, &["-O1"]);
     let command = resolve(&[program.to_str().unwrap().to_owned()]).unwrap();
-    let options = Options { timeout: Duration::from_secs(20), cpu: None, to_entry: false };
+    let options = AttendOptions { timeout: Duration::from_secs(20), cpu: None, to_entry: false };
     let found = match record(&command, &options) {
         Err(error @ LaunchError::NotPermitted { .. }) => return testkit::skip(&error.to_string()),
         found => found.unwrap(),
@@ -66,7 +66,7 @@ fn up_to_the_entry_point_the_program_itself_is_not_sampled() {
     let folder = tempfile::tempdir().unwrap();
     let program = testkit::compile(&cc, folder.path(), "spin", SPIN, &["-O1"]);
     let command = resolve(&[program.to_str().unwrap().to_owned()]).unwrap();
-    let options = Options { to_entry: true, ..Options::default() };
+    let options = AttendOptions { to_entry: true, ..AttendOptions::default() };
     let found = match record(&command, &options) {
         Err(error @ LaunchError::NotPermitted { .. }) => return testkit::skip(&error.to_string()),
         found => found.unwrap(),

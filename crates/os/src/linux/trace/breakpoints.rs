@@ -10,7 +10,7 @@ use std::io;
 
 /// What a breakpoint is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum BreakpointPurpose {
     /// The loader's hook: modules have been relocated.
     Relocated,
     /// The image's entry point.
@@ -28,7 +28,7 @@ pub enum Purpose {
 #[derive(Clone, Copy)]
 struct Breakpoint {
     original: u8,
-    purpose: Purpose,
+    purpose: BreakpointPurpose,
     planted: bool,
 }
 
@@ -48,7 +48,7 @@ impl Space {
     }
 
     /// Plants a breakpoint through the stopped thread `tid`. One that is there already stays.
-    pub fn plant(&mut self, tid: Tid, address: u64, purpose: Purpose) -> io::Result<()> {
+    pub fn plant(&mut self, tid: Tid, address: u64, purpose: BreakpointPurpose) -> io::Result<()> {
         if self.points.get(&address).is_some_and(|point| point.planted) {
             return Ok(());
         }
@@ -59,7 +59,7 @@ impl Space {
 
     /// Purpose of the breakpoint at `address` and whether it is still there. One that is gone
     /// may yet be reported by a thread that executed it at the same moment as another.
-    pub fn at(&self, address: u64) -> Option<(Purpose, bool)> {
+    pub fn at(&self, address: u64) -> Option<(BreakpointPurpose, bool)> {
         self.points.get(&address).map(|point| (point.purpose, point.planted))
     }
 
@@ -94,8 +94,9 @@ impl Space {
 
     /// Removes every breakpoint at a CPUID instruction.
     pub fn remove_cpuids(&mut self, tid: Tid) -> io::Result<()> {
-        let is_cpuid =
-            |point: &Breakpoint| point.planted && matches!(point.purpose, Purpose::Cpuid(_));
+        let is_cpuid = |point: &Breakpoint| {
+            point.planted && matches!(point.purpose, BreakpointPurpose::Cpuid(_))
+        };
         let planted: Vec<u64> =
             self.points.iter().filter(|(_, p)| is_cpuid(p)).map(|(&address, _)| address).collect();
         planted.into_iter().try_for_each(|address| self.remove(tid, address))

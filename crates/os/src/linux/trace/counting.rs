@@ -1,6 +1,6 @@
 //! Counting CPUID instructions: a breakpoint at each, whose hit is counted and emulated.
 
-use super::breakpoints::Purpose;
+use super::breakpoints::BreakpointPurpose;
 use super::images::{self, Image};
 use super::loader;
 use super::ptrace::{self, Tid};
@@ -71,7 +71,7 @@ impl Session<'_> {
             self.cpuids.len() - 1
         });
         for address in &sites.addresses {
-            self.plant(tid, bias.wrapping_add(*address), Purpose::Cpuid(module));
+            self.plant(tid, bias.wrapping_add(*address), BreakpointPurpose::Cpuid(module));
         }
     }
 

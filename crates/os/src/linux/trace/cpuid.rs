@@ -1,7 +1,7 @@
 //! Where the CPUID instructions of a file are.
 
 use super::{arch, images};
-use image::elf::{Frame, Loadable};
+use image::elf::{FunctionBounds, Loadable};
 
 /// CPUID instructions of one file.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Sites {
         sites
     }
 
-    fn check(&mut self, functions: &[Frame], code: &[u8], start: u64, candidate: usize) {
+    fn check(&mut self, functions: &[FunctionBounds], code: &[u8], start: u64, candidate: usize) {
         let address = start.wrapping_add(candidate as u64);
         let Some((from, to)) = around(functions, address) else {
             self.unverified += 1;
@@ -58,7 +58,7 @@ impl Sites {
 }
 
 /// First and last address of the function that holds `address`.
-fn around(functions: &[Frame], address: u64) -> Option<(u64, u64)> {
+fn around(functions: &[FunctionBounds], address: u64) -> Option<(u64, u64)> {
     let after = functions.partition_point(|frame| frame.start.0 <= address);
     let frame = functions.get(after.checked_sub(1)?)?;
     let end = frame.start.0.checked_add(frame.bytes?)?;

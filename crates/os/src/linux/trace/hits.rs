@@ -1,7 +1,7 @@
 //! What a hit breakpoint or a stop of the filter means for the marks.
 
 use super::arch;
-use super::breakpoints::Purpose;
+use super::breakpoints::BreakpointPurpose;
 use super::images;
 use super::loader::{self, Loader};
 use super::marks::Executed;
@@ -23,7 +23,7 @@ impl Session<'_> {
         let Some((purpose, planted)) = space.at(address) else {
             return Ok(Resume::Continue(libc::SIGTRAP));
         };
-        if let (Purpose::Cpuid(module), true) = (purpose, planted) {
+        if let (BreakpointPurpose::Cpuid(module), true) = (purpose, planted) {
             let mut registers = ptrace::registers(tid)?;
             arch::emulate_cpuid(&mut registers, address);
             ptrace::set_registers(tid, &registers)?;
@@ -54,12 +54,14 @@ impl Session<'_> {
     }
 
     /// What a breakpoint means whatever else is found out at it.
-    fn mark_hit(&mut self, process: usize, purpose: Purpose, at_us: f64) {
+    fn mark_hit(&mut self, process: usize, purpose: BreakpointPurpose, at_us: f64) {
         let kind = match purpose {
-            Purpose::Entry => MarkKind::Entry,
-            Purpose::Main => MarkKind::Main,
-            Purpose::Exit => MarkKind::ExitCalled,
-            Purpose::Relocated | Purpose::StartMain | Purpose::Cpuid(_) => return,
+            BreakpointPurpose::Entry => MarkKind::Entry,
+            BreakpointPurpose::Main => MarkKind::Main,
+            BreakpointPurpose::Exit => MarkKind::ExitCalled,
+            BreakpointPurpose::Relocated
+            | BreakpointPurpose::StartMain
+            | BreakpointPurpose::Cpuid(_) => return,
         };
         self.mark(process, kind, at_us);
         let first = self.processes.first().is_some_and(|root| root.record.images.len() == 1);
@@ -73,20 +75,22 @@ impl Session<'_> {
         &mut self,
         tid: Tid,
         process: usize,
-        purpose: Purpose,
+        purpose: BreakpointPurpose,
         at_us: f64,
     ) -> io::Result<bool> {
         let Some(executed) = self.executed(process).map(|executed| executed.clone()) else {
             return Ok(true);
         };
         match purpose {
-            Purpose::Relocated => return Ok(self.on_relocated(tid, process, &executed, at_us)),
-            Purpose::Entry => self.locate_main(tid, process, &executed),
-            Purpose::StartMain => {
-                self.plant(tid, arch::first_argument(tid)?, Purpose::Main);
+            BreakpointPurpose::Relocated => {
+                return Ok(self.on_relocated(tid, process, &executed, at_us));
             }
-            Purpose::Main => self.end_counting(tid)?,
-            Purpose::Exit | Purpose::Cpuid(_) => {}
+            BreakpointPurpose::Entry => self.locate_main(tid, process, &executed),
+            BreakpointPurpose::StartMain => {
+                self.plant(tid, arch::first_argument(tid)?, BreakpointPurpose::Main);
+            }
+            BreakpointPurpose::Main => self.end_counting(tid)?,
+            BreakpointPurpose::Exit | BreakpointPurpose::Cpuid(_) => {}
         }
         Ok(true)
     }
@@ -119,7 +123,7 @@ impl Session<'_> {
             Loader::None | Loader::Unknown => (None, None),
         };
         match exit {
-            Some(address) => self.plant(tid, address, Purpose::Exit),
+            Some(address) => self.plant(tid, address, BreakpointPurpose::Exit),
             None => {
                 let note = "exit could not be located: none of its modules is a C library";
                 self.note(process, note.to_owned());
@@ -148,7 +152,7 @@ impl Session<'_> {
                     executed.program = program;
                     executed.bias = module.bias;
                 }
-                self.plant(tid, entry, Purpose::Entry);
+                self.plant(tid, entry, BreakpointPurpose::Entry);
             }
             Err(error) => {
                 self.note(process, format!("main could not be located: '{path}': {error}"));
@@ -166,9 +170,9 @@ impl Session<'_> {
         let main = program.main.map(|main| known.bias.wrapping_add(main)).or(from_start);
         let start_main = || self.start_main(tid, &known.loader);
         if let Some(main) = main {
-            self.plant(tid, main, Purpose::Main);
+            self.plant(tid, main, BreakpointPurpose::Main);
         } else if let Some(start_main) = start_main() {
-            self.plant(tid, start_main, Purpose::StartMain);
+            self.plant(tid, start_main, BreakpointPurpose::StartMain);
         } else {
             let kind = match known.loader {
                 Loader::None => "stripped static program",
@@ -178,7 +182,9 @@ impl Session<'_> {
         }
         if matches!(known.loader, Loader::None) {
             match program.exit {
-                Some(exit) => self.plant(tid, known.bias.wrapping_add(exit), Purpose::Exit),
+                Some(exit) => {
+                    self.plant(tid, known.bias.wrapping_add(exit), BreakpointPurpose::Exit)
+                }
                 None => {
                     let note = "exit could not be located: static program without that symbol";
                     self.note(process, note.to_owned());
@@ -212,7 +218,7 @@ impl Session<'_> {
         match loader {
             Loader::Glibc { state } => {
                 match loader::hook(tid, state) {
-                    Some(hook) => self.plant(tid, hook, Purpose::Relocated),
+                    Some(hook) => self.plant(tid, hook, BreakpointPurpose::Relocated),
                     None => self.note(process, "the loader has no debugger hook".to_owned()),
                 }
                 self.plant_module_cpuids(tid, process, state);

@@ -43,7 +43,7 @@ impl Loader {
 }
 
 /// A module in the loader's list (`struct link_map`).
-pub struct Module {
+pub struct LinkMap {
     /// What is added to the file's addresses.
     pub bias: u64,
     /// Its path; empty for the program itself.
@@ -76,7 +76,7 @@ pub fn is_consistent(tid: Tid, state: u64) -> bool {
 pub fn find_module<T>(
     tid: Tid,
     state: u64,
-    mut visit: impl FnMut(Module) -> Option<T>,
+    mut visit: impl FnMut(LinkMap) -> Option<T>,
 ) -> Option<T> {
     let [_, mut next] = ptrace::read_words::<2>(tid, state)?;
     for _ in 0..MOST_MODULES {
@@ -86,7 +86,7 @@ pub fn find_module<T>(
         // l_addr, l_name, l_ld, l_next
         let [bias, name, dynamic, following] = ptrace::read_words::<4>(tid, next)?;
         let path = ptrace::read_string(tid, name).unwrap_or_default();
-        if let Some(found) = visit(Module { bias, path, dynamic }) {
+        if let Some(found) = visit(LinkMap { bias, path, dynamic }) {
             return Some(found);
         }
         next = following;

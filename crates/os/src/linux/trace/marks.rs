@@ -1,7 +1,7 @@
 //! The marks of an image, and what is done when a process executes a new one.
 
 use super::arch;
-use super::breakpoints::Purpose;
+use super::breakpoints::BreakpointPurpose;
 use super::images::{self, Image};
 use super::loader::Loader;
 use super::ptrace::{self, Tid};
@@ -58,7 +58,7 @@ impl Session<'_> {
     }
 
     /// Plants a breakpoint in the space of `tid`; one that cannot be planted is noted.
-    pub fn plant(&mut self, tid: Tid, address: u64, purpose: Purpose) {
+    pub fn plant(&mut self, tid: Tid, address: u64, purpose: BreakpointPurpose) {
         let Some((process, space)) = self.tasks.get(&tid).map(|task| (task.process, task.space))
         else {
             return;
@@ -109,10 +109,10 @@ impl Session<'_> {
         if let Loader::Musl { image, base } = &loader
             && let Some(hook) = image.loader_hook
         {
-            self.plant(tid, base.wrapping_add(hook), Purpose::Relocated);
+            self.plant(tid, base.wrapping_add(hook), BreakpointPurpose::Relocated);
         }
         if !through_loader {
-            self.plant(tid, stack.entry, Purpose::Entry);
+            self.plant(tid, stack.entry, BreakpointPurpose::Entry);
         }
         if self.request.count_cpuid {
             self.plant_first_cpuids(tid, process, &program, bias, stack.loader_base);

@@ -1,3 +1,5 @@
+//! Tests of how facts of PE images are printed.
+
 use super::super::{set, table};
 use super::{elf, fits, library, program};
 use crate::Style;

@@ -2,7 +2,7 @@
 
 use super::Setting;
 use super::places::Place;
-use crate::progress::Line;
+use crate::progress::StatusLine;
 use anyhow::Result;
 use lab::{LabError, RunFolder, Stop};
 use model::{CacheState, Experiment, LaunchOptions, Sample, Schedule, Until, Variant};
@@ -65,7 +65,7 @@ pub fn all(
     let mut left = experiment.clone();
     let stop = loop {
         let where_to = (&mut kept, &mut notes);
-        let line = Line::new();
+        let line = StatusLine::new();
         let stop =
             lab::launch_all(launcher, &left, &mut samples, where_to, &mut |e| line.observe(e));
         match stop.map_err(LabError::from) {

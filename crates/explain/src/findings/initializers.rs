@@ -1,14 +1,15 @@
+//! The finding on constructors that run before `main`.
+
 use super::{Context, sum, top, total};
 use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, Phase, Reading};
 
-/// Constructors run before main.
 pub(super) fn find(context: &Context) -> Option<Finding> {
-    let cost = *context.shares.wholes.get(&Phase::Initialise)?;
+    let cost = *context.shares.wholes.get(&Phase::Initialize)?;
     let modules = &context.modules_at_start();
     let measured = sum(modules, |module| module.init_us.get());
-    let functions = total(modules, |facts| facts.initialisers);
+    let functions = total(modules, |facts| facts.initializers);
     // Without times by module the phase is all there is, start-up code of the C library included.
     let also = if measured.is_none() { "start-up code of the C library and " } else { "" };
     let what = match functions {
@@ -18,7 +19,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let evidence =
         top(modules, 3, |module| module.init_us.get()).into_iter().map(|(module, us)| {
             let name = base_name(&module.path);
-            match module.facts.value().map(|facts| facts.initialisers) {
+            match module.facts.value().map(|facts| facts.initializers) {
                 Some(n) if n > 0 => {
                     format!(
                         "{name}: {}, {}",
@@ -34,7 +35,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cause: format!("{}: {what}", context.of_launch(cost)),
         evidence: evidence.collect(),
         cost_us: Reading::Value(cost),
-        phase: Some(Phase::Initialise),
+        phase: Some(Phase::Initialize),
         part_of: None,
         remedy: "Make static objects constant (constexpr, constinit) or construct them at first \
              use; drop libraries whose initializers are costly, or load them later."
