@@ -1,7 +1,7 @@
 //! The terminal view of variants against the first of them.
 
 use crate::counters::counters;
-use crate::figure::{TimeFormat, percent, plural, whole_percent};
+use crate::figure::{TimeFormat, percent, plural, whole_percent, why};
 use crate::measure::note_lines;
 use crate::notes::cold as cold_text;
 use crate::style::{Style, Tint};
@@ -96,9 +96,8 @@ fn unavailable(results: &Results, style: &Style) -> String {
     let mut reasons: Vec<String> = Vec::new();
     let unit = results.unit;
     for counter in results.variants.iter().flat_map(|variant| counters(variant, unit, style)) {
-        if let Reading::Unavailable { reason, remedy } = counter.reading {
-            let remedy = if remedy.is_empty() { remedy } else { format!(" ({remedy})") };
-            let text = format!("{} unavailable: {reason}{remedy}", counter.head);
+        if counter.reading.value().is_none() {
+            let text = format!("{} unavailable: {}", counter.head, why(&counter.reading));
             if !reasons.contains(&text) {
                 reasons.push(text);
             }

@@ -1,8 +1,8 @@
 //! Measured times and shares: four digits, as many launches support them.
 
 use crate::style::Style;
-use model::TimeUnit;
 pub use model::figures::{bytes, count, duration, kib, plural};
+use model::{Reading, TimeUnit};
 
 /// A unit of time with the decimals that a figure in it gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,6 +104,15 @@ pub fn factor(value: f64) -> String {
         value if value < 9.995 => format!("{value:.2}"),
         value if value < 99.95 => format!("{value:.1}"),
         value => count(value.round() as u64),
+    }
+}
+
+/// Reason and remedy of a missing figure as one sentence.
+pub fn why<T>(reading: &Reading<T>) -> String {
+    match reading {
+        Reading::Value(_) => String::new(),
+        Reading::Unavailable { reason, remedy } if remedy.is_empty() => reason.clone(),
+        Reading::Unavailable { reason, remedy } => format!("{reason} ({remedy})"),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::explain::page::Page;
 use crate::style::{Style, Tint};
-use crate::text::columns;
+use crate::text::{base_name, columns};
 use model::figures::{count, plural};
 use model::{Hot, HotFunction, HotInstruction, Hottest, Reading};
 
@@ -66,7 +66,8 @@ fn functions(page: &mut Page, hot: &Hot) {
     // One hidden row would take the line that says so.
     let shown = if shown + 1 == all { all } else { shown };
     let room = page.style.width - LEAD;
-    let widest = hot.functions[..shown].iter().map(|function| columns(base_name(function))).max();
+    let widest =
+        hot.functions[..shown].iter().map(|function| columns(base_name(&function.module))).max();
     let module = widest.unwrap_or(0).clamp(6, room * 9 / 20);
     let name = room - module - 2;
     let gap = " ".repeat(BAR + 4);
@@ -76,7 +77,7 @@ fn functions(page: &mut Page, hot: &Hot) {
     for function in &hot.functions[..shown] {
         let lead = lead(page, function.samples, hot.samples);
         let title = page.style.fitted(&function.function, name);
-        let file = page.style.shorten(base_name(function), module);
+        let file = page.style.shorten(base_name(&function.module), module);
         let file = page.paint(Tint::Faint, &file);
         page.line(&format!("{lead}{title}  {file}"));
     }
@@ -163,11 +164,6 @@ fn lead(page: &Page, samples: u64, of: u64) -> String {
     let share = samples as f64 / of.max(1) as f64;
     let percent = format!("{:.1} %", share * 100.0);
     format!("  {:>7}{percent:>9}  {}  ", count(samples), page.bar(share, BAR))
-}
-
-/// The module without its folder; names in brackets as they are.
-fn base_name(function: &HotFunction) -> &str {
-    function.module.rsplit('/').next().unwrap_or(&function.module)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The terminal view of one command's launches.
 
 use crate::counters::{Counter, counters};
-use crate::figure::{TimeFormat, percent, plural, whole_percent};
+use crate::figure::{TimeFormat, percent, plural, whole_percent, why};
 use crate::histogram::histogram;
 use crate::notes::{cold, notes};
 use crate::style::{Style, Tint};
@@ -112,10 +112,9 @@ fn usage(variant: &VariantResult, unit: Option<TimeUnit>, style: &Style) -> Stri
     for Counter { label, kind, reading, remark, .. } in counters(variant, unit, style) {
         lines += &match reading {
             Reading::Value(figure) => line(label, Tint::Plain, &figure, &remark, style),
-            Reading::Unavailable { reason, remedy } => {
+            missing => {
                 let kind = if kind.is_empty() { String::new() } else { format!("{kind}: ") };
-                let remedy = if remedy.is_empty() { remedy } else { format!(" ({remedy})") };
-                let remark = format!("{kind}{reason}{remedy}");
+                let remark = format!("{kind}{}", why(&missing));
                 line(label, Tint::Doubt, "unavailable", &remark, style)
             }
         };

@@ -4,6 +4,7 @@ use crate::figure::{count, plural};
 use crate::rewritten;
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
+use crate::text::base_name;
 use model::figures::bytes;
 use model::rebase::{RebaseMap, RebasedImage};
 
@@ -30,7 +31,7 @@ pub fn done(map: &RebaseMap, style: &Style) -> String {
 }
 
 fn row(image: &RebasedImage) -> Vec<Cell> {
-    let name = image.file.rsplit('/').next().unwrap_or(&image.file);
+    let name = base_name(&image.file);
     let before = match (&image.refused, image.moves()) {
         (Some(_), _) => Cell::new(Tint::Bad, "refused"),
         (None, true) => Cell::new(Tint::Plain, format!("{:#x}", image.old_base)),

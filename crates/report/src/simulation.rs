@@ -3,6 +3,7 @@
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
+use crate::text::base_name;
 use model::simulation::{RelocationWork, SimulatedModule, Simulation};
 
 /// Modules that are shown; the rest is one line.
@@ -44,7 +45,7 @@ fn table(simulation: &Simulation) -> Table {
     let shown = if modules.len() <= ROWS + 1 { modules.len() } else { ROWS };
     let (shown, hidden) = modules.split_at(shown);
     for module in shown {
-        let name = module.path.rsplit('/').next().unwrap_or(&module.path);
+        let name = base_name(&module.path);
         table.row(row(Tint::Name, name, &module.work, module.definitions));
     }
     if !hidden.is_empty() {

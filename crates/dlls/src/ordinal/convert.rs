@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// A function or variable that is imported by its ordinal now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Function {
+pub struct OrdinalImport {
     /// The DLL.
     pub dll: MemberId,
     /// Its ordinal there.
@@ -26,7 +26,7 @@ pub struct Function {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConvertedImports {
     /// Imports by name that are by ordinal now, delayed ones among them, in order.
-    pub functions: Vec<Function>,
+    pub functions: Vec<OrdinalImport>,
     /// Imports from DLLs of the set that were by ordinal before.
     pub by_ordinal_before: u64,
     /// Imports by name from DLLs that are not named, by the DLL's name as written: they stay, as
@@ -81,7 +81,7 @@ pub fn convert(
 
 /// What the imports want that share an entry of a lookup table; nearly always it is one.
 enum Wanted {
-    Function(Function),
+    Function(OrdinalImport),
     /// It stays as it is.
     Nothing,
     /// They do not agree.
@@ -141,7 +141,7 @@ fn function(
     from: &FromDll<'_>,
     import: &Import<'_>,
     name: &[u8],
-) -> Result<Function, String> {
+) -> Result<OrdinalImport, String> {
     if from.from.virtual_addresses {
         return Err("its table holds virtual addresses, which base relocations change".to_owned());
     }
@@ -149,7 +149,7 @@ fn function(
     let exports = set.member(dll).exports().ok();
     let ordinal = exports.and_then(|exports| exports.ordinal_of_index(export.index));
     let ordinal = ordinal.ok_or("its ordinal is above 65535")?;
-    Ok(Function { dll, ordinal, name: name.to_vec() })
+    Ok(OrdinalImport { dll, ordinal, name: name.to_vec() })
 }
 
 impl ConvertedImports {

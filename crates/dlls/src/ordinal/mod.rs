@@ -7,7 +7,7 @@ mod record;
 mod set;
 mod verify;
 
-pub use convert::{ConvertedImports, Function, convert};
+pub use convert::{ConvertedImports, OrdinalImport, convert};
 pub use record::{Dll, Importer, Imports, RECORD, Record};
 pub use set::{ConvertedSet, convert_set};
 pub use verify::{Mismatch, Verification, verify};

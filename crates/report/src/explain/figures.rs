@@ -1,12 +1,11 @@
 //! Figures for tables.
 
-use model::Reading;
-pub(super) use model::figures::{bytes, count, duration, plural};
+pub(super) use crate::figure::{bytes, count, duration, plural, why};
 
 /// `67.0 %` of a whole; `0.0 %` where the whole is nothing.
-pub(super) fn percent(part: f64, whole: f64) -> String {
-    let share = if whole > 0.0 { part / whole * 100.0 } else { 0.0 };
-    format!("{share:.1} %")
+pub(super) fn share(part: f64, whole: f64) -> String {
+    let percent = if whole > 0.0 { part / whole * 100.0 } else { 0.0 };
+    format!("{percent:.1} %")
 }
 
 /// A duration, or a dash where there is none.
@@ -27,22 +26,13 @@ pub(super) fn add<T: Copy + std::ops::Add<Output = T>>(sum: &mut Option<T>, valu
     };
 }
 
-/// Reason and remedy of a missing figure as one sentence.
-pub(super) fn why<T>(reading: &Reading<T>) -> String {
-    match reading {
-        Reading::Value(_) => String::new(),
-        Reading::Unavailable { reason, remedy } if remedy.is_empty() => reason.clone(),
-        Reading::Unavailable { reason, remedy } => format!("{reason} ({remedy})"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn shares_of_nothing_are_nothing() {
-        assert_eq!(percent(2.0, 3.0), "66.7 %");
-        assert_eq!(percent(1.0, 0.0), "0.0 %");
+        assert_eq!(share(2.0, 3.0), "66.7 %");
+        assert_eq!(share(1.0, 0.0), "0.0 %");
     }
 }

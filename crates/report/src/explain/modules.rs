@@ -3,7 +3,7 @@
 use super::figures::{add, count_or_dash, duration_or_dash, plural};
 use super::page::Page;
 use crate::style::Tint;
-use crate::text::printable;
+use crate::text::{base_name, printable};
 use model::{Explanation, ModuleReport};
 use std::collections::BTreeMap;
 
@@ -99,13 +99,9 @@ fn rows(modules: &[ModuleReport]) -> Vec<Row> {
     rows
 }
 
-fn base_name(path: &str) -> String {
-    printable(path.rsplit('/').next().unwrap_or(path))
-}
-
 /// The file's name, and for a bundle what is in it.
 fn name(module: &ModuleReport) -> String {
-    let file = base_name(&module.path);
+    let file = printable(base_name(&module.path));
     match module.merged.len() {
         0 => file,
         merged => format!("{file} + {}", plural(merged as u64, "library", "libraries")),

@@ -1,9 +1,9 @@
 //! The head of an explanation and its bars by phase.
 
-use super::figures::{duration, percent, why};
+use super::figures::{duration, share, why};
 use super::page::Page;
 use crate::style::Tint;
-use crate::text::{columns, printable};
+use crate::text::{base_name, columns, printable};
 use model::{Explanation, Phase, Reading};
 
 /// What was launched, and how long it took traced and untraced.
@@ -52,7 +52,7 @@ pub(super) fn bars(page: &mut Page, explanation: &Explanation) {
         let bar = page.bar(if most > 0.0 { time.us / most } else { 0.0 }, width);
         let tint = if time.phase == Phase::Unattributed { Tint::Doubt } else { Tint::Plain };
         let name = page.paint(tint, &format!("{:<13}", time.phase.name()));
-        let (us, share) = (duration(time.us), percent(time.us, total));
+        let (us, share) = (duration(time.us), share(time.us, total));
         page.line(&format!("  {name} {bar} {us:>9} {share:>9}"));
     }
     notes(page, explanation);
@@ -64,7 +64,7 @@ fn notes(page: &mut Page, explanation: &Explanation) {
     let mut seen = explanation.notes.clone();
     for process in &explanation.processes {
         for note in &process.notes {
-            let name = process.path.rsplit('/').next().unwrap_or_default();
+            let name = base_name(&process.path);
             let text = if several { format!("{name}: {note}") } else { note.clone() };
             if !seen.contains(&text) {
                 seen.push(text);

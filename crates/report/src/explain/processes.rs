@@ -3,7 +3,7 @@
 use super::figures::duration;
 use super::page::Page;
 use crate::style::Tint;
-use crate::text::printable;
+use crate::text::{base_name, printable};
 use model::{Explanation, ProcessReport};
 use std::collections::HashMap;
 
@@ -83,7 +83,7 @@ fn split(groups: Vec<Group<'_>>, rows: Option<usize>) -> (Vec<Group<'_>>, Vec<Gr
 }
 
 fn command(process: &ProcessReport) -> String {
-    let name = process.path.rsplit('/').next().unwrap_or_default();
+    let name = base_name(&process.path);
     let arguments = process.argv.iter().skip(1).map(String::as_str);
     let words: Vec<&str> = std::iter::once(name).chain(arguments).collect();
     printable(&words.join(" "))

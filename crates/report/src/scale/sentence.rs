@@ -1,6 +1,6 @@
 //! What a sweep says, in one sentence.
 
-use crate::figure::{count, factor, time};
+use crate::figure::{count, factor, time, why};
 use crate::style::Style;
 use model::Reading;
 use model::growth::{Fit, Law, Scale, Unit};
@@ -10,10 +10,7 @@ use model::growth::{Fit, Law, Scale, Unit};
 pub fn sentence(scale: &Scale, style: &Style) -> String {
     match &scale.fit {
         Reading::Value(fit) => law_sentence(fit, scale.unit, style),
-        Reading::Unavailable { reason, remedy } if remedy.is_empty() => {
-            format!("no growth law: {reason}")
-        }
-        Reading::Unavailable { reason, remedy } => format!("no growth law: {reason} ({remedy})"),
+        missing => format!("no growth law: {}", why(missing)),
     }
 }
 
