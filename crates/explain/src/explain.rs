@@ -2,7 +2,7 @@
 
 use crate::background::lives;
 use crate::faults::{self, Attribution};
-use crate::findings::{self, Found, Scopes};
+use crate::findings::{self, ScopeRecords, Scopes};
 use crate::inputs::Inputs;
 use crate::modules::{Modules, chosen_log, modules};
 use crate::names::loader_kind;
@@ -84,20 +84,20 @@ fn found(
     lives: &[Life],
     (modules, faults): (&Modules, &Reading<Attribution>),
     counts: impl Fn(&str) -> bool,
-) -> Found {
+) -> ScopeRecords {
     let of = |records: &[((String, String), f64)]| {
         records.iter().filter(|((program, _), _)| counts(program)).cloned().collect()
     };
     let own = lives.iter().filter(|life| counts(&inputs.program(&life.image.path)));
     let mut marks = own.flat_map(|life| &life.image.marks);
     let misses = modules.misses.iter().filter(|((program, _), _)| counts(program));
-    let mut found = Found {
+    let mut found = ScopeRecords {
         exit_called: marks.any(|mark| mark.kind == MarkKind::ExitCalled),
         misses: misses.map(|((_, folder), count)| (folder.clone(), *count)).collect(),
         late: of(&modules.late),
         finalizers: of(&modules.finalizers),
         calls: files::by_phase(inputs, &counts),
-        ..Found::default()
+        ..ScopeRecords::default()
     };
     if let Reading::Value(faults) = faults {
         found.other_faults = faults.others(inputs);

@@ -8,10 +8,15 @@ use model::{CpuidTax, Finding, Phase, Reading};
 
 pub(super) fn find(context: &Context) -> Vec<Finding> {
     let Some(tax) = context.explanation.cpuid.value() else { return Vec::new() };
-    context.shares.cpuid.iter().filter_map(|(phase, us)| told(context, tax, *phase, *us)).collect()
+    context
+        .shares
+        .cpuid
+        .iter()
+        .filter_map(|(phase, us)| finding(context, tax, *phase, *us))
+        .collect()
 }
 
-fn told(context: &Context, tax: &CpuidTax, phase: Phase, cost: f64) -> Option<Finding> {
+fn finding(context: &Context, tax: &CpuidTax, phase: Phase, cost: f64) -> Option<Finding> {
     if !context.worth(cost) {
         return None;
     }

@@ -8,9 +8,9 @@ use model::{Finding, Phase, Reading};
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = *context.shares.wholes.get(&Phase::Exit)?;
     let mut logged: Vec<(&str, f64)> =
-        context.found.finalizers.iter().map(|((_, path), us)| (path.as_str(), *us)).collect();
+        context.records.finalizers.iter().map(|((_, path), us)| (path.as_str(), *us)).collect();
     logged.sort_by(|a, b| b.1.total_cmp(&a.1));
-    if !context.found.exit_called {
+    if !context.records.exit_called {
         // Another launch ran them, if any did.
         logged.clear();
     }
@@ -19,7 +19,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         .map(|(path, us)| format!("finalizers of {}: {}", base_name(path), duration(*us)))
         .collect();
     let finalizers = total(&context.modules(), |facts| facts.finalizers);
-    if finalizers > 0 && context.found.exit_called {
+    if finalizers > 0 && context.records.exit_called {
         evidence.push(plural(finalizers, "finalizer in all", "finalizers in all"));
     }
     if let Some(minor) = context.explanation.faults.minor.get() {
@@ -30,7 +30,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cause: format!(
             "{}: {}",
             context.of_launch(cost),
-            match context.found.exit_called {
+            match context.records.exit_called {
                 true => "from the call of exit until the process is gone",
                 false =>
                     "the kernel's tear-down; exit was not seen to be called (_exit, a signal, or \
@@ -41,7 +41,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Exit),
         part_of: None,
-        remedy: match context.found.exit_called {
+        remedy: match context.records.exit_called {
             true => {
                 "A program that has flushed its output may end by _exit or quick_exit, which skip \
                  exit handlers and finalizers; the kernel's own tear-down shrinks with the pages \

@@ -17,11 +17,11 @@ const GROUPS: usize = 4;
 /// of the loader, while it maps libraries, are told as its search.
 pub(super) fn find(context: &Context) -> Vec<Finding> {
     let Some(work) = context.explanation.files.value() else { return Vec::new() };
-    let phases = context.found.calls.iter().filter(|(phase, _)| **phase != Phase::Map);
-    phases.filter_map(|(phase, calls)| told(context, work, *phase, calls)).collect()
+    let phases = context.records.calls.iter().filter(|(phase, _)| **phase != Phase::Map);
+    phases.filter_map(|(phase, calls)| finding(context, work, *phase, calls)).collect()
 }
 
-fn told(
+fn finding(
     context: &Context,
     work: &FileWork,
     phase: Phase,

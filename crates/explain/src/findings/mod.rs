@@ -41,7 +41,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What findings look at besides the explanation, of the programs of one part of the launch.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ScopeRecords {
     /// Some process of the launch called exit, as far as its end could be seen.
     pub exit_called: bool,
     /// Failed attempts of the loader to open a library, by folder, most first.
@@ -66,7 +66,7 @@ pub(crate) struct Context<'a> {
     pub scopes: &'a Scopes<'a>,
     /// The part of the launch that the findings are about.
     pub scope: Scope,
-    pub found: Found,
+    pub records: ScopeRecords,
     /// What each cause costs, divided so that nothing counts twice.
     pub shares: Shares,
 }
@@ -101,18 +101,18 @@ const OF_PHASE: [Finder; 10] = [
 const OF_PHASES: [fn(&Context) -> Vec<Finding>; 4] =
     [cpuid::find, waits::find, file_storms::find, page_faults::find];
 
-/// Every finding that applies, costliest first; those without a cost last. `found` gives what is
+/// Every finding that applies, costliest first; those without a cost last. `records` gives what is
 /// known of a part of the launch.
 pub(crate) fn all(
     explanation: &Explanation,
     inputs: &Inputs,
     scopes: &Scopes,
-    found: impl Fn(Scope) -> Found,
+    records: impl Fn(Scope) -> ScopeRecords,
 ) -> Vec<Finding> {
     let mut all = Vec::new();
     for scope in Scope::FINDINGS {
         if scope == Scope::Program || !scopes.members(scope).is_empty() {
-            let context = Context::new(explanation, inputs, scopes, (scope, found(scope)));
+            let context = Context::new(explanation, inputs, scopes, (scope, records(scope)));
             all.extend(of_scope(&context));
         }
     }
@@ -160,10 +160,10 @@ impl<'a> Context<'a> {
         explanation: &'a Explanation,
         inputs: &'a Inputs,
         scopes: &'a Scopes<'a>,
-        (scope, found): (Scope, Found),
+        (scope, records): (Scope, ScopeRecords),
     ) -> Self {
         let mut context =
-            Context { explanation, inputs, scopes, scope, found, shares: Shares::default() };
+            Context { explanation, inputs, scopes, scope, records, shares: Shares::default() };
         context.shares = Shares::new(&context);
         context
     }
@@ -187,7 +187,7 @@ impl<'a> Context<'a> {
     fn modules_at_start(&self) -> Vec<&ModuleReport> {
         let late = |module: &ModuleReport| {
             let key = (&module.program, &module.path);
-            self.found.late.iter().any(|((program, path), _)| key == (program, path))
+            self.records.late.iter().any(|((program, path), _)| key == (program, path))
         };
         self.modules().into_iter().filter(|module| !late(module)).collect()
     }

@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 const SHARE: u64 = 20;
 
 pub(super) fn find(context: &Context) -> Vec<Finding> {
-    if context.found.faults.is_empty() {
+    if context.records.faults.is_empty() {
         return unplaced(context).into_iter().collect();
     }
     let costs = context.shares.faults.iter().filter(|(_, us)| context.worth(**us));
-    costs.filter_map(|(phase, us)| told(context, *phase, *us)).collect()
+    costs.filter_map(|(phase, us)| in_phase(context, *phase, *us)).collect()
 }
 
-fn told(context: &Context, phase: Phase, cost: f64) -> Option<Finding> {
-    let faults = context.found.faults.get(&phase)?;
-    let mut evidence = vec![price(context, faults_in(&context.found, phase))?];
+fn in_phase(context: &Context, phase: Phase, cost: f64) -> Option<Finding> {
+    let faults = context.records.faults.get(&phase)?;
+    let mut evidence = vec![price(context, faults_in(&context.records, phase))?];
     let mut places: BTreeMap<&str, u64> = BTreeMap::new();
-    let counted = faults.files.iter().filter(|(key, _)| !elsewhere(&context.found, phase, key));
+    let counted = faults.files.iter().filter(|(key, _)| !elsewhere(&context.records, phase, key));
     for ((_, path), count) in counted {
         *places.entry(path).or_default() += count;
     }
@@ -42,7 +42,7 @@ fn told(context: &Context, phase: Phase, cost: f64) -> Option<Finding> {
 
 /// Data files by their path, modules by their name.
 fn name<'a>(context: &Context, path: &'a str) -> &'a str {
-    match context.found.other_faults.iter().any(|(other, _)| other == path) {
+    match context.records.other_faults.iter().any(|(other, _)| other == path) {
         true => path,
         false => base_name(path),
     }

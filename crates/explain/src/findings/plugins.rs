@@ -11,7 +11,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         return None;
     }
     let mut modules: Vec<(&str, f64)> =
-        context.found.late.iter().map(|((_, path), us)| (path.as_str(), *us)).collect();
+        context.records.late.iter().map(|((_, path), us)| (path.as_str(), *us)).collect();
     modules.sort_by(|a, b| b.1.total_cmp(&a.1));
     let libraries = plural(modules.len() as u64, "library", "libraries");
     let evidence = modules.iter().take(3);

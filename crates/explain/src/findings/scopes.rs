@@ -43,7 +43,7 @@ pub(crate) struct Scopes<'a> {
     /// Index of the program proper.
     program: Option<usize>,
     /// Parallel to the processes.
-    of: Vec<Scope>,
+    by_process: Vec<Scope>,
     /// What each process is charged, parallel to the processes.
     charged: &'a [BTreeMap<Phase, f64>],
 }
@@ -57,24 +57,24 @@ impl<'a> Scopes<'a> {
         let processes = &explanation.processes;
         let stale = stale_bundle::started(explanation, inputs).next();
         let program = program(explanation, inputs);
-        let mut of = vec![Scope::Program; processes.len()];
+        let mut by_process = vec![Scope::Program; processes.len()];
         if let Some((bundle, _)) = stale {
-            of[bundle] = Scope::StaleBundle;
+            by_process[bundle] = Scope::StaleBundle;
         }
         let started = program.and_then(|index| processes.get(index)).map(|p| p.started_us);
         for scope in [Scope::Launchers, Scope::Helpers] {
             let Some(started) = started else { break };
             let early = scope == Scope::Launchers;
             let others = (0..processes.len()).filter(|index| Some(*index) != program);
-            let free = others.filter(|index| of.get(*index) == Some(&Scope::Program));
+            let free = others.filter(|index| by_process.get(*index) == Some(&Scope::Program));
             let members: Vec<usize> =
                 free.filter(|index| (processes[*index].started_us < started) == early).collect();
             let cost: f64 = members.iter().map(|index| processes[*index].charged_us).sum();
             if cost > 0.0 && cost >= explanation.total_us * WORTH {
-                members.into_iter().for_each(|index| of[index] = scope);
+                members.into_iter().for_each(|index| by_process[index] = scope);
             }
         }
-        Scopes { explanation, program, of, charged }
+        Scopes { explanation, program, by_process, charged }
     }
 
     /// The program proper.
@@ -84,8 +84,8 @@ impl<'a> Scopes<'a> {
 
     /// The processes of a part.
     pub fn members(&self, scope: Scope) -> Vec<&'a ProcessReport> {
-        let all = self.explanation.processes.iter().zip(&self.of);
-        all.filter(|(_, of)| **of == scope).map(|(process, _)| process).collect()
+        let all = self.explanation.processes.iter().zip(&self.by_process);
+        all.filter(|(_, own)| **own == scope).map(|(process, _)| process).collect()
     }
 
     /// What the processes of a part are charged.
@@ -96,8 +96,11 @@ impl<'a> Scopes<'a> {
     /// The part that the records of an executed file count to: where it is executed in several,
     /// the first of them.
     pub fn of_program(&self, path: &str) -> Scope {
-        let all = self.explanation.processes.iter().zip(&self.of);
-        all.filter(|(process, _)| process.path == path).map(|(_, of)| *of).min().unwrap_or_default()
+        let all = self.explanation.processes.iter().zip(&self.by_process);
+        all.filter(|(process, _)| process.path == path)
+            .map(|(_, own)| *own)
+            .min()
+            .unwrap_or_default()
     }
 
     /// How much of a phase of its part a program is charged, 0 to 1.
@@ -121,11 +124,11 @@ impl<'a> Scopes<'a> {
                 *phases.entry(time.phase).or_default() += time.us;
             }
         }
-        for (of, charged) in self.of.iter().zip(self.charged) {
+        for (own, charged) in self.by_process.iter().zip(self.charged) {
             for (phase, us) in charged {
                 match scope {
-                    Scope::Program if *of != scope => *phases.entry(*phase).or_default() -= us,
-                    _ if *of == scope && scope != Scope::Program => {
+                    Scope::Program if *own != scope => *phases.entry(*phase).or_default() -= us,
+                    _ if *own == scope && scope != Scope::Program => {
                         *phases.entry(*phase).or_default() += us;
                     }
                     _ => {}

@@ -23,7 +23,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         Some(us) => format!("{}: ", context.of_launch(us)),
         None => String::new(),
     };
-    let mut evidence: Vec<String> = context.found.misses.iter().take(3).map(folder).collect();
+    let mut evidence: Vec<String> = context.records.misses.iter().take(3).map(folder).collect();
     let paths: u64 = context.files_where(|facts| !facts.search_paths.is_empty()).len() as u64;
     if paths > 0 {
         evidence.push(format!("{} with RPATH or RUNPATH", plural(paths, "module", "modules")));

@@ -3,7 +3,7 @@
 //! code gets what remains.
 
 use super::libraries::is_loader;
-use super::{Context, Found, Scope, sum};
+use super::{Context, Scope, ScopeRecords, sum};
 use crate::inputs::Inputs;
 use crate::names::{base_name, is_loader_name};
 use model::{Explanation, FileWork, FolderWork, ModuleReport, Phase, ProcessReport, WaitReport};
@@ -140,7 +140,7 @@ struct Demands {
 
 impl Demands {
     fn new(context: &Context) -> Demands {
-        let Context { explanation, inputs, found, .. } = context;
+        let Context { explanation, inputs, records, .. } = context;
         let modules = context.modules_at_start();
         let libraries = modules.iter().copied().filter(|m| m.path != m.program && !is_loader(m));
         let libraries: Vec<&ModuleReport> = libraries.collect();
@@ -149,7 +149,7 @@ impl Demands {
             libraries_timed: mapped.is_some(),
             cpuid: cpuid(context),
             waits: waits(context),
-            plugins: found.late.iter().map(|(_, us)| us).sum(),
+            plugins: records.late.iter().map(|(_, us)| us).sum(),
             ..Demands::default()
         };
         demands.busy = busy(explanation, all_waits(explanation, inputs).values().sum());
@@ -175,11 +175,11 @@ impl Demands {
         demands.text_relocations = sum(&text, |module| module.relocate_us.get()).unwrap_or(0.0);
         if let Some(work) = explanation.files.value() {
             demands.search_misses = search_misses(context, work).unwrap_or(0.0);
-            for (phase, calls) in &found.calls {
+            for (phase, calls) in &records.calls {
                 demands.look_ups.extend(look_ups(inputs, work, calls).map(|us| (*phase, us)));
             }
         }
-        demands.faults = faults(inputs, found);
+        demands.faults = faults(inputs, records);
         demands
     }
 }
@@ -282,24 +282,24 @@ fn look_ups(inputs: &Inputs, work: &FileWork, calls: &[FolderWork]) -> Option<f6
 }
 
 /// Minor faults by phase at the price of one here, without those of libraries opened by dlopen.
-fn faults(inputs: &Inputs, found: &Found) -> BTreeMap<Phase, f64> {
+fn faults(inputs: &Inputs, records: &ScopeRecords) -> BTreeMap<Phase, f64> {
     let Some(each) = inputs.minor_fault_us.get() else { return BTreeMap::new() };
-    let cost = |(phase, _): (&Phase, _)| (*phase, faults_in(found, *phase) as f64 * each);
-    found.faults.iter().map(cost).collect()
+    let cost = |(phase, _): (&Phase, _)| (*phase, faults_in(records, *phase) as f64 * each);
+    records.faults.iter().map(cost).collect()
 }
 
 /// Minor faults of a phase that are not those of another of its causes.
-pub(super) fn faults_in(found: &Found, phase: Phase) -> u64 {
-    let Some(faults) = found.faults.get(&phase) else { return 0 };
-    let others = faults.files.iter().filter(|(key, _)| elsewhere(found, phase, key));
+pub(super) fn faults_in(records: &ScopeRecords, phase: Phase) -> u64 {
+    let Some(faults) = records.faults.get(&phase) else { return 0 };
+    let others = faults.files.iter().filter(|(key, _)| elsewhere(records, phase, key));
     let others = others.map(|(_, count)| count);
     faults.minor - others.sum::<u64>().min(faults.minor)
 }
 
 /// Whether faults on a module (program, file) are those of another cause of the phase.
-pub(super) fn elsewhere(found: &Found, phase: Phase, key: &(String, String)) -> bool {
+pub(super) fn elsewhere(records: &ScopeRecords, phase: Phase, key: &(String, String)) -> bool {
     match phase {
-        Phase::Main => found.late.iter().any(|(late, _)| late == key),
+        Phase::Main => records.late.iter().any(|(late, _)| late == key),
         // Its own start is no part of finding libraries.
         Phase::Map => is_loader_name(base_name(&key.1)),
         _ => false,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 struct Case {
     explanation: Explanation,
     inputs: Inputs,
-    found: Found,
+    found: ScopeRecords,
     /// What each process is charged; the launched program all of it where nothing is said.
     charged: Vec<BTreeMap<Phase, f64>>,
 }
@@ -53,7 +53,7 @@ fn quiet() -> Case {
         hot: None,
     };
     let other_faults = vec![("/data/dump".to_owned(), 400), ("/data/small".to_owned(), 9)];
-    let found = Found { other_faults, ..Found::default() };
+    let found = ScopeRecords { other_faults, ..ScopeRecords::default() };
     Case { explanation, inputs, found, charged: Vec::new() }
 }
 
@@ -122,7 +122,7 @@ fn listed(case: &Case) -> Vec<Finding> {
     let scopes = Scopes::new(&case.explanation, &case.inputs, &case.charged);
     all(&case.explanation, &case.inputs, &scopes, |scope| match scope {
         Scope::Program => case.found.clone(),
-        _ => Found::default(),
+        _ => ScopeRecords::default(),
     })
 }
 

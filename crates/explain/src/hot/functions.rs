@@ -1,7 +1,7 @@
 //! Finds the functions that samples fell in.
 
 use super::names::demangled;
-use super::place::Tally;
+use super::tally::Tally;
 use crate::names::base_name;
 use image::{Function, Placed};
 use model::Reading;
@@ -15,7 +15,7 @@ const KERNEL: &str = "[kernel]";
 
 /// A function with samples in it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FunctionSamples {
     pub(super) module: String,
     pub(super) name: String,
     pub(super) samples: u64,
@@ -39,7 +39,7 @@ pub(super) struct Code {
 
 /// All functions, hottest first, and why some have no names.
 pub(super) struct Functions {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FunctionSamples>,
     pub(super) problems: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Functions {
             });
             found.extend(in_file(path, samples, &placed));
         }
-        found.extend(tally.memory.iter().map(|(name, &samples)| Found {
+        found.extend(tally.memory.iter().map(|(name, &samples)| FunctionSamples {
             module: name.clone(),
             name: NO_SYMBOLS.to_owned(),
             samples,
@@ -76,7 +76,10 @@ impl Functions {
     }
 }
 
-fn in_kernel(samples: &BTreeMap<u64, u64>, symbols: Option<&KernelSymbols>) -> Vec<Found> {
+fn in_kernel(
+    samples: &BTreeMap<u64, u64>,
+    symbols: Option<&KernelSymbols>,
+) -> Vec<FunctionSamples> {
     let mut by_name: BTreeMap<(String, String), u64> = BTreeMap::new();
     for (&address, count) in samples {
         let symbol = symbols.and_then(|symbols| symbols.covering(address));
@@ -85,7 +88,7 @@ fn in_kernel(samples: &BTreeMap<u64, u64>, symbols: Option<&KernelSymbols>) -> V
         let name = symbol.map_or(NO_SYMBOLS, |symbol| &symbol.name);
         *by_name.entry((module, name.to_owned())).or_default() += count;
     }
-    let found = by_name.into_iter().map(|((module, name), samples)| Found {
+    let found = by_name.into_iter().map(|((module, name), samples)| FunctionSamples {
         module,
         name,
         samples,
@@ -95,11 +98,15 @@ fn in_kernel(samples: &BTreeMap<u64, u64>, symbols: Option<&KernelSymbols>) -> V
     found.collect()
 }
 
-fn in_file(path: &str, samples: &BTreeMap<u64, u64>, placed: &[Option<Placed>]) -> Vec<Found> {
-    let mut by_function: HashMap<Option<&Function>, Found> = HashMap::new();
+fn in_file(
+    path: &str,
+    samples: &BTreeMap<u64, u64>,
+    placed: &[Option<Placed>],
+) -> Vec<FunctionSamples> {
+    let mut by_function: HashMap<Option<&Function>, FunctionSamples> = HashMap::new();
     for ((&offset, &count), placed) in samples.iter().zip(placed) {
         let function = placed.as_ref().and_then(|placed| placed.function.as_ref());
-        let entry = by_function.entry(function).or_insert_with(|| Found {
+        let entry = by_function.entry(function).or_insert_with(|| FunctionSamples {
             module: path.to_owned(),
             name: function.map_or_else(|| NO_SYMBOLS.to_owned(), |function| name(path, function)),
             samples: 0,

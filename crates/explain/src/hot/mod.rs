@@ -1,23 +1,23 @@
 //! Which functions a launch spends its processor time in, and on which of their instructions.
 //!
 //! ```text
-//! samples ─ place ─► module and offset ─ functions ─► functions by share ─ disassembly ─► hottest
+//! samples ─ tally ─► module and offset ─ functions ─► functions by share ─ disassembly ─► hottest
 //! ```
 
 mod disassembly;
 mod functions;
 mod names;
-mod place;
+mod tally;
 #[cfg(test)]
 mod tests;
 
-use functions::{Found, Functions};
+use functions::{FunctionSamples, Functions};
 use model::figures::plural;
 use model::{Hot, HotFunction, Hottest, LaunchSamples, Reading};
 pub(crate) use names::demangled;
 use os::samples::KernelSymbols;
-use place::Tally;
 use std::path::Path;
+use tally::Tally;
 
 /// Samples that make shares known to one or two per cent.
 pub(crate) const ENOUGH: u64 = 1000;
@@ -96,7 +96,7 @@ impl Sampled {
 }
 
 /// The first of `found` whose code can be read, instruction by instruction.
-fn hottest(found: &[Found], debug_folder: &Path) -> Reading<Hottest> {
+fn hottest(found: &[FunctionSamples], debug_folder: &Path) -> Reading<Hottest> {
     let mut reason = "no sample was in a function whose bounds are known";
     for function in found {
         let Some(code) = &function.code else { continue };
