@@ -182,15 +182,9 @@ impl ResultFolder {
 
 /// Starts `program` by its path, with the arguments that it is given.
 fn script(program: &Path) -> Vec<u8> {
-    let mut text = b"#!/bin/sh\nexec '".to_vec();
-    for &byte in program.as_os_str().as_bytes() {
-        match byte {
-            b'\'' => text.extend_from_slice(br"'\''"),
-            _ => text.push(byte),
-        }
-    }
-    text.extend_from_slice(b"' \"$@\"\n");
-    text
+    let quoted = shlex::bytes::try_quote(program.as_os_str().as_bytes());
+    let quoted = quoted.expect("a path has no zero bytes");
+    [b"#!/bin/sh\nexec ", &*quoted, b" \"$@\"\n"].concat()
 }
 
 impl Drop for ResultFolder {
