@@ -10,12 +10,12 @@ const FOLLOWED: usize = 100;
 fuzz_target!(|bytes: &[u8]| {
     let Ok(loadable) = Loadable::from_bytes("fuzz", bytes.to_vec()) else { return };
     for relocation in loadable.relocations().take(FOLLOWED) {
-        let Some(symbol) = loadable.symbol(relocation.symbol) else { continue };
+        let Some(index) = relocation.symbol else { continue };
+        let Some(symbol) = loadable.symbol(index) else { continue };
         assert!(symbol.name.len() <= bytes.len());
-        if let Some((index, _)) = loadable.symbol_version(relocation.symbol) {
-            assert!(
-                loadable.version(index).is_none_or(|version| version.name.len() <= bytes.len())
-            );
+        if let Some((version, _)) = loadable.symbol_version(index) {
+            let version = loadable.version(version);
+            assert!(version.is_none_or(|version| version.name.len() <= bytes.len()));
         }
         let found = loadable.chain(symbol.name, gnu_hash(symbol.name)).count();
         assert!(found <= bytes.len());
