@@ -14,8 +14,10 @@ fuzz_target!(|bytes: &[u8]| {
     let most = bytes.len() as u64 + GROWTH;
     if let Ok(packed) = relr::pack(&loadable, None) {
         assert!(packed.edited.length() <= most);
-        assert!(packed.counts.packed + packed.counts.relocations_after
-            == packed.counts.relocations_before);
+        assert!(
+            packed.counts.packed + packed.counts.relocations_after
+                == packed.counts.relocations_before
+        );
     }
     if let Ok(fixed) = no_pie::fix(&loadable, 0x20_0000_0000, None) {
         assert!(fixed.edited.length() == bytes.len() as u64);

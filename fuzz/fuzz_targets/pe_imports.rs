@@ -5,7 +5,7 @@
 use dlls::elsewhere::Exclusions;
 use dlls::{MemberId, Set, bind, hints, names, ordinal, tables};
 use image::pe::Pe;
-use image::pe::edit::{PeDraft, KeepChecksum};
+use image::pe::edit::{KeepChecksum, PeDraft};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 

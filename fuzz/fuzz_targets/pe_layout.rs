@@ -6,9 +6,9 @@ use dlls::flags::{self, Change, Flag};
 use dlls::realign::{RealignOptions, realign};
 use dlls::signature;
 use image::pe::edit::{KeepChecksum, PeDraft};
-use model::Rva;
 use image::pe::{PAGE, Pe, SECTOR};
 use libfuzzer_sys::fuzz_target;
+use model::Rva;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(file) = Pe::parse("fuzz", bytes) else { return };
@@ -67,7 +67,8 @@ fn flags_change_nothing_else(file: &Pe<'_>) {
     let headers = file.headers();
     let fields = [
         headers.characteristics_offset().index()..headers.characteristics_offset().index() + 2,
-        headers.dll_characteristics_offset().index()..headers.dll_characteristics_offset().index() + 2,
+        headers.dll_characteristics_offset().index()
+            ..headers.dll_characteristics_offset().index() + 2,
         headers.checksum_offset().index()..headers.checksum_offset().index() + 4,
     ];
     for flag in Flag::ALL.into_iter().filter(|flag| flag.fixed().is_none()) {

@@ -4,8 +4,8 @@
 
 use dlls::rebase::{Candidate, Mobility, Policy, RebaseOptions, examine, lay_out, rebase};
 use image::pe::Pe;
-use model::Va;
 use libfuzzer_sys::fuzz_target;
+use model::Va;
 
 fuzz_target!(|bytes: &[u8]| {
     // What chooses: policy, signature, checksum.
