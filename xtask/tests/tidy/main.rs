@@ -17,6 +17,7 @@ mod tests_assert;
 mod tree;
 
 use present::judge;
+use testkit::workspace::root;
 use tree::tree;
 
 /// One place that breaks a rule.
@@ -121,10 +122,10 @@ fn lines_of_documents_are_short() {
 }
 
 #[test]
-fn no_file_names_a_folder_of_one_machine() {
+fn no_file_names_the_folder_of_this_checkout() {
     judge(
         "machine-paths",
-        documents::machine_paths(&tree().files),
+        documents::paths_below(&root(), &tree().files),
         "Build the path from the workspace, a temporary folder, or `/home/me` in examples.",
     );
 }
