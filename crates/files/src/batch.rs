@@ -60,7 +60,7 @@ impl WaitingFile {
 
 impl Batch {
     /// For so many files. Where the process may not have as many open, they have hidden names
-    /// meanwhile.
+    /// meanwhile. It costs least before the process has other threads.
     pub fn for_files(files: usize) -> Batch {
         Batch {
             open: room_for(files),
@@ -169,6 +169,9 @@ impl Batch {
         new.into_par_iter().try_for_each(name)?;
         // The undo files are in these folders, too.
         sync_folders()?;
+        if replacements.is_empty() {
+            return Ok(());
+        }
         for prepared in replacements {
             let real = prepared.real().to_owned();
             prepared.replace()?;

@@ -40,6 +40,8 @@ pub(super) fn rebase_at_once(
     if rewrite.folder().is_none() || rewrite.is_dry_run() {
         return Ok(None);
     }
+    // Before there are other threads.
+    let batch = Batch::for_files(rewrite.files.len() + 1);
     let Some(mut files) = by_headers(request) else { return Ok(None) };
     if files.iter().any(|file| file.image.refused.is_some())
         || place_all(&mut files, memory, request).is_err()
@@ -47,8 +49,8 @@ pub(super) fn rebase_at_once(
         return Ok(None);
     }
     let targets = targets(rewrite)?;
-    // Removed again last.
-    let (_folder, batch) = (Folders::of(rewrite, watcher)?, Batch::for_files(files.len()));
+    // The folder is removed again last.
+    let (_folder, batch) = (Folders::of(rewrite, watcher)?, batch);
     if let Some((path, text)) = beside::carried(rewrite)? {
         batch.write_first(&path, text.as_bytes(), 0o644)?;
     }
