@@ -1,8 +1,8 @@
 //! Where the time of a launch goes: recorded traces turned into phases, per-module figures and
 //! findings.
 //!
-//! [`gather`] makes the launches and records them; [`explain`] is pure analysis of what was
-//! recorded: it launches nothing and reads no file.
+//! [`explain_command`] is the whole way. In it, `gather` makes the launches and records them;
+//! [`explain()`] is pure analysis of what was recorded: it launches nothing and reads no file.
 //!
 //! ```text
 //! Inputs ─ phase traces ──── phases ────┐
@@ -22,6 +22,7 @@ mod findings;
 mod gather;
 mod hot;
 mod inputs;
+mod launched;
 mod loader_log;
 mod modules;
 mod names;
@@ -33,5 +34,7 @@ mod time;
 mod waits;
 
 pub use explain::explain;
-pub use gather::{RecordingPlan, RecordingStep, gather, schedule};
+pub use gather::RecordingStep;
+use gather::{RecordingPlan, gather, schedule};
 pub use inputs::{Inputs, ReplayTimes};
+pub use launched::{ExplainRequest, Explained, explain_command};

@@ -12,6 +12,7 @@ use dlls::rebase::DatabaseError;
 use files::WriteError;
 use image::ImageError;
 use lab::LabError;
+use lab::pietrek::PietrekError;
 use loader::GraphError;
 use optimize::OptimizeError;
 use os::LaunchError;
@@ -70,7 +71,7 @@ trait Known: Error + 'static {
 type AsKnown = fn(&anyhow::Error) -> Option<&dyn Known>;
 
 /// The types of known errors: of the command itself, then of the libraries.
-const KNOWN: [AsKnown; 17] = [
+const KNOWN: [AsKnown; 18] = [
     as_known::<Usage>,
     as_known::<NoThreads>,
     as_known::<FileError>,
@@ -78,6 +79,7 @@ const KNOWN: [AsKnown; 17] = [
     as_known::<Declines>,
     as_known::<Unusable>,
     as_known::<LabError>,
+    as_known::<PietrekError>,
     as_known::<LaunchError>,
     as_known::<WineError>,
     as_known::<WorkloadError>,

@@ -42,6 +42,9 @@ impl StatusLine {
         if self.bar.is_hidden() && self.is_due() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
         }
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
         self.bar.set_position((share.clamp(0.0, 1.0) * 1000.0) as u64);
         self.bar.set_message(text);
     }

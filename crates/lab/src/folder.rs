@@ -5,6 +5,7 @@
 use crate::{FolderRemedy, LabError, Series};
 use files::{Lock, Permit, WriteError};
 use model::{EXPERIMENT_SCHEMA, Experiment, Sample, quoted_path};
+use serde::Serialize;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -13,8 +14,8 @@ use std::path::{Path, PathBuf};
 const EXPERIMENT: &str = "experiment.json";
 const LAUNCHES: &str = "launches.jsonl";
 const PERMIT: Permit = Permit::Created(0o666);
-/// What `headstart explain` adds to its run.
-const EXPLANATION: &str = "explanation.json";
+/// Name of the explanation that is added to a run.
+pub const EXPLANATION: &str = "explanation.json";
 
 /// Where samples go as they are made.
 pub trait Samples {
@@ -104,15 +105,30 @@ impl RunFolder {
     }
 
     /// Writes another file of the run, whole or not at all.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), LabError> {
         let file = self.path.join(name);
-        replace(&file, bytes)
+        replace(&file, &bytes(&file, value)?)
+    }
+
+    /// The same without white space, for what is large and read by programs alone.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn write_compact_json(&self, name: &str, value: &impl Serialize) -> Result<(), LabError> {
+        let file = self.path.join(name);
+        let bytes = serde_json::to_vec(value);
+        replace(&file, &bytes.map_err(|error| full(&file, &error.into()))?)
     }
 
     /// Replaces what the run is to measure: a run that goes on may be made longer.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
     pub fn write_experiment(&self, experiment: &Experiment) -> Result<(), LabError> {
-        let file = self.path.join(EXPERIMENT);
-        replace(&file, &bytes(&file, experiment)?)
+        self.write_json(EXPERIMENT, experiment)
     }
 
     /// Removes the run as [`RunFolder::create`] made it. Other files in the folder stay.
@@ -130,9 +146,7 @@ impl RunFolder {
             .append(true)
             .open(&file)
             .map_err(|error| problem(&file, &error, FolderRemedy::WritableOrAnother))?;
-        let same = launches
-            .try_clone()
-            .map_err(|error| problem(&file, &error, FolderRemedy::FreeSpace))?;
+        let same = launches.try_clone().map_err(|error| full(&file, &error))?;
         let lock = match Lock::now(same) {
             Ok(lock) => Some(lock),
             Err(TryLockError::WouldBlock) => {
@@ -159,8 +173,7 @@ impl Samples for Option<RunFolder> {
 impl Samples for RunFolder {
     fn append(&mut self, sample: &Sample) -> Result<(), LabError> {
         let file = self.path.join(LAUNCHES);
-        let mut line = serde_json::to_vec(sample)
-            .map_err(|error| problem(&file, &error.into(), FolderRemedy::FreeSpace))?;
+        let mut line = serde_json::to_vec(sample).map_err(|error| full(&file, &error.into()))?;
         line.push(b'\n');
         // Of a file without a name nothing would be left.
         if self.launches.metadata().is_ok_and(|data| data.nlink() == 0) {
@@ -168,9 +181,7 @@ impl Samples for RunFolder {
             return Err(problem(&file, &error, other("start a new run, and keep its folder")));
         }
         // One write a line: a reader never sees half of one unless the disk is full.
-        self.launches
-            .write_all(&line)
-            .map_err(|error| problem(&file, &error, FolderRemedy::FreeSpace))
+        self.launches.write_all(&line).map_err(|error| full(&file, &error))
     }
 }
 
@@ -189,18 +200,23 @@ fn problem(path: &Path, error: &io::Error, remedy: FolderRemedy) -> LabError {
     LabError::Folder { path: path.to_owned(), problem: error.to_string(), remedy }
 }
 
+fn full(path: &Path, error: &io::Error) -> LabError {
+    problem(path, error, FolderRemedy::FreeSpace)
+}
+
 fn other(remedy: &str) -> FolderRemedy {
     FolderRemedy::Other(remedy.to_owned())
 }
 
 fn replace(file: &Path, bytes: &[u8]) -> Result<(), LabError> {
     let written = files::write_over(file, bytes, PERMIT);
-    written.map_err(|error| problem(file, &error.into(), FolderRemedy::FreeSpace))
+    written.map_err(|error| full(file, &error.into()))
 }
 
-fn bytes(file: &Path, experiment: &Experiment) -> Result<Vec<u8>, LabError> {
-    serde_json::to_vec_pretty(experiment)
-        .map_err(|error| problem(file, &error.into(), FolderRemedy::FreeSpace))
+fn bytes(file: &Path, value: &impl Serialize) -> Result<Vec<u8>, LabError> {
+    let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| full(file, &error.into()))?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 fn read_experiment(path: &Path) -> Result<Experiment, LabError> {

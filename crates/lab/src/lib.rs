@@ -8,11 +8,12 @@
 mod bench;
 mod cold;
 pub mod command_line;
-pub mod default_folder;
+mod default_folder;
 mod error;
 mod folder;
 mod jobs;
 mod measure;
+pub mod pietrek;
 mod precision;
 mod rounds;
 mod runner;
@@ -22,12 +23,13 @@ pub mod sweep;
 pub use bench::Bench;
 pub use cold::CacheEmptier;
 pub use error::{Failure, FolderRemedy, HookKind, LabError, Series, StreamKind};
-pub use folder::{RunFolder, Samples};
+pub use folder::{EXPLANATION, RunFolder, Samples};
 pub use jobs::{JobsRequest, JobsResult, throughput};
 pub use measure::{
-    Keep, MeasureRequest, Measured, ResumeRequest, ScheduleChanges, UNBOUNDED_ROUNDS, create,
-    experiment, launch_all, measure, moved, resume,
+    Keep, MeasureRequest, Measured, ResumeRequest, ScheduleChanges, UNBOUNDED_ROUNDS, experiment,
+    measure, resume,
 };
+pub(crate) use measure::{create, launch_all, moved};
 pub use rounds::{Event, Launching, Progress, Stop, launch_rounds};
 pub use runner::{ChanceFailures, Runner};
 pub use schedule::{fresh_seed, order};

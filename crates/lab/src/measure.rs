@@ -1,7 +1,9 @@
 //! Measuring: from the request, through the launches and where they are kept, to the results.
 
 use crate::schedule::since_1970;
-use crate::{Bench, CacheEmptier, Event, Failure, LabError, RunFolder, Stop, default_folder};
+use crate::{
+    Bench, CacheEmptier, Event, Failure, LabError, RunFolder, Stop, default_folder, launch_rounds,
+};
 use model::{
     CacheState, EXPERIMENT_SCHEMA, Experiment, LaunchOptions, Results, Rules, Sample, Schedule,
     Until, Variant,
@@ -58,6 +60,8 @@ pub struct ScheduleChanges {
 pub const UNBOUNDED_ROUNDS: u32 = 1_000_000;
 /// Seconds that a run to a precision may take unless another time is given.
 const PRECISION_BUDGET_S: f64 = 60.0;
+/// Rounds that are made even where the budget is spent.
+const LEAST_ROUNDS: u32 = 1;
 
 impl ScheduleChanges {
     /// Applies what is given.
@@ -168,7 +172,8 @@ impl Run {
 
     fn measured(mut self, launcher: Launcher, observer: &mut dyn FnMut(Event)) -> Measured {
         let Run { experiment, samples, folder, notes, .. } = &mut self;
-        let stop = launch_all(launcher, experiment, samples, (folder, notes), observer);
+        let kept = (folder, notes);
+        let stop = launch_all(launcher, experiment, samples, kept, LEAST_ROUNDS, observer);
         let mut results = stats::results(&self.experiment, &self.samples, &Rules::default());
         if let Some(folder) = self.folder {
             if self.samples.is_empty() && !self.resumed {
@@ -241,12 +246,17 @@ fn entry_of_scripts(experiment: &Experiment) -> Vec<String> {
 }
 
 /// Makes the launches that `samples` still lacks, and appends them there and to the folder. What
-/// the figures of cold launches leave open is added to the notes.
-pub fn launch_all(
+/// the figures of cold launches leave open is added to the notes. `least_rounds` as in
+/// [`launch_rounds`].
+///
+/// # Errors
+/// A launch fails, or a sample cannot be kept.
+pub(crate) fn launch_all(
     launcher: Launcher,
     experiment: &Experiment,
     samples: &mut Vec<Sample>,
     (folder, notes): (&mut Option<RunFolder>, &mut Vec<String>),
+    least_rounds: u32,
     observer: &mut dyn FnMut(Event),
 ) -> Result<Stop, Failure> {
     let mut emptier = None;
@@ -257,7 +267,7 @@ pub fn launch_all(
     }
     let mut bench = Bench::new(experiment, launcher, emptier)?;
     bench.set_up()?;
-    let stop = crate::launch_rounds(experiment, samples, &mut bench, folder, observer);
+    let stop = launch_rounds(experiment, samples, &mut bench, folder, least_rounds, observer);
     observer(Event::Over);
     let cleaned = bench.clean_up();
     // Why the launches ended says more than what failed after them.

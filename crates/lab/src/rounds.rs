@@ -78,12 +78,17 @@ pub enum Stop {
     Interrupted,
 }
 
-/// Walks the schedule from where `done` left off; appends each sample to `kept` and to `done`.
+/// Walks the schedule from where `done` left off; appends each sample to `kept` and to `done`. The
+/// budget ends it after `least_rounds` at the earliest.
+///
+/// # Errors
+/// A launch fails, or a sample cannot be kept.
 pub fn launch_rounds(
     experiment: &Experiment,
     done: &mut Vec<Sample>,
     launching: &mut dyn Launching,
     kept: &mut dyn Samples,
+    least_rounds: u32,
     observer: &mut dyn FnMut(Event),
 ) -> Result<Stop, Failure> {
     let schedule = &experiment.schedule;
@@ -117,7 +122,8 @@ pub fn launch_rounds(
         }
         let complete = (round + 1).max(0) as u32;
         let enough = complete >= schedule.least_rounds.unwrap_or(0);
-        if schedule.budget_s.is_some_and(|budget| complete > 0 && launching.elapsed_s() >= budget) {
+        let is_spent = |budget_s: f64| launching.elapsed_s() >= budget_s;
+        if complete >= least_rounds && schedule.budget_s.is_some_and(is_spent) {
             return Ok(Stop::Budget);
         }
         // A checkpoint that an earlier session has passed was computed without the later rounds.

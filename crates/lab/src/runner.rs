@@ -1,6 +1,7 @@
 //! What runs the images that headstart generates.
 
 mod failures;
+mod launches;
 
 use crate::LabError;
 pub use failures::ChanceFailures;

@@ -1,11 +1,11 @@
 //! `headstart explain`: where the time of a launch goes.
 
 use crate::args::{CommandArgs, LaunchArgs};
-use crate::{exit, output, progress};
+use crate::progress::StatusLine;
+use crate::{exit, output};
 use anyhow::Result;
-use explain::{Inputs, RecordingPlan};
-use lab::{Bench, LabError, RunFolder, Samples};
-use model::{Experiment, Explanation, Sample, Variant};
+use explain::{ExplainRequest, Explained};
+use model::Explanation;
 use os::launcher::Launcher;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,53 +45,28 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
     let launcher = Launcher::start()?;
-    let experiment = experiment(arguments)?;
-    let mut folder = match &arguments.save {
-        Some(path) => Some(RunFolder::create(path, &experiment)?),
-        None => None,
+    let request = ExplainRequest {
+        command: arguments.launched.command()?,
+        options: arguments.launching.options(),
+        traces: arguments.runs,
+        hot: arguments.hot,
+        save: arguments.save.clone(),
     };
-    let gathered = gather(launcher, &experiment, arguments);
-    let (inputs, samples) = match gathered {
-        Ok(gathered) => gathered,
-        Err(error) => {
-            // Without its records a run explains nothing.
-            folder.into_iter().for_each(RunFolder::discard);
-            if !error.is_interrupt() {
-                return Err(error.into());
-            }
+    let line = StatusLine::new();
+    let explained = explain::explain_command(launcher, request, &mut |step| {
+        line.show(f64::from(step.done) / f64::from(step.total), step.what.to_owned());
+    });
+    line.clear();
+    let Explained { explanation, kept } = match explained {
+        Err(error) if error.is_interrupt() => {
             output::say_ended(true, None);
             return Ok(ExitCode::from(exit::INTERRUPTED));
         }
+        explained => explained?,
     };
-    let explanation = explain::explain(&inputs);
     print(arguments, &explanation)?;
-    if let Some(folder) = &mut folder {
-        for sample in &samples {
-            folder.append(sample)?;
-        }
-        save(folder, &inputs, &explanation)?;
-    }
+    kept?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn experiment(arguments: &Arguments) -> Result<Experiment> {
-    let command = arguments.launched.command()?;
-    let variant = Variant::new(command.name(), command);
-    let options = arguments.launching.options();
-    Ok(lab::experiment(vec![variant], explain::schedule(arguments.runs), options))
-}
-
-fn gather(
-    launcher: Launcher,
-    experiment: &Experiment,
-    arguments: &Arguments,
-) -> Result<(Inputs, Vec<Sample>), LabError> {
-    let line = progress::StatusLine::new();
-    let mut bench = Bench::new(experiment, launcher, None)?;
-    let plan = RecordingPlan { experiment, traces: arguments.runs, hot: arguments.hot };
-    explain::gather(plan, &mut bench, &mut |step| {
-        line.show(f64::from(step.done) / f64::from(step.total), step.what.to_owned());
-    })
 }
 
 fn print(arguments: &Arguments, explanation: &Explanation) -> Result<()> {
@@ -105,11 +80,4 @@ fn print(arguments: &Arguments, explanation: &Explanation) -> Result<()> {
         Some(hot) => output::print(&report::hot::view(hot, &style, rows)),
         None => Ok(()),
     }
-}
-
-/// `inputs.json` holds all that was recorded: an explanation can be made from it again.
-fn save(folder: &RunFolder, inputs: &Inputs, explanation: &Explanation) -> Result<()> {
-    folder.write("explanation.json", report::export::json(explanation)?.as_bytes())?;
-    folder.write("inputs.json", &serde_json::to_vec(inputs)?)?;
-    Ok(())
 }

@@ -3,6 +3,7 @@
 
 use super::{FILES, HEADSTART_FAILED, Known, NOT_PERMITTED, PROGRAM_FAILED, TIMED_OUT, USAGE};
 use lab::command_line::CommandLineError;
+use lab::pietrek::{PietrekError, PietrekPath};
 use lab::{FolderRemedy, HookKind, LabError, Series, StreamKind};
 use model::{Until, quoted_path};
 use std::path::Path;
@@ -60,6 +61,40 @@ impl Known for LabError {
             LabError::Cold(problem) => format!("--cold: {problem}"),
             _ => self.to_string(),
         }
+    }
+}
+
+impl Known for PietrekError {
+    fn code(&self) -> u8 {
+        match self {
+            PietrekError::Lab(error) => error.code(),
+            PietrekError::Io { .. } => FILES,
+            _ => USAGE,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            PietrekError::Lab(error) => error.words(),
+            PietrekError::NotEmpty(_) => format!("{self}: name a new folder with --save"),
+            PietrekError::Io { used, .. } => format!("{self}; {}", path_remedy(*used)),
+            PietrekError::OtherWorkload { .. } => format!(
+                "{self}: give --format, --dlls, --functions and --globals as they were given to \
+                 --generate"
+            ),
+            _ => self.to_string(),
+        }
+    }
+}
+
+fn path_remedy(used: PietrekPath) -> &'static str {
+    match used {
+        PietrekPath::Kept => "choose another folder",
+        PietrekPath::Place => "name a folder on a file system with --on",
+        PietrekPath::Workloads => {
+            "the workloads cannot be written there; write them with --generate"
+        }
+        PietrekPath::Figures => "name a file with lines such as: default,120.5",
     }
 }
 

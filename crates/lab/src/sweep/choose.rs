@@ -1,7 +1,6 @@
 //! Which sizes of a sweep fit into its budget: each is tried once.
 
-use super::LeftOut;
-use super::times::{LEAST_ROUNDS, WARM_UP_ROUNDS};
+use super::{LEAST_ROUNDS, LeftOut, WARM_UP_ROUNDS};
 use model::{Command, figures};
 use std::time::Duration;
 

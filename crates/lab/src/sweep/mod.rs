@@ -1,9 +1,9 @@
 //! A sweep: the same program at several sizes, as the variants of one interleaved run.
 //!
 //! [`sweep`] takes a [`SweepRequest`] and gives [`Swept`]. In it, [`choose`] tries each size once and
-//! leaves out what the budget does not allow, [`launch_all`] makes the launches of an ordinary run,
-//! and [`count_all`] counts instead of timing. The [`SweepPlan`] stands beside `experiment.json` in the run
-//! folder, so that a sweep goes on where it was killed.
+//! leaves out what the budget does not allow; the launches are those of an ordinary run, or
+//! [`count_all`] counts instead of timing. The [`SweepPlan`] stands beside `experiment.json` in the
+//! run folder, so that a sweep goes on where it was killed.
 
 mod choose;
 mod counted;
@@ -13,7 +13,6 @@ mod session;
 mod sizes;
 mod subject;
 mod timed;
-mod times;
 mod workload_folder;
 pub mod workloads;
 
@@ -23,9 +22,13 @@ pub use plan::{PLAN, PLAN_SCHEMA, SweepPlan};
 pub use session::{SweepExtent, SweepRequest, Swept, resume_sweep, sweep};
 pub use sizes::{SizesError, parse_sizes};
 pub use subject::{OLD_SIZE_MARK, SIZE_MARK, SweepSubject};
-pub use times::{LEAST_ROUNDS, WARM_UP_ROUNDS, launch_all};
 
 use std::fmt::{self, Display, Formatter};
+
+/// Rounds that a sweep makes even where its budget is spent.
+pub const LEAST_ROUNDS: u32 = 5;
+/// Each size has been tried before: this is only for what the other sizes displace.
+const WARM_UP_ROUNDS: u32 = 1;
 
 /// Sizes that the budget does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -65,11 +65,6 @@ impl SweepPlan {
     /// # Errors
     /// Where the folder cannot be written.
     pub fn write(&self, folder: &RunFolder) -> Result<(), LabError> {
-        let bytes = serde_json::to_vec_pretty(self).map_err(|error| LabError::Folder {
-            path: folder.path().join(PLAN),
-            problem: error.to_string(),
-            remedy: FolderRemedy::Other("start a new sweep".to_owned()),
-        })?;
-        folder.write(PLAN, &bytes)
+        folder.write_json(PLAN, self)
     }
 }

@@ -236,8 +236,7 @@ impl Session {
 
     fn swept(mut self, launcher: Launcher, observer: &mut dyn FnMut(Event)) -> Swept {
         let stop = match self.plan.unit {
-            Unit::Us => timed::run(&mut self, launcher, observer)
-                .and_then(|stop| self.runner.check().map(|()| stop)),
+            Unit::Us => timed::run(&mut self, launcher, observer),
             unit => {
                 drop(launcher);
                 counted::run(&mut self, unit, observer)

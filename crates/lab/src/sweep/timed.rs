@@ -1,10 +1,9 @@
 //! The launches of a sweep whose times are measured.
 
-use super::SweepSubject;
 use super::choose::{Trying, choose};
 use super::session::Session;
-use super::times::launch_all;
-use crate::{Bench, Event, Failure, LabError, Launching, Stop};
+use super::{LEAST_ROUNDS, SweepSubject};
+use crate::{Bench, Event, LabError, Launching, Stop};
 use model::{Command, Experiment, Until, Variant, VariantId};
 use os::launcher::Launcher;
 use std::time::{Duration, Instant};
@@ -42,42 +41,9 @@ pub fn run(
     if session.experiment.variants.is_empty() {
         return Ok(Stop::Budget);
     }
-    launch(session, launcher, observer)
-}
-
-/// Makes the launches; those that fail by Wine's fault once more.
-fn launch(
-    session: &mut Session,
-    mut launcher: Launcher,
-    observer: &mut dyn FnMut(Event),
-) -> Result<Stop, LabError> {
-    let mut failures = session.runner.failures();
-    let stop = loop {
-        match launch_left(session, launcher, observer) {
-            Err(failure) if failures.go_on(&failure.error, session.samples.len()) => {
-                launcher = Launcher::start()?;
-            }
-            stop => break stop,
-        }
-    };
-    session.notes.extend(failures.note());
-    Ok(stop?)
-}
-
-fn launch_left(
-    session: &mut Session,
-    launcher: Launcher,
-    observer: &mut dyn FnMut(Event),
-) -> Result<Stop, Failure> {
-    let mut experiment = session.experiment.clone();
-    let left_s = session.plan.budget_s - session.elapsed_s();
-    experiment.schedule.budget_s = Some(left_s.max(0.0));
-    let mut samples = std::mem::take(&mut session.samples);
-    let launched = Bench::new(&experiment, launcher, None).and_then(|mut bench| {
-        launch_all(&experiment, &mut samples, &mut bench, &mut session.folder, observer)
-    });
-    session.samples = samples;
-    launched
+    let Session { runner, experiment, samples, folder, notes, .. } = session;
+    let kept = (folder, notes);
+    Ok(runner.launch_all(launcher, experiment, samples, kept, LEAST_ROUNDS, observer)?)
 }
 
 struct Trials<'a> {

@@ -142,7 +142,7 @@ pub fn go_on(
     fake: &mut Fake,
     kept: &mut dyn Samples,
 ) -> Result<Stop, Failure> {
-    lab::launch_rounds(experiment, done, fake, kept, &mut |_| ())
+    lab::launch_rounds(experiment, done, fake, kept, 1, &mut |_| ())
 }
 
 /// A whole run in memory.

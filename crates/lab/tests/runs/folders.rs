@@ -155,9 +155,9 @@ fn what_is_no_run_is_refused_with_its_path() {
 fn other_files_of_a_run_are_written_whole() {
     let folder = tempfile::tempdir().unwrap();
     let run = RunFolder::create(&folder.path().join("run"), &experiment(1, 1)).unwrap();
-    run.write("results.json", b"1").unwrap();
-    run.write("results.json", b"22").unwrap();
+    run.write_compact_json("results.json", &1).unwrap();
+    run.write_compact_json("results.json", &22).unwrap();
     assert_eq!(fs::read(run.path().join("results.json")).unwrap(), b"22");
-    let text = run.write("no/such/folder", b"").unwrap_err().to_string();
+    let text = run.write_compact_json("no/such/folder", &0).unwrap_err().to_string();
     assert!(text.contains("no/such/folder"), "{text}");
 }

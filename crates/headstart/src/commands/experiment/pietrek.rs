@@ -1,39 +1,19 @@
-//! Pietrek's question: how much faster does a program load whose libraries need no relocation,
-//! whose imports need no binding?
+//! `headstart experiment pietrek`: how much relocation and binding matter to the time of loading.
 
-mod beside;
-mod forms;
-mod launches;
-mod places;
-mod table;
-
-use crate::args::{FormatArg, OldRun, PietrekSize};
-use crate::exit::FileError;
-use crate::exit::Usage;
-use crate::{exit, output};
+use crate::args::{FormatArg, OldRun, PietrekSize, seconds};
+use crate::exit::{self, Usage};
+use crate::output;
+use crate::progress::StatusLine;
 use anyhow::Result;
-use forms::Form;
-use lab::{Runner, Stop};
-use model::CacheState;
+use lab::Stop;
+use lab::pietrek::{self, LoadTimes, PietrekRequest};
 use model::load_table::LoadTable;
 use model::published::PublishedLoads;
-use os::launcher::Launcher;
-use places::Place;
 use report::{load_table, published};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use workload::Pietrek;
-
-/// Seconds for everything, half for warm launches and half for cold ones.
-const BUDGET_S: f64 = 120.0;
-
-/// What to know about the figures of PE.
-const OF_WINE: [&str; 3] = [
-    "These are times of Wine's loader, not of the Windows loader.",
-    "All launches are warm: Wine's server runs on between them and keeps its files in memory.",
-    "No row is bound, because Wine ignores bound imports.",
-];
 
 /// How much do relocation and binding matter to the time a program takes to load?
 ///
@@ -65,7 +45,7 @@ pub struct Arguments {
     #[arg(help_heading = "How often")]
     runs: Option<u32>,
     /// Stop after this time [default: 120s]
-    #[arg(long, value_name = "TIME", value_parser = crate::args::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     #[arg(help_heading = "How often")]
     budget: Option<Duration>,
     /// Leave out cold launches
@@ -91,66 +71,39 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    fn workload(&self) -> Pietrek {
+    fn workload(&self) -> Result<Pietrek> {
         let PietrekSize { dlls, functions, globals } = self.size;
+        if dlls == 0 {
+            let text = "without libraries there is nothing to compare: --dlls 1 is the least";
+            return Err(Usage(text.to_owned()).into());
+        }
         let format = self.format.into();
-        Pietrek { dlls, functions, globals, format, ..Pietrek::default() }
+        Ok(Pietrek { dlls, functions, globals, format, ..Pietrek::default() })
     }
-
-    /// States of the cache to launch in.
-    fn states(&self) -> &[CacheState] {
-        const STATES: [CacheState; 2] = [CacheState::Warm, CacheState::ColdEvicted];
-        &STATES[..if self.warm_only || self.format == FormatArg::Pe { 1 } else { 2 }]
-    }
-
-    /// Seconds for each state.
-    fn share_s(&self) -> f64 {
-        let all = self.budget.map_or(BUDGET_S, |budget| budget.as_secs_f64());
-        all / self.states().len() as f64
-    }
-}
-
-/// What all launches have in common.
-struct Setting<'a> {
-    arguments: &'a Arguments,
-    forms: &'a [Form],
-    runner: Runner,
-    /// CPU of the launches, and of Wine's server.
-    cpu: u32,
-    folder: &'a Path,
 }
 
 /// Launches all forms everywhere and prints the table.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let base = arguments.workload();
-    if base.dlls == 0 {
-        let text = "without libraries there is nothing to compare: --dlls 1 is the least";
-        return Err(Usage(text.to_owned()).into());
-    }
-    let forms = forms::all(&base)?;
+    let workload = arguments.workload()?;
     if let Some(folder) = &arguments.generate {
-        places::prepare(folder, &base, &forms)?;
+        pietrek::prepare(folder, &workload)?;
         return Ok(ExitCode::SUCCESS);
     }
     os::interrupt::install();
-    let beside = arguments.beside.as_deref().map(|file| beside::read(file, &forms)).transpose()?;
-    let cpu = arguments.cpu.unwrap_or_else(os::host::quiet_cpu);
-    let runner = Runner::of(arguments.format.into(), Some(cpu))?;
-    let folder = claim(arguments.save.as_deref(), Path::new("pietrek"))?;
-    let places = places::all(&arguments.on, &folder, &base, &forms)?;
-    let setting = Setting { arguments, forms: &forms, runner, cpu, folder: &folder };
-    let mut table = table::empty(&base, &setting);
-    let mut stop = Stop::Rounds;
-    for &state in arguments.states() {
-        stop = one_state(state, &places, &setting, &mut table)?;
-        if stop == Stop::Interrupted {
-            break;
-        }
-    }
-    table.columns.extend(beside);
-    if let Runner::Wine(_) = setting.runner {
-        table.notes.extend(OF_WINE.map(str::to_owned));
-    }
+    let request = PietrekRequest {
+        workload,
+        on: arguments.on.clone(),
+        rounds: arguments.runs,
+        budget_s: arguments.budget.map(|budget| budget.as_secs_f64()),
+        warm_only: arguments.warm_only,
+        seed: arguments.seed,
+        cpu: arguments.cpu.unwrap_or_else(os::host::quiet_cpu),
+        beside: arguments.beside.clone(),
+        save: arguments.save.clone(),
+    };
+    let line = StatusLine::new();
+    let LoadTimes { table, folder, stop } =
+        pietrek::pietrek(&request, &mut |event| line.observe(event))?;
     if stop == Stop::Interrupted {
         output::say_ended(true, None);
     }
@@ -160,52 +113,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Stop::Interrupted => ExitCode::from(exit::INTERRUPTED),
         _ => ExitCode::SUCCESS,
     })
-}
-
-/// A new folder for an experiment of several runs: the one that was asked for, or one in the
-/// default place.
-///
-/// # Errors
-/// It cannot be made, or is not empty.
-fn claim(asked: Option<&Path>, name: &Path) -> Result<PathBuf> {
-    let folder = match asked {
-        Some(path) => path.to_owned(),
-        None => lab::default_folder::new(name)?,
-    };
-    let failed = |source| FileError {
-        path: folder.display().to_string(),
-        source,
-        remedy: "choose another folder with --save",
-    };
-    std::fs::create_dir_all(&folder).map_err(failed)?;
-    if std::fs::read_dir(&folder).map_err(failed)?.next().is_some() {
-        let folder = folder.display();
-        return Err(Usage(format!("{folder} is not empty: name a new folder with --save")).into());
-    }
-    Ok(folder)
-}
-
-/// Launches all forms in one state of the cache and adds the columns.
-fn one_state(
-    state: CacheState,
-    places: &[Place],
-    setting: &Setting<'_>,
-    table: &mut LoadTable,
-) -> Result<Stop> {
-    let (possible, never_cold): (Vec<&Place>, Vec<&Place>) =
-        places.iter().partition(|place| state == CacheState::Warm || place.leaves_memory());
-    for place in never_cold {
-        let note = format!("{}: its files never leave memory, so none is cold.", place.name);
-        table.notes.push(note);
-    }
-    if possible.is_empty() {
-        return Ok(Stop::Rounds);
-    }
-    let launched = launches::all(state, &possible, setting, Launcher::start()?);
-    setting.runner.check()?;
-    let launched = launched?;
-    table::add(table, state, &possible, setting.forms, &launched);
-    Ok(launched.stop)
 }
 
 fn keep(table: &LoadTable, folder: &Path) -> Result<()> {

@@ -31,7 +31,7 @@ pub fn print(swept: &Swept, json: bool) -> Result<()> {
 /// Keeps the result in the run folder, if there is one.
 pub fn keep(swept: &Swept) -> Result<()> {
     if let Some(folder) = &swept.folder {
-        folder.write("scale.json", report::export::json(&swept.scale)?.as_bytes())?;
+        folder.write_json("scale.json", &swept.scale)?;
     }
     Ok(())
 }

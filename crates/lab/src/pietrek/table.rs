@@ -6,21 +6,25 @@ use super::launches::Launched;
 use super::places::Place;
 use model::load_table::{LOAD_TABLE_SCHEMA, LoadCell, LoadColumn, LoadRow, LoadTable};
 use model::{CacheState, Reading, Results, Rules, Sample, Variant, VariantId};
-use workload::Pietrek;
 
-/// The table before anything was launched.
-pub fn empty(base: &Pietrek, setting: &Setting<'_>) -> LoadTable {
+/// A row for each form.
+pub fn rows(forms: &[Form]) -> Vec<LoadRow> {
     let row = |form: &Form| LoadRow {
         name: form.name.to_owned(),
         about: form.about.clone(),
         counterpart: form.counterpart.map(str::to_owned),
     };
+    forms.iter().map(row).collect()
+}
+
+/// The table before anything was launched.
+pub fn empty(rows: Vec<LoadRow>, setting: &Setting<'_>) -> LoadTable {
     LoadTable {
         schema: LOAD_TABLE_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         run: Some(setting.folder.display().to_string()),
-        workload: format!("{}, {}", words(base), setting.runner.words()),
-        rows: setting.forms.iter().map(row).collect(),
+        workload: format!("{}, {}", words(&setting.request.workload), setting.runner.words()),
+        rows,
         columns: Vec::new(),
         notes: Vec::new(),
     }
@@ -61,7 +65,7 @@ fn of_place(launched: &Launched, first: usize, count: usize) -> Results {
 
 fn cell(results: &Results, variant: &Variant) -> Reading<LoadCell> {
     let Some(found) = results.variants.iter().find(|result| result.name == variant.name) else {
-        return Reading::unavailable("it was not launched in the time given", "--budget");
+        return Reading::unavailable("it was not launched in the time given", "allow more time");
     };
     let effect = results.effects.iter().find(|effect| effect.variant == variant.name);
     Reading::Value(LoadCell {

@@ -1,9 +1,9 @@
 //! Folders on the file systems that the forms are launched from.
 
 use super::forms::{Form, words};
-use crate::exit::Usage;
-use crate::output;
-use anyhow::{Context, Result};
+use super::{PietrekError, PietrekPath, PietrekRequest};
+use crate::LabError;
+use files::Permit;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use workload::{Format, Pietrek};
@@ -35,12 +35,15 @@ impl Place {
 
 /// The places named, or the run folder where none is; the workloads are written to each that does
 /// not hold them already.
-pub fn all(on: &[PathBuf], run: &Path, base: &Pietrek, forms: &[Form]) -> Result<Vec<Place>> {
+pub fn places(
+    request: &PietrekRequest,
+    run: &Path,
+    forms: &[Form],
+) -> Result<Vec<Place>, PietrekError> {
     let here = [run.to_owned()];
-    let folders = if on.is_empty() { &here } else { on };
-    let places: Result<Vec<Place>> =
-        folders.iter().map(|folder| place(folder, base, forms)).collect();
-    let mut places = places?;
+    let folders = if request.on.is_empty() { &here } else { request.on.as_slice() };
+    let places = folders.iter().map(|folder| place(folder, &request.workload, forms));
+    let mut places: Vec<Place> = places.collect::<Result<_, _>>()?;
     let names: Vec<String> = places.iter().map(|place| place.kind.clone()).collect();
     for (place, named) in places.iter_mut().zip(folders) {
         if names.iter().filter(|name| **name == place.kind).count() > 1 {
@@ -50,36 +53,31 @@ pub fn all(on: &[PathBuf], run: &Path, base: &Pietrek, forms: &[Form]) -> Result
     Ok(places)
 }
 
-fn place(named: &Path, base: &Pietrek, forms: &[Form]) -> Result<Place> {
-    let kind = os::host::file_system(named).with_context(|| named.display().to_string())?;
+fn place(named: &Path, base: &Pietrek, forms: &[Form]) -> Result<Place, PietrekError> {
+    let failed = |used| move |error| PietrekError::io(named, used, error);
+    let kind = os::host::file_system(named).map_err(failed(PietrekPath::Place))?;
     let name = kind.clone();
     if let Ok(held) = std::fs::read_to_string(named.join(WHAT)) {
-        if held.trim() != written(base) {
-            let (named, held, wanted) = (named.display(), held.trim(), written(base));
-            return Err(Usage(format!(
-                "{named} holds {held}, and {wanted} are wanted: give --format, --dlls, \
-                 --functions and --globals as they were given to --generate"
-            ))
-            .into());
+        let (held, wanted) = (held.trim().to_owned(), written(base));
+        if held != wanted {
+            return Err(PietrekError::OtherWorkload { folder: named.to_owned(), held, wanted });
         }
         return Ok(Place { name, kind, folder: named.to_owned(), _temporary: None });
     }
-    let temporary = tempfile::Builder::new()
-        .prefix("headstart-pietrek-")
-        .tempdir_in(named)
-        .with_context(|| {
-            let named = output::quoted(named);
-            format!("{named}: the workloads cannot be written there; write them with --generate")
-        })?;
+    let temporary = tempfile::Builder::new().prefix("headstart-pietrek-").tempdir_in(named);
+    let temporary = temporary.map_err(failed(PietrekPath::Workloads))?;
     write(temporary.path(), forms)?;
     Ok(Place { name, kind, folder: temporary.path().to_owned(), _temporary: Some(temporary) })
 }
 
 /// Writes the files of all forms, for a file system that will be read-only.
-pub fn prepare(folder: &Path, base: &Pietrek, forms: &[Form]) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+pub fn prepare(folder: &Path, base: &Pietrek, forms: &[Form]) -> Result<(), PietrekError> {
+    let failed = |error| PietrekError::io(folder, PietrekPath::Kept, error);
+    std::fs::create_dir_all(folder).map_err(failed)?;
     write(folder, forms)?;
-    output::write_file(&folder.join(WHAT), &format!("{}\n", written(base)))
+    let what = format!("{}\n", written(base));
+    let made = files::write_over(&folder.join(WHAT), what.as_bytes(), Permit::Created(0o666));
+    made.map_err(|error| failed(error.into()))
 }
 
 /// What a folder is said to hold.
@@ -90,7 +88,7 @@ fn written(base: &Pietrek) -> String {
     }
 }
 
-fn write(folder: &Path, forms: &[Form]) -> Result<()> {
+fn write(folder: &Path, forms: &[Form]) -> Result<(), LabError> {
     for form in forms {
         let folder = folder.join(&form.folder);
         if !folder.exists() {

@@ -1,19 +1,16 @@
 //! Figures from elsewhere, shown beside those of the experiment.
 
-use super::forms::Form;
-use crate::exit::{FileError, Usage};
-use anyhow::Result;
+use super::{PietrekError, PietrekPath};
 use model::Reading;
-use model::load_table::{LoadCell, LoadColumn};
+use model::load_table::{LoadCell, LoadColumn, LoadRow};
 use std::path::Path;
 
 /// Reads figures from elsewhere, such as a published table: a line `name,milliseconds` for each
 /// row, by the row's name here or by the column's own. Empty lines and those after # say nothing.
-pub fn read(file: &Path, forms: &[Form]) -> Result<LoadColumn> {
-    let remedy = "name a file with lines such as: default,120.5";
-    let failed = |source| FileError { path: file.display().to_string(), source, remedy };
-    let text = std::fs::read_to_string(file).map_err(failed)?;
-    let mut found = vec![None; forms.len()];
+pub fn read(file: &Path, rows: &[LoadRow]) -> Result<LoadColumn, PietrekError> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| PietrekError::io(file, PietrekPath::Figures, error))?;
+    let mut found = vec![None; rows.len()];
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if line.starts_with('#') {
             continue;
@@ -23,18 +20,15 @@ pub fn read(file: &Path, forms: &[Form]) -> Result<LoadColumn> {
             (ms.is_finite() && ms > 0.0).then(|| (name.trim(), ms))
         });
         let at = parsed.and_then(|(name, ms)| {
-            let named = |form: &Form| form.name == name || form.counterpart == Some(name);
-            Some((forms.iter().position(named)?, ms))
+            let named =
+                |row: &LoadRow| row.name == name || row.counterpart.as_deref() == Some(name);
+            Some((rows.iter().position(named)?, ms))
         });
         let Some((at, ms)) = at else {
-            let names: Vec<&str> =
-                forms.iter().map(|form| form.counterpart.unwrap_or(form.name)).collect();
-            return Err(Usage(format!(
-                "{}: '{line}' is no row and its milliseconds; rows are {}",
-                file.display(),
-                names.join(", ")
-            ))
-            .into());
+            let name = |row: &LoadRow| row.counterpart.clone().unwrap_or(row.name.clone());
+            let rows = rows.iter().map(name).collect::<Vec<_>>().join(", ");
+            let (file, line) = (file.to_owned(), line.to_owned());
+            return Err(PietrekError::Row { file, line, rows });
         };
         found[at] = Some(ms * 1e3);
     }

@@ -1,8 +1,7 @@
 //! The forms of the workload as PE images.
 
 use super::{Form, Size, form};
-use anyhow::Result;
-use workload::{Bases, By, Hints, PeOptions, Pietrek};
+use workload::{Bases, By, Hints, PeOptions, Pietrek, WorkloadError};
 
 /// Bytes of a page: sections of files with this alignment can be mapped as they are.
 const PAGE: u32 = 4096;
@@ -13,7 +12,7 @@ const PAGE: u32 = 4096;
 ///
 /// # Errors
 /// The format has no room for the workload.
-pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
+pub fn forms(base: &Pietrek) -> Result<Vec<Form>, WorkloadError> {
     let imports = Size::of(base).imports;
     let moved = Pietrek { dlls: base.dlls.saturating_sub(1), ..base.clone() };
     let relocations = Size::of(&moved).relocations;

@@ -1,14 +1,13 @@
 //! The forms of the workload as ELF images.
 
 use super::{Form, Size, form};
-use anyhow::Result;
-use workload::Pietrek;
+use workload::{Pietrek, WorkloadError};
 
 /// The forms of ELF; the first is what the others are compared with.
 ///
 /// # Errors
 /// The format has no room for the workload.
-pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
+pub fn forms(base: &Pietrek) -> Result<Vec<Form>, WorkloadError> {
     let Size { imports, relocations } = Size::of(base);
     let plain = || base.clone();
     let bare = Pietrek { globals: 0, ..plain() };

@@ -3,9 +3,8 @@
 mod elf;
 mod pe;
 
-use anyhow::Result;
 use std::ffi::OsString;
-use workload::{Files, Format, Pietrek, Workload};
+use workload::{Files, Format, Pietrek, Workload, WorkloadError};
 
 /// A form of the workload: what one row of the table launches.
 pub struct Form {
@@ -24,10 +23,10 @@ pub struct Form {
 ///
 /// # Errors
 /// The format has no room for the workload.
-pub fn all(base: &Pietrek) -> Result<Vec<Form>> {
+pub fn forms(base: &Pietrek) -> Result<Vec<Form>, WorkloadError> {
     match base.format {
-        Format::Elf => elf::all(base),
-        Format::Pe => pe::all(base),
+        Format::Elf => elf::forms(base),
+        Format::Pe => pe::forms(base),
     }
 }
 
@@ -36,7 +35,7 @@ fn form(
     counterpart: Option<&'static str>,
     about: String,
     workload: Pietrek,
-) -> Result<Form> {
+) -> Result<Form, WorkloadError> {
     let files = workload::generate(&Workload::Pietrek(workload))?;
     let folder = name.replace(", ", "-").replace(' ', "-");
     Ok(Form { name, folder, about, counterpart, environment: Vec::new(), files })
