@@ -80,7 +80,7 @@ fn recognize(source: &mut Source) -> Identity {
             ..Identity::default()
         };
     }
-    if elf::is_elf(start) {
+    if crate::is_elf(start) {
         return elf::identify(source);
     }
     if dos::is_dos(start) {

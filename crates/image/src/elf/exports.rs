@@ -1,9 +1,9 @@
 //! What an image offers to others: its name, its hash tables, the versions that it defines.
 
 use super::dynamic::Dynamic;
-use super::imports::{next, versions};
 use super::read::Elf;
-use crate::notes::{Notes, entry};
+use super::versions;
+use crate::notes::Notes;
 use model::HashStyle;
 use object::elf;
 use object::read::elf::FileHeader;
@@ -12,6 +12,7 @@ use object::read::elf::FileHeader;
 pub(super) struct Exports {
     pub(super) soname: Option<String>,
     pub(super) hash_style: HashStyle,
+    /// Without the first entry, which names the file itself.
     pub(super) version_definitions: Vec<String>,
 }
 
@@ -26,34 +27,11 @@ pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Expor
         (false, true) => HashStyle::Gnu,
         (true, true) => HashStyle::Both,
     };
-    let version_definitions = version_definitions(file, strings, notes);
+    let defined = versions::defined(file).into_iter();
+    let version_definitions =
+        defined.filter_map(|version| notes.name(strings, version.name.into(), "DT_VERDEF"));
+    let version_definitions = version_definitions.collect();
     Exports { soname, hash_style, version_definitions }
-}
-
-/// Names of the versions defined, without the first entry that names the file itself.
-fn version_definitions<H: FileHeader>(
-    file: &Elf<'_, H>,
-    strings: &[u8],
-    notes: &mut Notes,
-) -> Vec<String> {
-    let Some((mut table, count)) = versions(file, elf::DT_VERDEF, elf::DT_VERDEFNUM) else {
-        return Vec::new();
-    };
-    let endian = file.endian;
-    let mut names = Vec::new();
-    for _ in 0..count {
-        let Some(definition) = entry::<elf::Verdef<H::Endian>>(table) else { break };
-        let base = definition.vd_flags.get(endian).contains(elf::VER_FLG_BASE);
-        let first = table.get(definition.vd_aux.get(endian) as usize..);
-        if let Some(name) = first.and_then(entry::<elf::Verdaux<H::Endian>>).filter(|_| !base) {
-            names.extend(notes.name(strings, name.vda_name.get(endian).into(), "DT_VERDEF"));
-        }
-        match next(table, definition.vd_next.get(endian), size_of_val(definition)) {
-            Some(following) => table = following,
-            None => break,
-        }
-    }
-    names
 }
 
 /// MIPS orders its symbols by needs of its own and has a variant of DT_GNU_HASH for that; its

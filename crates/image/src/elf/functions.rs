@@ -3,12 +3,12 @@
 //! in stripped files.
 
 use super::read::Elf;
-use super::{CLASS_OFFSET, DATA_OFFSET, Loadable, build_id};
+use super::{Loadable, build_id, form};
 use crate::notes::{Budget, Notes, entries, entry};
 use crate::{Function, ImageError, Placed};
 use model::Va;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
-use object::{BigEndian, I32, LittleEndian, U32, elf};
+use object::{Endianness, I32, U32, elf};
 use std::ops::Deref;
 
 /// Symbols that are looked at behind the last one before an address: of nested ones an outer one
@@ -165,9 +165,7 @@ pub struct FunctionBounds {
 impl Loadable {
     /// Functions by the unwind table, in order of address; `None` where there is no table.
     pub fn frames(&self) -> Option<Vec<FunctionBounds>> {
-        let header: &elf::FileHeader64<LittleEndian> = entry(self.bytes())?;
-        let notes = &mut Notes::new(self.bytes().len());
-        frames(&Elf::parse(header, LittleEndian, self.bytes(), None, notes))
+        frames(&self.elf()?)
     }
 }
 
@@ -216,49 +214,28 @@ pub(crate) fn placed<D: Deref<Target = [u8]>>(
     debug: impl FnOnce(&str) -> Option<D>,
     offsets: &[u64],
 ) -> Result<Vec<Option<Placed>>, ImageError> {
-    use elf::{FileHeader32, FileHeader64};
-    let (class, data) = match bytes.get(CLASS_OFFSET..=DATA_OFFSET) {
-        Some([class, data]) if crate::is_elf(bytes) => (elf::FileClass(*class), *data),
-        // Refused with the reason.
-        _ => return super::facts_of(path, bytes).map(|_| Vec::new()),
-    };
-    match (class, elf::DataEncoding(data)) {
-        (elf::ELFCLASS64, elf::ELFDATA2LSB) => {
-            read::<FileHeader64<LittleEndian>, D>(path, bytes, LittleEndian, debug, offsets)
+    let (class, endian) = form(path, bytes)?;
+    match class {
+        elf::ELFCLASS64 => {
+            read::<elf::FileHeader64<Endianness>, D>(path, bytes, endian, debug, offsets)
         }
-        (elf::ELFCLASS64, elf::ELFDATA2MSB) => {
-            read::<FileHeader64<BigEndian>, D>(path, bytes, BigEndian, debug, offsets)
-        }
-        (elf::ELFCLASS32, elf::ELFDATA2LSB) => {
-            read::<FileHeader32<LittleEndian>, D>(path, bytes, LittleEndian, debug, offsets)
-        }
-        (elf::ELFCLASS32, elf::ELFDATA2MSB) => {
-            read::<FileHeader32<BigEndian>, D>(path, bytes, BigEndian, debug, offsets)
-        }
-        _ => super::facts_of(path, bytes).map(|_| Vec::new()),
+        _ => read::<elf::FileHeader32<Endianness>, D>(path, bytes, endian, debug, offsets),
     }
 }
 
-fn read<H: FileHeader, D: Deref<Target = [u8]>>(
+fn read<H: FileHeader<Endian = Endianness>, D: Deref<Target = [u8]>>(
     path: &str,
     bytes: &[u8],
-    endian: H::Endian,
+    endian: Endianness,
     debug: impl FnOnce(&str) -> Option<D>,
     offsets: &[u64],
 ) -> Result<Vec<Option<Placed>>, ImageError> {
     let notes = &mut Notes::new(bytes.len());
-    let header: &H = entry(bytes).ok_or_else(|| super::truncated::<H>(path, bytes))?;
-    let file = Elf::parse(header, endian, bytes, None, notes);
+    let file = Elf::<H>::parse(path, bytes, endian, None, notes)?;
     let debug = build_id::read(&file, notes).and_then(|id| debug(&id));
-    let debug = debug.as_deref().and_then(|bytes| {
-        let header: &H = entry(bytes).filter(|_| same_kind(bytes, file.bytes))?;
-        Some(Elf::parse(header, endian, bytes, None, notes))
-    });
+    // Of the same class and byte order.
+    let debug = debug.as_deref().filter(|debug| debug.get(..6) == bytes.get(..6));
+    let debug = debug.and_then(|debug| Elf::<H>::parse(path, debug, endian, None, notes).ok());
     let table = Table::read(&file, debug.as_ref(), notes);
     Ok(offsets.iter().map(|&offset| table.place(&file, offset)).collect())
-}
-
-/// Whether two files have the same class and byte order.
-fn same_kind(one: &[u8], other: &[u8]) -> bool {
-    one.get(..6) == other.get(..6)
 }

@@ -2,10 +2,10 @@
 
 use super::dynamic::Dynamic;
 use super::read::Elf;
-use crate::notes::{Notes, entry};
+use super::versions::VersionNeeds;
+use crate::notes::Notes;
 use model::{SearchPath, VersionNeed};
 use object::elf;
-use object::elf::DynamicTag;
 use object::read::elf::FileHeader;
 
 /// What an image asks of others; fields as in [`model::ElfFacts`].
@@ -36,54 +36,17 @@ fn version_needs<H: FileHeader>(
     strings: &[u8],
     notes: &mut Notes,
 ) -> Vec<VersionNeed> {
-    let Some((mut table, count)) = versions(file, elf::DT_VERNEED, elf::DT_VERNEEDNUM) else {
-        return Vec::new();
-    };
-    let endian = file.endian;
-    // In a sound table every version has bytes of its own, so there are no more than this.
-    let mut left = table.len() / size_of::<elf::Vernaux<H::Endian>>();
+    let found = VersionNeeds::of(file);
+    if found.cut_short {
+        notes.problem("DT_VERNEED: more versions than its table has room for".to_owned());
+    }
     let mut needs = Vec::new();
-    for _ in 0..count {
-        let Some(need) = entry::<elf::Verneed<H::Endian>>(table) else { break };
-        let library = notes.name(strings, need.vn_file.get(endian).into(), "DT_VERNEED");
-        let mut versions = Vec::new();
-        let mut rest = table.get(need.vn_aux.get(endian) as usize..).unwrap_or(&[]);
-        for _ in 0..need.vn_cnt.get(endian) {
-            let version = entry::<elf::Vernaux<H::Endian>>(rest).filter(|_| left > 0);
-            let Some(version) = version else {
-                notes.problem("DT_VERNEED: more versions than its table has room for".to_owned());
-                break;
-            };
-            left -= 1;
-            versions.extend(notes.name(strings, version.vna_name.get(endian).into(), "DT_VERNEED"));
-            match next(rest, version.vna_next.get(endian), size_of_val(version)) {
-                Some(following) => rest = following,
-                None => break,
-            }
-        }
-        if let Some(library) = library {
-            needs.push(VersionNeed { library, versions });
-        }
-        match next(table, need.vn_next.get(endian), size_of_val(need)) {
-            Some(following) => table = following,
-            None => break,
-        }
+    for need in found.needs {
+        let library = notes.name(strings, need.file.into(), "DT_VERNEED");
+        let names = need.versions.iter().map(|version| version.name);
+        let versions = names.filter_map(|at| notes.name(strings, at.into(), "DT_VERNEED"));
+        let versions = versions.collect();
+        needs.extend(library.map(|library| VersionNeed { library, versions }));
     }
     needs
-}
-
-/// A version table from its start to the end of its segment, and the number of its entries.
-pub(crate) fn versions<'a, H: FileHeader>(
-    file: &Elf<'a, H>,
-    address: DynamicTag,
-    count: DynamicTag,
-) -> Option<(&'a [u8], u64)> {
-    let (address, count) = file.dynamic.range(address, count)?;
-    Some((file.rest_at_address(address)?, count))
-}
-
-/// The table from its next entry on; entries do not overlap, so a chain of them always ends.
-pub(crate) fn next(table: &[u8], distance: u32, entry_bytes: usize) -> Option<&[u8]> {
-    let distance = Some(distance as usize).filter(|&distance| distance >= entry_bytes)?;
-    table.get(distance..)
 }

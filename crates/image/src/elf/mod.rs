@@ -24,12 +24,12 @@ mod sanitizer;
 mod scan;
 pub mod spec;
 mod symbols;
+mod versions;
 
 pub(crate) use build_id::read as build_id;
 pub use bundle::merged;
 pub use functions::FunctionBounds;
 pub(crate) use functions::placed;
-pub(crate) use imports::{next, versions as table_of_versions};
 pub use loadable::Loadable;
 pub(crate) use machine::name as machine_name;
 pub use payload::{Payload, PayloadPlace, trailing_data};
@@ -44,11 +44,11 @@ pub(crate) type Elf64<'a> = Elf<'a, elf::FileHeader64<LittleEndian>>;
 
 use crate::ImageError;
 use crate::error::{ELF, describe};
-use crate::notes::{Notes, entry};
+use crate::notes::Notes;
 use model::{ElfFacts, ImageKind};
-use object::elf;
+use object::elf::{self, DataEncoding, FileClass};
 use object::read::elf::FileHeader;
-use object::{BigEndian, LittleEndian};
+use object::{BigEndian, Endianness, LittleEndian};
 use std::fs::File;
 use std::path::Path;
 
@@ -83,36 +83,45 @@ pub(crate) fn facts_of_file(
     bytes: &[u8],
     source: Option<&File>,
 ) -> Result<ElfFacts, ImageError> {
-    if !crate::is_elf(bytes) {
-        return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes, &ELF) });
-    }
-    let undefined = |field, value, offset| {
-        Err(ImageError::Undefined { path: path.to_owned(), field, value, offset })
-    };
-    let class = bytes.get(CLASS_OFFSET).copied().map(elf::FileClass);
-    let data = bytes.get(DATA_OFFSET).copied().map(elf::DataEncoding);
-    let (Some(class), Some(data)) = (class, data) else {
-        return Err(truncated::<elf::FileHeader32<LittleEndian>>(path, bytes));
-    };
-    match (class, data) {
-        (elf::ELFCLASS64, elf::ELFDATA2LSB) => {
-            read_all::<elf::FileHeader64<LittleEndian>>(path, bytes, source, LittleEndian)
+    use elf::{FileHeader32, FileHeader64};
+    match form(path, bytes)? {
+        (elf::ELFCLASS64, Endianness::Little) => {
+            read_all::<FileHeader64<LittleEndian>>(path, bytes, source, LittleEndian)
         }
-        (elf::ELFCLASS64, elf::ELFDATA2MSB) => {
-            read_all::<elf::FileHeader64<BigEndian>>(path, bytes, source, BigEndian)
+        (elf::ELFCLASS64, Endianness::Big) => {
+            read_all::<FileHeader64<BigEndian>>(path, bytes, source, BigEndian)
         }
-        (elf::ELFCLASS32, elf::ELFDATA2LSB) => {
-            read_all::<elf::FileHeader32<LittleEndian>>(path, bytes, source, LittleEndian)
+        (_, Endianness::Little) => {
+            read_all::<FileHeader32<LittleEndian>>(path, bytes, source, LittleEndian)
         }
-        (elf::ELFCLASS32, elf::ELFDATA2MSB) => {
-            read_all::<elf::FileHeader32<BigEndian>>(path, bytes, source, BigEndian)
-        }
-        (elf::ELFCLASS32 | elf::ELFCLASS64, _) => undefined("EI_DATA", data.0, DATA_OFFSET),
-        _ => undefined("EI_CLASS", class.0, CLASS_OFFSET),
+        (_, Endianness::Big) => read_all::<FileHeader32<BigEndian>>(path, bytes, source, BigEndian),
     }
 }
 
-pub(crate) fn truncated<H>(path: &str, bytes: &[u8]) -> ImageError {
+/// Class and byte order of an ELF file.
+pub(crate) fn form(path: &str, bytes: &[u8]) -> Result<(FileClass, Endianness), ImageError> {
+    if !crate::is_elf(bytes) {
+        return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes, &ELF) });
+    }
+    let (Some(&class), Some(&data)) = (bytes.get(CLASS_OFFSET), bytes.get(DATA_OFFSET)) else {
+        return Err(truncated::<elf::FileHeader32<LittleEndian>>(path, bytes));
+    };
+    let undefined = |field, value, offset| {
+        Err(ImageError::Undefined { path: path.to_owned(), field, value, offset })
+    };
+    match (FileClass(class), DataEncoding(data)) {
+        (elf::ELFCLASS32 | elf::ELFCLASS64, elf::ELFDATA2LSB) => {
+            Ok((FileClass(class), Endianness::Little))
+        }
+        (elf::ELFCLASS32 | elf::ELFCLASS64, elf::ELFDATA2MSB) => {
+            Ok((FileClass(class), Endianness::Big))
+        }
+        (elf::ELFCLASS32 | elf::ELFCLASS64, _) => undefined("EI_DATA", data, DATA_OFFSET),
+        _ => undefined("EI_CLASS", class, CLASS_OFFSET),
+    }
+}
+
+fn truncated<H>(path: &str, bytes: &[u8]) -> ImageError {
     ImageError::Truncated { path: path.to_owned(), bytes: bytes.len(), needed: size_of::<H>() }
 }
 
@@ -122,9 +131,8 @@ fn read_all<H: FileHeader>(
     source: Option<&File>,
     endian: H::Endian,
 ) -> Result<ElfFacts, ImageError> {
-    let header: &H = entry(bytes).ok_or_else(|| truncated::<H>(path, bytes))?;
     let notes = &mut Notes::new(bytes.len());
-    let file = &Elf::parse(header, endian, bytes, source, notes);
+    let file = &Elf::<H>::parse(path, bytes, endian, source, notes)?;
     let dynamic = &file.dynamic;
     let layout = layout::read(file, notes);
     let functions = layout::functions(file);
@@ -141,9 +149,9 @@ fn read_all<H: FileHeader>(
     Ok(ElfFacts {
         path: path.to_owned(),
         kind,
-        machine: machine::name(header.e_machine(endian), bits),
+        machine: machine::name(file.header.e_machine(endian), bits),
         bits,
-        little_endian: header.is_little_endian(),
+        little_endian: file.header.is_little_endian(),
         file_bytes: bytes.len() as u64,
         soname: exports.soname,
         build_id,

@@ -1,7 +1,8 @@
 //! Headers of files of both classes and byte orders, through `object`.
 
 use super::dynamic::Dynamic;
-use crate::notes::Notes;
+use crate::ImageError;
+use crate::notes::{Notes, entry};
 use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use std::fs::File;
@@ -20,13 +21,15 @@ pub(crate) struct Elf<'a, H: FileHeader> {
 }
 
 impl<'a, H: FileHeader> Elf<'a, H> {
+    /// The file in `bytes`, of this class and byte order; `path` is only its name in errors.
     pub(crate) fn parse(
-        header: &'a H,
-        endian: H::Endian,
+        path: &str,
         bytes: &'a [u8],
+        endian: H::Endian,
         source: Option<&'a File>,
         notes: &mut Notes,
-    ) -> Self {
+    ) -> Result<Self, ImageError> {
+        let header: &H = entry(bytes).ok_or_else(|| super::truncated::<H>(path, bytes))?;
         let segments = header.program_headers(endian, bytes).unwrap_or_else(|error| {
             notes.problem(format!("program headers: {error}"));
             &[]
@@ -39,7 +42,7 @@ impl<'a, H: FileHeader> Elf<'a, H> {
         let mut file = Elf { bytes, source, header, endian, segments, sections, dynamic, names };
         file.names = file.section_names(notes);
         file.dynamic = Dynamic::parse(&file, notes);
-        file
+        Ok(file)
     }
 
     fn section_names(&self, notes: &mut Notes) -> &'a [u8] {

@@ -3,7 +3,7 @@
 use super::read::Elf;
 use crate::notes::{Budget, Notes, entries, entry};
 use object::elf;
-use object::read::elf::{FileHeader, SectionHeader, Sym};
+use object::read::elf::{FileHeader, GnuHashTable, SectionHeader, Sym};
 
 /// Dynamic symbols, counted; fields as in [`model::ElfFacts`].
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Symbols {
     }
 }
 
-pub(super) fn is_export(binding: elf::SymbolBind) -> bool {
+fn is_export(binding: elf::SymbolBind) -> bool {
     matches!(binding, elf::STB_GLOBAL | elf::STB_WEAK | elf::STB_GNU_UNIQUE)
 }
 
@@ -108,21 +108,7 @@ fn sysv_count<H: FileHeader>(file: &Elf<'_, H>, address: u64) -> Option<u64> {
 /// Number of symbols by a DT_GNU_HASH table, and whether that is all of them: a table without
 /// any symbol in it does not say how many imports precede it.
 fn gnu_count<H: FileHeader>(file: &Elf<'_, H>, address: u64) -> Option<(u64, bool)> {
-    let endian = file.endian;
-    let table = file.rest_at_address(address)?;
-    let header: &elf::GnuHashHeader<H::Endian> = entry(table)?;
-    let word_bytes = if H::is_type_64_sized() { 8 } else { 4 };
-    let bloom_bytes = (header.bloom_count.get(endian) as usize).checked_mul(word_bytes)?;
-    let bucket_bytes = (header.bucket_count.get(endian) as usize).checked_mul(4)?;
-    let rest = table.get(16..)?.get(bloom_bytes..)?;
-    let buckets = entries::<object::U32<H::Endian>>(rest.get(..bucket_bytes)?);
-    let base = u64::from(header.symbol_base.get(endian));
-    let last_chain = buckets.iter().map(|bucket| u64::from(bucket.get(endian))).max()?;
-    if last_chain == 0 {
-        return Some((base, false));
-    }
-    let chains = entries::<object::U32<H::Endian>>(rest.get(bucket_bytes..)?);
-    let skip = usize::try_from(last_chain.checked_sub(base)?).ok()?;
-    let end = chains.get(skip..)?.iter().position(|hash| hash.get(endian) & 1 == 1)?;
-    Some((last_chain + end as u64 + 1, true))
+    let table = GnuHashTable::<H>::parse(file.endian, file.rest_at_address(address)?).ok()?;
+    let counted = table.symbol_table_length(file.endian);
+    Some((counted.unwrap_or(table.symbol_base()).into(), counted.is_some()))
 }

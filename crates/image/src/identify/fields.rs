@@ -31,11 +31,6 @@ impl<'a> Fields<'a> {
         Some(if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
-    /// A number of 8 or of 4 bytes.
-    pub(super) fn word(&self, at: usize, is_64: bool) -> Option<u64> {
-        if is_64 { self.u64(at) } else { self.u32(at).map(u64::from) }
-    }
-
     fn array<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.bytes.get(at..at.checked_add(N)?)?.try_into().ok()
     }

@@ -102,10 +102,10 @@ impl<'a> Edit<'a> {
 
     fn place_needs(&mut self, places: &mut Places) -> Result<(), EditError> {
         let Some(needs) = self.needs.take() else { return Ok(()) };
-        let (_, room) = self.needs_of_file()?;
+        let room = self.needs_of_file()?.bytes;
         let bytes = needs::emit(&needs);
         let old = self.value(spec::DT_VERNEED).ok_or_else(|| EditError::outside("DT_VERNEED"))?;
-        if bytes.len() as u64 <= room {
+        if bytes.len() <= room {
             return self.write(old, &bytes);
         }
         let table = Table { bytes: &bytes, above: 0, alignment: 8, written: false };

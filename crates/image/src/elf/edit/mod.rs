@@ -23,10 +23,10 @@ pub use finish::Finished;
 use crate::elf::loadable::Loadable;
 use crate::elf::records::ProgramHeader;
 use crate::elf::spec;
+use crate::elf::versions::VersionNeed;
 use files::Overlay;
 use headers::Headers;
 use model::Va;
-use needs::{Asked, Need};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use strings::Strings;
@@ -42,7 +42,7 @@ pub struct Edit<'a> {
     dynamic: Vec<(u64, u64)>,
     strings: Strings<'a>,
     /// Where they have changed.
-    needs: Option<Vec<Need>>,
+    needs: Option<Vec<VersionNeed>>,
     /// Words of DT_RELR to add.
     packed: Vec<u64>,
     /// Addresses in the file that nothing uses any more.
@@ -142,67 +142,6 @@ impl<'a> Edit<'a> {
             return Err(missing());
         }
         self.bytes.write(offset.0, bytes).ok_or_else(missing)
-    }
-
-    /// Versions are asked of `new` instead of `old` from now on, as DT_NEEDED and DT_VERNEED must
-    /// name a library in the same words.
-    ///
-    /// # Errors
-    /// The table of versions is damaged.
-    pub fn rename_version_file(&mut self, old: &[u8], new: &[u8]) -> Result<(), EditError> {
-        let mut needs = self.needs()?;
-        let new = self.strings.add(new) as u32;
-        for need in &mut needs {
-            if self.strings.at(need.file) == old {
-                need.file = new;
-            }
-        }
-        self.needs = Some(needs);
-        Ok(())
-    }
-
-    /// Asks for a version of a library that the image asks for versions of already. Gives whether
-    /// it had not done so before.
-    ///
-    /// # Errors
-    /// The table of versions is damaged, or has none of this library.
-    pub fn add_version_need(&mut self, file: &[u8], version: &[u8]) -> Result<bool, EditError> {
-        let mut needs = self.needs()?;
-        let asked = needs.iter().flat_map(|need| &need.versions);
-        let mut highest = asked.map(|asked| asked.index & 0x7fff).max().unwrap_or(1).max(1);
-        while self.image.version(highest + 1).is_some() {
-            highest += 1;
-        }
-        let strings = &mut self.strings;
-        let Some(need) = needs.iter_mut().find(|need| strings.at(need.file) == file) else {
-            return Err(EditError::Unsupported("it asks for no versions of that library"));
-        };
-        if need.versions.iter().any(|asked| strings.at(asked.name) == version) {
-            return Ok(false);
-        }
-        if highest >= 0x7ffe || need.versions.len() >= usize::from(u16::MAX) {
-            return Err(EditError::Unsupported("it asks for as many versions as there can be"));
-        }
-        let name = strings.add(version) as u32;
-        need.versions.push(Asked::of(version, name, highest + 1));
-        self.needs = Some(needs);
-        Ok(true)
-    }
-
-    fn needs(&self) -> Result<Vec<Need>, EditError> {
-        match &self.needs {
-            Some(needs) => Ok(needs.clone()),
-            None => Ok(self.needs_of_file()?.0),
-        }
-    }
-
-    /// The needs as they are in the file, and how many bytes they take.
-    fn needs_of_file(&self) -> Result<(Vec<Need>, u64), EditError> {
-        let table = self.image.dynamic_value(spec::DT_VERNEED);
-        let count = self.image.dynamic_value(spec::DT_VERNEEDNUM).unwrap_or(0);
-        let (Some(table), true) = (table, count > 0) else { return Ok((Vec::new(), 0)) };
-        let table = self.image.at(table).ok_or_else(|| EditError::outside("DT_VERNEED"))?;
-        needs::parse(table, count)
     }
 
     /// Whether there is a section whose name begins so.

@@ -1,88 +1,85 @@
 //! The versions that an image asks for (DT_VERNEED; Linux Standard Base, "Symbol Versioning").
 
-use super::EditError;
+use super::{Edit, EditError};
 use crate::elf::loadable::sysv_hash;
+use crate::elf::spec;
+use crate::elf::versions::{AskedVersion, VersionNeed, VersionNeeds};
+use object::LittleEndian;
 
 const NEED_SIZE: usize = 16;
 const VERSION_SIZE: usize = 16;
 
-/// Versions asked for of one file. Names are offsets in the dynamic string table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Need {
-    pub(super) file: u32,
-    pub(super) versions: Vec<Asked>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
-    pub(super) hash: u32,
-    pub(super) flags: u16,
-    pub(super) index: u16,
-    pub(super) name: u32,
-}
-
-impl Asked {
-    pub(super) fn of(name: &[u8], at: u32, index: u16) -> Asked {
-        Asked { hash: sysv_hash(name), flags: 0, index, name: at }
-    }
-}
-
-fn half(table: &[u8], at: usize) -> Option<u16> {
-    let bytes = table.get(at..at.checked_add(2)?)?;
-    bytes.try_into().ok().map(u16::from_le_bytes)
-}
-
-fn word(table: &[u8], at: usize) -> Option<u32> {
-    let bytes = table.get(at..at.checked_add(4)?)?;
-    bytes.try_into().ok().map(u32::from_le_bytes)
-}
-
-/// The needs of a table that begins here, and how many bytes it takes.
-pub(super) fn parse(table: &[u8], count: u64) -> Result<(Vec<Need>, u64), EditError> {
-    let damaged = || EditError::Damaged {
-        what: "DT_VERNEED",
-        found: "has entries outside of its segment".to_owned(),
-    };
-    let (mut needs, mut at, mut end) = (Vec::new(), 0_usize, 0);
-    // In a sound table every version has bytes of its own.
-    let mut left = table.len() / VERSION_SIZE;
-    for index in 0..count {
-        let need = read_need(table, at, &mut left, &mut end).ok_or_else(damaged)?;
-        needs.push(need);
-        let next = word(table, at + 12).ok_or_else(damaged)? as usize;
-        if next == 0 {
-            // A table whose chain ends early is read by glibc as far as it goes.
-            if index + 1 != count {
-                return Err(damaged());
+impl Edit<'_> {
+    /// Versions are asked of `new` instead of `old` from now on, as DT_NEEDED and DT_VERNEED must
+    /// name a library in the same words.
+    ///
+    /// # Errors
+    /// The table of versions is damaged.
+    pub fn rename_version_file(&mut self, old: &[u8], new: &[u8]) -> Result<(), EditError> {
+        let mut needs = self.needs()?;
+        let new = self.strings.add(new) as u32;
+        for need in &mut needs {
+            if self.strings.at(need.file) == old {
+                need.file = new;
             }
-            break;
         }
-        at = at.checked_add(next).ok_or_else(damaged)?;
+        self.needs = Some(needs);
+        Ok(())
     }
-    Ok((needs, end as u64))
-}
 
-fn read_need(table: &[u8], at: usize, left: &mut usize, end: &mut usize) -> Option<Need> {
-    *end = at.checked_add(NEED_SIZE)?.max(*end);
-    *left = left.checked_sub(1)?;
-    let mut need = Need { file: word(table, at.checked_add(4)?)?, versions: Vec::new() };
-    let mut version = at.checked_add(word(table, at + 8)? as usize)?;
-    for _ in 0..half(table, at + 2)? {
-        *left = left.checked_sub(1)?;
-        *end = version.checked_add(VERSION_SIZE)?.max(*end);
-        need.versions.push(Asked {
-            hash: word(table, version)?,
-            flags: half(table, version + 4)?,
-            index: half(table, version + 6)?,
-            name: word(table, version + 8)?,
-        });
-        version = version.checked_add(word(table, version + 12)? as usize)?;
+    /// Asks for a version of a library that the image asks for versions of already. Gives whether
+    /// it had not done so before.
+    ///
+    /// # Errors
+    /// The table of versions is damaged, or has none of this library.
+    pub fn add_version_need(&mut self, file: &[u8], version: &[u8]) -> Result<bool, EditError> {
+        let mut needs = self.needs()?;
+        let asked = needs.iter().flat_map(|need| &need.versions);
+        let mut highest = asked.map(|asked| asked.index & 0x7fff).max().unwrap_or(1).max(1);
+        while self.image.version(highest + 1).is_some() {
+            highest += 1;
+        }
+        let strings = &mut self.strings;
+        let Some(need) = needs.iter_mut().find(|need| strings.at(need.file) == file) else {
+            return Err(EditError::Unsupported("it asks for no versions of that library"));
+        };
+        if need.versions.iter().any(|asked| strings.at(asked.name) == version) {
+            return Ok(false);
+        }
+        if highest >= 0x7ffe || need.versions.len() >= usize::from(u16::MAX) {
+            return Err(EditError::Unsupported("it asks for as many versions as there can be"));
+        }
+        let (hash, name) = (sysv_hash(version), strings.add(version) as u32);
+        need.versions.push(AskedVersion { hash, flags: 0, index: highest + 1, name });
+        self.needs = Some(needs);
+        Ok(true)
     }
-    Some(need)
+
+    fn needs(&self) -> Result<Vec<VersionNeed>, EditError> {
+        match &self.needs {
+            Some(needs) => Ok(needs.clone()),
+            None => Ok(self.needs_of_file()?.needs),
+        }
+    }
+
+    /// The needs as they are in the file.
+    pub(super) fn needs_of_file(&self) -> Result<VersionNeeds, EditError> {
+        let table = self.image.dynamic_value(spec::DT_VERNEED);
+        let count = self.image.dynamic_value(spec::DT_VERNEEDNUM).unwrap_or(0);
+        let (Some(table), true) = (table, count > 0) else { return Ok(VersionNeeds::default()) };
+        let table = self.image.at(table).ok_or_else(|| EditError::outside("DT_VERNEED"))?;
+        let read = VersionNeeds::read(table, count, LittleEndian);
+        // A table whose chain ends early is read by glibc as far as it goes.
+        if read.cut_short || read.needs.len() as u64 != count {
+            let found = "has entries outside of its segment".to_owned();
+            return Err(EditError::Damaged { what: "DT_VERNEED", found });
+        }
+        Ok(read)
+    }
 }
 
 /// The table of these needs.
-pub(super) fn emit(needs: &[Need]) -> Vec<u8> {
+pub(super) fn emit(needs: &[VersionNeed]) -> Vec<u8> {
     let mut table = Vec::new();
     for (index, need) in needs.iter().enumerate() {
         let size = (NEED_SIZE + need.versions.len() * VERSION_SIZE) as u32;

@@ -4,35 +4,25 @@ use super::hash::Hash;
 use super::{Bytes, ENDIAN, Endian, Loadable, Segment, Tables, versions};
 use crate::ImageError;
 use crate::elf::{self, Elf64};
-use crate::notes::{Notes, entries, entry};
+use crate::notes::{Notes, entries};
 use model::text;
-use object::elf::{self as spec, DynamicTag, FileHeader64};
+use object::elf::{self as spec, DynamicTag};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
-use object::{LittleEndian, U32};
+use object::{Endianness, U32};
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 
 pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
     let all = bytes.all();
-    if !crate::is_elf(all) {
-        let found = crate::error::describe(all, &crate::error::ELF);
-        return Err(ImageError::NotElf { path: path.to_owned(), found });
-    }
-    if all.len() < IDENT_BYTES {
-        return Err(elf::truncated::<FileHeader64<LittleEndian>>(path, all));
-    }
-    // EI_CLASS 2 and EI_DATA 1 (ELF, "ELF Identification").
-    if all.get(4..6) != Some(&[2, 1]) {
+    if elf::form(path, all)? != (spec::ELFCLASS64, Endianness::Little) {
         return Err(ImageError::NotLoadable {
             path: path.to_owned(),
             found: "not a 64-bit little-endian image",
         });
     }
-    let header: &FileHeader64<LittleEndian> =
-        entry(all).ok_or_else(|| elf::truncated::<FileHeader64<LittleEndian>>(path, all))?;
     let notes = &mut Notes::new(all.len());
-    let file = &elf::Elf::parse(header, ENDIAN, all, None, notes);
+    let file = &Elf64::parse(path, all, ENDIAN, None, notes)?;
     let tables = tables(file, notes);
     let strings = all.get(tables.strings.clone()).unwrap_or(&[]);
     let string = |at: u64| {
@@ -46,7 +36,7 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
     let has = |tags: &[DynamicTag]| tags.iter().any(|&tag| dynamic.has(tag));
     let interpreter = interpreter(file, notes);
     let loadable = Loadable {
-        machine: elf::machine_name(header.e_machine(ENDIAN), 64),
+        machine: elf::machine_name(file.header.e_machine(ENDIAN), 64),
         soname: dynamic.get(spec::DT_SONAME).map(string),
         needed: dynamic.all(spec::DT_NEEDED).map(string).collect(),
         rpath: dynamic.get(spec::DT_RPATH).map(string),
@@ -58,13 +48,13 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
         no_default_folders: flag_1(spec::DF_1_NODEFLIB.0),
         first_initialized: flag_1(spec::DF_1_INITFIRST.0),
         filters: has(&[spec::DT_FILTER, spec::DT_AUXILIARY]),
-        program: header.e_type(ENDIAN) == spec::ET_EXEC || flag_1(spec::DF_1_PIE.0),
+        program: file.header.e_type(ENDIAN) == spec::ET_EXEC || flag_1(spec::DF_1_PIE.0),
         initializes: has(&[spec::DT_INIT, spec::DT_FINI])
             || [spec::DT_INIT_ARRAYSZ, spec::DT_FINI_ARRAYSZ, spec::DT_PREINIT_ARRAYSZ]
                 .into_iter()
                 .any(|tag| dynamic.get(tag).is_some_and(|size| size > 0)),
-        fixed: header.e_type(ENDIAN) == spec::ET_EXEC,
-        entry: header.e_entry(ENDIAN),
+        fixed: file.header.e_type(ENDIAN) == spec::ET_EXEC,
+        entry: file.header.e_entry(ENDIAN),
         build_id: elf::build_id(file, notes),
         segments: file.segments.iter().map(Segment::of).collect(),
         dynamic: dynamic.entries().collect(),
@@ -78,9 +68,6 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
     };
     Ok(Loadable { bytes, ..loadable })
 }
-
-/// EI_NIDENT.
-const IDENT_BYTES: usize = 16;
 
 /// How many symbols the section of dynamic symbols has, where one is at their table's address.
 fn section_symbols(file: &Elf64<'_>) -> Option<u32> {

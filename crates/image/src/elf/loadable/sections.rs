@@ -1,7 +1,7 @@
 //! Section headers, which a loader does not look at.
 
 use super::{ENDIAN, Loadable};
-use crate::elf;
+use crate::elf::Elf64;
 use crate::notes::{Notes, entry};
 use object::LittleEndian;
 use object::elf::FileHeader64;
@@ -25,11 +25,15 @@ pub struct Section {
 }
 
 impl Loadable {
+    /// Its headers once more: they were read when it was opened.
+    pub(crate) fn elf(&self) -> Option<Elf64<'_>> {
+        let bytes = self.bytes();
+        Elf64::parse("", bytes, ENDIAN, None, &mut Notes::new(bytes.len())).ok()
+    }
+
     /// All section headers, the null section first; none where the file has none.
     pub fn sections(&self) -> Vec<Section> {
-        let bytes = self.bytes();
-        let Some(header) = entry::<FileHeader64<LittleEndian>>(bytes) else { return Vec::new() };
-        let file = elf::Elf::parse(header, ENDIAN, bytes, None, &mut Notes::new(bytes.len()));
+        let Some(file) = self.elf() else { return Vec::new() };
         let sections = file.sections.iter().map(|section| Section {
             name: file
                 .section_name(section)
