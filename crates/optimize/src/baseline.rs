@@ -1,6 +1,6 @@
 //! The unmodified program: what is optimized, and what variants are compared with.
 
-use crate::error::ended;
+use crate::choose::DEFAULT;
 use crate::launches::{Launches, Observed};
 use crate::{OptimizeError, Program};
 use files::{Privilege, privilege};
@@ -75,7 +75,7 @@ impl Baseline {
         let first = successful(launches.observe(&command, terms.timeout)?, &command, terms)?;
         let second = successful(launches.observe(&command, terms.timeout)?, &command, terms)?;
         if first.ending != second.ending {
-            let (first, second) = (ended(first.ending), ended(second.ending));
+            let (first, second) = (first.ending, second.ending);
             return Err(OptimizeError::Unsteady { command: command.line(), first, second });
         }
         let program = Program { path, file };
@@ -97,14 +97,15 @@ impl Baseline {
     /// The user's test has to succeed for the original.
     fn test(&self, terms: &Terms, launches: &mut Launches) -> Result<(), OptimizeError> {
         let Some(check) = &terms.check else { return Ok(()) };
-        let check = check_command(check, &self.program.path, "default");
-        let observed = launches.observe(&check, terms.timeout)?;
-        if observed.ending == Ending::Code(0) {
-            return Ok(());
+        let with_program = check_command(check, &self.program.path, DEFAULT);
+        let observed = launches.observe(&with_program, terms.timeout)?;
+        match observed.ending {
+            Ending::Code(0) => Ok(()),
+            ending => {
+                let (command, output) = (check.line(), observed.last_lines());
+                Err(OptimizeError::Check { command, ending, output })
+            }
         }
-        let (ending, output) = (ended(observed.ending), observed.last_lines());
-        let command = terms.check.as_ref().map_or(String::new(), Command::line);
-        Err(OptimizeError::Check { command, ending, output })
     }
 }
 
@@ -128,16 +129,13 @@ fn successful(
             let timeout_s = terms.timeout.as_secs_f64();
             Err(LabError::TimedOut { command, timeout_s }.into())
         }
-        _ if terms.ignore_failure && observed.loader_failure().is_none() => Ok(observed),
-        ending if observed.loader_failure().is_some() => {
-            let output = observed.last_lines() + "\nThe loader cannot start it.";
-            Err(LabError::Failed { command, ending, output }.into())
-        }
         ending => {
-            let output = observed.last_lines()
-                + "\nIt must work before it can be optimized; to treat this as success, use \
-                     --ignore-failure.";
-            Err(LabError::Failed { command, ending, output }.into())
+            let by_loader = observed.loader_failure().is_some();
+            if terms.ignore_failure && !by_loader {
+                return Ok(observed);
+            }
+            let output = observed.last_lines();
+            Err(OptimizeError::Fails { command, ending, output, by_loader })
         }
     }
 }

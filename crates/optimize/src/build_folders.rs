@@ -1,10 +1,7 @@
 //! Folders that variants are built in.
 
-use crate::OptimizeError;
-use files::is_of_disk;
-use files::reasons;
+use crate::{BuildRemedy, OptimizeError};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -22,10 +19,12 @@ impl BuildFolders {
     pub fn new() -> Result<BuildFolders, OptimizeError> {
         let place = std::env::temp_dir();
         let folder = tempfile::Builder::new().prefix("headstart-optimize-").tempdir_in(&place);
-        let folder = folder.map_err(unwritten(&place))?;
+        let folder = folder.map_err(|error| {
+            OptimizeError::unwritten(&place, error, BuildRemedy::AnotherTemporary)
+        })?;
         if os::program::is_on_noexec(folder.path()) {
             let problem = "its file system is mounted with noexec, so no variant could be started";
-            let (problem, remedy) = (problem.to_owned(), ELSEWHERE);
+            let (problem, remedy) = (problem.to_owned(), BuildRemedy::AnotherTemporary);
             return Err(OptimizeError::Folder { folder: place, problem, remedy });
         }
         Ok(BuildFolders { folder, made: 0 })
@@ -59,21 +58,10 @@ impl BuildFolders {
         let words: String = name.chars().map(plain).collect();
         let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
         let folder = self.path().join(format!("{}-{}", self.made, words.join("-")));
-        fs::create_dir(&folder).map_err(unwritten(&folder))?;
+        fs::create_dir(&folder).map_err(|error| {
+            OptimizeError::unwritten(&folder, error, BuildRemedy::AnotherTemporary)
+        })?;
         // As the loader and the kernel will name what is in it.
         Ok(folder.canonicalize().unwrap_or(folder))
-    }
-}
-
-const ELSEWHERE: &str = "choose another folder with TMPDIR";
-
-fn unwritten(path: &Path) -> impl Fn(io::Error) -> OptimizeError + '_ {
-    |source| match is_of_disk(&source) {
-        true => OptimizeError::Disk { path: path.to_owned(), source },
-        false => OptimizeError::Folder {
-            folder: path.to_owned(),
-            problem: reasons::in_the_way(path, &source),
-            remedy: ELSEWHERE,
-        },
     }
 }

@@ -1,8 +1,12 @@
 //! Why nothing was optimized.
 
+use crate::VariantReason;
+use files::{is_of_disk, reasons};
 use loader::GraphError;
 use model::Ending;
-use std::path::PathBuf;
+use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why nothing was optimized. What fails for one variant alone is that variant's
 /// [`TrialOutcome`](crate::TrialOutcome) instead.
@@ -29,7 +33,7 @@ pub enum OptimizeError {
     /// The program is read by another program.
     #[error(
         "'{program}' is a script, which starts its interpreter {interpreter} and perhaps other \
-         programs; give the program that takes the time. To find it: headstart explain {program}"
+         programs; give the program that takes the time"
     )]
     Script {
         /// The script.
@@ -59,42 +63,53 @@ pub enum OptimizeError {
     /// The loader cannot be simulated for it.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// The original fails, is not finished in time, or could not be measured.
+    /// The original is not finished in time, or launches could not be measured.
     #[error(transparent)]
     Lab(#[from] lab::LabError),
-    /// The original, or what is to be measured beside it, could not be measured.
-    #[error(transparent)]
-    Measure(lab::LabError),
+    /// The original fails.
+    #[error("{command}: it {}{output}\n{}", .ending.words(), failing(*.by_loader))]
+    Fails {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        ending: Ending,
+        /// What it wrote last.
+        output: String,
+        /// Whether it was the loader that gave up.
+        by_loader: bool,
+    },
     /// A launch could not be made.
     #[error(transparent)]
     Launch(#[from] os::LaunchError),
     /// What the original does cannot be told from one launch.
     #[error(
-        "{command}: it {first} once and {second} the next time, so no variant can be shown to do \
-         the same; use arguments with which it always ends in the same way"
+        "{command}: it {} once and {} the next time, so no variant can be shown to do the same; use \
+         arguments with which it always ends in the same way",
+        .first.words(), .second.words()
     )]
     Unsteady {
         /// The command line.
         command: String,
         /// How it ended.
-        first: String,
+        first: Ending,
         /// How it ended the next time.
-        second: String,
+        second: Ending,
     },
     /// The user's own test fails for the original.
     #[error(
-        "--check {command}: it {ending} for the original program{output}; it must succeed (the \
-         program to test is in HEADSTART_PROGRAM)"
+        "{command}: it {} for the original program{output}; it must succeed (the program to test is \
+         in HEADSTART_PROGRAM)",
+        .ending.words()
     )]
     Check {
         /// The command line.
         command: String,
         /// How it ended.
-        ending: String,
+        ending: Ending,
         /// What it wrote last.
         output: String,
     },
-    /// A folder that variants are built in cannot be used.
+    /// A folder that variants are built or kept in cannot be used.
     #[error("{}: {problem}; {remedy}", folder.display())]
     Folder {
         /// The folder.
@@ -102,7 +117,7 @@ pub enum OptimizeError {
         /// What is wrong.
         problem: String,
         /// The next step.
-        remedy: &'static str,
+        remedy: BuildRemedy,
     },
     /// A disk is full or broken.
     #[error("{}: {}", path.display(), files::reasons::unwritten(path, source))]
@@ -110,7 +125,7 @@ pub enum OptimizeError {
         /// The file or folder that could not be written or read.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The best variant could not be made a second time where it is to stay.
     #[error(
@@ -124,27 +139,54 @@ pub enum OptimizeError {
         /// Where.
         folder: PathBuf,
         /// Why.
-        reason: String,
+        reason: VariantReason,
     },
 }
 
+/// What can be done where a folder cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildRemedy {
+    /// Temporary files may be elsewhere.
+    AnotherTemporary,
+    /// The result may be elsewhere.
+    AnotherResult,
+    /// The cause may be mended.
+    Retry,
+}
+
+impl Display for BuildRemedy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BuildRemedy::AnotherTemporary => "choose another folder with TMPDIR",
+            BuildRemedy::AnotherResult => "use a new or an empty folder that you may write to",
+            BuildRemedy::Retry => "fix that and try again",
+        })
+    }
+}
+
+fn failing(by_loader: bool) -> &'static str {
+    match by_loader {
+        true => "The loader cannot start it.",
+        false => "It must work before it can be optimized.",
+    }
+}
+
 impl OptimizeError {
+    /// A file or folder that cannot be written; `remedy` where that is not the disk's fault.
+    pub(crate) fn unwritten(path: &Path, source: io::Error, remedy: BuildRemedy) -> OptimizeError {
+        if is_of_disk(&source) {
+            return OptimizeError::Disk { path: path.to_owned(), source };
+        }
+        let problem = reasons::in_the_way(path, &source);
+        OptimizeError::Folder { folder: path.to_owned(), problem, remedy }
+    }
+
     /// Whether the user ended the work.
     pub fn is_interrupt(&self) -> bool {
         match self {
             OptimizeError::Launch(error) => matches!(error, os::LaunchError::Interrupted),
-            OptimizeError::Lab(error) | OptimizeError::Measure(error) => error.is_interrupt(),
+            OptimizeError::Lab(error) => error.is_interrupt(),
             _ => false,
         }
-    }
-}
-
-/// How a launch ended, to follow "it".
-pub(crate) fn ended(ending: Ending) -> String {
-    match ending {
-        Ending::Code(code) => format!("ended with exit code {code}"),
-        Ending::Signal(signal) => format!("was killed by signal {signal}"),
-        Ending::Ready => "was ready".to_owned(),
-        Ending::TimedOut => "timed out".to_owned(),
     }
 }

@@ -52,8 +52,7 @@ pub(crate) fn measure(
         };
         observer(OptimizeEvent::Begins);
         let mut launched = |event| observer(OptimizeEvent::Launches(event));
-        let measured =
-            lab::measure(launcher, request, &mut launched).map_err(OptimizeError::Measure)?;
+        let measured = lab::measure(launcher, request, &mut launched)?;
         match measured.stop {
             Ok(Stop::Interrupted) => return Err(LaunchError::Interrupted.into()),
             Ok(_) => {
@@ -62,9 +61,10 @@ pub(crate) fn measure(
             }
             Err(failure) => {
                 let Some(trial) = blamed(&failure, &ids, trials) else {
-                    return Err(OptimizeError::Measure(failure.error));
+                    return Err(failure.error.into());
                 };
-                trial.outcome = TrialOutcome::Failed(format!("while it was measured, {failure}"));
+                trial.outcome =
+                    TrialOutcome::Failed(format!("while it was measured, {failure}").into());
                 // The one before went with its bench.
                 launcher = Launcher::start()?;
             }
@@ -120,7 +120,7 @@ fn evaluated(
             && others > 0
         {
             let reason = format!("{others} of its measured launches ended otherwise than before");
-            trial.outcome = TrialOutcome::Failed(reason);
+            trial.outcome = TrialOutcome::Failed(reason.into());
         }
     }
     Measurement { figures: all, confidence: results.rules.confidence, notes: results.notes }

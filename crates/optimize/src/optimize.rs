@@ -5,7 +5,7 @@ use crate::measure::{Measurement, measure};
 use crate::trials::{BASELINE, Selection, TrialStep, trials};
 use crate::{
     Baseline, BuildFolders, Launches, Optimization, OptimizeError, ResultFolder, Terms, Trial,
-    Verifier, keep, report,
+    VariantReason, Verifier, keep, report,
 };
 use lab::Event;
 use model::bundle::Kept;
@@ -44,6 +44,17 @@ pub enum OptimizeEvent {
     Launches(Event),
 }
 
+/// What became of a program and its variants.
+#[derive(Debug)]
+pub struct Optimized {
+    /// What is told of it.
+    pub report: OptimizationReport,
+    /// Why each variant of the report is not offered, where it is not.
+    pub reasons: Vec<Option<VariantReason>>,
+    /// Streams whose content could not be compared: `stdout`, `stderr`.
+    pub uncompared: Vec<&'static str>,
+}
+
 /// Launchers, each forked before anything large is in memory.
 pub struct Launchers {
     verifying: Launcher,
@@ -74,7 +85,7 @@ pub fn optimize(
     all: Vec<&'static dyn Optimization>,
     launchers: Launchers,
     observer: &mut dyn FnMut(OptimizeEvent),
-) -> Result<OptimizationReport, OptimizeError> {
+) -> Result<Optimized, OptimizeError> {
     let optimizations = request.selection.of(all)?;
     let folder = request.out.as_deref().map(ResultFolder::claim).transpose()?;
     let mut folders = BuildFolders::new()?;
@@ -99,8 +110,7 @@ pub fn optimize(
     };
     let best = best(&candidates(&tried, &warm)).unwrap_or(BASELINE);
     let best = tried.iter().find(|trial| trial.id == best);
-    let mut notes = verifier.notes();
-    notes.extend(warm.notes.iter().cloned());
+    let mut notes = warm.notes.clone();
     let of_cold = cold.iter().flat_map(|cold| &cold.notes);
     notes.extend(of_cold.map(|note| format!("Cold: {note}")));
     let mut report = OptimizationReport {
@@ -118,7 +128,8 @@ pub fn optimize(
         observer(OptimizeEvent::Begins);
         keep_best(folder, &baseline, &mut verifier, best, &mut report, observer)?;
     }
-    Ok(report)
+    let reasons = [None].into_iter().chain(tried.iter().map(|trial| trial.reason().cloned()));
+    Ok(Optimized { reasons: reasons.collect(), uncompared: verifier.uncompared(), report })
 }
 
 fn candidates(trials: &[Trial], warm: &Measurement) -> Vec<VerifiedVariant> {

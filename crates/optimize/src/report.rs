@@ -30,11 +30,11 @@ pub(crate) fn variants(
 }
 
 fn variant(trial: &Trial, warm: &Measurement, cold: Option<&Measurement>) -> VariantReport {
-    let (state, reason, notes) = match &trial.outcome {
-        TrialOutcome::Verified(built) => (VariantState::Verified, None, built.notes.clone()),
-        TrialOutcome::Failed(reason) => (VariantState::Failed, Some(reason), Vec::new()),
-        TrialOutcome::Declined(reason) => (VariantState::Declined, Some(reason), Vec::new()),
-        TrialOutcome::NotTried(reason) => (VariantState::NotTried, Some(reason), Vec::new()),
+    let state = match &trial.outcome {
+        TrialOutcome::Verified(_) => VariantState::Verified,
+        TrialOutcome::Failed(_) => VariantState::Failed,
+        TrialOutcome::Declined(_) => VariantState::Declined,
+        TrialOutcome::NotTried(_) => VariantState::NotTried,
     };
     let verified = state == VariantState::Verified;
     VariantReport {
@@ -42,11 +42,11 @@ fn variant(trial: &Trial, warm: &Measurement, cold: Option<&Measurement>) -> Var
         keeps_aslr: trial.optimization.keeps_aslr(),
         verified,
         state,
-        reason: reason.cloned(),
+        reason: trial.reason().map(ToString::to_string),
         // One that failed while it was measured has no figures either.
         warm: if verified { warm.figures(trial.id) } else { VariantFigures::default() },
         cold: cold.filter(|_| verified).map(|cold| cold.figures(trial.id)),
         checked_at_start: trial.verified().map(|built| built.made_of == MadeOf::Bundle),
-        notes,
+        notes: trial.verified().map_or(Vec::new(), |built| built.notes.clone()),
     }
 }

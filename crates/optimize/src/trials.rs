@@ -2,7 +2,7 @@
 
 use crate::choose::DEFAULT;
 use crate::verify::{Flaw, Verifier};
-use crate::{Baseline, BuildFolders, Built, NotBuilt, Optimization, OptimizeError};
+use crate::{Baseline, BuildFolders, Built, NotBuilt, Optimization, OptimizeError, VariantReason};
 use model::VariantId;
 use rewrite::Declined;
 use std::path::Path;
@@ -24,11 +24,11 @@ pub enum TrialOutcome {
     /// It does what the original does.
     Verified(Built),
     /// It was built, and does something else: why.
-    Failed(String),
+    Failed(VariantReason),
     /// It was not built, or nobody can tell what it does: why.
-    Declined(String),
-    /// It was not asked for: what would.
-    NotTried(String),
+    Declined(VariantReason),
+    /// It is not allowed: why.
+    NotTried(VariantReason),
 }
 
 /// The unmodified program among the variants.
@@ -49,6 +49,16 @@ impl Trial {
     /// Its name.
     pub fn name(&self) -> &'static str {
         self.optimization.name()
+    }
+
+    /// Why it is not offered, where it is not.
+    pub fn reason(&self) -> Option<&VariantReason> {
+        match &self.outcome {
+            TrialOutcome::Verified(_) => None,
+            TrialOutcome::Failed(reason)
+            | TrialOutcome::Declined(reason)
+            | TrialOutcome::NotTried(reason) => Some(reason),
+        }
     }
 
     /// The program, where it is verified.
@@ -100,13 +110,9 @@ impl Selection {
     }
 
     /// Why one that is wanted is not tried all the same.
-    fn forbids(&self, optimization: &dyn Optimization) -> Option<String> {
+    fn forbids(&self, optimization: &dyn Optimization) -> Option<VariantReason> {
         let fixed = !optimization.keeps_aslr() && !self.without_aslr;
-        fixed.then(|| {
-            "every launch would have the same addresses, which helps attackers; allow it with \
-             --allow no-aslr"
-                .to_owned()
-        })
+        fixed.then_some(VariantReason::SameAddresses)
     }
 }
 
@@ -157,7 +163,9 @@ pub(crate) fn attempt(
     step("building");
     let built = match optimization.build(&baseline.program, folder) {
         Ok(built) => built,
-        Err(NotBuilt::Declined(Declined(reason))) => return Ok(TrialOutcome::Declined(reason)),
+        Err(NotBuilt::Declined(Declined(reason))) => {
+            return Ok(TrialOutcome::Declined(reason.into()));
+        }
         Err(NotBuilt::Disk { path, source }) => return Err(OptimizeError::Disk { path, source }),
     };
     stop_if_asked()?;

@@ -160,7 +160,10 @@ fn nothing_is_left_of_a_failure() {
     assert_eq!(fs::read_to_string(bench.path("other/files")).unwrap(), "mine");
     fs::write(bench.path("file"), "mine").unwrap();
     let said = left(bench, &bench.path("file"), copy).err().unwrap().to_string();
-    assert!(said.contains("--out") && bench.path("file").is_file(), "{said}");
+    assert!(
+        said.contains("use a new or an empty folder") && bench.path("file").is_file(),
+        "{said}"
+    );
 }
 
 /// Two at work in one folder: the one that is later fails, and takes nothing away.

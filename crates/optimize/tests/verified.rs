@@ -192,7 +192,7 @@ fn the_users_test_decides() {
     let check = os::program::resolve(&["false".to_owned()]).unwrap();
     let tested = optimize::Terms { check: Some(check), ..terms() };
     let error = bench.outcomes_of(bench.command("program"), &tested, &made).err().unwrap();
-    assert!(error.to_string().contains("--check false: it ended with exit code 1"), "{error}");
+    assert!(error.to_string().contains("false: it ended with exit code 1"), "{error}");
 }
 
 /// Process ids and addresses differ from launch to launch.
@@ -208,12 +208,12 @@ fn numbers_that_differ_by_themselves_are_not_compared() {
         Ok(built(bench, folder, source))
     };
     let made = [("copy", copy as bench::Build), ("other", other)];
-    let (mut outcomes, notes) =
+    let (mut outcomes, uncompared) =
         bench.outcomes_of(bench.command("differs"), &terms(), &made).unwrap();
     let said = failed(outcomes.pop().unwrap());
     assert!(said.contains("stderr: 'y' instead of 'x'"), "{said}");
     assert!(matches!(outcomes.pop(), Some(TrialOutcome::Verified(_))), "{outcomes:?}");
-    assert!(notes.is_empty(), "{notes:?}");
+    assert!(uncompared.is_empty(), "{uncompared:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! entry that no longer breaks its rule fails the test too. After files have been moved,
 //! `TIDY_REWRITE=1 cargo test -p xtask --test tidy` writes the lists anew, to be reviewed.
 
+mod command_line;
 mod documents;
 mod layers;
 mod masked;
@@ -74,6 +75,16 @@ fn processes_are_started_in_os_and_tests() {
 #[test]
 fn libraries_print_nothing() {
     stays(&places::PRINTING);
+}
+
+#[test]
+fn only_the_command_names_its_options_and_verbs() {
+    judge(
+        "command-line",
+        command_line::named_in_libraries(tree()),
+        "Return a fact, such as a variant of an enum, and let `headstart` put it into the words of \
+         the command line.",
+    );
 }
 
 #[test]

@@ -6,6 +6,8 @@ pub struct Masked {
     pub code: Vec<String>,
     /// Comments only.
     pub comments: Vec<String>,
+    /// Texts only, with their quotation marks.
+    pub texts: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -25,21 +27,23 @@ const MARKS: [char; 7] = ['/', '*', '"', '\'', '\\', 'r', '\n'];
 /// Divides a file.
 pub fn mask(text: &str) -> Masked {
     let text: Vec<char> = text.chars().collect();
-    let (mut code, mut comments) = (String::new(), String::new());
+    let (mut code, mut comments, mut texts) = (String::new(), String::new(), String::new());
     let (mut state, mut at) = (State::Code, 0);
     while at < text.len() {
         let (next, length) = step(state, &text, at);
         let is_comment = [state, next].iter().any(|s| matches!(s, State::Line | State::Block(_)));
         let is_code = state == State::Code && !is_comment;
+        let is_text = [state, next].iter().any(|s| matches!(s, State::Text | State::Raw(_)));
         for &c in &text[at..(at + length).min(text.len())] {
             let shown = |is_shown: bool| if is_shown || c == '\n' { c } else { ' ' };
             code.push(shown(is_code));
             comments.push(shown(is_comment));
+            texts.push(shown(is_text));
         }
         (state, at) = (next, at + length);
     }
     let lines = |text: String| text.lines().map(str::to_owned).collect();
-    Masked { code: lines(code), comments: lines(comments) }
+    Masked { code: lines(code), comments: lines(comments), texts: lines(texts) }
 }
 
 /// The state after the next characters, and how many these are.
@@ -94,6 +98,7 @@ fn code_comments_and_texts_are_told_apart() {
     let masked = mask(text);
     assert_eq!(masked.code[0].trim_end(), "let a = \"      ;");
     assert_eq!(masked.comments[0].trim(), "// yes \"");
+    assert_eq!(masked.texts[0].trim(), "\"// no\"");
     assert!(masked.code[1].contains("'a: f") && !masked.code[1].contains('y'));
     assert_eq!(masked.comments[1].trim(), "/* c /* d */ e */");
 }

@@ -1,5 +1,6 @@
 //! `headstart optimize`: make a program start faster, and prove it.
 
+mod advice;
 #[cfg(test)]
 mod tests;
 
@@ -101,7 +102,8 @@ fn optimized(
         }
         OptimizeEvent::Launches(event) => line.observe(event),
     };
-    Ok(optimize::optimize(request, all, launchers, &mut observe)?)
+    let optimized = optimize::optimize(request, all, launchers, &mut observe)?;
+    Ok(advice::advised(optimized, arguments.check.is_some()))
 }
 
 impl Arguments {

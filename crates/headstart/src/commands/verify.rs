@@ -6,7 +6,8 @@ use crate::refusals;
 use anyhow::Result;
 use bundle::BundleError;
 use dlls::ordinal::{RECORD, Verification};
-use model::FileKind;
+use model::{FileKind, quoted};
+use optimize::keep::{self, FolderVerification, NextStep};
 use report::style::Tint;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -44,13 +45,37 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Err(Usage(text).into());
     }
     expect_record(&arguments.folder)?;
-    let verification = optimize::keep::verify(&folder)?;
+    let FolderVerification { mut found, next } = keep::verify(&folder)?;
+    found.remedy = next.as_ref().map(remedy).or(found.remedy);
     output::print(&if arguments.json {
-        report::export::json(&verification)?
+        report::export::json(&found)?
     } else {
-        report::bundle::verified(&verification, &output::style())
+        report::bundle::verified(&found, &output::style())
     })?;
-    Ok(code(verification.current))
+    Ok(code(found.current))
+}
+
+fn remedy(next: &NextStep) -> String {
+    match next {
+        NextStep::MendOnly => "Mend that; the files are as they were made.".to_owned(),
+        NextStep::PutBack { program, folder } => format!(
+            "Put the original back in the place of {}, or remove {}.",
+            quoted(program),
+            quoted(folder)
+        ),
+        NextStep::OptimizeAgain { command, without_aslr } => {
+            let allow = if *without_aslr { "--allow no-aslr " } else { "" };
+            format!(
+                "Make it again in a new folder, with the other options that it had: headstart \
+                 optimize {allow}--out NEW -- {command}"
+            )
+        }
+        NextStep::SelfBindAgain { program } => format!(
+            "Make it again in a new folder, with the options that it had: headstart elf selfbind \
+             --out NEW {}",
+            quoted(program)
+        ),
+    }
 }
 
 /// Says what is missing where a folder has nothing that could be verified but files whose imports

@@ -8,9 +8,8 @@ use bundle::BundleError;
 use dlls::rebase::DatabaseError;
 use files::WriteError;
 use image::ImageError;
-use lab::LabError;
 use loader::GraphError;
-use optimize::OptimizeError;
+use optimize::{BuildRemedy, OptimizeError};
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use rewrite::ElfRewriteError;
@@ -126,13 +125,15 @@ impl Known for OptimizeError {
     fn code(&self) -> u8 {
         match self {
             OptimizeError::Graph(error) => error.code(),
-            OptimizeError::Lab(error) | OptimizeError::Measure(error) => error.code(),
+            OptimizeError::Lab(error) => error.code(),
             OptimizeError::UnknownVariant { .. } | OptimizeError::InMemory { .. } => USAGE,
             OptimizeError::Launch(error) => error.code(),
             OptimizeError::Script { .. }
             | OptimizeError::Privileged { .. }
             | OptimizeError::Bundle { .. } => NO,
-            OptimizeError::Unsteady { .. } | OptimizeError::Check { .. } => PROGRAM_FAILED,
+            OptimizeError::Fails { .. }
+            | OptimizeError::Unsteady { .. }
+            | OptimizeError::Check { .. } => PROGRAM_FAILED,
             OptimizeError::Folder { .. }
             | OptimizeError::NotAgain { .. }
             | OptimizeError::Disk { .. } => FILES,
@@ -142,15 +143,24 @@ impl Known for OptimizeError {
 
     fn words(&self) -> String {
         match self {
-            OptimizeError::Lab(error @ LabError::TimedOut { .. })
-            | OptimizeError::Measure(error) => error.words(),
+            OptimizeError::Lab(error) => error.words(),
+            OptimizeError::Script { program, .. } => {
+                format!("{self}. To find it: headstart explain {program}")
+            }
+            OptimizeError::Fails { by_loader: false, .. } => {
+                format!("{self} To treat this as success, use --ignore-failure.")
+            }
+            OptimizeError::Check { .. } => format!("--check {self}"),
+            OptimizeError::Folder { remedy: BuildRemedy::AnotherResult, .. } => {
+                format!("{self} (--out)")
+            }
             _ => self.to_string(),
         }
     }
 
     fn explains_causes(&self) -> bool {
         match self {
-            OptimizeError::Measure(error) => error.explains_causes(),
+            OptimizeError::Lab(error) => error.explains_causes(),
             _ => true,
         }
     }

@@ -100,7 +100,7 @@ const UNMEASURED: &str = "Every program has a Guard CF table of 45 entries, and 
                           and each function. Wine ignores it, so the law of Windows, which reads \
                           it, is not measured here.";
 const ALIGNMENT: &str = "Wine maps a section only if its offset in the file is a multiple of \
-                         4096, and reads it otherwise. With the linkers' usual --file-alignment \
+                         4096, and reads it otherwise. With the linkers' usual file alignment of \
                          512 this differs from size to size, so the times lie on two lines; with \
                          4096 nothing is read.";
 

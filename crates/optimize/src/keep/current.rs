@@ -12,7 +12,6 @@ use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Kept, KeptFile, Starts,
 };
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA};
-use model::quoted;
 use model::text::{name, text};
 use rewrite::selfbind;
 use std::path::{Path, PathBuf};
@@ -40,19 +39,54 @@ pub(crate) fn made_of(
     })
 }
 
+/// What has become of a folder.
+#[derive(Debug)]
+pub struct FolderVerification {
+    /// What was found. The remedy is in it only where `bundle` has made the folder.
+    pub found: BundleVerification,
+    /// The next step, where one is needed and `bundle` has not made the folder.
+    pub next: Option<NextStep>,
+}
+
+/// What helps where a folder is not right any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextStep {
+    /// What keeps the files from being started has to be mended: they are as they were made.
+    MendOnly,
+    /// The original has to come back, or the folder has to go.
+    PutBack {
+        /// The original.
+        program: PathBuf,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The program has to be optimized again.
+    OptimizeAgain {
+        /// Its command line.
+        command: String,
+        /// The variant was one whose every launch has the same addresses.
+        without_aslr: bool,
+    },
+    /// The program has to be bound to private libraries again.
+    SelfBindAgain {
+        /// The program.
+        program: PathBuf,
+    },
+}
+
 /// Looks at everything in a folder that `bundle`, `optimize` or `selfbind` has left, and at what it
 /// was made of.
 ///
 /// # Errors
 /// It is no such folder, or its manifest cannot be read.
-pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
+pub fn verify(folder: &Path) -> Result<FolderVerification, BundleError> {
     let libraries = folder.join(selfbind::MANIFEST);
     if !there(&folder.join(MANIFEST)) && there(&libraries) {
         return of_selfbind(folder, &libraries);
     }
     match of_optimize(folder)? {
-        Some(manifest) => optimized(folder, &manifest),
-        None => bundle::verify(folder),
+        Some(manifest) => Ok(optimized(folder, &manifest)),
+        None => Ok(FolderVerification { found: bundle::verify(folder)?, next: None }),
     }
 }
 
@@ -89,7 +123,7 @@ fn of_optimize(folder: &Path) -> Result<Option<Manifest>, BundleError> {
 const OLD: &str = "it was made by a version of headstart that did not record what it left; make \
      it again in a new folder";
 
-fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, BundleError> {
+fn optimized(folder: &Path, manifest: &Manifest) -> FolderVerification {
     let program = &manifest.original.path;
     let mut found = of_kept(folder, program, &manifest.kept);
     if manifest.kept.checked_at_start == Some(true) {
@@ -116,17 +150,11 @@ fn optimized(folder: &Path, manifest: &Manifest) -> Result<BundleVerification, B
         (found.starts, found.instead) = (starts, instead);
     }
     let variant = manifest.figures.iter().find(|figures| figures.name == manifest.variant);
-    let allow = match variant {
-        Some(variant) if !variant.keeps_aslr => "--allow no-aslr ",
-        _ => "",
-    };
-    let again = format!("headstart optimize {allow}--out NEW -- {}", manifest.command);
-    let remedy =
-        format!("Make it again in a new folder, with the other options that it had: {again}");
-    Ok(settled(found, remedy))
+    let without_aslr = variant.is_some_and(|variant| !variant.keeps_aslr);
+    settled(found, NextStep::OptimizeAgain { command: manifest.command.clone(), without_aslr })
 }
 
-fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleError> {
+fn of_selfbind(folder: &Path, path: &Path) -> Result<FolderVerification, BundleError> {
     let wrong = not_ours(folder, path);
     let value = read_json(path, &wrong)?;
     check_schema(&value, selfbind::SCHEMA).map_err(&wrong)?;
@@ -136,17 +164,12 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<BundleVerification, BundleE
         return Err(wrong(OLD.to_owned()));
     };
     let found = of_kept(folder, &program, &kept);
-    let path = PathBuf::from(name(&program));
-    let program = quoted(&path);
-    let remedy = if original::is_unsuitable(&path) {
-        format!("Put the original back in the place of {program}, or remove {}.", quoted(folder))
-    } else {
-        format!(
-            "Make it again in a new folder, with the options that it had: headstart elf selfbind \
-             --out NEW {program}"
-        )
+    let program = PathBuf::from(name(&program));
+    let again = match original::is_unsuitable(&program) {
+        true => NextStep::PutBack { program, folder: folder.to_owned() },
+        false => NextStep::SelfBindAgain { program },
     };
-    Ok(settled(found, remedy))
+    Ok(settled(found, again))
 }
 
 /// The files that were left, and those that they were made of.
@@ -209,19 +232,16 @@ fn moved(folder: &Path, place: &str) -> Option<BundleChange> {
 }
 
 /// What follows from the changes.
-fn settled(found: BundleVerification, remedy: String) -> BundleVerification {
+fn settled(found: BundleVerification, again: NextStep) -> FolderVerification {
+    let next = match found.starts {
+        // Files made again there could not be started either.
+        Starts::Nothing => Some(NextStep::MendOnly),
+        _ => (!found.changes.is_empty() || found.noticed.is_some()).then_some(again),
+    };
     let reason = found.changes.first();
-    let used = found.noticed.is_none();
-    BundleVerification {
-        current: found.changes.is_empty(),
-        reason: reason.map(|change| format!("{}: {}", change.path, change.found)),
-        remedy: match found.starts {
-            // Files made again there could not be started either.
-            Starts::Nothing => Some("Mend that; the files are as they were made.".to_owned()),
-            _ => (!found.changes.is_empty() || !used).then_some(remedy),
-        },
-        ..found
-    }
+    let reason = reason.map(|change| format!("{}: {}", change.path, change.found));
+    let current = found.changes.is_empty();
+    FolderVerification { found: BundleVerification { current, reason, ..found }, next }
 }
 
 /// Everything that is left in a folder with a link or script `run`, which is yet to be made.

@@ -12,9 +12,9 @@
 use super::current;
 use crate::trials::attempt;
 use crate::verify::Verifier;
-use crate::{Baseline, Built, Optimization, OptimizeError, TrialOutcome};
+use crate::{Baseline, BuildRemedy, Built, Optimization, OptimizeError, TrialOutcome};
 use bundle::kept_files;
-use files::{Permit, is_of_disk, reasons};
+use files::Permit;
 use model::bundle::Kept;
 use model::optimization::{Manifest, OriginalFile};
 use model::text::text;
@@ -64,7 +64,7 @@ impl ResultFolder {
         fs::create_dir_all(&folder).map_err(failed)?;
         let mut entries = fs::read_dir(&folder).map_err(failed)?;
         if entries.next().is_some() {
-            return Err(wrong(&folder, "it is not empty", REMEDY));
+            return Err(wrong(&folder, "it is not empty", BuildRemedy::AnotherResult));
         }
         let kept = Kept::default();
         let mut place = ResultFolder { folder, made, ours: Vec::new(), starts: None, kept };
@@ -73,7 +73,7 @@ impl ResultFolder {
         probe.map_err(|error| unwritten(&place.folder, error))?;
         if os::program::is_on_noexec(&place.folder) {
             let problem = "its file system is mounted with noexec, so nothing in it can be started";
-            return Err(wrong(&place.folder, problem, REMEDY));
+            return Err(wrong(&place.folder, problem, BuildRemedy::AnotherResult));
         }
         place.folder = place.folder.canonicalize().unwrap_or(place.folder.clone());
         Ok(place)
@@ -107,9 +107,8 @@ impl ResultFolder {
                 let target = run.strip_prefix(&self.folder).unwrap_or(&run).to_owned();
                 self.starts = Some(Starts::Linked(target));
                 let kept = current::made_of(baseline, &built, &self.folder);
-                self.kept = kept.map_err(|error| {
-                    wrong(&self.folder, &error.to_string(), "fix that and try again")
-                })?;
+                self.kept = kept
+                    .map_err(|error| wrong(&self.folder, &error.to_string(), BuildRemedy::Retry))?;
                 return Ok(built);
             }
             TrialOutcome::Failed(reason)
@@ -142,7 +141,7 @@ impl ResultFolder {
         let run = self.folder.join(RUN);
         let folder = self.folder.clone();
         let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => wrong(&folder, COME, REMEDY),
+            io::ErrorKind::AlreadyExists => wrong(&folder, COME, BuildRemedy::AnotherResult),
             _ => unwritten(&folder, error),
         };
         self.ours.retain(|folder| !folder.ends_with(TRIED) || fs::remove_dir_all(folder).is_err());
@@ -235,16 +234,12 @@ pub fn original(baseline: &Baseline) -> OriginalFile {
 }
 
 const COME: &str = "a file of another process exists in it now, and is not replaced";
-const REMEDY: &str = "use --out with a new or an empty folder that you may write to";
 
 fn unwritten(path: &Path, source: io::Error) -> OptimizeError {
-    match is_of_disk(&source) {
-        true => OptimizeError::Disk { path: path.to_owned(), source },
-        false => wrong(path, &reasons::in_the_way(path, &source), REMEDY),
-    }
+    OptimizeError::unwritten(path, source, BuildRemedy::AnotherResult)
 }
 
-fn wrong(folder: &Path, problem: &str, remedy: &'static str) -> OptimizeError {
+fn wrong(folder: &Path, problem: &str, remedy: BuildRemedy) -> OptimizeError {
     OptimizeError::Folder { folder: folder.to_owned(), problem: problem.to_owned(), remedy }
 }
 

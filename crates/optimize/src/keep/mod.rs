@@ -3,5 +3,5 @@
 mod current;
 mod folder;
 
-pub use current::verify;
+pub use current::{FolderVerification, NextStep, verify};
 pub use folder::{ResultFolder, original};

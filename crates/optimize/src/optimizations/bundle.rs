@@ -34,8 +34,7 @@ impl Optimization for Bundle {
         notes.extend(made.manifest.warnings.iter().cloned());
         if self.fixed {
             notes.push(
-                "Its addresses are the same at every start: change them from time to time with \
-                 headstart rerandomize."
+                "Its addresses are the same at every start: rerandomize them from time to time."
                     .to_owned(),
             );
         }

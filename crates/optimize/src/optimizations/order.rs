@@ -23,8 +23,8 @@ impl Optimization for OrderNeeded {
         let mut notes: Vec<String> = written.counts.note().into_iter().collect();
         notes.push(
             "The program is a copy, and its order was verified with the present libraries. \
-             Nothing is checked at start: after an upgrade of any of them, `headstart verify DIR` \
-             reports this; then make it again."
+             Nothing is checked at start: after an upgrade of any of them, verifying this folder \
+             reports it; then make it again."
                 .to_owned(),
         );
         let (replaced, made_of) = (vec![program.file.clone()], MadeOf::Closure);

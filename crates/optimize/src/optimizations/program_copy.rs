@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// What a user should know of a copy of the program alone.
 pub(crate) const NOTE: &str = "The program is a copy, and nothing is checked at start: after an \
-     upgrade, the old copy still runs. `headstart verify DIR` reports this; then make it again.";
+     upgrade, the old copy still runs. Verifying this folder reports it; then make it again.";
 
 /// The program's file.
 ///

@@ -22,8 +22,8 @@ impl Optimization for SelfBindAndOrder {
         let mut notes: Vec<String> = bound.ordered.note().into_iter().collect();
         notes.push(format!(
             "{} libraries are private copies, and nothing is checked at start: after an upgrade \
-             of any of them, the program still uses the copies. `headstart verify DIR` reports \
-             this; then make it again.",
+             of any of them, the program still uses the copies. Verifying this folder reports it; \
+             then make it again.",
             bound.private.len()
         ));
         let stands_for = bound.copies.into_iter().zip(bound.private).collect();

@@ -95,7 +95,7 @@ mod tests {
         let command = os::program::resolve(&[&one]).unwrap();
         let said = |graph: &Graph| match agrees(graph, &command, &AttendOptions::default()) {
             Ok(()) => String::new(),
-            Err(Flaw::Wrong(reason) | Flaw::Unknown(reason)) => reason,
+            Err(Flaw::Wrong(reason) | Flaw::Unknown(reason)) => reason.to_string(),
             Err(Flaw::Stop(error)) => panic!("{error}"),
         };
         assert_eq!(said(&graph(&one)), "");

@@ -19,8 +19,9 @@ mod references;
 mod structure;
 
 use crate::baseline::check_command;
-use crate::error::ended;
-use crate::{Baseline, BindingProof, Built, Launches, Optimization, OptimizeError, Terms};
+use crate::{
+    Baseline, BindingProof, Built, Launches, Optimization, OptimizeError, Terms, VariantReason,
+};
 use behavior::Expected;
 use model::Ending;
 use os::LaunchError;
@@ -32,10 +33,10 @@ use std::time::Duration;
 /// Why a variant is not offered, or why all work ends.
 #[derive(Debug)]
 pub enum Flaw {
-    /// The variant is wrong: a sentence, to follow its name and a colon.
-    Wrong(String),
-    /// It cannot be told whether the variant is right: a sentence, to follow its name and a colon.
-    Unknown(String),
+    /// The variant is wrong.
+    Wrong(VariantReason),
+    /// It cannot be told whether the variant is right.
+    Unknown(VariantReason),
     /// Nothing can be verified any more.
     Stop(OptimizeError),
 }
@@ -43,14 +44,14 @@ pub enum Flaw {
 impl From<LaunchError> for Flaw {
     fn from(error: LaunchError) -> Flaw {
         match error.kind() {
-            os::FailureKind::Program => Flaw::Wrong(error.to_string()),
+            os::FailureKind::Program => wrong(error.to_string()),
             _ => Flaw::Stop(error.into()),
         }
     }
 }
 
 fn wrong(reason: impl Into<String>) -> Flaw {
-    Flaw::Wrong(reason.into())
+    Flaw::Wrong(VariantReason::Found(reason.into()))
 }
 
 /// Holds variants against the original.
@@ -87,13 +88,13 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// What could not be compared, a sentence each.
-    pub fn notes(&self) -> Vec<String> {
-        self.expected.notes()
+    /// Streams whose content differs from launch to launch of the original: `stdout`, `stderr`.
+    pub fn uncompared(&self) -> Vec<&'static str> {
+        self.expected.uncompared()
     }
 
     /// Why no variant can be shown to do what the original does, where that is so.
-    pub(crate) fn cannot_compare(&self) -> Option<String> {
+    pub(crate) fn cannot_compare(&self) -> Option<VariantReason> {
         self.expected.cannot_compare()
     }
 
@@ -146,16 +147,14 @@ impl<'a> Verifier<'a> {
         let Some(check) = &self.terms.check else { return Ok(()) };
         let observed =
             self.launches.observe(&check_command(check, run, name), self.terms.timeout)?;
-        let refused = os::program::refusal(run);
-        match observed.ending {
-            Ending::Code(0) => match refused {
-                None => Ok(()),
-                Some(reason) => Err(wrong(format!("after --check {}, {reason}", check.line()))),
-            },
-            ending => {
-                let (ended, output) = (ended(ending), observed.last_lines());
-                Err(wrong(format!("--check {}: it {ended}{output}", check.line())))
+        let command = check.line();
+        let reason = match (observed.ending, os::program::refusal(run)) {
+            (Ending::Code(0), None) => return Ok(()),
+            (Ending::Code(0), Some(reason)) => {
+                VariantReason::AfterTest { command, problem: reason.to_string() }
             }
-        }
+            (ending, _) => VariantReason::Test { command, ending, output: observed.last_lines() },
+        };
+        Err(Flaw::Wrong(reason))
     }
 }

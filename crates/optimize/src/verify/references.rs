@@ -151,7 +151,7 @@ mod tests {
         let all = |bound: &[Bound]| References { modules: Vec::new(), bound: bound.to_vec() };
         match compare(&all(original), &all(variant)) {
             Ok(()) => None,
-            Err(Flaw::Wrong(reason) | Flaw::Unknown(reason)) => Some(reason),
+            Err(Flaw::Wrong(reason) | Flaw::Unknown(reason)) => Some(reason.to_string()),
             Err(Flaw::Stop(error)) => panic!("{error}"),
         }
     }

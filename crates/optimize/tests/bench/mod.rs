@@ -88,13 +88,13 @@ impl Bench {
         Box::leak(Box::new(Made { name, keeps_aslr: true, bench: self, build }))
     }
 
-    /// What becomes of these variants of `command`, in their order, and the verifier's notes.
+    /// What becomes of these variants of `command`, in their order, and the streams that are not compared.
     pub fn outcomes_of(
         &'static self,
         command: Command,
         terms: &Terms,
         made: &[(&'static str, Build)],
-    ) -> Result<(Vec<TrialOutcome>, Vec<String>), OptimizeError> {
+    ) -> Result<(Vec<TrialOutcome>, Vec<&'static str>), OptimizeError> {
         let mut launches = Launches::new(Launcher::start()?, None)?;
         let baseline = Baseline::new(command, terms, &mut launches)?;
         let mut verifier = Verifier::new(&baseline, terms, &mut launches);
@@ -102,8 +102,8 @@ impl Bench {
         let all: Vec<_> = made.iter().map(|&(name, build)| self.made(name, build)).collect();
         let choice = Selection::default();
         let found = trials(&baseline, &mut verifier, &mut folders, (&choice, &all), &mut |_| ())?;
-        let notes = verifier.notes();
-        Ok((found.into_iter().map(|trial| trial.outcome).collect(), notes))
+        let uncompared = verifier.uncompared();
+        Ok((found.into_iter().map(|trial| trial.outcome).collect(), uncompared))
     }
 
     /// What becomes of one variant of the program.
@@ -128,7 +128,7 @@ pub fn copy(_: &Bench, program: &Program, folder: &Path) -> Result<Built, Declin
 /// The reason of a variant that failed.
 pub fn failed(outcome: TrialOutcome) -> String {
     match outcome {
-        TrialOutcome::Failed(reason) => reason,
+        TrialOutcome::Failed(reason) => reason.to_string(),
         other => panic!("{other:?}"),
     }
 }

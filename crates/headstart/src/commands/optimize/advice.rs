@@ -1,0 +1,52 @@
+//! What `optimize` found, told with the options that help.
+
+use model::optimization::OptimizationReport;
+use optimize::{Optimized, VariantReason};
+
+/// The report with what helps. `tested` says whether the user has a test.
+pub fn advised(optimized: Optimized, tested: bool) -> OptimizationReport {
+    let Optimized { mut report, reasons, uncompared } = optimized;
+    for (variant, reason) in report.variants.iter_mut().zip(&reasons) {
+        variant.reason = reason.as_ref().map(words);
+    }
+    report.notes.splice(0..0, uncompared.iter().map(|stream| note(stream, tested)));
+    report
+}
+
+fn words(reason: &VariantReason) -> String {
+    match reason {
+        VariantReason::Found(found) => found.clone(),
+        VariantReason::SameAddresses => format!("{reason}; allow it with --allow no-aslr"),
+        VariantReason::Incomparable { .. } => format!("{reason}; test it with --check CMD"),
+        VariantReason::Test { .. } => format!("--check {reason}"),
+        VariantReason::AfterTest { command, problem } => {
+            format!("after --check {command}, {problem}")
+        }
+    }
+}
+
+fn note(stream: &str, tested: bool) -> String {
+    let unsteady =
+        format!("What the unmodified program writes to {stream} differs from launch to launch");
+    match tested {
+        true => format!(
+            "{unsteady}, so it was not compared; the exit status was compared, and --check decided."
+        ),
+        false => format!(
+            "{unsteady}, so no variant can be shown to do the same, and none is offered; test them \
+             with --check CMD, or use arguments with which it always writes the same."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_compared_is_left_to_a_test() {
+        assert!(words(&VariantReason::Incomparable { stream: "stderr" }).contains("--check CMD"));
+        assert!(note("stderr", true).contains("--check decided"));
+        assert!(note("stderr", false).contains("none is offered"));
+    }
+}
