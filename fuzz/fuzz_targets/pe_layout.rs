@@ -71,7 +71,7 @@ fn flags_change_nothing_else(file: &Pe<'_>) {
             ..headers.dll_characteristics_offset().index() + 2,
         headers.checksum_offset().index()..headers.checksum_offset().index() + 4,
     ];
-    for flag in Flag::ALL.into_iter().filter(|flag| flag.fixed().is_none()) {
+    for flag in Flag::all().filter(|flag| flag.fixed().is_none()) {
         for on in [true, false] {
             let flags = vec![flag];
             let asked = match on {

@@ -17,11 +17,32 @@ pub enum Refusal {
     Refused {
         /// The file.
         path: String,
-        /// What was found, and what to do.
-        reason: String,
-        /// What else can be done, by whom the rewriting was asked for.
-        advice: Option<Advice>,
+        /// Why.
+        reason: RefusalReason,
     },
+}
+
+/// Why something is not done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct RefusalReason {
+    /// What was found, and what to do.
+    pub text: String,
+    /// What else can be done, by whom it was asked for.
+    pub advice: Option<Advice>,
+}
+
+impl<T: Into<String>> From<T> for RefusalReason {
+    fn from(text: T) -> RefusalReason {
+        RefusalReason { text: text.into(), advice: None }
+    }
+}
+
+impl RefusalReason {
+    /// The same with what can be done about it, if anything is known.
+    pub fn with(self, advice: impl Into<Option<Advice>>) -> RefusalReason {
+        RefusalReason { advice: advice.into(), ..self }
+    }
 }
 
 /// What a user can do besides, as data: only the command line knows how that is typed.
@@ -39,38 +60,29 @@ pub enum Advice {
     ClearNoBind,
     /// Have programs moved too.
     MovePrograms,
+    /// Undo that it is bound.
+    Unbind,
+    /// The same before anything else, and bind it again afterwards.
+    UnbindFirst,
 }
 
 impl Refusal {
     /// A refusal with its reason.
-    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Refusal {
-        Refusal::Refused { path: path.into(), reason: reason.into(), advice: None }
-    }
-
-    /// The same with what can be done about it, if anything is known.
-    pub fn with(self, advice: impl Into<Option<Advice>>) -> Refusal {
-        match self {
-            Refusal::Refused { path, reason, .. } => {
-                Refusal::Refused { path, reason, advice: advice.into() }
-            }
-            unreadable => unreadable,
-        }
+    pub fn new(path: impl Into<String>, reason: impl Into<RefusalReason>) -> Refusal {
+        Refusal::Refused { path: path.into(), reason: reason.into() }
     }
 
     /// Why, without the file's path where that is told beside it.
-    pub fn reason(&self) -> String {
+    pub fn reason(&self) -> RefusalReason {
         match self {
-            Refusal::Unreadable(error) => error.to_string(),
+            Refusal::Unreadable(error) => error.to_string().into(),
             Refusal::Refused { reason, .. } => reason.clone(),
         }
     }
 
     /// What else can be done about it.
     pub fn advice(&self) -> Option<Advice> {
-        match self {
-            Refusal::Unreadable(_) => None,
-            Refusal::Refused { advice, .. } => *advice,
-        }
+        self.reason().advice
     }
 }
 

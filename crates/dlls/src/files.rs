@@ -7,6 +7,7 @@ use crate::{Refusal, tables};
 use image::ImageError;
 use image::pe::exports::ExportTarget;
 use image::pe::{Pe, PeFile};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
@@ -26,8 +27,15 @@ impl OpenFiles {
     /// # Errors
     /// A named file cannot be read or is not PE. What is found and is not PE is passed over.
     pub fn open(named: &[PathBuf], search: &[PathBuf]) -> Result<OpenFiles, Refusal> {
-        let named: Result<Vec<PeFile>, _> = named.iter().map(|path| PeFile::open(path)).collect();
-        Ok(OpenFiles::of(named?, search))
+        Ok(OpenFiles::of(opened(named)?, search))
+    }
+
+    /// Opens the named files, and looks for no others.
+    ///
+    /// # Errors
+    /// A file cannot be read or is not PE.
+    pub(crate) fn alone(named: &[PathBuf]) -> Result<OpenFiles, Refusal> {
+        Ok(OpenFiles { named: opened(named)?, found: Vec::new(), found_by: HashMap::new() })
     }
 
     /// Makes sure that no file was touched since it was opened, those found among them.
@@ -51,6 +59,12 @@ impl OpenFiles {
         let Finder { found, found_by, .. } = finder;
         OpenFiles { named, found, found_by }
     }
+}
+
+/// The files, opened; or why the first of those is not that cannot be.
+fn opened(paths: &[PathBuf]) -> Result<Vec<PeFile>, ImageError> {
+    let files: Vec<_> = paths.par_iter().map(|path| PeFile::open(path)).collect();
+    files.into_iter().collect()
 }
 
 /// The folder that a file is in.

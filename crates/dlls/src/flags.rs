@@ -5,7 +5,7 @@
 
 mod rules;
 
-use crate::Refusal;
+use crate::{Refusal, RefusalReason};
 use image::pe::Headers;
 use image::pe::edit::{OutsideFile, PeDraft};
 use image::pe::spec;
@@ -46,50 +46,53 @@ pub enum Flag {
 }
 
 /// In which field of the headers a flag is.
+#[derive(Clone, Copy)]
 enum Field {
     File(u16),
     Dll(u16),
 }
 
+/// All flags, those first that can be changed, with the names of the linker's options in small
+/// letters.
+const FLAGS: [(Flag, &str, Field); 15] = [
+    (Flag::DynamicBase, "dynamicbase", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE)),
+    (
+        Flag::HighEntropyVa,
+        "highentropyva",
+        Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_HIGH_ENTROPY_VA),
+    ),
+    (
+        Flag::LargeAddressAware,
+        "largeaddressaware",
+        Field::File(spec::IMAGE_FILE_LARGE_ADDRESS_AWARE),
+    ),
+    (Flag::SwapRunNet, "swaprun:net", Field::File(spec::IMAGE_FILE_NET_RUN_FROM_SWAP)),
+    (Flag::SwapRunCd, "swaprun:cd", Field::File(spec::IMAGE_FILE_REMOVABLE_RUN_FROM_SWAP)),
+    (Flag::NxCompat, "nxcompat", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_NX_COMPAT)),
+    (Flag::TsAware, "tsaware", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_TERMINAL_SERVER_AWARE)),
+    (Flag::NoBind, "no-bind", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_NO_BIND)),
+    (
+        Flag::ForceIntegrity,
+        "force-integrity",
+        Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY),
+    ),
+    (Flag::GuardCf, "guard:cf", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_GUARD_CF)),
+    (Flag::NoSeh, "no-seh", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_NO_SEH)),
+    (Flag::NoIsolation, "no-isolation", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_NO_ISOLATION)),
+    (Flag::AppContainer, "appcontainer", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_APPCONTAINER)),
+    (Flag::WdmDriver, "driver:wdm", Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_WDM_DRIVER)),
+    (Flag::RelocsStripped, "fixed", Field::File(spec::IMAGE_FILE_RELOCS_STRIPPED)),
+];
+
 impl Flag {
     /// All flags, those first that can be changed.
-    pub const ALL: [Flag; 15] = [
-        Flag::DynamicBase,
-        Flag::HighEntropyVa,
-        Flag::LargeAddressAware,
-        Flag::SwapRunNet,
-        Flag::SwapRunCd,
-        Flag::NxCompat,
-        Flag::TsAware,
-        Flag::NoBind,
-        Flag::ForceIntegrity,
-        Flag::GuardCf,
-        Flag::NoSeh,
-        Flag::NoIsolation,
-        Flag::AppContainer,
-        Flag::WdmDriver,
-        Flag::RelocsStripped,
-    ];
+    pub fn all() -> impl Iterator<Item = Flag> {
+        FLAGS.into_iter().map(|(flag, ..)| flag)
+    }
 
     /// The name of the linker's option, in small letters.
     pub fn name(self) -> &'static str {
-        match self {
-            Flag::DynamicBase => "dynamicbase",
-            Flag::HighEntropyVa => "highentropyva",
-            Flag::LargeAddressAware => "largeaddressaware",
-            Flag::SwapRunNet => "swaprun:net",
-            Flag::SwapRunCd => "swaprun:cd",
-            Flag::NxCompat => "nxcompat",
-            Flag::TsAware => "tsaware",
-            Flag::NoBind => "no-bind",
-            Flag::ForceIntegrity => "force-integrity",
-            Flag::GuardCf => "guard:cf",
-            Flag::NoSeh => "no-seh",
-            Flag::NoIsolation => "no-isolation",
-            Flag::AppContainer => "appcontainer",
-            Flag::WdmDriver => "driver:wdm",
-            Flag::RelocsStripped => "fixed",
-        }
+        FLAGS[self as usize].1
     }
 
     /// Why it cannot be changed in a finished image; `None` where it can.
@@ -119,8 +122,8 @@ impl Flag {
             "integritycheck" => "force-integrity",
             name => name,
         };
-        let Some(flag) = Flag::ALL.into_iter().find(|flag| flag.name() == name) else {
-            let names = Flag::ALL.into_iter().filter(|flag| flag.fixed().is_none());
+        let Some(flag) = Flag::all().find(|flag| flag.name() == name) else {
+            let names = Flag::all().filter(|flag| flag.fixed().is_none());
             let names: Vec<&str> = names.map(Flag::name).collect();
             return Err(format!("there is no flag '{text}'; the flags are {}", names.join(", ")));
         };
@@ -139,23 +142,7 @@ impl Flag {
     }
 
     fn field(self) -> Field {
-        match self {
-            Flag::DynamicBase => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE),
-            Flag::HighEntropyVa => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_HIGH_ENTROPY_VA),
-            Flag::LargeAddressAware => Field::File(spec::IMAGE_FILE_LARGE_ADDRESS_AWARE),
-            Flag::SwapRunNet => Field::File(spec::IMAGE_FILE_NET_RUN_FROM_SWAP),
-            Flag::SwapRunCd => Field::File(spec::IMAGE_FILE_REMOVABLE_RUN_FROM_SWAP),
-            Flag::NxCompat => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_NX_COMPAT),
-            Flag::TsAware => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_TERMINAL_SERVER_AWARE),
-            Flag::NoBind => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_NO_BIND),
-            Flag::ForceIntegrity => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY),
-            Flag::GuardCf => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_GUARD_CF),
-            Flag::NoSeh => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_NO_SEH),
-            Flag::NoIsolation => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_NO_ISOLATION),
-            Flag::AppContainer => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_APPCONTAINER),
-            Flag::WdmDriver => Field::Dll(spec::IMAGE_DLLCHARACTERISTICS_WDM_DRIVER),
-            Flag::RelocsStripped => Field::File(spec::IMAGE_FILE_RELOCS_STRIPPED),
-        }
+        FLAGS[self as usize].2
     }
 
     fn put(self, draft: &mut PeDraft, on: bool) -> Result<(), OutsideFile> {
@@ -170,9 +157,9 @@ impl Flag {
     }
 }
 
-/// The flags that an image has, in the order of [`Flag::ALL`].
+/// The flags that an image has, in the order of [`Flag::all`].
 pub fn of(headers: &Headers) -> Vec<Flag> {
-    Flag::ALL.into_iter().filter(|flag| flag.is_set(headers)).collect()
+    Flag::all().filter(|flag| flag.is_set(headers)).collect()
 }
 
 /// What is to become of some flags.
@@ -192,7 +179,7 @@ pub struct Changed {
     /// Flags that it has no more.
     pub cleared: Vec<Flag>,
     /// What a user should know, a sentence each.
-    pub notes: Vec<String>,
+    pub notes: Vec<RefusalReason>,
 }
 
 /// Changes an image's flags. `path` is the file's name in errors.

@@ -20,7 +20,7 @@ pub mod signature;
 pub mod survey;
 pub mod tables;
 
-pub use error::{Advice, FoundRecord, Refusal, RewriteError};
+pub use error::{Advice, FoundRecord, Refusal, RefusalReason, RewriteError};
 pub use files::{OpenFiles, folder_of};
 pub use model::MemberId;
 pub use resolve::{Export, FoundBy, Missing, Resolved, Unresolved};

@@ -10,7 +10,7 @@ mod fields;
 mod layout;
 mod proof;
 
-use crate::{Advice, Refusal};
+use crate::{Advice, Refusal, RefusalReason};
 use image::pe::edit::PeDraft;
 use image::pe::{PAGE, Pe, SECTOR};
 use layout::Layout;
@@ -60,27 +60,14 @@ pub fn realign(
     path: &str,
     options: &RealignOptions,
 ) -> Result<Realigned, Refusal> {
-    let refused = |obstacle: Obstacle| Refusal::new(path, obstacle.reason).with(obstacle.advice);
-    realigned(draft, path, options).map_err(refused)
-}
-
-/// Why an image is not realigned, and what can be done about it.
-struct Obstacle {
-    reason: String,
-    advice: Option<Advice>,
-}
-
-impl<T: Into<String>> From<T> for Obstacle {
-    fn from(reason: T) -> Obstacle {
-        Obstacle { reason: reason.into(), advice: None }
-    }
+    realigned(draft, path, options).map_err(|reason| Refusal::new(path, reason))
 }
 
 fn realigned(
     draft: &mut PeDraft,
     path: &str,
     options: &RealignOptions,
-) -> Result<Realigned, Obstacle> {
+) -> Result<Realigned, RefusalReason> {
     let wanted = options.file_alignment;
     possible(draft, wanted)?;
     let before = Figures::of(draft);
@@ -89,8 +76,7 @@ fn realigned(
         let layout = Layout::of(&file, wanted)?;
         let overlay_bytes = file.appended_bytes_in(layout.tail());
         if overlay_bytes > 0 && !options.keep_overlay {
-            let advice = Some(Advice::KeepOverlay);
-            return Err(Obstacle { reason: appended(overlay_bytes), advice });
+            return Err(RefusalReason::from(appended(overlay_bytes)).with(Advice::KeepOverlay));
         }
         (layout, overlay_bytes)
     };

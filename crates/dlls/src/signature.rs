@@ -1,7 +1,7 @@
 //! Signatures that rewriting breaks, since they cover nearly every byte of a file: Authenticode,
 //! and strong names of .NET assemblies.
 
-use crate::{Advice, Refusal};
+use crate::{Advice, Refusal, RefusalReason};
 use image::pe::edit::PeDraft;
 use image::pe::{Pe, StrongNameState, spec};
 
@@ -100,7 +100,10 @@ pub fn settle(draft: &mut PeDraft, path: &str, strip: bool) -> Result<Signatures
     if let Some(obstacle) = found.obstacle().filter(|_| !strip) {
         // That it can be removed is only said where it can.
         remove(&mut draft.clone(), found, path)?;
-        return Err(Refusal::new(path, obstacle).with(Advice::StripSignature(found)));
+        return Err(Refusal::new(
+            path,
+            RefusalReason::from(obstacle).with(Advice::StripSignature(found)),
+        ));
     }
     remove(draft, found, path)?;
     Ok(found)

@@ -80,6 +80,18 @@ fn is_cut(file: &Pe<'_>) -> bool {
     })
 }
 
+/// Writes what is at an address of an image into its draft.
+pub(crate) fn write(
+    draft: &mut PeDraft,
+    name: &str,
+    file: &Pe<'_>,
+    rva: Rva,
+    bytes: &[u8],
+) -> Result<(), Refusal> {
+    let offset = file.offset(rva).ok_or_else(|| outside(name, rva))?;
+    draft.write(offset, bytes).map_err(|_| outside(name, rva))
+}
+
 /// A table that cannot be written to.
 pub(crate) fn outside(name: &str, rva: Rva) -> Refusal {
     let reason = format!("the bytes at {rva:#x} are not in the file; build or copy it again");

@@ -89,7 +89,7 @@ fn addresses_stamps_and_directory() {
     assert_eq!(file.offset(directory.rva), Some(FileOffset(directory.rva.0.into())));
     assert_eq!((done.dlls[0].imports, &done.dlls[0].forwarders), (4, &vec!["far.dll".to_owned()]));
     assert_eq!((done.left.len(), done.delayed_left, done.was_bound), (1, 1, false));
-    assert!(done.left[0].reason.contains("cannot be found"), "{}", done.left[0].reason);
+    assert!(done.left[0].reason.text.contains("cannot be found"), "{}", done.left[0].reason.text);
     assert!(unbound(&bytes).unwrap() == made.0[0].1);
     // Bound anew it is the same.
     let again = made.with(0, bytes.clone());
@@ -143,7 +143,7 @@ fn what_cannot_be_bound_is_a_sentence() {
     let left = |made: &Made| {
         let (bytes, done) = bound(&made.set(), MemberId(0)).unwrap();
         assert!(done.dlls.is_empty() && bytes == made.0[0].1);
-        done.left.first().map(|left| left.reason.clone()).unwrap_or_default()
+        done.left.first().map(|left| left.reason.text.clone()).unwrap_or_default()
     };
     let no_bind = Tiny { dll_characteristics: 0x800, ..program() };
     assert!(refuse(&set_of(&no_bind)).contains("NO_BIND"));

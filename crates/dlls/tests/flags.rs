@@ -110,7 +110,10 @@ fn what_does_nothing_is_noted() {
     let bytes = library(Arch::X86_64);
     let noted = |asked: &Change, words: &str| {
         let (changed, _) = change(&bytes, asked).unwrap();
-        assert!(changed.notes.iter().any(|note| note.contains(words)), "{asked:?}: {changed:?}");
+        assert!(
+            changed.notes.iter().any(|note| note.text.contains(words)),
+            "{asked:?}: {changed:?}"
+        );
     };
     let both = Change { set: vec![Flag::HighEntropyVa], clear: vec![Flag::DynamicBase] };
     noted(&both, "no effect without dynamicbase");
@@ -141,7 +144,7 @@ fn an_image_without_a_relocation_table_is_noted_or_refused() {
             Err(said) => assert!(refused && said.contains("they were removed"), "{said}"),
             Ok((changed, _)) => {
                 assert!(
-                    !refused && changed.notes[0].contains("no relocation table"),
+                    !refused && changed.notes[0].text.contains("no relocation table"),
                     "{changed:?}"
                 );
             }
@@ -178,4 +181,11 @@ fn wine_runs_a_program_with_other_flags() {
     assert!(changed.cleared.contains(&Flag::DynamicBase), "{changed:?}");
     std::fs::write(folder.path().join("q.exe"), new).unwrap();
     assert_eq!(wine.run(folder.path(), &["q.exe"]), wine.run(folder.path(), &["p.exe"]));
+}
+
+#[test]
+fn every_flag_is_in_its_row() {
+    for (row, flag) in Flag::all().enumerate() {
+        assert_eq!(flag as usize, row, "{}", flag.name());
+    }
 }

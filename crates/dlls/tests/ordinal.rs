@@ -123,8 +123,9 @@ fn what_is_not_converted() {
     let mut draft = set.draft(MemberId(0));
     dlls::bind::bind(&mut draft).unwrap();
     let bound = made.with(0, PeDraft::from(draft).finish(KeepChecksum::AsItWas));
-    let error = convert(&bound.set(), MemberId(0)).unwrap_err().to_string();
-    assert!(error.contains("headstart pe unbind"), "{error}");
+    let error = convert(&bound.set(), MemberId(0)).unwrap_err();
+    assert!(error.to_string().contains("it is bound"), "{error}");
+    assert_eq!(error.advice(), Some(dlls::Advice::UnbindFirst));
     // Beyond 65535.
     let high = Tiny { first_ordinal: 65_534, ..library() };
     let (bytes, converted) = convert(&made.with(1, high.bytes()).set(), MemberId(0)).unwrap();

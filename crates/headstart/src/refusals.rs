@@ -3,12 +3,13 @@
 use crate::exit::{Declines, FileError, Unusable, Usage};
 use dlls::rebase::LayoutError;
 use dlls::signature::Signatures;
-use dlls::{Advice, FoundRecord, Refusal, RewriteError};
+use dlls::{Advice, FoundRecord, Refusal, RefusalReason, RewriteError};
 use model::figures::plural;
 
-/// What can be done, in words that go on behind a reason.
-pub fn advised(reason: &str, advice: Option<Advice>) -> String {
-    let Some(advice) = advice else { return reason.to_owned() };
+/// A reason, and in words that go on behind it what can be done.
+pub fn advised(reason: &RefusalReason) -> String {
+    let text = &reason.text;
+    let Some(advice) = reason.advice else { return text.clone() };
     let advice = match advice {
         Advice::StripSignature(Signatures { authenticode: true, strong_name: true, .. }) => {
             "--strip-signature removes both, or rewrite the file before it is signed"
@@ -25,14 +26,18 @@ pub fn advised(reason: &str, advice: Option<Advice>) -> String {
         Advice::FindDll => "give that file too, or its folder with --search",
         Advice::Realign => "headstart pe realign --file-alignment 4096 makes room",
         Advice::ClearNoBind => "headstart pe flags --clear no-bind removes that mark",
-        Advice::MovePrograms => return format!("{reason} (--programs moves it too)"),
+        Advice::MovePrograms => return format!("{text} (--programs moves it too)"),
+        Advice::Unbind => "headstart pe unbind undoes that",
+        Advice::UnbindFirst => {
+            "undo that with headstart pe unbind first, and bind it again afterwards"
+        }
     };
-    format!("{reason}; {advice}")
+    format!("{text}; {advice}")
 }
 
 /// Why a file is refused, and what can be done.
 pub fn reason(refusal: &Refusal) -> String {
-    advised(&refusal.reason(), refusal.advice())
+    advised(&refusal.reason())
 }
 
 /// A file that is not rewritten, as an error with its exit code. `others` of the same set are
@@ -58,7 +63,7 @@ fn declines(refusal: Refusal, others: Option<u64>) -> anyhow::Error {
 pub fn unusable(refusal: Refusal) -> anyhow::Error {
     match refusal {
         Refusal::Unreadable(error) => error.into(),
-        Refusal::Refused { path, reason, .. } => Unusable { path, reason }.into(),
+        Refusal::Refused { path, reason } => Unusable { path, reason: reason.text }.into(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::state::is_moved;
 use super::unbind::Writes;
 use crate::names::text;
 use crate::tables::{self, FromDll};
-use crate::{Advice, MemberId, Refusal, Set, Unresolved};
+use crate::{MemberId, Refusal, RefusalReason, Set, Unresolved};
 use image::pe::Pe;
 use model::Va;
 
@@ -34,11 +34,9 @@ pub struct Left {
     pub imports: u64,
     /// Whether its file is known.
     pub at_hand: bool,
-    /// Why, in a sentence.
-    pub reason: String,
-    /// What can be done about it.
+    /// Why; a sentence beside which the advice is told.
     #[serde(skip)]
-    pub advice: Option<Advice>,
+    pub reason: RefusalReason,
 }
 
 /// One DLL of the address table.
@@ -83,10 +81,10 @@ pub(super) fn of(
             };
             Ok(Addresses { entry: entry(time_stamp, forwarders), bound: Ok(bound), writes, images })
         }
-        Err(NotFound { reason, advice }) => {
+        Err(reason) => {
             let (name, imports) = (text(from.from.name), from.imports.len() as u64);
             let at_hand = set.dll(importer, from.from.name).is_ok();
-            let bound = Err(Left { name, imports, at_hand, reason, advice });
+            let bound = Err(Left { name, imports, at_hand, reason });
             let (writes, images) = (Writes::new(), Vec::new());
             Ok(Addresses { entry: entry(0, Vec::new()), bound, writes, images })
         }
@@ -117,31 +115,20 @@ struct Found {
     values: Vec<Va>,
 }
 
-/// Why the imports from a DLL get no addresses, and what can be done about it.
-struct NotFound {
-    reason: String,
-    advice: Option<Advice>,
-}
-
-impl From<Unresolved> for NotFound {
-    fn from(error: Unresolved) -> NotFound {
-        NotFound { reason: error.to_string(), advice: error.advice() }
-    }
-}
-
 fn found(
     set: &Set<'_>,
     importer: MemberId,
     file: &Pe<'_>,
     from: &FromDll<'_>,
-) -> Result<Found, NotFound> {
-    let unfit = |reason: String| NotFound { reason, advice: None };
-    let dll = set.dll(importer, from.from.name).map_err(Unresolved::from)?;
+) -> Result<Found, RefusalReason> {
+    let unresolved =
+        |error: Unresolved| RefusalReason::from(error.to_string()).with(error.advice());
+    let dll = set.dll(importer, from.from.name).map_err(|missing| unresolved(missing.into()))?;
     let mut images = vec![dll];
     let mut values = Vec::with_capacity(from.imports.len());
     for import in &from.imports {
-        let export = set.export(dll, import.by)?;
-        let resolved = set.follow(importer, export)?;
+        let export = set.export(dll, import.by).map_err(unresolved)?;
+        let resolved = set.follow(importer, export).map_err(unresolved)?;
         for image in resolved.forwarders {
             if !images.contains(&image) {
                 images.push(image);
@@ -150,18 +137,17 @@ fn found(
         let base = set.member(resolved.dll).pe().headers().base;
         let value = base.checked_add(resolved.rva.0.into());
         let value = value.filter(|value| file.headers().pe32_plus || value.0 <= u32::MAX.into());
-        let beyond = || unfit("its preferred base is beyond the address space".to_owned());
-        values.push(value.ok_or_else(beyond)?);
+        values.push(value.ok_or("its preferred base is beyond the address space")?);
     }
     let mut stamps = Vec::new();
     for &image in &images {
         let member = set.member(image);
         let time_stamp = member.pe().headers().time_stamp;
         if time_stamp == 0 {
-            return Err(unfit(format!(
-                "{} has the time stamp 0, so loaders would not notice a different version of it",
-                member.file_name()
-            )));
+            let name = member.file_name();
+            let reason =
+                "has the time stamp 0, so loaders would not notice a different version of it";
+            return Err(format!("{name} {reason}").into());
         }
         let name = member.path().file_name().unwrap_or_default().to_string_lossy();
         stamps.push((name.as_bytes().to_vec(), time_stamp));

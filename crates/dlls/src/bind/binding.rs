@@ -6,7 +6,7 @@ use super::{advice, directory, room};
 use crate::names::{key, text};
 use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
-use crate::{MemberId, Refusal, Set};
+use crate::{MemberId, Refusal, RefusalReason, Set};
 use image::ImageError;
 use image::pe::edit::PeDraft;
 use image::pe::{DataDirectory, Pe, spec};
@@ -48,7 +48,10 @@ pub fn bind(importer: &mut MemberDraft<'_, '_>) -> Result<Bound, Refusal> {
     let flags = draft.headers().dll_characteristics;
     if flags & spec::IMAGE_DLLCHARACTERISTICS_NO_BIND != 0 {
         let reason = "it is marked as not to be bound (NO_BIND)";
-        return Err(Refusal::new(path, reason).with(advice::no_bind(member.pe())));
+        return Err(Refusal::new(
+            path,
+            RefusalReason::from(reason).with(advice::no_bind(member.pe())),
+        ));
     }
     let untouched = draft.clone();
     let before = unbind(draft, &path)?;
@@ -192,7 +195,7 @@ fn placed(
             bytes.len()
         );
         let advice = advice::room(original, path, bytes.len());
-        return Err(Refusal::new(path, reason).with(advice));
+        return Err(Refusal::new(path, RefusalReason::from(reason).with(advice)));
     }
     let present = file.bytes().get(room).unwrap_or(&[1]);
     if present.iter().any(|&byte| byte != 0) {

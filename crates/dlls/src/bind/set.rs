@@ -4,7 +4,7 @@ use super::binding::{Bound, bind};
 use crate::rewrite::{
     Attempt, RewriteRequest, RewrittenFile, SetRewrite, Watcher, all_or_none, carry_record,
 };
-use crate::{Refusal, RewriteError};
+use crate::{Refusal, RefusalReason, RewriteError};
 use std::path::PathBuf;
 
 /// Binds every file. A file that cannot be bound stays as it is, with the reason, where another
@@ -18,8 +18,8 @@ pub fn bind_set(
     search: &[PathBuf],
     watcher: &dyn Watcher,
 ) -> Result<Vec<RewrittenFile<Result<Bound, Refusal>>>, RewriteError> {
-    let rewrite = SetRewrite { change: bind, accept: any_bound };
-    rewrite.run(request, search, watcher, |_, _, batch| carry_record(request, batch))
+    let rewrite = SetRewrite { change: bind, search: Some(search), accept: any_bound };
+    rewrite.run(request, watcher, |_, _, batch| carry_record(request, batch))
 }
 
 /// Stops where not one file would be bound.
@@ -33,7 +33,7 @@ fn any_bound(files: &mut Vec<Attempt<Bound>>) -> Result<(), RewriteError> {
     let refusal = match not_bound {
         Some((file, dll)) => {
             let reason = format!("it cannot be bound to {}: {}", dll.name, dll.reason);
-            Refusal::new(file.name(), reason).with(dll.advice)
+            Refusal::new(file.name(), RefusalReason::from(reason).with(dll.reason.advice))
         }
         None => {
             let path = files.first().map(Attempt::name).unwrap_or_default();

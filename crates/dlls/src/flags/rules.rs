@@ -4,6 +4,7 @@
 //! /LARGEADDRESSAWARE, /NXCOMPAT, /TSAWARE, /GUARD and /APPCONTAINER.
 
 use super::Flag;
+use crate::{Advice, RefusalReason};
 use image::pe::{Headers, Pe, spec};
 
 const NATIVE: u16 = 1;
@@ -41,7 +42,7 @@ fn can_move(file: &Pe<'_>) -> Result<(), String> {
 }
 
 /// What a user should know of the flags that were changed.
-pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<String> {
+pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<RefusalReason> {
     let headers = file.headers();
     let is_dll = headers.characteristics & spec::IMAGE_FILE_DLL != 0;
     let is_program = !is_dll && headers.subsystem != NATIVE;
@@ -93,15 +94,14 @@ pub(super) fn notes(file: &Pe<'_>, set: &[Flag], cleared: &[Flag]) -> Vec<String
             "Windows starts app containers only with dynamicbase and nxcompat",
         ),
         (
-            was_set(Flag::NoBind) && file.directory(spec::BOUND_IMPORT).is_some(),
-            "it is already bound; headstart pe unbind undoes that",
-        ),
-        (
             was_set(Flag::DynamicBase) && file.directory(spec::BOUND_IMPORT).is_some(),
             "it is bound, which helps only if its DLLs are at their preferred bases",
         ),
     ];
-    all.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.to_owned()).collect()
+    let bound = was_set(Flag::NoBind) && file.directory(spec::BOUND_IMPORT).is_some();
+    let bound = bound.then(|| RefusalReason::from("it is already bound").with(Advice::Unbind));
+    let notes = all.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.into());
+    notes.chain(bound).collect()
 }
 
 fn has_code(headers: &Headers) -> bool {

@@ -5,7 +5,6 @@ use crate::names::text;
 use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
 use crate::{MemberId, Refusal, Set};
-use image::pe::Pe;
 use image::pe::edit::PeDraft;
 use image::pe::imports::ImportBy;
 use model::Rva;
@@ -57,10 +56,10 @@ pub fn repair(importer: &mut MemberDraft<'_, '_>) -> Result<Repaired, Refusal> {
     let mut hints = BTreeMap::new();
     for (rva, record) in &records {
         if let Some(hint) = repaired.decide(record) {
+            tables::write(draft, &member.name(), member.pe(), *rva, &hint.to_le_bytes())?;
             hints.insert(*rva, hint);
         }
     }
-    write(draft, &member.name(), member.pe(), &hints)?;
     prove(draft, &member.name(), &tables, &hints)?;
     Ok(repaired)
 }
@@ -119,21 +118,6 @@ impl Repaired {
         }
         hint
     }
-}
-
-fn write(
-    draft: &mut PeDraft,
-    name: &str,
-    file: &Pe<'_>,
-    hints: &BTreeMap<Rva, u16>,
-) -> Result<(), Refusal> {
-    for (rva, hint) in hints {
-        let written = file.offset(*rva).map(|offset| draft.write(offset, &hint.to_le_bytes()));
-        if !matches!(written, Some(Ok(()))) {
-            return Err(tables::outside(name, *rva));
-        }
-    }
-    Ok(())
 }
 
 /// Reads the new file, which has to say the same but for the hints.

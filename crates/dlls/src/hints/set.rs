@@ -17,8 +17,6 @@ pub fn repair_set(
     search: &[PathBuf],
     watcher: &dyn Watcher,
 ) -> Result<Vec<RewrittenFile<Repaired>>, RewriteError> {
-    let rewrite = SetRewrite { change: repair, accept: all_or_none };
-    let files =
-        rewrite.run(request, search, watcher, |_, _, batch| carry_record(request, batch))?;
-    settled(files)
+    let rewrite = SetRewrite { change: repair, search: Some(search), accept: all_or_none };
+    settled(rewrite.run(request, watcher, |_, _, batch| carry_record(request, batch))?)
 }

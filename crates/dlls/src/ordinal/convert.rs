@@ -4,7 +4,7 @@ use crate::elsewhere::{Exclusions, Why};
 use crate::names::{key, text};
 use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
-use crate::{MemberId, Refusal, Set, Unresolved};
+use crate::{Advice, MemberId, Refusal, RefusalReason, Set, Unresolved};
 use image::pe::Pe;
 use image::pe::edit::PeDraft;
 use image::pe::imports::{Import, ImportBy};
@@ -55,9 +55,8 @@ pub fn convert(
     let (path, file) = (member.name(), member.pe());
     let tables = tables::read(&path, file)?;
     if tables.iter().any(|dll| !dll.from.delayed && dll.from.time_stamp != 0) {
-        let reason = "it is bound; undo that with headstart pe unbind first, and bind it again \
-             afterwards";
-        return Err(Refusal::new(path, reason));
+        let reason = RefusalReason::from("it is bound");
+        return Err(Refusal::new(path, reason.with(Advice::UnbindFirst)));
     }
     let mut wanted: BTreeMap<Rva, Wanted> = BTreeMap::new();
     for from in &tables {
@@ -184,11 +183,7 @@ fn write(
     let word = 1_u64 << (8 * width - 1) | u64::from(ordinal);
     let word = word.to_le_bytes();
     let word = word.get(..width as usize).unwrap_or(&word);
-    let mut put = |rva: Rva| {
-        let written = file.offset(rva).map(|offset| draft.write(offset, word));
-        if matches!(written, Some(Ok(()))) { Ok(()) } else { Err(tables::outside(path, rva)) }
-    };
-    put(import.ilt_entry)?;
+    tables::write(draft, path, file, import.ilt_entry, word)?;
     // The address table of delayed imports leads to code that loads them.
     if from.from.delayed || import.iat_entry == import.ilt_entry {
         return Ok(());
@@ -200,5 +195,5 @@ fn write(
         );
         return Err(Refusal::new(path, reason));
     }
-    put(import.iat_entry)
+    tables::write(draft, path, file, import.iat_entry, word)
 }

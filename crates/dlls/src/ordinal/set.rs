@@ -41,10 +41,10 @@ pub fn convert_set(
     }
     let exclusions = Exclusions::new(exclude).map_err(RewriteError::Pattern)?;
     let change = |member: &mut MemberDraft<'_, '_>| convert(member, &exclusions);
-    let rewrite = SetRewrite { change, accept: all_or_none };
+    let rewrite = SetRewrite { change, search: Some(&[]), accept: all_or_none };
     let (mut record, mut without_match) = (None, Vec::new());
     // The record comes first: files without it are what nobody could check.
-    let files = rewrite.run(request, &[], watcher, |set, files, batch| {
+    let files = rewrite.run(request, watcher, |set, files, batch| {
         without_match = exclusions.without_match(&imported(set));
         let kept = new_record(set, files, &request.files)?;
         if let Some(kept) = kept.filter(|_| !request.is_dry_run()) {

@@ -4,7 +4,7 @@
 
 use super::mov::Pair;
 use super::relocator::Relocator;
-use image::pe::relocations::{BaseRelocation, RelocationBlock, TableDamage};
+use image::pe::relocations::{RelocationBlock, TableDamage};
 use image::pe::spec;
 use model::Rva;
 
@@ -40,26 +40,21 @@ impl Relocator {
         for found in block.relocations() {
             let found = found?;
             match found.kind {
+                // The lower half of the distance is zero, so that nothing is carried.
                 spec::IMAGE_REL_BASED_HIGH | spec::IMAGE_REL_BASED_HIGHADJ => {
-                    // The lower half of the distance is zero, so that nothing is carried.
-                    let half = (distance >> 16) as u16;
-                    self.change(bytes, &found, |old| u16::from_le_bytes(old).wrapping_add(half));
+                    self.change(bytes, found.rva, |old| add16(old, (distance >> 16) as u16));
                 }
                 spec::IMAGE_REL_BASED_LOW => {
-                    let half = distance as u16;
-                    self.change(bytes, &found, |old| u16::from_le_bytes(old).wrapping_add(half));
+                    self.change(bytes, found.rva, |old| add16(old, distance as u16));
                 }
                 spec::IMAGE_REL_BASED_HIGHLOW => {
-                    let low = distance as u32;
-                    self.change(bytes, &found, |old| u32::from_le_bytes(old).wrapping_add(low));
+                    self.change(bytes, found.rva, |old| add32(old, distance as u32));
                 }
                 spec::IMAGE_REL_BASED_DIR64 => {
-                    self.change(bytes, &found, |old| {
-                        u64::from_le_bytes(old).wrapping_add(distance)
-                    });
+                    self.change(bytes, found.rva, |old| add64(old, distance));
                 }
                 spec::IMAGE_REL_BASED_ARM_MOV32 | spec::IMAGE_REL_BASED_THUMB_MOV32 => {
-                    self.change(bytes, &found, |old| match Pair::of(found.kind, old) {
+                    self.change(bytes, found.rva, |old| match Pair::of(found.kind, old) {
                         Some(pair) => pair.with(pair.address().wrapping_add(distance as u32)),
                         None => old,
                     });
@@ -70,14 +65,9 @@ impl Relocator {
         Ok(())
     }
 
-    fn change<const N: usize, T: Bytes<N>>(
-        &self,
-        bytes: &mut [u8],
-        found: &BaseRelocation,
-        new: impl Fn([u8; N]) -> T,
-    ) {
-        let Some(old) = self.read(bytes, found.rva) else { return };
-        for (at, byte) in (found.rva.0..).zip(new(old).bytes()) {
+    fn change<const N: usize>(&self, bytes: &mut [u8], rva: Rva, new: impl Fn([u8; N]) -> [u8; N]) {
+        let Some(old) = self.read(bytes, rva) else { return };
+        for (at, byte) in (rva.0..).zip(new(old)) {
             let offset = self.map().offset(Rva(at));
             if let Some(place) = offset.and_then(|offset| bytes.get_mut(offset.index())) {
                 *place = byte;
@@ -86,33 +76,16 @@ impl Relocator {
     }
 }
 
-/// Numbers, as they are in files.
-trait Bytes<const N: usize> {
-    fn bytes(self) -> [u8; N];
+fn add16(old: [u8; 2], distance: u16) -> [u8; 2] {
+    u16::from_le_bytes(old).wrapping_add(distance).to_le_bytes()
 }
 
-impl Bytes<2> for u16 {
-    fn bytes(self) -> [u8; 2] {
-        self.to_le_bytes()
-    }
+fn add32(old: [u8; 4], distance: u32) -> [u8; 4] {
+    u32::from_le_bytes(old).wrapping_add(distance).to_le_bytes()
 }
 
-impl Bytes<4> for u32 {
-    fn bytes(self) -> [u8; 4] {
-        self.to_le_bytes()
-    }
-}
-
-impl Bytes<8> for u64 {
-    fn bytes(self) -> [u8; 8] {
-        self.to_le_bytes()
-    }
-}
-
-impl Bytes<8> for [u8; 8] {
-    fn bytes(self) -> [u8; 8] {
-        self
-    }
+fn add64(old: [u8; 8], distance: u64) -> [u8; 8] {
+    u64::from_le_bytes(old).wrapping_add(distance).to_le_bytes()
 }
 
 /// Whether all relocations of a page, of which so many bytes are in one piece, are of the types
@@ -141,12 +114,12 @@ fn shift(page: &mut [u8], entries: &[u8], distance: u64) {
         match (entry >> 12) as u8 {
             spec::IMAGE_REL_BASED_DIR64 => {
                 if let Some(place) = rest.first_chunk_mut() {
-                    *place = u64::from_le_bytes(*place).wrapping_add(distance).to_le_bytes();
+                    *place = add64(*place, distance);
                 }
             }
             spec::IMAGE_REL_BASED_HIGHLOW => {
                 if let Some(place) = rest.first_chunk_mut() {
-                    *place = u32::from_le_bytes(*place).wrapping_add(distance as u32).to_le_bytes();
+                    *place = add32(*place, distance as u32);
                 }
             }
             _ => {}

@@ -2,7 +2,6 @@
 //! own then, and the others stay where they are.
 
 use super::layout::{AddressSpace, SLOT};
-use super::set::Recorded;
 use crate::files::folder_of;
 use model::Va;
 use serde::{Deserialize, Serialize};
@@ -30,7 +29,7 @@ pub enum DatabaseError {
     },
     /// It is not what was written.
     #[error(
-        "{} is damaged, or is not a database of pe rebase: {found}; restore it, or give a new one \
+        "{} is damaged, or is not a database of bases: {found}; restore it, or give a new one \
          (the images then get new bases)", path.display()
     )]
     Damaged {
@@ -78,13 +77,9 @@ pub struct Database {
 }
 
 impl DatabaseEntry {
-    fn range(&self) -> Range<Va> {
+    /// The addresses that are kept for it.
+    pub(super) fn range(&self) -> Range<Va> {
         self.base..self.base.saturating_add(self.slot_bytes)
-    }
-
-    /// The place as layouts take it.
-    pub fn recorded(&self) -> Recorded {
-        Recorded { base: self.base, slot_bytes: self.slot_bytes }
     }
 }
 

@@ -23,9 +23,9 @@ mod set;
 mod stamp;
 mod write;
 
-pub use database::{Database, DatabaseEntry, DatabaseError};
-pub use layout::{AddressSpace, LayoutError, SLOT};
+pub use database::DatabaseError;
+pub use layout::LayoutError;
 pub use moving::{Examined, RebaseOptions, Rebased, examine, examine_headers, rebase};
 pub use problem::Problem;
-pub use request::{RebaseRequest, RebasedFile, rebase_set};
-pub use set::{Candidate, Mobility, Placement, Policy, Recorded, is_cygwin_runtime, lay_out};
+pub use request::{RebaseRequest, RebasedFile, Standing, rebase_set};
+pub use set::{Candidate, Mobility, Placement, Policy, lay_out};

@@ -85,7 +85,7 @@ pub fn examine_headers(headers: &Headers) -> Examined {
             spec::IMAGE_FILE_MACHINE_ARMNT | spec::IMAGE_FILE_MACHINE_ARM64
         ),
         relocations: 0,
-        obstacle: stripped.then_some(Problem::Stripped { base: headers.base }),
+        obstacle: stripped.then_some(Problem::Stripped(headers.base)),
     }
 }
 
@@ -115,9 +115,7 @@ fn look_ahead(
     let signatures = Signatures::of(pe);
     let settle = |strip| {
         let settled = signature::settle(&mut PeDraft::of(pe), path, strip);
-        settled
-            .err()
-            .map(|refusal| Problem::Signed { reason: refusal.reason(), advice: refusal.advice() })
+        settled.err().map(|refusal| Problem::Signed(refusal.reason()))
     };
     if signatures.enforced {
         return Ok((look(pe)?.counts, settle(options.strip_signature)));
@@ -146,10 +144,7 @@ fn prepare(
     path: &str,
     options: RebaseOptions,
 ) -> Result<(bool, Signatures), Problem> {
-    let unprepared = |refusal: Refusal| Problem::Unprepared {
-        reason: refusal.reason(),
-        advice: refusal.advice(),
-    };
+    let unprepared = |refusal: Refusal| Problem::Unprepared(refusal.reason());
     let stripped = signature::settle(draft, path, options.strip_signature).map_err(unprepared)?;
     let bound = is_bound(&draft.pe());
     if bound {
@@ -160,7 +155,7 @@ fn prepare(
         });
         if !same {
             let reason = "its import tables overlap its headers; the file is damaged";
-            return Err(Problem::Unprepared { reason: reason.to_owned(), advice: None });
+            return Err(Problem::Unprepared(reason.into()));
         }
     }
     Ok((bound, stripped))
@@ -182,11 +177,11 @@ struct Movable {
 fn look(pe: &Pe<'_>) -> Result<Movable, Problem> {
     let headers = pe.headers();
     if headers.characteristics & spec::IMAGE_FILE_RELOCS_STRIPPED != 0 {
-        return Err(Problem::Stripped { base: headers.base });
+        return Err(Problem::Stripped(headers.base));
     }
     let bytes = memory_bytes(headers);
     if bytes > IMAGE_LIMIT {
-        return Err(Problem::Large { bytes });
+        return Err(Problem::Large(bytes));
     }
     let relocator = Relocator::of(pe)?;
     let counts = relocator.check(pe.bytes())?;
@@ -240,7 +235,7 @@ pub fn rebase(
     options: RebaseOptions,
 ) -> Result<Rebased, Refusal> {
     let mut draft = PeDraft::read(path, file).map_err(image::ImageError::from)?;
-    let refused = |problem: Problem| Refusal::new(path, problem.to_string()).with(problem.advice());
+    let refused = |problem: Problem| Refusal::new(path, problem.reason());
     let old = draft.headers().clone();
     let mut done = Rebased {
         bytes: Vec::new(),

@@ -1,6 +1,6 @@
 //! Why an image is not moved.
 
-use crate::Advice;
+use crate::RefusalReason;
 use image::pe::imports::ImportDamage;
 use image::pe::relocations::TableDamage;
 use model::{Rva, Va};
@@ -8,15 +8,12 @@ use model::{Rva, Va};
 /// Why an image is not moved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// `IMAGE_FILE_RELOCS_STRIPPED`.
+    /// `IMAGE_FILE_RELOCS_STRIPPED`: it stays at this base.
     #[error(
-        "its relocations were stripped, so it cannot be moved from {base:#x}; link it again \
+        "its relocations were stripped, so it cannot be moved from {0:#x}; link it again \
          without /FIXED or --disable-reloc-section"
     )]
-    Stripped {
-        /// Where it stays.
-        base: Va,
-    },
+    Stripped(Va),
     /// The relocation table is damaged.
     #[error("{0}; the file is damaged: build or copy it again")]
     Table(#[from] TableDamage),
@@ -32,15 +29,12 @@ pub enum Problem {
         /// Its name, if it has one on that machine.
         name: Option<&'static str>,
     },
-    /// What a relocation changes is zero-filled memory, or nothing.
+    /// What the relocation at an address changes is zero-filled memory, or nothing.
     #[error(
-        "the relocation at {rva:#x} changes bytes that are not stored in the file; a loader can \
+        "the relocation at {0:#x} changes bytes that are not stored in the file; a loader can \
          relocate them, but the file cannot"
     )]
-    NotInFile {
-        /// Address of what it changes.
-        rva: Rva,
-    },
+    NotInFile(Rva),
     /// A relocation changes headers or the table itself.
     #[error("the relocation at {rva:#x} changes the {what}; the file is damaged, or packed")]
     Overwrites {
@@ -49,24 +43,18 @@ pub enum Problem {
         /// What is there.
         what: &'static str,
     },
-    /// Two relocations change the same bytes.
+    /// Two relocations change the same bytes; the address is that of the second.
     #[error(
-        "two relocations change the bytes at {rva:#x}, so the address there would be wrong at any \
+        "two relocations change the bytes at {0:#x}, so the address there would be wrong at any \
          other base"
     )]
-    Twice {
-        /// Address of the second.
-        rva: Rva,
-    },
-    /// The bytes to be changed are in memory more than once.
+    Twice(Rva),
+    /// The bytes to be changed at an address are in memory more than once.
     #[error(
-        "the bytes that the relocation at {rva:#x} changes are also mapped elsewhere in the \
+        "the bytes that the relocation at {0:#x} changes are also mapped elsewhere in the \
          image, and would change there too; the file is packed, or damaged"
     )]
-    Shared {
-        /// Address of what it changes.
-        rva: Rva,
-    },
+    Shared(Rva),
     /// MOV32 does not point at a pair of instructions.
     #[error("the {name} relocation at {rva:#x} is not on a pair of MOVW and MOVT instructions")]
     NotMov {
@@ -114,21 +102,11 @@ pub enum Problem {
     #[error("{0}; the file is damaged: build or copy it again")]
     Imports(#[from] ImportDamage),
     /// It is signed or bound in a way that cannot be taken back.
-    #[error("{reason}")]
-    Unprepared {
-        /// Why, a sentence.
-        reason: String,
-        /// What can be done about it.
-        advice: Option<Advice>,
-    },
+    #[error("{0}")]
+    Unprepared(RefusalReason),
     /// It is signed. It can be at the place that it has, and must not be moved.
-    #[error("{reason}")]
-    Signed {
-        /// Why, a sentence.
-        reason: String,
-        /// What can be done about it.
-        advice: Option<Advice>,
-    },
+    #[error("{0}")]
+    Signed(RefusalReason),
     /// A table's place is outside of the file.
     #[error("{0}; the file is damaged: build or copy it again")]
     Outside(String),
@@ -140,20 +118,17 @@ pub enum Problem {
         /// What bases have to be.
         reason: &'static str,
     },
-    /// Larger than any loader maps.
-    #[error("it needs {bytes} bytes of memory, more than the 2 GiB that loaders can map")]
-    Large {
-        /// Bytes from its base to its end.
-        bytes: u64,
-    },
+    /// Larger than any loader maps, by the bytes from its base to its end.
+    #[error("it needs {0} bytes of memory, more than the 2 GiB that loaders can map")]
+    Large(u64),
 }
 
 impl Problem {
-    /// What can be done about it besides what it says itself.
-    pub fn advice(&self) -> Option<Advice> {
+    /// The same in words, with what can be done about it.
+    pub fn reason(&self) -> RefusalReason {
         match self {
-            Problem::Unprepared { advice, .. } | Problem::Signed { advice, .. } => *advice,
-            _ => None,
+            Problem::Unprepared(reason) | Problem::Signed(reason) => reason.clone(),
+            problem => problem.to_string().into(),
         }
     }
 }

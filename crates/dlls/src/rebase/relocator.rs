@@ -158,17 +158,17 @@ impl Relocator {
         if width == 0 {
             return Ok(());
         }
-        let behind = rva.checked_add(width).ok_or(Problem::NotInFile { rva })?;
+        let behind = rva.checked_add(width).ok_or(Problem::NotInFile(rva))?;
         if let Some(what) = self.owner(rva, behind) {
             return Err(Problem::Overwrites { rva, what });
         }
         for at in rva.0..behind.0 {
-            let offset = self.map.offset(Rva(at)).ok_or(Problem::NotInFile { rva })?;
+            let offset = self.map.offset(Rva(at)).ok_or(Problem::NotInFile(rva))?;
             if offset < self.headers_end {
                 return Err(Problem::Overwrites { rva, what: "headers" });
             }
             if self.is_shared(offset.index(), 1) {
-                return Err(Problem::Shared { rva });
+                return Err(Problem::Shared(rva));
             }
         }
         match kind {
@@ -215,7 +215,7 @@ impl Relocator {
         changed.retain(|(start, end)| start < end);
         changed.sort_unstable();
         match changed.array_windows().find(|[one, next]| next.0 < one.1) {
-            Some([_, next]) => Err(Problem::Twice { rva: next.0 }),
+            Some([_, next]) => Err(Problem::Twice(next.0)),
             None => Ok(()),
         }
     }

@@ -1,8 +1,7 @@
 //! The database of places, between two runs.
 
 use super::database::{Database, DatabaseEntry, DatabaseError};
-use super::request::RebasedFile;
-use super::set::Recorded;
+use super::request::{RebasedFile, Standing};
 use crate::RewriteError;
 use files::Permit;
 use model::Va;
@@ -28,9 +27,9 @@ impl Memory {
     }
 
     /// The place of a file of the set.
-    pub(super) fn recorded(&self, index: usize) -> Option<Recorded> {
+    pub(super) fn recorded(&self, index: usize) -> Option<Range<Va>> {
         let (_, database) = self.database.as_ref()?;
-        database.get(&self.names[index]).map(DatabaseEntry::recorded)
+        database.get(&self.names[index]).map(DatabaseEntry::range)
     }
 
     /// The places of images that are not in the set.
@@ -45,12 +44,11 @@ impl Memory {
         let Some((path, database)) = &mut self.database else { return Ok(()) };
         let before = database.to_json();
         for (file, name) in files.iter().zip(&self.names) {
-            let image = &file.image;
-            if image.refused.is_none() && image.stays.is_none() {
+            if file.standing == Standing::Moves {
                 let entry = DatabaseEntry {
-                    base: image.new_base,
-                    slot_bytes: image.slot_bytes,
-                    memory_bytes: image.size_of_image,
+                    base: file.placement.base,
+                    slot_bytes: file.placement.slot_bytes,
+                    memory_bytes: file.examined.memory_bytes,
                     time_stamp: file.time_stamp,
                 };
                 database.set(name.clone(), entry);

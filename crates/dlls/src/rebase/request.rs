@@ -4,12 +4,13 @@ use super::at_once::rebase_at_once;
 use super::moving::{Examined, RebaseOptions};
 use super::plan::{examine_all, place_all};
 use super::remember::Memory;
-use super::set::Policy;
-use super::write::write_all;
-use crate::rewrite::{Folders, RewriteRequest, Watcher, targets};
-use crate::{Advice, RewriteError};
-use model::rebase::RebasedImage;
-use std::path::PathBuf;
+use super::set::{Placement, Policy};
+use super::write::{Known, write_all};
+use crate::rewrite::{RewriteRequest, Watcher, targets};
+use crate::signature::Signatures;
+use crate::{RefusalReason, RewriteError};
+use files::Batch;
+use std::path::{Path, PathBuf};
 
 /// Which files get which bases.
 #[derive(Clone, Debug)]
@@ -41,16 +42,64 @@ impl RebaseRequest {
 /// A file of the set, and what became of it.
 #[derive(Clone, Debug)]
 pub struct RebasedFile {
+    /// The file.
+    pub file: PathBuf,
     /// What was found.
     pub examined: Examined,
-    /// What is told of it.
-    pub image: RebasedImage,
-    /// What can be done where it stays or is refused.
-    pub advice: Option<Advice>,
+    /// Whether it may be moved.
+    pub standing: Standing,
+    /// Where it goes.
+    pub placement: Placement,
+    /// Where its new version is; `None` where nothing was written.
+    pub written: Option<PathBuf>,
+    /// Its imports were bound, and are not any more.
+    pub unbound: bool,
+    /// Signatures that it lost.
+    pub stripped: Signatures,
     /// `TimeDateStamp` of the file that was written.
     pub time_stamp: u32,
-    /// It stays, and so does another image at the same place.
-    pub collides: bool,
+}
+
+/// Whether an image of a set may be moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is moved where that is needed.
+    Moves,
+    /// It stays where it is although the set is laid out.
+    Stays(RefusalReason),
+    /// It cannot be rewritten; it stays, and is not written.
+    Refused(RefusalReason),
+}
+
+impl RebasedFile {
+    /// What is known before it has a place.
+    pub(super) fn new(
+        file: &Path,
+        examined: Examined,
+        time_stamp: u32,
+        request: &RebaseRequest,
+    ) -> RebasedFile {
+        RebasedFile {
+            file: file.to_owned(),
+            standing: request.standing(file, &examined),
+            placement: Placement { base: examined.base, slot_bytes: 0, collides: false },
+            examined,
+            written: None,
+            unbound: false,
+            stripped: Signatures::default(),
+            time_stamp,
+        }
+    }
+
+    /// Whether it cannot be rewritten.
+    pub fn is_refused(&self) -> bool {
+        matches!(self.standing, Standing::Refused(_))
+    }
+
+    /// Whether it gets another base.
+    pub fn moves(&self) -> bool {
+        !self.is_refused() && self.placement.base != self.examined.base
+    }
 }
 
 /// Lays the set out, and rewrites it unless this is a dry run. Files that are refused are told of,
@@ -79,14 +128,14 @@ fn step_by_step(
     memory: &Memory,
     watcher: &dyn Watcher,
 ) -> Result<Vec<RebasedFile>, RewriteError> {
+    // Before there are other threads.
+    let batch = Batch::for_files(request.rewrite.files.len() + 1);
     let mut files = examine_all(request)?;
     place_all(&mut files, memory, request)?;
     // That files can be written is found out before the first one is.
     let targets = targets(&request.rewrite)?;
-    let any = files.iter().any(|file| file.image.refused.is_none());
-    if !request.rewrite.is_dry_run() && any {
-        let _folder = Folders::of(&request.rewrite, watcher)?;
-        write_all(&mut files, &targets, request, watcher)?;
+    if !request.rewrite.is_dry_run() && !files.iter().all(RebasedFile::is_refused) {
+        write_all(&mut files, &targets, request, watcher, batch, Known::Files)?;
     }
     Ok(files)
 }

@@ -25,15 +25,6 @@ pub enum Mobility {
     Stays,
 }
 
-/// A place that a database has for an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recorded {
-    /// The base.
-    pub base: Va,
-    /// Bytes kept free for it.
-    pub slot_bytes: u64,
-}
-
 /// An image of a set.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -47,8 +38,8 @@ pub struct Candidate {
     pub address_end: Va,
     /// Whether it may be moved.
     pub mobility: Mobility,
-    /// Its place up to now, where one is known.
-    pub recorded: Option<Recorded>,
+    /// The addresses that are kept for it, where a database has some.
+    pub recorded: Option<Range<Va>>,
 }
 
 /// Where an image goes.
@@ -113,7 +104,7 @@ impl Candidate {
 
     /// Its own slot; what was recorded may be larger.
     fn slot_bytes(&self) -> u64 {
-        let recorded = self.recorded.map_or(0, |recorded| recorded.slot_bytes);
+        let recorded = self.recorded.as_ref().map_or(0, |kept| kept.end - kept.start);
         slot_bytes(self.memory_bytes).max(recorded)
     }
 }
@@ -169,11 +160,11 @@ pub fn lay_out(
         CYGWIN_OWN.into_iter().for_each(|range| space.take(range));
     }
     for (candidate, place) in moving(set, &mut places) {
-        let recorded = candidate.recorded.filter(|recorded| {
-            slot_bytes(candidate.memory_bytes) <= recorded.slot_bytes
-                && recorded.base.saturating_add(candidate.memory_bytes) <= candidate.address_end
+        let recorded = candidate.recorded.as_ref().filter(|kept| {
+            slot_bytes(candidate.memory_bytes) <= kept.end - kept.start
+                && kept.start.saturating_add(candidate.memory_bytes) <= candidate.address_end
         });
-        *place = recorded.and_then(|recorded| take(candidate, recorded.base, &mut space));
+        *place = recorded.and_then(|kept| take(candidate, kept.start, &mut space));
     }
     for (candidate, place) in moving(set, &mut places) {
         let range = candidate.base..candidate.base.saturating_add(candidate.slot_bytes());

@@ -8,7 +8,6 @@ mod set;
 mod targets;
 mod undo;
 
-pub(crate) use each::for_each;
 pub(crate) use folders::Folders;
 pub(crate) use one::{Attempt, all_or_none, settled};
 pub(crate) use set::{SetRewrite, carry_record};

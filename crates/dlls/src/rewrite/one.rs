@@ -4,7 +4,6 @@ use super::{RewriteRequest, Target};
 use crate::signature::{self, Signatures};
 use crate::{MemberId, Refusal, RewriteError, Set};
 use files::Batch;
-use image::pe::Pe;
 use image::pe::edit::{KeepChecksum, PeDraft};
 use std::path::PathBuf;
 
@@ -73,12 +72,6 @@ impl MemberDraft<'_, '_> {
     }
 }
 
-/// What is changed: a draft, by itself or as one of a set.
-pub(super) trait Drafted: AsMut<PeDraft> + Into<PeDraft> + Clone {}
-
-impl Drafted for PeDraft {}
-impl Drafted for MemberDraft<'_, '_> {}
-
 impl AsMut<PeDraft> for MemberDraft<'_, '_> {
     fn as_mut(&mut self) -> &mut PeDraft {
         &mut self.draft
@@ -93,16 +86,15 @@ impl From<MemberDraft<'_, '_>> for PeDraft {
 
 /// Rewrites one image, and writes the result where there is a batch. One that is refused is written
 /// as it was: whether that is wanted is for others to say, before the batch gets its names.
-pub(super) fn one<D: Drafted, T>(
+pub(super) fn one<T>(
     request: &RewriteRequest,
     target: &Target<'_>,
-    original: &Pe<'_>,
-    draft: D,
-    change: &dyn Fn(&mut D) -> Result<T, Refusal>,
+    draft: MemberDraft<'_, '_>,
+    change: impl Fn(&mut MemberDraft<'_, '_>) -> Result<T, Refusal>,
     batch: Option<&Batch>,
 ) -> Result<Attempt<T>, RewriteError> {
-    let path = target.file.display().to_string();
-    let (new, stripped, done) = match finished(request, original, &path, draft, change) {
+    let original = draft.set.member(draft.id).pe();
+    let (new, stripped, done) = match finished(request, draft, change) {
         Ok((new, stripped, done)) => (Some(new), stripped, Ok(done)),
         Err(refusal) => (None, Signatures::default(), Err(refusal)),
     };
@@ -117,18 +109,18 @@ pub(super) fn one<D: Drafted, T>(
 
 /// The new bytes of one image, the signatures that it lost, and what was done. An image that stays
 /// the same keeps them.
-fn finished<D: Drafted, T>(
+fn finished<T>(
     request: &RewriteRequest,
-    original: &Pe<'_>,
-    path: &str,
-    mut draft: D,
-    change: &dyn Fn(&mut D) -> Result<T, Refusal>,
+    mut draft: MemberDraft<'_, '_>,
+    change: impl Fn(&mut MemberDraft<'_, '_>) -> Result<T, Refusal>,
 ) -> Result<(Vec<u8>, Signatures, T), Refusal> {
+    let member = draft.set.member(draft.id);
+    let (original, path) = (member.pe(), member.name());
     let keep = if request.checksum { KeepChecksum::Compute } else { KeepChecksum::AsItWas };
     if Signatures::of(original).any() {
         let mut trial = draft.clone();
         if let Ok(done) = change(&mut trial) {
-            let new = trial.into().finish(keep);
+            let new = trial.draft.finish(keep);
             if signature::is_kept(original, &new) {
                 return Ok((new, Signatures::default(), done));
             }
@@ -136,10 +128,10 @@ fn finished<D: Drafted, T>(
         // What stands in the way besides the signature is said rather: without it the advice to
         // remove the signature would lead nowhere.
         let mut trial = draft.clone();
-        signature::settle(trial.as_mut(), path, true)?;
+        signature::settle(&mut trial.draft, &path, true)?;
         change(&mut trial)?;
     }
-    let stripped = signature::settle(draft.as_mut(), path, request.strip_signature)?;
+    let stripped = signature::settle(&mut draft.draft, &path, request.strip_signature)?;
     let done = change(&mut draft)?;
-    Ok((draft.into().finish(keep), stripped, done))
+    Ok((draft.draft.finish(keep), stripped, done))
 }

@@ -1,21 +1,26 @@
 //! Files rewritten as a set: what becomes of one depends on the others.
 
+use super::Step;
 use super::one::{Attempt, MemberDraft, one};
-use super::{Folders, RewriteRequest, Step, Target, Watcher, for_each, targets};
+use super::{Destination, Folders, RewriteMode, RewriteRequest, Target, Watcher, targets};
 use crate::ordinal::beside;
 use crate::{MemberId, OpenFiles, Refusal, RewriteError, Set};
 use files::Batch;
+use rayon::prelude::*;
 use std::path::PathBuf;
 
 /// How the files of a set are rewritten.
-pub(crate) struct SetRewrite<C, T> {
+pub(crate) struct SetRewrite<'a, C, T> {
     /// What is done to each image.
     pub(crate) change: C,
+    /// Where DLLs are looked for besides the files' own folders; `None` where an image is changed
+    /// without regard to the others.
+    pub(crate) search: Option<&'a [PathBuf]>,
     /// Stops where what becomes of the files is not to be written.
     pub(crate) accept: fn(&mut Vec<Attempt<T>>) -> Result<(), RewriteError>,
 }
 
-impl<C, T: Send> SetRewrite<C, T>
+impl<C, T: Send> SetRewrite<'_, C, T>
 where
     C: Fn(&mut MemberDraft<'_, '_>) -> Result<T, Refusal> + Sync,
 {
@@ -24,36 +29,50 @@ where
     pub(crate) fn run(
         &self,
         request: &RewriteRequest,
-        search: &[PathBuf],
         watcher: &dyn Watcher,
         before: impl FnOnce(&Set<'_>, &[Attempt<T>], &Batch) -> Result<(), RewriteError>,
     ) -> Result<Vec<Attempt<T>>, RewriteError> {
-        let files = OpenFiles::open(&request.files, search)?;
-        let set = files.set();
-        set.unambiguous()?;
-        // Removed again last, where nothing was written to it.
-        let mut folder = None;
+        // Before there are other threads.
         let batch = Batch::for_files(request.files.len() + 1);
-        let targets: Vec<(MemberId, Target<'_>)> = set.named().zip(targets(request)?).collect();
-        let change = &self.change;
-        let attempt = |(id, target): &(MemberId, Target<'_>), batch| {
-            let pe = set.member(*id).pe();
-            one(request, target, pe, set.draft(*id), change, batch)
+        // Files that are replaced are read when no other run replaces them.
+        let in_place = matches!(request.mode, RewriteMode::Write(Destination::InPlace));
+        let mut folder = if in_place { Some(Folders::of(request, watcher)?) } else { None };
+        let (files, targets) = match self.search {
+            Some(search) => {
+                let files = OpenFiles::open(&request.files, search)?;
+                files.set().unambiguous()?;
+                (files, targets(request)?)
+            }
+            None => {
+                let targets = targets(request)?;
+                (OpenFiles::alone(&request.files)?, targets)
+            }
+        };
+        let set = files.set();
+        let targets: Vec<(MemberId, Target<'_>)> = set.named().zip(targets).collect();
+        let all = |step, batch: Option<&Batch>| -> Result<Vec<Attempt<T>>, RewriteError> {
+            let one_more = watcher.begins(step, targets.len());
+            let attempts = targets.par_iter().map(|(id, target)| {
+                let done = one(request, target, set.draft(*id), &self.change, batch)?;
+                one_more();
+                Ok(done)
+            });
+            let attempts = attempts.collect::<Result<_, RewriteError>>()?;
+            files.unchanged()?;
+            Ok(attempts)
         };
         // The files' new bytes are not kept from the first pass: a set may be larger than memory.
-        let mut planned = for_each(&targets, Step::Check, watcher, |target| attempt(target, None))?;
-        if !request.is_dry_run() {
+        let mut planned = all(Step::Check, None)?;
+        (self.accept)(&mut planned)?;
+        if !request.is_dry_run() && !in_place {
+            // Removed again last, where nothing was written to it.
             folder = Some(Folders::of(request, watcher)?);
         }
-        (self.accept)(&mut planned)?;
         before(&set, &planned, &batch)?;
         if request.is_dry_run() {
             return Ok(planned);
         }
-        let written =
-            for_each(&targets, Step::Write, watcher, |target| attempt(target, Some(&batch)));
-        files.unchanged()?;
-        let mut written = written?;
+        let mut written = all(Step::Write, Some(&batch))?;
         (self.accept)(&mut written)?;
         batch.finish()?;
         drop(folder);

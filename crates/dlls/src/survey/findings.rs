@@ -1,41 +1,135 @@
-//! What can be done better, and by which command.
+//! What can be done better, as facts.
 
-use super::remedy::{self, Obstacle, obstacle, to_checksum, to_moving, to_realigning};
+use super::obstacle::{Changeable, Obstacle, obstacle, to_checksum, to_moving, to_realigning};
 use super::{collisions, twins};
 use crate::names::{key, key_of_file};
-use model::figures::{bytes, count, plural};
-use model::{Collisions, GuardFacts, PeFacts, PeKind, SetFinding, StampTwins};
+use model::{BoundDll, Collisions, GuardFacts, PeFacts, PeKind, StampTwins};
 use std::path::Path;
+
+/// Something that can be done better.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SurveyFinding {
+    /// What is the matter.
+    pub kind: FindingKind,
+    /// The images concerned.
+    pub files: Vec<String>,
+    /// Which of these can be changed so that it is better; all, where nothing here changes them.
+    pub changeable: Changeable,
+}
+
+/// What is the matter with some images of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FindingKind {
+    /// They are malformed.
+    Problems,
+    /// Their preferred base is taken, and they have no relocations.
+    Immovable,
+    /// They have a very large Control Flow Guard table. This is the one that costs most.
+    Guard {
+        /// Its path.
+        path: String,
+        /// Whether it is a program or a DLL.
+        kind: PeKind,
+        /// The table.
+        guard: GuardFacts,
+    },
+    /// Their preferred bases are taken.
+    Collisions {
+        /// Images of the whole set that Windows moves anyway.
+        dynamic_base: usize,
+        /// Of those that collide, images that would still do after all that can be moved are.
+        left: usize,
+        /// Of these, images that can be moved without their signatures.
+        left_signed: usize,
+    },
+    /// Some of their import hints are wrong.
+    WrongHints {
+        /// So many.
+        wrong: u64,
+        /// Of so many.
+        checked: u64,
+    },
+    /// Sections begin where Wine cannot map them.
+    FileAlignment {
+        /// Bytes of these sections, which Wine reads.
+        bytes: u64,
+    },
+    /// They share `TimeDateStamp` and `CheckSum` with others.
+    SameStamps {
+        /// The largest group.
+        largest: StampTwins,
+        /// System calls with which Wine compares all pairs.
+        system_calls: u64,
+    },
+    /// They are bound to DLLs that have changed, or that ASLR moves.
+    StaleBindings {
+        /// Such DLLs, counted for each image.
+        dlls: usize,
+        /// Whether they can be bound again, and would stay so.
+        can_be_bound: bool,
+    },
+    /// They are copied when they are started from other media (SWAPRUN).
+    RunFromSwap,
+    /// Their checksum is not that of their content.
+    Checksums,
+}
+
+impl FindingKind {
+    /// How it is called in JSON.
+    pub fn id(&self) -> &'static str {
+        match self {
+            FindingKind::Problems => "problems",
+            FindingKind::Immovable => "immovable",
+            FindingKind::Guard { .. } => "guard",
+            FindingKind::Collisions { .. } => "collisions",
+            FindingKind::WrongHints { .. } => "wrong-hints",
+            FindingKind::FileAlignment { .. } => "file-alignment",
+            FindingKind::SameStamps { .. } => "same-stamps",
+            FindingKind::StaleBindings { .. } => "stale-bindings",
+            FindingKind::RunFromSwap => "run-from-swap",
+            FindingKind::Checksums => "checksums",
+        }
+    }
+}
 
 /// All findings, what keeps images from working first, then what costs most.
 pub(super) fn all(
     files: &[PeFacts],
     collisions: &Collisions,
     twins: &[StampTwins],
-) -> Vec<SetFinding> {
-    let found = [
-        problems(files),
-        immovable(collisions),
+) -> Vec<SurveyFinding> {
+    let malformed = those(files, |file| !file.problems.is_empty());
+    let swapped = those(files, |file| file.flags.swap_run_net || file.flags.swap_run_removable);
+    let all = [
+        Some(finding(FindingKind::Problems, malformed)),
+        Some(finding(FindingKind::Immovable, collisions.immovable.clone())),
         guard(files),
-        moved(files, collisions),
-        hints(files),
-        alignment(files),
+        Some(moved(files, collisions)),
+        Some(hints(files)),
+        Some(alignment(files)),
         same_stamps(files, twins),
-        stale_bindings(files),
-        run_from_swap(files),
-        checksums(files),
+        Some(stale_bindings(files)),
+        Some(finding(FindingKind::RunFromSwap, swapped).changed_unless(files, obstacle)),
+        Some(checksums(files)),
     ];
-    found.into_iter().flatten().collect()
+    all.into_iter().flatten().filter(|finding| !finding.files.is_empty()).collect()
 }
 
-fn finding(
-    id: &str,
-    cause: String,
-    evidence: Vec<String>,
-    files: Vec<String>,
-    remedy: &str,
-) -> SetFinding {
-    SetFinding { id: id.to_owned(), cause, evidence, files, remedy: remedy.to_owned() }
+fn finding(kind: FindingKind, files: Vec<String>) -> SurveyFinding {
+    let changeable = Changeable { free: files.len(), kept: Vec::new() };
+    SurveyFinding { kind, files, changeable }
+}
+
+impl SurveyFinding {
+    /// With what keeps some of its files from being changed.
+    fn changed_unless(
+        self,
+        files: &[PeFacts],
+        obstacle: impl Fn(&PeFacts) -> Option<Obstacle>,
+    ) -> SurveyFinding {
+        let about = files.iter().filter(|file| self.files.contains(&file.path));
+        SurveyFinding { changeable: Changeable::of(about.map(obstacle)), ..self }
+    }
 }
 
 /// Paths of the files for which something holds.
@@ -43,129 +137,37 @@ fn those(files: &[PeFacts], holds: impl Fn(&PeFacts) -> bool) -> Vec<String> {
     files.iter().filter(|file| holds(file)).map(|file| file.path.clone()).collect()
 }
 
-fn images(number: usize) -> String {
-    plural(number as u64, "image", "images")
+fn guard(files: &[PeFacts]) -> Option<SurveyFinding> {
+    let many =
+        |file: &PeFacts| file.guard.clone().filter(|guard| guard.functions >= GuardFacts::MANY);
+    let tables = files.iter().filter_map(|file| Some((file, many(file)?)));
+    let (file, guard) =
+        tables.max_by_key(|(file, guard)| (file.kind == PeKind::Program, guard.functions))?;
+    let kind = FindingKind::Guard { path: file.path.clone(), kind: file.kind, guard };
+    Some(finding(kind, those(files, |file| many(file).is_some())))
 }
 
-fn problems(files: &[PeFacts]) -> Option<SetFinding> {
-    let paths = those(files, |file| !file.problems.is_empty());
-    let cause = format!("{} malformed", are(paths.len()));
-    let remedy = "build or copy them again; headstart inspect FILE shows what is wrong";
-    (!paths.is_empty()).then(|| finding("problems", cause, Vec::new(), paths, remedy))
-}
-
-fn immovable(collisions: &Collisions) -> Option<SetFinding> {
-    let paths = collisions.immovable.clone();
-    let cause = format!("{} cannot be loaded with the others", images(paths.len()));
-    let evidence = vec![
-        "their preferred base is taken, and without relocations they cannot be moved".to_owned(),
-    ];
-    let remedy = "link them again without /FIXED (GNU ld: with --enable-reloc-section), or at a \
-         free base";
-    (!paths.is_empty()).then(|| finding("immovable", cause, evidence, paths, remedy))
-}
-
-fn guard(files: &[PeFacts]) -> Option<SetFinding> {
-    let many = |file: &PeFacts| {
-        file.guard.as_ref().is_some_and(|guard| guard.functions >= GuardFacts::MANY)
-    };
-    let paths = those(files, many);
-    let largest = files.iter().filter(|file| many(file)).max_by_key(|file| {
-        let functions = file.guard.as_ref().map_or(0, |guard| guard.functions);
-        (file.kind == PeKind::Program, functions)
-    })?;
-    let guard = largest.guard.as_ref()?;
-    let kind = if largest.kind == PeKind::Program { "a program" } else { "a DLL" };
-    let evidence = vec![
-        format!(
-            "{} is {kind} with {} entries: at each start, Windows 10 before 1903 does about {:.1} \
-             times the work of {} entries, because it grows with the square (an estimate)",
-            largest.path,
-            count(guard.functions),
-            guard.quadratic_cost(),
-            count(GuardFacts::MANY)
-        ),
-        "this affects programs, at each start; newer versions of Windows, and Wine, are not \
-         affected"
-            .to_owned(),
-    ];
-    let cause = format!("{} a very large Control Flow Guard table", has(paths.len()));
-    let remedy = "link programs that are only for tests without /GUARD:CF, or split them into \
-         several";
-    Some(finding("guard", cause, evidence, paths, remedy))
-}
-
-fn moved(files: &[PeFacts], collisions: &Collisions) -> Option<SetFinding> {
-    let paths: Vec<String> = collisions.moved.iter().map(|moved| moved.path.clone()).collect();
-    if paths.is_empty() {
-        return None;
-    }
-    let mut evidence = vec![format!(
-        "moving them applies {} relocations on {}, which are then private to each process",
-        count(collisions.relocations),
-        plural(collisions.pages, "page", "pages")
-    )];
-    let aslr = files.iter().filter(|file| file.flags.dynamic_base).count();
-    if aslr > 0 {
-        evidence.push(format!(
-            "{} DYNAMICBASE: Windows moves these once per boot, for all processes; Wine and \
-             Cygwin's fork use the preferred base",
-            has(aslr)
-        ));
-    }
-    let cause =
-        format!("{} of {} collide with others", count(paths.len() as u64), images(files.len()));
-    Some(finding("collisions", cause, evidence, paths, &rebase(files, collisions)))
-}
-
-/// What `rebase` can do about collisions: of images at one place, all but one have to be movable.
-fn rebase(files: &[PeFacts], collisions: &Collisions) -> String {
+/// Of images at one place, all but one have to be movable.
+fn moved(files: &[PeFacts], collisions: &Collisions) -> SurveyFinding {
     let stays = |file: &&PeFacts| file.kind != PeKind::Library || to_moving(file).is_some();
     let staying: Vec<PeFacts> = files.iter().filter(stays).cloned().collect();
     let left: Vec<String> =
         collisions::find(&staying).moved.into_iter().map(|moved| moved.path).collect();
-    let command = remedy::to_rebase(files, "--auto");
-    let all = "give each a base of its own when linking";
-    let signed = |file: &&PeFacts| to_moving(file) == Some(Obstacle::Signed);
-    let of_left = files.iter().filter(|file| left.contains(&file.path));
-    let signed = of_left.filter(signed).count();
-    match (left.len(), signed) {
-        (0, _) => command,
-        (left, 0) if left == collisions.moved.len() => all.to_owned(),
-        (left, _) if left == collisions.moved.len() => {
-            format!("{all}; or {command} with --strip-signature, which moves {}", of(signed))
-        }
-        (left, 0) => format!("{command}; {} colliding, and cannot be moved", stay(left)),
-        (left, _) => {
-            let moves = of(signed);
-            format!("{command}; {} colliding: --strip-signature moves {moves}", stay(left))
-        }
-    }
+    let signed =
+        |file: &PeFacts| left.contains(&file.path) && to_moving(file) == Some(Obstacle::Signed);
+    let kind = FindingKind::Collisions {
+        dynamic_base: files.iter().filter(|file| file.flags.dynamic_base).count(),
+        left: left.len(),
+        left_signed: those(files, signed).len(),
+    };
+    finding(kind, collisions.moved.iter().map(|moved| moved.path.clone()).collect())
 }
 
-fn of(number: usize) -> String {
-    plural(number as u64, "signed image", "signed images")
-}
-
-fn stay(number: usize) -> String {
-    plural(number as u64, "image stays", "images stay")
-}
-
-fn has(number: usize) -> String {
-    let word = if number == 1 { "has" } else { "have" };
-    format!("{} {word}", images(number))
-}
-
-fn hints(files: &[PeFacts]) -> Option<SetFinding> {
-    let wrong: u64 = files.iter().filter_map(|file| file.wrong_hints).sum();
-    let checked: u64 = files.iter().map(|file| file.hints_checked).sum();
+fn hints(files: &[PeFacts]) -> SurveyFinding {
+    let wrong = files.iter().filter_map(|file| file.wrong_hints).sum();
+    let checked = files.iter().map(|file| file.hints_checked).sum();
     let paths = those(files, |file| file.wrong_hints.is_some_and(|wrong| wrong > 0));
-    let cause = format!("{} of {} import hints are wrong", count(wrong), count(checked));
-    let evidence =
-        vec!["for each of these, the loader searches all names that the DLL exports".to_owned()];
-    let command = remedy::for_set(files, "hints", "FILE…");
-    let remedy = remedy::command(files, &paths, &command, obstacle);
-    (wrong > 0).then(|| finding("wrong-hints", cause, evidence, paths, &remedy))
+    finding(FindingKind::WrongHints { wrong, checked }, paths).changed_unless(files, obstacle)
 }
 
 /// Bytes of sections whose place in the file keeps Wine from mapping them.
@@ -173,65 +175,34 @@ fn bytes_read(file: &PeFacts) -> u64 {
     file.unmapped_sections().map(|section| u64::from(section.file_bytes)).sum()
 }
 
-fn alignment(files: &[PeFacts]) -> Option<SetFinding> {
+fn alignment(files: &[PeFacts]) -> SurveyFinding {
     let paths = those(files, |file| bytes_read(file) > 0);
-    let total: u64 = files.iter().map(bytes_read).sum();
-    let cause = format!("{} sections that Wine cannot map", has(paths.len()));
-    let evidence = vec![format!(
-        "Wine reads {} of sections into the memory of each process instead of mapping them; \
-         Windows maps them anyway",
-        bytes(total)
-    )];
-    let command = remedy::for_each(files, "realign --file-alignment 4096");
-    let remedy = &remedy::command(files, &paths, &command, to_realigning);
-    (!paths.is_empty()).then(|| finding("file-alignment", cause, evidence, paths, remedy))
+    let bytes = files.iter().map(bytes_read).sum();
+    finding(FindingKind::FileAlignment { bytes }, paths).changed_unless(files, to_realigning)
 }
 
-fn same_stamps(files: &[PeFacts], twins: &[StampTwins]) -> Option<SetFinding> {
+fn same_stamps(files: &[PeFacts], twins: &[StampTwins]) -> Option<SurveyFinding> {
     let twins = twins::but_copies(files, twins);
-    let largest = twins.first()?;
-    let calls: u64 = twins.iter().map(|group| group.extra_system_calls).sum();
-    let paths: Vec<String> = twins.iter().flat_map(|group| group.files.clone()).collect();
-    let cause = format!("{} share TimeDateStamp and CheckSum with others", images(paths.len()));
-    let evidence = vec![
-        format!(
-            "the largest group: {} with time stamp {:#x} and checksum {:#x}",
-            images(largest.files.len()),
-            largest.time_stamp,
-            largest.checksum
-        ),
-        format!("Wine compares each pair that is loaded: {} system calls if all are", count(calls)),
-    ];
-    // Every image gets its right checksum, and those that move another time stamp too.
-    let command = remedy::to_rebase(files, "--auto --checksum");
-    let command = remedy::command(files, &paths, &command, to_moving);
-    let remedy = format!("{command}; or link each with its own time stamp or hash");
-    Some(finding("same-stamps", cause, evidence, paths, &remedy))
+    let largest = twins.first()?.clone();
+    let system_calls = twins.iter().map(|group| group.extra_system_calls).sum();
+    let paths = twins.into_iter().flat_map(|group| group.files).collect();
+    let kind = FindingKind::SameStamps { largest, system_calls };
+    Some(finding(kind, paths).changed_unless(files, to_moving))
 }
 
-fn stale_bindings(files: &[PeFacts]) -> Option<SetFinding> {
-    let paths = those(files, |file| file.bound.iter().any(|dll| dll.valid == Some(false)));
-    let stale = |file: &PeFacts| file.bound.iter().filter(|dll| dll.valid == Some(false)).count();
-    let dlls: usize = files.iter().map(stale).sum();
-    let cause = format!("{} bound to DLLs that have changed or that ASLR moves", are(paths.len()));
-    let evidence = vec![format!(
-        "loaders look up {} as if they were not bound",
-        match dlls {
-            1 => "the imports from 1 DLL".to_owned(),
-            dlls => format!("the imports from {} DLLs", count(dlls as u64)),
-        }
-    )];
-    let unbind = remedy::for_each(files, "unbind");
-    let unbind = remedy::command(files, &paths, &unbind, obstacle);
-    let fit = |file: &PeFacts| obstacle(file).is_none() && !file.flags.no_bind;
-    let remedy = match files.iter().filter(|file| paths.contains(&file.path)).all(|file| {
-        let stale = || file.bound.iter().filter(|dll| dll.valid == Some(false));
-        fit(file) && stale().all(|dll| stays_where_it_wants(files, file, &dll.name))
-    }) {
-        true => format!("{}; or {unbind}", remedy::for_set(files, "bind", "EXE DLL…")),
-        false => unbind,
-    };
-    (!paths.is_empty()).then(|| finding("stale-bindings", cause, evidence, paths, &remedy))
+fn stale_bindings(files: &[PeFacts]) -> SurveyFinding {
+    fn stale(file: &PeFacts) -> impl Iterator<Item = &BoundDll> {
+        file.bound.iter().filter(|dll| dll.valid == Some(false))
+    }
+    let bound: Vec<&PeFacts> = files.iter().filter(|file| stale(file).next().is_some()).collect();
+    let can_be_bound = bound.iter().all(|file| {
+        let fit = obstacle(file).is_none() && !file.flags.no_bind;
+        fit && stale(file).all(|dll| stays_where_it_wants(files, file, &dll.name))
+    });
+    let dlls = bound.iter().map(|file| stale(file).count()).sum();
+    let paths = bound.iter().map(|file| file.path.clone()).collect();
+    let kind = FindingKind::StaleBindings { dlls, can_be_bound };
+    finding(kind, paths).changed_unless(files, obstacle)
 }
 
 /// Whether a DLL is among the files, and loaders leave it at its preferred base.
@@ -244,41 +215,9 @@ fn stays_where_it_wants(files: &[PeFacts], importer: &PeFacts, dll: &str) -> boo
     })
 }
 
-fn are(number: usize) -> String {
-    let word = if number == 1 { "is" } else { "are" };
-    format!("{} {word}", images(number))
-}
-
-fn run_from_swap(files: &[PeFacts]) -> Option<SetFinding> {
-    let paths = those(files, |file| file.flags.swap_run_net || file.flags.swap_run_removable);
-    let cause =
-        format!("{} copied completely when started from other media (SWAPRUN)", are(paths.len()));
-    let evidence = vec![
-        "from the network or removable media, Windows reads the whole file before it starts it"
-            .to_owned(),
-    ];
-    let command = remedy::for_each(files, "flags --clear swaprun:net,swaprun:cd");
-    let command = remedy::command(files, &paths, &command, obstacle);
-    let remedy = format!("if the medium stays connected: {command}");
-    (!paths.is_empty()).then(|| finding("run-from-swap", cause, evidence, paths, &remedy))
-}
-
-fn checksums(files: &[PeFacts]) -> Option<SetFinding> {
+fn checksums(files: &[PeFacts]) -> SurveyFinding {
     let wrong = |file: &PeFacts| {
         file.checksum.stored != 0 && file.checksum.stored != file.checksum.computed
     };
-    let paths = those(files, wrong);
-    let cause = format!(
-        "{} changed after {} made",
-        images(paths.len()),
-        if paths.len() == 1 { "its checksum was" } else { "their checksums were" }
-    );
-    let evidence = vec![
-        "Windows refuses such files as drivers and as DLLs that are loaded at boot".to_owned(),
-    ];
-    let command = remedy::for_each(files, "unbind --checksum");
-    let command = remedy::command(files, &paths, &command, to_checksum);
-    let remedy =
-        format!("find out what has changed them; to correct it (and undo binding): {command}");
-    (!paths.is_empty()).then(|| finding("checksums", cause, evidence, paths, &remedy))
+    finding(FindingKind::Checksums, those(files, wrong)).changed_unless(files, to_checksum)
 }

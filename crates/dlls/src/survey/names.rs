@@ -12,17 +12,24 @@ pub(super) fn name(file: &PeFacts) -> Vec<u8> {
     key_of_file(Path::new(&file.path))
 }
 
-/// Whether no two files have one name.
-pub(super) fn are_distinct(files: &[PeFacts]) -> bool {
-    let mut names = HashSet::new();
-    files.iter().all(|file| names.insert(name(file)))
+/// Files of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SameName {
+    /// These two are in one folder, and differ only in the case of their names.
+    InOneFolder(String, String),
+    /// They are in different folders, or for different machines.
+    Apart,
 }
 
-/// Two files of one folder that differ only in the case of their names.
-pub(super) fn in_one_folder(files: &[PeFacts]) -> Option<(&str, &str)> {
-    let mut names = HashMap::new();
-    files.iter().find_map(|file| {
-        let key = (folder_of(Path::new(&file.path)), &file.machine, name(file));
-        Some((names.insert(key, &*file.path)?, &*file.path))
-    })
+/// Files of one name, if there are any.
+pub(super) fn same(files: &[PeFacts]) -> Option<SameName> {
+    let mut places = HashMap::new();
+    let in_one_folder = files.iter().find_map(|file| {
+        let place = (folder_of(Path::new(&file.path)), &file.machine, name(file));
+        let first: &PeFacts = places.insert(place, file)?;
+        Some(SameName::InOneFolder(first.path.clone(), file.path.clone()))
+    });
+    let mut names = HashSet::new();
+    let apart = || (!files.iter().all(|file| names.insert(name(file)))).then_some(SameName::Apart);
+    in_one_folder.or_else(apart)
 }

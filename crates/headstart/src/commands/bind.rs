@@ -5,9 +5,9 @@ use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
-use dlls::Refusal;
 use dlls::bind::{Bound, bind_set};
 use dlls::rewrite::RewrittenFile;
+use dlls::{Refusal, RefusalReason};
 use model::figures::{count, plural};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -97,10 +97,10 @@ fn notes(file: &File) -> Vec<String> {
         notes.push(format!("not found, and not bound to: {}", rewritten::few(&missing)));
     }
     let unfit = done.left.iter().filter(|left| left.at_hand);
-    notes.extend(unfit.map(|left| {
-        let reason = refusals::advised(&left.reason, left.advice);
-        format!("not bound to {}: {reason}", left.name)
-    }));
+    notes
+        .extend(unfit.map(|left| {
+            format!("not bound to {}: {}", left.name, refusals::advised(&left.reason))
+        }));
     let moved = done.dlls.iter().filter(|dll| dll.moved).count() as u64;
     if moved > 0 {
         notes.push(format!(
@@ -131,11 +131,15 @@ fn object(file: &File) -> Result<Value> {
         Err(_) => json!({}),
     };
     for (index, left) in file.done.iter().flat_map(|done| &done.left).enumerate() {
-        own["left"][index]["reason"] = refusals::advised(&left.reason, left.advice).into();
+        own["left"][index]["reason"] = refusals::advised(&left.reason).into();
     }
     let mut object = rewritten::object(file, own, notes(file))?;
     let declined = file.done.as_ref().err();
-    object["declined"] =
-        declined.map(|refusal| refusals::advised(&refusal.to_string(), refusal.advice())).into();
+    object["declined"] = declined
+        .map(|refusal| {
+            let reason = RefusalReason { text: refusal.to_string(), ..refusal.reason() };
+            refusals::advised(&reason)
+        })
+        .into();
     Ok(object)
 }

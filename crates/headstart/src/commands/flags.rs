@@ -111,7 +111,8 @@ fn row(file: &RewrittenFile<Changed>) -> FlagChange {
 }
 
 fn notes(file: &RewrittenFile<Changed>) -> Vec<String> {
-    [rewritten::notes(file), file.done.notes.clone()].concat()
+    let notes = file.done.notes.iter().map(refusals::advised);
+    rewritten::notes(file).into_iter().chain(notes).collect()
 }
 
 fn object(file: &RewrittenFile<Changed>) -> Result<Value> {

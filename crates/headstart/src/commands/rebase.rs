@@ -9,7 +9,7 @@ use crate::progress::FileProgress;
 use crate::refusals;
 use crate::rewritten;
 use anyhow::Result;
-use dlls::rebase::{Policy, RebaseRequest, RebasedFile, rebase_set};
+use dlls::rebase::{Policy, RebaseRequest, RebasedFile, Standing, rebase_set};
 use model::Va;
 use model::rebase::{RebaseMap, RebasedImage};
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ fn tell(files: &[RebasedFile], target: &DllArgs) -> Result<ExitCode> {
         let Declines { path, reason } = declines;
         return Err(Declines { path: path.clone(), reason: reason.clone() }.into());
     } else {
-        let written = files.iter().filter(|file| file.image.written.is_some()).count();
+        let written = files.iter().filter(|file| file.written.is_some()).count();
         let place = rewritten::place(target, written, files.len());
         let place = place.map(|place| place + "\n");
         report::rebase::done(&map, &output::style()) + &place.unwrap_or_default()
@@ -113,8 +113,23 @@ fn tell(files: &[RebasedFile], target: &DllArgs) -> Result<ExitCode> {
 
 /// What is told of an image, with what can be done where it stays or is refused.
 fn told(file: &RebasedFile) -> RebasedImage {
-    let advised = |reason: &String| refusals::advised(reason, file.advice);
-    let RebasedImage { stays, refused, .. } = &file.image;
-    let (stays, refused) = (stays.as_ref().map(advised), refused.as_ref().map(advised));
-    RebasedImage { stays, refused, ..file.image.clone() }
+    let (stays, refused) = match &file.standing {
+        Standing::Moves => (None, None),
+        Standing::Stays(reason) => (Some(refusals::advised(reason)), None),
+        Standing::Refused(reason) => (None, Some(refusals::advised(reason))),
+    };
+    RebasedImage {
+        file: file.file.display().to_string(),
+        old_base: file.examined.base,
+        new_base: file.placement.base,
+        size_of_image: file.examined.memory_bytes,
+        slot_bytes: file.placement.slot_bytes,
+        relocations: file.examined.relocations,
+        unbound: file.unbound,
+        signature_removed: file.stripped.authenticode,
+        strong_name_removed: file.stripped.strong_name,
+        written: file.written.as_ref().map(|path| path.display().to_string()),
+        stays,
+        refused,
+    }
 }

@@ -1,5 +1,8 @@
 //! `headstart pe survey`: PE files that are loaded together.
 
+mod remedy;
+mod words;
+
 use super::inspect::{Errors, conclude, print, read};
 use crate::output;
 use anyhow::Result;
@@ -32,7 +35,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut errors = Errors::new();
     let images = read(&arguments.files, &mut errors);
-    let set = survey::survey(only_pe(images, &arguments.files, &mut errors));
+    let set = words::told(survey::survey(only_pe(images, &arguments.files, &mut errors)));
     print(arguments.json, &set, |set| report::inspect::set(set, output::style()))?;
     Ok(conclude(errors))
 }
@@ -54,3 +57,6 @@ fn only_pe(images: Vec<ImageFacts>, named: &[PathBuf], errors: &mut Errors) -> V
     }
     files
 }
+
+#[cfg(test)]
+mod tests;

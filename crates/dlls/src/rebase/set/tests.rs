@@ -117,7 +117,7 @@ fn a_set_too_large_is_refused_by_name() {
 
 #[test]
 fn recorded_places_are_kept_and_one_that_has_grown_moves_alone() {
-    let place = |base, slots| Some(Recorded { base: Va(base), slot_bytes: slots * SLOT });
+    let place = |base, slots| Some(Va(base)..Va(base + slots * SLOT));
     let mut set = [
         dll("new", 0x1_8000_0000, SLOT),
         dll("a", 0x1_8000_0000, SLOT),

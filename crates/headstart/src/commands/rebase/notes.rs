@@ -2,14 +2,13 @@
 
 use crate::rewritten::few;
 use dlls::rebase::RebasedFile;
-use dlls::signature::Signatures;
 use model::{Va, figures};
 use std::collections::BTreeMap;
 
 /// What a user should know besides.
 pub fn notes(files: &[RebasedFile]) -> Vec<String> {
     let mut notes = Vec::new();
-    let moved = || files.iter().filter(|file| file.image.moves());
+    let moved = || files.iter().filter(|file| file.moves());
     let aslr = moved().filter(|file| file.examined.dynamic_base).count() as u64;
     // Windows loads no image for ARM without the flag.
     let needed = |file: &RebasedFile| file.examined.dynamic_base && file.examined.arm;
@@ -27,7 +26,7 @@ pub fn notes(files: &[RebasedFile]) -> Vec<String> {
             figures::plural(aslr, "image has", "images have")
         ));
     }
-    let unbound = moved().filter(|file| file.image.unbound).count() as u64;
+    let unbound = moved().filter(|file| file.unbound).count() as u64;
     if unbound > 0 {
         notes.push(format!(
             "{} bound; `headstart pe bind` binds images again to the DLLs that it finds",
@@ -36,7 +35,7 @@ pub fn notes(files: &[RebasedFile]) -> Vec<String> {
     }
     notes.extend(signatures(files));
     let high = |file: &&RebasedFile| {
-        let end = file.image.new_base.saturating_add(file.image.slot_bytes);
+        let end = file.placement.base.saturating_add(file.placement.slot_bytes);
         file.examined.address_end == Va(1 << 32) && end > Va(1 << 31)
     };
     let high = moved().filter(high).count() as u64;
@@ -46,10 +45,11 @@ pub fn notes(files: &[RebasedFile]) -> Vec<String> {
             figures::plural(high, "image is", "images are")
         ));
     }
-    for file in files.iter().filter(|file| file.collides && !file.examined.program) {
+    for file in files.iter().filter(|file| file.placement.collides && !file.examined.program) {
         notes.push(format!(
             "{} is at {:#x}, as is another image that stays",
-            file.image.file, file.image.new_base
+            file.file.display(),
+            file.placement.base
         ));
     }
     notes
@@ -58,14 +58,9 @@ pub fn notes(files: &[RebasedFile]) -> Vec<String> {
 /// What is told of images that lost signatures, the same text once.
 fn signatures(files: &[RebasedFile]) -> Vec<String> {
     let mut told: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for image in files.iter().map(|file| &file.image) {
-        let removed = Signatures {
-            authenticode: image.signature_removed,
-            strong_name: image.strong_name_removed,
-            enforced: false,
-        };
-        if let Some(note) = removed.removed() {
-            told.entry(note).or_default().push(image.file.clone());
+    for file in files {
+        if let Some(note) = file.stripped.removed() {
+            told.entry(note).or_default().push(file.file.display().to_string());
         }
     }
     told.into_iter().map(|(note, files)| format!("{}: {note}", few(&files))).collect()
