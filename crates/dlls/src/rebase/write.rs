@@ -50,8 +50,8 @@ pub(super) fn write_all(
     batch: Batch,
     known: Known,
 ) -> Result<(), Stop> {
-    // Removed again last, where nothing was written to it.
-    let _folder = Folders::of(&request.rewrite, watcher)?;
+    // The folder is removed again last, where nothing was written to it.
+    let (_folder, batch) = (Folders::of(&request.rewrite, watcher)?, batch);
     carry_record(&request.rewrite, &batch).map_err(Stop::Failed)?;
     let one_more = watcher.begins(Step::Write, files.len());
     let writer = Writer { options: request.options(), batch: &batch, known };

@@ -32,11 +32,15 @@ where
         watcher: &dyn Watcher,
         before: impl FnOnce(&Set<'_>, &[Attempt<T>], &Batch) -> Result<(), RewriteError>,
     ) -> Result<Vec<Attempt<T>>, RewriteError> {
+        // Removed again last, where nothing was written to it.
+        let mut folder = None;
         // Before there are other threads.
         let batch = Batch::for_files(request.files.len() + 1);
         // Files that are replaced are read when no other run replaces them.
         let in_place = matches!(request.mode, RewriteMode::Write(Destination::InPlace));
-        let mut folder = if in_place { Some(Folders::of(request, watcher)?) } else { None };
+        if in_place {
+            folder = Some(Folders::of(request, watcher)?);
+        }
         let (files, targets) = match self.search {
             Some(search) => {
                 let files = OpenFiles::open(&request.files, search)?;
@@ -65,7 +69,6 @@ where
         let mut planned = all(Step::Check, None)?;
         (self.accept)(&mut planned)?;
         if !request.is_dry_run() && !in_place {
-            // Removed again last, where nothing was written to it.
             folder = Some(Folders::of(request, watcher)?);
         }
         before(&set, &planned, &batch)?;
