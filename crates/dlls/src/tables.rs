@@ -109,7 +109,7 @@ pub(crate) fn prove(
     before: &[FromDll<'_>],
     same: impl Fn(&Import<'_>, &Import<'_>) -> bool,
 ) -> Result<(), Refusal> {
-    let after = Pe::parse(name, draft.bytes()).map_err(image::ImageError::from)?;
+    let after = Pe::parse(name, draft.bytes())?;
     let after = read(name, &after)?;
     let same_dll = |before: &FromDll<'_>, after: &FromDll<'_>| {
         let (old, new) = (&before.from, &after.from);

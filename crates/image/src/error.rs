@@ -24,46 +24,43 @@ pub enum ImageError {
     /// Somebody wrote to the file, or replaced it.
     #[error("{}: it was changed while headstart read it; run the command again", .0.display())]
     Changed(PathBuf),
-    /// The file begins neither as ELF nor as PE.
-    #[error("{path} is neither an ELF nor a PE file: {found}")]
-    NotAnImage {
+    /// The file does not begin as one that was asked for.
+    #[error("{path} is {expected}: {found}")]
+    Unrecognized {
         /// The file.
         path: String,
+        /// What it is not: `not an ELF file` and so on.
+        expected: &'static str,
         /// What it is instead, and what to do about it.
         found: String,
     },
-    /// The file does not begin with the ELF magic number.
-    #[error("{path} is not an ELF file: {found}")]
-    NotElf {
-        /// The file.
-        path: String,
-        /// What it is instead, and what to do about it.
-        found: String,
-    },
-    /// The file ends within its ELF header.
+    /// The file ends within its headers.
     #[error(
-        "{path} is cut short: it has {bytes} bytes, but the ELF header alone needs {needed}; \
-         copy or build it again"
+        "{path} is cut short: its {format} headers go on behind its {bytes} bytes; copy or build \
+         it again"
     )]
     Truncated {
         /// The file.
         path: String,
+        /// `ELF` or `PE`.
+        format: &'static str,
         /// Size of the file.
         bytes: usize,
-        /// Size of the header.
-        needed: usize,
     },
     /// ELF, but not what a simulated loader loads.
-    #[error("{path} is {found}; only those can be simulated or rewritten")]
-    NotLoadable {
+    #[error("{0} is not a 64-bit little-endian image; only those can be simulated or rewritten")]
+    NotLoadable(String),
+    /// The optional header of a PE file is of no known form.
+    #[error(
+        "{path} has an optional header of magic number {magic:#x}, which is neither PE32 (0x10b) \
+         nor PE32+ (0x20b); the file is damaged, or for a ROM"
+    )]
+    OptionalHeader {
         /// The file.
         path: String,
-        /// What it is.
-        found: &'static str,
+        /// The number found.
+        magic: u16,
     },
-    /// It begins as a PE file, and is not read as one.
-    #[error(transparent)]
-    Pe(#[from] crate::pe::PeError),
     /// EI_CLASS or EI_DATA have values that the ELF specification does not define.
     #[error(
         "{path} has the ELF magic number but {field} {value} at offset {offset}, which ELF does \
@@ -89,16 +86,33 @@ fn unopened(path: &std::path::Path, source: &std::io::Error) -> String {
     }
 }
 
-/// What a file should have been: its name, and how such files begin.
-pub(crate) struct Wanted(&'static str, &'static str);
+impl ImageError {
+    /// Of a file that begins in another way than the one that was expected.
+    pub(crate) fn unrecognized(path: &str, bytes: &[u8], expected: &Expected) -> ImageError {
+        let found = describe(bytes, expected);
+        ImageError::Unrecognized { path: path.to_owned(), expected: expected.not, found }
+    }
+}
 
-pub(crate) const ELF: Wanted = Wanted("an ELF file", "7f 45 4c 46");
-pub(crate) const PE: Wanted = Wanted("a Windows program or DLL", "4d 5a");
-pub(crate) const IMAGE: Wanted = Wanted("an ELF or PE file", "7f 45 4c 46 or 4d 5a");
+/// What a file should have been: what it is not now, its name, and how such files begin.
+pub(crate) struct Expected {
+    pub(crate) not: &'static str,
+    name: &'static str,
+    magic: &'static str,
+}
 
-/// What the first bytes of a file that is not what was wanted say, and the next step.
-pub(crate) fn describe(bytes: &[u8], wanted: &Wanted) -> String {
-    let Wanted(name, magic) = wanted;
+pub(crate) const ELF: Expected =
+    Expected { not: "not an ELF file", name: "an ELF file", magic: "7f 45 4c 46" };
+pub(crate) const PE: Expected =
+    Expected { not: "not a PE file", name: "a Windows program or DLL", magic: "4d 5a" };
+pub(crate) const IMAGE: Expected = Expected {
+    not: "neither an ELF nor a PE file",
+    name: "an ELF or PE file",
+    magic: "7f 45 4c 46 or 4d 5a",
+};
+
+/// What the first bytes of a file that is not what was expected say, and the next step.
+fn describe(bytes: &[u8], Expected { name, magic, .. }: &Expected) -> String {
     let known = [
         (&b"#!"[..], "it begins with #!, a script; inspect the program it runs"),
         (b"!<arch>\n", "a static library; take its members out with `ar x` first"),

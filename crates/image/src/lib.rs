@@ -19,7 +19,7 @@ pub use lines::{Line, lines};
 
 use files::MapError;
 use memmap2::Mmap;
-use model::{ElfFacts, ImageFacts, PeFacts};
+use model::ImageFacts;
 use std::fs::File;
 use std::path::Path;
 
@@ -30,12 +30,15 @@ use std::path::Path;
 pub fn facts(path: &Path) -> Result<ImageFacts, ImageError> {
     let name = path.to_string_lossy();
     match map(path)? {
-        Some((_, bytes)) if is_pe(&bytes) => Ok(pe_facts(pe::facts_of(&name, &bytes)?)),
-        Some((file, bytes)) if is_elf(&bytes) => {
-            elf::facts_of_file(&name, &bytes, Some(&file)).map(elf_facts)
+        Some((_, bytes)) if is_pe(&bytes) => {
+            pe::facts_of(&name, &bytes).map(|facts| ImageFacts::Pe(Box::new(facts)))
         }
-        Some((_, bytes)) => Err(not_an_image(&name, &bytes)),
-        None => Err(not_an_image(&name, &[])),
+        Some((file, bytes)) if is_elf(&bytes) => {
+            let facts = elf::facts_of_file(&name, &bytes, Some(&file));
+            facts.map(|facts| ImageFacts::Elf(Box::new(facts)))
+        }
+        Some((_, bytes)) => Err(ImageError::unrecognized(&name, &bytes, &error::IMAGE)),
+        None => Err(ImageError::unrecognized(&name, &[], &error::IMAGE)),
     }
 }
 
@@ -45,19 +48,6 @@ fn map(path: &Path) -> Result<Option<(File, Mmap)>, ImageError> {
         MapError::Io(source) => ImageError::Io { path: path.to_owned(), source },
         MapError::NotAFile(found) => ImageError::NotAFile { path: path.to_owned(), found },
     })
-}
-
-fn not_an_image(name: &str, bytes: &[u8]) -> ImageError {
-    let found = error::describe(bytes, &error::IMAGE);
-    ImageError::NotAnImage { path: name.to_owned(), found }
-}
-
-fn elf_facts(facts: ElfFacts) -> ImageFacts {
-    ImageFacts::Elf(Box::new(facts))
-}
-
-fn pe_facts(facts: PeFacts) -> ImageFacts {
-    ImageFacts::Pe(Box::new(facts))
 }
 
 /// True for bytes that begin as an ELF file does.

@@ -7,7 +7,6 @@ use crate::names::{key, text};
 use crate::rewrite::MemberDraft;
 use crate::tables::{self, FromDll};
 use crate::{MemberId, Refusal, RefusalReason, Set};
-use image::ImageError;
 use image::pe::edit::PeDraft;
 use image::pe::{DataDirectory, Pe, spec};
 use model::{FileOffset, Rva, Va};
@@ -79,7 +78,7 @@ fn plan(
     set: &Set<'_>,
     importer: MemberId,
 ) -> Result<(Bound, Option<(DataDirectory, Writes)>), Refusal> {
-    let file = Pe::parse(path, draft.bytes()).map_err(ImageError::from)?;
+    let file = Pe::parse(path, draft.bytes())?;
     let tables = tables::read(path, &file)?;
     let (delayed, loaded): (Vec<_>, Vec<_>) = tables.iter().partition(|dll| dll.from.delayed);
     check(&file, path, &loaded)?;
@@ -236,7 +235,7 @@ fn overlapping(set: &Set<'_>, images: &BTreeSet<MemberId>) -> Vec<MemberId> {
 
 /// The bound image imports the same, and unbinding it gives back every byte.
 fn prove(bound: &PeDraft, original: &PeDraft, path: &str) -> Result<(), Refusal> {
-    let before = Pe::parse(path, original.bytes()).map_err(ImageError::from)?;
+    let before = Pe::parse(path, original.bytes())?;
     let before = tables::read(path, &before)?;
     tables::prove(bound, path, &before, |old, new| old.by == new.by)?;
     let mut restored = bound.clone();

@@ -2,7 +2,6 @@
 
 use super::room;
 use crate::{Refusal, tables};
-use image::ImageError;
 use image::pe::edit::PeDraft;
 use image::pe::{DataDirectory, Pe, bound, spec};
 use model::{FileOffset, Rva};
@@ -36,7 +35,7 @@ pub(super) type Writes = Vec<(FileOffset, Vec<u8>)>;
 pub fn unbind(draft: &mut PeDraft, path: &str) -> Result<Unbound, Refusal> {
     let mut unbound = Unbound::default();
     let mut writes = Writes::new();
-    let file = Pe::parse(path, draft.bytes()).map_err(ImageError::from)?;
+    let file = Pe::parse(path, draft.bytes())?;
     for dll in tables::read(path, &file)? {
         let from = &dll.from;
         if from.delayed {

@@ -234,7 +234,7 @@ pub fn rebase(
     new_base: Va,
     options: RebaseOptions,
 ) -> Result<Rebased, Refusal> {
-    let mut draft = PeDraft::read(path, file).map_err(image::ImageError::from)?;
+    let mut draft = PeDraft::read(path, file)?;
     let refused = |problem: Problem| Refusal::new(path, problem.reason());
     let old = draft.headers().clone();
     let mut done = Rebased {

@@ -29,7 +29,7 @@ pub(super) fn examine_all(request: &RebaseRequest) -> Result<Vec<RebasedFile>, R
         if file.metadata().is_ok_and(|data| small(&data)) {
             read(file, buffer)?;
             let name = file.display().to_string();
-            return Ok(examined(&name, &Pe::parse(&name, buffer).map_err(ImageError::from)?));
+            return Ok(examined(&name, &Pe::parse(&name, buffer)?));
         }
         let image = PeFile::open(file)?;
         Ok(examined(image.name(), &image.pe()))

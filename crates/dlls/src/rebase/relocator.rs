@@ -52,7 +52,7 @@ impl Relocator {
     /// That of an image; without relocations where there is no table.
     pub fn of(pe: &Pe<'_>) -> Result<Relocator, Problem> {
         let (rva, table) = pe.relocation_table()?.unwrap_or((Rva(0), &[]));
-        let map = pe.address_map();
+        let map = pe.address_map().clone();
         let shared = map.shared();
         let headers = pe.headers();
         Ok(Relocator {

@@ -42,8 +42,7 @@ pub use sanitizer::{Sanitizer, instrumented, sanitizer};
 /// A file of the machines that a simulated loader is for.
 pub(crate) type Elf64<'a> = Elf<'a, elf::FileHeader64<LittleEndian>>;
 
-use crate::ImageError;
-use crate::error::{ELF, describe};
+use crate::error::{self, ImageError};
 use crate::notes::Notes;
 use model::{ElfFacts, ImageKind};
 use object::elf::{self, DataEncoding, FileClass};
@@ -101,10 +100,10 @@ pub(crate) fn facts_of_file(
 /// Class and byte order of an ELF file.
 pub(crate) fn form(path: &str, bytes: &[u8]) -> Result<(FileClass, Endianness), ImageError> {
     if !crate::is_elf(bytes) {
-        return Err(ImageError::NotElf { path: path.to_owned(), found: describe(bytes, &ELF) });
+        return Err(ImageError::unrecognized(path, bytes, &error::ELF));
     }
     let (Some(&class), Some(&data)) = (bytes.get(CLASS_OFFSET), bytes.get(DATA_OFFSET)) else {
-        return Err(truncated::<elf::FileHeader32<LittleEndian>>(path, bytes));
+        return Err(truncated(path, bytes));
     };
     let undefined = |field, value, offset| {
         Err(ImageError::Undefined { path: path.to_owned(), field, value, offset })
@@ -121,8 +120,8 @@ pub(crate) fn form(path: &str, bytes: &[u8]) -> Result<(FileClass, Endianness), 
     }
 }
 
-fn truncated<H>(path: &str, bytes: &[u8]) -> ImageError {
-    ImageError::Truncated { path: path.to_owned(), bytes: bytes.len(), needed: size_of::<H>() }
+fn truncated(path: &str, bytes: &[u8]) -> ImageError {
+    ImageError::Truncated { path: path.to_owned(), format: "ELF", bytes: bytes.len() }
 }
 
 fn read_all<H: FileHeader>(

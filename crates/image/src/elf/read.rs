@@ -29,7 +29,7 @@ impl<'a, H: FileHeader> Elf<'a, H> {
         source: Option<&'a File>,
         notes: &mut Notes,
     ) -> Result<Self, ImageError> {
-        let header: &H = entry(bytes).ok_or_else(|| super::truncated::<H>(path, bytes))?;
+        let header: &H = entry(bytes).ok_or_else(|| super::truncated(path, bytes))?;
         let segments = header.program_headers(endian, bytes).unwrap_or_else(|error| {
             notes.problem(format!("program headers: {error}"));
             &[]

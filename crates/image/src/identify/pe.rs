@@ -6,8 +6,8 @@ mod hybrid;
 mod imports;
 
 use super::source::Source;
-use headers::{Headers, Place};
-use model::{FileKind, Identity, Role, Runtime, Subsystem};
+use headers::Headers;
+use model::{FileKind, Identity, Role, Runtime, Rva, Subsystem};
 use object::pe;
 
 /// Why something in a PE file could not be told.
@@ -42,7 +42,7 @@ pub(super) fn identify(source: &mut Source, at: u64) -> Identity {
     let mut identity = Identity {
         role: Some(if headers.is_library() { Role::Library } else { Role::Executable }),
         machine: Some(machine(source, &headers)),
-        subsystem: subsystem(headers.subsystem),
+        subsystem: subsystem(headers.pe.subsystem),
         ..found
     };
     let mut remarks = Vec::new();
@@ -154,14 +154,15 @@ fn subsystem(value: u16) -> Option<Subsystem> {
 
 fn machine(source: &mut Source, headers: &Headers) -> String {
     let hybrid = hybrid::name(source, headers).map(str::to_owned);
-    hybrid.unwrap_or_else(|| crate::pe::machine(headers.machine))
+    hybrid.unwrap_or_else(|| crate::pe::machine(headers.pe.machine))
 }
 
-/// The place of a data directory, or why it cannot be read; `None` where there is none.
-fn directory(headers: &Headers, index: usize) -> Result<Option<Place>, Unread> {
-    match headers.directories.get(index) {
-        Some(&(address, _)) if address != 0 => {
-            headers.place(address).map(Some).ok_or(Unread::Outside)
+/// Where a table of the data directory is in the file, and how much of its section follows there,
+/// or why it cannot be read; `None` where there is none.
+fn directory(headers: &Headers, index: usize) -> Result<Option<(u64, usize)>, Unread> {
+    match headers.pe.directories.get(index) {
+        Some(directory) if directory.rva != Rva(0) => {
+            headers.place(directory.rva).map(Some).ok_or(Unread::Outside)
         }
         _ => Ok(None),
     }

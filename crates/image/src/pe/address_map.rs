@@ -1,7 +1,8 @@
 //! Where in the file addresses of the image are, apart from the file's bytes: for those who change
 //! them.
 
-use super::read::{Pe, Span};
+use super::headers::Headers;
+use super::read::{PAGE, SECTOR};
 use model::{FileOffset, Rva};
 use std::ops::Range;
 
@@ -12,14 +13,56 @@ pub struct AddressMap {
     spans: Vec<Span>,
 }
 
-impl Pe<'_> {
-    /// Where in the file addresses of this image are.
-    pub fn address_map(&self) -> AddressMap {
-        AddressMap { spans: self.spans().to_vec() }
+/// A part of the image that the file has bytes for.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    rva: Rva,
+    bytes: u32,
+    offset: FileOffset,
+}
+
+impl Span {
+    /// Its bytes in the file.
+    fn file(&self) -> Range<usize> {
+        self.offset.index()..self.offset.index() + self.bytes as usize
     }
 }
 
 impl AddressMap {
+    /// Which parts of memory the loader fills from which parts of a file of this size. Where two
+    /// overlap, no address is in more than one of them.
+    pub(crate) fn of(headers: &Headers, file_bytes: usize) -> AddressMap {
+        let file = u32::try_from(file_bytes).unwrap_or(u32::MAX);
+        // Of PE files no offset has more than 32 bits.
+        let file_from = |offset: FileOffset| u64::from(file).saturating_sub(offset.0) as u32;
+        let first = headers.sections.iter().map(|section| section.rva.0).min().unwrap_or(u32::MAX);
+        // An image with sections closer than pages is mapped as one piece, as it is in the file.
+        let flat = headers.section_alignment < PAGE;
+        let start = if flat { file } else { headers.header_bytes.min(first).min(file) };
+        let mut spans = vec![Span { rva: Rva(0), bytes: start, offset: FileOffset(0) }];
+        if flat {
+            return AddressMap { spans };
+        }
+        for section in &headers.sections {
+            let within = (section.offset.0 % u64::from(SECTOR)) as u32;
+            let offset = FileOffset(section.offset.0 - u64::from(within));
+            let memory = section.extent().checked_next_multiple_of(PAGE).unwrap_or(u32::MAX);
+            let sectors = section.file_bytes.checked_add(within);
+            let sectors = sectors.and_then(|bytes| bytes.checked_next_multiple_of(SECTOR));
+            let bytes = sectors.unwrap_or(u32::MAX).min(memory).min(file_from(offset));
+            if section.is_in_file() && bytes > 0 && section.rva.checked_add(bytes).is_some() {
+                spans.push(Span { rva: section.rva, bytes, offset });
+            }
+        }
+        spans.sort_by_key(|span| span.rva);
+        for index in 1..spans.len() {
+            let next = spans[index].rva;
+            let before = &mut spans[index - 1];
+            before.bytes = before.bytes.min(next - before.rva);
+        }
+        AddressMap { spans }
+    }
+
     /// Where in the file an address is, and how many bytes of the image follow there in one piece.
     pub fn run(&self, rva: Rva) -> Option<(FileOffset, usize)> {
         let next = self.spans.partition_point(|span| span.rva <= rva);

@@ -2,10 +2,10 @@
 //! end.
 
 use super::checksum;
-use super::error::PeError;
 use super::headers::{DataDirectory, Headers};
 use super::read::Pe;
 use super::spec;
+use crate::ImageError;
 use model::{FileOffset, Va};
 
 /// A copy of a PE file that is being changed.
@@ -56,7 +56,7 @@ impl PeDraft {
     ///
     /// # Errors
     /// The bytes are not PE.
-    pub fn read(path: &str, bytes: Vec<u8>) -> Result<PeDraft, PeError> {
+    pub fn read(path: &str, bytes: Vec<u8>) -> Result<PeDraft, ImageError> {
         let headers = Headers::read(path, &bytes)?;
         let stored = headers.checksum;
         let checksum_was_right = stored != 0 && stored == checksum::of(&headers, &bytes);
@@ -100,7 +100,7 @@ impl PeDraft {
     ///
     /// # Errors
     /// The new bytes are not PE, or end within the headers; the draft is as before then.
-    pub fn replace(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), PeError> {
+    pub fn replace(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), ImageError> {
         self.headers = Headers::read(path, &bytes)?;
         self.bytes = bytes;
         Ok(())

@@ -2,8 +2,8 @@
 
 use super::read::Pe;
 use super::{
-    PeError, StrongNameState, bound, certificates, counts, debug, kind, layout, load_config,
-    relocations, spec, tls,
+    StrongNameState, bound, certificates, counts, debug, kind, layout, load_config, relocations,
+    spec, tls,
 };
 use crate::ImageError;
 use crate::notes::Notes;
@@ -19,8 +19,8 @@ use std::path::Path;
 pub fn facts(path: &Path) -> Result<PeFacts, ImageError> {
     let name = path.to_string_lossy();
     match crate::map(path)? {
-        Some((_, bytes)) => Ok(facts_of(&name, &bytes)?),
-        None => Ok(facts_of(&name, &[])?),
+        Some((_, bytes)) => facts_of(&name, &bytes),
+        None => facts_of(&name, &[]),
     }
 }
 
@@ -28,7 +28,7 @@ pub fn facts(path: &Path) -> Result<PeFacts, ImageError> {
 ///
 /// # Errors
 /// The bytes are not PE, or end within the headers.
-pub fn facts_of(path: &str, bytes: &[u8]) -> Result<PeFacts, PeError> {
+pub fn facts_of(path: &str, bytes: &[u8]) -> Result<PeFacts, ImageError> {
     let file = &Pe::parse(path, bytes)?;
     let notes = &mut Notes::new(bytes.len());
     let headers = file.headers();

@@ -1,8 +1,8 @@
 //! A PE file on the disk, mapped read-only.
 
+use super::Headers;
 use super::read::Pe;
-use super::{Headers, PeError};
-use crate::ImageError;
+use crate::error::{self, ImageError};
 use crate::map;
 use files::Stamp;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl PeFile {
     pub fn open(path: &Path) -> Result<PeFile, ImageError> {
         let name = path.to_string_lossy().into_owned();
         let Some((file, bytes)) = map(path)? else {
-            return Err(PeError::not_pe(&name, &[]).into());
+            return Err(ImageError::unrecognized(&name, &[], &error::PE));
         };
         let stamp = file.metadata().ok().as_ref().map(Stamp::of);
         let headers = Headers::read(&name, &bytes)?;

@@ -2,11 +2,15 @@
 //!
 //! Format: *PE Format*, from *MS-DOS Stub* to *Section Table*.
 
-use super::error::PeError;
-use crate::notes::entry;
+use crate::error::{self, ImageError};
+use crate::notes::{entries, entry};
 use model::{FileOffset, Rva, Va};
+use object::LittleEndian as LE;
 use object::pe;
-use object::{LittleEndian as LE, U32};
+use std::mem::offset_of;
+
+/// Where the optional header is, from the signature on; the same in both forms.
+pub(crate) const OPTIONAL: usize = offset_of!(pe::ImageNtHeaders64, optional_header);
 
 /// An entry of the data directory: a table, by address and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +99,17 @@ pub struct SymbolTable {
 }
 
 impl SectionHeader {
+    fn of(header: &pe::ImageSectionHeader) -> SectionHeader {
+        SectionHeader {
+            name: header.name,
+            rva: Rva(header.virtual_address.get(LE)),
+            memory_bytes: header.virtual_size.get(LE),
+            offset: FileOffset(header.pointer_to_raw_data.get(LE).into()),
+            file_bytes: header.size_of_raw_data.get(LE),
+            flags: header.characteristics.get(LE).0,
+        }
+    }
+
     /// Whether loaders take anything of it from the file.
     pub fn is_in_file(&self) -> bool {
         self.offset != FileOffset(0) && self.file_bytes != 0
@@ -125,26 +140,39 @@ impl Headers {
     ///
     /// # Errors
     /// The bytes are not PE, or end within the headers.
-    pub fn read(path: &str, bytes: &[u8]) -> Result<Headers, PeError> {
-        let short = || PeError::truncated(path, bytes.len());
+    pub fn read(path: &str, bytes: &[u8]) -> Result<Headers, ImageError> {
         if !crate::is_pe(bytes) {
-            return Err(PeError::not_pe(path, bytes));
+            return Err(ImageError::unrecognized(path, bytes, &error::PE));
         }
-        let dos: &pe::ImageDosHeader = entry(bytes).ok_or_else(short)?;
+        let dos: Option<&pe::ImageDosHeader> = entry(bytes);
+        let dos = dos.ok_or_else(|| truncated(path, bytes.len()))?;
         let nt_offset = dos.e_lfanew.get(LE) as usize;
-        let nt = bytes.get(nt_offset..).ok_or_else(|| PeError::dos(path))?;
-        if !nt.starts_with(b"PE\0\0") {
-            return Err(PeError::dos(path));
-        }
+        let nt = bytes.get(nt_offset..).filter(|nt| nt.starts_with(b"PE\0\0"));
+        let nt = nt.ok_or_else(|| ImageError::Unrecognized {
+            path: path.to_owned(),
+            expected: error::PE.not,
+            found: "it begins with MZ, but there is no PE header; it is a program for DOS or \
+                    16-bit Windows, or damaged"
+                .to_owned(),
+        })?;
+        Headers::at(path, nt, FileOffset::at(nt_offset))
+    }
+
+    /// The headers from the signature on, which is at `nt_offset` of the file.
+    ///
+    /// # Errors
+    /// The bytes end within the headers.
+    pub(crate) fn at(path: &str, nt: &[u8], nt_offset: FileOffset) -> Result<Headers, ImageError> {
+        let short = || truncated(path, nt_offset.index().saturating_add(nt.len()));
         let file: &pe::ImageFileHeader = nt.get(4..).and_then(entry).ok_or_else(short)?;
-        let optional = nt.get(24..).ok_or_else(short)?;
+        let optional = nt.get(OPTIONAL..).ok_or_else(short)?;
         let magic = optional.first_chunk().map(|magic| u16::from_le_bytes(*magic));
         let mut headers = match magic.ok_or_else(short)? {
             0x10b => Headers::of_32(entry(optional).ok_or_else(short)?),
             0x20b => Headers::of_64(entry(optional).ok_or_else(short)?),
-            magic => return Err(PeError::magic(path, magic)),
+            magic => return Err(ImageError::OptionalHeader { path: path.to_owned(), magic }),
         };
-        headers.nt_offset = FileOffset::at(nt_offset);
+        headers.nt_offset = nt_offset;
         headers.machine = file.machine.get(LE).0;
         headers.characteristics = file.characteristics.get(LE).0;
         headers.time_stamp = file.time_date_stamp.get(LE);
@@ -153,31 +181,31 @@ impl Headers {
             offset: FileOffset(symbols.into()),
             count: file.number_of_symbols.get(LE),
         });
-        let optional_bytes = usize::from(file.size_of_optional_header.get(LE));
-        headers.read_directories(bytes, optional_bytes);
-        headers.section_table = FileOffset::at(nt_offset + 24 + optional_bytes);
+        let table = OPTIONAL + usize::from(file.size_of_optional_header.get(LE));
+        headers.read_directories(nt.get(..table).unwrap_or(nt));
+        headers.section_table = nt_offset + table as u64;
+        let sections = nt.get(table..).map(entries::<pe::ImageSectionHeader>);
         let count = usize::from(file.number_of_sections.get(LE));
-        headers.sections =
-            sections(bytes, headers.section_table.index(), count).ok_or_else(short)?;
+        let sections = sections.and_then(|sections| sections.get(..count)).ok_or_else(short)?;
+        headers.sections = sections.iter().map(SectionHeader::of).collect();
         Ok(headers)
     }
 
-    /// The entries within the optional header; `directories` has as many as it claims to have.
-    fn read_directories(&mut self, bytes: &[u8], optional_bytes: usize) {
-        let start = self.directory_offset(0).index();
-        let end = self.nt_offset.index().saturating_add(24).saturating_add(optional_bytes);
-        let table = bytes.get(start..end.min(bytes.len())).unwrap_or(&[]);
-        let entries = table.chunks_exact(size_of::<pe::ImageDataDirectory>());
-        let directories = entries.filter_map(|bytes| {
-            let entry: &pe::ImageDataDirectory = entry(bytes)?;
-            Some(DataDirectory {
-                rva: Rva(entry.virtual_address.get(LE)),
-                size: entry.size.get(LE),
-            })
-        });
-        let claimed = self.directories.len();
-        self.directories = directories.take(claimed).collect();
+    /// The entries within the optional header, with which `nt` ends; `directories` has as many as
+    /// it claims to have.
+    fn read_directories(&mut self, nt: &[u8]) {
+        let start = (self.directory_offset(0) - self.nt_offset) as usize;
+        let table: &[pe::ImageDataDirectory] = entries(nt.get(start..).unwrap_or(&[]));
+        self.directories.truncate(table.len());
+        for (directory, found) in self.directories.iter_mut().zip(table) {
+            let (rva, size) = (Rva(found.virtual_address.get(LE)), found.size.get(LE));
+            *directory = DataDirectory { rva, size };
+        }
     }
+}
+
+fn truncated(path: &str, bytes: usize) -> ImageError {
+    ImageError::Truncated { path: path.to_owned(), format: "PE", bytes }
 }
 
 /// The fields that both forms of the optional header have.
@@ -213,21 +241,3 @@ macro_rules! headers_of {
 
 headers_of!(of_32, pe::ImageOptionalHeader32, false);
 headers_of!(of_64, pe::ImageOptionalHeader64, true);
-
-fn sections(bytes: &[u8], table: usize, count: usize) -> Option<Vec<SectionHeader>> {
-    let size = size_of::<pe::ImageSectionHeader>();
-    let headers = bytes.get(table..table.checked_add(count * size)?)?;
-    let number = |field: &U32<LE>| field.get(LE);
-    let sections = headers.chunks_exact(size).filter_map(|bytes| {
-        let header: &pe::ImageSectionHeader = entry(bytes)?;
-        Some(SectionHeader {
-            name: header.name,
-            rva: Rva(number(&header.virtual_address)),
-            memory_bytes: number(&header.virtual_size),
-            offset: FileOffset(number(&header.pointer_to_raw_data).into()),
-            file_bytes: number(&header.size_of_raw_data),
-            flags: header.characteristics.get(LE).0,
-        })
-    });
-    Some(sections.collect())
-}

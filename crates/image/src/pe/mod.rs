@@ -12,7 +12,6 @@ pub mod checksum;
 mod counts;
 mod debug;
 pub mod edit;
-mod error;
 pub mod exports;
 mod facts;
 mod file;
@@ -31,9 +30,9 @@ mod tls;
 
 pub use address_fields::AddressField;
 pub use address_map::AddressMap;
-pub use error::PeError;
 pub use facts::{facts, facts_of};
 pub use file::PeFile;
+pub(crate) use headers::OPTIONAL;
 pub use headers::{DataDirectory, Headers, SectionHeader};
 pub use kind::{machine, subsystem};
 pub use load_config::LoadConfig;

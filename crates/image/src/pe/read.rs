@@ -1,8 +1,9 @@
 //! One PE file: where in it an address of the image is, and what is there.
 
-use super::error::PeError;
+use super::address_map::AddressMap;
 use super::headers::{DataDirectory, Headers, SectionHeader};
 use super::spec;
+use crate::ImageError;
 use model::{FileOffset, Rva, Va};
 use std::ffi::CStr;
 
@@ -22,22 +23,7 @@ pub const PAGE: u32 = 4096;
 pub struct Pe<'a> {
     bytes: &'a [u8],
     headers: Headers,
-    spans: Vec<Span>,
-}
-
-/// A part of the image that the file has bytes for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub(super) rva: Rva,
-    pub(super) bytes: u32,
-    pub(super) offset: FileOffset,
-}
-
-impl Span {
-    /// Its bytes in the file.
-    pub(super) fn file(&self) -> std::ops::Range<usize> {
-        self.offset.index()..self.offset.index() + self.bytes as usize
-    }
+    map: AddressMap,
 }
 
 impl<'a> Pe<'a> {
@@ -47,14 +33,14 @@ impl<'a> Pe<'a> {
     ///
     /// # Errors
     /// The bytes are not PE, or end within the headers.
-    pub fn parse(path: &str, bytes: &'a [u8]) -> Result<Pe<'a>, PeError> {
+    pub fn parse(path: &str, bytes: &'a [u8]) -> Result<Pe<'a>, ImageError> {
         Ok(Pe::of(Headers::read(path, bytes)?, bytes))
     }
 
     /// A file whose headers have been read.
     pub(super) fn of(headers: Headers, bytes: &'a [u8]) -> Pe<'a> {
-        let spans = spans(&headers, bytes.len());
-        Pe { bytes, headers, spans }
+        let map = AddressMap::of(&headers, bytes.len());
+        Pe { bytes, headers, map }
     }
 
     /// The whole file.
@@ -67,16 +53,20 @@ impl<'a> Pe<'a> {
         &self.headers
     }
 
+    /// Where in the file addresses of the image are.
+    pub fn address_map(&self) -> &AddressMap {
+        &self.map
+    }
+
     /// Where in the file an address of the image is; `None` where memory is zero or nothing.
     pub fn offset(&self, rva: Rva) -> Option<FileOffset> {
-        let span = self.span(rva)?;
-        Some(span.offset + u64::from(rva - span.rva))
+        self.map.offset(rva)
     }
 
     /// The file's bytes from an address to the end of its section.
     pub fn at(&self, rva: Rva) -> Option<&'a [u8]> {
-        let span = self.span(rva)?;
-        self.bytes.get(span.file().start + (rva - span.rva) as usize..span.file().end)
+        let (offset, bytes) = self.map.run(rva)?;
+        self.bytes.get(offset.index()..offset.index() + bytes)
     }
 
     /// `size` bytes at an address, if the file has all of them.
@@ -142,48 +132,4 @@ impl<'a> Pe<'a> {
         };
         self.headers.sections.iter().find(inside)
     }
-
-    pub(super) fn spans(&self) -> &[Span] {
-        &self.spans
-    }
-
-    fn span(&self, rva: Rva) -> Option<&Span> {
-        let next = self.spans.partition_point(|span| span.rva <= rva);
-        let span = self.spans.get(next.checked_sub(1)?)?;
-        (rva - span.rva < span.bytes).then_some(span)
-    }
-}
-
-/// Which parts of memory the loader fills from which parts of the file, by address. Where two
-/// overlap, no address is in more than one of them.
-fn spans(headers: &Headers, file_bytes: usize) -> Vec<Span> {
-    let file = u32::try_from(file_bytes).unwrap_or(u32::MAX);
-    // Of PE files no offset has more than 32 bits.
-    let file_from = |offset: FileOffset| u64::from(file).saturating_sub(offset.0) as u32;
-    let first = headers.sections.iter().map(|section| section.rva.0).min().unwrap_or(u32::MAX);
-    // An image with sections closer than pages is mapped as one piece, as it is in the file.
-    let flat = headers.section_alignment < PAGE;
-    let start = if flat { file } else { headers.header_bytes.min(first).min(file) };
-    let mut spans = vec![Span { rva: Rva(0), bytes: start, offset: FileOffset(0) }];
-    if flat {
-        return spans;
-    }
-    for section in &headers.sections {
-        let within = (section.offset.0 % u64::from(SECTOR)) as u32;
-        let offset = FileOffset(section.offset.0 - u64::from(within));
-        let memory = section.extent().checked_next_multiple_of(PAGE).unwrap_or(u32::MAX);
-        let sectors = section.file_bytes.checked_add(within);
-        let sectors = sectors.and_then(|bytes| bytes.checked_next_multiple_of(SECTOR));
-        let bytes = sectors.unwrap_or(u32::MAX).min(memory).min(file_from(offset));
-        if section.is_in_file() && bytes > 0 && section.rva.checked_add(bytes).is_some() {
-            spans.push(Span { rva: section.rva, bytes, offset });
-        }
-    }
-    spans.sort_by_key(|span| span.rva);
-    for index in 1..spans.len() {
-        let next = spans[index].rva;
-        let before = &mut spans[index - 1];
-        before.bytes = before.bytes.min(next - before.rva);
-    }
-    spans
 }

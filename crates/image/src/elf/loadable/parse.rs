@@ -16,10 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
     let all = bytes.all();
     if elf::form(path, all)? != (spec::ELFCLASS64, Endianness::Little) {
-        return Err(ImageError::NotLoadable {
-            path: path.to_owned(),
-            found: "not a 64-bit little-endian image",
-        });
+        return Err(ImageError::NotLoadable(path.to_owned()));
     }
     let notes = &mut Notes::new(all.len());
     let file = &Elf64::parse(path, all, ENDIAN, None, notes)?;

@@ -22,7 +22,7 @@ pub(super) fn remark(
     }
     identity.runtimes.push(Runtime::DotNet);
     let flags = place.and_then(|place| {
-        let offset = place.ok_or(Unread::Outside)?.offset;
+        let (offset, _) = place.ok_or(Unread::Outside)?;
         let fields = Fields::little(source.get(offset, HEADER)?);
         // Flags, and the size of the native header that compilation ahead of time leaves.
         Ok((fields.u32(16).unwrap_or(0), fields.u32(68).unwrap_or(0)))
@@ -33,7 +33,7 @@ pub(super) fn remark(
     };
     let only_il = flags & pe::COMIMAGE_FLAGS_ILONLY.0 != 0;
     let any = only_il
-        && headers.machine == pe::IMAGE_FILE_MACHINE_I386.0
+        && headers.pe.machine == pe::IMAGE_FILE_MACHINE_I386.0
         && flags & pe::COMIMAGE_FLAGS_32BITREQUIRED.0 == 0;
     Some(match (native > 0, only_il) {
         (true, _) => ".NET (compiled ahead)".to_owned(),

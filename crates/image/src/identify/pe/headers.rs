@@ -1,107 +1,47 @@
 //! The headers of a PE file, and where addresses are in it.
 
 use super::Unread;
-use crate::identify::fields::Fields;
 use crate::identify::source::Source;
-use object::pe;
+use crate::notes::entry;
+use crate::pe::{self, AddressMap, spec};
+use model::{FileOffset, Rva};
+use object::LittleEndian as LE;
+use object::pe::{ImageFileHeader, ImageOptionalHeader64, ImageSectionHeader};
 
-/// Bytes of the signature and the COFF header.
-const FILE_HEADER: usize = 24;
-/// Bytes of a section header.
-const SECTION: usize = 40;
-/// Windows reads sections from multiples of this, whatever the headers say.
-const SECTOR: u64 = 512;
-/// Images with less alignment are mapped in one piece.
-const PAGE: u32 = 4096;
+/// Bytes of the longest optional header without its data directory.
+const LONGEST_OPTIONAL: usize = size_of::<ImageOptionalHeader64>();
 
-/// What identification needs of the headers.
+/// The headers, and where in the file they say that addresses are.
 pub(super) struct Headers {
-    pub(super) machine: u16,
-    characteristics: u16,
-    pub(super) subsystem: u16,
-    pub(super) is_64: bool,
-    flat: bool,
-    header_bytes: u32,
-    /// Relative address and size.
-    pub(super) directories: Vec<(u32, u32)>,
-    sections: Vec<Section>,
-}
-
-struct Section {
-    address: u32,
-    memory_bytes: u32,
-    file_bytes: u32,
-    file_offset: u32,
-}
-
-/// A place in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) offset: u64,
-    /// From there to the end of what the file holds of the section; zeros follow.
-    pub(super) bytes: u64,
+    pub(super) pe: pe::Headers,
+    map: AddressMap,
 }
 
 impl Headers {
     /// The headers from the signature at `at` on.
     pub(super) fn read(source: &mut Source, at: u64) -> Result<Headers, Unread> {
-        let file = Fields::little(source.get(at, FILE_HEADER)?);
-        let [machine, count, optional, characteristics] =
-            [4, 6, 20, 22].map(|field| file.u16(field).unwrap_or(0));
-        let length = FILE_HEADER + usize::from(optional) + SECTION * usize::from(count);
-        let bytes = source.get(at, length)?;
-        let (head, sections) = bytes.split_at(FILE_HEADER + usize::from(optional));
-        let head = Fields::little(&head[FILE_HEADER..]);
-        let is_64 = head.u16(0) == Some(pe::IMAGE_NT_OPTIONAL_HDR64_MAGIC);
-        let [directories, counted] = if is_64 { [112, 108] } else { [96, 92] };
-        let counted = head.u32(counted).unwrap_or(0).min(16) as usize;
-        let entries = (0..counted).map_while(|index| {
-            let at = directories + 8 * index;
-            Some((head.u32(at)?, head.u32(at + 4)?))
-        });
-        Ok(Headers {
-            machine,
-            characteristics,
-            subsystem: head.u16(68).ok_or(Unread::Outside)?,
-            is_64,
-            flat: head.u32(32).is_some_and(|alignment| alignment < PAGE),
-            header_bytes: head.u32(60).unwrap_or(0),
-            directories: entries.collect(),
-            sections: sections.chunks_exact(SECTION).filter_map(Section::read).collect(),
-        })
+        let start = source.get(at, pe::OPTIONAL)?;
+        let file: &ImageFileHeader = start.get(4..).and_then(entry).ok_or(Unread::Outside)?;
+        let sections = usize::from(file.number_of_sections.get(LE));
+        let length = pe::OPTIONAL
+            + usize::from(file.size_of_optional_header.get(LE))
+            + sections * size_of::<ImageSectionHeader>();
+        // Of the smallest images the fields are where the section table is.
+        let bytes = source.up_to(at, length.max(pe::OPTIONAL + LONGEST_OPTIONAL))?;
+        let headers = pe::Headers::at("", bytes, FileOffset(at));
+        let pe = headers.map_err(|_| Unread::Outside)?;
+        // Whatever is behind the end of the file is found to be missing when it is read.
+        let map = AddressMap::of(&pe, u32::MAX as usize);
+        Ok(Headers { pe, map })
     }
 
     pub(super) fn is_library(&self) -> bool {
-        self.characteristics & pe::IMAGE_FILE_DLL.0 != 0
+        self.pe.characteristics & spec::IMAGE_FILE_DLL != 0
     }
 
-    /// Where the file holds what is loaded at a relative address.
-    pub(super) fn place(&self, address: u32) -> Option<Place> {
-        let within = |section: &&Section| {
-            let bytes = section.memory_bytes.max(section.file_bytes);
-            (section.address..section.address.saturating_add(bytes)).contains(&address)
-        };
-        if let Some(section) = self.sections.iter().find(within) {
-            let skipped = u64::from(address - section.address);
-            let bytes =
-                u64::from(section.file_bytes).checked_sub(skipped).filter(|&rest| rest > 0)?;
-            let start = u64::from(section.file_offset);
-            let start = if self.flat { start } else { start / SECTOR * SECTOR };
-            return Some(Place { offset: start + skipped, bytes });
-        }
-        let bytes = self.header_bytes.checked_sub(address).filter(|&rest| rest > 0)?;
-        Some(Place { offset: address.into(), bytes: bytes.into() })
-    }
-}
-
-impl Section {
-    fn read(bytes: &[u8]) -> Option<Section> {
-        let fields = Fields::little(bytes);
-        Some(Section {
-            memory_bytes: fields.u32(8)?,
-            address: fields.u32(12)?,
-            file_bytes: fields.u32(16)?,
-            file_offset: fields.u32(20)?,
-        })
+    /// Where the file holds what is loaded at an address, and how much of it follows.
+    pub(super) fn place(&self, address: Rva) -> Option<(u64, usize)> {
+        let (offset, bytes) = self.map.run(address)?;
+        Some((offset.0, bytes))
     }
 }

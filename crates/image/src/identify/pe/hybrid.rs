@@ -12,18 +12,18 @@ const METADATA: usize = 200;
 
 /// The hybrid that the image is, if it is one.
 pub(super) fn name(source: &mut Source, headers: &Headers) -> Option<&'static str> {
-    let name = match pe::Machine(headers.machine) {
+    let name = match pe::Machine(headers.pe.machine) {
         pe::IMAGE_FILE_MACHINE_AMD64 => "arm64ec",
         pe::IMAGE_FILE_MACHINE_ARM64 => "arm64x",
         _ => return None,
     };
     let index = pe::IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG;
-    let (_, size) = *headers.directories.get(index)?;
-    let place = directory(headers, index).ok()??;
-    if !headers.is_64 || (size as usize) < METADATA + 8 {
+    let size = headers.pe.directories.get(index)?.size;
+    let (offset, _) = directory(headers, index).ok()??;
+    if !headers.pe.pe32_plus || (size as usize) < METADATA + 8 {
         return None;
     }
-    let fields = Fields::little(source.get(place.offset, METADATA + 8).ok()?);
+    let fields = Fields::little(source.get(offset, METADATA + 8).ok()?);
     let is_hybrid = fields.u32(0)? as usize >= METADATA + 8 && fields.u64(METADATA)? != 0;
     is_hybrid.then_some(name)
 }

@@ -7,7 +7,7 @@ use super::headers::Headers;
 use super::{Unread, directory};
 use crate::identify::fields::{Fields, text};
 use crate::identify::source::Source;
-use model::Runtime;
+use model::{Runtime, Rva};
 use object::pe;
 
 /// Bytes of a descriptor.
@@ -28,11 +28,11 @@ pub(super) fn runtime(
 ) -> Result<Option<(Runtime, String)>, Unread> {
     let index = pe::IMAGE_DIRECTORY_ENTRY_IMPORT;
     let Some(place) = directory(headers, index)? else { return Ok(None) };
-    let size = headers.directories.get(index).map_or(0, |&(_, size)| size);
+    let size = headers.pe.directories.get(index).map_or(0, |directory| directory.size);
     let addresses = names(source, place, size as usize)?;
     let count = addresses.len();
     let places = addresses.into_iter().filter_map(|address| headers.place(address));
-    let mut places: Vec<u64> = places.map(|place| place.offset).collect();
+    let mut places: Vec<u64> = places.map(|(offset, _)| offset).collect();
     let outside = places.len() < count;
     places.sort_unstable();
     places.dedup();
@@ -52,32 +52,31 @@ pub(super) fn runtime(
 /// The addresses of the names in the descriptors, up to the one that is empty.
 fn names(
     source: &mut Source,
-    place: super::Place,
+    (offset, section_bytes): (u64, usize),
     directory_bytes: usize,
-) -> Result<Vec<u32>, Unread> {
+) -> Result<Vec<Rva>, Unread> {
     let mut names = Vec::new();
     let mut done = 0;
     // Linkers differ in what the size means, so it is only a first guess.
     let mut guess = (directory_bytes / DESCRIPTOR).clamp(2, AT_ONCE);
     loop {
-        let left = place.bytes.saturating_sub(done) / DESCRIPTOR as u64;
-        let count = guess.min(usize::try_from(left).unwrap_or(AT_ONCE));
+        let count = guess.min(section_bytes.saturating_sub(done) / DESCRIPTOR);
         if count == 0 {
             return Ok(names);
         }
-        let bytes = source.up_to(place.offset + done, count * DESCRIPTOR)?;
+        let bytes = source.up_to(offset + done as u64, count * DESCRIPTOR)?;
         let complete = bytes.len() == count * DESCRIPTOR;
         for descriptor in bytes.chunks_exact(DESCRIPTOR) {
             let fields = Fields::little(descriptor);
             match (fields.u32(12), fields.u32(16)) {
                 (Some(0) | None, _) | (_, Some(0) | None) => return Ok(names),
-                (Some(name), _) => names.push(name),
+                (Some(name), _) => names.push(Rva(name)),
             }
         }
         if !complete {
             return Err(Unread::Outside);
         }
-        done += (count * DESCRIPTOR) as u64;
+        done += count * DESCRIPTOR;
         guess = AT_ONCE;
     }
 }
@@ -106,10 +105,10 @@ pub(super) fn own_name(
         return Ok(None);
     }
     let place = directory(headers, pe::IMAGE_DIRECTORY_ENTRY_EXPORT)?;
-    let Some(place) = place else { return Ok(None) };
-    let name = Fields::little(source.get(place.offset, 16)?).u32(12).unwrap_or(0);
-    let name = headers.place(name).ok_or(Unread::Outside)?;
-    Ok(runtime_of(source.up_to(name.offset, NAME)?))
+    let Some((offset, _)) = place else { return Ok(None) };
+    let name = Fields::little(source.get(offset, 16)?).u32(12).unwrap_or(0);
+    let (name, _) = headers.place(Rva(name)).ok_or(Unread::Outside)?;
+    Ok(runtime_of(source.up_to(name, NAME)?))
 }
 
 /// The runtime that a library of this name is: `cygwin1.dll`, `cygwinb19.dll`, `msys-2.0.dll`.
