@@ -87,6 +87,10 @@ position! {
     Va(u64)
 }
 position! {
+    /// A virtual address in the memory of a process: where a [`Va`] is once its image is loaded.
+    MappedVa(u64)
+}
+position! {
     /// A relative virtual address: bytes from the start of a PE image in memory.
     Rva(u32)
 }
@@ -101,6 +105,32 @@ position! {
 position! {
     /// Bytes from the start of the thread-local storage of a bundle.
     TlsOffset(u64)
+}
+
+/// What is added to the addresses of an image where it is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadBias(u64);
+
+impl LoadBias {
+    /// The one that the loader tells (`l_addr` of `struct link_map`).
+    pub fn new(bias: u64) -> LoadBias {
+        LoadBias(bias)
+    }
+
+    /// The one by which `address` is at `mapped`.
+    pub fn between(address: Va, mapped: MappedVa) -> LoadBias {
+        LoadBias(mapped.0.wrapping_sub(address.0))
+    }
+
+    /// Where an address of the image is.
+    pub fn mapped(self, address: Va) -> MappedVa {
+        MappedVa(address.0.wrapping_add(self.0))
+    }
+
+    /// The image's own address of what is there.
+    pub fn unmapped(self, address: MappedVa) -> Va {
+        Va(address.0.wrapping_sub(self.0))
+    }
 }
 
 impl FileOffset {

@@ -34,7 +34,7 @@ mod throughput;
 mod trace;
 mod waits;
 
-pub use address::{BundleVa, FileOffset, Rva, TlsOffset, Va};
+pub use address::{BundleVa, FileOffset, LoadBias, MappedVa, Rva, TlsOffset, Va};
 pub use around::{Hooks, OutputTo, Streams};
 pub use command::{Command, quoted, quoted_path};
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};

@@ -3,8 +3,8 @@
 use crate::hot::demangled;
 use crate::names::base_name;
 use image::unwind::{Frame, RegisterValues, Unwinder};
-use model::text;
-use os::trace::{CodeMapping, WaitStack};
+use model::{MappedVa, text};
+use os::trace::{FileMapping, WaitStack};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -72,9 +72,10 @@ impl Callers {
 }
 
 /// The file at an address, and the offset in it.
-fn place(code: &[CodeMapping], address: u64) -> Option<(&str, u64)> {
-    let mapping = code.iter().find(|mapping| (mapping.start..mapping.end).contains(&address))?;
-    Some((&mapping.path, address - mapping.start + mapping.offset))
+fn place(code: &[FileMapping], address: u64) -> Option<(&str, u64)> {
+    let address = MappedVa(address);
+    let mapping = code.iter().find(|mapping| mapping.memory.contains(&address))?;
+    Some((&mapping.path, (mapping.offset + (address - mapping.memory.start)).0))
 }
 
 /// A word of the stack.

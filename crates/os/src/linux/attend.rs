@@ -2,7 +2,9 @@
 
 use super::error::LaunchError;
 use super::host;
-use super::launcher::{Configuration, GRACE, LaunchSpec, Launcher, Once, Source, dev_null};
+use super::launcher::{
+    Configuration, GRACE, LaunchSpec, Launched, Launcher, Source, Unwatched, dev_null,
+};
 use model::{Command, Until};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -22,6 +24,14 @@ impl Default for AttendOptions {
     fn default() -> Self {
         AttendOptions { timeout: Duration::from_secs(60), cpu: None, to_entry: false }
     }
+}
+
+/// Launches `command` for what the kernel counts of it; nothing is recorded meanwhile.
+pub(crate) fn unwatched(
+    command: &Command,
+    options: &AttendOptions,
+) -> Result<Launched, LaunchError> {
+    on_own_thread(options, || attend(command, &[], None, options, &mut Unwatched))
 }
 
 /// Runs `work` on a thread of its own, off the launch's CPU.
@@ -51,7 +61,7 @@ pub(crate) fn attend(
     stderr: Option<RawFd>,
     options: &AttendOptions,
     source: &mut dyn Source,
-) -> Result<Once, LaunchError> {
+) -> Result<Launched, LaunchError> {
     let null = dev_null()?;
     let null = null.as_raw_fd();
     let mut launcher = Launcher::start()?;

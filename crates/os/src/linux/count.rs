@@ -10,9 +10,8 @@ mod syscalls;
 pub use instructions::instructions;
 pub use syscalls::syscalls;
 
-use super::attend::{AttendOptions, attend, on_own_thread};
+use super::attend::{AttendOptions, unwatched};
 use super::error::LaunchError;
-use super::launcher::Unwatched;
 use model::{Command, Ending, Reading};
 
 /// What was counted in one launch.
@@ -63,8 +62,7 @@ pub enum CountError {
 /// # Errors
 /// Where the program cannot be started.
 pub fn faults(command: &Command, options: &AttendOptions) -> Result<Counted, CountError> {
-    let once = on_own_thread(options, || attend(command, &[], None, options, &mut Unwatched))?;
-    let launch = once.launch;
+    let launch = unwatched(command, options)?.launch;
     let count = match (launch.minor_faults, launch.major_faults) {
         (Reading::Value(minor), Reading::Value(major)) => Reading::Value(minor + major),
         (Reading::Value(_), missing) | (missing, _) => missing,

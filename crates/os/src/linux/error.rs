@@ -165,7 +165,15 @@ impl LaunchError {
 
     /// A failed system call with the `errno` of the calling thread.
     pub fn system(action: &'static str, remedy: &'static str) -> Self {
-        LaunchError::System { action, source: io::Error::last_os_error(), remedy }
+        LaunchError::failed(action, remedy)(io::Error::last_os_error())
+    }
+
+    /// What makes the error of a failed system call of its source.
+    pub(crate) fn failed<E: Into<io::Error>>(
+        action: &'static str,
+        remedy: &'static str,
+    ) -> impl Fn(E) -> LaunchError + Copy {
+        move |source| LaunchError::System { action, source: source.into(), remedy }
     }
 }
 

@@ -16,9 +16,9 @@ mod reads;
 
 pub use cost::minor_fault_cost_us;
 
-use super::attend::{AttendOptions, attend, on_own_thread};
+use super::attend::{AttendOptions, attend, on_own_thread, unwatched};
 use super::error::LaunchError;
-use super::launcher::{Once, Source, Unwatched};
+use super::launcher::{Launched, Source};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
 use model::{Command, FaultTotals, Launch, PageFaults, Reading};
 use reads::{Reads, Tracepoints};
@@ -57,8 +57,7 @@ fn record_with_launch(
 /// # Errors
 /// Where the program cannot be started.
 pub fn totals(command: &Command, options: &AttendOptions) -> Result<FaultTotals, LaunchError> {
-    let launch =
-        on_own_thread(options, || attend(command, &[], None, options, &mut Unwatched))?.launch;
+    let launch = unwatched(command, options)?.launch;
     Ok(FaultTotals {
         minor: launch.minor_faults,
         major: launch.major_faults,
@@ -115,7 +114,7 @@ impl Recorder {
         Ok(Recorder { rings, scope, points, found: Found::default() })
     }
 
-    fn finish(mut self, once: &Once) -> PageFaults {
+    fn finish(mut self, once: &Launched) -> PageFaults {
         self.found.faults.sort_by_key(|(at_ns, _)| *at_ns);
         let started = once.ticks;
         let at_us = |ns: u64| (i128::from(ns) - i128::from(started)) as f64 / 1000.0;

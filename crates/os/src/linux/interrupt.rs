@@ -11,11 +11,20 @@ extern "C" fn on_signal(_: libc::c_int) {
 
 /// Installs the handlers: SIGINT, SIGTERM and SIGHUP ask the command to stop in good order.
 pub fn install() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only stores to an atomic; without SA_RESTART blocking calls return.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
+    // SAFETY: the handler only stores to an atomic.
+    unsafe { handle(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP], on_signal) };
+}
+
+/// Has `handler` called for each of `signals`, upon which blocking calls return.
+///
+/// # Safety
+/// The handler makes only calls that a handler may make (signal-safety(7)).
+pub(crate) unsafe fn handle(signals: &[libc::c_int], handler: extern "C" fn(libc::c_int)) {
+    // SAFETY: a zeroed sigaction is a valid one without flags, and outlives the calls.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        for &signal in signals {
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
@@ -32,12 +41,8 @@ extern "C" fn do_nothing(_: libc::c_int) {}
 /// SIGXFSZ and a sudden end that leaves temporary files behind. Programs that are launched get the
 /// default back: a handler does not survive execve.
 pub fn survive_file_size_limit() {
-    // SAFETY: the handler does nothing; a zeroed sigaction is a valid one without flags.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = do_nothing as extern "C" fn(libc::c_int) as usize;
-        libc::sigaction(libc::SIGXFSZ, &action, std::ptr::null_mut());
-    }
+    // SAFETY: the handler does nothing.
+    unsafe { handle(&[libc::SIGXFSZ], do_nothing) };
 }
 
 /// The exit code where a file is cut short.
@@ -58,11 +63,7 @@ extern "C" fn on_cut_file(_: libc::c_int) {
 /// It ends headstart with these words and this exit code, as kill -9 would: temporary files stay.
 pub fn tell_of_cut_files(code: u8) {
     CUT_SHORT.store(code.into(), Ordering::Relaxed);
-    // SAFETY: the handler calls only what a handler may; a zeroed sigaction is a valid one. It runs
-    // on the thread's usual stack: SIGBUS does not come from a stack that overflows on Linux.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_cut_file as extern "C" fn(libc::c_int) as usize;
-        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
-    }
+    // SAFETY: the handler calls only what a handler may. It runs on the thread's usual stack: SIGBUS
+    // does not come from a stack that overflows on Linux.
+    unsafe { handle(&[libc::SIGBUS], on_cut_file) };
 }

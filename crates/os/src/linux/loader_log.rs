@@ -11,7 +11,6 @@
 
 mod datagrams;
 mod lines;
-pub mod statistics;
 
 use super::attend::{AttendOptions, attend, on_own_thread};
 use super::clock::{ClockOffset, Instant};

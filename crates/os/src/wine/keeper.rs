@@ -53,24 +53,13 @@ impl Keeper {
     /// Starts the keeper and waits until the first program has ended well. It ends with the
     /// calling thread, too.
     pub fn start(plan: &Plan) -> Result<Keeper, WineError> {
-        let failed = |source| LaunchError::System {
-            action: "a process for Wine's server could not be created",
-            source,
-            remedy: "check the limits on processes and open files (ulimit -u, ulimit -n)",
-        };
-        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-        let parent = processes::own_pid();
-        // SAFETY: the child starts programs, waits and leaves with _exit; the allocator it uses
-        // is made usable after fork by the C library.
-        let mut keeper = match unsafe { libc::fork() } {
-            -1 => return Err(failed(io::Error::last_os_error()).into()),
-            0 => {
-                drop(ours);
-                keep(theirs, parent, plan)
-            }
-            pid => Keeper { stream: ours, pid, prefix: plan.prefix.clone() },
-        };
-        drop(theirs);
+        let failed = LaunchError::failed(
+            "a process for Wine's server could not be created",
+            "check the limits on processes and open files (ulimit -u, ulimit -n)",
+        );
+        let life = |stream, parent| keep(stream, parent, plan);
+        let (stream, pid) = leave::fork(life).map_err(failed)?;
+        let mut keeper = Keeper { stream, pid, prefix: plan.prefix.clone() };
         let said = keeper.hear().map_err(failed)?;
         match said.strip_prefix(READY) {
             Some(_) => Ok(keeper),
@@ -141,8 +130,8 @@ fn again(error: &io::Error) -> bool {
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }
 
-/// The keeper's life; never returns.
-fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) -> ! {
+/// The keeper's life.
+fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) {
     leave::listen();
     close_all_but(stream.as_raw_fd());
     leave::live_and_die_with(parent, c"wine-keeper");
@@ -162,8 +151,6 @@ fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) -> ! {
     if let Some(folder) = socket {
         remove_socket(&folder);
     }
-    // SAFETY: leaves without running the parent's exit handlers a second time.
-    unsafe { libc::_exit(0) }
 }
 
 /// Starts the server, whose id it gives, and the first program; `socket` gets the folder of the

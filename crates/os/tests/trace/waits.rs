@@ -233,7 +233,7 @@ fn stacks_are_kept_of_long_waits_only() {
     let kept: Vec<_> = run.launch.waits.iter().filter_map(|wait| wait.stack.as_ref()).collect();
     let [stack] = kept[..] else { panic!("{kept:?}") };
     assert!(stack.code.iter().any(|mapping| mapping.path.ends_with("/waiter")));
-    let next = stack.registers[16];
-    assert!(stack.code.iter().any(|code| (code.start..code.end).contains(&next)));
+    let next = model::MappedVa(stack.registers[16]);
+    assert!(stack.code.iter().any(|code| code.memory.contains(&next)));
     assert!(stack.memory.len() > 1000);
 }

@@ -1,15 +1,11 @@
 //! What this user may do: each answer is the kernel's to an attempt, not a reading of settings.
 
 use super::{Outcome, read, words};
-use crate::linux::error::LaunchError;
+use crate::linux::launcher::set_policy;
 use crate::linux::perf::{self, Scope};
-use crate::linux::processes;
-use crate::linux::spawn::{Prepared, Setup, spawn};
-use crate::linux::{faults, program};
+use crate::linux::{faults, trace};
 use model::Check;
-use rustix::process::{Resource, Signal, WaitOptions, WaitStatus, getrlimit};
-use std::io;
-use std::os::fd::AsRawFd;
+use rustix::process::{Resource, getrlimit};
 
 const CAP_IPC_LOCK: u64 = 1 << 14;
 /// Headstart's own memory is far smaller.
@@ -56,7 +52,7 @@ pub(super) fn ptrace() -> Check {
         |_| "no Yama restriction".to_owned(),
         |value| format!("kernel.yama.ptrace_scope is {value}"),
     );
-    let outcome = match trace_a_child() {
+    let outcome = match trace::permitted() {
         Ok(()) => Outcome::good(format!("works ({scope})"), "phases are measured exactly"),
         Err(error) => Outcome::warning(
             format!("refused ({scope}): {error}"),
@@ -67,38 +63,10 @@ pub(super) fn ptrace() -> Check {
     outcome.named("ptrace")
 }
 
-/// Starts this very program under trace and ends it at its first stop, before it runs.
-fn trace_a_child() -> Result<(), LaunchError> {
-    let failed = |action| LaunchError::system(action, "run outside of the container");
-    let own = std::env::current_exe().map_err(|source| LaunchError::System {
-        action: "finding headstart's own file",
-        source,
-        remedy: "mount /proc",
-    })?;
-    let command = program::resolve(&[own])?;
-    let null = std::fs::File::options().read(true).write(true).open("/dev/null");
-    let null = null.map_err(|_| failed("opening /dev/null"))?;
-    let mut setup = Setup::with_stdio([null.as_raw_fd(); 3]);
-    setup.trace_me = true;
-    let child = spawn(&Prepared::new(&command, &[])?, setup)?;
-    let status = processes::wait_for(child.pid, WaitOptions::empty());
-    let stopped = status.is_some_and(WaitStatus::stopped);
-    if stopped {
-        processes::signal(child.pid, Signal::KILL);
-        processes::wait_for(child.pid, WaitOptions::empty());
-    }
-    if stopped { Ok(()) } else { Err(failed("waiting for a traced child to stop")) }
-}
-
 /// Whether `--realtime` gets SCHED_FIFO.
 pub(super) fn realtime() -> Check {
     // In a thread of its own: its scheduling ends with it.
-    let attempt = std::thread::spawn(|| {
-        let parameter = libc::sched_param { sched_priority: 1 };
-        // SAFETY: the parameter outlives the call; 0 is the calling thread.
-        let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) };
-        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    });
+    let attempt = std::thread::spawn(|| set_policy(libc::SCHED_FIFO, 1));
     let outcome = match attempt.join() {
         Ok(Ok(())) => Outcome::good("SCHED_FIFO is permitted", "--realtime works"),
         Ok(Err(_)) => Outcome::note(

@@ -2,8 +2,7 @@
 //! as callgrind's (events: Ir), in two thirds of the time.
 
 use super::{CountError, Counted};
-use crate::linux::attend::{AttendOptions, attend, on_own_thread};
-use crate::linux::launcher::Unwatched;
+use crate::linux::attend::{AttendOptions, unwatched};
 use crate::linux::program;
 use model::{Command, Ending, Reading};
 use std::ffi::OsString;
@@ -34,8 +33,7 @@ pub fn instructions(command: &Command, options: &AttendOptions) -> Result<Counte
         .tempdir()
         .map_err(|source| files(&std::env::temp_dir(), source))?;
     let under = under_valgrind(command, valgrind, folder.path());
-    let once = on_own_thread(options, || attend(&under, &[], None, options, &mut Unwatched))?;
-    let ending = once.launch.ending;
+    let ending = unwatched(&under, options)?.launch.ending;
     let count = match sum(folder.path()).map_err(|source| files(folder.path(), source))? {
         Some(count) => Reading::Value(count),
         None if ending == Ending::TimedOut => {

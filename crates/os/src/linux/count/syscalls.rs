@@ -36,14 +36,7 @@ fn follow(root: Tid) -> Result<(u64, Ending), LaunchError> {
     let mut count = 0;
     let mut known = HashSet::new();
     loop {
-        let Some((tid, status)) = ptrace::wait_any().map_err(|source| LaunchError::System {
-            action: "waiting for the traced program",
-            source,
-            remedy: "run the command again",
-        })?
-        else {
-            return Err(LaunchError::LauncherGone);
-        };
+        let (tid, status) = ptrace::wait_any()?.ok_or(LaunchError::LauncherGone)?;
         if libc::WIFSTOPPED(status) {
             let first = known.insert(tid);
             if first && tid == root {
@@ -56,12 +49,7 @@ fn follow(root: Tid) -> Result<(u64, Ending), LaunchError> {
         }
         known.remove(&tid);
         if tid == root {
-            let ending = if libc::WIFSIGNALED(status) {
-                Ending::Signal(libc::WTERMSIG(status))
-            } else {
-                Ending::Code(libc::WEXITSTATUS(status))
-            };
-            return Ok((count, ending));
+            return Ok((count, ptrace::ending(status)));
         }
     }
 }

@@ -9,14 +9,14 @@
 //! static program is at its entry point then, and does not go on.
 
 use super::alarm::Alarm;
-use super::tracee::{self, ExecutedImage, Next};
-use super::{LaunchSpec, Once, leave, usage};
+use super::tracee::{self, Next};
+use super::{LaunchSpec, Launched, leave, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup};
 use crate::linux::trace::breakpoints::{BreakpointPurpose, Space};
 use crate::linux::trace::{arch, ptrace, tracer};
-use model::{Ending, Launch};
+use model::{Ending, Launch, MappedVa};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -28,7 +28,7 @@ pub fn until_entry(
     prepared: &Prepared,
     stdio: [RawFd; 3],
     spec: &LaunchSpec,
-) -> Result<Once, LaunchError> {
+) -> Result<Launched, LaunchError> {
     let alarm = Alarm::set(spec.timeout);
     let child = tracer::start(prepared, Setup::with_stdio(stdio))?;
     let floor_kib = usage::own_peak_kib();
@@ -48,7 +48,7 @@ pub fn until_entry(
         Ending::Code(_) | Ending::Signal(_) => Launch { left_running, ..launch },
         _ => launch,
     })?;
-    Ok(Once { pid: child.pid as u32, ticks: child.started.ticks(), launch })
+    Ok(Launched::new(&child, launch))
 }
 
 enum Outcome {
@@ -100,10 +100,10 @@ enum Obstacle {
 
 /// Plants a breakpoint at the entry point of the image just executed; `None` where it stands
 /// there already.
-fn begin(child: &Child) -> Result<Option<u64>, Obstacle> {
+fn begin(child: &Child) -> Result<Option<MappedVa>, Obstacle> {
     ptrace::set_options_to(child.pid, OPTIONS).map_err(Obstacle::Refused)?;
-    let image = ExecutedImage::of(child.pid).ok_or(Obstacle::Unreadable)?;
-    if image.lost_privileges(child.pid) {
+    let image = tracee::executed_image(child.pid).ok_or(Obstacle::Unreadable)?;
+    if tracee::lost_privileges(child.pid, &image) {
         return Err(Obstacle::Privileges);
     }
     if arch::instruction_pointer(child.pid).is_ok_and(|present| present == image.entry) {

@@ -22,8 +22,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// A launcher that has not left this long after SIGTERM is killed.
 const PATIENCE: libc::timespec = libc::timespec { tv_sec: 8, tv_nsec: 0 };
 
-/// Starts the launcher and watches over it until its end; never returns.
-pub fn watch_over(stream: UnixStream, parent: libc::pid_t) -> ! {
+/// Starts the launcher and watches over it until its end.
+pub fn watch_over(stream: UnixStream, parent: libc::pid_t) {
     let (watched, before) = block_signals();
     close_all_but(stream.as_raw_fd());
     live_and_die_with(parent, c"guard");
@@ -43,8 +43,6 @@ pub fn watch_over(stream: UnixStream, parent: libc::pid_t) -> ! {
             processes::end_descendants(own, LIMIT);
         }
     }
-    // SAFETY: leaves without running the parent's exit handlers a second time.
-    unsafe { libc::_exit(0) }
 }
 
 /// Returns when the launcher has ended; asks it to end when the guardian is asked.

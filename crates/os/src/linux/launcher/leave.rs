@@ -1,10 +1,12 @@
 //! When the launcher has to leave, and what it does then: nothing of its programs stays behind.
 
-use crate::linux::processes;
+use crate::linux::{interrupt, processes};
 use rustix::process::{
     Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal,
 };
 use rustix::thread::set_name;
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -26,14 +28,8 @@ extern "C" fn on_signal(signal: libc::c_int) {
 /// Installs the handlers.
 pub fn listen() {
     use libc::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    for signal in [SIGTERM, SIGALRM, SIGINT, SIGHUP, SIGQUIT] {
-        // SAFETY: plain system calls; the handler only stores to an atomic.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
-        }
-    }
+    // SAFETY: the handler only stores to an atomic.
+    unsafe { interrupt::handle(&[SIGTERM, SIGALRM, SIGINT, SIGHUP, SIGQUIT], on_signal) };
 }
 
 /// Ends every descendant and waits for it; gives the number of processes that were there.
@@ -52,7 +48,30 @@ pub fn live_and_die_with(parent: libc::pid_t, name: &std::ffi::CStr) {
     let _ = set_name(name);
     // A parent that died before its death became a signal is noticed by its changed id.
     if Pid::as_raw(getppid()) != parent {
-        // SAFETY: leaves without running the parent's exit handlers a second time.
-        unsafe { libc::_exit(0) };
+        exit();
     }
+}
+
+/// Forks a process that lives `life`, with one end of a stream and the id of its parent; gives the
+/// other end and its id.
+pub fn fork(life: impl FnOnce(UnixStream, libc::pid_t)) -> io::Result<(UnixStream, libc::pid_t)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let parent = processes::own_pid();
+    // SAFETY: the child lives its life and leaves with _exit; the allocator that
+    // it uses is made usable after fork by the C library.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            drop(ours);
+            life(theirs, parent);
+            exit()
+        }
+        pid => Ok((ours, pid)),
+    }
+}
+
+/// Ends the calling process without running its parent's exit handlers a second time.
+pub fn exit() -> ! {
+    // SAFETY: it does not return.
+    unsafe { libc::_exit(0) }
 }

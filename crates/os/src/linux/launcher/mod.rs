@@ -25,6 +25,7 @@ mod usage;
 mod wire;
 
 use super::error::LaunchError;
+use super::spawn::Child;
 use super::{interrupt, processes};
 use model::{Command, Launch, Until};
 use rustix::process::{Signal, WaitOptions};
@@ -35,9 +36,10 @@ use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use wire::{Order, Reply};
+use wire::{LaunchPurpose, Order, Reply};
 
 pub use pattern::pattern;
+pub(crate) use schedule::set_policy;
 pub(crate) use source::{Source, Unwatched};
 
 /// How the launcher process runs.
@@ -64,24 +66,22 @@ pub struct LaunchSpec {
     pub grace: Duration,
 }
 
-/// A launch and the moment it began.
+/// A launch that was made, by which process, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Started {
-    /// [`super::clock::Instant::ticks`] just before the launch was requested.
-    pub ticks: u64,
-    /// The launch.
-    pub launch: Launch,
-}
-
-/// A launch made exactly once: to record it from outside, or for what it does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Once {
+pub struct Launched {
     /// Process id.
     pub pid: u32,
     /// [`super::clock::Instant::ticks`] from before the clone call.
     pub ticks: u64,
-    /// The launch. Its peak RSS is missing where the program is smaller than the launcher.
+    /// The launch. Where it was made exactly once, its peak RSS is missing if the program is smaller
+    /// than the launcher.
     pub launch: Launch,
+}
+
+impl Launched {
+    fn new(child: &Child, launch: Launch) -> Launched {
+        Launched { pid: child.pid as u32, ticks: child.started.ticks(), launch }
+    }
 }
 
 /// A prepared command of one launcher.
@@ -107,30 +107,16 @@ impl Launcher {
     /// Forks the launcher. Call it early: what the caller holds in memory then is what the
     /// launcher counts as its own. The launcher ends with the calling thread.
     pub fn start() -> Result<Self, LaunchError> {
-        let failed = |source| LaunchError::System {
-            action: "the launcher process could not be created",
-            source,
-            remedy: "check the limits on processes and open files (ulimit -u, ulimit -n)",
-        };
-        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-        let parent = processes::own_pid();
-        // SAFETY: the child and its own child only serve requests and leave with _exit; the
-        // allocator they use is made usable after fork by the C library.
-        match unsafe { libc::fork() } {
-            -1 => Err(failed(io::Error::last_os_error())),
-            0 => {
-                drop(ours);
-                guardian::watch_over(theirs, parent)
-            }
-            guardian => {
-                drop(theirs);
-                let mut launcher = Launcher { stream: ours, pid: 0, guardian, slots: 0 };
-                let mut pid = [0; size_of::<libc::pid_t>()];
-                launcher.stream.read_exact(&mut pid).map_err(failed)?;
-                launcher.pid = libc::pid_t::from_le_bytes(pid);
-                Ok(launcher)
-            }
-        }
+        let failed = LaunchError::failed(
+            "the launcher process could not be created",
+            "check the limits on processes and open files (ulimit -u, ulimit -n)",
+        );
+        let (stream, guardian) = leave::fork(guardian::watch_over).map_err(failed)?;
+        let mut launcher = Launcher { stream, pid: 0, guardian, slots: 0 };
+        let mut pid = [0; size_of::<libc::pid_t>()];
+        launcher.stream.read_exact(&mut pid).map_err(failed)?;
+        launcher.pid = libc::pid_t::from_le_bytes(pid);
+        Ok(launcher)
     }
 
     /// Process id of the launcher: every launched program is its child.
@@ -140,7 +126,7 @@ impl Launcher {
 
     /// Sets how launches run. Fails where real-time scheduling or the CPU is not permitted.
     pub fn configure(&mut self, configuration: Configuration) -> Result<(), LaunchError> {
-        self.ask(&Order::Configure(configuration), &[], None).map(|_| ())
+        self.ask(&Order::Configure(configuration), &[], None, &mut Unwatched).map(|_| ())
     }
 
     /// Prepares a command with its stdin, stdout and stderr, and extra environment variables.
@@ -150,7 +136,7 @@ impl Launcher {
         stdio: [RawFd; 3],
         environment: &[(&str, &str)],
     ) -> Result<Slot, LaunchError> {
-        self.ask(&keep(command, environment, None), &stdio, None)?;
+        self.ask(&keep(command, environment, None), &stdio, None, &mut Unwatched)?;
         self.slots += 1;
         Ok(Slot(self.slots - 1))
     }
@@ -163,33 +149,26 @@ impl Launcher {
         stdio: [RawFd; 3],
         environment: &[(&str, &str)],
     ) -> Result<(), LaunchError> {
-        self.ask(&keep(command, environment, Some(slot.0)), &stdio, None).map(|_| ())
+        let order = keep(command, environment, Some(slot.0));
+        self.ask(&order, &stdio, None, &mut Unwatched).map(|_| ())
     }
 
     /// Launches a prepared command and waits until it is complete and gone.
     pub fn launch(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
-        let request = Order::Launch { slot: slot.0, spec: spec.clone() };
-        match self.ask(&request, &[], Some(limit(spec)))? {
-            Reply::Launched(launch) => Ok(*launch),
-            _ => Err(LaunchError::LauncherGone),
-        }
+        self.one(slot, spec, LaunchPurpose::Timing(1), &mut Unwatched).map(|made| made.launch)
     }
 
     /// Launches a prepared command exactly once and waits for its end, or until its entry point
     /// where `spec.until` says so. ([`Launcher::launch`] may launch it once more, untimed, to learn
     /// its peak RSS.)
-    pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Once, LaunchError> {
+    pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         self.once_watched(slot, spec, &mut Unwatched)
     }
 
     /// Runs a prepared command for what it does. What it leaves running, such as a server, goes on
     /// until this launcher is dropped.
-    pub fn aside(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Once, LaunchError> {
-        let request = Order::Aside { slot: slot.0, spec: spec.clone() };
-        match self.ask(&request, &[], Some(limit(spec)))? {
-            Reply::LaunchedOnce(once) => Ok(*once),
-            _ => Err(LaunchError::LauncherGone),
-        }
+    pub fn aside(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launched, LaunchError> {
+        self.one(slot, spec, LaunchPurpose::Aside, &mut Unwatched)
     }
 
     /// [`Launcher::once`], draining `source` meanwhile.
@@ -198,12 +177,8 @@ impl Launcher {
         slot: Slot,
         spec: &LaunchSpec,
         source: &mut dyn Source,
-    ) -> Result<Once, LaunchError> {
-        let request = Order::Once { slot: slot.0, spec: spec.clone() };
-        match self.ask_watched(&request, &[], Some(limit(spec)), source)? {
-            Reply::LaunchedOnce(once) => Ok(*once),
-            _ => Err(LaunchError::LauncherGone),
-        }
+    ) -> Result<Launched, LaunchError> {
+        self.one(slot, spec, LaunchPurpose::Once, source)
     }
 
     /// Launches a prepared command `count` times, one after the other without coming back here
@@ -213,31 +188,46 @@ impl Launcher {
         slot: Slot,
         spec: &LaunchSpec,
         count: u32,
-    ) -> Result<Vec<Started>, LaunchError> {
-        let request = Order::LaunchMany { slot: slot.0, spec: spec.clone(), count };
-        match self.ask(&request, &[], None)? {
-            Reply::LaunchedMany(launches) => Ok(launches),
+    ) -> Result<Vec<Launched>, LaunchError> {
+        self.several(slot, spec, LaunchPurpose::Timing(count), None, &mut Unwatched)
+    }
+
+    fn one(
+        &mut self,
+        slot: Slot,
+        spec: &LaunchSpec,
+        purpose: LaunchPurpose,
+        source: &mut dyn Source,
+    ) -> Result<Launched, LaunchError> {
+        // When the launcher's answer is overdue.
+        let limit = spec.timeout.saturating_add(spec.grace).saturating_add(WATCHDOG_MARGIN);
+        let mut launches = self.several(slot, spec, purpose, Some(limit), source)?;
+        launches.pop().ok_or(LaunchError::LauncherGone)
+    }
+
+    fn several(
+        &mut self,
+        slot: Slot,
+        spec: &LaunchSpec,
+        purpose: LaunchPurpose,
+        limit: Option<Duration>,
+        source: &mut dyn Source,
+    ) -> Result<Vec<Launched>, LaunchError> {
+        let order = Order::Launch { slot: slot.0, spec: spec.clone(), purpose };
+        match self.ask(&order, &[], limit, source)? {
+            Reply::Launched(launches) => Ok(launches),
             _ => Err(LaunchError::LauncherGone),
         }
     }
 
     fn ask(
         &mut self,
-        request: &Order,
-        fds: &[RawFd],
-        limit: Option<Duration>,
-    ) -> Result<Reply, LaunchError> {
-        self.ask_watched(request, fds, limit, &mut Unwatched)
-    }
-
-    fn ask_watched(
-        &mut self,
-        request: &Order,
+        order: &Order,
         fds: &[RawFd],
         limit: Option<Duration>,
         source: &mut dyn Source,
     ) -> Result<Reply, LaunchError> {
-        wire::send(&self.stream, request, fds).map_err(|source| match source.raw_os_error() {
+        wire::send(&self.stream, order, fds).map_err(|source| match source.raw_os_error() {
             Some(libc::EBADF) => LaunchError::System {
                 action: "stdin, stdout and stderr could not be passed to the program",
                 source,
@@ -291,11 +281,6 @@ fn keep(command: &Command, environment: &[(&str, &str)], instead_of: Option<usiz
     let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     let environment = environment.iter().map(owned).collect();
     Order::Prepare { command: command.clone(), environment, instead_of }
-}
-
-/// When the launcher's answer is overdue.
-fn limit(spec: &LaunchSpec) -> Duration {
-    spec.timeout.saturating_add(spec.grace).saturating_add(WATCHDOG_MARGIN)
 }
 
 impl Drop for Launcher {

@@ -5,7 +5,7 @@
 //! exits (ptrace(2), PTRACE_EVENT_EXIT) and its VmHWM read.
 
 use super::alarm::Alarm;
-use super::tracee::{self, ExecutedImage, Next};
+use super::tracee::{self, Next};
 use super::{leave, usage};
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup};
@@ -53,7 +53,8 @@ fn untraceable(why: &str) -> Reading<u64> {
 fn peak_at_exit(child: &Child, alarm: &Alarm) -> Result<u64, &'static str> {
     const UNSEEN: &str = "its exit was not seen";
     let Some(Next::Stopped(_)) = tracee::next(child, alarm) else { return Err(UNSEEN) };
-    if ExecutedImage::of(child.pid).is_some_and(|image| image.lost_privileges(child.pid)) {
+    let image = tracee::executed_image(child.pid);
+    if image.is_some_and(|image| tracee::lost_privileges(child.pid, &image)) {
         return Err("it would lose its privileges under ptrace");
     }
     if ptrace::set_options_to(child.pid, OPTIONS).is_err() {

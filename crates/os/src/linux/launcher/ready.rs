@@ -3,11 +3,11 @@
 //! The launcher watches from other CPUs than the program's, every [`PROBE_INTERVAL`]; that is
 //! the resolution of the result.
 
-use super::LaunchSpec;
 use super::alarm::Alarm;
 use super::exit::wait;
 use super::leave::told_to_leave;
 use super::usage;
+use super::{LaunchSpec, Launched};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
@@ -36,7 +36,7 @@ pub fn until_ready(
     stdio: [RawFd; 3],
     spec: &LaunchSpec,
     cpu: Option<u32>,
-) -> Result<Launch, LaunchError> {
+) -> Result<Launched, LaunchError> {
     let mut condition = Condition::new(&spec.until)?;
     let mut setup = Setup::with_stdio(stdio);
     let write_end = condition.take_write_end();
@@ -61,7 +61,7 @@ pub fn until_ready(
         }
     };
     end(&child, &launch, spec.grace, condition);
-    Ok(launch)
+    Ok(Launched::new(&child, launch))
 }
 
 enum Outcome {
@@ -145,11 +145,7 @@ impl Condition {
         let pattern = super::pattern::pattern(pattern).map_err(|error| {
             LaunchError::AlreadyReady(format!("--until output: {error}; correct the expression"))
         })?;
-        let failed = |source: io::Error| LaunchError::System {
-            action: "creating a pipe for the output",
-            source,
-            remedy: "raise ulimit -n",
-        };
+        let failed = LaunchError::failed("creating a pipe for the output", "raise ulimit -n");
         let (read_end, write_end) = io::pipe().map_err(failed)?;
         let pipe = File::from(OwnedFd::from(read_end));
         fcntl_setfl(&pipe, OFlags::NONBLOCK).map_err(|error| failed(error.into()))?;

@@ -2,14 +2,13 @@
 
 use super::leave::{self, end_everything, told_to_leave};
 use super::source::{poll, readable};
-use super::wire::{self, Order, Reply};
-use super::{Configuration, LaunchSpec, Once, Started, entry, exit, peak, ready, schedule};
-use crate::linux::clock::Instant;
+use super::wire::{self, LaunchPurpose, Order, Reply};
+use super::{Configuration, LaunchSpec, Launched, entry, exit, peak, ready, schedule};
 use crate::linux::error::LaunchError;
 use crate::linux::host;
 use crate::linux::processes;
 use crate::linux::spawn::Prepared;
-use model::{Ending, Launch, Reading, Until};
+use model::{Ending, Reading, Until};
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -30,8 +29,7 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
         }
     }
     end_everything();
-    // SAFETY: leaves without running the parent's exit handlers a second time.
-    unsafe { libc::_exit(0) }
+    leave::exit()
 }
 
 fn become_launcher(parent: libc::pid_t) {
@@ -46,11 +44,10 @@ const AWAKE: Duration = Duration::from_micros(300);
 const STDIO: usize = 3;
 
 fn too_many_files() -> LaunchError {
-    LaunchError::System {
-        action: "the launcher process cannot have more open files",
-        source: std::io::Error::from_raw_os_error(libc::EMFILE),
-        remedy: "raise the limit on open files: ulimit -n",
-    }
+    LaunchError::failed(
+        "the launcher process cannot have more open files",
+        "raise the limit on open files: ulimit -n",
+    )(std::io::Error::from_raw_os_error(libc::EMFILE))
 }
 
 struct Server {
@@ -96,17 +93,8 @@ impl Server {
                     Reply::Done
                 })
             }
-            Order::Launch { slot, spec } => {
-                self.launch(slot, &spec).map(|launch| Reply::Launched(Box::new(launch)))
-            }
-            Order::Once { slot, spec } => {
-                self.once(slot, &spec).map(|once| Reply::LaunchedOnce(Box::new(once)))
-            }
-            Order::Aside { slot, spec } => {
-                self.aside(slot, &spec).map(|once| Reply::LaunchedOnce(Box::new(once)))
-            }
-            Order::LaunchMany { slot, spec, count } => {
-                self.launch_many(slot, &spec, count).map(Reply::LaunchedMany)
+            Order::Launch { slot, spec, purpose } => {
+                self.launch(slot, &spec, purpose).map(Reply::Launched)
             }
         };
         result.unwrap_or_else(|error| Reply::Failed {
@@ -121,18 +109,41 @@ impl Server {
         Ok(Reply::Done)
     }
 
-    fn launch_many(
+    fn launch(
         &mut self,
         slot: usize,
         spec: &LaunchSpec,
+        purpose: LaunchPurpose,
+    ) -> Result<Vec<Launched>, LaunchError> {
+        let cpu = self.configuration.cpu;
+        let slot = self.slots.get_mut(slot).ok_or(LaunchError::LauncherGone)?;
+        let launch = match purpose {
+            LaunchPurpose::Timing(count) => return slot.timed(spec, cpu, count),
+            LaunchPurpose::Once if spec.until == Until::Entry => entry::until_entry,
+            LaunchPurpose::Once => exit::until_exit,
+            LaunchPurpose::Aside => exit::and_leave,
+        };
+        Ok(vec![launch(&slot.prepared, slot.stdio()?, spec)?])
+    }
+}
+
+impl Slot {
+    fn stdio(&self) -> Result<[libc::c_int; 3], LaunchError> {
+        let [stdin, stdout, stderr] = &self.fds[..] else { return Err(LaunchError::LauncherGone) };
+        Ok([stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()])
+    }
+
+    fn timed(
+        &mut self,
+        spec: &LaunchSpec,
+        cpu: Option<u32>,
         count: u32,
-    ) -> Result<Vec<Started>, LaunchError> {
+    ) -> Result<Vec<Launched>, LaunchError> {
         let mut launches = Vec::new();
         for _ in 0..count {
-            let ticks = Instant::now().ticks();
-            let launch = self.launch(slot, spec)?;
-            let fine = matches!(launch.ending, Ending::Code(0) | Ending::Ready);
-            launches.push(Started { ticks, launch });
+            let launched = self.timed_once(spec, cpu)?;
+            let fine = matches!(launched.launch.ending, Ending::Code(0) | Ending::Ready);
+            launches.push(launched);
             if !fine || told_to_leave() {
                 break;
             }
@@ -140,46 +151,24 @@ impl Server {
         Ok(launches)
     }
 
-    fn slot(&mut self, slot: usize) -> Result<(&mut Slot, [libc::c_int; 3]), LaunchError> {
-        let slot = self.slots.get_mut(slot).ok_or(LaunchError::LauncherGone)?;
-        let [stdin, stdout, stderr] = &slot.fds[..] else { return Err(LaunchError::LauncherGone) };
-        let stdio = [stdin.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()];
-        Ok((slot, stdio))
-    }
-
-    fn once(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
-        let (slot, stdio) = self.slot(slot)?;
-        match spec.until {
-            Until::Entry => entry::until_entry(&slot.prepared, stdio, spec),
-            _ => exit::until_exit(&slot.prepared, stdio, spec),
-        }
-    }
-
-    fn aside(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Once, LaunchError> {
-        let (slot, stdio) = self.slot(slot)?;
-        exit::and_leave(&slot.prepared, stdio, spec)
-    }
-
-    fn launch(&mut self, slot: usize, spec: &LaunchSpec) -> Result<Launch, LaunchError> {
-        let cpu = self.configuration.cpu;
-        let (slot, stdio) = self.slot(slot)?;
-        let mut launch = match spec.until {
-            Until::Exit => exit::until_exit(&slot.prepared, stdio, spec)?.launch,
-            Until::Entry => {
-                return entry::until_entry(&slot.prepared, stdio, spec).map(|once| once.launch);
-            }
+    fn timed_once(&mut self, spec: &LaunchSpec, cpu: Option<u32>) -> Result<Launched, LaunchError> {
+        let stdio = self.stdio()?;
+        let mut launched = match spec.until {
+            Until::Exit => exit::until_exit(&self.prepared, stdio, spec)?,
+            Until::Entry => return entry::until_entry(&self.prepared, stdio, spec),
             Until::Output(_) | Until::Port(_) | Until::File(_) => {
-                return ready::until_ready(&slot.prepared, stdio, spec, cpu);
+                return ready::until_ready(&self.prepared, stdio, spec, cpu);
             }
         };
+        let launch = &mut launched.launch;
         let cut_short = launch.ending == Ending::TimedOut || told_to_leave();
         if launch.peak_rss_kib.get().is_none() && !cut_short {
-            let small_peak = match slot.small_peak.take() {
+            let small_peak = match self.small_peak.take() {
                 Some(peak) => peak,
-                None => peak::measure(&slot.prepared, stdio, spec.timeout)?,
+                None => peak::measure(&self.prepared, stdio, spec.timeout)?,
             };
-            launch.peak_rss_kib = slot.small_peak.insert(small_peak).clone();
+            launch.peak_rss_kib = self.small_peak.insert(small_peak).clone();
         }
-        Ok(launch)
+        Ok(launched)
     }
 }

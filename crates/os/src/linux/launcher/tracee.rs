@@ -6,16 +6,12 @@ use crate::linux::program::has_capabilities;
 use crate::linux::spawn::Child;
 use crate::linux::trace::arch;
 use crate::linux::trace::ptrace::{self, Tid};
+use crate::linux::trace::start::Auxiliary;
 use model::Ending;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-
-// Keys of the auxiliary vector (getauxval(3)).
-const AT_ENTRY: u64 = 9;
-const AT_EUID: u64 = 12;
-const AT_EGID: u64 = 14;
 
 /// The next thing that happens to the program.
 pub enum Next {
@@ -39,55 +35,27 @@ pub fn next(child: &Child, alarm: &Alarm) -> Option<Next> {
             _ => break,
         }
     }
-    let ending = if libc::WIFSIGNALED(status) {
-        Ending::Signal(libc::WTERMSIG(status))
-    } else {
-        Ending::Code(libc::WEXITSTATUS(status))
-    };
-    Some(Next::Ended(ending, Box::new(usage)))
+    Some(Next::Ended(ptrace::ending(status), Box::new(usage)))
 }
 
-/// What the kernel told a program at its execve.
-pub struct ExecutedImage {
-    /// Address of its first own instruction.
-    pub entry: u64,
-    user: u32,
-    group: u32,
+/// What the kernel told a program at its execve; `None` where it cannot be read.
+pub fn executed_image(tid: Tid) -> Option<Auxiliary> {
+    Auxiliary::of(tid, arch::is_32_bit(&ptrace::registers(tid).ok()?))
 }
 
-impl ExecutedImage {
-    /// Reads `/proc/PID/auxv` of a stopped program; `None` where it cannot be read.
-    pub fn of(tid: Tid) -> Option<Self> {
-        let bytes = fs::read(format!("/proc/{tid}/auxv")).ok()?;
-        let narrow = arch::is_32_bit(&ptrace::registers(tid).ok()?);
-        let words: Vec<u64> = if narrow {
-            let word = |chunk: &[u8; 4]| u64::from(u32::from_le_bytes(*chunk));
-            bytes.as_chunks().0.iter().map(word).collect()
-        } else {
-            bytes.as_chunks().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect()
-        };
-        let value = |key: u64| words.as_chunks().0.iter().find(|[k, _]| *k == key).map(|[_, v]| *v);
-        Some(ExecutedImage {
-            entry: value(AT_ENTRY)?,
-            user: value(AT_EUID)? as u32,
-            group: value(AT_EGID)? as u32,
-        })
+/// Whether the program's file grants privileges that ptrace took away (execve(2)): it then runs in
+/// another way than it otherwise does.
+pub fn lost_privileges(tid: Tid, image: &Auxiliary) -> bool {
+    let path = ptrace::proc_path(tid, "exe");
+    let Ok(data) = fs::metadata(&path) else { return false };
+    let Ok(c_path) = CString::new(path) else { return false };
+    if is_on_nosuid(&c_path) {
+        return false;
     }
-
-    /// Whether its file grants privileges that ptrace took away (execve(2)): it then runs in
-    /// another way than it otherwise does.
-    pub fn lost_privileges(&self, tid: Tid) -> bool {
-        let path = format!("/proc/{tid}/exe");
-        let Ok(data) = fs::metadata(&path) else { return false };
-        let Ok(c_path) = CString::new(path) else { return false };
-        if is_on_nosuid(&c_path) {
-            return false;
-        }
-        let has = |bits: u32| data.permissions().mode() & bits == bits;
-        has(libc::S_ISUID) && data.uid() != self.user
-            || has(libc::S_ISGID | libc::S_IXGRP) && data.gid() != self.group
-            || has_capabilities(&c_path) && !process_has_capabilities(tid)
-    }
+    let has = |bits: u32| data.permissions().mode() & bits == bits;
+    has(libc::S_ISUID) && data.uid() != image.user
+        || has(libc::S_ISGID | libc::S_IXGRP) && data.gid() != image.group
+        || has_capabilities(&c_path) && !process_has_capabilities(tid)
 }
 
 fn is_on_nosuid(path: &CString) -> bool {

@@ -1,8 +1,8 @@
 //! Messages between headstart and its launcher: a length, then JSON; descriptors ride along.
 
-use super::{Configuration, LaunchSpec, Once, Started};
+use super::{Configuration, LaunchSpec, Launched};
 use crate::linux::error::FailureKind;
-use model::{Command, Launch};
+use model::Command;
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -35,30 +35,21 @@ pub enum Order {
         slot: usize,
         /// How.
         spec: LaunchSpec,
+        /// What for.
+        purpose: LaunchPurpose,
     },
-    /// Launch a kept command exactly once and wait for its end or its entry point.
-    Once {
-        /// Which, in order of preparation.
-        slot: usize,
-        /// How.
-        spec: LaunchSpec,
-    },
-    /// Run a kept command, and leave running what it leaves running.
-    Aside {
-        /// Which, in order of preparation.
-        slot: usize,
-        /// How.
-        spec: LaunchSpec,
-    },
-    /// Launch a kept command several times.
-    LaunchMany {
-        /// Which, in order of preparation.
-        slot: usize,
-        /// How.
-        spec: LaunchSpec,
-        /// How often.
-        count: u32,
-    },
+}
+
+/// What a kept command is launched for.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub enum LaunchPurpose {
+    /// Its time, so often, one after the other; a launch that fails is the last. An untimed one
+    /// may follow to learn its peak RSS.
+    Timing(u32),
+    /// Exactly one launch, to its end or its entry point.
+    Once,
+    /// What it does; it leaves running what it leaves running.
+    Aside,
 }
 
 /// What the launcher answers.
@@ -66,12 +57,8 @@ pub enum Order {
 pub enum Reply {
     /// Done.
     Done,
-    /// The launch and its cost.
-    Launched(Box<Launch>),
-    /// The launch, its process and its start.
-    LaunchedOnce(Box<Once>),
-    /// The launches and their cost.
-    LaunchedMany(Vec<Started>),
+    /// The launches.
+    Launched(Vec<Launched>),
     /// What failed.
     Failed {
         /// The error in words.

@@ -30,12 +30,10 @@ pub(super) struct Datagram<'a> {
 
 /// The sending end, for the child, and the receiving end. Both close on execve.
 pub(super) fn pair() -> Result<(OwnedFd, Datagrams), LaunchError> {
-    let failed = |_| {
-        LaunchError::system(
-            "creating the socket for the loader's log",
-            "raise the limit: ulimit -n 4096",
-        )
-    };
+    let failed = LaunchError::failed(
+        "creating the socket for the loader's log",
+        "raise the limit: ulimit -n 4096",
+    );
     let mut fds: [RawFd; 2] = [-1; 2];
     let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
     // SAFETY: the call writes two descriptors into `fds`, which we then own.

@@ -1,5 +1,7 @@
 //! Logs of real loaders.
 
+mod statistics;
+
 use super::*;
 use crate::linux::program::resolve;
 use std::path::Path;

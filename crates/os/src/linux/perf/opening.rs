@@ -26,9 +26,8 @@ pub(crate) fn cpus(options: &AttendOptions) -> Vec<u32> {
 /// # Errors
 /// The kernel's answer and the limits that may be in the way.
 pub(crate) fn open(attrs: &[Attr], cpus: &[u32]) -> Result<Rings, LaunchError> {
-    Rings::open(attrs, cpus).map_err(|source| LaunchError::System {
-        action: "opening perf events",
-        source,
-        remedy: "raise the limits: sudo sysctl kernel.perf_event_mlock_kb=2048; ulimit -n 4096",
-    })
+    Rings::open(attrs, cpus).map_err(LaunchError::failed(
+        "opening perf events",
+        "raise the limits: sudo sysctl kernel.perf_event_mlock_kb=2048; ulimit -n 4096",
+    ))
 }

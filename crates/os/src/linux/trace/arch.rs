@@ -2,6 +2,7 @@
 
 use super::ptrace::{self, Tid};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
+use model::MappedVa;
 use std::io;
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -22,23 +23,23 @@ const INSTRUCTION_POINTER: usize = std::mem::offset_of!(Registers, rip);
 const CPUID_LENGTH: u64 = 2;
 
 /// Address of the breakpoint instruction that `tid` has just executed.
-pub fn breakpoint_address(tid: Tid) -> io::Result<u64> {
-    Ok(instruction_pointer(tid)?.wrapping_sub(1))
+pub fn breakpoint_address(tid: Tid) -> io::Result<MappedVa> {
+    Ok(MappedVa(instruction_pointer(tid)?.0.wrapping_sub(1)))
 }
 
 /// Address of the instruction that `tid` executes next.
-pub fn instruction_pointer(tid: Tid) -> io::Result<u64> {
-    ptrace::user_word(tid, INSTRUCTION_POINTER)
+pub fn instruction_pointer(tid: Tid) -> io::Result<MappedVa> {
+    ptrace::user_word(tid, INSTRUCTION_POINTER).map(MappedVa)
 }
 
 /// Makes `tid` continue at `address`.
-pub fn set_instruction_pointer(tid: Tid, address: u64) -> io::Result<()> {
-    ptrace::set_user_word(tid, INSTRUCTION_POINTER, address)
+pub fn set_instruction_pointer(tid: Tid, address: MappedVa) -> io::Result<()> {
+    ptrace::set_user_word(tid, INSTRUCTION_POINTER, address.0)
 }
 
 /// The stack pointer.
-pub fn stack_pointer(registers: &Registers) -> u64 {
-    registers.rsp
+pub fn stack_pointer(registers: &Registers) -> MappedVa {
+    MappedVa(registers.rsp)
 }
 
 /// Registers by their DWARF number (psABI 3.6.2); the last is the next instruction's address.
@@ -50,8 +51,8 @@ pub fn dwarf_registers(r: &Registers) -> [u64; 17] {
 }
 
 /// First argument of a function, at its first instruction (psABI 3.2.3).
-pub fn first_argument(tid: Tid) -> io::Result<u64> {
-    Ok(ptrace::registers(tid)?.rdi)
+pub fn first_argument(tid: Tid) -> io::Result<MappedVa> {
+    Ok(MappedVa(ptrace::registers(tid)?.rdi))
 }
 
 /// Whether the tracee executes 32-bit code (__USER32_CS).
@@ -80,7 +81,10 @@ pub fn clone_flags(tid: Tid, registers: &Registers) -> u64 {
     match syscall_number(registers) {
         I386_CLONE if is_32_bit(registers) => registers.rbx,
         libc::SYS_clone => registers.rdi,
-        libc::SYS_clone3 => ptrace::read_words::<1>(tid, registers.rdi).map_or(0, |[flags]| flags),
+        libc::SYS_clone3 => {
+            let words = ptrace::read_words::<1>(tid, MappedVa(registers.rdi));
+            words.map_or(0, |[flags]| flags)
+        }
         libc::SYS_vfork => (libc::CLONE_VM | libc::CLONE_VFORK) as u64,
         _ => 0,
     }
@@ -90,18 +94,21 @@ pub fn clone_flags(tid: Tid, registers: &Registers) -> u64 {
 ///
 /// The tracer runs on the same kind of processor, and on the same one when both are pinned, so
 /// it gets the same answer.
-pub fn emulate_cpuid(registers: &mut Registers, address: u64) {
+pub fn emulate_cpuid(registers: &mut Registers, address: MappedVa) {
     let answer = core::arch::x86_64::__cpuid_count(registers.rax as u32, registers.rcx as u32);
     registers.rax = u64::from(answer.eax);
     registers.rbx = u64::from(answer.ebx);
     registers.rcx = u64::from(answer.ecx);
     registers.rdx = u64::from(answer.edx);
-    registers.rip = address.wrapping_add(CPUID_LENGTH);
+    registers.rip = address.wrapping_add(CPUID_LENGTH).0;
 }
+
+/// Fills a buffer from the program's memory and gives the number of bytes.
+type Read<'a> = &'a dyn Fn(MappedVa, &mut [u8]) -> usize;
 
 /// Has the decoder build its tables, half a millisecond that must not fall into a launch.
 pub fn prepare() {
-    find_main(0, &|_, code| {
+    find_main(MappedVa::ZERO, &|_, code| {
         code.fill(BREAKPOINT);
         code.len()
     });
@@ -111,8 +118,8 @@ pub fn prepare() {
 ///
 /// The start code of every C library loads the address of `main` into the first argument
 /// register before it calls `__libc_start_main`; musl does so in a function that `_start`
-/// calls. `read` fills a buffer from the program's memory and gives the number of bytes.
-pub fn find_main(entry: u64, read: &dyn Fn(u64, &mut [u8]) -> usize) -> Option<u64> {
+/// calls.
+pub fn find_main(entry: MappedVa, read: Read<'_>) -> Option<MappedVa> {
     match scan_start(entry, read) {
         Start::Main(address) => Some(address),
         Start::Calls(target) => match scan_start(target, read) {
@@ -126,17 +133,17 @@ pub fn find_main(entry: u64, read: &dyn Fn(u64, &mut [u8]) -> usize) -> Option<u
 /// What a piece of start code does.
 enum Start {
     /// It calls a function with this address as its first argument.
-    Main(u64),
+    Main(MappedVa),
     /// It calls this function with something else as its first argument.
-    Calls(u64),
+    Calls(MappedVa),
     /// Neither.
     Unknown,
 }
 
-fn scan_start(start: u64, read: &dyn Fn(u64, &mut [u8]) -> usize) -> Start {
+fn scan_start(start: MappedVa, read: Read<'_>) -> Start {
     let mut code = [0; 160];
     let length = read(start, &mut code).min(code.len());
-    let decoder = Decoder::with_ip(64, &code[..length], start, DecoderOptions::NONE);
+    let decoder = Decoder::with_ip(64, &code[..length], start.0, DecoderOptions::NONE);
     let mut argument = None;
     for instruction in decoder {
         match instruction.flow_control() {
@@ -146,7 +153,7 @@ fn scan_start(start: u64, read: &dyn Fn(u64, &mut [u8]) -> usize) -> Start {
                 }
             }
             FlowControl::Call | FlowControl::UnconditionalBranch => {
-                let target = instruction.near_branch_target();
+                let target = MappedVa(instruction.near_branch_target());
                 return argument.map_or(Start::Calls(target), Start::Main);
             }
             FlowControl::IndirectCall | FlowControl::IndirectBranch => {
@@ -160,17 +167,14 @@ fn scan_start(start: u64, read: &dyn Fn(u64, &mut [u8]) -> usize) -> Start {
 
 /// `None` where `instruction` leaves the first argument register alone; otherwise its new value,
 /// as far as it is a constant.
-fn loaded_argument(
-    instruction: &Instruction,
-    read: &dyn Fn(u64, &mut [u8]) -> usize,
-) -> Option<Option<u64>> {
+fn loaded_argument(instruction: &Instruction, read: Read<'_>) -> Option<Option<MappedVa>> {
     let writes = instruction.op0_kind() == OpKind::Register
         && instruction.op0_register().full_register() == Register::RDI
         && instruction.op_count() > 1;
     if !writes {
         return None;
     }
-    Some(match instruction.code() {
+    let value = match instruction.code() {
         Code::Lea_r64_m if instruction.is_ip_rel_memory_operand() => {
             Some(instruction.ip_rel_memory_address())
         }
@@ -178,11 +182,13 @@ fn loaded_argument(
         Code::Mov_r64_imm64 | Code::Mov_rm64_imm32 => Some(instruction.immediate(1)),
         Code::Mov_r64_rm64 if instruction.is_ip_rel_memory_operand() => {
             let mut word = [0; 8];
-            let complete = read(instruction.ip_rel_memory_address(), &mut word) == 8;
+            let from = MappedVa(instruction.ip_rel_memory_address());
+            let complete = read(from, &mut word) == 8;
             complete.then(|| u64::from_le_bytes(word))
         }
         _ => None,
-    })
+    };
+    Some(value.map(MappedVa))
 }
 
 /// Offsets in `code` of the CPUID instructions among those that begin at its first byte and
@@ -213,13 +219,14 @@ mod tests {
 
     fn main_of(code: &[u8]) -> Option<u64> {
         let code = code.to_vec();
-        find_main(0x1000, &move |address, target| {
-            let from = (address as usize).wrapping_sub(0x1000);
+        let main = find_main(MappedVa(0x1000), &move |address, target| {
+            let from = (address.0 as usize).wrapping_sub(0x1000);
             let available = code.get(from..).unwrap_or(&[]);
             let length = available.len().min(target.len());
             target[..length].copy_from_slice(&available[..length]);
             length
-        })
+        });
+        main.map(|main| main.0)
     }
 
     #[test]

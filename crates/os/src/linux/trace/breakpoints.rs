@@ -5,6 +5,7 @@
 
 use super::arch;
 use super::ptrace::{self, Tid};
+use model::MappedVa;
 use std::collections::HashMap;
 use std::io;
 
@@ -36,9 +37,9 @@ struct Breakpoint {
 pub struct Space {
     /// Index of the process that executed the image in it. A vfork child only borrows it.
     pub owner: usize,
-    points: HashMap<u64, Breakpoint>,
+    points: HashMap<MappedVa, Breakpoint>,
     /// Words of code as they stand with the breakpoints in them, by address.
-    words: HashMap<u64, u64>,
+    words: HashMap<MappedVa, u64>,
 }
 
 impl Space {
@@ -48,7 +49,12 @@ impl Space {
     }
 
     /// Plants a breakpoint through the stopped thread `tid`. One that is there already stays.
-    pub fn plant(&mut self, tid: Tid, address: u64, purpose: BreakpointPurpose) -> io::Result<()> {
+    pub fn plant(
+        &mut self,
+        tid: Tid,
+        address: MappedVa,
+        purpose: BreakpointPurpose,
+    ) -> io::Result<()> {
         if self.points.get(&address).is_some_and(|point| point.planted) {
             return Ok(());
         }
@@ -59,12 +65,12 @@ impl Space {
 
     /// Purpose of the breakpoint at `address` and whether it is still there. One that is gone
     /// may yet be reported by a thread that executed it at the same moment as another.
-    pub fn at(&self, address: u64) -> Option<(BreakpointPurpose, bool)> {
+    pub fn at(&self, address: MappedVa) -> Option<(BreakpointPurpose, bool)> {
         self.points.get(&address).map(|point| (point.purpose, point.planted))
     }
 
     /// Puts the original byte back.
-    pub fn remove(&mut self, tid: Tid, address: u64) -> io::Result<()> {
+    pub fn remove(&mut self, tid: Tid, address: MappedVa) -> io::Result<()> {
         let Some(&point) = self.points.get(&address) else { return Ok(()) };
         self.replace_byte(tid, address, point.original)?;
         self.points.insert(address, Breakpoint { planted: false, ..point });
@@ -72,7 +78,7 @@ impl Space {
     }
 
     /// Writes one byte of code and gives the byte that was there.
-    fn replace_byte(&mut self, tid: Tid, address: u64, byte: u8) -> io::Result<u8> {
+    fn replace_byte(&mut self, tid: Tid, address: MappedVa, byte: u8) -> io::Result<u8> {
         let (aligned, shift) = split(address);
         let word = match self.words.get(&aligned) {
             Some(&word) => word,
@@ -85,7 +91,7 @@ impl Space {
     }
 
     /// Plants a breakpoint that was removed to step over its instruction.
-    pub fn replant(&mut self, tid: Tid, address: u64) -> io::Result<()> {
+    pub fn replant(&mut self, tid: Tid, address: MappedVa) -> io::Result<()> {
         match self.points.get(&address) {
             Some(point) => self.plant(tid, address, point.purpose),
             None => Ok(()),
@@ -97,19 +103,19 @@ impl Space {
         let is_cpuid = |point: &Breakpoint| {
             point.planted && matches!(point.purpose, BreakpointPurpose::Cpuid(_))
         };
-        let planted: Vec<u64> =
+        let planted: Vec<MappedVa> =
             self.points.iter().filter(|(_, p)| is_cpuid(p)).map(|(&address, _)| address).collect();
         planted.into_iter().try_for_each(|address| self.remove(tid, address))
     }
 
     /// The bytes to put back in a copy of this space, whatever was planted when it was copied.
-    pub fn originals(&self) -> Vec<(u64, u8)> {
+    pub fn originals(&self) -> Vec<(MappedVa, u8)> {
         self.points.iter().map(|(&address, point)| (address, point.original)).collect()
     }
 }
 
 /// Puts a byte of code back in a copy of a space, where a breakpoint may or may not have been.
-pub fn restore(tid: Tid, address: u64, original: u8) -> io::Result<()> {
+pub fn restore(tid: Tid, address: MappedVa, original: u8) -> io::Result<()> {
     let (aligned, shift) = split(address);
     let word = ptrace::code_word(tid, aligned)?;
     let new = with_byte(word, shift, original);
@@ -117,8 +123,8 @@ pub fn restore(tid: Tid, address: u64, original: u8) -> io::Result<()> {
 }
 
 /// Address of the word that holds a byte, and the byte's place in it.
-fn split(address: u64) -> (u64, u64) {
-    (address & !7, (address & 7) * 8)
+fn split(address: MappedVa) -> (MappedVa, u64) {
+    (MappedVa(address.0 & !7), (address.0 & 7) * 8)
 }
 
 fn with_byte(word: u64, shift: u64, byte: u8) -> u64 {

@@ -5,7 +5,7 @@ use super::images::{self, Image};
 use super::loader;
 use super::ptrace::{self, Tid};
 use super::session::Session;
-use model::text;
+use model::{LoadBias, MappedVa, text};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,22 +17,22 @@ impl Session<'_> {
         tid: Tid,
         process: usize,
         program: &Image,
-        bias: u64,
-        loader_base: u64,
+        bias: LoadBias,
+        loader: LoadBias,
     ) {
         let path = PathBuf::from(text::name(&ptrace::proc_link(tid, "exe").unwrap_or_default()));
         self.plant_cpuids(tid, process, &path, bias);
         if let Some(interpreter) = &program.interpreter {
             let interpreter = PathBuf::from(text::name(interpreter));
-            self.plant_cpuids(tid, process, &interpreter, loader_base);
+            self.plant_cpuids(tid, process, &interpreter, loader);
             let note = "CPUID instructions of libraries opened by other libraries' initializers \
                  are not counted";
-            self.note(process, note.to_owned());
+            self.note(process, note);
         }
     }
 
     /// Plants in every module that the loader has mapped, before it runs any of their code.
-    pub fn plant_module_cpuids(&mut self, tid: Tid, process: usize, state: u64) {
+    pub fn plant_module_cpuids(&mut self, tid: Tid, process: usize, state: MappedVa) {
         if !self.request.count_cpuid {
             return;
         }
@@ -47,7 +47,7 @@ impl Session<'_> {
         }
     }
 
-    fn plant_cpuids(&mut self, tid: Tid, process: usize, path: &Path, bias: u64) {
+    fn plant_cpuids(&mut self, tid: Tid, process: usize, path: &Path, bias: LoadBias) {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let name = text::text(&path);
         let sites = match images::cpuid_sites(&path) {
@@ -71,7 +71,7 @@ impl Session<'_> {
             self.cpuids.len() - 1
         });
         for address in &sites.addresses {
-            self.plant(tid, bias.wrapping_add(*address), BreakpointPurpose::Cpuid(module));
+            self.plant(tid, bias.mapped(*address), BreakpointPurpose::Cpuid(module));
         }
     }
 

@@ -2,12 +2,13 @@
 
 use super::{arch, images};
 use image::elf::{FunctionBounds, Loadable};
+use model::Va;
 
 /// CPUID instructions of one file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sites {
     /// Their addresses before relocation.
-    pub addresses: Vec<u64>,
+    pub addresses: Vec<Va>,
     /// Places that hold the same two bytes outside every function that unwind tables describe:
     /// a breakpoint there could destroy something else.
     pub unverified: usize,
@@ -21,7 +22,7 @@ impl Sites {
         let mut sites = Sites::default();
         for segment in images::code(elf) {
             let code = elf.segment_bytes(segment);
-            let start = segment.address;
+            let start = Va(segment.address);
             let candidates: Vec<usize> = arch::cpuid_candidates(code).collect();
             match &functions {
                 _ if candidates.is_empty() => {}
@@ -42,14 +43,14 @@ impl Sites {
         sites
     }
 
-    fn check(&mut self, functions: &[FunctionBounds], code: &[u8], start: u64, candidate: usize) {
+    fn check(&mut self, functions: &[FunctionBounds], code: &[u8], start: Va, candidate: usize) {
         let address = start.wrapping_add(candidate as u64);
         let Some((from, to)) = around(functions, address) else {
             self.unverified += 1;
             return;
         };
-        let first = from.saturating_sub(start) as usize;
-        let last = (to.saturating_sub(start) as usize).min(code.len());
+        let first = from.since(start).unwrap_or(0) as usize;
+        let last = (to.since(start).unwrap_or(0) as usize).min(code.len());
         let Some(function) = code.get(first..last) else { return };
         if arch::cpuid_offsets(function).contains(&(candidate - first)) {
             self.addresses.push(address);
@@ -58,9 +59,9 @@ impl Sites {
 }
 
 /// First and last address of the function that holds `address`.
-fn around(functions: &[FunctionBounds], address: u64) -> Option<(u64, u64)> {
-    let after = functions.partition_point(|frame| frame.start.0 <= address);
+fn around(functions: &[FunctionBounds], address: Va) -> Option<(Va, Va)> {
+    let after = functions.partition_point(|frame| frame.start <= address);
     let frame = functions.get(after.checked_sub(1)?)?;
-    let end = frame.start.0.checked_add(frame.bytes?)?;
-    (address < end).then_some((frame.start.0, end))
+    let end = frame.start.checked_add(frame.bytes?)?;
+    (address < end).then_some((frame.start, end))
 }

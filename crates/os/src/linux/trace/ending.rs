@@ -11,13 +11,7 @@ impl Session<'_> {
     pub fn end_descendants(&mut self) -> Result<u32, LaunchError> {
         let running = self.processes.iter().filter(|p| p.threads > 0 && !p.exiting).count();
         self.tasks.keys().chain(self.early.keys()).for_each(|&tid| ptrace::kill(tid));
-        while let Some((tid, status)) =
-            ptrace::wait_any().map_err(|source| LaunchError::System {
-                action: "waiting for processes that the program left running",
-                source,
-                remedy: "find them with: ps -ef",
-            })?
-        {
+        while let Some((tid, status)) = ptrace::wait_any()? {
             if libc::WIFSTOPPED(status) {
                 if !self.tasks.contains_key(&tid) {
                     ptrace::kill(tid);

@@ -2,7 +2,7 @@
 
 use super::arch::{self, Registers};
 use super::ptrace::{self, Tid};
-use model::FileOperation;
+use model::{FileOperation, MappedVa};
 
 /// Error numbers from here on tell the kernel to make the call again; no program sees them.
 const ERESTARTSYS: i64 = 512;
@@ -57,11 +57,14 @@ fn path(tid: Tid, named: Named) -> Option<String> {
     };
     let (descriptor, address) = match named {
         Named::Descriptor(descriptor) => return folder(descriptor),
-        Named::Path(address) => (libc::AT_FDCWD as u64, address),
-        Named::At(descriptor, address) => (descriptor, address),
+        Named::Path(address) => (libc::AT_FDCWD as u64, MappedVa(address)),
+        Named::At(descriptor, address) => (descriptor, MappedVa(address)),
     };
     // A null path means the descriptor itself (execveat, readlinkat and stat with flags).
-    let path = if address == 0 { Some(String::new()) } else { ptrace::read_string(tid, address) }?;
+    let path = match address {
+        MappedVa::ZERO => String::new(),
+        address => ptrace::read_string(tid, address)?,
+    };
     if path.starts_with('/') {
         return Some(path);
     }

@@ -7,7 +7,7 @@ use super::loader::{self, Loader};
 use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
 use super::session::Session;
-use model::MarkKind;
+use model::{MappedVa, MarkKind};
 use std::io;
 use std::path::Path;
 
@@ -110,23 +110,16 @@ impl Session<'_> {
             self.mark(process, MarkKind::Mapped, mapped_us);
         }
         self.mark(process, MarkKind::Relocated, at_us);
-        let (state, exit) = match &known.loader {
-            Loader::Glibc { state } => {
-                let libc = loader::find_libc(tid, *state);
-                let exit = libc.and_then(|(libc, bias)| Some(bias.wrapping_add(libc.exit?)));
-                (Some(*state), exit)
-            }
-            Loader::Musl { image, base } => {
-                let exit = image.exit.map(|exit| base.wrapping_add(exit));
-                (loader::musl_state(tid, image, *base), exit)
-            }
-            Loader::None | Loader::Unknown => (None, None),
+        let state = match &known.loader {
+            Loader::Glibc { state } => Some(*state),
+            Loader::Musl { image, base } => loader::musl_state(tid, image, *base),
+            Loader::None | Loader::Unknown => None,
         };
-        match exit {
+        let libc = known.loader.c_library(tid);
+        match libc.and_then(|(libc, bias)| Some(bias.mapped(libc.exit?))) {
             Some(address) => self.plant(tid, address, BreakpointPurpose::Exit),
             None => {
-                let note = "exit could not be located: none of its modules is a C library";
-                self.note(process, note.to_owned());
+                self.note(process, "exit could not be located: none of its modules is a C library")
             }
         }
         if let Some(state) = state {
@@ -141,13 +134,13 @@ impl Session<'_> {
     }
 
     /// The loader was executed with a program as its argument: that one is the first module.
-    fn follow_program(&mut self, tid: Tid, process: usize, state: u64) {
+    fn follow_program(&mut self, tid: Tid, process: usize, state: MappedVa) {
         let Some(module) = loader::find_module(tid, state, Some) else { return };
         // The list names libraries only.
         let path = loader::mapped_file(tid, module.dynamic).unwrap_or_default();
         match images::image(Path::new(&model::text::name(&path))) {
             Ok(program) => {
-                let entry = module.bias.wrapping_add(program.entry);
+                let entry = module.bias.mapped(program.entry);
                 if let Some(executed) = self.executed(process) {
                     executed.program = program;
                     executed.bias = module.bias;
@@ -162,13 +155,16 @@ impl Session<'_> {
 
     /// At the entry point: plants the breakpoint at `main`, or says why there is none.
     fn locate_main(&mut self, tid: Tid, process: usize, known: &Executed) {
-        let read = |address: u64, target: &mut [u8]| ptrace::read_memory(tid, address, target);
+        let read = |address, target: &mut [u8]| ptrace::read_memory(tid, address, target);
         let program = &known.program;
-        let entry = known.bias.wrapping_add(program.entry);
+        let entry = known.bias.mapped(program.entry);
         let from_start = arch::find_main(entry, &read)
-            .filter(|main| program.is_code(main.wrapping_sub(known.bias)));
-        let main = program.main.map(|main| known.bias.wrapping_add(main)).or(from_start);
-        let start_main = || self.start_main(tid, &known.loader);
+            .filter(|main| program.is_code(known.bias.unmapped(*main)));
+        let main = program.main.map(|main| known.bias.mapped(main)).or(from_start);
+        let start_main = || {
+            let (libc, bias) = known.loader.c_library(tid)?;
+            Some(bias.mapped(libc.start_main?))
+        };
         if let Some(main) = main {
             self.plant(tid, main, BreakpointPurpose::Main);
         } else if let Some(start_main) = start_main() {
@@ -182,26 +178,10 @@ impl Session<'_> {
         }
         if matches!(known.loader, Loader::None) {
             match program.exit {
-                Some(exit) => {
-                    self.plant(tid, known.bias.wrapping_add(exit), BreakpointPurpose::Exit)
-                }
-                None => {
-                    let note = "exit could not be located: static program without that symbol";
-                    self.note(process, note.to_owned());
-                }
+                Some(exit) => self.plant(tid, known.bias.mapped(exit), BreakpointPurpose::Exit),
+                None => self
+                    .note(process, "exit could not be located: static program without that symbol"),
             }
-        }
-    }
-
-    /// Where `__libc_start_main` is mapped.
-    fn start_main(&self, tid: Tid, loader: &Loader) -> Option<u64> {
-        match loader {
-            Loader::Glibc { state } => {
-                let (libc, bias) = loader::find_libc(tid, *state)?;
-                Some(bias.wrapping_add(libc.start_main?))
-            }
-            Loader::Musl { image, base } => Some(base.wrapping_add(image.start_main?)),
-            Loader::None | Loader::Unknown => None,
         }
     }
 
@@ -219,12 +199,14 @@ impl Session<'_> {
             Loader::Glibc { state } => {
                 match loader::hook(tid, state) {
                     Some(hook) => self.plant(tid, hook, BreakpointPurpose::Relocated),
-                    None => self.note(process, "the loader has no debugger hook".to_owned()),
+                    None => self.note(process, "the loader has no debugger hook"),
                 }
                 self.plant_module_cpuids(tid, process, state);
                 if audited {
-                    let note = "the end of mapping is not marked: LD_AUDIT changes the order";
-                    self.note(process, note.to_owned());
+                    self.note(
+                        process,
+                        "the end of mapping is not marked: LD_AUDIT changes the order",
+                    );
                 } else {
                     self.mark(process, MarkKind::Mapped, at_us);
                 }
@@ -233,8 +215,10 @@ impl Session<'_> {
                 if let Some(known) = self.executed(process) {
                     known.mapped_us = None;
                 }
-                let note = "the end of mapping is not marked: a musl program started by another";
-                self.note(process, note.to_owned());
+                self.note(
+                    process,
+                    "the end of mapping is not marked: a musl program started by another",
+                );
             }
             _ => {}
         }

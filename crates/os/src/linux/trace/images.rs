@@ -3,7 +3,7 @@
 use image::ImageError;
 use image::elf::loadable::{Segment, Symbol, SymbolKind};
 use image::elf::{Loadable, spec};
-use model::text;
+use model::{Va, text};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
@@ -15,25 +15,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What tracing needs of one file, addresses before relocation.
 pub struct Image {
     /// Entry point; 0 where there is none.
-    pub entry: u64,
+    pub entry: Va,
     /// Its loader, as [`model::text`] writes names.
     pub interpreter: Option<String>,
     /// Addresses of code.
-    code: Vec<Range<u64>>,
+    code: Vec<Range<Va>>,
     /// Set-user-id or set-group-id bit.
     pub set_id: bool,
     /// Where `main` is, from the symbol table (static programs only).
-    pub main: Option<u64>,
+    pub main: Option<Va>,
     /// `exit`.
-    pub exit: Option<u64>,
+    pub exit: Option<Va>,
     /// `__libc_start_main`.
-    pub start_main: Option<u64>,
+    pub start_main: Option<Va>,
     /// `_r_debug`, which glibc's loader fills.
-    pub loader_state: Option<u64>,
+    pub loader_state: Option<Va>,
     /// `_dl_debug_state`, which loaders call when the list of modules changes.
-    pub loader_hook: Option<u64>,
+    pub loader_hook: Option<Va>,
     /// `_dl_debug_addr`, musl's pointer to what glibc calls `_r_debug`.
-    pub musl_state: Option<u64>,
+    pub musl_state: Option<Va>,
 }
 
 impl Image {
@@ -53,8 +53,8 @@ impl Image {
             start_main = full_start;
         }
         Ok(Image {
-            entry: elf.entry,
-            code: code(&elf).map(|part| part.address..part.end()).collect(),
+            entry: Va(elf.entry),
+            code: code(&elf).map(|part| Va(part.address)..Va(part.end())).collect(),
             interpreter: elf.interpreter,
             set_id,
             main,
@@ -67,7 +67,7 @@ impl Image {
     }
 
     /// Whether `address`, before relocation, lies in code.
-    pub fn is_code(&self, address: u64) -> bool {
+    pub fn is_code(&self, address: Va) -> bool {
         self.code.iter().any(|code| code.contains(&address))
     }
 
@@ -95,12 +95,12 @@ pub(super) fn code(elf: &Loadable) -> impl Iterator<Item = &Segment> {
 fn values<'a, const N: usize>(
     symbols: impl Iterator<Item = Symbol<'a>>,
     names: [&str; N],
-) -> [Option<u64>; N] {
+) -> [Option<Va>; N] {
     let mut values = [None; N];
     for symbol in symbols.filter(|one| one.defined && one.kind != SymbolKind::IndirectFunction) {
         let named = names.iter().position(|name| name.as_bytes() == symbol.name);
         if let Some(value) = named.map(|index| &mut values[index]) {
-            value.get_or_insert(symbol.value);
+            value.get_or_insert(Va(symbol.value));
         }
     }
     values

@@ -1,7 +1,9 @@
 //! Loaders seen from outside: which one it is, and the list of modules that it keeps.
 
 use super::images::{self, Image};
+use super::maps;
 use super::ptrace::{self, Tid};
+use model::{LoadBias, MappedVa};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,14 +20,14 @@ pub enum Loader {
     /// glibc's; `state` is the address of its `_r_debug`.
     Glibc {
         /// Where.
-        state: u64,
+        state: MappedVa,
     },
     /// musl's, which is the C library too.
     Musl {
         /// Its facts.
         image: Arc<Image>,
         /// Where it is mapped.
-        base: u64,
+        base: LoadBias,
     },
     /// Another, or one that could not be read.
     Unknown,
@@ -33,11 +35,20 @@ pub enum Loader {
 
 impl Loader {
     /// The loader with facts `image` mapped at `base`.
-    pub fn of(image: &Arc<Image>, base: u64) -> Self {
+    pub fn of(image: &Arc<Image>, base: LoadBias) -> Self {
         match image.loader_state {
             _ if image.is_musl() => Loader::Musl { image: Arc::clone(image), base },
-            Some(state) => Loader::Glibc { state: base.wrapping_add(state) },
+            Some(state) => Loader::Glibc { state: base.mapped(state) },
             None => Loader::Unknown,
+        }
+    }
+
+    /// The C library of its program, and where that is.
+    pub fn c_library(&self, tid: Tid) -> Option<(Arc<Image>, LoadBias)> {
+        match self {
+            Loader::Glibc { state } => find_libc(tid, *state),
+            Loader::Musl { image, base } => Some((Arc::clone(image), *base)),
+            Loader::None | Loader::Unknown => None,
         }
     }
 }
@@ -45,29 +56,29 @@ impl Loader {
 /// A module in the loader's list (`struct link_map`).
 pub struct LinkMap {
     /// What is added to the file's addresses.
-    pub bias: u64,
+    pub bias: LoadBias,
     /// Its path; empty for the program itself.
     pub path: String,
     /// Where its dynamic section is mapped.
-    pub dynamic: u64,
+    pub dynamic: MappedVa,
 }
 
 /// The address of musl's `struct r_debug`, which its loader fills just before it calls its hook.
-pub fn musl_state(tid: Tid, image: &Image, base: u64) -> Option<u64> {
-    let pointer = base.wrapping_add(image.musl_state?);
+pub fn musl_state(tid: Tid, image: &Image, base: LoadBias) -> Option<MappedVa> {
+    let pointer = base.mapped(image.musl_state?);
     let [state] = ptrace::read_words::<1>(tid, pointer)?;
-    (state != 0).then_some(state)
+    (state != 0).then_some(MappedVa(state))
 }
 
 /// The hook that glibc's loader calls, `r_brk` of `struct r_debug` at `state`.
-pub fn hook(tid: Tid, state: u64) -> Option<u64> {
+pub fn hook(tid: Tid, state: MappedVa) -> Option<MappedVa> {
     // r_version, r_map, r_brk, r_state, r_ldbase
     let [_, _, hook] = ptrace::read_words::<3>(tid, state)?;
-    (hook != 0).then_some(hook)
+    (hook != 0).then_some(MappedVa(hook))
 }
 
 /// Whether the loader's list of modules is complete.
-pub fn is_consistent(tid: Tid, state: u64) -> bool {
+pub fn is_consistent(tid: Tid, state: MappedVa) -> bool {
     let words = ptrace::read_words::<4>(tid, state);
     words.is_some_and(|[_, _, _, state]| state & 0xffff_ffff == CONSISTENT)
 }
@@ -75,7 +86,7 @@ pub fn is_consistent(tid: Tid, state: u64) -> bool {
 /// Visits the modules until `visit` gives something.
 pub fn find_module<T>(
     tid: Tid,
-    state: u64,
+    state: MappedVa,
     mut visit: impl FnMut(LinkMap) -> Option<T>,
 ) -> Option<T> {
     let [_, mut next] = ptrace::read_words::<2>(tid, state)?;
@@ -84,8 +95,9 @@ pub fn find_module<T>(
             break;
         }
         // l_addr, l_name, l_ld, l_next
-        let [bias, name, dynamic, following] = ptrace::read_words::<4>(tid, next)?;
-        let path = ptrace::read_string(tid, name).unwrap_or_default();
+        let [bias, name, dynamic, following] = ptrace::read_words::<4>(tid, MappedVa(next))?;
+        let path = ptrace::read_string(tid, MappedVa(name)).unwrap_or_default();
+        let (bias, dynamic) = (LoadBias::new(bias), MappedVa(dynamic));
         if let Some(found) = visit(LinkMap { bias, path, dynamic }) {
             return Some(found);
         }
@@ -94,21 +106,14 @@ pub fn find_module<T>(
     None
 }
 
-/// The file mapped at `address`, from `/proc/TID/maps`: slow, and right without any loader's help.
-pub fn mapped_file(tid: Tid, address: u64) -> Option<String> {
-    let maps = std::fs::read_to_string(ptrace::proc_path(tid, "maps")).ok()?;
-    let holds = |line: &&str| {
-        let (start, rest) = line.split_once('-').unwrap_or_default();
-        let end = rest.split(' ').next().unwrap_or_default();
-        let parse = |text| u64::from_str_radix(text, 16).unwrap_or(0);
-        (parse(start)..parse(end)).contains(&address)
-    };
-    let line = maps.lines().find(holds)?;
-    line.find('/').map(|path| line[path..].to_owned())
+/// The file mapped at `address`: slow, and right without any loader's help.
+pub fn mapped_file(tid: Tid, address: MappedVa) -> Option<String> {
+    let files = maps::files(tid)?;
+    files.into_iter().find(|file| file.memory.contains(&address)).map(|file| file.path)
 }
 
 /// glibc's C library among the modules, with what is added to its addresses.
-pub fn find_libc(tid: Tid, state: u64) -> Option<(Arc<Image>, u64)> {
+fn find_libc(tid: Tid, state: MappedVa) -> Option<(Arc<Image>, LoadBias)> {
     find_module(tid, state, |module| {
         let name = module.path.rsplit('/').next().unwrap_or_default();
         if !(name.starts_with("libc.so") || name.starts_with("libc-2")) {

@@ -6,8 +6,8 @@ use super::images::{self, Image};
 use super::loader::Loader;
 use super::ptrace::{self, Tid};
 use super::session::Session;
-use super::start;
-use model::{Mark, MarkKind, TracedImage};
+use super::start::{self, Auxiliary};
+use model::{LoadBias, MappedVa, Mark, MarkKind, TracedImage};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) struct Executed {
     /// Facts of the program's file.
     pub program: Arc<Image>,
     /// What is added to the program's addresses.
-    pub bias: u64,
+    pub bias: LoadBias,
     /// Its loader.
     pub loader: Loader,
     /// The loader itself was executed, with the program as its argument.
@@ -40,7 +40,8 @@ impl Session<'_> {
     }
 
     /// Adds a note to the process's present image, once.
-    pub fn note(&mut self, process: usize, note: String) {
+    pub fn note(&mut self, process: usize, note: impl Into<String>) {
+        let note = note.into();
         if let Some(image) = self.present_image(process)
             && !image.notes.contains(&note)
         {
@@ -58,7 +59,7 @@ impl Session<'_> {
     }
 
     /// Plants a breakpoint in the space of `tid`; one that cannot be planted is noted.
-    pub fn plant(&mut self, tid: Tid, address: u64, purpose: BreakpointPurpose) {
+    pub fn plant(&mut self, tid: Tid, address: MappedVa, purpose: BreakpointPurpose) {
         let Some((process, space)) = self.tasks.get(&tid).map(|task| (task.process, task.space))
         else {
             return;
@@ -93,32 +94,34 @@ impl Session<'_> {
         if arch::is_32_bit(&registers) {
             return Err("a 32-bit program: only exec and exit are marked".to_owned());
         }
-        let stack = start::read(tid, arch::stack_pointer(&registers))
-            .ok_or_else(|| unreadable("its initial stack"))?;
+        let auxiliary =
+            Auxiliary::of(tid, false).ok_or_else(|| unreadable("its auxiliary vector"))?;
+        let Auxiliary { entry, loader_base, .. } = auxiliary;
         let program = images::image(Path::new(&ptrace::proc_path(tid, "exe")))
             .map_err(|error| unreadable(&format!("its file ({error})")))?;
-        let bias = stack.entry.wrapping_sub(program.entry);
+        let bias = LoadBias::between(program.entry, entry);
         let through_loader = program.interpreter.is_none() && program.loader_hook.is_some();
         let loader = match &program.interpreter {
             _ if through_loader => Loader::of(&program, bias),
             None => Loader::None,
             Some(path) => images::image(Path::new(&model::text::name(path)))
-                .map_or(Loader::Unknown, |image| Loader::of(&image, stack.loader_base)),
+                .map_or(Loader::Unknown, |image| Loader::of(&image, loader_base)),
         };
-        self.describe(process, stack.argv, &program, &loader, through_loader);
+        let argv = start::arguments(tid).unwrap_or_default();
+        self.describe(process, argv, &program, &loader, through_loader);
         if let Loader::Musl { image, base } = &loader
             && let Some(hook) = image.loader_hook
         {
-            self.plant(tid, base.wrapping_add(hook), BreakpointPurpose::Relocated);
+            self.plant(tid, base.mapped(hook), BreakpointPurpose::Relocated);
         }
         if !through_loader {
-            self.plant(tid, stack.entry, BreakpointPurpose::Entry);
+            self.plant(tid, entry, BreakpointPurpose::Entry);
         }
         if self.request.count_cpuid {
-            self.plant_first_cpuids(tid, process, &program, bias, stack.loader_base);
+            self.plant_first_cpuids(tid, process, &program, bias, loader_base);
         }
         if let Some(state) = self.processes.get_mut(process) {
-            let (mapped_us, adding_expected) = (None, stack.audited);
+            let (mapped_us, adding_expected) = (None, start::is_audited(tid).unwrap_or(false));
             let executed =
                 Executed { program, bias, loader, through_loader, mapped_us, adding_expected };
             state.executed = Some(executed);
@@ -152,7 +155,7 @@ impl Session<'_> {
             ),
         ];
         for (_, note) in notes.into_iter().filter(|(applies, _)| *applies) {
-            self.note(process, note.to_owned());
+            self.note(process, note);
         }
     }
 }

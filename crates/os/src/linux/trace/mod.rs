@@ -15,16 +15,18 @@ mod hits;
 mod images;
 mod lives;
 mod loader;
+mod maps;
 mod marks;
 mod permitted;
 pub(in crate::linux) mod ptrace;
 mod session;
-mod start;
+pub(in crate::linux) mod start;
 pub(in crate::linux) mod tracer;
 mod waits;
 
+pub use maps::FileMapping;
 pub use permitted::permitted;
-pub use waits::{CodeMapping, RecordedWait, WaitStack, accounted};
+pub use waits::{RecordedWait, WaitStack, accounted};
 
 use super::LaunchError;
 use super::launcher::GRACE;

@@ -3,6 +3,7 @@
 use super::ptrace;
 use crate::linux::LaunchError;
 use crate::linux::processes;
+use model::MappedVa;
 use rustix::process::WaitStatus;
 use std::io;
 
@@ -31,7 +32,7 @@ pub fn permitted() -> Result<(), LaunchError> {
     }
     let status = wait(pid);
     let outcome = if libc::WIFSTOPPED(status) {
-        let address = std::ptr::from_ref(&probe) as u64;
+        let address = MappedVa(std::ptr::from_ref(&probe) as u64);
         let options = ptrace::set_options(pid);
         let read = ptrace::read_words::<1>(pid, address) == Some([probe]);
         options.map_err(|error| ptrace_refused(&error)).and_then(|()| match read {

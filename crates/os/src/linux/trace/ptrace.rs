@@ -3,8 +3,10 @@
 //! Every call is made by the thread that started the tracee: ptrace answers no other.
 
 use super::arch;
+use crate::linux::error::LaunchError;
 use crate::linux::processes;
 use model::text::text;
+use model::{Ending, MappedVa};
 use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -40,7 +42,8 @@ pub enum Resume {
 }
 
 /// Waits for any tracee of this thread; `None` when there is none left.
-pub fn wait_any() -> io::Result<Option<(Tid, i32)>> {
+pub fn wait_any() -> Result<Option<(Tid, i32)>, LaunchError> {
+    let failed = LaunchError::failed("waiting for the traced program", "run the command again");
     let mut status = 0;
     loop {
         // SAFETY: `status` outlives the call.
@@ -52,8 +55,17 @@ pub fn wait_any() -> io::Result<Option<(Tid, i32)>> {
         match error.raw_os_error() {
             Some(libc::EINTR) => {}
             Some(libc::ECHILD) => return Ok(None),
-            _ => return Err(error),
+            _ => return Err(failed(error)),
         }
+    }
+}
+
+/// How a process ended that waitpid(2) reports with this status.
+pub fn ending(status: i32) -> Ending {
+    if libc::WIFSIGNALED(status) {
+        Ending::Signal(libc::WTERMSIG(status))
+    } else {
+        Ending::Code(libc::WEXITSTATUS(status))
     }
 }
 
@@ -111,15 +123,7 @@ pub fn set_registers(tid: Tid, registers: &arch::Registers) -> io::Result<()> {
 
 /// One word of `struct user`, cheaper than all registers.
 pub fn user_word(tid: Tid, offset: usize) -> io::Result<u64> {
-    // SAFETY: passes integers only; errno tells a word of -1 from an error.
-    unsafe {
-        *libc::__errno_location() = 0;
-        let word = libc::ptrace(libc::PTRACE_PEEKUSER, tid, offset, 0);
-        if word == -1 && *libc::__errno_location() != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(word as u64)
-    }
+    peek(libc::PTRACE_PEEKUSER, tid, offset as u64)
 }
 
 /// Replaces one word of `struct user`.
@@ -154,9 +158,9 @@ pub fn kill(pid: Tid) {
 }
 
 /// Copies memory of `tid` into `target`; gives the number of bytes that could be read.
-pub fn read_memory(tid: Tid, address: u64, target: &mut [u8]) -> usize {
+pub fn read_memory(tid: Tid, address: MappedVa, target: &mut [u8]) -> usize {
     let local = libc::iovec { iov_base: target.as_mut_ptr().cast(), iov_len: target.len() };
-    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: target.len() };
+    let remote = libc::iovec { iov_base: address.0 as *mut libc::c_void, iov_len: target.len() };
     // SAFETY: `local` describes `target`; the kernel checks the tracee's addresses.
     let read = unsafe { libc::process_vm_readv(tid, &local, 1, &remote, 1, 0) };
     if let Ok(read) = usize::try_from(read) {
@@ -169,12 +173,12 @@ pub fn read_memory(tid: Tid, address: u64, target: &mut [u8]) -> usize {
     }
 }
 
-fn read_memory_file(tid: Tid, address: u64, target: &mut [u8]) -> io::Result<usize> {
-    std::fs::File::open(proc_path(tid, "mem"))?.read_at(target, address)
+fn read_memory_file(tid: Tid, address: MappedVa, target: &mut [u8]) -> io::Result<usize> {
+    std::fs::File::open(proc_path(tid, "mem"))?.read_at(target, address.0)
 }
 
 /// Reads `N` words.
-pub fn read_words<const N: usize>(tid: Tid, address: u64) -> Option<[u64; N]> {
+pub fn read_words<const N: usize>(tid: Tid, address: MappedVa) -> Option<[u64; N]> {
     let mut bytes = [[0_u8; 8]; N];
     if read_memory(tid, address, bytes.as_flattened_mut()) < N * 8 {
         return None;
@@ -183,12 +187,12 @@ pub fn read_words<const N: usize>(tid: Tid, address: u64) -> Option<[u64; N]> {
 }
 
 /// Reads a NUL-terminated string of at most PATH_MAX bytes.
-pub fn read_string(tid: Tid, address: u64) -> Option<String> {
+pub fn read_string(tid: Tid, address: MappedVa) -> Option<String> {
     let mut bytes = Vec::new();
     while bytes.len() < libc::PATH_MAX as usize {
         let from = address.checked_add(bytes.len() as u64)?;
         // Most paths are short, and a read must not run into an unmapped page.
-        let mut part = vec![0_u8; (256 - (from % 256)) as usize];
+        let mut part = vec![0_u8; (256 - (from.0 % 256)) as usize];
         let read = read_memory(tid, from, &mut part);
         let part = part.get(..read).filter(|part| !part.is_empty())?;
         match part.iter().position(|&byte| byte == 0) {
@@ -203,11 +207,16 @@ pub fn read_string(tid: Tid, address: u64) -> Option<String> {
 }
 
 /// Reads the word of the tracee's code at `address`.
-pub fn code_word(tid: Tid, address: u64) -> io::Result<u64> {
-    // SAFETY: the kernel checks the tracee's address; errno tells a word of -1 from an error.
+pub fn code_word(tid: Tid, address: MappedVa) -> io::Result<u64> {
+    peek(libc::PTRACE_PEEKTEXT, tid, address.0)
+}
+
+fn peek(request: libc::c_uint, tid: Tid, at: u64) -> io::Result<u64> {
+    // SAFETY: passes integers, of which the kernel checks the place in the tracee; errno tells a
+    // word of -1 from an error.
     unsafe {
         *libc::__errno_location() = 0;
-        let word = libc::ptrace(libc::PTRACE_PEEKTEXT, tid, address, 0);
+        let word = libc::ptrace(request, tid, at, 0);
         if word == -1 && *libc::__errno_location() != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -216,14 +225,14 @@ pub fn code_word(tid: Tid, address: u64) -> io::Result<u64> {
 }
 
 /// Replaces the word of the tracee's code at `address`.
-pub fn set_code_word(tid: Tid, address: u64, word: u64) -> io::Result<()> {
+pub fn set_code_word(tid: Tid, address: MappedVa, word: u64) -> io::Result<()> {
     // SAFETY: the kernel checks the tracee's address.
-    check(unsafe { libc::ptrace(libc::PTRACE_POKETEXT, tid, address, word) })
+    check(unsafe { libc::ptrace(libc::PTRACE_POKETEXT, tid, address.0, word) })
 }
 
 /// A link of `/proc/TID/`, such as `exe`, `cwd` or `fd/3`.
 pub fn proc_link(tid: Tid, name: &str) -> Option<String> {
-    let target = std::fs::read_link(format!("/proc/{tid}/{name}")).ok()?;
+    let target = std::fs::read_link(proc_path(tid, name)).ok()?;
     Some(text(target))
 }
 

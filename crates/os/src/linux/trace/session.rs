@@ -10,7 +10,7 @@ use super::{TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{Ending, FileCall, ThreadLife, TracedProcess};
+use model::{FileCall, MappedVa, ThreadLife, TracedProcess};
 use std::collections::HashMap;
 use std::io;
 
@@ -25,9 +25,9 @@ pub(super) struct Task {
     pub space: usize,
     /// Its first stop is still to come; these bytes must then be put back in its own copy of
     /// the memory.
-    pub born: Option<Vec<(u64, u8)>>,
+    pub born: Option<Vec<(MappedVa, u8)>>,
     /// It executes the one instruction at this address from which a breakpoint was lifted.
-    pub stepping: Option<u64>,
+    pub stepping: Option<MappedVa>,
     pub call: Option<Pending>,
     pub waiting: Waiting,
     pub started_us: f64,
@@ -122,11 +122,7 @@ impl<'a> Session<'a> {
             } else {
                 self.on_end(tid, at_us);
                 if tid == self.root {
-                    break if libc::WIFSIGNALED(status) {
-                        Ending::Signal(libc::WTERMSIG(status))
-                    } else {
-                        Ending::Code(libc::WEXITSTATUS(status))
-                    };
+                    break ptrace::ending(status);
                 }
             }
         };
@@ -152,15 +148,8 @@ impl<'a> Session<'a> {
     fn wait(&self) -> Result<(Tid, i32, f64), LaunchError> {
         let waited = ptrace::wait_any();
         let at_us = self.now_us();
-        match waited {
-            Ok(Some((tid, status))) => Ok((tid, status, at_us)),
-            Ok(None) => Err(LaunchError::LauncherGone),
-            Err(source) => Err(LaunchError::System {
-                action: "waiting for the traced program",
-                source,
-                remedy: "run the command again",
-            }),
-        }
+        let (tid, status) = waited?.ok_or(LaunchError::LauncherGone)?;
+        Ok((tid, status, at_us))
     }
 
     pub fn on_stop(&mut self, tid: Tid, status: i32, at_us: f64) -> Resume {

@@ -1,112 +1,78 @@
-//! What the kernel hands to a new image on its stack (psABI 3.4.1, "Initial Stack").
+//! What the kernel tells a new image at its execve: proc_pid_auxv(5), proc_pid_cmdline(5) and
+//! proc_pid_environ(5).
 
 use super::ptrace::{self, Tid};
 use model::text::text;
+use model::{LoadBias, MappedVa};
 use std::ffi::OsStr;
+use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 
+// Keys of the auxiliary vector (getauxval(3)).
 const AT_BASE: u64 = 7;
 const AT_ENTRY: u64 = 9;
-const AT_EXECFN: u64 = 31;
-const WORD: usize = 8;
-const FIRST_READ: usize = 4096;
-/// ARG_MAX is a quarter of the stack's limit; a launch with more arguments is cut here.
-const LONGEST: usize = 4 << 20;
+const AT_EUID: u64 = 12;
+const AT_EGID: u64 = 14;
 
-/// The parts of the initial stack that tracing uses.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct StartStack {
-    /// Arguments.
-    pub argv: Vec<String>,
-    /// AT_ENTRY: the program's entry point as mapped.
-    pub entry: u64,
-    /// AT_BASE: where the loader is mapped; 0 where there is none.
-    pub loader_base: u64,
-    /// The environment asks for LD_AUDIT.
-    pub audited: bool,
+/// The parts of the auxiliary vector that are used.
+pub(in crate::linux) struct Auxiliary {
+    /// The program's entry point as mapped.
+    pub entry: MappedVa,
+    /// What is added to the loader's addresses; 0 where there is none.
+    pub loader_base: LoadBias,
+    /// Effective user.
+    pub user: u32,
+    /// Effective group.
+    pub group: u32,
 }
 
-/// Reads the stack of `tid`, which has just executed a 64-bit image.
-pub fn read(tid: Tid, stack_pointer: u64) -> Option<StartStack> {
-    let mut words = read_part(tid, stack_pointer, FIRST_READ);
-    let layout = match Layout::of(&words) {
-        Some(layout) => layout,
-        None => {
-            words = read_part(tid, stack_pointer, LONGEST);
-            Layout::of(&words)?
-        }
-    };
-    let auxiliary = |tag| layout.auxiliary.iter().find(|pair| pair.0 == tag).map(|pair| pair.1);
-    let strings = read_strings(tid, &layout, auxiliary(AT_EXECFN));
-    let mut rest = strings.as_slice();
-    let mut argv = Vec::with_capacity(layout.arguments.len());
-    for _ in &layout.arguments {
-        let Some(end) = rest.iter().position(|&byte| byte == 0) else { break };
-        argv.push(text(OsStr::from_bytes(&rest[..end])));
-        rest = &rest[end + 1..];
-    }
-    Some(StartStack {
-        argv,
-        entry: auxiliary(AT_ENTRY)?,
-        loader_base: auxiliary(AT_BASE).unwrap_or(0),
-        audited: rest.split(|&byte| byte == 0).any(|variable| variable.starts_with(b"LD_AUDIT=")),
-    })
-}
-
-struct Layout {
-    arguments: Vec<u64>,
-    auxiliary: Vec<(u64, u64)>,
-}
-
-impl Layout {
-    /// `None` where the words end too soon.
-    fn of(words: &[u64]) -> Option<Self> {
-        let (&count, rest) = words.split_first()?;
-        let count = usize::try_from(count).ok()?;
-        let arguments = rest.get(..count)?.to_vec();
-        let environment = rest.get(count.checked_add(1)?..)?;
-        let end = environment.iter().position(|&word| word == 0)?;
-        let mut auxiliary = Vec::new();
-        for pair in environment.get(end + 1..)?.chunks_exact(2) {
-            if pair[0] == 0 {
-                return Some(Layout { arguments, auxiliary });
-            }
-            auxiliary.push((pair[0], pair[1]));
-        }
-        None
+impl Auxiliary {
+    /// That of a process, whose words are `narrow` where it executes a 32-bit image; `None` where
+    /// it cannot be read.
+    pub(in crate::linux) fn of(tid: Tid, narrow: bool) -> Option<Auxiliary> {
+        let bytes = fs::read(ptrace::proc_path(tid, "auxv")).ok()?;
+        let words: Vec<u64> = if narrow {
+            let word = |chunk: &[u8; 4]| u64::from(u32::from_le_bytes(*chunk));
+            bytes.as_chunks().0.iter().map(word).collect()
+        } else {
+            bytes.as_chunks().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect()
+        };
+        let value = |key: u64| words.as_chunks().0.iter().find(|[k, _]| *k == key).map(|[_, v]| *v);
+        Some(Auxiliary {
+            entry: MappedVa(value(AT_ENTRY)?),
+            loader_base: LoadBias::new(value(AT_BASE).unwrap_or(0)),
+            user: value(AT_EUID)? as u32,
+            group: value(AT_EGID)? as u32,
+        })
     }
 }
 
-fn read_part(tid: Tid, address: u64, bytes: usize) -> Vec<u64> {
-    let mut buffer = vec![0; bytes];
-    let read = ptrace::read_memory(tid, address, &mut buffer);
-    let words = buffer[..read].chunks_exact(WORD);
-    words.map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap_or_default())).collect()
+/// The arguments that a process received.
+pub(super) fn arguments(tid: Tid) -> io::Result<Vec<String>> {
+    let strings = fs::read(ptrace::proc_path(tid, "cmdline"))?;
+    let argument = |part: &[u8]| text(OsStr::from_bytes(part.strip_suffix(b"\0").unwrap_or(part)));
+    Ok(strings.split_inclusive(|&byte| byte == 0).map(argument).collect())
 }
 
-/// Arguments and environment: the kernel writes them one after another, up to AT_EXECFN's.
-fn read_strings(tid: Tid, layout: &Layout, end: Option<u64>) -> Vec<u8> {
-    let (Some(&start), Some(end)) = (layout.arguments.first(), end) else { return Vec::new() };
-    let length = usize::try_from(end.saturating_sub(start)).unwrap_or(0).min(LONGEST);
-    let mut bytes = vec![0; length];
-    let read = ptrace::read_memory(tid, start, &mut bytes);
-    bytes.truncate(read);
-    bytes
+/// Whether the environment of a process asks for LD_AUDIT.
+pub(super) fn is_audited(tid: Tid) -> io::Result<bool> {
+    let strings = fs::read(ptrace::proc_path(tid, "environ"))?;
+    Ok(strings.split(|&byte| byte == 0).any(|variable| variable.starts_with(b"LD_AUDIT=")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::processes::own_pid;
 
     #[test]
-    fn a_stack_is_taken_apart_and_a_cut_one_refused() {
-        let words = [2, 100, 102, 0, 104, 106, 0, AT_BASE, 7000, AT_ENTRY, 9000, 0, 0];
-        let layout = Layout::of(&words).unwrap();
-        assert_eq!(layout.arguments, [100, 102]);
-        assert_eq!(layout.auxiliary, [(AT_BASE, 7000), (AT_ENTRY, 9000)]);
-        for cut in 0..words.len() - 2 {
-            assert!(Layout::of(&words[..cut]).is_none(), "{cut}");
-        }
-        assert!(Layout::of(&[u64::MAX, 1, 2]).is_none());
+    fn what_this_process_was_told_is_read_back() {
+        let own = Auxiliary::of(own_pid(), false).unwrap();
+        assert_eq!(own.user, rustix::process::geteuid().as_raw());
+        assert_eq!(own.group, rustix::process::getegid().as_raw());
+        assert!(own.entry > MappedVa::ZERO);
+        assert_eq!(arguments(own_pid()).unwrap(), std::env::args().collect::<Vec<_>>());
+        assert!(!is_audited(own_pid()).unwrap());
     }
 }

@@ -86,11 +86,10 @@ pub(in crate::linux) fn trace<T: Send>(
 
 /// One CPU for tracer and tracees makes stops several times cheaper.
 fn pin(cpu: Option<u32>) -> Result<(), LaunchError> {
-    cpu.map_or(Ok(()), |cpu| host::pin(&[cpu])).map_err(|source| LaunchError::System {
-        action: "running the tracer on one CPU",
-        source,
-        remedy: "choose a CPU that taskset -cp $$ lists",
-    })
+    cpu.map_or(Ok(()), |cpu| host::pin(&[cpu])).map_err(LaunchError::failed(
+        "running the tracer on one CPU",
+        "choose a CPU that taskset -cp $$ lists",
+    ))
 }
 
 /// The wait for a tracer's thread.

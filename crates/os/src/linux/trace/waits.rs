@@ -8,13 +8,13 @@ use super::arch::{self, Registers};
 use super::ptrace::{self, Resume, Tid};
 use super::session::Session;
 use crate::linux::LaunchError;
-use model::{Wait, WaitFor};
+use model::{MappedVa, Wait, WaitFor};
 use std::fs;
 use std::io;
 
 mod stack;
 
-pub use stack::{CodeMapping, WaitStack};
+pub use stack::WaitStack;
 
 /// How a call says what it waits for.
 #[derive(Clone, Copy)]
@@ -234,7 +234,7 @@ fn found(on: On, tid: Tid, registers: &Registers) -> (WaitFor, Option<String>) {
         Continued => (Time, None),
         Descriptor => described(tid, first as i32),
         Polled if second == 0 => (Time, None),
-        Polled if second <= POLLED => polled(tid, first, second),
+        Polled if second <= POLLED => polled(tid, MappedVa(first), second),
         Selected if first == 0 => (Time, None),
         Polled | Selected => (Event, None),
         Opened => (File, super::files::entered(tid, registers, 0.0).map(|call| call.path)),
@@ -246,7 +246,7 @@ const POLLED: u64 = 8;
 
 /// What an array of `struct pollfd` is about, where that is one kind of thing. Descriptors that
 /// only wake the program itself do not count.
-fn polled(tid: Tid, array: u64, length: u64) -> (WaitFor, Option<String>) {
+fn polled(tid: Tid, array: MappedVa, length: u64) -> (WaitFor, Option<String>) {
     let mut kinds: Vec<(WaitFor, Option<String>)> = Vec::new();
     let mut ignored = 0;
     for index in 0..length {

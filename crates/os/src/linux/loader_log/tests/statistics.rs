@@ -1,4 +1,4 @@
-//! glibc's own times (`LD_DEBUG=statistics`), made trustworthy: an oracle for other sources.
+//! glibc's own times (`LD_DEBUG=statistics`), made trustworthy: an oracle for what the log tells.
 //!
 //! Some glibc versions (2.36 among them) lose the last digit of every cycle count
 //! (`sysdeps/generic/hp-timing-common.h` overwrites it), so the counts are ten times too small.
@@ -6,10 +6,10 @@
 //! fit into the time from the launch to the moment of printing, a digit is missing. That holds
 //! as long as the loader's share of that time is above one tenth.
 
-use super::record;
 use crate::linux::attend::AttendOptions;
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
+use crate::linux::loader_log::record;
 use model::{Command, LoaderLine, Reading};
 
 /// The loader's account of one process image.

@@ -1,0 +1,60 @@
+//! What a process has mapped of files: proc_pid_maps(5).
+
+use super::ptrace::{self, Tid};
+use model::{FileOffset, MappedVa, text};
+use std::ffi::OsStr;
+use std::fs;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+
+/// A part of a file that is mapped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileMapping {
+    /// Where.
+    pub memory: Range<MappedVa>,
+    /// Mapped executable.
+    pub executable: bool,
+    /// Offset in the file of what is at the first address.
+    pub offset: FileOffset,
+    /// The file, as [`model::text`] writes names.
+    pub path: String,
+}
+
+/// What `tid` has mapped of files, by address; slow. `None` where it cannot be read.
+pub fn files(tid: Tid) -> Option<Vec<FileMapping>> {
+    let maps = fs::read(ptrace::proc_path(tid, "maps")).ok()?;
+    Some(text::text(OsStr::from_bytes(&maps)).lines().filter_map(mapping).collect())
+}
+
+/// A line, where it is about a file.
+fn mapping(line: &str) -> Option<FileMapping> {
+    let path = &line[line.find('/')?..];
+    let mut words = line.split_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let executable = words.next()?.contains('x');
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    let offset = FileOffset(number(words.next()?)?);
+    let memory = MappedVa(number(start)?)..MappedVa(number(end)?);
+    Some(FileMapping { memory, executable, offset, path: path.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_of_a_file_is_a_mapping() {
+        let line = "7f0000001000-7f0000003000 r-xp 00002000 fe:01 77    /lib/a b.so";
+        let expected = FileMapping {
+            memory: MappedVa(0x7f00_0000_1000)..MappedVa(0x7f00_0000_3000),
+            executable: true,
+            offset: FileOffset(0x2000),
+            path: "/lib/a b.so".to_owned(),
+        };
+        assert_eq!(mapping(line), Some(expected));
+        let data = mapping("7f00-7f10 r--p 00000000 fe:01 77 /lib/a.so");
+        assert!(!data.unwrap().executable);
+        assert_eq!(mapping("7f00-7f10 r-xp 00000000 00:00 0 [vdso]"), None);
+        assert_eq!(mapping("cut /"), None);
+    }
+}
