@@ -157,10 +157,7 @@ impl Recorder<'_> {
             return;
         }
         inputs.cpuid_trace = self.traced(|request| request.count_cpuid = true);
-        inputs.cpuid_each_us = match os::host::cpuid_cost_us() {
-            Some(cost) => Reading::Value(cost),
-            None => Reading::unavailable("this processor has no CPUID instruction", ""),
-        };
+        inputs.cpuid_each_us = Reading::Value(os::host::cpuid_cost_us());
     }
 
     fn loader_logs(

@@ -34,8 +34,24 @@ pub fn cpuid_cost_us() -> f64 {
     samples[SAMPLES / 2]
 }
 
+/// The hypervisor's name, as people write it, where this is a virtual machine.
+pub fn hypervisor() -> Option<String> {
+    Some(match own_name()?.as_str() {
+        "KVMKVMKVM" => "KVM".to_owned(),
+        "Microsoft Hv" => "Hyper-V".to_owned(),
+        "VMwareVMware" => "VMware".to_owned(),
+        "XenVMMXenVMM" => "Xen".to_owned(),
+        "VBoxVBoxVBox" => "VirtualBox".to_owned(),
+        "TCGTCGTCGTCG" => "QEMU (emulated processor)".to_owned(),
+        "bhyve bhyve" => "bhyve".to_owned(),
+        "ACRNACRNACRN" => "ACRN".to_owned(),
+        "" => "an unnamed hypervisor".to_owned(),
+        other => format!("a hypervisor named '{other}'"),
+    })
+}
+
 /// The hypervisor's own name (leaf 0x4000_0000), such as `KVMKVMKVM`; `None` on a real machine.
-pub fn is_virtual() -> Option<String> {
+fn own_name() -> Option<String> {
     if __cpuid(1).ecx & HYPERVISOR == 0 {
         return None;
     }
@@ -53,7 +69,7 @@ mod tests {
     #[test]
     fn a_virtual_machine_is_known_to_the_kernel_too() {
         let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap();
-        assert_eq!(is_virtual().is_some(), flags.contains(" hypervisor"));
+        assert_eq!(hypervisor().is_some(), flags.contains(" hypervisor"));
     }
 
     #[test]

@@ -116,8 +116,7 @@ impl Recorder {
 
     fn finish(mut self, once: &Launched) -> PageFaults {
         self.found.faults.sort_by_key(|(at_ns, _)| *at_ns);
-        let started = once.ticks;
-        let at_us = |ns: u64| (i128::from(ns) - i128::from(started)) as f64 / 1000.0;
+        let at_us = |ns: u64| once.at_us(ns);
         let names = names::Names::from_mappings(&self.found.records);
         let faults = self.found.faults.into_iter();
         PageFaults {

@@ -2,15 +2,16 @@
 
 mod affinity;
 mod busy;
+pub(crate) mod cgroup;
 mod file_system;
-mod processor;
 mod threads;
 
+pub use super::cpuid::{cpuid_cost_us, hypervisor};
 pub use affinity::{allowed_cpus, stay_off};
 pub(crate) use affinity::{pin, processors};
 pub use busy::{Activity, activity, load_average, quiet_cpu};
 pub use file_system::file_system;
-pub use processor::{cpuid_cost_us, hypervisor};
+pub(crate) use file_system::{Mount, mounts};
 pub use threads::may_start_threads;
 
 use model::Machine;

@@ -35,6 +35,13 @@ pub fn reap_one() -> rustix::io::Result<Option<libc::pid_t>> {
     Ok(ended.map(|(pid, _)| pid.as_raw_pid()))
 }
 
+/// The text behind `name` in a line of `/proc/PID/FILE`, such as `status` or `io`.
+pub fn line(pid: libc::pid_t, file: &str, name: &str) -> Option<String> {
+    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
+    let found = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(found.trim().to_owned())
+}
+
 /// The fields of `/proc/PID/stat` from the third (state) on; `None` where the process is gone.
 pub fn stat_fields(pid: libc::pid_t) -> Option<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -43,12 +50,16 @@ pub fn stat_fields(pid: libc::pid_t) -> Option<Vec<String>> {
     Some(rest.split_whitespace().map(str::to_owned).collect())
 }
 
+/// Every process that there is.
+pub fn all() -> impl Iterator<Item = libc::pid_t> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// Every living descendant of `root`, parents before children.
 pub fn descendants(root: libc::pid_t) -> Vec<libc::pid_t> {
     let mut children: HashMap<libc::pid_t, Vec<libc::pid_t>> = HashMap::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+    for pid in all() {
         let Some(fields) = stat_fields(pid) else { continue };
         let zombie = fields.first().is_some_and(|state| state == "Z");
         let parent = fields.get(1).and_then(|field| field.parse().ok());

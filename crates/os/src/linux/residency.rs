@@ -5,11 +5,13 @@
 //! the user owns or may write.
 
 use model::Reading;
+use rustix::mm::{MapFlags, ProtFlags, mmap};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::ptr::null_mut;
 
 /// The same number on every architecture.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -101,20 +103,11 @@ fn mincore_pages(file: &File) -> io::Result<u64> {
         let mut states = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
         // SAFETY: a fresh mapping that is never accessed; `states` has a byte for each page.
         unsafe {
-            let start = libc::mmap(
-                std::ptr::null_mut(),
-                bytes as usize,
-                libc::PROT_READ,
-                libc::MAP_SHARED,
-                file.as_raw_fd(),
-                offset as libc::off_t,
-            );
-            if start == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            let result = libc::mincore(start, bytes as usize, states.as_mut_ptr());
+            let (bytes, shared) = (bytes as usize, MapFlags::SHARED);
+            let start = mmap(null_mut(), bytes, ProtFlags::READ, shared, file, offset)?;
+            let result = libc::mincore(start, bytes, states.as_mut_ptr());
             let error = io::Error::last_os_error();
-            libc::munmap(start, bytes as usize);
+            libc::munmap(start, bytes);
             if result < 0 {
                 return Err(error);
             }

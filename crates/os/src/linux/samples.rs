@@ -56,8 +56,7 @@ impl Recorder {
     }
 
     fn finish(self, once: &Launched) -> LaunchSamples {
-        let started = once.ticks;
-        let at_us = |ns: u64| (i128::from(ns) - i128::from(started)) as f64 / 1000.0;
+        let at_us = |ns: u64| once.at_us(ns);
         let sample = |record: &Record| match record {
             Record::Sample { instruction, kernel, pid, at_ns, .. } => Some(CodeSample {
                 pid: *pid,

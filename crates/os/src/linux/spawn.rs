@@ -13,6 +13,7 @@ use super::clock::Instant;
 use super::error::LaunchError;
 use super::processes;
 use child::{Failure, Shared};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::ptr;
@@ -134,21 +135,11 @@ fn stack() -> io::Result<*mut u8> {
     thread_local!(static STACK: std::cell::Cell<*mut u8> = const { std::cell::Cell::new(ptr::null_mut()) });
     STACK.with(|cell| {
         if cell.get().is_null() {
+            let protection = ProtFlags::READ | ProtFlags::WRITE;
+            let flags = MapFlags::PRIVATE | MapFlags::STACK;
             // SAFETY: a fresh private mapping; it is kept for the life of the thread.
-            let mapped = unsafe {
-                libc::mmap(
-                    ptr::null_mut(),
-                    STACK_BYTES,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK,
-                    -1,
-                    0,
-                )
-            };
-            if mapped == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            cell.set(mapped.cast());
+            let mapped = unsafe { mmap_anonymous(ptr::null_mut(), STACK_BYTES, protection, flags) };
+            cell.set(mapped?.cast());
         }
         Ok(cell.get())
     })

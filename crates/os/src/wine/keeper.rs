@@ -112,12 +112,9 @@ impl Drop for Keeper {
 /// Ends the services that a killed keeper has left, which do not end with their server.
 fn end_orphans(prefix: &Path) {
     let mark = [b"WINEPREFIX=", prefix.as_os_str().as_bytes()].concat();
-    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
-        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
-        if let Some(pid) = pid
-            && environment.split(|&byte| byte == 0).any(|variable| variable == mark)
-        {
+    for pid in processes::all() {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        if environment.split(|&byte| byte == 0).any(|variable| variable == mark) {
             processes::signal(pid, Signal::KILL);
         }
     }

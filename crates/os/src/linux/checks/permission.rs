@@ -3,7 +3,7 @@
 use super::{Outcome, read, words};
 use crate::linux::launcher::set_policy;
 use crate::linux::perf::{self, Scope};
-use crate::linux::{faults, trace};
+use crate::linux::{faults, processes, trace};
 use model::Check;
 use rustix::process::{Resource, getrlimit};
 
@@ -81,10 +81,8 @@ pub(super) fn realtime() -> Check {
 
 /// Whether `--realtime` can lock headstart's memory.
 pub(super) fn locked_memory() -> Check {
-    let capabilities = read("/proc/self/status").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
-        u64::from_str_radix(line.trim(), 16).ok()
-    });
+    let capabilities = processes::line(processes::own_pid(), "status", "CapEff:");
+    let capabilities = capabilities.and_then(|bits| u64::from_str_radix(&bits, 16).ok());
     let privileged = capabilities.is_some_and(|bits| bits & CAP_IPC_LOCK != 0);
     let limit = soft_limit(Resource::Memlock);
     let found = match limit {

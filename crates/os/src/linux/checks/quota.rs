@@ -1,20 +1,20 @@
 //! CPU quotas of control groups: cgroup v2 `cpu.max`, v1 `cpu.cfs_quota_us`.
 
 use super::{Outcome, words};
-use crate::linux::host::allowed_cpus;
+use crate::linux::host::{allowed_cpus, cgroup};
 use model::Check;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The tightest quota on the way from our group to the root.
 pub(super) fn quota() -> Check {
-    let outcome = match fs::read_to_string("/proc/self/cgroup") {
+    let outcome = match cgroup::folders("cpu") {
         Err(error) => Outcome::unknown(
             format!("/proc/self/cgroup: {}", words(&error)),
             "a quota would stop launches for up to 100 ms at a time",
         ),
-        Ok(groups) => {
-            let quotas = folders(&groups).into_iter().filter_map(|folder| quota_of(&folder));
+        Ok(folders) => {
+            let quotas = folders.iter().filter_map(|folder| quota_of(folder));
             match quotas.min_by(f64::total_cmp) {
                 Some(cpus) if cpus < allowed_cpus().len() as f64 => Outcome::warning(
                     format!("a control group allows {cpus:.2} CPUs"),
@@ -30,27 +30,6 @@ pub(super) fn quota() -> Check {
         }
     };
     outcome.named("quota")
-}
-
-/// Folders of our groups and their ancestors, under the usual mount points.
-fn folders(groups: &str) -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let roots: &[&str] = if controllers.is_empty() {
-            &["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
-        } else if controllers.split(',').any(|name| name == "cpu") {
-            &["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"]
-        } else {
-            continue;
-        };
-        for root in roots {
-            let group = Path::new(path.trim_start_matches('/'));
-            folders.extend(group.ancestors().map(|part| Path::new(root).join(part)));
-        }
-    }
-    folders
 }
 
 /// CPUs that the group's own quota is worth; `None` where it has none.
@@ -77,13 +56,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_quotas_and_finds_ancestors() {
+    fn reads_quotas() {
         assert_eq!(cpu_max("150000 100000\n"), Some(1.5));
         assert_eq!(cpu_max("max 100000\n"), None);
-        let found = folders("3:cpuset:/x\n0::/a/b\n");
-        assert!(found.contains(&PathBuf::from("/sys/fs/cgroup/a/b")));
-        assert!(found.contains(&PathBuf::from("/sys/fs/cgroup/a")));
-        assert!(found.contains(&PathBuf::from("/sys/fs/cgroup/")));
-        assert!(!found.iter().any(|path| path.ends_with("x")));
     }
 }

@@ -3,6 +3,8 @@
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::residency::page_bytes;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use std::ptr::null_mut;
 
 /// Pages touched in one pass, and passes. The fastest pass counts: others were disturbed.
 const PAGES: usize = 1024;
@@ -23,14 +25,12 @@ pub fn minor_fault_cost_us() -> Result<f64, LaunchError> {
 
 fn one_pass() -> Result<f64, LaunchError> {
     let bytes = PAGES * page_bytes() as usize;
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    let protection = ProtFlags::READ | ProtFlags::WRITE;
+    let failed = LaunchError::failed("measuring a page fault", "free some memory");
     // SAFETY: a fresh mapping of our own, written within its bounds only and unmapped once.
     unsafe {
-        let address = libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0);
-        if address == libc::MAP_FAILED {
-            return Err(LaunchError::system("measuring a page fault", "free some memory"));
-        }
+        let address = mmap_anonymous(null_mut(), bytes, protection, MapFlags::PRIVATE);
+        let address = address.map_err(failed)?;
         // Huge pages would take one fault for many.
         libc::madvise(address, bytes, libc::MADV_NOHUGEPAGE);
         let started = Instant::now();

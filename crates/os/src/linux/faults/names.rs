@@ -1,5 +1,6 @@
 //! Names for files that the kernel gives as device and inode.
 
+use crate::linux::host::{Mount, mounts};
 use crate::linux::perf::Record;
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -24,7 +25,7 @@ impl Names {
 
     /// Largest first. What has no name is described by its device and inode.
     pub(super) fn apply(&self, read: HashMap<(u64, u64), u64>) -> Vec<(String, u64)> {
-        let mounts = mounts();
+        let mounts = mounts().unwrap_or_default();
         let mut named: Vec<(String, u64)> = read
             .into_iter()
             .map(|((device, inode), bytes)| {
@@ -67,18 +68,6 @@ fn block_device(number: u64) -> Option<String> {
     nodes.next().map(|entry| entry.path().display().to_string())
 }
 
-/// Device and mount point of every mount.
-fn mounts() -> Vec<(u64, String)> {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mounts = text.lines().filter_map(|line| {
-        let mut words = line.split(' ').skip(2);
-        let (major, minor) = words.next()?.split_once(':')?;
-        let point = words.nth(1)?.replace("\\040", " ");
-        Some((kernel_device(major.parse().ok()?, minor.parse().ok()?), point))
-    });
-    mounts.collect()
-}
-
 /// struct file_handle with the payload of FILEID_INO32_GEN; generation 0 means any.
 #[repr(C)]
 struct Handle {
@@ -90,10 +79,10 @@ struct Handle {
 
 /// Asks the file system for the inode (open_by_handle_at(2), root) and the kernel for its path.
 /// Works where the file system takes plain inode handles (ext2 to ext4).
-fn by_handle(mounts: &[(u64, String)], device: u64, inode: u64) -> Option<String> {
+fn by_handle(mounts: &[Mount], device: u64, inode: u64) -> Option<String> {
     let inode32 = u32::try_from(inode).ok()?;
-    let (_, point) = mounts.iter().find(|(other, _)| *other == device)?;
-    let folder = File::open(point).ok()?;
+    let is_it = |mount: &&Mount| kernel_device(mount.device.0, mount.device.1) == device;
+    let folder = File::open(&mounts.iter().find(is_it)?.point).ok()?;
     let mut handle = Handle { bytes: 8, kind: 1, inode: inode32, generation: 0 };
     // SAFETY: the handle has the size that it states and outlives the call.
     let fd = unsafe {

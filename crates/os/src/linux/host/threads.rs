@@ -1,11 +1,10 @@
 //! Whether headstart may start the threads that it works with: a user may have so many processes
 //! (setrlimit(2), RLIMIT_NPROC), and so may a control group, as a container's (pids.max).
 
-use super::processors;
+use super::{cgroup, processors};
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{Builder, JoinHandle};
 
@@ -37,25 +36,12 @@ fn of_user() -> Option<u64> {
     Some(getrlimit(Resource::Nproc).current.unwrap_or(u64::MAX))
 }
 
-/// The lowest of the control group that this process is in and of those around it, and its file
-/// (cgroups(7), both versions).
+/// The lowest of the control group that this process is in and of those around it, and its file.
 fn of_group() -> Option<(String, u64)> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = groups.lines().filter_map(|line| {
-        let (_, controllers_and_path) = line.split_once(':')?;
-        match controllers_and_path.split_once(':')? {
-            ("", path) => Some(("/sys/fs/cgroup", path)),
-            ("pids", path) => Some(("/sys/fs/cgroup/pids", path)),
-            _ => None,
-        }
-    });
-    let all = own.flat_map(|(root, path)| {
-        let groups = Path::new(path).ancestors();
-        groups.map(move |group| format!("{root}{}/pids.max", group.display()).replace("//", "/"))
-    });
-    let limits = all.filter_map(|file| {
+    let files = cgroup::folders("pids").ok()?.into_iter().map(|folder| folder.join("pids.max"));
+    let limits = files.filter_map(|file| {
         let limit = fs::read_to_string(&file).ok()?.trim().parse().ok()?;
-        Some((file, limit))
+        Some((file.display().to_string(), limit))
     });
     limits.min_by_key(|(_, limit)| *limit)
 }

@@ -10,7 +10,8 @@
 
 use super::alarm::Alarm;
 use super::tracee::{self, Next};
-use super::{LaunchSpec, Launched, leave, usage};
+use super::usage::{self, Completion};
+use super::{LaunchSpec, Launched, leave};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup};
@@ -34,15 +35,7 @@ pub fn until_entry(
     let floor_kib = usage::own_peak_kib();
     let outcome = follow(&child, &alarm);
     drop(alarm);
-    let launch = outcome.map(|outcome| match outcome {
-        Outcome::Entered(total_us) => usage::running(total_us),
-        Outcome::Ended(total_us, ending, accounts) => {
-            usage::launch(total_us, ending, &accounts, floor_kib, 0)
-        }
-        Outcome::TimedOut(total_us) => {
-            Launch { ending: Ending::TimedOut, ..usage::running(total_us) }
-        }
-    });
+    let launch = outcome.map(|completion| completion.launch(floor_kib));
     let left_running = leave::end_everything();
     let launch = launch.map(|launch| match launch.ending {
         Ending::Code(_) | Ending::Signal(_) => Launch { left_running, ..launch },
@@ -51,14 +44,8 @@ pub fn until_entry(
     Ok(Launched::new(&child, launch))
 }
 
-enum Outcome {
-    Entered(f64),
-    Ended(f64, Ending, Box<libc::rusage>),
-    TimedOut(f64),
-}
-
 /// From the stop after execve to the entry point.
-fn follow(child: &Child, alarm: &Alarm) -> Result<Outcome, LaunchError> {
+fn follow(child: &Child, alarm: &Alarm) -> Result<Completion, LaunchError> {
     let mut breakpoint = None;
     let mut held_us = 0.0;
     let mut begun = false;
@@ -67,9 +54,9 @@ fn follow(child: &Child, alarm: &Alarm) -> Result<Outcome, LaunchError> {
         let at = Instant::now();
         let total_us = at.us_since(child.started) - held_us;
         let status = match next {
-            None => return Ok(Outcome::TimedOut(total_us)),
+            None => return Ok(Completion::TimedOut(total_us)),
             Some(Next::Ended(ending, usage)) => {
-                return Ok(Outcome::Ended(total_us, ending, usage));
+                return Ok(Completion::Ended(total_us, ending, usage));
             }
             Some(Next::Stopped(status)) => status,
         };
@@ -78,13 +65,13 @@ fn follow(child: &Child, alarm: &Alarm) -> Result<Outcome, LaunchError> {
             begun = true;
             match begin(child).map_err(|error| in_words(child, error))? {
                 Some(entry) => breakpoint = Some(entry),
-                None => return Ok(Outcome::Entered(total_us)),
+                None => return Ok(Completion::Ready(total_us)),
             }
             signal = 0;
         } else if signal == libc::SIGTRAP
             && arch::breakpoint_address(child.pid).is_ok_and(|hit| Some(hit) == breakpoint)
         {
-            return Ok(Outcome::Entered(total_us));
+            return Ok(Completion::Ready(total_us));
         }
         held_us += Instant::now().us_since(at);
         ptrace::resume(child.pid, ptrace::Resume::Continue(signal));

@@ -82,6 +82,11 @@ impl Launched {
     fn new(child: &Child, launch: Launch) -> Launched {
         Launched { pid: child.pid as u32, ticks: child.started.ticks(), launch }
     }
+
+    /// Microseconds from its beginning to a time on the launch clock.
+    pub(crate) fn at_us(&self, ns: u64) -> f64 {
+        (i128::from(ns) - i128::from(self.ticks)) as f64 / 1000.0
+    }
 }
 
 /// A prepared command of one launcher.

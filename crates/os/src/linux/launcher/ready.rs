@@ -6,7 +6,7 @@
 use super::alarm::Alarm;
 use super::exit::wait;
 use super::leave::told_to_leave;
-use super::usage;
+use super::usage::{self, Completion};
 use super::{LaunchSpec, Launched};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
@@ -48,51 +48,36 @@ pub fn until_ready(
     let child = spawn(prepared, setup)?;
     drop(write_end);
     let floor_kib = usage::own_peak_kib();
-    let outcome = watch(&child, &mut condition, &alarm);
+    let completion = watch(&child, &mut condition, &alarm);
     drop(alarm);
-    let launch = match outcome {
-        Outcome::Ready(at) => usage::running(at.us_since(child.started)),
-        Outcome::Ended(at, ending, accounts) => {
-            usage::launch(at.us_since(child.started), ending, &accounts, floor_kib, 0)
-        }
-        Outcome::TimedOut(at) => {
-            let running = usage::running(at.us_since(child.started));
-            Launch { ending: Ending::TimedOut, ..running }
-        }
-    };
+    let launch = completion.launch(floor_kib);
     end(&child, &launch, spec.grace, condition);
     Ok(Launched::new(&child, launch))
 }
 
-enum Outcome {
-    Ready(Instant),
-    Ended(Instant, Ending, libc::rusage),
-    TimedOut(Instant),
-}
-
 /// A program that ends with code 0 and leaves processes running has become a daemon: these are
 /// watched in its place.
-fn watch(child: &Child, condition: &mut Condition, alarm: &Alarm) -> Outcome {
+fn watch(child: &Child, condition: &mut Condition, alarm: &Alarm) -> Completion {
+    let now_us = || Instant::now().us_since(child.started);
     let mut ended = None;
     loop {
         if condition.holds() {
-            return Outcome::Ready(Instant::now());
+            return Completion::Ready(now_us());
         }
         if alarm.is_over() || told_to_leave() {
-            return Outcome::TimedOut(Instant::now());
+            return Completion::TimedOut(now_us());
         }
         let watched = ended.is_none().then_some(child);
         if sleep_or_end(watched, condition.output_pipe()) {
             // Its last words may be the ones waited for.
             if condition.holds() {
-                return Outcome::Ready(Instant::now());
+                return Completion::Ready(now_us());
             }
-            ended = wait(child).map(|(ending, accounts)| (Instant::now(), ending, accounts));
+            ended = wait(child).map(|(ending, usage)| (now_us(), ending, Box::new(usage)));
         }
-        if let Some((at, ending, accounts)) = ended
-            && !(ending == Ending::Code(0) && processes::has_children())
-        {
-            return Outcome::Ended(at, ending, accounts);
+        let over = |ending| ending != Ending::Code(0) || !processes::has_children();
+        if let Some((at_us, ending, usage)) = ended.take_if(|(_, ending, _)| over(*ending)) {
+            return Completion::Ended(at_us, ending, usage);
         }
     }
 }

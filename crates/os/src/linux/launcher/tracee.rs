@@ -2,6 +2,7 @@
 
 use super::alarm::Alarm;
 use super::leave::told_to_leave;
+use crate::linux::processes;
 use crate::linux::program::has_capabilities;
 use crate::linux::spawn::Child;
 use crate::linux::trace::arch;
@@ -63,7 +64,6 @@ fn is_on_nosuid(path: &CString) -> bool {
 }
 
 fn process_has_capabilities(tid: Tid) -> bool {
-    let status = fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
-    let permitted = status.lines().find_map(|line| line.strip_prefix("CapPrm:"));
-    permitted.is_none_or(|bits| bits.trim().bytes().any(|digit| digit != b'0'))
+    let permitted = processes::line(tid, "status", "CapPrm:");
+    permitted.is_none_or(|bits| bits.bytes().any(|digit| digit != b'0'))
 }

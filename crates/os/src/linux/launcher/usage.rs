@@ -4,6 +4,31 @@ use crate::linux::processes;
 use model::{Ending, Launch, Reading};
 use std::fs;
 
+/// How a launch came to be complete that is not waited for to its end, and when, in microseconds.
+pub enum Completion {
+    /// The program was ready.
+    Ready(f64),
+    /// It ended before that.
+    Ended(f64, Ending, Box<libc::rusage>),
+    /// It took too long.
+    TimedOut(f64),
+}
+
+impl Completion {
+    /// The launch, of which nothing has been ended yet.
+    pub fn launch(self, floor_kib: u64) -> Launch {
+        match self {
+            Completion::Ready(total_us) => running(total_us),
+            Completion::Ended(total_us, ending, usage) => {
+                launch(total_us, ending, &usage, floor_kib, 0)
+            }
+            Completion::TimedOut(total_us) => {
+                Launch { ending: Ending::TimedOut, ..running(total_us) }
+            }
+        }
+    }
+}
+
 /// Accounts of a program that has ended (getrusage(2)).
 ///
 /// `floor_kib` is the launcher's own peak just before the launch.
@@ -61,7 +86,7 @@ fn read_bytes(blocks: u64) -> Reading<u64> {
 }
 
 /// Accounts of the launcher's descendants: a program that is ready but still running (proc(5)).
-pub fn running(total_us: f64) -> Launch {
+fn running(total_us: f64) -> Launch {
     let mut sum = Running::default();
     for pid in processes::descendants(processes::own_pid()) {
         sum.add(pid);
@@ -147,9 +172,7 @@ fn add(sum: &mut Option<u64>, value: Option<u64>) {
 
 /// The number after `name` in a file of `/proc/PID`.
 pub fn line_value(pid: libc::pid_t, file: &str, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
-    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
-    rest.split_whitespace().next()?.parse().ok()
+    processes::line(pid, file, name)?.split_whitespace().next()?.parse().ok()
 }
 
 fn tick_us() -> f64 {

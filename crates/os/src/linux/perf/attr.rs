@@ -50,7 +50,7 @@ const FLAG_FD_CLOEXEC: libc::c_ulong = 1 << 3;
 
 /// PERF_ATTR_SIZE_VER5: known to every kernel since 4.1.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Attr {
     kind: u32,
     size: u32,
@@ -102,7 +102,6 @@ impl Attr {
                 | SAMPLE_TIME
                 | SAMPLE_ADDR
                 | raw,
-            read_format: 0,
             flags: DISABLED
                 | ENABLE_ON_EXEC
                 | INHERIT
@@ -111,18 +110,8 @@ impl Attr {
                 | USE_CLOCKID
                 | frequency
                 | exclude,
-            wakeup_watermark: 0,
-            bp_type: 0,
-            config1: 0,
-            config2: 0,
-            branch_sample_type: 0,
-            sample_regs_user: 0,
-            sample_stack_user: 0,
             clock_id: libc::CLOCK_MONOTONIC_RAW,
-            sample_regs_intr: 0,
-            aux_watermark: 0,
-            sample_max_stack: 0,
-            reserved: 0,
+            ..Attr::default()
         }
     }
 

@@ -5,9 +5,12 @@
 
 use super::attr::Attr;
 use super::record::Record;
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// `data_head`, `data_tail`, `data_offset` and `data_size` of `struct perf_event_mmap_page`.
@@ -101,32 +104,26 @@ impl Ring {
     /// Maps the largest ring that the limit on locked memory allows.
     fn map(fd: &OwnedFd) -> io::Result<Ring> {
         let page_bytes = rustix::param::page_size();
-        let mut error = io::Error::from_raw_os_error(libc::EPERM);
+        let mut error = Errno::PERM;
         for pages in PAGES {
             let bytes = (pages + 1) * page_bytes;
+            let protection = ProtFlags::READ | ProtFlags::WRITE;
             // SAFETY: a fresh shared mapping of the event; it is unmapped in `drop`.
-            let base = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    bytes,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_SHARED,
-                    fd.as_raw_fd(),
-                    0,
-                )
-            };
-            if base != libc::MAP_FAILED {
-                return Ok(Ring {
-                    fd: fd.as_raw_fd(),
-                    base: base.cast(),
-                    page_bytes,
-                    data_bytes: pages * page_bytes,
-                    record: Vec::new(),
-                });
+            let base = unsafe { mmap(null_mut(), bytes, protection, MapFlags::SHARED, fd, 0) };
+            match base {
+                Ok(base) => {
+                    return Ok(Ring {
+                        fd: fd.as_raw_fd(),
+                        base: base.cast(),
+                        page_bytes,
+                        data_bytes: pages * page_bytes,
+                        record: Vec::new(),
+                    });
+                }
+                Err(refused) => error = refused,
             }
-            error = io::Error::last_os_error();
         }
-        Err(error)
+        Err(error.into())
     }
 
     /// A counter of the control page.

@@ -1,10 +1,12 @@
 //! Tracepoints: their numbers and the layout of what they record.
 
+use crate::linux::host::mounts;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 /// The tracing file system. Where it is mounted nowhere, root gets an instance that only this
 /// process sees, so that the machine stays as it is.
@@ -52,13 +54,8 @@ impl Tracefs {
     }
 }
 
-fn mounted() -> Option<String> {
-    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
-    mounts.lines().find_map(|line| {
-        let mut words = line.split(' ');
-        let (_, path, kind) = (words.next()?, words.next()?, words.next()?);
-        (kind == "tracefs").then(|| path.to_owned())
-    })
+fn mounted() -> Option<PathBuf> {
+    mounts().ok()?.into_iter().find(|mount| mount.kind == "tracefs").map(|mount| mount.point)
 }
 
 /// A mount that is attached nowhere: fsopen(2), fsmount(2).

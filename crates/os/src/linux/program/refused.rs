@@ -188,7 +188,7 @@ fn head(path: &Path) -> Vec<u8> {
 }
 
 /// What the kernel starts in the program's place, from its `#!` line or PT_INTERP.
-fn interpreter(program: &Path) -> Option<String> {
+pub(in crate::linux) fn interpreter(program: &Path) -> Option<String> {
     let head = head(program);
     script_interpreter(&head).or_else(|| elf_interpreter(&head))
 }

@@ -1,11 +1,12 @@
 //! Facts of executed files, read once and kept: a traced launch must not wait for file reading.
 
+use crate::linux::program::interpreter;
 use image::ImageError;
 use image::elf::loadable::{Segment, Symbol, SymbolKind};
 use image::elf::{Loadable, spec};
 use model::{Va, text};
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
@@ -154,23 +155,11 @@ fn cached<T>(
 ///
 /// For a script that is its interpreter. Failures are left to the launch itself.
 pub fn prepare(program: &Path) -> bool {
-    let Ok(image) = image(program).or_else(|_| image(&script_interpreter(program)?)) else {
-        return false;
-    };
+    let of_script = || interpreter(program).and_then(|path| image(Path::new(&path)).ok());
+    let Some(image) = image(program).ok().or_else(of_script) else { return false };
     let Some(loader_path) = &image.interpreter else { return image.is_musl() };
     let Ok(loader_path) = fs::canonicalize(text::name(loader_path)) else { return false };
     // Only to have it read before the launch: the C library is next to its loader.
     let _ = self::image(&loader_path.with_file_name("libc.so.6"));
     self::image(&loader_path).is_ok_and(|loader| loader.is_musl())
-}
-
-/// The interpreter of a script, as the kernel reads it (execve(2), "Interpreter scripts").
-fn script_interpreter(program: &Path) -> io::Result<std::path::PathBuf> {
-    use std::os::unix::fs::FileExt;
-    let mut head = [0; 256];
-    let length = File::open(program)?.read_at(&mut head, 0)?;
-    let line = head[..length].split(|&byte| byte == b'\n').next().unwrap_or(&[]);
-    let text = String::from_utf8_lossy(line.strip_prefix(b"#!").unwrap_or(&[])).into_owned();
-    let interpreter = text.split_whitespace().next().unwrap_or_default();
-    Ok(std::path::PathBuf::from(interpreter))
 }
