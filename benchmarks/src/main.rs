@@ -7,6 +7,7 @@ mod bars;
 mod context;
 mod headstart;
 mod hyperfine;
+mod loader_statistics;
 mod report;
 mod statistics;
 mod subjects;

@@ -3,11 +3,11 @@
 use super::variants::{Made, Subject};
 use super::{Bar, row};
 use crate::context::Context;
+use crate::loader_statistics::statistics;
 use crate::report::Row;
 use crate::statistics::{least, median};
 use anyhow::{Context as _, Result};
 use os::attend::AttendOptions;
-use os::loader_log::statistics::statistics;
 
 const ROUNDS: usize = 31;
 

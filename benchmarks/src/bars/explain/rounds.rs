@@ -1,12 +1,12 @@
 //! Launches of three kinds in turns: untraced, traced, and with glibc's own account. A process of
 //! its own, so that another user can make them too.
 
+use crate::loader_statistics::statistics;
 use anyhow::{Context, Result};
 use explain::Inputs;
 use model::{Command, Phase, Reading, Until};
 use os::attend::AttendOptions;
 use os::launcher::{Configuration, LaunchSpec, Launcher, dev_null};
-use os::loader_log::statistics::statistics;
 use os::trace::{TraceRequest, trace};
 use serde::{Deserialize, Serialize};
 use std::os::fd::AsRawFd;

@@ -1,10 +1,10 @@
-//! What CPUID costs here, and whether this is a virtual machine.
+//! What CPUID costs here, and whether this is a virtual machine; the cycle counter.
 //!
 //! On a virtual machine every CPUID leaves the guest, which takes microseconds, and the C
 //! library's start executes dozens of them.
 
 use super::clock::Instant;
-use core::arch::x86_64::{__cpuid, __cpuid_count};
+use core::arch::x86_64::{__cpuid, __cpuid_count, _rdtsc};
 
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("CPUID exists on x86-64 only");
@@ -32,6 +32,12 @@ pub fn cpuid_cost_us() -> f64 {
         .collect();
     samples.sort_by(f64::total_cmp);
     samples[SAMPLES / 2]
+}
+
+/// The processor's cycle counter (RDTSC).
+pub fn cycles() -> u64 {
+    // SAFETY: RDTSC exists on every x86-64 processor and touches no memory.
+    unsafe { _rdtsc() }
 }
 
 /// The hypervisor's name, as people write it, where this is a virtual machine.

@@ -1,7 +1,5 @@
 //! Logs of real loaders.
 
-mod statistics;
-
 use super::*;
 use crate::linux::program::resolve;
 use std::path::Path;
@@ -102,11 +100,8 @@ fn a_program_without_glibc_has_an_empty_log() {
     let folder = tempfile::tempdir().unwrap();
     let source = "int main(void) { return 0; }";
     let program = testkit::compile(&cc, folder.path(), "static", source, &["-static"]);
-    let static_program = command(&program, &[]);
-    let log = record(&static_program, "files", &AttendOptions::default()).unwrap();
+    let log = record(&command(&program, &[]), "files", &AttendOptions::default()).unwrap();
     assert_eq!(log.lines, []);
-    let reading = statistics::statistics(&static_program, 1, &AttendOptions::default()).unwrap();
-    assert!(reading.reason().unwrap().contains("static"));
 }
 
 #[test]
@@ -117,28 +112,4 @@ fn musl_keeps_silent() {
     let log = record(&command(&program, &[]), "files", &AttendOptions::default()).unwrap();
     assert_eq!(log.lines, []);
     assert!(log.total_us > 0.0);
-}
-
-#[test]
-fn statistics_are_scaled_to_what_the_launch_can_have_taken() {
-    let sh = resolve(&["sh".to_owned(), "-c".to_owned(), ":".to_owned()]).unwrap();
-    let Ok(reading) = statistics::statistics(&sh, 5, &AttendOptions::default()) else {
-        panic!("sh could not be launched")
-    };
-    let Some(found) = reading.value() else {
-        testkit::skip(reading.reason().unwrap_or_default());
-        return;
-    };
-    assert!(found.factor == 1 || found.factor == 10);
-    for launch in &found.launches {
-        let [process] = launch[..] else { panic!("{launch:?}") };
-        assert!(process.total_us <= process.printed_at_us, "{process:?}");
-        assert!(process.relocation_us + process.load_us <= process.total_us, "{process:?}");
-        assert!(process.relocations > 0);
-    }
-    // A launch may be held up before its loader starts, but not every one.
-    let share = |launch: &Vec<statistics::ProcessStatistics>| {
-        launch.first().map_or(0.0, |process| process.total_us / process.printed_at_us)
-    };
-    assert!(found.launches.iter().map(share).any(|share| share > 0.1), "{found:?}");
 }

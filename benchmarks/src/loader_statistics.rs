@@ -6,11 +6,12 @@
 //! fit into the time from the launch to the moment of printing, a digit is missing. That holds
 //! as long as the loader's share of that time is above one tenth.
 
-use crate::linux::attend::AttendOptions;
-use crate::linux::clock::Instant;
-use crate::linux::error::LaunchError;
-use crate::linux::loader_log::record;
 use model::{Command, LoaderLine, Reading};
+use os::LaunchError;
+use os::attend::AttendOptions;
+use os::clock::Instant;
+use os::cpuid::cycles;
+use os::loader_log::record;
 
 /// The loader's account of one process image.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,8 +45,7 @@ pub struct Statistics {
 
 /// Launches `command` `runs` times with `LD_DEBUG=statistics`.
 ///
-/// Unavailable where no glibc loader reports (musl, static, set-user-id programs) or where this
-/// processor's cycle counter is not known.
+/// Unavailable where no glibc loader reports (musl, static, set-user-id programs).
 ///
 /// # Errors
 /// As [`record`].
@@ -54,10 +54,7 @@ pub fn statistics(
     runs: u32,
     options: &AttendOptions,
 ) -> Result<Reading<Statistics>, LaunchError> {
-    let Some(cycles_per_us) = cycles_per_us() else {
-        let reason = "the frequency of this processor's cycle counter is unknown";
-        return Ok(Reading::unavailable(reason, ""));
-    };
+    let cycles_per_us = cycles_per_us();
     let mut launches = Vec::new();
     for _ in 0..runs {
         launches.push(parse(&record(command, "statistics", options)?.lines));
@@ -123,28 +120,17 @@ fn factor(launches: &[Vec<ProcessStatistics>], cycles_per_us: f64) -> u32 {
 }
 
 /// The rate of the cycle counter that glibc reads (`rdtsc`), against the launch clock.
-#[cfg(target_arch = "x86_64")]
-fn cycles_per_us() -> Option<f64> {
-    let read = || {
-        // SAFETY: RDTSC exists on every x86-64 processor and touches no memory.
-        let cycles = unsafe { std::arch::x86_64::_rdtsc() };
-        (cycles, Instant::now())
-    };
-    let (first_cycles, first) = read();
+fn cycles_per_us() -> f64 {
+    let (first_cycles, first) = (cycles(), Instant::now());
     std::thread::sleep(std::time::Duration::from_millis(20));
-    let (last_cycles, last) = read();
-    let us = last.us_since(first);
-    (us > 0.0).then(|| last_cycles.saturating_sub(first_cycles) as f64 / us)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn cycles_per_us() -> Option<f64> {
-    None
+    let (last_cycles, last) = (cycles(), Instant::now());
+    last_cycles.saturating_sub(first_cycles) as f64 / last.us_since(first)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use os::program::resolve;
 
     fn line(text: &str) -> LoaderLine {
         LoaderLine { pid: 5, at_us: 100.0, text: text.to_owned() }
@@ -173,5 +159,40 @@ mod tests {
         assert_eq!(factor(&[launch.clone()], 2500.0), 10, "8 µs of 100 µs: a digit is missing");
         launch[0].total_us = 200_000.0;
         assert_eq!(factor(&[launch], 2500.0), 1, "80 µs of 100 µs: complete");
+    }
+
+    #[test]
+    fn statistics_are_scaled_to_what_the_launch_can_have_taken() {
+        let sh = resolve(&["sh".to_owned(), "-c".to_owned(), ":".to_owned()]).unwrap();
+        let Ok(reading) = statistics(&sh, 5, &AttendOptions::default()) else {
+            panic!("sh could not be launched")
+        };
+        let Some(found) = reading.value() else {
+            testkit::skip(reading.reason().unwrap_or_default());
+            return;
+        };
+        assert!(found.factor == 1 || found.factor == 10);
+        for launch in &found.launches {
+            let [process] = launch[..] else { panic!("{launch:?}") };
+            assert!(process.total_us <= process.printed_at_us, "{process:?}");
+            assert!(process.relocation_us + process.load_us <= process.total_us, "{process:?}");
+            assert!(process.relocations > 0);
+        }
+        // A launch may be held up before its loader starts, but not every one.
+        let share = |launch: &Vec<ProcessStatistics>| {
+            launch.first().map_or(0.0, |process| process.total_us / process.printed_at_us)
+        };
+        assert!(found.launches.iter().map(share).any(|share| share > 0.1), "{found:?}");
+    }
+
+    #[test]
+    fn a_static_program_has_no_account() {
+        let Some(cc) = testkit::tool("cc") else { return };
+        let folder = tempfile::tempdir().unwrap();
+        let source = "int main(void) { return 0; }";
+        let program = testkit::compile(&cc, folder.path(), "static", source, &["-static"]);
+        let program = resolve(&[program]).unwrap();
+        let reading = statistics(&program, 1, &AttendOptions::default()).unwrap();
+        assert!(reading.reason().unwrap().contains("static"));
     }
 }
