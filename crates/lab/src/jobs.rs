@@ -2,7 +2,7 @@
 
 use crate::LabError;
 use model::{Command, Ending, JobLaunch, Throughput};
-use os::launcher::{LaunchSpec, Launched, Launcher, dev_null};
+use os::launcher::{LaunchRecord, LaunchSpec, Launcher, dev_null};
 use std::os::fd::AsRawFd;
 use std::thread;
 
@@ -66,7 +66,7 @@ fn run_block(
     for launcher in launchers.iter_mut() {
         slots.push(launcher.prepare(request.command, [null.as_raw_fd(); 3], &[])?);
     }
-    let rows: Vec<Result<Vec<Launched>, os::LaunchError>> = thread::scope(|scope| {
+    let rows: Vec<Result<Vec<LaunchRecord>, os::LaunchError>> = thread::scope(|scope| {
         let threads: Vec<_> = launchers
             .iter_mut()
             .zip(slots)

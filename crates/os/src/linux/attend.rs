@@ -3,7 +3,7 @@
 use super::error::LaunchError;
 use super::host;
 use super::launcher::{
-    Configuration, GRACE, LaunchSpec, Launched, Launcher, Source, Unwatched, dev_null,
+    Configuration, GRACE, LaunchRecord, LaunchSpec, Launcher, Source, Unwatched, dev_null,
 };
 use model::{Command, Until};
 use std::os::fd::{AsRawFd, RawFd};
@@ -30,7 +30,7 @@ impl Default for AttendOptions {
 pub(crate) fn unwatched(
     command: &Command,
     options: &AttendOptions,
-) -> Result<Launched, LaunchError> {
+) -> Result<LaunchRecord, LaunchError> {
     on_own_thread(options, || attend(command, &[], None, options, &mut Unwatched))
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn attend(
     stderr: Option<RawFd>,
     options: &AttendOptions,
     source: &mut dyn Source,
-) -> Result<Launched, LaunchError> {
+) -> Result<LaunchRecord, LaunchError> {
     let null = dev_null()?;
     let null = null.as_raw_fd();
     let mut launcher = Launcher::start()?;

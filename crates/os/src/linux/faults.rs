@@ -18,7 +18,7 @@ pub use cost::minor_fault_cost_us;
 
 use super::attend::{AttendOptions, attend, on_own_thread, unwatched};
 use super::error::LaunchError;
-use super::launcher::{Launched, Source};
+use super::launcher::{LaunchRecord, Source};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
 use model::{Command, FaultTotals, Launch, PageFaults, Reading};
 use reads::{Reads, Tracepoints};
@@ -114,7 +114,7 @@ impl Recorder {
         Ok(Recorder { rings, scope, points, found: Found::default() })
     }
 
-    fn finish(mut self, once: &Launched) -> PageFaults {
+    fn finish(mut self, once: &LaunchRecord) -> PageFaults {
         self.found.faults.sort_by_key(|(at_ns, _)| *at_ns);
         let at_us = |ns: u64| once.at_us(ns);
         let names = names::Names::from_mappings(&self.found.records);

@@ -12,7 +12,7 @@ pub use kernel::{KernelSymbol, KernelSymbols, kernel_symbols};
 
 use super::attend::{AttendOptions, attend, on_own_thread};
 use super::error::LaunchError;
-use super::launcher::{Launched, Source};
+use super::launcher::{LaunchRecord, Source};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
 use model::{CodeSample, Command, LaunchSamples};
 use std::os::fd::RawFd;
@@ -55,7 +55,7 @@ impl Recorder {
         Ok(Recorder { rings, scope, frequency_hz, records: Vec::new(), lost: 0 })
     }
 
-    fn finish(self, once: &Launched) -> LaunchSamples {
+    fn finish(self, once: &LaunchRecord) -> LaunchSamples {
         let at_us = |ns: u64| once.at_us(ns);
         let sample = |record: &Record| match record {
             Record::Sample { instruction, kernel, pid, at_ns, .. } => Some(CodeSample {

@@ -11,7 +11,7 @@
 use super::alarm::Alarm;
 use super::tracee::{self, Next};
 use super::usage::{self, Completion};
-use super::{LaunchSpec, Launched, leave};
+use super::{LaunchRecord, LaunchSpec, leave};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup};
@@ -29,7 +29,7 @@ pub fn until_entry(
     prepared: &Prepared,
     stdio: [RawFd; 3],
     spec: &LaunchSpec,
-) -> Result<Launched, LaunchError> {
+) -> Result<LaunchRecord, LaunchError> {
     let alarm = Alarm::set(spec.timeout);
     let child = tracer::start(prepared, Setup::with_stdio(stdio))?;
     let floor_kib = usage::own_peak_kib();
@@ -41,7 +41,7 @@ pub fn until_entry(
         Ending::Code(_) | Ending::Signal(_) => Launch { left_running, ..launch },
         _ => launch,
     })?;
-    Ok(Launched::new(&child, launch))
+    Ok(LaunchRecord::new(&child, launch))
 }
 
 /// From the stop after execve to the entry point.

@@ -2,7 +2,7 @@
 
 use super::alarm::Alarm;
 use super::leave::{end_everything, told_to_leave};
-use super::{LaunchSpec, Launched, usage};
+use super::{LaunchRecord, LaunchSpec, usage};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::processes;
@@ -19,7 +19,7 @@ pub fn until_exit(
     prepared: &Prepared,
     stdio: [libc::c_int; 3],
     spec: &LaunchSpec,
-) -> Result<Launched, LaunchError> {
+) -> Result<LaunchRecord, LaunchError> {
     launched(prepared, stdio, spec, end_everything)
 }
 
@@ -28,7 +28,7 @@ pub fn and_leave(
     prepared: &Prepared,
     stdio: [libc::c_int; 3],
     spec: &LaunchSpec,
-) -> Result<Launched, LaunchError> {
+) -> Result<LaunchRecord, LaunchError> {
     launched(prepared, stdio, spec, || 0)
 }
 
@@ -37,7 +37,7 @@ fn launched(
     stdio: [libc::c_int; 3],
     spec: &LaunchSpec,
     tidy: impl FnOnce() -> u32,
-) -> Result<Launched, LaunchError> {
+) -> Result<LaunchRecord, LaunchError> {
     let alarm = Alarm::set(spec.timeout);
     let child = spawn(prepared, Setup::with_stdio(stdio))?;
     let mut waited = wait(&child);
@@ -60,7 +60,7 @@ fn launched(
     let left_running = tidy();
     let total_us = ended.us_since(child.started);
     let launch = usage::launch(total_us, ending, &usage, floor_kib, left_running);
-    Ok(Launched::new(&child, launch))
+    Ok(LaunchRecord::new(&child, launch))
 }
 
 /// A program that lives on after this many SIGKILLs, 50 ms apart, is not ours to end.

@@ -68,7 +68,7 @@ pub struct LaunchSpec {
 
 /// A launch that was made, by which process, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Launched {
+pub struct LaunchRecord {
     /// Process id.
     pub pid: u32,
     /// [`super::clock::Instant::ticks`] from before the clone call.
@@ -78,9 +78,9 @@ pub struct Launched {
     pub launch: Launch,
 }
 
-impl Launched {
-    fn new(child: &Child, launch: Launch) -> Launched {
-        Launched { pid: child.pid as u32, ticks: child.started.ticks(), launch }
+impl LaunchRecord {
+    fn new(child: &Child, launch: Launch) -> LaunchRecord {
+        LaunchRecord { pid: child.pid as u32, ticks: child.started.ticks(), launch }
     }
 
     /// Microseconds from its beginning to a time on the launch clock.
@@ -166,13 +166,13 @@ impl Launcher {
     /// Launches a prepared command exactly once and waits for its end, or until its entry point
     /// where `spec.until` says so. ([`Launcher::launch`] may launch it once more, untimed, to learn
     /// its peak RSS.)
-    pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launched, LaunchError> {
+    pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
         self.once_watched(slot, spec, &mut Unwatched)
     }
 
     /// Runs a prepared command for what it does. What it leaves running, such as a server, goes on
     /// until this launcher is dropped.
-    pub fn aside(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<Launched, LaunchError> {
+    pub fn aside(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
         self.one(slot, spec, LaunchPurpose::Aside, &mut Unwatched)
     }
 
@@ -182,7 +182,7 @@ impl Launcher {
         slot: Slot,
         spec: &LaunchSpec,
         source: &mut dyn Source,
-    ) -> Result<Launched, LaunchError> {
+    ) -> Result<LaunchRecord, LaunchError> {
         self.one(slot, spec, LaunchPurpose::Once, source)
     }
 
@@ -193,7 +193,7 @@ impl Launcher {
         slot: Slot,
         spec: &LaunchSpec,
         count: u32,
-    ) -> Result<Vec<Launched>, LaunchError> {
+    ) -> Result<Vec<LaunchRecord>, LaunchError> {
         self.several(slot, spec, LaunchPurpose::Timing(count), None, &mut Unwatched)
     }
 
@@ -203,7 +203,7 @@ impl Launcher {
         spec: &LaunchSpec,
         purpose: LaunchPurpose,
         source: &mut dyn Source,
-    ) -> Result<Launched, LaunchError> {
+    ) -> Result<LaunchRecord, LaunchError> {
         // When the launcher's answer is overdue.
         let limit = spec.timeout.saturating_add(spec.grace).saturating_add(WATCHDOG_MARGIN);
         let mut launches = self.several(slot, spec, purpose, Some(limit), source)?;
@@ -217,7 +217,7 @@ impl Launcher {
         purpose: LaunchPurpose,
         limit: Option<Duration>,
         source: &mut dyn Source,
-    ) -> Result<Vec<Launched>, LaunchError> {
+    ) -> Result<Vec<LaunchRecord>, LaunchError> {
         let order = Order::Launch { slot: slot.0, spec: spec.clone(), purpose };
         match self.ask(&order, &[], limit, source)? {
             Reply::Launched(launches) => Ok(launches),

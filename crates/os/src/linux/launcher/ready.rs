@@ -7,7 +7,7 @@ use super::alarm::Alarm;
 use super::exit::wait;
 use super::leave::told_to_leave;
 use super::usage::{self, Completion};
-use super::{LaunchSpec, Launched};
+use super::{LaunchRecord, LaunchSpec};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
@@ -36,7 +36,7 @@ pub fn until_ready(
     stdio: [RawFd; 3],
     spec: &LaunchSpec,
     cpu: Option<u32>,
-) -> Result<Launched, LaunchError> {
+) -> Result<LaunchRecord, LaunchError> {
     let mut condition = Condition::new(&spec.until)?;
     let mut setup = Setup::with_stdio(stdio);
     let write_end = condition.take_write_end();
@@ -52,7 +52,7 @@ pub fn until_ready(
     drop(alarm);
     let launch = completion.launch(floor_kib);
     end(&child, &launch, spec.grace, condition);
-    Ok(Launched::new(&child, launch))
+    Ok(LaunchRecord::new(&child, launch))
 }
 
 /// A program that ends with code 0 and leaves processes running has become a daemon: these are

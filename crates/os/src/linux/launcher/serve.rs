@@ -3,7 +3,7 @@
 use super::leave::{self, end_everything, told_to_leave};
 use super::source::{poll, readable};
 use super::wire::{self, LaunchPurpose, Order, Reply};
-use super::{Configuration, LaunchSpec, Launched, entry, exit, peak, ready, schedule};
+use super::{Configuration, LaunchRecord, LaunchSpec, entry, exit, peak, ready, schedule};
 use crate::linux::error::LaunchError;
 use crate::linux::host;
 use crate::linux::processes;
@@ -114,7 +114,7 @@ impl Server {
         slot: usize,
         spec: &LaunchSpec,
         purpose: LaunchPurpose,
-    ) -> Result<Vec<Launched>, LaunchError> {
+    ) -> Result<Vec<LaunchRecord>, LaunchError> {
         let cpu = self.configuration.cpu;
         let slot = self.slots.get_mut(slot).ok_or(LaunchError::LauncherGone)?;
         let launch = match purpose {
@@ -138,7 +138,7 @@ impl Slot {
         spec: &LaunchSpec,
         cpu: Option<u32>,
         count: u32,
-    ) -> Result<Vec<Launched>, LaunchError> {
+    ) -> Result<Vec<LaunchRecord>, LaunchError> {
         let mut launches = Vec::new();
         for _ in 0..count {
             let launched = self.timed_once(spec, cpu)?;
@@ -151,7 +151,11 @@ impl Slot {
         Ok(launches)
     }
 
-    fn timed_once(&mut self, spec: &LaunchSpec, cpu: Option<u32>) -> Result<Launched, LaunchError> {
+    fn timed_once(
+        &mut self,
+        spec: &LaunchSpec,
+        cpu: Option<u32>,
+    ) -> Result<LaunchRecord, LaunchError> {
         let stdio = self.stdio()?;
         let mut launched = match spec.until {
             Until::Exit => exit::until_exit(&self.prepared, stdio, spec)?,

@@ -1,6 +1,6 @@
 //! Messages between headstart and its launcher: a length, then JSON; descriptors ride along.
 
-use super::{Configuration, LaunchSpec, Launched};
+use super::{Configuration, LaunchRecord, LaunchSpec};
 use crate::linux::error::FailureKind;
 use model::Command;
 use rustix::io::Errno;
@@ -58,7 +58,7 @@ pub enum Reply {
     /// Done.
     Done,
     /// The launches.
-    Launched(Vec<Launched>),
+    Launched(Vec<LaunchRecord>),
     /// What failed.
     Failed {
         /// The error in words.
