@@ -3,6 +3,7 @@
 
 use image::elf::Loadable;
 use image::elf::edit::Edit;
+use image::elf::records::DynamicEntry;
 use libfuzzer_sys::fuzz_target;
 use rewrite::{no_pie, relr};
 
@@ -25,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(mut edit) = Edit::of(&loadable) else { return };
     let name = edit.add_string(b"a-string-that-is-not-there");
     let mut entries = edit.dynamic().to_vec();
-    entries.extend([(1, name); 20]);
+    entries.extend([DynamicEntry { tag: 1, value: name }; 20]);
     edit.set_dynamic(entries);
     let _ = edit.rename_version_file(b"libc.so.6", b"/lib/libc.so.6");
     if let Ok(edited) = edit.finish() {

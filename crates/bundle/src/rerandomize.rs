@@ -99,5 +99,5 @@ fn moved(
 /// Lowest address of a bundle.
 fn low(image: &Loadable) -> BundleVa {
     let loaded = image.segments().iter().filter(|segment| segment.loads());
-    BundleVa(loaded.map(|segment| segment.address).min().map_or(0, page_start))
+    BundleVa(loaded.map(|segment| segment.address.0).min().map_or(0, page_start))
 }

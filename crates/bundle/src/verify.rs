@@ -225,8 +225,8 @@ pub fn is_already(image: &Loadable) -> Option<String> {
 /// What the preamble of a bundle looks at; none of an image that is no bundle, or of another version.
 pub(crate) fn looks(image: &Loadable) -> Option<Checks> {
     let preamble = image.sections().into_iter().find(|section| section.name == PREAMBLE_SECTION)?;
-    let start = usize::try_from(preamble.offset).ok()?;
-    let end = start.checked_add(usize::try_from(preamble.size).ok()?)?;
+    let start = preamble.header.offset.index();
+    let end = start.checked_add(usize::try_from(preamble.header.size).ok()?)?;
     Checks::read(image.bytes().get(start..end)?)
 }
 

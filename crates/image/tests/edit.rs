@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use image::elf::Loadable;
-use image::elf::edit::{Edit, relr};
-use image::elf::spec;
+use image::elf::edit::Edit;
+use image::elf::records::DynamicEntry;
+use image::elf::{relr, spec};
+use model::Va;
 use proptest::prelude::*;
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +31,7 @@ fn with_needs(path: &Path) -> Vec<u8> {
     let mut edit = Edit::of(&image).unwrap();
     let name = edit.add_string(b"libm.so.6");
     let mut entries = edit.dynamic().to_vec();
-    entries.splice(0..0, [(spec::DT_NEEDED, name); 20]);
+    entries.splice(0..0, [DynamicEntry { tag: spec::DT_NEEDED, value: name }; 20]);
     edit.set_dynamic(entries);
     let finished = edit.finish().unwrap();
     assert!(finished.new_segment);
@@ -99,10 +101,11 @@ proptest! {
         for distance in distances {
             // Mostly neighbors, with gaps of all kinds.
             let distance = if distance > 100 { distance } else { 1 + distance / 90 };
-            addresses.push(addresses.last().unwrap_or(&4096) + 8 * distance);
+            addresses.push(*addresses.last().unwrap_or(&Va(4096)) + 8 * distance);
         }
-        let words = relr::encode(&addresses);
+        let words = relr::encode(addresses.iter().copied());
         prop_assert!(words.len() <= addresses.len());
-        prop_assert_eq!(relr::decode(&words), addresses);
+        let decoded: Vec<Va> = relr::decode(words.into_iter()).collect();
+        prop_assert_eq!(decoded, addresses);
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use image::elf::{Loadable, Payload, PayloadPlace, trailing_data};
+use model::FileOffset;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -82,7 +83,7 @@ fn appended_bytes_are_found_but_for_padding() {
     let Some(program) = program() else { return };
     let with = |more: &[u8]| found([&program, more].concat());
     let appended = |bytes| {
-        let offset = program.len() as u64;
+        let offset = FileOffset::at(program.len());
         Some(Payload { offset, bytes, place: PayloadPlace::Appended })
     };
     assert_eq!(with(&[]), None);
@@ -98,10 +99,10 @@ fn appended_bytes_are_found_but_for_padding() {
 #[test]
 fn bytes_before_the_section_headers_are_found() {
     let Some(program) = program() else { return };
-    let old = Loadable::from_bytes("program", program.clone()).unwrap().section_headers_offset();
-    let (before, headers) = program.split_at(old as usize);
+    let old = Loadable::from_bytes("program", program.clone()).unwrap().header.sections_at;
+    let (before, headers) = program.split_at(old.index());
     let mut moved = [before, b"payload!", headers].concat();
-    moved[40..48].copy_from_slice(&(old + 8).to_le_bytes());
+    moved[40..48].copy_from_slice(&(old + 8).0.to_le_bytes());
     let found = found(moved).unwrap();
     // Zeros that align the headers may stand before them.
     assert_eq!((found.place, found.offset + found.bytes), (PayloadPlace::Between, old + 8));

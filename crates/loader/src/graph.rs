@@ -5,9 +5,9 @@ use crate::environment::Environment;
 use crate::search::{Requester, SearchError, Searcher};
 use image::ImageError;
 use image::elf::Loadable;
-use model::ModuleId;
 use model::simulation::SearchWork;
 use model::text::{name as name_of, text};
+use model::{ModuleId, Va};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::ops::Index;
@@ -153,12 +153,12 @@ fn load_with(
 ) -> Result<Graph, GraphError> {
     let image = Loadable::open(program)?;
     let name = || program.display().to_string();
-    let ends = image.segments().iter().map(|part| part.offset.saturating_add(part.file_size));
-    let (bytes, needed) = (image.bytes().len() as u64, ends.max().unwrap_or(0));
+    let ends = image.segments().iter().map(|part| part.extent().end);
+    let (bytes, needed) = (image.bytes().len() as u64, ends.max().unwrap_or_default().0);
     if needed > bytes {
         return Err(GraphError::CutShort { program: name(), bytes, needed });
     }
-    let is_library = !image.program && (image.soname.is_some() || image.entry == 0);
+    let is_library = !image.program && (image.soname.is_some() || image.header.entry == Va::ZERO);
     let interpreter = image.interpreter.clone().ok_or_else(|| match is_library {
         true => GraphError::SharedLibrary(name()),
         false => GraphError::Static(name()),

@@ -2,8 +2,8 @@
 
 use image::elf::Loadable;
 use image::elf::loadable::{Class, SymbolBinding, SymbolKind, Version, gnu_hash};
-use model::SymbolIndex;
 use model::simulation::RelocationWork;
+use model::{SymbolIndex, Va};
 
 /// Indices of versions from here on are names; 0 is local, 1 global.
 const FIRST_NAMED: u16 = 2;
@@ -64,7 +64,7 @@ pub fn find(
     let found = loop {
         let Some(index) = chain.next() else { break versioned.filter(|_| !several) };
         let Some(symbol) = module.symbol(index) else { break None };
-        let empty = symbol.value == 0 && !symbol.absolute && symbol.kind != SymbolKind::Tls;
+        let empty = symbol.value == Va::ZERO && !symbol.absolute && symbol.kind != SymbolKind::Tls;
         let stub = query.purpose == Purpose::Call && !symbol.defined;
         if empty || stub || symbol.kind == SymbolKind::Other {
             continue;

@@ -9,6 +9,7 @@ use image::elf::edit::Edit;
 use image::elf::loadable::Relocation;
 use image::elf::spec;
 use image::elf::{Loadable, instrumented};
+use model::Va;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -92,7 +93,7 @@ pub fn fix<'a>(
     }
     // Go's linker lets addresses begin higher than 0.
     let loaded = image.segments().iter().filter(|segment| segment.loads());
-    let first = loaded.map(|segment| segment.address).min().unwrap_or(0) / alignment * alignment;
+    let first = loaded.map(|segment| segment.address.0).min().unwrap_or(0) / alignment * alignment;
     let lower = || Declined(format!("base {base:#x} is below its addresses, from {first:#x} on"));
     let distance = base.checked_sub(first).ok_or_else(lower)?;
     let mut edit = Edit::of(image)?;
@@ -208,12 +209,12 @@ impl Fixing<'_> {
     /// Those of DT_JMPREL stay where they are; slots that wait for their first call hold the
     /// address of a stub.
     fn linkage(&mut self, edit: &mut Edit<'_>) -> Result<(), Declined> {
-        let table = self.image.dynamic_value(spec::DT_JMPREL).unwrap_or(0);
+        let table = self.image.dynamic_address(spec::DT_JMPREL).unwrap_or_default();
         let lazy = self.image.relocations().filter(|relocation| relocation.lazy);
         for (index, relocation) in (0_u64..).zip(lazy) {
             let new = self.moved(&relocation)?;
             let at = table.wrapping_add(24 * index);
-            edit.write_word(at, new.offset)?;
+            edit.write_word(at, new.offset.0)?;
             edit.write_word(at.wrapping_add(16), new.addend as u64)?;
             let stub = edit.word(relocation.offset).filter(|&stub| stub != 0);
             if let Some(stub) = stub.filter(|_| relocation.kind == spec::R_X86_64_JUMP_SLOT) {
@@ -223,11 +224,11 @@ impl Fixing<'_> {
         }
         // The first word of the table of the linkage is the address of the dynamic table.
         let dynamic = self.image.segment(spec::PT_DYNAMIC).map(|segment| segment.address);
-        if let Some(slots) = self.image.dynamic_value(spec::DT_PLTGOT)
-            && edit.word(slots) == dynamic
+        if let Some(slots) = self.image.dynamic_address(spec::DT_PLTGOT)
+            && edit.word(slots).map(Va) == dynamic
             && let Some(dynamic) = dynamic
         {
-            edit.write_word(slots, dynamic.wrapping_add(self.distance))?;
+            edit.write_word(slots, dynamic.wrapping_add(self.distance).0)?;
         }
         Ok(())
     }

@@ -180,11 +180,11 @@ pub fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
         }
     }
     let mut entries = edit.dynamic().to_vec();
-    let needs = entries.iter_mut().filter(|entry| entry.0 == spec::DT_NEEDED);
+    let needs = entries.iter_mut().filter(|entry| entry.tag == spec::DT_NEEDED);
     for (entry, name) in needs.zip(&image.needed) {
         let settled = replaced(name, &folder);
         if settled != *name {
-            entry.1 = edit.add_name(&settled);
+            entry.value = edit.add_name(&settled);
             changed = true;
         }
     }

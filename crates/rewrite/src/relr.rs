@@ -9,6 +9,7 @@ use image::elf::Loadable;
 use image::elf::edit::Edit;
 use image::elf::loadable::Relocation;
 use image::elf::spec;
+use model::Va;
 use std::path::Path;
 
 /// What every image with DT_RELR has to ask for.
@@ -47,16 +48,17 @@ pub fn pack<'a>(
     for word in &packed {
         edit.write_word(word.address, word.value)?;
     }
-    let addresses: Vec<u64> = packed.iter().map(|word| word.address).collect();
+    let addresses: Vec<Va> = packed.iter().map(|word| word.address).collect();
     edit.replace_relocations(&kept)?;
     edit.add_version_need(LIBRARY.as_bytes(), VERSION)?;
     edit.set_packed(&addresses);
+    let table_bytes = edit.value(spec::DT_RELRSZ).unwrap_or(0);
     let finished = edit.finish()?;
     let counts = PackedRelocations {
         packed: addresses.len() as u64,
         relocations_before: (addresses.len() + kept.len()) as u64,
         relocations_after: kept.len() as u64,
-        table_bytes: image::elf::edit::relr::encode(&addresses).len() as u64 * 8,
+        table_bytes,
         new_segment: finished.new_segment,
     };
     Ok(Rewritten { edited: finished.edited, counts, notes: Vec::new() })
@@ -103,7 +105,7 @@ fn applies(image: &Loadable) -> Result<(), Declined> {
 /// A word that a packed relocation adds the load address to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PackedWord {
-    address: u64,
+    address: Va,
     value: u64,
 }
 
@@ -124,9 +126,9 @@ fn split(image: &Loadable) -> Result<Split, Declined> {
     let fits = |relocation: &Relocation| {
         let address = relocation.offset;
         relocation.kind == spec::R_X86_64_RELATIVE
-            && address.is_multiple_of(8)
+            && address.0.is_multiple_of(8)
             && writable.iter().any(|segment| {
-                let within = address.checked_sub(segment.address);
+                let within = address.since(segment.address);
                 let end = within.and_then(|within| within.checked_add(8));
                 end.is_some_and(|end| end <= segment.file_size)
             })
@@ -150,7 +152,7 @@ fn split(image: &Loadable) -> Result<Split, Declined> {
     }
     let twice = packed.windows(2).find(|pair| pair[0].address == pair[1].address);
     let twice = twice.map(|pair| pair[0].address);
-    let found = |address: &&u64| packed.binary_search_by_key(*address, |word| word.address).is_ok();
+    let found = |address: &&Va| packed.binary_search_by_key(*address, |word| word.address).is_ok();
     if let Some(address) = twice.or_else(|| others.iter().find(found).copied()) {
         return Err(Declined(format!(
             "two relocations write to address {address:#x}, in an order that packing would change"

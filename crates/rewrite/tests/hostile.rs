@@ -4,6 +4,7 @@
 
 use image::elf::Loadable;
 use image::elf::edit::Edit;
+use image::elf::records::DynamicEntry;
 use image::elf::spec;
 use proptest::prelude::*;
 use rewrite::{no_pie, relr};
@@ -52,7 +53,7 @@ fn rewrite(bytes: &[u8]) {
     if let Ok(mut edit) = Edit::of(&image) {
         let name = edit.add_string(b"a-string-that-is-not-there");
         let mut entries = edit.dynamic().to_vec();
-        entries.extend([(spec::DT_NEEDED, name); 30]);
+        entries.extend([DynamicEntry { tag: spec::DT_NEEDED, value: name }; 30]);
         edit.set_dynamic(entries);
         let _ = edit.rename_version_file(b"libc.so.6", b"/absolute/libc.so.6");
         if let Ok(finished) = edit.finish() {
@@ -117,7 +118,7 @@ proptest! {
         }
         for (index, value) in dynamic {
             // Most wrong values are near right ones.
-            let at = table.offset as usize + index.index(table.file_size as usize) / 8 * 8;
+            let at = table.offset.index() + index.index(table.file_size as usize) / 8 * 8;
             let old = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
             let value = if value & 1 == 0 { value } else { old.wrapping_add(value % 4096) };
             bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());

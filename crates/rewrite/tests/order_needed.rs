@@ -277,7 +277,7 @@ fn without_need(program: &Path, name: &str, target: &Path) {
     let mut entries = edit.dynamic().to_vec();
     let mut names = image.needed.iter();
     let needed = image::elf::spec::DT_NEEDED;
-    entries.retain(|entry| entry.0 != needed || names.next().unwrap() != name);
+    entries.retain(|entry| entry.tag != needed || names.next().unwrap() != name);
     edit.set_dynamic(entries);
     fs::write(target, edit.finish().unwrap().edited.to_bytes()).unwrap();
     fs::set_permissions(target, fs::Permissions::from_mode(0o755)).unwrap();

@@ -7,6 +7,7 @@ mod common;
 use common::{after_tools, open, output, silent, warnings, written};
 use image::elf::Loadable;
 use image::elf::spec;
+use model::Va;
 use rewrite::{no_pie, relr};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -99,15 +100,15 @@ fn each(check: impl Fn(&Built, &str)) {
 }
 
 /// What relative relocations write, by address.
-fn pointers(image: &Loadable) -> BTreeMap<u64, u64> {
+fn pointers(image: &Loadable) -> BTreeMap<Va, u64> {
     let relative = |r: &image::elf::loadable::Relocation| r.kind == spec::R_X86_64_RELATIVE;
     let plain = image.relocations().filter(relative).map(|r| (r.offset, r.addend as u64));
     let packed = image.packed_addresses().map(|address| (address, word(image, address)));
     plain.chain(packed).collect()
 }
 
-fn word(image: &Loadable, address: u64) -> u64 {
-    u64::from_le_bytes(image.at(address).unwrap()[..8].try_into().unwrap())
+fn word(image: &Loadable, address: Va) -> u64 {
+    image.word(address).unwrap()
 }
 
 #[test]
@@ -144,10 +145,13 @@ fn fixed_programs_run_as_before() {
         let fixed = no_pie::fix(&image, base, None).unwrap();
         let bytes = fixed.edited.to_bytes();
         let new = Loadable::from_bytes("fixed", bytes.clone()).unwrap();
-        assert!(new.fixed && new.entry == image.entry + base, "{name}");
+        assert!(new.fixed && new.header.entry == image.header.entry + base, "{name}");
         let pointers = pointers(&image);
         assert_eq!(pointers.len() as u64, fixed.counts.applied, "{name}");
-        assert!(pointers.iter().all(|(at, value)| word(&new, at + base) == value + base), "{name}");
+        assert!(
+            pointers.iter().all(|(at, value)| word(&new, *at + base) == value + base),
+            "{name}"
+        );
         assert_eq!(self::pointers(&new).len(), 0, "{name}");
         check(built, &built.program, &bytes, name);
     });

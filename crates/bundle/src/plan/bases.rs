@@ -4,7 +4,6 @@ use crate::choose::members::Membership;
 use crate::make::BundleOptions;
 use crate::plan::layout::{Bases, PAGE, align_up};
 use image::elf::Loadable;
-use image::elf::loadable::Segment;
 use loader::Graph;
 use model::BundleVa;
 use rand::RngExt;
@@ -59,11 +58,11 @@ fn too_large() -> String {
 }
 
 fn end(image: &Loadable) -> u64 {
-    image.segments().iter().filter(|s| s.loads()).map(Segment::end).max().unwrap_or(0)
+    image.segments().iter().filter(|s| s.loads()).map(|s| s.end().0).max().unwrap_or(0)
 }
 
 fn low(image: &Loadable) -> u64 {
-    image.segments().iter().filter(|s| s.loads()).map(|s| s.address).min().unwrap_or(0)
+    image.segments().iter().filter(|s| s.loads()).map(|s| s.address.0).min().unwrap_or(0)
 }
 
 fn span(image: &Loadable) -> u64 {

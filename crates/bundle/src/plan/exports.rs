@@ -7,7 +7,7 @@ use image::elf::loadable::{Symbol, SymbolBinding, SymbolKind, Version, Visibilit
 use loader::lookup::{Purpose, SymbolQuery, find};
 use loader::{Graph, Relocated};
 use model::simulation::RelocationWork;
-use model::{BundleVa, ModuleId, SymbolIndex, SymbolRef, TlsOffset};
+use model::{BundleVa, ModuleId, SymbolIndex, SymbolRef, TlsOffset, Va};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Index of a library's first version.
@@ -160,11 +160,11 @@ impl<'a> Exports<'_, 'a> {
             return None;
         }
         let is_program = member.id == ModuleId::PROGRAM;
-        let stub = is_program && symbol.value != 0 && symbol.kind == SymbolKind::Function;
+        let stub = is_program && symbol.value != Va::ZERO && symbol.kind == SymbolKind::Function;
         match (symbol.defined, symbol.kind) {
-            (true, _) if symbol.absolute => Some(ExportValue::Absolute(symbol.value)),
+            (true, _) if symbol.absolute => Some(ExportValue::Absolute(symbol.value.0)),
             (true, SymbolKind::Tls) => {
-                Some(ExportValue::ThreadLocal(member.tls.wrapping_add(symbol.value)))
+                Some(ExportValue::ThreadLocal(member.tls.wrapping_add(symbol.value.0)))
             }
             (true, _) => Some(ExportValue::Address(member.moved(symbol.value))),
             (false, _) => stub.then(|| ExportValue::Stub(member.moved(symbol.value))),

@@ -4,7 +4,7 @@ use crate::plan::fixups::{Fixup, Fixups, Value};
 use crate::plan::layout::{Layout, Member};
 use image::elf::spec;
 use loader::Graph;
-use model::ModuleId;
+use model::{ModuleId, Va};
 
 /// Values of the words of the arrays.
 #[derive(Default)]
@@ -58,7 +58,7 @@ fn nothing_ends_outside(graph: &Graph, layout: &Layout<'_>) -> bool {
 }
 
 fn single(member: &Member<'_>, tag: u64) -> Option<Value> {
-    let address = member.image.dynamic_value(tag).filter(|&address| address != 0)?;
+    let address = member.image.dynamic_address(tag).filter(|&address| address != Va::ZERO)?;
     Some(Value::Address(member.moved(address)))
 }
 
@@ -66,7 +66,7 @@ fn single(member: &Member<'_>, tag: u64) -> Option<Value> {
 /// stand for no function.
 fn array(member: &Member<'_>, fixups: &Fixups<'_>, tag: u64, size: u64) -> Vec<Value> {
     let (Some(address), Some(size)) =
-        (member.image.dynamic_value(tag), member.image.dynamic_value(size))
+        (member.image.dynamic_address(tag), member.image.dynamic_value(size))
     else {
         return Vec::new();
     };

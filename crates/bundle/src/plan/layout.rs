@@ -10,11 +10,11 @@
 use crate::choose::members::Membership;
 use crate::plan::tls::TlsLayout;
 use image::elf::Loadable;
-use image::elf::loadable::{Class, Segment, alignment};
+use image::elf::loadable::{Class, alignment};
 use image::elf::records::{FileHeader, ProgramHeader};
 use image::elf::spec;
 use loader::{Graph, Module};
-use model::{BundleVa, FileOffset, ModuleId, TlsOffset};
+use model::{BundleVa, FileOffset, ModuleId, TlsOffset, Va};
 
 /// Smallest unit of a mapping.
 pub(crate) const PAGE: u64 = 4096;
@@ -54,22 +54,22 @@ pub(crate) struct Member<'a> {
     /// What is added to its own addresses for an offset in the file.
     file_base: u64,
     /// Its own address of the first page.
-    low: u64,
+    low: Va,
     /// Where its thread-local storage begins in the bundle's.
     pub(crate) tls: TlsOffset,
     /// Parts that are mapped, at their own addresses.
-    pub(crate) parts: Vec<Segment>,
+    pub(crate) parts: Vec<ProgramHeader>,
 }
 
 impl Member<'_> {
     /// An own address as one of the bundle.
-    pub(crate) fn moved(&self, address: u64) -> BundleVa {
-        BundleVa(self.base.wrapping_add(address))
+    pub(crate) fn moved(&self, address: Va) -> BundleVa {
+        BundleVa(self.base.wrapping_add(address.0))
     }
 
     /// Where in the bundle's file an own address is.
-    pub(crate) fn offset(&self, address: u64) -> FileOffset {
-        FileOffset(self.file_base.wrapping_add(address))
+    pub(crate) fn offset(&self, address: Va) -> FileOffset {
+        FileOffset(self.file_base.wrapping_add(address.0))
     }
 
     /// Its first page.
@@ -79,7 +79,7 @@ impl Member<'_> {
 
     /// Where it ends.
     pub(crate) fn end(&self) -> BundleVa {
-        self.moved(self.parts.iter().map(Segment::end).max().unwrap_or(self.low))
+        self.moved(self.parts.iter().map(ProgramHeader::end).max().unwrap_or(self.low))
     }
 }
 
@@ -119,7 +119,7 @@ impl<'a> Layout<'a> {
     ) -> Result<Self, String> {
         let merged = graph.numbered().zip(memberships).filter(|(_, m)| m.is_merged());
         let merged: Vec<(ModuleId, &Module)> = merged.map(|(numbered, _)| numbered).collect();
-        let mut parts: Vec<Vec<Segment>> =
+        let mut parts: Vec<Vec<ProgramHeader>> =
             merged.iter().map(|(_, module)| mapped_parts(&module.image)).collect();
         let joined = join(&mut parts)?;
         let header_count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
@@ -147,19 +147,19 @@ impl<'a> Layout<'a> {
         &mut self,
         id: ModuleId,
         module: &'a Module,
-        parts: Vec<Segment>,
+        parts: Vec<ProgramHeader>,
         program: u64,
         libraries: Option<BundleVa>,
     ) {
         let at = self.members.len();
-        let low = parts.first().map_or(0, |part| page_start(part.address));
+        let low = parts.first().map_or(Va::ZERO, |part| Va(page_start(part.address.0)));
         let file_end = parts.iter().map(|part| part.address + part.file_size).max();
         let (base, file_base) = if at == 0 {
             (program, program.wrapping_sub(self.low.0))
         } else {
             let unit = alignment(&parts);
             // Own address, new address and file offset are the same modulo the alignment.
-            let same = |free: u64| align_up(free.wrapping_sub(low), unit);
+            let same = |free: u64| align_up(free.wrapping_sub(low.0), unit);
             (same(self.end.0), same(self.file_end.0))
         };
         let (image, tls) = (&module.image, self.tls.starts[at]);
@@ -205,8 +205,12 @@ impl<'a> Layout<'a> {
 }
 
 /// What is added to the program's addresses, and the address at which the file begins.
-fn program_base(parts: &[Segment], room: u64, bases: Bases) -> Result<(u64, BundleVa), String> {
-    let own = parts.first().map_or(0, |part| page_start(part.address));
+fn program_base(
+    parts: &[ProgramHeader],
+    room: u64,
+    bases: Bases,
+) -> Result<(u64, BundleVa), String> {
+    let own = parts.first().map_or(0, |part| page_start(part.address.0));
     let before = align_up(room, alignment(parts));
     let base = bases.program.unwrap_or(before.wrapping_sub(own));
     let low = base.wrapping_add(own).checked_sub(before);
@@ -219,10 +223,10 @@ fn program_base(parts: &[Segment], room: u64, bases: Bases) -> Result<(u64, Bund
 
 /// What is mapped of an image. Where something is written behind what the file has, that becomes
 /// part of the file too.
-fn mapped_parts(image: &Loadable) -> Vec<Segment> {
+fn mapped_parts(image: &Loadable) -> Vec<ProgramHeader> {
     let loaded = image.segments().iter().filter(|part| part.loads() && part.memory_size > 0);
-    let mut parts: Vec<Segment> = loaded.copied().collect();
-    let mut reach = |from: u64, size: u64| {
+    let mut parts: Vec<ProgramHeader> = loaded.copied().collect();
+    let mut reach = |from: Va, size: u64| {
         let part = parts.iter_mut().find(|part| part.holds(from));
         if let Some(part) = part.filter(|part| part.flags & spec::PF_W != 0) {
             let needed = from.saturating_add(size).min(part.end()) - part.address;
@@ -242,7 +246,7 @@ fn mapped_parts(image: &Loadable) -> Vec<Segment> {
 
 /// Where there are more program headers than a kernel takes: neighbors that are not written
 /// become one, in as many modules as it takes.
-fn join(parts: &mut [Vec<Segment>]) -> Result<usize, String> {
+fn join(parts: &mut [Vec<ProgramHeader>]) -> Result<usize, String> {
     let mut count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
     let mut joined = 0;
     for parts in parts.iter_mut() {
@@ -263,9 +267,9 @@ fn join(parts: &mut [Vec<Segment>]) -> Result<usize, String> {
     Ok(joined)
 }
 
-fn without_borders(parts: &[Segment]) -> Vec<Segment> {
-    let read_only = |part: &Segment| part.flags & spec::PF_W == 0;
-    let mut all: Vec<Segment> = Vec::with_capacity(parts.len());
+fn without_borders(parts: &[ProgramHeader]) -> Vec<ProgramHeader> {
+    let read_only = |part: &ProgramHeader| part.flags & spec::PF_W == 0;
+    let mut all: Vec<ProgramHeader> = Vec::with_capacity(parts.len());
     for part in parts {
         match all.last_mut().filter(|last| read_only(last) && read_only(part)) {
             Some(last) => {
@@ -283,13 +287,20 @@ fn without_borders(parts: &[Segment]) -> Vec<Segment> {
 mod tests {
     use super::*;
 
-    fn part(flags: u32, address: u64, size: u64) -> Segment {
-        let kind = spec::PT_LOAD;
-        let (offset, alignment) = (address, PAGE);
-        Segment { kind, flags, offset, address, file_size: size, memory_size: size, alignment }
+    fn part(flags: u32, address: u64, size: u64) -> ProgramHeader {
+        ProgramHeader {
+            kind: spec::PT_LOAD,
+            flags,
+            offset: FileOffset(address),
+            address: Va(address),
+            file_size: size,
+            memory_size: size,
+            alignment: PAGE,
+            ..ProgramHeader::default()
+        }
     }
 
-    fn usual() -> Vec<Segment> {
+    fn usual() -> Vec<ProgramHeader> {
         let (r, w, x) = (spec::PF_R, spec::PF_R | spec::PF_W, spec::PF_R | spec::PF_X);
         vec![part(r, 0, 0x400), part(x, 0x1000, 0x80), part(r, 0x2000, 0x90), part(w, 0x3e00, 8)]
     }
@@ -304,7 +315,7 @@ mod tests {
         assert_eq!(join(&mut many), Ok(21));
         assert_eq!(many.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS, MOST_HEADERS);
         let joined = &many[0][0];
-        assert_eq!((joined.address, joined.end(), many[0].len()), (0, 0x2090, 2));
+        assert_eq!((joined.address, joined.end(), many[0].len()), (Va(0), Va(0x2090), 2));
         assert_eq!(joined.flags, spec::PF_R | spec::PF_X);
         let refused = join(&mut vec![usual(); 700]).expect_err("two parts each are too many");
         assert!(refused.contains("1412") && refused.contains("--outside"), "{refused}");

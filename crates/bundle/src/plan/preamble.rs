@@ -6,8 +6,9 @@ use crate::plan::freshness::Records;
 use crate::plan::layout::{Layout, Member, page_start};
 use crate::plan::own_data::{Extent, OwnData};
 use image::elf::Loadable;
+use image::elf::records::DynamicEntry;
 use image::elf::spec;
-use model::{BundleVa, ModuleId};
+use model::{BundleVa, ModuleId, Va};
 use startup::{
     Addresses, Expected, FileRecord, Functions, MergedModule, Preamble, Protected, Start, Symbols,
     Tables, Variable,
@@ -61,7 +62,7 @@ pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
         names: own.has_names().then(|| offset(own.names.start)),
         debugger: debug_value(program.image).map(|address| offset(program.moved(address))),
         start: Start {
-            program: offset(program.moved(program.image.entry)),
+            program: offset(program.moved(program.image.header.entry)),
             initializers: functions(own.library_initializers),
             finalizers: functions(own.library_finalizers),
             finish: offset(own.finish),
@@ -71,14 +72,12 @@ pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
 }
 
 /// Where the program itself has the value of DT_DEBUG, if it can be written to.
-fn debug_value(image: &Loadable) -> Option<u64> {
+fn debug_value(image: &Loadable) -> Option<Va> {
     let table = image.segment(spec::PT_DYNAMIC)?;
     let part = image.segments().iter().find(|part| part.loads() && part.holds(table.address))?;
-    let tags = image.segment_bytes(table).chunks_exact(16).map(|entry| entry.first_chunk::<8>());
-    let mut tags = tags.zip((table.address..).step_by(16));
-    let found =
-        tags.find(|(tag, _)| tag.is_some_and(|tag| u64::from_le_bytes(*tag) == spec::DT_DEBUG));
-    found.filter(|_| part.flags & spec::PF_W != 0).map(|(_, at)| at + 8)
+    let index = image.dynamic().iter().position(|entry| entry.tag == spec::DT_DEBUG)?;
+    let entry = table.address + (index * DynamicEntry::SIZE) as u64;
+    (part.flags & spec::PF_W != 0).then_some(entry + 8)
 }
 
 /// The merged modules as they are in memory.
@@ -87,7 +86,7 @@ fn modules(layout: &Layout<'_>) -> Vec<MergedModule> {
     let module = |member: &Member<'_>| {
         let (path, image) = (&member.module.path, member.image);
         let is_program = member.id == ModuleId::PROGRAM;
-        let of_table = |tag| Some(offset(member.moved(image.dynamic_value(tag)?)));
+        let of_table = |tag| Some(offset(member.moved(image.dynamic_address(tag)?)));
         let symbols = Symbols {
             table: of_table(spec::DT_SYMTAB).unwrap_or_default(),
             count: image.symbol_count().into(),
@@ -105,7 +104,7 @@ fn modules(layout: &Layout<'_>) -> Vec<MergedModule> {
             identity,
             start: offset(member.start()),
             end: offset(member.end()),
-            base: offset(member.moved(0)),
+            base: offset(member.moved(Va::ZERO)),
             thread: layout.tls.thread_offset(member.tls) as i64,
             symbols,
             behind_outside: !is_program && !layout.is_merged(ModuleId::at(member.id.index() - 1)),

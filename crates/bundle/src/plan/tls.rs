@@ -2,7 +2,7 @@
 //! variant II: the program's block ends at the thread pointer, and its code knows how far it is).
 
 use crate::plan::layout::align_up;
-use image::elf::loadable::Segment;
+use image::elf::records::ProgramHeader;
 use model::TlsOffset;
 
 /// Where each module's block is in the one block.
@@ -23,7 +23,7 @@ impl TlsLayout {
     }
 
     /// `blocks`: PT_TLS of each member, the program's first.
-    pub(crate) fn new<'a>(blocks: impl Iterator<Item = Option<&'a Segment>>) -> TlsLayout {
+    pub(crate) fn new<'a>(blocks: impl Iterator<Item = Option<&'a ProgramHeader>>) -> TlsLayout {
         let mut used = 0;
         let mut alignment = 1;
         let mut distances = Vec::new();
@@ -35,7 +35,7 @@ impl TlsLayout {
             let unit = block.alignment.max(1).next_power_of_two();
             alignment = alignment.max(unit);
             // As `_dl_determine_tlsoffset` of glibc does: an address that is not aligned stays so.
-            let first = block.address.wrapping_neg() & (unit - 1);
+            let first = block.address.0.wrapping_neg() & (unit - 1);
             used = align_up((used + block.memory_size).saturating_sub(first), unit) + first;
             distances.push(Some(used));
         }
@@ -51,15 +51,14 @@ impl TlsLayout {
 mod tests {
     use super::*;
 
-    fn block(address: u64, memory_size: u64, alignment: u64) -> Segment {
-        Segment {
+    fn block(address: u64, memory_size: u64, alignment: u64) -> ProgramHeader {
+        ProgramHeader {
             kind: image::elf::spec::PT_TLS,
-            flags: 4,
-            offset: 0,
-            address,
-            file_size: 0,
+            flags: image::elf::spec::PF_R,
+            address: model::Va(address),
             memory_size,
             alignment,
+            ..ProgramHeader::default()
         }
     }
 

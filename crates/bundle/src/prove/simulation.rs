@@ -79,7 +79,7 @@ impl<'a> Modules<'a> {
     }
 
     fn value_now(&self, symbol: SymbolIndex) -> Option<u64> {
-        Some(self.after.program().image.symbol(symbol)?.value)
+        Some(self.after.program().image.symbol(symbol)?.value.0)
     }
 
     /// What a symbol of a merged module is in the bundle.
@@ -87,8 +87,8 @@ impl<'a> Modules<'a> {
         let member = self.plan.layout.member(at.module)?;
         let symbol = member.image.symbol(at.symbol)?;
         Some(match symbol.kind {
-            _ if symbol.absolute => symbol.value,
-            SymbolKind::Tls => member.tls.wrapping_add(symbol.value).0,
+            _ if symbol.absolute => symbol.value.0,
+            SymbolKind::Tls => member.tls.wrapping_add(symbol.value.0).0,
             _ => member.moved(symbol.value).0,
         })
     }

@@ -1,10 +1,10 @@
 //! The symbols that debuggers and profilers show: those of all modules, at their new addresses.
 
 use crate::plan::layout::Layout;
-use crate::tables::sections::{self, Section};
+use crate::tables::sections;
 use crate::tables::strings::Strings;
 use crate::tables::symbols::kind_of;
-use image::elf::loadable::{Symbol, SymbolKind};
+use image::elf::loadable::{Section, Symbol, SymbolKind};
 use image::elf::records::{SymbolEntry, symbol_info};
 use image::elf::spec;
 

@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use crate::plan::own_data::Extent;
-use crate::tables::sections::Section;
+use image::elf::loadable::Section;
 use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry};
 use image::elf::spec::*;
 use model::Va;

@@ -4,9 +4,10 @@
 use crate::plan::Plan;
 use crate::plan::layout::{PAGE, align_up};
 use crate::plan::own_data::Extent;
-use crate::tables::sections::{self, Section};
+use crate::tables::sections;
 use crate::tables::strings::Strings;
 use crate::tables::{Table, debug_symbols, relative_words};
+use image::elf::loadable::Section;
 use image::elf::records::{FileHeader, ProgramHeader, SectionHeader, SymbolEntry};
 use image::elf::spec;
 use model::{BundleVa, FileOffset, Va};

@@ -1,8 +1,8 @@
 //! Which words of a bundle at fixed addresses hold its own addresses: kept in a section, for a
 //! later change of its base.
 
-use image::elf::edit::relr;
-use model::BundleVa;
+use image::elf::relr;
+use model::{BundleVa, Va};
 
 /// Name of the section: how far the preamble is from the bundle's lowest address; a count and so many
 /// addresses that are no multiples of 8; then the others as DT_RELR has them. All are from that
@@ -13,8 +13,8 @@ pub(crate) const SECTION: &str = ".headstart.moving";
 pub(crate) fn encode(addresses: &[BundleVa], low: BundleVa, preamble: BundleVa) -> Vec<u8> {
     let from_low = addresses.iter().map(|&at| at - low);
     let (even, odd): (Vec<u64>, Vec<u64>) = from_low.partition(|at| at % 8 == 0);
-    let words =
-        [preamble - low, odd.len() as u64].into_iter().chain(odd).chain(relr::encode(&even));
+    let packed = relr::encode(even.into_iter().map(Va));
+    let words = [preamble - low, odd.len() as u64].into_iter().chain(odd).chain(packed);
     words.flat_map(u64::to_le_bytes).collect()
 }
 
@@ -25,10 +25,9 @@ pub(crate) fn decode(section: &[u8], preamble: BundleVa) -> Option<Vec<BundleVa>
     let (&[distance, count], rest) = words.split_first_chunk()?;
     let low = BundleVa(preamble.0.wrapping_sub(distance));
     let (odd, packed) = rest.split_at_checked(usize::try_from(count).ok()?)?;
-    let mut addresses = relr::decode(packed);
-    addresses.extend_from_slice(odd);
-    let mut addresses: Vec<BundleVa> =
-        addresses.into_iter().map(|from_low| low.wrapping_add(from_low)).collect();
+    let packed = relr::decode(packed.iter().copied()).map(|from_low| from_low.0);
+    let all = packed.chain(odd.iter().copied());
+    let mut addresses: Vec<BundleVa> = all.map(|from_low| low.wrapping_add(from_low)).collect();
     // Two sorted parts.
     addresses.sort();
     Some(addresses)

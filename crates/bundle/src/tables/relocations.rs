@@ -2,8 +2,8 @@
 //! rest in the order in which they must be done.
 
 use crate::plan::fixups::{Fixup, Value};
-use image::elf::edit::relr;
 use image::elf::records::{Rela, relocation_info};
+use image::elf::relr;
 use image::elf::spec;
 use model::{BundleVa, SymbolIndex, Va};
 
@@ -76,7 +76,7 @@ impl Relocations {
 
     /// DT_RELR.
     pub(crate) fn packed(&self) -> Vec<u8> {
-        let addresses: Vec<u64> = self.relative.iter().map(|at| at.0).collect();
-        relr::encode(&addresses).into_iter().flat_map(u64::to_le_bytes).collect()
+        let addresses = self.relative.iter().map(|at| Va(at.0));
+        relr::encode(addresses).into_iter().flat_map(u64::to_le_bytes).collect()
     }
 }

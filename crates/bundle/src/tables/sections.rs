@@ -3,17 +3,10 @@
 use crate::choose::members;
 use crate::plan::layout::{Layout, Member};
 use crate::tables::strings::Strings;
-use image::elf::loadable::Segment;
-use image::elf::records::SectionHeader;
+use image::elf::loadable::Section;
+use image::elf::records::{ProgramHeader, SectionHeader};
 use image::elf::spec;
 use model::{BundleVa, FileOffset, ModuleId, Va};
-
-/// A section header, its name not yet in a table.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Section {
-    pub(crate) name: String,
-    pub(crate) header: SectionHeader,
-}
 
 /// The null section and one or two a part of each module: what is in the file, and what is not.
 pub(crate) fn of_members(layout: &Layout<'_>) -> Vec<Section> {
@@ -44,7 +37,7 @@ pub(crate) fn of_members(layout: &Layout<'_>) -> Vec<Section> {
     sections
 }
 
-fn of_part(member: &Member<'_>, part: &Segment, suffix: &str, sections: &mut Vec<Section>) {
+fn of_part(member: &Member<'_>, part: &ProgramHeader, suffix: &str, sections: &mut Vec<Section>) {
     let (name, more) = if part.flags & spec::PF_X != 0 {
         (".text", spec::SHF_EXECINSTR)
     } else if part.flags & spec::PF_W != 0 {

@@ -6,10 +6,9 @@ use crate::plan::fixups::{Copied, Fixup, Value};
 use crate::plan::layout::Member;
 use crate::plan::own_data::Extent;
 use crate::tables::headers::Headers;
-use image::elf::loadable::Segment;
-use image::elf::records::DynamicEntry;
+use image::elf::records::{DynamicEntry, ProgramHeader};
 use image::elf::spec;
-use model::{BundleVa, FileOffset};
+use model::{BundleVa, FileOffset, Va};
 use os::copy::{CopyError, copy_range};
 use rayon::prelude::*;
 use std::fs::File;
@@ -56,12 +55,12 @@ fn write_member(
             Some(original) => original,
             None => original.insert(reopen(member, source).map_err(source_error)?),
         };
-        copy_range(original, segment.offset, file, offset, segment.file_size).map_err(|error| {
-            match error {
+        copy_range(original, segment.offset.0, file, offset, segment.file_size).map_err(
+            |error| match error {
                 CopyError::Read(error) => source_error(error),
                 CopyError::Write(error) => BundleError::write(path, error),
-            }
-        })?;
+            },
+        )?;
     }
     Ok(())
 }
@@ -77,7 +76,7 @@ fn reopen(member: &Member<'_>, path: &Path) -> io::Result<File> {
 }
 
 /// A part that is written to, with all that is known before a launch.
-fn patched(plan: &Plan<'_>, member: &Member<'_>, segment: &Segment) -> Vec<u8> {
+fn patched(plan: &Plan<'_>, member: &Member<'_>, segment: &ProgramHeader) -> Vec<u8> {
     let part = member.parts.iter().find(|part| part.address == segment.address);
     let size = part.map_or(segment.file_size, |part| part.file_size) as usize;
     let mut bytes = member.image.segment_bytes(segment).to_vec();
@@ -96,7 +95,7 @@ fn patched(plan: &Plan<'_>, member: &Member<'_>, segment: &Segment) -> Vec<u8> {
 /// What the file of the other module has of data that is copied.
 fn copied<'a>(plan: &Plan<'a>, copy: &Copied) -> &'a [u8] {
     let member = plan.layout.member(copy.definer).expect("what is copied now is in a member");
-    let bytes = member.image.at(copy.from.0.wrapping_sub(member.base)).unwrap_or(&[]);
+    let bytes = member.image.at(Va(copy.from.0.wrapping_sub(member.base))).unwrap_or(&[]);
     &bytes[..(copy.size as usize).min(bytes.len())]
 }
 

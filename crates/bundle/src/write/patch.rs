@@ -3,10 +3,10 @@
 use crate::tables::dynamic::PREAMBLE_SECTION;
 use crate::tables::relative_words;
 use image::elf::Loadable;
-use image::elf::loadable::{Section, Segment};
-use image::elf::records::{FileHeader, ProgramHeader, Rela, SectionHeader, SymbolEntry};
+use image::elf::loadable::Section;
+use image::elf::records::{DynamicEntry, ProgramHeader, Rela, SectionHeader, SymbolEntry};
 use image::elf::spec::*;
-use model::BundleVa;
+use model::{BundleVa, FileOffset};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io;
@@ -53,9 +53,10 @@ impl<'a> Patch<'a> {
     /// Changes the file.
     pub(crate) fn apply(self, file: &File) -> io::Result<Patched> {
         let section = |name: &str| self.sections.iter().find(|section| section.name == name);
-        let preamble = section(PREAMBLE_SECTION).map(|section| BundleVa(section.address));
+        let preamble = section(PREAMBLE_SECTION).map(|section| BundleVa(section.header.address.0));
         let words = section(relative_words::SECTION);
-        let words = words.and_then(|section| self.bytes(section.offset, section.size));
+        let words =
+            words.and_then(|section| self.bytes(section.header.offset, section.header.size));
         let words = preamble.zip(words);
         let words = words.and_then(|(preamble, bytes)| relative_words::decode(bytes, preamble));
         let words = words.ok_or_else(|| {
@@ -67,8 +68,8 @@ impl<'a> Patch<'a> {
         }
         self.dynamic(file)?;
         for section in &self.sections {
-            let Section { offset, size, .. } = *section;
-            match section.kind {
+            let SectionHeader { kind, offset, size, .. } = section.header;
+            match kind {
                 SHT_DYNSYM | SHT_SYMTAB => {
                     self.table(file, offset, size, SymbolEntry::SIZE, Self::symbol)?
                 }
@@ -80,13 +81,14 @@ impl<'a> Patch<'a> {
         Ok(Patched { words: words.len(), written: self.written.into_inner() })
     }
 
-    fn write(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.written.borrow_mut().push(offset..offset.saturating_add(bytes.len() as u64));
-        file.write_all_at(bytes, offset)
+    fn write(&self, file: &File, bytes: &[u8], offset: FileOffset) -> io::Result<()> {
+        let end = offset.saturating_add(bytes.len() as u64);
+        self.written.borrow_mut().push(offset.0..end.0);
+        file.write_all_at(bytes, offset.0)
     }
 
-    fn bytes(&self, offset: u64, size: u64) -> Option<&'a [u8]> {
-        let start = usize::try_from(offset).ok()?;
+    fn bytes(&self, offset: FileOffset, size: u64) -> Option<&'a [u8]> {
+        let start = offset.index();
         self.image.bytes().get(start..start.checked_add(usize::try_from(size).ok()?)?)
     }
 
@@ -97,15 +99,15 @@ impl<'a> Patch<'a> {
         }
     }
 
-    fn words(&self, file: &File, segment: &Segment, words: &[BundleVa]) -> io::Result<()> {
-        let start = words.partition_point(|at| at.0 < segment.address);
-        let end = words.partition_point(|at| at.0 < segment.address + segment.file_size);
+    fn words(&self, file: &File, segment: &ProgramHeader, words: &[BundleVa]) -> io::Result<()> {
+        let start = words.partition_point(|at| at.0 < segment.address.0);
+        let end = words.partition_point(|at| at.0 < segment.address.0 + segment.file_size);
         let Some(words) = words.get(start..end).filter(|words| !words.is_empty()) else {
             return Ok(());
         };
         let mut bytes = self.image.segment_bytes(segment).to_vec();
         for at in words {
-            self.add(&mut bytes, (at.0 - segment.address) as usize);
+            self.add(&mut bytes, (at.0 - segment.address.0) as usize);
         }
         self.write(file, &bytes, segment.offset)
     }
@@ -113,9 +115,9 @@ impl<'a> Patch<'a> {
     fn dynamic(&self, file: &File) -> io::Result<()> {
         let Some(segment) = self.image.segment(PT_DYNAMIC) else { return Ok(()) };
         let mut bytes = self.image.segment_bytes(segment).to_vec();
-        for (at, (tag, _)) in self.image.dynamic().iter().enumerate() {
-            if ADDRESSES.contains(tag) {
-                self.add(&mut bytes, 16 * at + 8);
+        for (at, entry) in self.image.dynamic().iter().enumerate() {
+            if ADDRESSES.contains(&entry.tag) {
+                self.add(&mut bytes, DynamicEntry::SIZE * at + 8);
             }
         }
         self.write(file, &bytes, segment.offset)
@@ -125,7 +127,7 @@ impl<'a> Patch<'a> {
     fn table(
         &self,
         file: &File,
-        offset: u64,
+        offset: FileOffset,
         size: u64,
         entry_size: usize,
         change: impl Fn(&Self, &mut [u8]),
@@ -171,14 +173,14 @@ impl<'a> Patch<'a> {
     }
 
     fn headers(&self, file: &File) -> io::Result<()> {
-        let offset = self.image.section_headers_offset();
+        let offset = self.image.header.sections_at;
         let size = (SectionHeader::SIZE * self.sections.len()) as u64;
         self.table(file, offset, size, SectionHeader::SIZE, Self::section)?;
-        let offset = self.image.program_headers_offset();
+        let offset = self.image.header.programs_at;
         let size = (ProgramHeader::SIZE * self.image.segments().len()) as u64;
         self.table(file, offset, size, ProgramHeader::SIZE, Self::segment)?;
-        let Some(mut header) = FileHeader::read(self.image.bytes()) else { return Ok(()) };
+        let mut header = self.image.header;
         header.entry = header.entry.wrapping_add(self.distance);
-        self.write(file, &header.bytes(), 0)
+        self.write(file, &header.bytes(), FileOffset::ZERO)
     }
 }

@@ -1,6 +1,7 @@
 //! The dynamic table: what a loader reads first (gABI, chapter 5).
 
 use super::read::Elf;
+use super::records::DynamicEntry;
 use crate::notes::{Notes, entries};
 use object::elf;
 use object::elf::DynamicTag;
@@ -56,9 +57,9 @@ impl Dynamic {
         self.get(tag).is_some_and(|flags| flags & bits != 0)
     }
 
-    /// All entries as (tag, value), in order.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.entries.iter().map(|entry| (entry.0.0 as u64, entry.1))
+    /// All entries, in order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = DynamicEntry> {
+        self.entries.iter().map(|&(tag, value)| DynamicEntry { tag: tag.0 as u64, value })
     }
 
     /// Values of every entry with this tag, in order.

@@ -16,11 +16,11 @@ mod versions;
 pub use hash::{Chain, Hash, gnu_hash, sysv_hash};
 pub use relocations::{Class, Relocation};
 pub use sections::Section;
-pub(crate) use segments::unpack;
-pub use segments::{Segment, alignment};
+pub use segments::alignment;
 pub use symbols::{Symbol, SymbolBinding, SymbolKind, Visibility};
 pub use versions::Version;
 
+use super::records::{DynamicEntry, FileHeader, ProgramHeader};
 use crate::ImageError;
 use crate::map;
 use files::Stamp;
@@ -64,12 +64,12 @@ pub struct Loadable {
     pub initializes: bool,
     /// ET_EXEC: its addresses are fixed.
     pub fixed: bool,
-    /// Where a program begins.
-    pub entry: u64,
+    /// Its file header.
+    pub header: FileHeader,
     /// Its build-id, in hexadecimal.
     pub build_id: Option<String>,
-    segments: Vec<Segment>,
-    dynamic: Vec<(u64, u64)>,
+    segments: Vec<ProgramHeader>,
+    dynamic: Vec<DynamicEntry>,
     /// Symbols by the header of their section (SHT_DYNSYM).
     section_symbols: Option<u32>,
     statics: static_symbols::Static,

@@ -19,6 +19,7 @@ mod read;
 pub mod records;
 mod relocation_types;
 mod relocations;
+pub mod relr;
 mod run_time;
 mod sanitizer;
 mod scan;

@@ -5,9 +5,11 @@
 //! is there for somebody who reads the file itself, at an offset that must not change.
 
 use super::loadable::Section;
+use super::records::{FileHeader, ProgramHeader, SectionHeader};
 use super::{Loadable, spec};
-use object::elf;
+use model::FileOffset;
 use std::fmt;
+use std::ops::Range;
 
 /// Zeros up to the largest page that linkers align segments to are padding.
 const LARGEST_PADDING: u64 = 2 << 20;
@@ -18,7 +20,7 @@ const TRAP: u8 = 0xcc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
     /// Where they begin in the file.
-    pub offset: u64,
+    pub offset: FileOffset,
     /// How many.
     pub bytes: u64,
     /// What they are in terms of the format.
@@ -41,7 +43,7 @@ impl fmt::Display for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Payload { offset, bytes, place } = self;
         let unit = if *bytes == 1 { "byte" } else { "bytes" };
-        write!(f, "{bytes} {unit} of data at offset {offset} ")?;
+        write!(f, "{bytes} {unit} of data at offset {} ", offset.0)?;
         match place {
             PayloadPlace::Appended => f.write_str("behind its last segment and section"),
             PayloadPlace::Between => f.write_str("that belong to no segment or section"),
@@ -61,47 +63,53 @@ pub fn trailing_data(image: &Loadable) -> Option<Payload> {
 /// Bytes that no header names, padding apart.
 fn unnamed(image: &Loadable, sections: &[Section]) -> Option<Payload> {
     let mut named = named(image, sections);
-    named.sort_unstable();
-    let length = image.bytes().len() as u64;
-    let mut end = 0;
-    for (start, next) in named {
-        if let Some(payload) = gap(image, end, start.min(length), PayloadPlace::Between) {
-            return Some(payload);
+    named.sort_unstable_by_key(|range| (range.start, range.end));
+    let length = FileOffset::at(image.bytes().len());
+    let mut end = FileOffset::ZERO;
+    for range in named {
+        let gap = gap(image, end..range.start.min(length), PayloadPlace::Between);
+        if gap.is_some() {
+            return gap;
         }
-        end = end.max(next);
+        end = end.max(range.end);
     }
-    gap(image, end, length, PayloadPlace::Appended)
+    gap(image, end..length, PayloadPlace::Appended)
 }
 
-/// What the headers name, as offsets: the headers themselves, segments, and sections.
-fn named(image: &Loadable, sections: &[Section]) -> Vec<(u64, u64)> {
-    let mut named = image.header_ranges();
-    let segments = image.segments().iter().map(|part| (part.offset, part.file_size));
-    let in_file = sections.iter().filter(|section| section.kind != spec::SHT_NOBITS);
-    let in_file = in_file.map(|section| (section.offset, section.size));
-    let ranges = segments.chain(in_file).filter(|&(_, size)| size > 0);
-    named.extend(ranges.map(|(offset, size)| (offset, offset.saturating_add(size))));
-    named
+/// What the headers name: themselves, segments, and sections.
+fn named(image: &Loadable, sections: &[Section]) -> Vec<Range<FileOffset>> {
+    let table = |start: FileOffset, count: usize, size: usize| {
+        start..start.saturating_add((count * size) as u64)
+    };
+    let FileHeader { programs_at, sections_at, .. } = image.header;
+    let headers = [
+        table(FileOffset::ZERO, 1, FileHeader::SIZE),
+        table(programs_at, image.segments().len(), ProgramHeader::SIZE),
+        table(sections_at, sections.len(), SectionHeader::SIZE),
+    ];
+    let segments = image.segments().iter().map(ProgramHeader::extent);
+    let in_file = sections.iter().filter(|section| section.header.in_file());
+    let ranges = headers.into_iter().chain(segments);
+    let ranges = ranges.chain(in_file.map(|section| section.header.extent()));
+    ranges.filter(|range| !range.is_empty()).collect()
 }
 
-fn gap(image: &Loadable, start: u64, end: u64, place: PayloadPlace) -> Option<Payload> {
-    let bytes = end.checked_sub(start).filter(|&bytes| bytes > 0)?;
-    let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
+fn gap(image: &Loadable, range: Range<FileOffset>, place: PayloadPlace) -> Option<Payload> {
+    let bytes = range.end.since(range.start).filter(|&bytes| bytes > 0)?;
+    let found = image.bytes().get(range.start.index()..range.end.index())?;
     let fill: &[u8] = if place == PayloadPlace::Between { &[0, TRAP] } else { &[0] };
-    let padding = bytes <= LARGEST_PADDING
-        && image.bytes().get(range)?.iter().all(|byte| fill.contains(byte));
-    (!padding).then_some(Payload { offset: start, bytes, place })
+    let padding = bytes <= LARGEST_PADDING && found.iter().all(|byte| fill.contains(byte));
+    (!padding).then_some(Payload { offset: range.start, bytes, place })
 }
 
-fn in_section(image: &Loadable, section: &Section) -> Option<Payload> {
-    let loaded = section.flags & spec::SHF_ALLOC != 0;
-    let in_file = section.kind == spec::SHT_PROGBITS && section.size > 0;
-    let inside = section.offset.checked_add(section.size)? <= image.bytes().len() as u64;
-    let payload = in_file && inside && !loaded && !is_of_tools(&section.name);
+fn in_section(image: &Loadable, Section { name, header }: &Section) -> Option<Payload> {
+    let in_file = header.kind == spec::SHT_PROGBITS && header.size > 0;
+    let inside = header.extent().end.index() <= image.bytes().len();
+    let payload = in_file && inside && !header.allocated() && !is_of_tools(name);
     payload.then(|| Payload {
-        offset: section.offset,
-        bytes: section.size,
-        place: PayloadPlace::Section(section.name.clone()),
+        offset: header.offset,
+        bytes: header.size,
+        place: PayloadPlace::Section(name.clone()),
     })
 }
 
@@ -142,22 +150,4 @@ const OF_TOOLS_BEGIN: [&str; 8] = [
 
 fn is_of_tools(name: &str) -> bool {
     OF_TOOLS.contains(&name) || OF_TOOLS_BEGIN.iter().any(|begin| name.starts_with(begin))
-}
-
-impl Loadable {
-    /// Where the file header and the tables of program and section headers are, as offsets.
-    fn header_ranges(&self) -> Vec<(u64, u64)> {
-        let table = |offset: u64, count: usize, size: usize| {
-            (count > 0).then(|| (offset, offset.saturating_add((count * size) as u64)))
-        };
-        let file = size_of::<elf::FileHeader64<super::loadable::Endian>>() as u64;
-        let program = size_of::<elf::ProgramHeader64<super::loadable::Endian>>();
-        let section = size_of::<elf::SectionHeader64<super::loadable::Endian>>();
-        let tables = [
-            Some((0, file)),
-            table(self.program_headers_offset(), self.segments().len(), program),
-            table(self.section_headers_offset(), self.sections().len(), section),
-        ];
-        tables.into_iter().flatten().collect()
-    }
 }

@@ -1,6 +1,7 @@
 //! The records of 64-bit little-endian ELF files (gABI, chapters 4 and 5) in plain numbers: what
 //! rewrites, bundles and synthetic programs are written with. Their layout is `object`'s.
 
+use crate::elf::loadable::Relocation;
 use crate::elf::spec;
 use crate::notes::entry;
 use model::{FileOffset, Va};
@@ -28,8 +29,11 @@ macro_rules! record {
 
             /// The one at the start of these bytes; `None` where they are too few.
             pub fn read(bytes: &[u8]) -> Option<$name> {
-                let raw: &elf::$raw<LE> = entry(bytes)?;
-                Some($name { $($field: Field::of(raw.$raw_field),)* })
+                entry(bytes).map($name::of)
+            }
+
+            pub(crate) fn of(raw: &elf::$raw<LE>) -> $name {
+                $name { $($field: Field::of(raw.$raw_field),)* }
             }
 
             /// As it stands in a file.
@@ -185,6 +189,15 @@ record! {
     }
 }
 
+impl Rela {
+    /// A relocation as it was read.
+    pub fn of_relocation(relocation: &Relocation) -> Rela {
+        let Relocation { offset, kind, symbol, addend, .. } = *relocation;
+        let info = relocation_info(symbol.map_or(0, |symbol| symbol.0), kind);
+        Rela { offset, info, addend }
+    }
+}
+
 impl FileHeader {
     /// That of an image for x86-64 whose tables are nowhere yet.
     pub fn x86_64(kind: u16) -> FileHeader {
@@ -217,6 +230,11 @@ impl ProgramHeader {
     /// Where it ends in memory.
     pub fn end(&self) -> Va {
         self.address.saturating_add(self.memory_size)
+    }
+
+    /// Whether an address is within it.
+    pub fn holds(&self, address: Va) -> bool {
+        (self.address..self.end()).contains(&address)
     }
 
     /// Where in the file an address of the file's part is.

@@ -16,7 +16,7 @@ pub fn looks_up(image: &Loadable) -> bool {
 /// another text, or bytes that are no letters: the first text of a section follows whatever the
 /// linker puts before it. The table of its own symbol names is left out.
 pub fn possible_names(image: &Loadable) -> impl Iterator<Item = &[u8]> {
-    let names = image.dynamic_value(spec::DT_STRTAB);
+    let names = image.dynamic_address(spec::DT_STRTAB);
     let loaded = || image.segments().iter().filter(|segment| segment.loads());
     let constant = |flags: u32| flags & (spec::PF_X | spec::PF_W) == 0;
     // Some linkers leave constants with the code.

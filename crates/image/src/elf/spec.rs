@@ -2,6 +2,7 @@
 //! integers, for those who write images.
 
 use object::elf;
+use std::ops::RangeInclusive;
 
 macro_rules! numbers {
     ($type:ty: $($name:ident)*) => { $(
@@ -22,7 +23,16 @@ numbers!(u64: DT_NULL DT_NEEDED DT_PLTRELSZ DT_PLTGOT DT_HASH DT_STRTAB DT_SYMTA
     DT_PLTREL DT_DEBUG DT_TEXTREL DT_JMPREL DT_BIND_NOW DT_INIT_ARRAY DT_FINI_ARRAY
     DT_INIT_ARRAYSZ DT_FINI_ARRAYSZ DT_RUNPATH DT_FLAGS DT_PREINIT_ARRAY DT_PREINIT_ARRAYSZ
     DT_RELRSZ DT_RELR DT_RELRENT DT_GNU_HASH DT_VERSYM DT_RELACOUNT DT_FLAGS_1 DT_VERDEF
-    DT_VERDEFNUM DT_VERNEED DT_VERNEEDNUM DT_TLSDESC_PLT DT_TLSDESC_GOT);
+    DT_VERDEFNUM DT_VERNEED DT_VERNEEDNUM DT_TLSDESC_PLT DT_TLSDESC_GOT DT_RELSZ DT_RELENT
+    DT_RELCOUNT DT_AUXILIARY DT_FILTER);
+/// The first and the last tag of those whose values are no addresses.
+pub const DT_VALRNG: RangeInclusive<u64> = elf::DT_VALRNGLO as u64..=elf::DT_VALRNGHI as u64;
+/// As in `<elf.h>` since glibc 2.39; `object` does not have them.
+pub const DT_X86_64_PLT: u64 = 0x7000_0000;
+/// Likewise.
+pub const DT_X86_64_PLTSZ: u64 = 0x7000_0001;
+/// Likewise.
+pub const DT_X86_64_PLTENT: u64 = 0x7000_0003;
 numbers!(u64: DF_SYMBOLIC DF_TEXTREL DF_BIND_NOW DF_STATIC_TLS DF_1_NOW DF_1_NODELETE DF_1_INITFIRST
     DF_1_NOOPEN DF_1_PIE);
 numbers!(u32: R_X86_64_NONE R_X86_64_64 R_X86_64_COPY R_X86_64_GLOB_DAT R_X86_64_JUMP_SLOT

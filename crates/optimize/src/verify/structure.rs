@@ -3,8 +3,9 @@
 use super::{Flaw, wrong};
 use crate::Built;
 use image::elf::Loadable;
-use image::elf::loadable::Segment;
+use image::elf::records::ProgramHeader;
 use loader::{Environment, Graph};
+use model::FileOffset;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -65,13 +66,13 @@ fn image(path: &Path) -> Result<(), String> {
         return Err(problem.clone());
     }
     let image = Loadable::open(path).map_err(|error| error.to_string())?;
-    loads(image.segments(), image.bytes().len() as u64)
+    loads(image.segments(), FileOffset::at(image.bytes().len()))
 }
 
 /// PT_LOAD segments in ascending order, apart from each other, within the file, and where the
 /// kernel can map them (gABI, "Program Header": address and offset are congruent).
-fn loads(segments: &[Segment], file_bytes: u64) -> Result<(), String> {
-    let mut before: Option<&Segment> = None;
+fn loads(segments: &[ProgramHeader], file_bytes: FileOffset) -> Result<(), String> {
+    let mut before: Option<&ProgramHeader> = None;
     for segment in segments.iter().filter(|segment| segment.loads()) {
         let at = segment.address;
         if let Some(before) = before {
@@ -88,7 +89,7 @@ fn loads(segments: &[Segment], file_bytes: u64) -> Result<(), String> {
         if segment.offset.checked_add(segment.file_size).is_none_or(|end| end > file_bytes) {
             return Err(format!("the segment at {at:#x} extends past the end of the file"));
         }
-        if segment.offset % PAGE != at % PAGE {
+        if segment.offset.0 % PAGE != at.0 % PAGE {
             return Err(format!("the segment at {at:#x} cannot be mapped from its offset"));
         }
         before = Some(segment);
@@ -103,32 +104,33 @@ fn loads(segments: &[Segment], file_bytes: u64) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn load(offset: u64, address: u64, size: u64) -> Segment {
-        Segment {
+    fn load(offset: u64, address: u64, size: u64) -> ProgramHeader {
+        ProgramHeader {
             kind: image::elf::spec::PT_LOAD,
-            flags: 4,
-            offset,
-            address,
+            flags: image::elf::spec::PF_R,
+            offset: FileOffset(offset),
+            address: model::Va(address),
             file_size: size,
             memory_size: size,
             alignment: PAGE,
+            ..ProgramHeader::default()
         }
     }
 
     #[test]
     fn segments_have_an_order() {
         let (one, two) = (load(0, 0, 0x800), load(0x1000, 0x1000, 0x10));
-        assert_eq!(loads(&[one, two], 0x1010), Ok(()));
+        assert_eq!(loads(&[one, two], FileOffset(0x1010)), Ok(()));
         for (segments, bytes, reason) in [
             (vec![two, one], 0x1010, "out of order"),
             (vec![load(0, 0, 0x1001), two], 0x1010, "overlaps"),
             (vec![one, two], 0x100f, "past the end of the file"),
             (vec![load(u64::MAX, 0xfff, 1)], 0x100f, "past the end of the file"),
             (vec![load(0x10, 0, 0x10)], 0x1010, "cannot be mapped"),
-            (vec![Segment { memory_size: 1, ..one }], 0x1010, "smaller in memory"),
+            (vec![ProgramHeader { memory_size: 1, ..one }], 0x1010, "smaller in memory"),
             (vec![], 0x1010, "it has no segment"),
         ] {
-            let found = loads(&segments, bytes).unwrap_err();
+            let found = loads(&segments, FileOffset(bytes)).unwrap_err();
             assert!(found.contains(reason), "{found}");
         }
     }

@@ -4,7 +4,7 @@ use super::precedence::Precedence;
 use image::elf::loadable::{SymbolBinding, SymbolKind, Visibility, gnu_hash};
 use image::elf::{self, Loadable, possible_names};
 use loader::{Graph, Relocated};
-use model::SymbolIndex;
+use model::{SymbolIndex, Va};
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -70,7 +70,8 @@ fn exports<'a>(
             symbol.binding,
             SymbolBinding::Global | SymbolBinding::Weak | SymbolBinding::Unique
         );
-        let nothing = symbol.value == 0 && !symbol.absolute && symbol.kind != SymbolKind::Tls;
+        let nothing =
+            symbol.value == Va::ZERO && !symbol.absolute && symbol.kind != SymbolKind::Tls;
         // A function's stub in a program has a value without being defined, and answers too.
         let hidden = symbol.visibility == Visibility::Hidden || symbol.kind == SymbolKind::Other;
         let unused = OF_LINKERS.contains(&symbol.name) && !used.contains(symbol.name)

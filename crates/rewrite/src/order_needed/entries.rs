@@ -3,6 +3,7 @@
 use super::listing;
 use super::plan::OrderPlan;
 use image::elf::edit::{Edit, EditError};
+use image::elf::records::DynamicEntry;
 use image::elf::spec;
 use loader::{Graph, origin};
 use model::text;
@@ -26,9 +27,10 @@ pub fn ask_for(
         None => word.clone(),
     };
     let words: Vec<String> = plan.words.iter().flatten().map(settled).collect();
-    let needs = words.iter().map(|word| (spec::DT_NEEDED, edit.add_name(word)));
-    let mut entries: Vec<(u64, u64)> = needs.collect();
-    entries.extend(edit.dynamic().iter().filter(|entry| entry.0 != spec::DT_NEEDED));
+    let (tag, words) = (spec::DT_NEEDED, words.iter());
+    let needs = words.map(|word| DynamicEntry { tag, value: edit.add_name(word) });
+    let mut entries: Vec<DynamicEntry> = needs.collect();
+    entries.extend(edit.dynamic().iter().filter(|entry| entry.tag != tag));
     edit.set_dynamic(entries);
     for (&module, words) in plan.order.iter().skip(1).zip(&plan.words) {
         let Some(path) = words.first().filter(|_| plan.by_path.contains(&module)) else { continue };

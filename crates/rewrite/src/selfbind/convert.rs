@@ -3,8 +3,9 @@
 use image::elf::Loadable;
 use image::elf::edit::{Edit, EditError};
 use image::elf::loadable::{Class, Relocation, SymbolBinding, SymbolKind};
+use image::elf::records::Rela;
 use image::elf::spec;
-use model::SymbolIndex;
+use model::{SymbolIndex, Va};
 use std::collections::HashSet;
 use std::iter::Sum;
 
@@ -39,9 +40,6 @@ impl Sum for ConvertedRelocations {
         })
     }
 }
-
-/// Entries of the procedure linkage: 24 bytes each (Elf64_Rela).
-const ENTRY: u64 = 24;
 
 /// Converts what `bound` says to be the image's own. Relocations of the procedure linkage are
 /// converted where the loader binds them at start (`now`); those that wait are left alone.
@@ -102,8 +100,8 @@ pub fn own_symbols(
 }
 
 /// Addresses that more than one relocation writes to: the last one counts, so they stay in order.
-fn several_times(image: &Loadable) -> HashSet<u64> {
-    let mut offsets: Vec<u64> = image.relocations().map(|relocation| relocation.offset).collect();
+fn several_times(image: &Loadable) -> HashSet<Va> {
+    let mut offsets: Vec<Va> = image.relocations().map(|relocation| relocation.offset).collect();
     offsets.sort_unstable();
     let pairs = offsets.windows(2).filter(|pair| pair[0] == pair[1]);
     pairs.map(|pair| pair[0]).collect()
@@ -128,13 +126,13 @@ fn as_relative(
         spec::R_X86_64_GLOB_DAT | spec::R_X86_64_JUMP_SLOT => 0,
         _ => return None,
     };
-    let addend = (symbol.value as i64).wrapping_add(addend);
+    let addend = (symbol.value.0 as i64).wrapping_add(addend);
     let kind = spec::R_X86_64_RELATIVE;
     Some(Relocation { kind, class: Class::Relative, symbol: None, addend, ..*relocation })
 }
 
 /// The word that the loader would write for a reference to nothing, where the file has room.
-fn constant(edit: &Edit<'_>, relocation: &Relocation) -> Option<(u64, u64)> {
+fn constant(edit: &Edit<'_>, relocation: &Relocation) -> Option<(Va, u64)> {
     let word = match relocation.kind {
         spec::R_X86_64_64 => relocation.addend as u64,
         spec::R_X86_64_GLOB_DAT => 0,
@@ -145,12 +143,10 @@ fn constant(edit: &Edit<'_>, relocation: &Relocation) -> Option<(u64, u64)> {
 
 /// Entries of the procedure linkage keep their places: code knows them by number.
 fn write_linkage(edit: &mut Edit<'_>, changes: &[(u64, Relocation)]) -> Result<(), EditError> {
-    let Some(table) = edit.value(spec::DT_JMPREL) else { return Ok(()) };
+    let Some(table) = edit.address(spec::DT_JMPREL) else { return Ok(()) };
     for (place, new) in changes {
-        let at = table.saturating_add(place * ENTRY);
-        let words = [new.offset, u64::from(new.kind), new.addend as u64];
-        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
-        edit.write(at, &bytes)?;
+        let at = table.saturating_add(place * Rela::SIZE as u64);
+        edit.write(at, &Rela::of_relocation(new).bytes())?;
     }
     Ok(())
 }

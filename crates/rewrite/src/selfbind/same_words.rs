@@ -7,7 +7,7 @@ use image::elf::Loadable;
 use image::elf::loadable::{Class, Relocation, SymbolKind};
 use image::elf::spec;
 use loader::lookup::Purpose;
-use model::{ModuleId, SymbolIndex, SymbolRef};
+use model::{ModuleId, SymbolIndex, SymbolRef, Va};
 use std::collections::HashMap;
 
 /// What is at an address after relocation.
@@ -77,7 +77,7 @@ pub fn same(
     let mut is = is.into_iter().peekable();
     for (offset, effect) in was {
         let found = is.next_if(|(at, _)| *at == offset).map(|(_, found)| found);
-        let found = found.or_else(|| word(new, offset).map(Effect::Constant));
+        let found = found.or_else(|| new.word(offset).map(Effect::Constant));
         if found != Some(effect) {
             return Err(differs(before, module, offset));
         }
@@ -88,18 +88,13 @@ pub fn same(
     }
 }
 
-fn differs(before: &SimulatedLaunch, module: usize, offset: u64) -> LaunchChanged {
+fn differs(before: &SimulatedLaunch, module: usize, offset: Va) -> LaunchChanged {
     let image = &before.graph.modules[module].image;
     let symbol = image.relocations().find(|relocation| relocation.offset == offset);
     let symbol = symbol.and_then(|found| found.symbol);
     let name = symbol.map_or(String::new(), |symbol| same_launch::symbol_name(image, symbol));
     let path = before.graph.modules[module].path.display();
     LaunchChanged(format!("address {offset:#x} of {path} ({name}) would get a different value"))
-}
-
-fn word(image: &Loadable, address: u64) -> Option<u64> {
-    let bytes = image.at(address)?.first_chunk()?;
-    Some(u64::from_le_bytes(*bytes))
 }
 
 struct Relocating<'a> {
@@ -112,14 +107,14 @@ struct Relocating<'a> {
 
 impl Relocating<'_> {
     /// What relocation writes, by address; of several relocations to one address all, in order.
-    fn effects(&self) -> Vec<(u64, Effect)> {
+    fn effects(&self) -> Vec<(Va, Effect)> {
         let image = self.image;
         let bindings = Bindings::of(self.launch, self.index);
         let packed = image.packed_addresses();
-        let packed = packed.map(|at| (at, Effect::Own(word(image, at).unwrap_or(0))));
+        let packed = packed.map(|at| (at, Effect::Own(image.word(at).unwrap_or(0))));
         let others = image.relocations().filter(|relocation| relocation.class != Class::None);
         let others = others.map(|one| (one.offset, self.effect(&bindings, &one)));
-        let mut effects: Vec<(u64, Effect)> = packed.chain(others).collect();
+        let mut effects: Vec<(Va, Effect)> = packed.chain(others).collect();
         effects.sort_by_key(|(offset, _)| *offset);
         effects
     }
@@ -161,5 +156,5 @@ impl Relocating<'_> {
 fn own_address(image: &Loadable, symbol: SymbolIndex) -> Option<u64> {
     let symbol = image.symbol(symbol)?;
     let plain = !matches!(symbol.kind, SymbolKind::IndirectFunction | SymbolKind::Tls);
-    (plain && symbol.defined && !symbol.absolute).then_some(symbol.value)
+    (plain && symbol.defined && !symbol.absolute).then_some(symbol.value.0)
 }

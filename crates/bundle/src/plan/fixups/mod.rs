@@ -8,7 +8,7 @@ use crate::plan::layout::Layout;
 use crate::plan::references::{ReferenceId, References};
 use image::elf::Loadable;
 use loader::{Graph, Relocated};
-use model::{BundleVa, ModuleId, SymbolRef, TlsOffset};
+use model::{BundleVa, ModuleId, SymbolRef, TlsOffset, Va};
 use module::ModuleFixups;
 use startup::WrappedFunction;
 use std::collections::{HashMap, HashSet};
@@ -106,7 +106,7 @@ pub(crate) fn collect<'a>(
 fn stubs(program: &Loadable) -> HashSet<&[u8]> {
     let symbols = program.symbols().map(|(_, symbol)| symbol);
     symbols
-        .filter(|symbol| !symbol.defined && symbol.value != 0)
+        .filter(|symbol| !symbol.defined && symbol.value != Va::ZERO)
         .map(|symbol| symbol.name)
         .collect()
 }

@@ -8,7 +8,7 @@ use image::elf::loadable::{Class, Relocation, Symbol, SymbolBinding, SymbolKind}
 use image::elf::spec;
 use loader::Graph;
 use loader::lookup::Purpose;
-use model::{BundleVa, SymbolIndex, SymbolRef};
+use model::{BundleVa, SymbolIndex, SymbolRef, Va};
 use startup::WrappedFunction;
 use std::collections::{HashMap, HashSet};
 
@@ -22,9 +22,9 @@ pub(super) struct ModuleFixups<'m, 'a> {
     pub(super) stubs: &'m HashSet<&'a [u8]>,
     pub(super) fixups: &'m mut Fixups<'a>,
     /// Own addresses of offsets within thread-local storage.
-    pub(super) tls_offsets: HashSet<u64>,
+    pub(super) tls_offsets: HashSet<Va>,
     /// Own addresses of module numbers whose offset may lie beside them without a relocation.
-    pub(super) tls_modules: Vec<u64>,
+    pub(super) tls_modules: Vec<Va>,
 }
 
 /// What a relocation refers to.
@@ -41,8 +41,8 @@ impl<'a> ModuleFixups<'_, 'a> {
     pub(super) fn collect(mut self) -> Result<(), BundleError> {
         let image = self.member.image;
         for address in image.packed_addresses() {
-            let word = self.word(address);
-            self.put(address, Value::Address(self.member.moved(word)));
+            let target = self.member.moved(Va(self.word(address)));
+            self.put(address, Value::Address(target));
         }
         for relocation in image.relocations() {
             self.relocation(&relocation)?;
@@ -59,17 +59,16 @@ impl<'a> ModuleFixups<'_, 'a> {
     }
 
     /// The word at an own address; what is not in the file is zero.
-    fn word(&self, address: u64) -> u64 {
-        let bytes = self.member.image.at(address).and_then(|bytes| bytes.first_chunk());
-        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    fn word(&self, address: Va) -> u64 {
+        self.member.image.word(address).unwrap_or(0)
     }
 
     /// Where an own address is in the bundle, where the initial bytes of thread-local storage are
     /// elsewhere.
-    fn written_at(&self, address: u64) -> BundleVa {
+    fn written_at(&self, address: Va) -> BundleVa {
         let block = self.member.image.segment(spec::PT_TLS);
         let within = block.and_then(|block| {
-            address.checked_sub(block.address).filter(|&within| within < block.file_size)
+            address.since(block.address).filter(|&within| within < block.file_size)
         });
         match within {
             Some(within) => self.template + self.member.tls.0 + within,
@@ -77,12 +76,12 @@ impl<'a> ModuleFixups<'_, 'a> {
         }
     }
 
-    fn put(&mut self, address: u64, value: Value) {
+    fn put(&mut self, address: Va, value: Value) {
         self.fixups.all.push(Fixup { at: self.written_at(address), value });
     }
 
     fn relocation(&mut self, relocation: &Relocation) -> Result<(), BundleError> {
-        let target = self.member.moved(relocation.addend as u64);
+        let target = self.member.moved(Va(relocation.addend as u64));
         match relocation.class {
             Class::None => {}
             Class::Relative => self.put(relocation.offset, Value::Address(target)),
@@ -115,14 +114,14 @@ impl<'a> ModuleFixups<'_, 'a> {
             kind => return Err(self.declined(format!("of its relocation of type {kind}"))),
         };
         let value = match self.definition(relocation) {
-            Definition::Itself => Value::Address(self.member.moved(addend)),
+            Definition::Itself => Value::Address(self.member.moved(Va(addend))),
             Definition::Missing(symbol) => {
                 self.missing(relocation, symbol)?;
                 Value::Constant(addend)
             }
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
                 None => self.outside(relocation, by, at, &symbol),
-                Some(_) if symbol.absolute => Value::Constant(symbol.value.wrapping_add(addend)),
+                Some(_) if symbol.absolute => Value::Constant(symbol.value.0.wrapping_add(addend)),
                 Some(member) => {
                     let address = member.moved(symbol.value);
                     match symbol.kind {
@@ -173,7 +172,7 @@ impl<'a> ModuleFixups<'_, 'a> {
             // The loader leaves such a word as it is.
             Definition::Missing(symbol) => return self.missing(relocation, symbol),
             Definition::Symbol(by, at, symbol) => match self.layout.member(at.module) {
-                Some(member) => (member, symbol.value, symbol.binding == SymbolBinding::Local),
+                Some(member) => (member, symbol.value.0, symbol.binding == SymbolBinding::Local),
                 None => {
                     let references = &mut self.fixups.references;
                     let reference = references.add(self.graph, self.member, by, at);

@@ -27,20 +27,43 @@ const ADDRESSES: [u64; 19] = [
     spec::DT_VERNEED,
     spec::DT_TLSDESC_PLT,
     spec::DT_TLSDESC_GOT,
-    0x7000_0000, // DT_X86_64_PLT
+    spec::DT_X86_64_PLT,
 ];
 
 /// Tags whose values are not: sizes, counts, flags, offsets of strings.
-fn is_plain(tag: u64) -> bool {
-    let standard = [1, 2, 8, 9, 10, 11, 14, 15, 16, 18, 19, 20, 21, 22, 24, 27, 28, 29, 30, 33, 35];
-    standard.contains(&tag)
-        || tag == spec::DT_RELRENT
-        || (0x6fff_fd00..=0x6fff_fdff).contains(&tag) // DT_VALRNGLO to DT_VALRNGHI
-        || [spec::DT_RELACOUNT, 0x6fff_fffa, spec::DT_FLAGS_1].contains(&tag)
-        || [spec::DT_VERDEFNUM, spec::DT_VERNEEDNUM].contains(&tag)
-        || [0x7fff_fffd, 0x7fff_ffff].contains(&tag) // DT_AUXILIARY, DT_FILTER
-        || [0x7000_0001, 0x7000_0003].contains(&tag) // DT_X86_64_PLTSZ, DT_X86_64_PLTENT
-}
+const PLAIN: [u64; 31] = [
+    spec::DT_NEEDED,
+    spec::DT_PLTRELSZ,
+    spec::DT_RELASZ,
+    spec::DT_RELAENT,
+    spec::DT_STRSZ,
+    spec::DT_SYMENT,
+    spec::DT_SONAME,
+    spec::DT_RPATH,
+    spec::DT_SYMBOLIC,
+    spec::DT_RELSZ,
+    spec::DT_RELENT,
+    spec::DT_PLTREL,
+    spec::DT_DEBUG,
+    spec::DT_TEXTREL,
+    spec::DT_BIND_NOW,
+    spec::DT_INIT_ARRAYSZ,
+    spec::DT_FINI_ARRAYSZ,
+    spec::DT_RUNPATH,
+    spec::DT_FLAGS,
+    spec::DT_PREINIT_ARRAYSZ,
+    spec::DT_RELRSZ,
+    spec::DT_RELRENT,
+    spec::DT_RELACOUNT,
+    spec::DT_RELCOUNT,
+    spec::DT_FLAGS_1,
+    spec::DT_VERDEFNUM,
+    spec::DT_VERNEEDNUM,
+    spec::DT_AUXILIARY,
+    spec::DT_FILTER,
+    spec::DT_X86_64_PLTSZ,
+    spec::DT_X86_64_PLTENT,
+];
 
 impl Edit<'_> {
     /// Makes it a program of fixed addresses (ET_EXEC), each `distance` higher than before: in
@@ -58,10 +81,10 @@ impl Edit<'_> {
         }
         self.move_symbols(distance)?;
         for entry in &mut self.dynamic {
-            if ADDRESSES.contains(&entry.0) {
-                entry.1 = entry.1.wrapping_add(distance);
-            } else if !is_plain(entry.0) {
-                let found = format!("has an entry of the unknown kind {:#x}", entry.0);
+            if ADDRESSES.contains(&entry.tag) {
+                entry.value = entry.value.wrapping_add(distance);
+            } else if !PLAIN.contains(&entry.tag) && !spec::DT_VALRNG.contains(&entry.tag) {
+                let found = format!("has an entry of the unknown kind {:#x}", entry.tag);
                 return Err(EditError::Damaged { what: "the dynamic table", found });
             }
         }
@@ -90,7 +113,7 @@ impl Edit<'_> {
         let sections = sections.filter(|section| kinds.contains(&section.kind));
         let mut tables: Vec<_> =
             sections.map(|section| (section.offset, section.size / SYMBOL_SIZE)).collect();
-        let dynamic = self.value(spec::DT_SYMTAB).and_then(|at| self.headers.offset_of(Va(at)));
+        let dynamic = self.address(spec::DT_SYMTAB).and_then(|at| self.headers.offset_of(at));
         if let Some(offset) =
             dynamic.filter(|dynamic| tables.iter().all(|table| table.0 != *dynamic))
         {

@@ -1,6 +1,7 @@
 //! Why an ELF file is not rewritten.
 
 use crate::elf::Payload;
+use model::Va;
 
 /// Why an image is not rewritten. The file's name is the caller's to add.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +27,7 @@ pub enum EditError {
     #[error("address {address:#x} is not in the file: {what} cannot be written there")]
     NotInFile {
         /// Where.
-        address: u64,
+        address: Va,
         /// What was to be written.
         what: &'static str,
     },

@@ -4,7 +4,7 @@ use super::headers::PROGRAM_SIZE;
 use super::places::{Places, Table};
 use super::program_table::{self, Room};
 use super::{DYNAMIC_SIZE, Edit, EditError, dynamic_header, needs, sections};
-use crate::elf::records::SectionHeader;
+use crate::elf::records::{DynamicEntry, SectionHeader};
 use crate::elf::{spec, trailing_data};
 use files::Edited;
 use model::{FileOffset, Va};
@@ -63,7 +63,7 @@ impl<'a> Edit<'a> {
     /// section headers: all three stay, or nothing is changed.
     fn keep_payload(&self) -> Result<(), EditError> {
         let same = self.bytes.length() == self.image.bytes().len() as u64
-            && self.headers.file.sections_at.0 == self.image.section_headers_offset()
+            && self.headers.file.sections_at == self.image.header.sections_at
             && self.headers.sections.len() == self.image.sections().len();
         match trailing_data(self.image).filter(|_| !same) {
             Some(payload) => Err(EditError::CarriesData(payload)),
@@ -93,7 +93,7 @@ impl<'a> Edit<'a> {
     fn place_strings(&mut self, places: &mut Places) -> Result<(), EditError> {
         let Some(strings) = self.strings.grown() else { return Ok(()) };
         let table = Table { bytes: &strings, above: 0, alignment: 1, written: false };
-        let section = self.value(spec::DT_STRTAB).map(|old| (spec::SHT_STRTAB, Va(old)));
+        let section = self.address(spec::DT_STRTAB).map(|old| (spec::SHT_STRTAB, old));
         let address = self.place(places, &table, section)?;
         self.set_value(spec::DT_STRTAB, address.0);
         self.set_value(spec::DT_STRSZ, strings.len() as u64);
@@ -104,12 +104,12 @@ impl<'a> Edit<'a> {
         let Some(needs) = self.needs.take() else { return Ok(()) };
         let room = self.needs_of_file()?.bytes;
         let bytes = needs::emit(&needs);
-        let old = self.value(spec::DT_VERNEED).ok_or_else(|| EditError::outside("DT_VERNEED"))?;
+        let old = self.address(spec::DT_VERNEED).ok_or_else(|| EditError::outside("DT_VERNEED"))?;
         if bytes.len() <= room {
             return self.write(old, &bytes);
         }
         let table = Table { bytes: &bytes, above: 0, alignment: 8, written: false };
-        let address = self.place(places, &table, Some((spec::SHT_GNU_VERNEED, Va(old))))?;
+        let address = self.place(places, &table, Some((spec::SHT_GNU_VERNEED, old)))?;
         self.set_value(spec::DT_VERNEED, address.0);
         self.set_value(spec::DT_VERNEEDNUM, needs.len() as u64);
         Ok(())
@@ -175,8 +175,7 @@ impl<'a> Edit<'a> {
 
     fn write_dynamic(&mut self) -> Result<(), EditError> {
         let table = dynamic_header(&self.headers)?;
-        let entries = self.dynamic.iter().flat_map(|&(tag, value)| [tag, value]);
-        let mut bytes: Vec<u8> = entries.flat_map(u64::to_le_bytes).collect();
+        let mut bytes: Vec<u8> = self.dynamic.iter().flat_map(DynamicEntry::bytes).collect();
         bytes.resize(table.file_size as usize, 0);
         let outside = || EditError::outside("the dynamic table");
         self.bytes.write(table.offset.0, &bytes).ok_or_else(outside)
@@ -288,8 +287,8 @@ impl<'a> Edit<'a> {
         }
         let addresses = old..old.saturating_add(size);
         for entry in &mut self.dynamic {
-            if MOVED_TAGS.contains(&entry.0) && addresses.contains(&Va(entry.1)) {
-                entry.1 = entry.1.wrapping_add(distance);
+            if MOVED_TAGS.contains(&entry.tag) && addresses.contains(&Va(entry.value)) {
+                entry.value = entry.value.wrapping_add(distance);
             }
         }
         Ok(())

@@ -13,7 +13,6 @@ mod needs;
 mod places;
 mod program_table;
 mod relocations;
-pub mod relr;
 mod sections;
 mod strings;
 
@@ -21,7 +20,7 @@ pub use error::EditError;
 pub use finish::Finished;
 
 use crate::elf::loadable::Loadable;
-use crate::elf::records::ProgramHeader;
+use crate::elf::records::{DynamicEntry, ProgramHeader};
 use crate::elf::spec;
 use crate::elf::versions::VersionNeed;
 use files::Overlay;
@@ -31,15 +30,15 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use strings::Strings;
 
-/// Size of an entry of the dynamic table (Elf64_Dyn).
-const DYNAMIC_SIZE: u64 = 16;
+/// Size of an entry of the dynamic table.
+const DYNAMIC_SIZE: u64 = DynamicEntry::SIZE as u64;
 
 /// Changes of one image, to be made by [`Edit::finish`].
 pub struct Edit<'a> {
     image: &'a Loadable,
     bytes: Overlay<'a>,
     headers: Headers,
-    dynamic: Vec<(u64, u64)>,
+    dynamic: Vec<DynamicEntry>,
     strings: Strings<'a>,
     /// Where they have changed.
     needs: Option<Vec<VersionNeed>>,
@@ -74,34 +73,39 @@ impl<'a> Edit<'a> {
         Ok(Edit { image, bytes, headers, dynamic, strings, needs: None, packed, spare })
     }
 
-    /// Entries of the dynamic table as (tag, value), in order, without the DT_NULL at its end.
-    pub fn dynamic(&self) -> &[(u64, u64)] {
+    /// Entries of the dynamic table, in order, without the DT_NULL at its end.
+    pub fn dynamic(&self) -> &[DynamicEntry] {
         &self.dynamic
     }
 
     /// Replaces the dynamic table; without a DT_NULL. Addresses of tables that [`Edit::finish`]
     /// moves are put right by it.
-    pub fn set_dynamic(&mut self, entries: Vec<(u64, u64)>) {
+    pub fn set_dynamic(&mut self, entries: Vec<DynamicEntry>) {
         self.dynamic = entries;
-        self.dynamic.retain(|entry| entry.0 != spec::DT_NULL);
+        self.dynamic.retain(|entry| entry.tag != spec::DT_NULL);
     }
 
     /// Value of the last entry with this tag.
     pub fn value(&self, tag: u64) -> Option<u64> {
-        self.dynamic.iter().rev().find(|entry| entry.0 == tag).map(|entry| entry.1)
+        self.dynamic.iter().rev().find(|entry| entry.tag == tag).map(|entry| entry.value)
+    }
+
+    /// As [`Edit::value`], of a tag whose value is an address.
+    pub fn address(&self, tag: u64) -> Option<Va> {
+        self.value(tag).map(Va)
     }
 
     /// Gives the entry with this tag a value, and adds it where there is none.
     pub fn set_value(&mut self, tag: u64, value: u64) {
-        match self.dynamic.iter_mut().rev().find(|entry| entry.0 == tag) {
-            Some(entry) => entry.1 = value,
-            None => self.dynamic.push((tag, value)),
+        match self.dynamic.iter_mut().rev().find(|entry| entry.tag == tag) {
+            Some(entry) => entry.value = value,
+            None => self.dynamic.push(DynamicEntry { tag, value }),
         }
     }
 
     /// Removes all entries with this tag.
     pub fn remove(&mut self, tag: u64) {
-        self.dynamic.retain(|entry| entry.0 != tag);
+        self.dynamic.retain(|entry| entry.tag != tag);
     }
 
     /// The offset of a string in the dynamic string table, which it is added to where it is
@@ -116,8 +120,8 @@ impl<'a> Edit<'a> {
     }
 
     /// The word at an address; `None` where the file has none.
-    pub fn word(&self, address: u64) -> Option<u64> {
-        let offset = self.headers.offset_of(Va(address))?;
+    pub fn word(&self, address: Va) -> Option<u64> {
+        let offset = self.headers.offset_of(address)?;
         self.bytes.array(offset.0).map(u64::from_le_bytes)
     }
 
@@ -125,7 +129,7 @@ impl<'a> Edit<'a> {
     ///
     /// # Errors
     /// The file has no whole word there.
-    pub fn write_word(&mut self, address: u64, word: u64) -> Result<(), EditError> {
+    pub fn write_word(&mut self, address: Va, word: u64) -> Result<(), EditError> {
         self.write(address, &word.to_le_bytes())
     }
 
@@ -133,11 +137,11 @@ impl<'a> Edit<'a> {
     ///
     /// # Errors
     /// The file does not have all of these addresses in one segment.
-    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), EditError> {
+    pub fn write(&mut self, address: Va, bytes: &[u8]) -> Result<(), EditError> {
         let missing = || EditError::NotInFile { address, what: "bytes" };
         let further = (bytes.len() as u64).saturating_sub(1);
-        let last = address.checked_add(further).and_then(|last| self.headers.offset_of(Va(last)));
-        let offset = self.headers.offset_of(Va(address)).ok_or_else(missing)?;
+        let last = address.checked_add(further).and_then(|last| self.headers.offset_of(last));
+        let offset = self.headers.offset_of(address).ok_or_else(missing)?;
         if last.and_then(|last| last.since(offset)) != Some(further) {
             return Err(missing());
         }

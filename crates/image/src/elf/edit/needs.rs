@@ -64,7 +64,7 @@ impl Edit<'_> {
 
     /// The needs as they are in the file.
     pub(super) fn needs_of_file(&self) -> Result<VersionNeeds, EditError> {
-        let table = self.image.dynamic_value(spec::DT_VERNEED);
+        let table = self.image.dynamic_address(spec::DT_VERNEED);
         let count = self.image.dynamic_value(spec::DT_VERNEEDNUM).unwrap_or(0);
         let (Some(table), true) = (table, count > 0) else { return Ok(VersionNeeds::default()) };
         let table = self.image.at(table).ok_or_else(|| EditError::outside("DT_VERNEED"))?;

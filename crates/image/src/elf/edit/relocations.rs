@@ -1,9 +1,9 @@
 //! The tables of relocations: fewer of the plain ones, and a table of packed ones, or none.
 
-use super::{Edit, EditError, relr};
+use super::{Edit, EditError};
 use crate::elf::loadable::Relocation;
-use crate::elf::records::{Rela, SectionHeader, relocation_info};
-use crate::elf::spec;
+use crate::elf::records::{Rela, SectionHeader};
+use crate::elf::{relr, spec};
 use model::Va;
 use std::ops::Range;
 
@@ -22,10 +22,7 @@ impl Edit<'_> {
         }
         let mut table = Vec::with_capacity(size as usize);
         for relocation in kept {
-            let info =
-                relocation_info(relocation.symbol.map_or(0, |symbol| symbol.0), relocation.kind);
-            let (offset, addend) = (Va(relocation.offset), relocation.addend);
-            table.extend(Rela { offset, info, addend }.bytes());
+            table.extend(Rela::of_relocation(relocation).bytes());
         }
         let missing = || EditError::outside("DT_RELA");
         let offset = self.headers.offset_of(room.start).ok_or_else(missing)?;
@@ -58,7 +55,7 @@ impl Edit<'_> {
             "its relocations share their room with others; link it again with another linker",
         );
         let range = |address, size| {
-            let start = self.value(address).map(Va)?;
+            let start = self.address(address)?;
             Some(start..start.checked_add(self.value(size).filter(|&size| size > 0)?)?)
         };
         let missing = || EditError::outside("DT_RELA");
@@ -70,7 +67,7 @@ impl Edit<'_> {
                 return Err(shared);
             }
         }
-        let file = self.image.at(room.start.0).map_or(0, <[u8]>::len) as u64;
+        let file = self.image.at(room.start).map_or(0, <[u8]>::len) as u64;
         if room.end - room.start > file {
             return Err(missing());
         }
@@ -94,7 +91,7 @@ impl Edit<'_> {
     /// # Errors
     /// The table is not in the file.
     pub fn remove_packed(&mut self) -> Result<(), EditError> {
-        let (table, size) = (self.value(spec::DT_RELR), self.value(spec::DT_RELRSZ).unwrap_or(0));
+        let (table, size) = (self.address(spec::DT_RELR), self.value(spec::DT_RELRSZ).unwrap_or(0));
         for tag in [spec::DT_RELR, spec::DT_RELRSZ, spec::DT_RELRENT] {
             self.remove(tag);
         }
@@ -102,7 +99,7 @@ impl Edit<'_> {
         let zeros = vec![0; self.image.at(table).map_or(0, <[u8]>::len).min(size as usize)];
         self.write(table, &zeros)?;
         let is_table = |section: &SectionHeader| section.kind == spec::SHT_RELR;
-        if let Some(section) = self.headers.section_at(Va(table), is_table) {
+        if let Some(section) = self.headers.section_at(table, is_table) {
             section.size = 0;
         }
         Ok(())
@@ -110,8 +107,8 @@ impl Edit<'_> {
 
     /// Adds a table of packed relative relocations at these addresses, which are multiples of 8,
     /// ascending and distinct. Only for images that have none.
-    pub fn set_packed(&mut self, addresses: &[u64]) {
-        self.packed = relr::encode(addresses);
+    pub fn set_packed(&mut self, addresses: &[Va]) {
+        self.packed = relr::encode(addresses.iter().copied());
         self.set_value(spec::DT_RELR, 0);
         self.set_value(spec::DT_RELRSZ, self.packed.len() as u64 * 8);
         self.set_value(spec::DT_RELRENT, 8);

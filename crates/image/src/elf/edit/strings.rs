@@ -12,7 +12,7 @@ pub(super) struct Strings<'a> {
 impl<'a> Strings<'a> {
     pub(super) fn of(image: &'a Loadable) -> Result<Self, EditError> {
         let missing = || EditError::outside("DT_STRTAB and DT_STRSZ");
-        let address = image.dynamic_value(spec::DT_STRTAB).ok_or_else(missing)?;
+        let address = image.dynamic_address(spec::DT_STRTAB).ok_or_else(missing)?;
         let size = image.dynamic_value(spec::DT_STRSZ).ok_or_else(missing)?;
         let size = usize::try_from(size).ok().filter(|&size| size < u32::MAX as usize / 2);
         let table = image.at(address).zip(size).and_then(|(rest, size)| rest.get(..size));

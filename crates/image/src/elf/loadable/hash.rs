@@ -90,7 +90,7 @@ impl Loadable {
         buckets.get(index).map_or(0, |first| first.get(ENDIAN))
     }
 
-    fn word(&self, table: &Range<usize>, index: u32) -> Option<u32> {
+    fn entry(&self, table: &Range<usize>, index: u32) -> Option<u32> {
         entries::<U32<Endian>>(self.table(table)).get(index as usize).map(|word| word.get(ENDIAN))
     }
 }
@@ -105,14 +105,14 @@ impl Iterator for Chain<'_> {
             let symbol = self.next;
             match &self.loadable.hash {
                 Hash::Gnu { first, chains, .. } => {
-                    let hash = self.loadable.word(chains, symbol.checked_sub(*first)?)?;
+                    let hash = self.loadable.entry(chains, symbol.checked_sub(*first)?)?;
                     self.next = if hash & 1 == 1 { 0 } else { symbol.checked_add(1)? };
                     if (hash ^ self.gnu_hash) >> 1 == 0 {
                         return Some(SymbolIndex(symbol));
                     }
                 }
                 Hash::Sysv { chains, .. } => {
-                    self.next = self.loadable.word(chains, symbol).unwrap_or(0);
+                    self.next = self.loadable.entry(chains, symbol).unwrap_or(0);
                     return Some(SymbolIndex(symbol));
                 }
                 Hash::None => return None,

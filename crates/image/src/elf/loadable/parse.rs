@@ -1,13 +1,14 @@
 //! Finding the tables of an image in its file.
 
 use super::hash::Hash;
-use super::{Bytes, ENDIAN, Endian, Loadable, Segment, Tables, versions};
+use super::{Bytes, ENDIAN, Endian, Loadable, Tables, versions};
 use crate::ImageError;
+use crate::elf::records::{FileHeader, ProgramHeader};
 use crate::elf::{self, Elf64};
 use crate::notes::{Notes, entries};
 use model::text;
 use object::elf::{self as spec, DynamicTag};
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _};
 use object::{Endianness, U32};
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -51,9 +52,9 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
                 .into_iter()
                 .any(|tag| dynamic.get(tag).is_some_and(|size| size > 0)),
         fixed: file.header.e_type(ENDIAN) == spec::ET_EXEC,
-        entry: file.header.e_entry(ENDIAN),
+        header: FileHeader::of(file.header),
         build_id: elf::build_id(file, notes),
-        segments: file.segments.iter().map(Segment::of).collect(),
+        segments: file.segments.iter().map(ProgramHeader::of).collect(),
         dynamic: dynamic.entries().collect(),
         section_symbols: section_symbols(file),
         statics: super::static_symbols::Static::of(file),

@@ -3,7 +3,7 @@
 use super::{ENDIAN, Endian, Loadable};
 pub use crate::elf::Class;
 use crate::notes::entries;
-use model::SymbolIndex;
+use model::{SymbolIndex, Va};
 use object::elf;
 use object::read::elf::Rela;
 
@@ -11,7 +11,7 @@ use object::read::elf::Rela;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
     /// Address to write to.
-    pub offset: u64,
+    pub offset: Va,
     /// Number of its type on its machine.
     pub kind: u32,
     /// What is to be done.
@@ -39,7 +39,7 @@ impl Loadable {
     fn relocation(&self, entry: &elf::Rela64<Endian>, lazy: bool) -> Relocation {
         let kind = entry.r_type(ENDIAN, false).0;
         Relocation {
-            offset: entry.r_offset(ENDIAN),
+            offset: Va(entry.r_offset(ENDIAN)),
             kind,
             class: self.tables.classes.get(kind as usize).copied().unwrap_or(Class::Symbol),
             symbol: Some(entry.r_sym(ENDIAN, false)).filter(|&index| index != 0).map(SymbolIndex),

@@ -2,26 +2,16 @@
 
 use super::{ENDIAN, Loadable};
 use crate::elf::Elf64;
-use crate::notes::{Notes, entry};
-use object::LittleEndian;
-use object::elf::FileHeader64;
-use object::read::elf::{FileHeader, SectionHeader};
+use crate::elf::records::SectionHeader;
+use crate::notes::Notes;
 
-/// A section header.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A section header and its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// Name, as far as it is text.
     pub name: String,
-    /// SHT_PROGBITS and so on.
-    pub kind: u32,
-    /// SHF_ALLOC and so on.
-    pub flags: u64,
-    /// Address; 0 for what is not loaded.
-    pub address: u64,
-    /// Where in the file.
-    pub offset: u64,
-    /// Bytes.
-    pub size: u64,
+    /// All else.
+    pub header: SectionHeader,
 }
 
 impl Loadable {
@@ -38,24 +28,8 @@ impl Loadable {
             name: file
                 .section_name(section)
                 .map_or(String::new(), |name| String::from_utf8_lossy(name).into_owned()),
-            kind: section.sh_type(ENDIAN).0,
-            flags: section.sh_flags(ENDIAN).0,
-            address: section.sh_addr(ENDIAN),
-            offset: section.sh_offset(ENDIAN),
-            size: section.sh_size(ENDIAN),
+            header: SectionHeader::of(section),
         });
         sections.collect()
-    }
-
-    /// Where the section headers begin in the file.
-    pub fn section_headers_offset(&self) -> u64 {
-        let header = entry::<FileHeader64<LittleEndian>>(self.bytes());
-        header.map_or(0, |header| header.e_shoff(ENDIAN))
-    }
-
-    /// Where the program headers begin in the file.
-    pub fn program_headers_offset(&self) -> u64 {
-        let header = entry::<FileHeader64<LittleEndian>>(self.bytes());
-        header.map_or(0, |header| header.e_phoff(ENDIAN))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{ENDIAN, Endian, Loadable};
 use crate::notes::entries;
-use model::SymbolIndex;
+use model::{SymbolIndex, Va};
 use object::elf;
 use object::read::elf::Sym;
 
@@ -11,8 +11,9 @@ use object::read::elf::Sym;
 pub struct Symbol<'a> {
     /// Without its version.
     pub name: &'a [u8],
-    /// Address, or what stands for it.
-    pub value: u64,
+    /// Address; of thread-local data where it is in its module's block, and of an absolute one a
+    /// number.
+    pub value: Va,
     /// Bytes.
     pub size: u64,
     /// What it names.
@@ -94,7 +95,7 @@ pub(super) fn symbol<'a>(entry: &elf::Sym64<Endian>, name: &'a [u8]) -> Symbol<'
     let section = entry.st_shndx(ENDIAN);
     Symbol {
         name,
-        value: entry.st_value(ENDIAN),
+        value: Va(entry.st_value(ENDIAN)),
         size: entry.st_size(ENDIAN),
         kind: kind(entry.st_type()),
         binding: binding(entry.st_bind()),

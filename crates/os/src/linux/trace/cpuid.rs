@@ -22,7 +22,7 @@ impl Sites {
         let mut sites = Sites::default();
         for segment in images::code(elf) {
             let code = elf.segment_bytes(segment);
-            let start = Va(segment.address);
+            let start = segment.address;
             let candidates: Vec<usize> = arch::cpuid_candidates(code).collect();
             match &functions {
                 _ if candidates.is_empty() => {}

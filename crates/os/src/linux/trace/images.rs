@@ -2,7 +2,8 @@
 
 use crate::linux::program::interpreter;
 use image::ImageError;
-use image::elf::loadable::{Segment, Symbol, SymbolKind};
+use image::elf::loadable::{Symbol, SymbolKind};
+use image::elf::records::ProgramHeader;
 use image::elf::{Loadable, spec};
 use model::{Va, text};
 use std::collections::HashMap;
@@ -54,8 +55,8 @@ impl Image {
             start_main = full_start;
         }
         Ok(Image {
-            entry: Va(elf.entry),
-            code: code(&elf).map(|part| Va(part.address)..Va(part.end())).collect(),
+            entry: elf.header.entry,
+            code: code(&elf).map(|part| part.address..part.end()).collect(),
             interpreter: elf.interpreter,
             set_id,
             main,
@@ -87,7 +88,7 @@ fn loadable(path: &Path) -> io::Result<Loadable> {
 }
 
 /// The segments that hold code.
-pub(super) fn code(elf: &Loadable) -> impl Iterator<Item = &Segment> {
+pub(super) fn code(elf: &Loadable) -> impl Iterator<Item = &ProgramHeader> {
     elf.segments().iter().filter(|part| part.loads() && part.flags & spec::PF_X != 0)
 }
 
@@ -101,7 +102,7 @@ fn values<'a, const N: usize>(
     for symbol in symbols.filter(|one| one.defined && one.kind != SymbolKind::IndirectFunction) {
         let named = names.iter().position(|name| name.as_bytes() == symbol.name);
         if let Some(value) = named.map(|index| &mut values[index]) {
-            value.get_or_insert(Va(symbol.value));
+            value.get_or_insert(symbol.value);
         }
     }
     values
