@@ -5,8 +5,8 @@ use crate::output;
 use anyhow::Result;
 use model::figures;
 use model::text::text as text_of;
-use rewrite::WrittenImage;
 use rewrite::order_needed::LibraryOrder;
+use rewrite::{MovedCopy, WrittenImage};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,11 +26,11 @@ pub fn print<T>(
     output::print(&if arguments.json {
         let mut all = details;
         all["undo"] = written.undo.as_ref().map(text_of).into();
-        json(&arguments.file, path, &written.notes, all)?
+        json(&arguments.file, path, &all_notes(written), all)?
     } else {
         format!(
             "{done}\n{}Written: {}{}\n",
-            notes(&written.notes),
+            notes(&all_notes(written)),
             output::quoted(path),
             undo(written.undo.as_deref())
         )
@@ -51,6 +51,27 @@ pub fn json(file: &Path, written: &Path, notes: &[String], details: Value) -> Re
 /// Notes, a line each.
 pub fn notes(notes: &[String]) -> String {
     notes.iter().map(|note| format!("note: {note}\n")).collect()
+}
+
+/// What a user should know of a file that was written, a sentence each.
+pub fn all_notes<T>(written: &WrittenImage<T>) -> Vec<String> {
+    written.notes.iter().cloned().chain(written.moved.as_ref().map(moved)).collect()
+}
+
+/// What a user should know of a program's copy that is in another folder.
+pub fn moved(copy: &MovedCopy) -> String {
+    let (program, from, to) = (copy.program.display(), copy.from.display(), copy.to.display());
+    match copy.asks {
+        None => format!(
+            "If {program} looks for other files beside itself, the copy looks in {to}, the \
+             original in {from}."
+        ),
+        Some(asks) => format!(
+            "{program}, or a library that came with it, asks where its own file is ({asks}), and \
+             may look for other files beside that: the copy in {to}, the original in {from}. Try \
+             the copy before you use it. A bundle keeps the original's path: headstart bundle."
+        ),
+    }
 }
 
 /// How to restore the original, where it was replaced.

@@ -72,6 +72,22 @@ pub enum ElfRewriteError {
         /// Why not.
         reason: String,
     },
+    /// A copy would be parted from files that came with the program.
+    #[error(
+        "{} is not rewritten: it brings libraries along ($ORIGIN; {}), and it or one of them asks \
+         where its own file is ({asks}), so a copy in another folder may not find what the \
+         original finds", path.display(), library.display()
+    )]
+    Parted {
+        /// The program.
+        path: PathBuf,
+        /// One of the libraries, without its folder.
+        library: PathBuf,
+        /// How it asks.
+        asks: &'static str,
+        /// A place for the copy where it finds them.
+        beside: PathBuf,
+    },
     /// It would not start faster.
     #[error("{}: {reason}; nothing was written", path.display())]
     NothingToGain {

@@ -1,6 +1,7 @@
 //! One file rewritten, as a new file or in its own place.
 
-use crate::{Declined, ElfRewriteError, origin};
+use crate::origin::{self, MovedCopy};
+use crate::{Declined, ElfRewriteError};
 use files::Edited;
 use image::elf::Loadable;
 use std::os::unix::fs::PermissionsExt;
@@ -32,6 +33,8 @@ pub struct WrittenImage<T> {
     pub counts: T,
     /// What a user should know, a sentence each.
     pub notes: Vec<String>,
+    /// Where a program's copy is, if not beside the original.
+    pub moved: Option<MovedCopy>,
     /// What restores the original, where it was replaced.
     pub undo: Option<PathBuf>,
 }
@@ -54,26 +57,15 @@ pub fn file<T>(
         let Rewritten { edited, counts, notes } =
             change(&image, None).map_err(ElfRewriteError::declined(file))?;
         let undo = Some(files::in_place(file, &edited)?);
-        return Ok(WrittenImage { counts, notes, undo });
+        return Ok(WrittenImage { counts, notes, moved: None, undo });
     };
-    refuse_parting(file, path)?;
+    origin::refuse_parting(file, path)?;
     let folder = origin::left_behind(&image, file, path);
-    let Rewritten { edited, counts, mut notes } =
+    let Rewritten { edited, counts, notes } =
         change(&image, folder.as_deref()).map_err(ElfRewriteError::declined(file))?;
     let graph = loader::load(file, &loader::Environment::own()).ok();
-    notes.extend(origin::note(&image, graph.as_ref(), file, path));
+    let moved = MovedCopy::of(&image, graph.as_ref(), file, path);
     let mode = file.metadata().map_or(0o755, |data| data.permissions().mode() & 0o777);
     files::write_new_edited(path, &edited, file, mode)?;
-    Ok(WrittenImage { counts, notes, undo: None })
-}
-
-/// Declines a copy that would be parted from the files that came with the program.
-///
-/// # Errors
-/// It would be, and would probably not find them.
-pub fn refuse_parting(file: &Path, target: &Path) -> Result<(), ElfRewriteError> {
-    match origin::tied_to_its_folder(file, target) {
-        Some(declined) => Err(ElfRewriteError::declined(file)(declined)),
-        None => Ok(()),
-    }
+    Ok(WrittenImage { counts, notes, moved, undo: None })
 }

@@ -15,12 +15,13 @@ mod error;
 mod file;
 pub mod no_pie;
 pub mod order_needed;
-pub mod origin;
+mod origin;
 pub mod relr;
 mod same_launch;
 pub mod selfbind;
 mod unpublished;
 
 pub use error::{Declined, ElfRewriteError};
-pub use file::{Rewritten, WriteTo, WrittenImage, file, refuse_parting};
+pub use file::{Rewritten, WriteTo, WrittenImage, file};
+pub use origin::{MovedCopy, refuse_parting};
 pub use same_launch::LaunchChanged;

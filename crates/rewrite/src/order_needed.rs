@@ -15,9 +15,10 @@ mod precedence;
 pub(crate) use plan::OrderPlan;
 
 use crate::error::refuse;
+use crate::origin::{self, MovedCopy};
 use crate::same_launch::{self, LaunchChanged, SimulatedLaunch};
 use crate::unpublished::UnpublishedFile;
-use crate::{ElfRewriteError, WriteTo, WrittenImage, origin};
+use crate::{ElfRewriteError, WriteTo, WrittenImage};
 use files::Edited;
 use image::elf::edit::Edit;
 use std::collections::HashMap;
@@ -92,8 +93,8 @@ pub fn order_needed(
         }
         WriteTo::InPlace => Some(files::in_place(program, &edited)?),
     };
-    let notes = origin::note_of_launches(&before.graph, &after.graph).into_iter().collect();
-    Ok(WrittenImage { counts: counted, notes, undo })
+    let moved = MovedCopy::of_launches(&before.graph, &after.graph);
+    Ok(WrittenImage { counts: counted, notes: Vec::new(), moved, undo })
 }
 
 fn nothing_to_gain(program: &Path, before: &SimulatedLaunch, strict: bool) -> ElfRewriteError {

@@ -1,19 +1,18 @@
 //! What an image says in terms of its own folder ($ORIGIN, ld.so(8)), said for good.
 
-use crate::Declined;
+use crate::{Declined, ElfRewriteError};
 use image::elf::edit::Edit;
 use image::elf::{Loadable, spec};
 use loader::graph::Module;
 use loader::origin::replaced;
 use loader::search::Searcher;
 use loader::{Environment, Graph};
-use model::quoted;
 use model::text::text;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// What $ORIGIN stands for in the image of `file`, where `target` is in another folder.
-pub fn left_behind(image: &Loadable, file: &Path, target: &Path) -> Option<PathBuf> {
+pub(crate) fn left_behind(image: &Loadable, file: &Path, target: &Path) -> Option<PathBuf> {
     let real = |folder: Option<&Path>| folder.and_then(|folder| folder.canonicalize().ok());
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     // Of a library's path the loader follows no links.
@@ -25,41 +24,59 @@ pub fn left_behind(image: &Loadable, file: &Path, target: &Path) -> Option<PathB
     (real(Some(folder)) != real(absolute(target).parent())).then(|| folder.to_owned())
 }
 
-/// What a user should know of a program's copy at `target`: programs may look for their files
-/// beside themselves, and nobody can tell from a file whether they do. None for one that stays in
-/// its folder, and for a library.
-pub fn note(image: &Loadable, graph: Option<&Graph>, file: &Path, target: &Path) -> Option<String> {
-    let left = left_behind(image, file, target).filter(|_| image.interpreter.is_some())?;
-    let target = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
-    let folder = target.parent().unwrap_or(&target).display();
-    let (program, left) = (file.display(), left.display());
-    let own = graph.into_iter().flat_map(|graph| {
-        let came_along = came_along(graph);
-        graph.modules.iter().skip(1).filter(move |module| came_along(module))
-    });
-    let own = own.map(|module| &module.image);
-    let Some(asks) = std::iter::once(image).chain(own).find_map(asks_where_it_is) else {
-        return Some(format!(
-            "If {program} looks for other files beside itself, the copy looks in {folder}, the \
-             original in {left}."
-        ));
-    };
-    Some(format!(
-        "{program}, or a library that came with it, asks where its own file is ({asks}), and may \
-         look for other files beside that: the copy in {folder}, the original in {left}. Try the \
-         copy before you use it. A bundle keeps the original's path: headstart bundle."
-    ))
+/// A program's copy in another folder. Programs may look for their files beside themselves, and
+/// nobody can tell from a file whether they do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedCopy {
+    /// The original.
+    pub program: PathBuf,
+    /// Its folder.
+    pub from: PathBuf,
+    /// That of the copy.
+    pub to: PathBuf,
+    /// How it, or a library that came with it, asks where its own file is, if they do.
+    pub asks: Option<&'static str>,
 }
 
-/// The [`note`] on a program by its launches, as simulated before and after it was rewritten.
-pub(crate) fn note_of_launches(before: &Graph, after: &Graph) -> Option<String> {
-    let program = &before.modules[0];
-    note(&program.image, Some(before), &program.path, &after.modules[0].path)
+impl MovedCopy {
+    /// What is to be told of the copy of `file` at `target`. None for one that stays in its folder,
+    /// and for a library.
+    pub(crate) fn of(
+        image: &Loadable,
+        graph: Option<&Graph>,
+        file: &Path,
+        target: &Path,
+    ) -> Option<MovedCopy> {
+        let from = left_behind(image, file, target).filter(|_| image.interpreter.is_some())?;
+        let target = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
+        let own = graph.into_iter().flat_map(|graph| {
+            let came_along = came_along(graph);
+            graph.modules.iter().skip(1).filter(move |module| came_along(module))
+        });
+        let own = own.map(|module| &module.image);
+        let asks = std::iter::once(image).chain(own).find_map(asks_where_it_is);
+        let to = target.parent().unwrap_or(&target).to_owned();
+        Some(MovedCopy { program: file.to_owned(), from, to, asks })
+    }
+
+    /// The same of a program by its launches, as simulated before and after it was rewritten.
+    pub(crate) fn of_launches(before: &Graph, after: &Graph) -> Option<MovedCopy> {
+        let program = before.program();
+        MovedCopy::of(&program.image, Some(before), &program.path, &after.program().path)
+    }
 }
 
-/// Why a program's copy belongs in its own folder: it brings a library along that a plain copy at
-/// `target` would not find, and asks where its own file is, so it is likely to look for more there.
-pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
+/// Declines a copy of a program that belongs in its own folder: it brings a library along that a
+/// plain copy at `target` would not find, and asks where its own file is, so it is likely to look
+/// for more there.
+///
+/// # Errors
+/// It is such a program.
+pub fn refuse_parting(file: &Path, target: &Path) -> Result<(), ElfRewriteError> {
+    parted(file, target).map_or(Ok(()), Err)
+}
+
+fn parted(file: &Path, target: &Path) -> Option<ElfRewriteError> {
     // What cannot be read is told by who rewrites it.
     let image = Loadable::open(file).ok()?;
     let left = left_behind(&image, file, target).filter(|_| image.interpreter.is_some())?;
@@ -67,16 +84,13 @@ pub fn tied_to_its_folder(file: &Path, target: &Path) -> Option<Declined> {
         return None;
     }
     let lost = lost(file, target)?;
-    let library = lost.first()?.path.file_name()?.display();
     let mut all = std::iter::once(&image).chain(lost.iter().map(|module| &module.image));
-    let asks = all.find_map(asks_where_it_is)?;
-    Some(Declined(format!(
-        "it brings libraries along ($ORIGIN; {library}), and it or one of them asks where its own \
-         file is ({asks}), so a copy in another folder may not find what the original finds; \
-         write the copy beside the original (--out {}), or make a bundle, which keeps the \
-         original's path (headstart bundle)",
-        quoted(beside(&left, file, target)?)
-    )))
+    Some(ElfRewriteError::Parted {
+        path: file.to_owned(),
+        library: lost.first()?.path.file_name()?.into(),
+        asks: all.find_map(asks_where_it_is)?,
+        beside: beside(&left, file, target)?,
+    })
 }
 
 fn names_origin(image: &Loadable) -> bool {
@@ -140,7 +154,7 @@ fn asks_where_it_is(image: &Loadable) -> Option<&'static str> {
 ///
 /// # Errors
 /// No search path can name the folder.
-pub fn settle_for(
+pub(crate) fn settle_for(
     edit: &mut Edit<'_>,
     image: &Loadable,
     folder: Option<&Path>,
@@ -155,7 +169,7 @@ pub fn settle_for(
 }
 
 /// Why a search path cannot name this folder: its parts end at colons, and tokens are replaced.
-pub fn cannot_be_named(folder: &Path) -> Option<String> {
+pub(crate) fn cannot_be_named(folder: &Path) -> Option<String> {
     let found = folder.as_os_str().as_encoded_bytes().iter().find(|byte| b":$".contains(byte))?;
     Some(format!(
         "the path of the folder {} has a '{}' in it, which a search path (DT_RUNPATH) cannot \
@@ -167,7 +181,7 @@ pub fn cannot_be_named(folder: &Path) -> Option<String> {
 
 /// Makes `edit` name the folders and libraries that it names now, wherever the new file will be.
 /// `folder`: what $ORIGIN stands for now. Gives whether anything had to change.
-pub fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
+fn settle(edit: &mut Edit<'_>, image: &Loadable, folder: &Path) -> bool {
     let folder = text(folder);
     let mut changed = false;
     for (tag, text) in [(spec::DT_RPATH, &image.rpath), (spec::DT_RUNPATH, &image.runpath)] {

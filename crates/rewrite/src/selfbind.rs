@@ -17,9 +17,10 @@ pub use without_copy::OutsideReason;
 
 use crate::error::refuse;
 use crate::order_needed::{LibraryOrder, OrderPlan, compare_order, entries, listing, plan};
+use crate::origin::{self, MovedCopy};
 use crate::same_launch::{self, LaunchChanged, SimulatedLaunch};
 use crate::unpublished::UnpublishedFile;
-use crate::{Declined, ElfRewriteError, Rewritten, origin, relr};
+use crate::{Declined, ElfRewriteError, Rewritten, relr};
 use files::Edited;
 use folder::Folder;
 use image::elf::Loadable;
@@ -57,8 +58,8 @@ pub struct PrivateCopies {
     pub lookups_after: u64,
     /// Its libraries, probes and constructors.
     pub ordered: LibraryOrder,
-    /// What a user should know, a sentence each.
-    pub notes: Vec<String>,
+    /// Where the program's copy is, if not beside the original.
+    pub moved: Option<MovedCopy>,
 }
 
 /// Makes those references of a library RELATIVE that no program can bind elsewhere. `origin`: what
@@ -276,7 +277,7 @@ impl Copying {
             lookups_before: before.lookups(),
             lookups_after: after.lookups(),
             ordered: compare_order(before, &after, &self.plan, &pairs)?,
-            notes: origin::note_of_launches(&before.graph, &after.graph).into_iter().collect(),
+            moved: MovedCopy::of_launches(&before.graph, &after.graph),
         })
     }
 }

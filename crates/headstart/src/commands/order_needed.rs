@@ -51,7 +51,7 @@ fn json(file: &Path, path: &Path, written: &WrittenImage<LibraryOrder>) -> Resul
         "lookups": ordered.lookups,
     });
     rewritten_elf::add_order(&mut details, ordered);
-    rewritten_elf::json(file, path, &written.notes, details)
+    rewritten_elf::json(file, path, &rewritten_elf::all_notes(written), details)
 }
 
 fn text(path: &Path, written: &WrittenImage<LibraryOrder>) -> String {
@@ -72,7 +72,7 @@ fn text(path: &Path, written: &WrittenImage<LibraryOrder>) -> String {
     for path in &ordered.by_path {
         text += &format!("by path   {} (not found by name from the program)\n", path.display());
     }
-    text + &constructors(ordered) + &rewritten_elf::notes(&written.notes)
+    text + &constructors(ordered) + &rewritten_elf::notes(&rewritten_elf::all_notes(written))
 }
 
 /// Which constructors run elsewhere, a line each.

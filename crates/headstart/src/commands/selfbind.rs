@@ -86,7 +86,11 @@ fn json(file: &Path, out: &Path, bound: &PrivateCopies) -> Result<String> {
         "checked_at_start": false,
     });
     rewritten_elf::add_order(&mut details, &bound.ordered);
-    rewritten_elf::json(file, &out.join("run"), &bound.notes, details)
+    rewritten_elf::json(file, &out.join("run"), &notes(bound), details)
+}
+
+fn notes(bound: &PrivateCopies) -> Vec<String> {
+    bound.moved.iter().map(rewritten_elf::moved).collect()
 }
 
 fn program(out: &Path, bound: &PrivateCopies) -> String {
@@ -108,7 +112,7 @@ fn program(out: &Path, bound: &PrivateCopies) -> String {
     if let Some(note) = bound.ordered.note() {
         text += &format!("{note}\n");
     }
-    text += &rewritten_elf::notes(&bound.notes);
+    text += &rewritten_elf::notes(&notes(bound));
     text + &format!(
         "Nothing is checked at start: after an upgrade of the program or one of these libraries\n\
          {} goes on using the copies. Then headstart verify {} says so; do this again.\n",

@@ -9,6 +9,7 @@ use dlls::rebase::DatabaseError;
 use files::WriteError;
 use image::ImageError;
 use loader::GraphError;
+use model::quoted;
 use optimize::{BuildRemedy, OptimizeError};
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
@@ -109,10 +110,22 @@ impl Known for ElfRewriteError {
             ElfRewriteError::Declined { .. }
             | ElfRewriteError::NothingToGain { .. }
             | ElfRewriteError::Edit { .. }
+            | ElfRewriteError::Parted { .. }
             | ElfRewriteError::Privileged { .. }
             | ElfRewriteError::Changed { .. } => NO,
             ElfRewriteError::Image(error) => error.code(),
             ElfRewriteError::Apply(_) | ElfRewriteError::Io { .. } => FILES,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            ElfRewriteError::Parted { beside, .. } => format!(
+                "{self}; write the copy beside the original (--out {}), or make a bundle, which \
+                 keeps the original's path (headstart bundle)",
+                quoted(beside)
+            ),
+            _ => self.to_string(),
         }
     }
 
