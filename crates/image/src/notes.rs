@@ -101,6 +101,12 @@ impl Budget {
     }
 }
 
+/// The string at an offset of a table, without its end; empty for what is outside.
+pub(crate) fn string(table: &[u8], offset: u64) -> &[u8] {
+    let rest = usize::try_from(offset).ok().and_then(|offset| table.get(offset..));
+    rest.unwrap_or(&[]).split(|&byte| byte == 0).next().unwrap_or(&[])
+}
+
 /// The whole entries in `bytes`.
 pub(crate) fn entries<T: Pod>(bytes: &[u8]) -> &[T] {
     let count = bytes.len() / size_of::<T>();

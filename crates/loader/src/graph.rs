@@ -30,6 +30,18 @@ pub struct Module {
     pub origin: PathBuf,
 }
 
+impl Module {
+    /// As the one that asks for a library.
+    pub fn requester(&self) -> Requester<'_> {
+        Requester {
+            folder: &self.origin,
+            rpath: self.image.rpath.as_deref(),
+            runpath: self.image.runpath.as_deref(),
+            no_default_folders: self.image.no_default_folders,
+        }
+    }
+}
+
 /// All modules of a program; the program is the first. This is also the global scope.
 pub struct Graph {
     /// In the order of loading.
@@ -316,14 +328,8 @@ fn requesters(graph: &Graph, user: ModuleId) -> Vec<Requester<'_>> {
     let mut chain = Vec::new();
     let mut next = Some(user);
     while let Some(id) = next {
-        let module = &graph[id];
-        chain.push(Requester {
-            folder: &module.origin,
-            rpath: module.image.rpath.as_deref(),
-            runpath: module.image.runpath.as_deref(),
-            no_default_folders: module.image.no_default_folders,
-        });
-        next = module.loaded_for;
+        chain.push(graph[id].requester());
+        next = graph[id].loaded_for;
     }
     chain
 }

@@ -131,14 +131,12 @@ pub fn program(
     let folder = Folder::claim(folder, file.file_name().unwrap_or_default())?;
     let work = Copying { before, reasons, plan, folder };
     let (draft, converted) = work.write()?;
-    let counted = work.prove(draft.path(), converted).map_err(|error| match error {
-        Failed::Changed(source) => ElfRewriteError::changed(file)(source),
-        Failed::Link(error) => error,
-    })?;
+    let after = SimulatedLaunch::of(draft.path())?;
+    let counted = work.prove(&after, converted).map_err(ElfRewriteError::changed(file))?;
     draft.publish(&work.folder.program())?;
     work.folder.write_manifest(&work.before.graph, &work.private().collect::<Vec<_>>())?;
-    let run = work.folder.keep()?;
-    Ok(PrivateCopies { run, ..counted })
+    work.folder.keep()?;
+    Ok(counted)
 }
 
 fn other_machine(image: &Loadable) -> String {
@@ -173,17 +171,6 @@ fn hits(before: &SimulatedLaunch, reasons: &[Option<OutsideReason>]) -> Vec<u64>
         }
     }
     hits
-}
-
-enum Failed {
-    Changed(LaunchChanged),
-    Link(ElfRewriteError),
-}
-
-impl From<LaunchChanged> for Failed {
-    fn from(changed: LaunchChanged) -> Failed {
-        Failed::Changed(changed)
-    }
 }
 
 struct Copying {
@@ -240,43 +227,43 @@ impl Copying {
         let bindings = Bindings::of(&self.before, index);
         let bound = |one: &_| bindings.bound(&module.image, index, one);
         let converted = convert::own_symbols(&mut edit, &module.image, bound).map_err(&failed)?;
-        let folder = match index {
-            0 => listing::origin_folder(module),
-            _ => module.path.parent().map(Path::to_owned).unwrap_or_default(),
-        };
         let nothing = ElfRewriteError::nothing_to_gain(&module.path);
-        origin::settle_for(&mut edit, &module.image, Some(&folder)).map_err(nothing)?;
+        origin::settle_for(&mut edit, &module.image, Some(&module.origin)).map_err(nothing)?;
         if index == 0 {
-            self.folder.search_first(&mut edit, &module.image, &folder);
-            entries::ask_for(&mut edit, graph, &self.plan, Some(&folder)).map_err(&failed)?;
+            self.folder.search_first(&mut edit, module);
+            entries::ask_for(&mut edit, graph, &self.plan, Some(&module.origin))
+                .map_err(&failed)?;
         }
         Ok((edit.finish().map_err(&failed)?.edited, converted))
     }
 
     /// Holds the program, as it is written, against the one before.
-    fn prove(&self, run: &Path, converted: ConvertedRelocations) -> Result<PrivateCopies, Failed> {
+    fn prove(
+        &self,
+        after: &SimulatedLaunch,
+        converted: ConvertedRelocations,
+    ) -> Result<PrivateCopies, LaunchChanged> {
         let before = &self.before;
-        let after = SimulatedLaunch::of(run).map_err(|error| Failed::Link(error.into()))?;
         let modules = &before.graph.modules;
         let copies = self.private().map(|index| (self.folder.copy_of(&modules[index]), index));
         let pairs = same_launch::pairs(&before.graph, &after.graph, &copies.collect())?;
         (0..pairs.len()).into_par_iter().try_for_each(|index| {
             match self.reasons[pairs[index]] {
-                None => same_words::same(before, &after, index, &pairs),
-                Some(_) => same_launch::same_bindings(before, &after, index, &pairs),
+                None => same_words::same(before, after, index, &pairs),
+                Some(_) => same_launch::same_bindings(before, after, index, &pairs),
             }
         })?;
         let path = |index: usize| modules[index].path.clone();
         let outside = self.reasons.iter().enumerate();
         Ok(PrivateCopies {
-            run: run.to_owned(),
+            run: self.folder.program(),
             private: self.private().map(path).collect(),
             copies: self.private().map(|index| self.folder.copy_of(&modules[index])).collect(),
             outside: outside.filter_map(|(index, why)| Some((path(index), (*why)?))).collect(),
             converted,
             lookups_before: before.lookups(),
             lookups_after: after.lookups(),
-            ordered: compare_order(before, &after, &self.plan, &pairs)?,
+            ordered: compare_order(before, after, &self.plan, &pairs)?,
             moved: MovedCopy::of_launches(&before.graph, &after.graph),
         })
     }

@@ -23,6 +23,7 @@ pub use versions::Version;
 use super::records::{DynamicEntry, FileHeader, ProgramHeader};
 use crate::ImageError;
 use crate::map;
+use crate::notes::string;
 use files::Stamp;
 use memmap2::Mmap;
 use object::LittleEndian;
@@ -142,8 +143,7 @@ impl Loadable {
 
     /// A string of the dynamic string table.
     fn string(&self, offset: u32) -> &[u8] {
-        let rest = self.table(&self.tables.strings).get(offset as usize..).unwrap_or(&[]);
-        rest.split(|&byte| byte == 0).next().unwrap_or(&[])
+        string(self.table(&self.tables.strings), offset.into())
     }
 
     /// Identity of the file on disk: device and inode; `None` for bytes.

@@ -1,7 +1,7 @@
 //! By which names a program's own search finds the modules that its libraries brought in.
 
 use image::elf::Loadable;
-use loader::search::{Requester, Searcher};
+use loader::search::Searcher;
 use loader::{Graph, Module};
 use model::ModuleId;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ pub enum Listing {
 
 /// How the program may ask for each module; the program itself is the first and stays.
 pub fn of_modules(graph: &Graph) -> Vec<Listing> {
-    let Some(program) = graph.modules.first() else { return Vec::new() };
-    let Ok(searcher) = Searcher::new(&program.image.machine, None) else { return Vec::new() };
-    let mut search = ListingSearch { graph, searcher, folder: origin_folder(program) };
+    let machine = &graph.program().image.machine;
+    let Ok(searcher) = Searcher::new(machine, None) else { return Vec::new() };
+    let mut search = ListingSearch { graph, searcher };
     (0..graph.modules.len()).map(|module| search.listing(module)).collect()
 }
 
@@ -29,16 +29,15 @@ pub fn of_modules(graph: &Graph) -> Vec<Listing> {
 /// the module is left to those that need it: these search in the system's folders alone. By module.
 pub fn avoidable_misses(graph: &Graph, listings: &[Listing]) -> Vec<u64> {
     let none = || vec![0; listings.len()];
-    let Some(program) = graph.modules.first() else { return none() };
+    let program = graph.program();
     let Ok(mut searcher) = Searcher::new(&program.image.machine, None) else { return none() };
     // DT_RPATH holds for the libraries of a library, too.
     if graph.modules.iter().any(|m| m.image.rpath.is_some() && m.image.runpath.is_none()) {
         return none();
     }
-    let folder = origin_folder(program);
     let mut missed = |word: &String| {
         let before = searcher.work().missed;
-        let found = searcher.find(word, &[requester(&program.image, &folder)]);
+        let found = searcher.find(word, &[program.requester()]);
         found.map_or(0, |_| searcher.work().missed - before)
     };
     // The first search also tries subfolders, once and for all.
@@ -63,25 +62,9 @@ fn searched_simply(graph: &Graph, index: usize) -> bool {
     !is_loader && users.all(simple)
 }
 
-/// The folder that $ORIGIN stands for in a program.
-pub fn origin_folder(program: &Module) -> PathBuf {
-    let real = program.path.canonicalize().unwrap_or_else(|_| program.path.clone());
-    real.parent().map(Path::to_owned).unwrap_or_default()
-}
-
-fn requester<'a>(program: &'a Loadable, folder: &'a Path) -> Requester<'a> {
-    Requester {
-        folder,
-        rpath: program.rpath.as_deref(),
-        runpath: program.runpath.as_deref(),
-        no_default_folders: program.no_default_folders,
-    }
-}
-
 struct ListingSearch<'a> {
     graph: &'a Graph,
     searcher: Searcher,
-    folder: PathBuf,
 }
 
 impl ListingSearch<'_> {
@@ -103,7 +86,7 @@ impl ListingSearch<'_> {
 
     /// The words by which the program asks for the module now.
     fn own_words(&self, index: usize) -> Vec<String> {
-        let Some(program) = self.graph.modules.first() else { return Vec::new() };
+        let program = self.graph.program();
         let words = program.dependencies.iter().zip(&program.image.needed);
         let words = words.filter(|(need, _)| need.index() == index).map(|(_, word)| word.clone());
         let mut words: Vec<String> = words.collect();
@@ -136,8 +119,7 @@ impl ListingSearch<'_> {
             // The loader knows itself by name, and is not searched for.
             return module.image.soname.as_deref() == Some(name);
         }
-        let program = &self.graph.modules[0].image;
-        let found = self.searcher.find(name, &[requester(program, &self.folder)]);
+        let found = self.searcher.find(name, &[self.graph.program().requester()]);
         found.is_ok_and(|found| is_at(&found, &module.path))
     }
 }

@@ -11,7 +11,7 @@ use crate::{ElfRewriteError, origin};
 use bundle::{BundleError, kept_files, sources};
 use files::{Permit, WriteError};
 use image::elf::edit::Edit;
-use image::elf::{Loadable, spec};
+use image::elf::spec;
 use loader::origin::replaced;
 use loader::{Graph, Module};
 use model::bundle::Kept;
@@ -77,8 +77,9 @@ impl Folder {
     }
 
     /// Makes the program look for its libraries here before anywhere else that it names, but
-    /// behind LD_LIBRARY_PATH where it does so now. `origin`: its present folder.
-    pub fn search_first(&self, edit: &mut Edit<'_>, program: &Loadable, origin: &Path) {
+    /// behind LD_LIBRARY_PATH where it does so now.
+    pub fn search_first(&self, edit: &mut Edit<'_>, program: &Module) {
+        let Module { image: program, origin, .. } = program;
         let own = text(self.path.join(LIBRARIES));
         let old = program.rpath.as_ref().filter(|_| program.runpath.is_none());
         let (tag, rest) = match (old, &program.runpath) {
@@ -147,11 +148,11 @@ impl Folder {
     ///
     /// # Errors
     /// The link cannot be made.
-    pub fn keep(mut self) -> Result<PathBuf, ElfRewriteError> {
+    pub fn keep(mut self) -> Result<(), ElfRewriteError> {
         let run = self.path.join(RUN);
         symlink(self.target(), &run).map_err(ElfRewriteError::io(&run))?;
         self.kept = true;
-        Ok(self.program())
+        Ok(())
     }
 }
 

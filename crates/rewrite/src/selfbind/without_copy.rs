@@ -1,9 +1,8 @@
 //! Which modules of a program get no private copy, and why.
 
+use crate::order_needed::listing::names_asked;
 use image::elf::Loadable;
 use loader::Graph;
-use model::ModuleId;
-use std::collections::HashMap;
 
 /// Why a module stays where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +39,6 @@ impl OutsideReason {
 /// For each module why it stays outside, if it does. The program itself does not: it is copied
 /// in any case, and where it looks for its files is for whoever installs it.
 pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option<OutsideReason>> {
-    let users = names_asked(graph);
     let each = graph.modules.iter().enumerate().map(|(index, module)| {
         let image = &module.image;
         let file = module.path.file_name().map(model::text::text);
@@ -55,7 +53,7 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
             Some(OutsideReason::AsAsked)
         } else if module.path == graph.interpreter || is_part_of_libc(image) {
             Some(OutsideReason::PartOfLibc)
-        } else if !known_by_name(image, users.get(&ModuleId::at(index))) {
+        } else if !known_by_name(image, names_asked(graph, index)) {
             Some(OutsideReason::NotKnownByName)
         } else if !is(wanted) && image.refers_to(&[b"dladdr", b"dladdr1"]) {
             Some(OutsideReason::AsksWhereItIs)
@@ -68,22 +66,12 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
     each.collect()
 }
 
-fn names_asked(graph: &Graph) -> HashMap<ModuleId, Vec<&str>> {
-    let mut names: HashMap<ModuleId, Vec<&str>> = HashMap::new();
-    for user in &graph.modules {
-        for (&need, name) in user.dependencies.iter().zip(&user.image.needed) {
-            names.entry(need).or_default().push(name);
-        }
-    }
-    names
-}
-
 /// Whether everybody asks for it by its own name, so that one who asks later gets the copy.
-fn known_by_name(image: &Loadable, asked: Option<&Vec<&str>>) -> bool {
+fn known_by_name<'a>(image: &Loadable, mut asked: impl Iterator<Item = &'a str>) -> bool {
     let Some(soname) = image.soname.as_deref().filter(|name| !name.contains(['/', '$'])) else {
         return false;
     };
-    asked.is_none_or(|names| names.iter().all(|&name| name == soname))
+    asked.all(|name| name == soname)
 }
 
 /// Whether it asks libc for symbols that are libc's private affair, or is a part of libc that

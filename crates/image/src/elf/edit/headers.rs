@@ -1,6 +1,7 @@
 //! The headers of a file that is rewritten.
 
 use super::EditError;
+use crate::elf::loadable::Loadable;
 use crate::elf::records::{FileHeader, ProgramHeader, SectionHeader};
 use files::Overlay;
 use model::{FileOffset, Va};
@@ -20,31 +21,27 @@ pub(super) struct Headers {
 }
 
 impl Headers {
-    pub(super) fn read(bytes: &Overlay<'_>) -> Result<Headers, EditError> {
-        let outside = || EditError::outside("the ELF header's fields");
-        let file = bytes.array::<{ FileHeader::SIZE }>(0);
-        let file = file.and_then(|bytes| FileHeader::read(&bytes)).ok_or_else(outside)?;
-        let count = file.program_count;
-        if u64::from(file.program_size) != PROGRAM_SIZE || count >= RESERVED || count == 0 {
-            let found = "are missing, or of an unknown size".to_owned();
+    /// Those of an image, where there are as many as the file says and all are in the file.
+    pub(super) fn of(image: &Loadable) -> Result<Headers, EditError> {
+        let FileHeader { program_count, section_count, names, sections_at, .. } = image.header;
+        let programs = image.segments().to_vec();
+        if programs.is_empty() || program_count >= RESERVED {
+            let found = "are missing, of an unknown size, or outside of the file".to_owned();
             return Err(EditError::Damaged { what: "the program headers", found });
         }
-        let programs = table(bytes, file.programs_at, count, PROGRAM_SIZE, ProgramHeader::read)
-            .ok_or_else(|| EditError::outside("the program headers"))?;
-        let mut headers = Headers { file, programs, sections: Vec::new() };
-        if file.sections_at == FileOffset::ZERO {
+        let sections = image.sections().into_iter().map(|section| section.header);
+        let headers = Headers { file: image.header, programs, sections: sections.collect() };
+        if sections_at == FileOffset::ZERO {
             return Ok(headers);
         }
-        let count = file.section_count;
-        if u64::from(file.section_size) != SECTION_SIZE || count >= RESERVED || file.names >= count
-        {
-            let found = "are of an unknown size, or too many".to_owned();
+        let count = headers.sections.len();
+        if count == 0 || count >= usize::from(RESERVED) || names >= section_count {
+            let found = "are of an unknown size, too many, or outside of the file".to_owned();
             return Err(EditError::Damaged { what: "the section headers", found });
         }
-        headers.sections = table(bytes, file.sections_at, count, SECTION_SIZE, SectionHeader::read)
-            .ok_or_else(|| EditError::outside("the section headers"))?;
+        let length = FileOffset::at(image.bytes().len());
         let end = |section: &SectionHeader| section.offset.checked_add(section.size);
-        let inside = |section| end(section).is_some_and(|end| end.0 <= bytes.length());
+        let inside = |section| end(section).is_some_and(|end| end <= length);
         if headers.sections.iter().any(|section| section.in_file() && !inside(section)) {
             return Err(EditError::outside("sections"));
         }
@@ -79,16 +76,4 @@ impl Headers {
         let here = |section: &&mut SectionHeader| section.allocated() && section.address == address;
         self.sections.iter_mut().filter(here).find(|section| passes(section))
     }
-}
-
-/// So many headers from an offset on.
-fn table<H>(
-    bytes: &Overlay<'_>,
-    start: FileOffset,
-    count: u16,
-    size: u64,
-    read: impl Fn(&[u8]) -> Option<H>,
-) -> Option<Vec<H>> {
-    let table = bytes.read(start.0, u64::from(count) * size)?;
-    table.chunks_exact(size as usize).map(read).collect()
 }

@@ -55,7 +55,7 @@ impl<'a> Edit<'a> {
     /// Its headers or dynamic table are damaged, or it has none.
     pub fn of(image: &'a Loadable) -> Result<Self, EditError> {
         let bytes = Overlay::of(image.bytes());
-        let headers = Headers::read(&bytes)?;
+        let headers = Headers::of(image)?;
         let table = dynamic_header(&headers)?;
         let outside = || EditError::outside("the dynamic table and the segment it is in");
         if headers.offset_of(table.address) != Some(table.offset) {

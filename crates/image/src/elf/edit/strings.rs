@@ -3,6 +3,7 @@
 use super::EditError;
 use crate::elf::loadable::Loadable;
 use crate::elf::spec;
+use crate::notes::string;
 
 pub(super) struct Strings<'a> {
     old: &'a [u8],
@@ -21,12 +22,10 @@ impl<'a> Strings<'a> {
 
     /// The string at an offset.
     pub(super) fn at(&self, offset: u32) -> &[u8] {
-        let offset = offset as usize;
-        let rest = match offset.checked_sub(self.old.len()) {
-            Some(within) => self.added.get(within..),
-            None => self.old.get(offset..),
-        };
-        rest.unwrap_or(&[]).split(|&byte| byte == 0).next().unwrap_or(&[])
+        match u64::from(offset).checked_sub(self.old.len() as u64) {
+            Some(within) => string(&self.added, within),
+            None => string(self.old, offset.into()),
+        }
     }
 
     /// The offset of a string, which may be the end of a longer one.

@@ -5,7 +5,7 @@ use super::{Bytes, ENDIAN, Endian, Loadable, Tables, versions};
 use crate::ImageError;
 use crate::elf::records::{FileHeader, ProgramHeader};
 use crate::elf::{self, Elf64};
-use crate::notes::{Notes, entries};
+use crate::notes::{Notes, entries, string};
 use model::text;
 use object::elf::{self as spec, DynamicTag};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _};
@@ -23,11 +23,7 @@ pub(super) fn loadable(path: &str, bytes: Bytes) -> Result<Loadable, ImageError>
     let file = &Elf64::parse(path, all, ENDIAN, None, notes)?;
     let tables = tables(file, notes);
     let strings = all.get(tables.strings.clone()).unwrap_or(&[]);
-    let string = |at: u64| {
-        let rest = usize::try_from(at).ok().and_then(|at| strings.get(at..)).unwrap_or(&[]);
-        let name = rest.split(|&byte| byte == 0).next().unwrap_or(&[]);
-        text::text(OsStr::from_bytes(name))
-    };
+    let string = |at: u64| text::text(OsStr::from_bytes(string(strings, at)));
     let dynamic = &file.dynamic;
     let flag = |bit: u64| dynamic.flag(spec::DT_FLAGS, bit);
     let flag_1 = |bit: u64| dynamic.flag(spec::DT_FLAGS_1, bit);
@@ -89,8 +85,7 @@ fn interpreter(file: &Elf64<'_>, notes: &mut Notes) -> Option<String> {
     let segment = file.segments.iter().find(|s| s.p_type(ENDIAN) == spec::PT_INTERP)?;
     let (offset, size) = (segment.p_offset(ENDIAN), segment.p_filesz(ENDIAN));
     let bytes = file.at_offset(offset, size, "PT_INTERP", notes);
-    let name = bytes.split(|&byte| byte == 0).next()?;
-    Some(text::text(OsStr::from_bytes(name)))
+    Some(text::text(OsStr::from_bytes(string(bytes, 0))))
 }
 
 fn tables(file: &Elf64<'_>, notes: &mut Notes) -> Tables {

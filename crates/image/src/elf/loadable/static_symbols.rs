@@ -3,7 +3,7 @@
 use super::symbols::symbol;
 use super::{ENDIAN, Endian, Loadable, Symbol};
 use crate::elf::Elf64;
-use crate::notes::entries;
+use crate::notes::{entries, string};
 use object::elf;
 use object::read::elf::SectionHeader;
 use std::ops::Range;
@@ -37,9 +37,8 @@ impl Loadable {
     pub fn static_symbols(&self) -> impl Iterator<Item = Symbol<'_>> {
         let strings = self.table(&self.statics.strings);
         let table = entries::<elf::Sym64<Endian>>(self.table(&self.statics.symbols));
-        table.iter().map(move |entry| {
-            let rest = strings.get(entry.st_name.get(ENDIAN) as usize..).unwrap_or(&[]);
-            symbol(entry, rest.split(|&byte| byte == 0).next().unwrap_or(&[]))
-        })
+        table
+            .iter()
+            .map(move |entry| symbol(entry, string(strings, entry.st_name.get(ENDIAN).into())))
     }
 }

@@ -3,7 +3,7 @@
 use super::{ENDIAN, Endian, Loadable};
 use crate::elf::Elf64;
 use crate::elf::versions::{self, AskedVersion, DefinedVersion, VersionNeeds};
-use crate::notes::entries;
+use crate::notes::{entries, string};
 use model::SymbolIndex;
 use object::elf;
 
@@ -49,14 +49,14 @@ impl Loadable {
 pub(super) fn read(file: &Elf64<'_>, strings: &[u8]) -> Vec<Option<Version>> {
     let mut versions = Vec::new();
     for need in VersionNeeds::of(file).needs {
-        let library = string(strings, need.file);
+        let library = string(strings, need.file.into()).to_vec();
         for AskedVersion { hash, index, name, .. } in need.versions {
-            let (name, library) = (string(strings, name), Some(library.clone()));
+            let (name, library) = (string(strings, name.into()).to_vec(), Some(library.clone()));
             put(&mut versions, index, Version { name, hash, library, hidden: index & !INDEX != 0 });
         }
     }
     for DefinedVersion { hash, index, name } in versions::defined(file) {
-        let name = string(strings, name);
+        let name = string(strings, name.into()).to_vec();
         put(&mut versions, index, Version { name, hash, library: None, hidden: false });
     }
     versions
@@ -73,9 +73,4 @@ fn put(versions: &mut Vec<Option<Version>>, index: u16, version: Version) {
     if let Some(slot) = versions.get_mut(index) {
         *slot = Some(version);
     }
-}
-
-fn string(strings: &[u8], offset: u32) -> Vec<u8> {
-    let rest = strings.get(offset as usize..).unwrap_or(&[]);
-    rest.split(|&byte| byte == 0).next().unwrap_or(&[]).to_vec()
 }
