@@ -15,6 +15,16 @@ use std::path::{Path, PathBuf};
 #[error("{0}")]
 pub struct Declined(pub String);
 
+impl Declined {
+    /// Of images for other machines, whose relocations are of other types.
+    pub(crate) fn other_machine(image: &Loadable) -> Result<(), Declined> {
+        match image.machine.as_str() {
+            "x86_64" => Ok(()),
+            machine => Err(Declined(format!("it is for {machine}; only x86_64 is supported"))),
+        }
+    }
+}
+
 impl From<EditError> for Declined {
     fn from(error: EditError) -> Declined {
         Declined(error.to_string())

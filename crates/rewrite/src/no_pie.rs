@@ -120,10 +120,7 @@ pub fn fix<'a>(
 
 fn applies(image: &Loadable) -> Result<(), Declined> {
     let declined = |reason: &str| Err(Declined(reason.to_owned()));
-    if image.machine != "x86_64" {
-        let machine = &image.machine;
-        return Err(Declined(format!("it is for {machine}; only x86_64 programs are supported")));
-    }
+    Declined::other_machine(image)?;
     if image.fixed {
         return declined("its addresses are already fixed (ET_EXEC)");
     }

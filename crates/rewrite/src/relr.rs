@@ -71,10 +71,7 @@ pub(crate) fn relocates_itself(image: &Loadable) -> bool {
 
 fn applies(image: &Loadable) -> Result<(), Declined> {
     let declined = |reason: &str| Err(Declined(reason.to_owned()));
-    if image.machine != "x86_64" {
-        let machine = &image.machine;
-        return Err(Declined(format!("it is for {machine}; only x86_64 images are supported")));
-    }
+    Declined::other_machine(image)?;
     if image.segment(spec::PT_DYNAMIC).is_none() {
         return declined("it is static: no loader reads its relocations");
     }

@@ -57,14 +57,9 @@ pub fn pairs(
     after: &Graph,
     copies: &HashMap<PathBuf, usize>,
 ) -> Result<Vec<usize>, LaunchChanged> {
-    let known: HashMap<_, _> = before
-        .modules
-        .iter()
-        .enumerate()
-        .collect::<Vec<_>>()
-        .into_iter()
-        .filter_map(|(at, module)| module.image.identity().map(|identity| (identity, at)))
-        .collect();
+    let modules = before.modules.iter().enumerate();
+    let known: HashMap<_, _> =
+        modules.filter_map(|(at, module)| Some((module.image.identity()?, at))).collect();
     let mut pairs = Vec::with_capacity(after.modules.len());
     for (index, module) in after.modules.iter().enumerate() {
         let of_copy = || copies.get(&module.path).copied();

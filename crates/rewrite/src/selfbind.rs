@@ -71,9 +71,7 @@ pub fn library<'a>(
     image: &'a Loadable,
     origin: Option<&Path>,
 ) -> Result<Rewritten<'a, ConvertedRelocations>, Declined> {
-    if image.machine != "x86_64" {
-        return Err(Declined(other_machine(image)));
-    }
+    Declined::other_machine(image)?;
     if relr::relocates_itself(image) {
         let reason = "it is a static program that relocates itself: no loader binds its symbols";
         return Err(Declined(reason.to_owned()));
@@ -110,11 +108,8 @@ pub fn program(
     let file = &os::program::lasting_path(file).map_err(ElfRewriteError::unread(file))?;
     refuse(file)?;
     let before = SimulatedLaunch::of(file)?;
-    let image = &before.graph.modules[0].image;
-    if image.machine != "x86_64" {
-        let reason = other_machine(image);
-        return Err(ElfRewriteError::NothingToGain { path: file.to_owned(), reason });
-    }
+    Declined::other_machine(&before.graph.program().image)
+        .map_err(ElfRewriteError::nothing_to_gain(file))?;
     let mut reasons = without_copy::reasons(&before.graph, &choice.outside, &choice.private);
     let listings = listings(&before, &mut reasons);
     let hits = hits(&before, &reasons);
@@ -123,10 +118,7 @@ pub fn program(
     else {
         let reason = "it cannot name all its libraries itself without changing which definitions \
              are found first";
-        return Err(ElfRewriteError::NothingToGain {
-            path: file.to_owned(),
-            reason: reason.to_owned(),
-        });
+        return Err(ElfRewriteError::nothing_to_gain(file)(Declined(reason.to_owned())));
     };
     let folder = Folder::claim(folder, file.file_name().unwrap_or_default())?;
     let work = Copying { before, reasons, plan, folder };
@@ -137,10 +129,6 @@ pub fn program(
     work.folder.write_manifest(&work.before.graph, &work.private().collect::<Vec<_>>())?;
     work.folder.keep()?;
     Ok(counted)
-}
-
-fn other_machine(image: &Loadable) -> String {
-    format!("it is for {}; only relocations of x86_64 are supported", image.machine)
 }
 
 /// A private copy is found by its name, beside the others.
