@@ -36,8 +36,8 @@ pub enum ImageError {
     },
     /// The file ends within its headers.
     #[error(
-        "{path} is cut short: its {format} headers go on behind its {bytes} bytes; copy or build \
-         it again"
+        "{path} is cut short: it has {bytes} bytes, and its {format} headers go on behind them; \
+         copy or build it again"
     )]
     Truncated {
         /// The file.
