@@ -1,5 +1,7 @@
 //! DLLs that are hardly more than addresses: 51 KiB each, with 4,000 relocations.
 
+use image::pe::{DataDirectory, Headers, SectionHeader, spec};
+use model::{FileOffset, Rva, Va};
 use std::path::Path;
 
 /// Relocations of each.
@@ -39,31 +41,27 @@ fn block(page: u32) -> Vec<u8> {
 }
 
 fn headers(index: u32, table_bytes: u32, table_room: u32) -> Vec<u8> {
-    let mut file = vec![0; HEADERS as usize];
-    let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
-    let word = |number: u32| number.to_le_bytes();
-    let (nt, optional, sections) = (0x80, 0x98, 0x188);
-    put(0, b"MZ");
-    put(0x3c, &word(nt as u32));
-    put(nt, b"PE\0\0");
-    put(nt + 4, &[0x64, 0x86, 2, 0]);
-    put(nt + 8, &word(0x5000_0000 + index));
-    put(nt + 20, &[240, 0, 0x22, 0x20]);
-    put(optional, &[0x0b, 0x02]);
-    put(optional + 24, &BASE.to_le_bytes());
-    let size = RELOC + table_bytes.next_multiple_of(PAGE);
-    let fields = [(32, PAGE), (36, 0x200), (56, size), (60, HEADERS), (68, 3), (108, 16)];
-    for (at, value) in fields.into_iter().chain([(112 + 40, RELOC), (112 + 44, table_bytes)]) {
-        put(optional + at, &word(value));
-    }
-    let data = [PAGES * PAGE, PAGE, PAGES * PAGE, HEADERS];
-    let table = [table_bytes, RELOC, table_room, HEADERS + PAGES * PAGE];
-    for (at, name, values) in [(0, &b".data"[..], data), (40, b".reloc", table)] {
-        put(sections + at, name);
-        for (index, value) in values.into_iter().enumerate() {
-            put(sections + at + 8 + 4 * index, &word(value));
-        }
-        put(sections + at + 36, &word(0xc000_0040));
-    }
+    let mut headers = Headers::new(spec::IMAGE_FILE_MACHINE_AMD64, true);
+    headers.time_stamp = 0x5000_0000 + index;
+    headers.characteristics |= spec::IMAGE_FILE_LARGE_ADDRESS_AWARE | spec::IMAGE_FILE_DLL;
+    headers.base = Va(BASE);
+    headers.image_bytes = RELOC + table_bytes.next_multiple_of(PAGE);
+    headers.header_bytes = HEADERS;
+    headers.directories[spec::BASERELOC] = DataDirectory { rva: Rva(RELOC), size: table_bytes };
+    let section = |name, rva, memory_bytes, offset: u32, file_bytes| SectionHeader {
+        name,
+        rva: Rva(rva),
+        memory_bytes,
+        offset: FileOffset(offset.into()),
+        file_bytes,
+        flags: 0xc000_0040,
+    };
+    let data_bytes = PAGES * PAGE;
+    headers.sections = vec![
+        section(*b".data\0\0\0", PAGE, data_bytes, HEADERS, data_bytes),
+        section(*b".reloc\0\0", RELOC, table_bytes, HEADERS + data_bytes, table_room),
+    ];
+    let mut file = headers.bytes();
+    file.resize(HEADERS as usize, 0);
     file
 }

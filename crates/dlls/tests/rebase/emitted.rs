@@ -1,5 +1,8 @@
 //! Small images, emitted field by field.
 
+use image::pe::{DataDirectory, Headers, SectionHeader, spec};
+use model::{FileOffset, Rva, Va};
+
 pub const AMD64: u16 = 0x8664;
 pub const I386: u16 = 0x14c;
 pub const ARMNT: u16 = 0x1c4;
@@ -67,38 +70,10 @@ impl Emitted {
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        let mut file = vec![0; RELOC_OFFSET];
+        let mut file = self.headers().bytes();
+        file.resize(RELOC_OFFSET, 0);
         file.extend(&self.table);
         file.resize(file.len().next_multiple_of(512), 0);
-        let nt = 0x80;
-        file[..2].copy_from_slice(b"MZ");
-        put32(&mut file, 0x3c, nt as u32);
-        file[nt..nt + 4].copy_from_slice(b"PE\0\0");
-        put16(&mut file, nt + 4, self.machine);
-        put16(&mut file, nt + 6, 4);
-        put32(&mut file, nt + 8, self.time_stamp);
-        let optional_bytes: usize = if self.wide { 240 } else { 224 };
-        put16(&mut file, nt + 20, optional_bytes as u16);
-        put16(&mut file, nt + 22, self.characteristics);
-        let optional = nt + 24;
-        self.put_optional(&mut file, optional);
-        let mut at = optional + optional_bytes;
-        let table = self.table.len() as u32;
-        let sections: [(&[u8], u32, u32, usize, u32); 4] = [
-            (b".data", 0x2000, DATA, DATA_OFFSET, 0x2000),
-            (b".more", 0x2000, MORE, MORE_OFFSET, 0x2000),
-            (b".bss", 0x1000, BSS, 0, 0),
-            (b".reloc", table.max(1), RELOC, RELOC_OFFSET, table.next_multiple_of(512)),
-        ];
-        for (name, memory, rva, offset, bytes) in sections {
-            file[at..at + name.len()].copy_from_slice(name);
-            put32(&mut file, at + 8, memory);
-            put32(&mut file, at + 12, rva);
-            put32(&mut file, at + 16, bytes);
-            put32(&mut file, at + 20, offset as u32);
-            put32(&mut file, at + 36, 0xc000_0040);
-            at += 40;
-        }
         let (data, more) = self.data.split_at(0x2000);
         file[DATA_OFFSET..DATA_OFFSET + 0x2000].copy_from_slice(data);
         file[MORE_OFFSET..MORE_OFFSET + 0x2000].copy_from_slice(more);
@@ -110,26 +85,34 @@ impl Emitted {
         file
     }
 
-    fn put_optional(&self, file: &mut [u8], at: usize) {
-        put16(file, at, if self.wide { 0x20b } else { 0x10b });
-        match self.wide {
-            true => file[at + 24..at + 32].copy_from_slice(&self.base.to_le_bytes()),
-            false => put32(file, at + 28, self.base as u32),
-        }
-        put32(file, at + 32, 0x1000);
-        put32(file, at + 36, 0x200);
-        let end = RELOC as usize + self.table.len().max(1).next_multiple_of(0x1000);
-        put32(file, at + 56, end as u32);
-        put32(file, at + 60, HEADERS as u32);
-        put16(file, at + 68, 3);
-        let directories = at + if self.wide { 112 } else { 96 };
-        put32(file, directories - 4, 16);
-        let table = (5, RELOC, self.table.len() as u32);
-        let own = (!self.table.is_empty()).then_some(table);
+    fn headers(&self) -> Headers {
+        let mut headers = Headers::new(self.machine, self.wide);
+        headers.time_stamp = self.time_stamp;
+        headers.characteristics = self.characteristics;
+        headers.base = Va(self.base);
+        let table = self.table.len() as u32;
+        headers.image_bytes = RELOC + table.max(1).next_multiple_of(0x1000);
+        headers.header_bytes = HEADERS as u32;
+        let own = (!self.table.is_empty()).then_some((spec::BASERELOC, RELOC, table));
         for (index, rva, size) in self.directories.iter().copied().chain(own) {
-            put32(file, directories + index * 8, rva);
-            put32(file, directories + index * 8 + 4, size);
+            headers.directories[index] = DataDirectory { rva: Rva(rva), size };
         }
+        let section = |name, rva, memory_bytes, offset, file_bytes| SectionHeader {
+            name,
+            rva: Rva(rva),
+            memory_bytes,
+            offset: FileOffset::at(offset),
+            file_bytes,
+            flags: 0xc000_0040,
+        };
+        let room = table.next_multiple_of(512);
+        headers.sections = vec![
+            section(*b".data\0\0\0", DATA, 0x2000, DATA_OFFSET, 0x2000),
+            section(*b".more\0\0\0", MORE, 0x2000, MORE_OFFSET, 0x2000),
+            section(*b".bss\0\0\0\0", BSS, 0x1000, 0, 0),
+            section(*b".reloc\0\0", RELOC, table.max(1), RELOC_OFFSET, room),
+        ];
+        headers
     }
 }
 
@@ -144,10 +127,6 @@ pub fn block(page: u32, entries: &[u16]) -> Vec<u8> {
 /// An entry of a block.
 pub fn entry(kind: u8, offset: u32) -> u16 {
     u16::from(kind) << 12 | offset as u16
-}
-
-fn put16(file: &mut [u8], at: usize, value: u16) {
-    file[at..at + 2].copy_from_slice(&value.to_le_bytes());
 }
 
 pub fn put32(file: &mut [u8], at: usize, value: u32) {

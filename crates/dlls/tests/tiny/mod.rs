@@ -1,7 +1,8 @@
 //! Small PE images made to measure, for tests. Each test uses a part.
 #![allow(dead_code)]
 
-use image::pe::{Pe, PeFile};
+use image::pe::{DataDirectory, Headers, Pe, PeFile, SectionHeader, spec};
+use model::{FileOffset, Rva, Va};
 use std::path::PathBuf;
 
 /// A PE image with exports and imports.
@@ -104,21 +105,22 @@ impl Tiny {
         let import = self.import_table(&mut out);
         let delay = self.delay_table(&mut out);
         out.bytes.resize(out.bytes.len().next_multiple_of(512), 0);
-        let mut file = self.headers(out.bytes.len() as u32, export, import, delay);
+        let directories =
+            [(spec::EXPORT, export), (spec::IMPORT, import), (spec::DELAY_IMPORT, delay)];
+        let mut file = self.headers(out.bytes.len() as u32, directories);
         file.resize(self.header_bytes as usize, 0);
         file.extend(out.bytes);
         if self.checksum {
-            let sum = Pe::parse("tiny", &file).expect("a PE file").computed_checksum();
-            let at =
-                Pe::parse("tiny", &file).expect("a PE file").headers().checksum_offset().index();
+            let pe = Pe::parse("tiny", &file).expect("a PE file");
+            let (at, sum) = (pe.headers().checksum_offset().index(), pe.computed_checksum());
             file[at..at + 4].copy_from_slice(&sum.to_le_bytes());
         }
         file
     }
 
-    fn export_table(&self, out: &mut Out) -> (u32, u32) {
+    fn export_table(&self, out: &mut Out) -> DataDirectory {
         if self.exports.is_empty() {
-            return (0, 0);
+            return DataDirectory::EMPTY;
         }
         out.align();
         let start = out.here();
@@ -154,7 +156,7 @@ impl Tiny {
             out.u16(*index as u16);
         }
         out.bytes.extend(texts.bytes);
-        (start, out.here() - start)
+        DataDirectory { rva: Rva(start), size: out.here() - start }
     }
 
     fn thunks(&self, out: &mut Out, wants: &[Want]) -> Vec<u64> {
@@ -181,7 +183,7 @@ impl Tiny {
         at
     }
 
-    fn import_table(&self, out: &mut Out) -> (u32, u32) {
+    fn import_table(&self, out: &mut Out) -> DataDirectory {
         let mut descriptors = Vec::new();
         for (dll, wants) in &self.imports {
             let name = out.text(dll);
@@ -192,7 +194,7 @@ impl Tiny {
         directory(out, &descriptors)
     }
 
-    fn delay_table(&self, out: &mut Out) -> (u32, u32) {
+    fn delay_table(&self, out: &mut Out) -> DataDirectory {
         let mut descriptors = Vec::new();
         for (dll, wants) in &self.delayed {
             let name = out.text(dll);
@@ -208,72 +210,32 @@ impl Tiny {
         directory(out, &descriptors)
     }
 
-    fn headers(
-        &self,
-        section: u32,
-        export: (u32, u32),
-        import: (u32, u32),
-        delay: (u32, u32),
-    ) -> Vec<u8> {
-        let mut out = Out { bytes: vec![0; 64] };
-        out.bytes[..2].copy_from_slice(b"MZ");
-        out.bytes[60] = 64;
-        out.bytes.extend(b"PE\0\0");
-        out.u16(self.machine);
-        out.u16(1);
-        for field in [self.time_stamp, 0, 0] {
-            out.u32(field);
+    fn headers(&self, section: u32, directories: [(usize, DataDirectory); 3]) -> Vec<u8> {
+        let mut headers = Headers::new(self.machine, self.wide);
+        headers.characteristics = 0x2022;
+        headers.time_stamp = self.time_stamp;
+        headers.base = Va(self.base);
+        headers.image_bytes = SECTION + section.next_multiple_of(0x1000);
+        headers.header_bytes = self.header_bytes;
+        headers.dll_characteristics = self.dll_characteristics;
+        for (index, directory) in directories {
+            headers.directories[index] = directory;
         }
-        out.u16(if self.wide { 240 } else { 224 });
-        out.u16(0x2022);
-        out.u16(if self.wide { 0x20b } else { 0x10b });
-        out.u16(14);
-        for field in [0, section, 0, 0, SECTION] {
-            out.u32(field);
-        }
-        if !self.wide {
-            out.u32(SECTION);
-        }
-        out.pointer(self.wide, self.base);
-        for field in [
-            0x1000,
-            0x200,
-            6,
-            0,
-            6,
-            0,
-            SECTION + section.next_multiple_of(0x1000),
-            self.header_bytes,
-            0,
-        ] {
-            out.u32(field);
-        }
-        out.u16(3);
-        out.u16(self.dll_characteristics);
-        (0..4).for_each(|_| out.pointer(self.wide, 0x1000));
-        out.u32(0);
-        out.u32(16);
-        for index in 0..16 {
-            let (rva, size) = match index {
-                0 => export,
-                1 => import,
-                13 => delay,
-                _ => (0, 0),
-            };
-            out.u32(rva);
-            out.u32(size);
-        }
-        out.bytes.extend(b".all\0\0\0\0");
-        for field in [section, SECTION, section, self.header_bytes, 0, 0, 0, 0xe000_0060] {
-            out.u32(field);
-        }
-        out.bytes
+        headers.sections.push(SectionHeader {
+            name: *b".all\0\0\0\0",
+            rva: Rva(SECTION),
+            memory_bytes: section,
+            offset: FileOffset(self.header_bytes.into()),
+            file_bytes: section,
+            flags: 0xe000_0060,
+        });
+        headers.bytes()
     }
 }
 
-fn directory<const N: usize>(out: &mut Out, descriptors: &[[u32; N]]) -> (u32, u32) {
+fn directory<const N: usize>(out: &mut Out, descriptors: &[[u32; N]]) -> DataDirectory {
     if descriptors.is_empty() {
-        return (0, 0);
+        return DataDirectory::EMPTY;
     }
     out.align();
     let start = out.here();
@@ -281,7 +243,7 @@ fn directory<const N: usize>(out: &mut Out, descriptors: &[[u32; N]]) -> (u32, u
     for field in descriptors.iter().chain([&end]).flatten() {
         out.u32(*field);
     }
-    (start, out.here() - start)
+    DataDirectory { rva: Rva(start), size: out.here() - start }
 }
 
 /// Images under their paths, as a set reads them.

@@ -27,6 +27,7 @@ pub mod relocations;
 pub mod spec;
 mod strong_name;
 mod tls;
+mod write;
 
 pub use address_fields::AddressField;
 pub use address_map::AddressMap;

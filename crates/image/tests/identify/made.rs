@@ -1,9 +1,11 @@
 //! PE images made byte by byte: headers, and one section that holds all else.
 
+use image::pe::{DataDirectory, Headers, SectionHeader};
+use model::{FileOffset, Rva};
+
 /// Where the section is in memory and in the file.
 pub const ADDRESS: u32 = 0x1000;
 pub const OFFSET: usize = 0x400;
-const SIGNATURE: usize = 0x80;
 
 pub const I386: u16 = 0x14c;
 pub const AMD64: u16 = 0x8664;
@@ -74,36 +76,25 @@ impl Pe {
 
     /// The file.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; OFFSET];
-        put(&mut bytes, 0, b"MZ");
-        put(&mut bytes, 0x3c, &(SIGNATURE as u32).to_le_bytes());
-        put(&mut bytes, SIGNATURE, b"PE\0\0");
-        let optional_bytes: u16 = if self.is_64() { 240 } else { 224 };
-        let characteristics = if self.dll { DLL | 2 } else { 2 };
-        for (at, value) in [(4, self.machine), (6, 1), (20, optional_bytes), (22, characteristics)]
-        {
-            put(&mut bytes, SIGNATURE + at, &value.to_le_bytes());
+        let mut headers = Headers::new(self.machine, self.is_64());
+        if self.dll {
+            headers.characteristics |= DLL;
         }
-        let optional = SIGNATURE + 24;
-        let magic: u16 = if self.is_64() { 0x20b } else { 0x10b };
-        put(&mut bytes, optional, &magic.to_le_bytes());
-        for (at, value) in [(32, 4096), (36, 512), (60, OFFSET as u32)] {
-            put(&mut bytes, optional + at, &u32::to_le_bytes(value));
-        }
-        put(&mut bytes, optional + 68, &self.subsystem.to_le_bytes());
-        let directories = optional + usize::from(optional_bytes) - 128;
-        put(&mut bytes, directories - 4, &16_u32.to_le_bytes());
-        for (index, (address, size)) in self.directories.iter().enumerate() {
-            put(&mut bytes, directories + 8 * index, &address.to_le_bytes());
-            put(&mut bytes, directories + 8 * index + 4, &size.to_le_bytes());
-        }
+        headers.subsystem = self.subsystem;
+        headers.header_bytes = OFFSET as u32;
+        let table = |(rva, size)| DataDirectory { rva: Rva(rva), size };
+        headers.directories = self.directories.map(table).to_vec();
         let size = self.section.len() as u32;
-        let section = [size, ADDRESS, size, OFFSET as u32].map(u32::to_le_bytes).concat();
-        put(&mut bytes, optional + usize::from(optional_bytes) + 8, &section);
+        headers.sections.push(SectionHeader {
+            name: [0; 8],
+            rva: Rva(ADDRESS),
+            memory_bytes: size,
+            offset: FileOffset::at(OFFSET),
+            file_bytes: size,
+            flags: 0,
+        });
+        let mut bytes = headers.bytes();
+        bytes.resize(OFFSET, 0);
         [bytes, self.section.clone()].concat()
     }
-}
-
-fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
-    bytes[at..at + value.len()].copy_from_slice(value);
 }

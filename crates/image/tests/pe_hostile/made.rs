@@ -1,20 +1,18 @@
 //! PE32+ images of one section, made by hand to hold what no linker writes.
 
-use image::pe::Pe;
+use image::pe::{DataDirectory, Headers, Pe, SectionHeader};
+use model::{FileOffset, Rva, Va};
 
 pub const PAGE: usize = 4096;
 /// Where tests put their tables: in the section, behind its first half page.
 pub const AT: u32 = 0x1800;
 const RVA: u32 = 0x1000;
 const BASE: u64 = 0x1_8000_0000;
-const NT: usize = 64;
-const OPTIONAL: usize = NT + 24;
-const SECTIONS: usize = OPTIONAL + 240;
-const SECTION: usize = 40;
 
 /// An image that grows.
 pub struct Made {
     bytes: Vec<u8>,
+    headers: Headers,
     /// Where in the file the section is.
     data: usize,
 }
@@ -27,53 +25,49 @@ impl Made {
 
     /// The first section is of that size and readable; the others are code of one page, far away.
     pub fn with_sections(section_bytes: usize, sections: usize) -> Made {
-        let data = (SECTIONS + SECTION * sections).next_multiple_of(512);
-        let mut made = Made { bytes: vec![0; data + section_bytes], data };
+        let mut headers = Headers::new(0x8664, true);
+        let data = headers.section_offset(sections).index().next_multiple_of(512);
         let image = RVA as usize + section_bytes.next_multiple_of(PAGE);
-        made.put(0, b"MZ");
-        made.put_u32(60, NT as u32);
-        made.put(NT, b"PE\0\0");
-        made.put(NT + 4, &0x8664_u16.to_le_bytes());
-        made.put(NT + 6, &(sections as u16).to_le_bytes());
-        made.put(NT + 20, &240_u16.to_le_bytes());
-        made.put(NT + 22, &0x2022_u16.to_le_bytes());
-        made.put(OPTIONAL, &0x20b_u16.to_le_bytes());
-        made.put(OPTIONAL + 24, &BASE.to_le_bytes());
-        for (place, value) in [(32, PAGE), (36, 512), (56, image), (60, data), (108, 16)] {
-            made.put_u32(OPTIONAL + place, value as u32);
-        }
-        made.put(OPTIONAL + 68, &3_u16.to_le_bytes());
+        headers.characteristics = 0x2022;
+        headers.base = Va(BASE);
+        headers.image_bytes = image as u32;
+        headers.header_bytes = data as u32;
+        let section = |rva, memory_bytes, offset, file_bytes, flags| SectionHeader {
+            name: *b".data\0\0\0",
+            rva: Rva(rva),
+            memory_bytes,
+            offset: FileOffset::at(offset),
+            file_bytes,
+            flags,
+        };
         let size = section_bytes as u32;
-        made.section(0, [size, RVA, size, data as u32], 0x4000_0040);
+        headers.sections.push(section(RVA, size, data, size, 0x4000_0040));
         for index in 1..sections {
             let rva = 0x1000_0000 + 2 * (PAGE * index) as u32;
-            made.section(index, [PAGE as u32, rva, 0, 0], 0x6000_0020);
+            headers.sections.push(section(rva, PAGE as u32, 0, 0, 0x6000_0020));
         }
-        made
+        let mut bytes = headers.bytes();
+        bytes.resize(data + section_bytes, 0);
+        Made { bytes, headers, data }
     }
 
-    fn section(&mut self, index: usize, numbers: [u32; 4], flags: u32) {
-        let at = SECTIONS + SECTION * index;
-        self.put(at, b".data");
-        for (number, value) in numbers.into_iter().enumerate() {
-            self.put_u32(at + 8 + 4 * number, value);
-        }
-        self.put_u32(at + 36, flags);
+    /// The headers changed, and written again.
+    fn change(&mut self, change: impl FnOnce(&mut Headers)) {
+        change(&mut self.headers);
+        self.put(0, &self.headers.bytes());
     }
 
     /// The section has so many more bytes in memory than in the file.
     pub fn memory_goes_on(&mut self, bytes: u32) {
-        let size = (self.bytes.len() - self.data) as u32;
-        self.put_u32(SECTIONS + 8, size + bytes);
-        self.put_u32(OPTIONAL + 56, RVA + size + bytes);
+        let size = (self.bytes.len() - self.data) as u32 + bytes;
+        self.change(|headers| {
+            headers.sections[0].memory_bytes = size;
+            headers.image_bytes = RVA + size;
+        });
     }
 
     fn put(&mut self, at: usize, bytes: &[u8]) {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn put_u32(&mut self, at: usize, value: u32) {
-        self.put(at, &value.to_le_bytes());
     }
 
     /// Where in the file an address is.
@@ -83,8 +77,8 @@ impl Made {
 
     /// An entry of the data directory.
     pub fn directory(&mut self, index: usize, rva: u32, size: u32) {
-        self.put_u32(OPTIONAL + 112 + 8 * index, rva);
-        self.put_u32(OPTIONAL + 116 + 8 * index, size);
+        let table = DataDirectory { rva: Rva(rva), size };
+        self.change(|headers| headers.directories[index] = table);
     }
 
     /// All of the section.

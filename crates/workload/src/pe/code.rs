@@ -5,15 +5,16 @@
 //! x86-64 and is an address on x86.
 
 use super::machine::Machine;
+use model::{Rva, Va};
 
 /// Appends instructions to a section's bytes.
 pub(super) struct Code<'a> {
     pub(super) out: &'a mut Vec<u8>,
     pub(super) machine: Machine,
     /// Base of the image: addresses in code of x86 are absolute.
-    pub(super) base: u64,
+    pub(super) base: Va,
     /// Address of the byte at `out[0]`, wrapping: code starts anywhere in the file.
-    origin: u32,
+    origin: Rva,
 }
 
 /// `je` and so on, by their condition codes.
@@ -27,13 +28,13 @@ pub(super) enum If {
 
 impl<'a> Code<'a> {
     /// Code whose next byte is at `rva`.
-    pub(super) fn at(out: &'a mut Vec<u8>, rva: u32, machine: Machine, base: u64) -> Self {
-        let origin = rva.wrapping_sub(out.len() as u32);
+    pub(super) fn at(out: &'a mut Vec<u8>, rva: Rva, machine: Machine, base: Va) -> Self {
+        let origin = rva.wrapping_add((out.len() as u32).wrapping_neg());
         Self { out, machine, base, origin }
     }
 
     /// Address of the next byte.
-    pub(super) fn here(&self) -> u32 {
+    pub(super) fn here(&self) -> Rva {
         self.origin.wrapping_add(self.out.len() as u32)
     }
 
@@ -55,34 +56,36 @@ impl<'a> Code<'a> {
     }
 
     /// An instruction with a ModRM byte for `[disp32]`, which is the variable at `rva`.
-    pub(super) fn memory(&mut self, opcode: &[u8], rva: u32) -> &mut Self {
+    pub(super) fn memory(&mut self, opcode: &[u8], rva: Rva) -> &mut Self {
         self.bytes(opcode);
+        if self.machine.wide() {
+            return self.distance(rva);
+        }
+        self.number((self.base.0 as u32).wrapping_add(rva.0))
+    }
+
+    /// How far it is to an address from behind these four bytes.
+    fn distance(&mut self, target: Rva) -> &mut Self {
         let next = self.here().wrapping_add(4);
-        let wide = self.machine.wide();
-        let absolute = (self.base as u32).wrapping_add(rva);
-        self.number(if wide { rva.wrapping_sub(next) } else { absolute })
+        self.number(target.0.wrapping_sub(next.0))
     }
 
     /// `call [slot]`.
-    pub(super) fn call_slot(&mut self, rva: u32) -> &mut Self {
+    pub(super) fn call_slot(&mut self, rva: Rva) -> &mut Self {
         self.memory(&[0xff, 0x15], rva)
     }
 
-    pub(super) fn jump_if(&mut self, condition: If, target: u32) -> &mut Self {
-        self.bytes(&[0x0f, 0x80 | condition as u8]);
-        let next = self.here().wrapping_add(4);
-        self.number(target.wrapping_sub(next))
+    pub(super) fn jump_if(&mut self, condition: If, target: Rva) -> &mut Self {
+        self.bytes(&[0x0f, 0x80 | condition as u8]).distance(target)
     }
 
-    pub(super) fn jump(&mut self, target: u32) -> &mut Self {
-        self.bytes(&[0xe9]);
-        let next = self.here().wrapping_add(4);
-        self.number(target.wrapping_sub(next))
+    pub(super) fn jump(&mut self, target: Rva) -> &mut Self {
+        self.bytes(&[0xe9]).distance(target)
     }
 
     /// Fills up with `int3` to a multiple of 16 bytes behind `start`.
-    pub(super) fn align(&mut self, start: u32) {
-        while !self.here().wrapping_sub(start).is_multiple_of(16) {
+    pub(super) fn align(&mut self, start: Rva) {
+        while !self.here().0.wrapping_sub(start.0).is_multiple_of(16) {
             self.out.push(0xcc);
         }
     }
@@ -90,6 +93,6 @@ impl<'a> Code<'a> {
 
 /// Address of `[disp32]` operands in an instruction that ends with a 32-bit immediate: x86-64
 /// counts from behind it.
-pub(super) fn before_immediate(machine: Machine, rva: u32) -> u32 {
-    if machine.wide() { rva.wrapping_sub(4) } else { rva }
+pub(super) fn before_immediate(machine: Machine, rva: Rva) -> Rva {
+    if machine.wide() { Rva(rva.0.wrapping_sub(4)) } else { rva }
 }

@@ -3,12 +3,13 @@
 //!
 //! Every class has a virtual function table in `.rdata`: the destructor first, then its functions.
 //! The guard table names every virtual function, and [`RUNTIME_FUNCTIONS`]: the entry point, which
-//! the system calls as it calls any other, and others that stand for those of the C++ run time. The program exits with 0 at once; where its last argument is `--call` it
-//! calls every entry of every table through the guard's dispatch pointer first, and exits with 1
-//! unless each did what it alone does.
+//! the system calls as it calls any other, and others that stand for those of the C++ run time. The
+//! program exits with 0 at once; where its last argument is `--call` it calls every entry of every
+//! table through the guard's dispatch pointer first, and exits with 1 unless each did what it alone
+//! does.
 
 use super::code::{Code, If, before_immediate};
-use super::headers::{self, Directory, Header};
+use super::headers;
 use super::imports::{Imports, KERNEL_FUNCTIONS};
 use super::layout::{Layout, Section, close, fits, pad};
 use super::load_config::{self, Guard};
@@ -16,6 +17,8 @@ use super::machine::Machine;
 use super::program::{Exits, Program};
 use super::{PeWorkloadError, names, relocations};
 use crate::{Arch, Counts, Dawson, WorkloadError};
+use ::image::pe::{Headers, spec};
+use model::{FileOffset, Rva};
 
 /// Entries of the guard table that belong to no class: Dawson counted about as many. The entry
 /// point is one of them.
@@ -111,7 +114,7 @@ impl<'a> Sized<'a> {
         let each = FUNCTION_BYTES + machine.pointer + found;
         fits(PROGRAM, virtuals.saturating_mul(each.into()))?;
         let parts = Parts::new(&imports, virtuals as u32, found);
-        let program = program(machine, &imports, 0);
+        let program = program(machine, &imports, Rva::ZERO);
         let program_bytes = program.bytes(LOOP_BYTES.into()).next_multiple_of(16) as u32;
         // The entry point is the program's own, and two are there for calls without a guard.
         let functions = guard_entries(asked) - 1 + 2;
@@ -133,65 +136,62 @@ impl<'a> Sized<'a> {
     }
 
     fn emit(&self) -> Vec<u8> {
-        let [text, rdata, data, reloc] = self.layout.places;
-        let mut out = headers::begin(&self.header(), &self.layout, self.asked.pe.timestamp);
+        let [text, rdata, data, reloc] = self.layout.sections;
+        let headers = self.headers();
+        let mut out = headers::begin(&headers, &self.layout);
         let program = program(self.machine, &self.imports, rdata.rva);
         program.push(&mut out, text.rva, LOOP_BYTES, |code, exits| self.push_loop(code, exits));
         self.push_functions(&mut out);
         close(&mut out, &text);
         self.push_rdata(&mut out);
         close(&mut out, &rdata);
-        pad(&mut out, data.offset + data.bytes);
+        pad(&mut out, data.offset.0 + u64::from(data.memory_bytes));
         close(&mut out, &data);
         let sites = self.parts.sites(self.virtuals);
         relocations::push(&mut out, rdata.rva, self.machine.relocation, sites);
         close(&mut out, &reloc);
-        headers::finish(&mut out, &self.asked.pe);
+        headers::finish(&mut out, &headers, &self.asked.pe);
         out
     }
 
-    fn header(&self) -> Header {
-        let [text, rdata, _, reloc] = self.layout.places;
-        let mut directories = [Directory::default(); 16];
+    fn headers(&self) -> Headers {
+        let [text, rdata, _, reloc] = self.layout.sections;
+        let mut headers = headers::of(self.machine, &self.layout, &self.asked.pe);
+        headers.base = self.machine.program_base;
+        headers.entry = text.rva;
+        headers.dll_characteristics = spec::IMAGE_DLLCHARACTERISTICS_HIGH_ENTROPY_VA
+            | spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE
+            | spec::IMAGE_DLLCHARACTERISTICS_NX_COMPAT
+            | spec::IMAGE_DLLCHARACTERISTICS_GUARD_CF
+            | spec::IMAGE_DLLCHARACTERISTICS_TERMINAL_SERVER_AWARE;
         let [imports, addresses] = self.imports.directories(rdata.rva);
-        directories[headers::IMPORT] = imports;
-        directories[headers::IAT] = addresses;
-        directories[headers::LOAD_CONFIG] =
-            Directory { rva: rdata.rva + self.parts.load_config, bytes: load_config::BYTES };
-        directories[headers::BASE_RELOCATION] = Directory { rva: reloc.rva, bytes: reloc.bytes };
-        Header {
-            machine: self.machine,
-            base: self.machine.program_base,
-            entry: text.rva,
-            characteristics: 0,
-            dll_characteristics: headers::HIGH_ENTROPY_VA
-                | headers::DYNAMIC_BASE
-                | headers::NX_COMPAT
-                | headers::GUARD_CF
-                | headers::TERMINAL_SERVER_AWARE,
-            directories,
-        }
+        headers.directories[spec::IMPORT] = imports;
+        headers.directories[spec::IAT] = addresses;
+        headers.directories[spec::LOAD_CONFIG] =
+            headers::directory(rdata.rva + self.parts.load_config, load_config::BYTES);
+        headers.directories[spec::BASERELOC] = headers::directory(reloc.rva, reloc.memory_bytes);
+        headers
     }
 
     /// Address of the functions that check and dispatch where there is no guard.
-    fn unguarded(&self) -> u32 {
-        let [text, ..] = self.layout.places;
+    fn unguarded(&self) -> Rva {
+        let [text, ..] = self.layout.sections;
         text.rva + self.program_bytes
     }
 
     /// Address of the first function in the guard table behind the entry point.
-    fn guarded(&self) -> u32 {
+    fn guarded(&self) -> Rva {
         self.unguarded() + 2 * FUNCTION_BYTES
     }
 
     /// Address of the first virtual function.
-    fn first_virtual(&self) -> u32 {
+    fn first_virtual(&self) -> Rva {
         self.guarded() + (RUNTIME_FUNCTIONS - 1) * FUNCTION_BYTES
     }
 
     /// Calls entry after entry; all tables are one array.
     fn push_loop(&self, code: &mut Code, exits: Exits) {
-        let [_, rdata, data, _] = self.layout.places;
+        let [_, rdata, data, _] = self.layout.sections;
         // xor esi, esi; next: cmp esi, virtuals; jae pass
         code.bytes(&[0x31, 0xf6]);
         let next = code.here();
@@ -209,8 +209,8 @@ impl<'a> Sized<'a> {
     }
 
     fn push_functions(&self, out: &mut Vec<u8>) {
-        let [text, _, data, _] = self.layout.places;
-        let rva = text.rva + out.len() as u32 - text.offset;
+        let [text, _, data, _] = self.layout.sections;
+        let rva = text.rva + (FileOffset::at(out.len()) - text.offset) as u32;
         let mut code = Code::at(out, rva, self.machine, self.machine.program_base);
         code.align(text.rva);
         // A check that is content, and a dispatch that jumps to rax.
@@ -230,29 +230,29 @@ impl<'a> Sized<'a> {
     }
 
     fn push_rdata(&self, out: &mut Vec<u8>) {
-        let [text, rdata, ..] = self.layout.places;
+        let [text, rdata, ..] = self.layout.sections;
         let base = self.machine.program_base;
-        let addresses = |count: u32, first: u32| {
-            (0..count).map(move |index| base + u64::from(first + index * FUNCTION_BYTES))
+        let addresses = |count: u32, first: Rva| {
+            (0..count).map(move |index| base + u64::from((first + index * FUNCTION_BYTES).0))
         };
         self.imports.push(out, rdata.rva);
-        pad(out, rdata.offset + self.parts.pointers);
-        out.extend(addresses(2, self.unguarded()).flat_map(u64::to_le_bytes));
-        let check_pointer = base + u64::from(rdata.rva + self.parts.pointers);
+        pad(out, rdata.offset.0 + u64::from(self.parts.pointers));
+        out.extend(addresses(2, self.unguarded()).flat_map(|address| address.0.to_le_bytes()));
+        let check_pointer = base + u64::from((rdata.rva + self.parts.pointers).0);
         let guard = Guard {
             check_pointer,
             dispatch_pointer: check_pointer + u64::from(self.machine.pointer),
-            table: base + u64::from(rdata.rva + self.parts.guard),
+            table: base + u64::from((rdata.rva + self.parts.guard).0),
             entries: guard_entries(self.asked),
             entry_bytes: self.asked.guard_entry_bytes,
         };
         load_config::push(out, &guard);
-        out.extend(addresses(self.virtuals, self.first_virtual()).flat_map(u64::to_le_bytes));
+        out.extend(addresses(self.virtuals, self.first_virtual()).flat_map(|address| address.0.to_le_bytes()));
         let behind = (1..RUNTIME_FUNCTIONS + self.virtuals)
             .map(|index| self.guarded() + (index - 1) * FUNCTION_BYTES);
         let extra = self.asked.guard_entry_bytes as usize - 4;
         for rva in [text.rva].into_iter().chain(behind) {
-            out.extend_from_slice(&rva.to_le_bytes());
+            out.extend_from_slice(&rva.0.to_le_bytes());
             // No flags: a function that may be called.
             out.extend_from_slice(&[0; 1][..extra]);
         }
@@ -279,6 +279,6 @@ impl Parts {
     }
 }
 
-fn program(machine: Machine, imports: &Imports, imports_rva: u32) -> Program<'_> {
+fn program(machine: Machine, imports: &Imports, imports_rva: Rva) -> Program<'_> {
     Program { machine, base: machine.program_base, imports, imports_rva }
 }

@@ -1,5 +1,7 @@
 //! Why a workload has no PE images.
 
+use model::Va;
+
 /// Why a workload has no PE images. Nothing has been written when one of these is given.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PeWorkloadError {
@@ -40,9 +42,9 @@ pub enum PeWorkloadError {
         /// The last library.
         file: String,
         /// Where it would end.
-        end: u64,
+        end: Va,
         /// Where the room ends.
-        limit: u64,
+        limit: Va,
     },
     /// `FileAlignment` is a power of two that divides the section alignment of 4096.
     #[error("the file alignment is {found}; use 512, 1024, 2048 or 4096")]

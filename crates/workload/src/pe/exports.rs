@@ -1,7 +1,8 @@
 //! The export table of a generated DLL.
 
-use super::headers::{push_u16, push_u32};
+use super::headers::{push_rvas, push_u16, push_u32};
 use super::names;
+use model::Rva;
 
 const DIRECTORY_BYTES: u32 = 40;
 
@@ -40,20 +41,20 @@ impl Exports {
 
     /// Appends the table, which is at `rva`; function `i`, counted from 1, is at
     /// `first + (i - 1) * stride`.
-    pub(super) fn push(self, out: &mut Vec<u8>, rva: u32, timestamp: u32, first: u32, stride: u32) {
+    pub(super) fn push(self, out: &mut Vec<u8>, rva: Rva, timestamp: u32, first: Rva, stride: u32) {
         let addresses = rva + DIRECTORY_BYTES;
         let pointers = addresses + 4 * self.functions;
         let ordinals = pointers + 4 * self.names();
         let file = ordinals + 2 * self.names();
-        push_u32(out, &[0, timestamp, 0, file, 1, self.functions, self.names()]);
-        push_u32(out, &[addresses, pointers, ordinals]);
+        push_u32(out, &[0, timestamp, 0, file.0, 1, self.functions, self.names()]);
+        push_rvas(out, &[addresses, pointers, ordinals]);
         for index in 0..self.functions {
-            push_u32(out, &[first + index * stride]);
+            push_rvas(out, &[first + index * stride]);
         }
         let digits = names::digits(self.dll);
         let mut name = rva + self.before_names() as u32;
         for function in names::sorted(self.names()) {
-            push_u32(out, &[name]);
+            push_rvas(out, &[name]);
             name += names::function_bytes(digits, names::digits(function)) as u32 + 1;
         }
         for function in names::sorted(self.names()) {

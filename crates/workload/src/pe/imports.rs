@@ -1,9 +1,11 @@
 //! The import tables of a generated PE image.
 
-use super::headers::{Directory, push_u16, push_u32};
+use super::headers::{directory, push_u16, push_u32};
 use super::machine::Machine;
 use super::names;
 use crate::Hints;
+use ::image::pe::DataDirectory;
+use model::Rva;
 
 const DESCRIPTOR_BYTES: u32 = 20;
 /// `IMAGE_BOUND_IMPORT_DESCRIPTOR`.
@@ -90,27 +92,27 @@ impl Imports {
     }
 
     /// Address of the slot that the loader fills with one of [`KERNEL_FUNCTIONS`].
-    pub(super) fn system_slot(&self, rva: u32, index: u32) -> u32 {
+    pub(super) fn system_slot(&self, rva: Rva, index: u32) -> Rva {
         rva + index * self.machine.pointer
     }
 
     /// Address of the slot of a function of Pietrek's; both numbers count from 0.
-    pub(super) fn slot(&self, rva: u32, dll: u32, function: u32) -> u32 {
+    pub(super) fn slot(&self, rva: Rva, dll: u32, function: u32) -> Rva {
         let thunk = KERNEL_THUNKS as u32 + dll * (self.functions + 1) + function;
         rva + thunk * self.machine.pointer
     }
 
     /// The import directory and the import address table of tables at `rva`.
-    pub(super) fn directories(&self, rva: u32) -> [Directory; 2] {
+    pub(super) fn directories(&self, rva: Rva) -> [DataDirectory; 2] {
         let thunks = self.thunk_bytes() as u32;
         [
-            Directory { rva: rva + 2 * thunks, bytes: self.descriptor_bytes() as u32 },
-            Directory { rva, bytes: thunks },
+            directory(rva + 2 * thunks, self.descriptor_bytes() as u32),
+            directory(rva, thunks),
         ]
     }
 
     /// Appends all tables, which are at `rva`. Their size is within an image's.
-    pub(super) fn push(&self, out: &mut Vec<u8>, rva: u32) {
+    pub(super) fn push(&self, out: &mut Vec<u8>, rva: Rva) {
         let thunks = self.thunk_bytes() as u32;
         let hints = rva + 2 * thunks + self.descriptor_bytes() as u32;
         for _table in ["addresses", "lookups"] {
@@ -126,11 +128,11 @@ impl Imports {
         }
     }
 
-    fn push_thunks(&self, out: &mut Vec<u8>, hints: u32) {
+    fn push_thunks(&self, out: &mut Vec<u8>, hints: Rva) {
         let machine = self.machine;
         let mut hint = hints;
         let mut by_name = |out: &mut Vec<u8>, name_bytes: u64| {
-            machine.push(out, hint.into());
+            machine.push(out, hint.0.into());
             hint += hint_bytes(name_bytes) as u32;
         };
         for name in KERNEL_FUNCTIONS {
@@ -151,12 +153,12 @@ impl Imports {
         }
     }
 
-    fn push_descriptors(&self, out: &mut Vec<u8>, addresses: u32, lookups: u32, libraries: u32) {
-        push_u32(out, &[lookups, 0, 0, libraries, addresses]);
+    fn push_descriptors(&self, out: &mut Vec<u8>, addresses: Rva, lookups: Rva, libraries: Rva) {
+        push_u32(out, &[lookups.0, 0, 0, libraries.0, addresses.0]);
         let mut name = libraries + KERNEL.len() as u32 + 1;
         for dll in 0..self.dlls {
             let (lookup, address) = (self.slot(lookups, dll, 0), self.slot(addresses, dll, 0));
-            push_u32(out, &[lookup, 0, 0, name, address]);
+            push_u32(out, &[lookup.0, 0, 0, name.0, address.0]);
             name += library_bytes(dll + 1) as u32;
         }
         push_u32(out, &[0; DESCRIPTOR_BYTES as usize / 4]);

@@ -1,9 +1,11 @@
 //! Where the sections of a generated PE image lie.
 
 use super::PeWorkloadError;
+use ::image::pe::{PAGE, SectionHeader, spec};
+use model::{FileOffset, Rva};
 
 /// `SectionAlignment`: one page.
-pub(super) const SECTION_ALIGNMENT: u32 = 4096;
+pub(super) const SECTION_ALIGNMENT: u32 = PAGE;
 
 /// The most bytes of an image and of a file: addresses within it are signed 32-bit distances.
 pub(super) const IMAGE_LIMIT: u64 = 0x7fff_0000;
@@ -11,50 +13,39 @@ pub(super) const IMAGE_LIMIT: u64 = 0x7fff_0000;
 /// A section to place. One of no bytes is left out of the image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Section {
-    pub(super) name: &'static str,
+    name: [u8; 8],
     /// `IMAGE_SCN_*`.
-    pub(super) flags: u32,
-    pub(super) bytes: u64,
+    flags: u32,
+    bytes: u64,
 }
+
+const READ: u32 = spec::IMAGE_SCN_MEM_READ;
+const DATA: u32 = spec::IMAGE_SCN_CNT_INITIALIZED_DATA | READ;
 
 impl Section {
     pub(super) fn text(bytes: u64) -> Self {
-        Self { name: ".text", flags: 0x6000_0020, bytes }
+        let flags = spec::IMAGE_SCN_CNT_CODE | spec::IMAGE_SCN_MEM_EXECUTE | READ;
+        Self { name: *b".text\0\0\0", flags, bytes }
     }
 
     pub(super) fn rdata(bytes: u64) -> Self {
-        Self { name: ".rdata", flags: 0x4000_0040, bytes }
+        Self { name: *b".rdata\0\0", flags: DATA, bytes }
     }
 
     pub(super) fn data(bytes: u64) -> Self {
-        Self { name: ".data", flags: 0xc000_0040, bytes }
+        Self { name: *b".data\0\0\0", flags: DATA | spec::IMAGE_SCN_MEM_WRITE, bytes }
     }
 
     pub(super) fn reloc(bytes: u64) -> Self {
-        Self { name: ".reloc", flags: 0x4200_0040, bytes }
+        Self { name: *b".reloc\0\0", flags: DATA | spec::IMAGE_SCN_MEM_DISCARDABLE, bytes }
     }
-}
-
-/// A section with its place. The place of one without bytes is where it would be.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) name: &'static str,
-    pub(super) flags: u32,
-    /// Bytes before padding.
-    pub(super) bytes: u32,
-    /// Address, relative to the image's base.
-    pub(super) rva: u32,
-    /// Offset in the file.
-    pub(super) offset: u32,
-    /// Bytes in the file.
-    pub(super) raw_bytes: u32,
 }
 
 /// Where the sections of an image are, in memory and in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout<const N: usize> {
-    pub(super) places: [Place; N],
-    pub(super) file_alignment: u32,
+    /// The sections; that of one without bytes is where it would be.
+    pub(super) sections: [SectionHeader; N],
     /// `SizeOfHeaders`.
     pub(super) header_bytes: u32,
     /// `SizeOfImage`.
@@ -78,24 +69,23 @@ impl<const N: usize> Layout<N> {
         let mut rva = u64::from(headers).next_multiple_of(SECTION_ALIGNMENT.into());
         let mut offset = u64::from(headers);
         // No sum below leaves 33 bits: every section is smaller than the limit.
-        let places = sections.map(|section| {
+        let sections = sections.map(|section| {
             let raw_bytes = section.bytes.next_multiple_of(file_alignment.into());
-            let place = Place {
+            let placed = SectionHeader {
                 name: section.name,
                 flags: section.flags,
-                bytes: section.bytes as u32,
-                rva: rva as u32,
-                offset: offset as u32,
-                raw_bytes: raw_bytes as u32,
+                memory_bytes: section.bytes as u32,
+                rva: Rva(rva as u32),
+                offset: FileOffset(offset),
+                file_bytes: raw_bytes as u32,
             };
             rva += section.bytes.next_multiple_of(SECTION_ALIGNMENT.into());
             offset += raw_bytes;
-            place
+            placed
         });
         fits(file, rva.max(offset))?;
         Ok(Self {
-            places,
-            file_alignment,
+            sections,
             header_bytes: headers,
             image_bytes: rva as u32,
             file_bytes: offset as u32,
@@ -103,8 +93,8 @@ impl<const N: usize> Layout<N> {
     }
 
     /// The sections that are in the image.
-    pub(super) fn present(&self) -> impl Iterator<Item = &Place> {
-        self.places.iter().filter(|place| place.bytes > 0)
+    pub(super) fn present(&self) -> impl Iterator<Item = &SectionHeader> {
+        self.sections.iter().filter(|section| section.memory_bytes > 0)
     }
 }
 
@@ -117,15 +107,16 @@ pub(super) fn fits(file: &str, bytes: u64) -> Result<(), PeWorkloadError> {
 }
 
 /// Pads the file up to `offset`.
-pub(super) fn pad(out: &mut Vec<u8>, offset: u32) {
-    debug_assert!(out.len() <= offset as usize, "{} > {offset}", out.len());
+pub(super) fn pad(out: &mut Vec<u8>, offset: u64) {
+    debug_assert!(out.len() as u64 <= offset, "{} > {offset}", out.len());
     out.resize(offset as usize, 0);
 }
 
 /// Ends a section that has all its bytes, and pads it in the file.
-pub(super) fn close(out: &mut Vec<u8>, place: &Place) {
-    debug_assert_eq!(out.len(), (place.offset + place.bytes) as usize, "{}", place.name);
-    pad(out, place.offset + place.raw_bytes);
+pub(super) fn close(out: &mut Vec<u8>, section: &SectionHeader) {
+    let end = section.offset + u64::from(section.memory_bytes);
+    debug_assert_eq!(FileOffset::at(out.len()), end, "{section:?}");
+    pad(out, section.offset.0 + u64::from(section.file_bytes));
 }
 
 /// Replaces four bytes that were written before.

@@ -3,11 +3,13 @@
 use super::PeWorkloadError;
 use super::code::Code;
 use super::exports::Exports;
-use super::headers::{self, Directory, Header};
+use super::headers;
 use super::layout::{Layout, Section, close, fits};
 use super::machine::Machine;
 use super::{names, relocations};
 use crate::{By, Pietrek};
+use ::image::pe::{Headers, spec};
+use model::{Rva, Va};
 
 /// One of Pietrek's libraries: functions, the table that exports them, and globals that hold
 /// their addresses from the start, each with a base relocation.
@@ -38,8 +40,8 @@ impl<'a> Library<'a> {
         // The table of relocations is counted only where there is an end to it.
         fits(&file, text.saturating_add(data))?;
         let reloc = relocations::bytes(sites_of(machine, sites as u32));
-        let sections =
-            [text, exports.bytes(), data, reloc].map(|bytes| u32::from(bytes > 0)).iter().sum();
+        let sections = [text, exports.bytes(), data, reloc];
+        let sections = sections.iter().filter(|bytes| **bytes > 0).count();
         let layout = Layout::new(
             &file,
             headers::bytes(machine, sections),
@@ -55,43 +57,43 @@ impl<'a> Library<'a> {
     }
 
     /// The file, for an image at `base`.
-    pub(super) fn emit(&self, base: u64) -> Vec<u8> {
-        let [text, rdata, data, reloc] = self.layout.places;
-        let timestamp = self.asked.pe.timestamp;
-        let mut out = headers::begin(&self.header(base), &self.layout, timestamp);
+    pub(super) fn emit(&self, base: Va) -> Vec<u8> {
+        let [text, rdata, data, reloc] = self.layout.sections;
+        let headers = self.headers(base);
+        let mut out = headers::begin(&headers, &self.layout);
         self.push_functions(&mut out, base);
         close(&mut out, &text);
+        let timestamp = self.asked.pe.timestamp;
         self.exports.push(&mut out, rdata.rva, timestamp, text.rva, self.stride);
         close(&mut out, &rdata);
         self.push_globals(&mut out, base);
         close(&mut out, &data);
-        let sites = sites_of(self.machine, data.bytes / self.machine.pointer);
+        let sites = sites_of(self.machine, data.memory_bytes / self.machine.pointer);
         relocations::push(&mut out, data.rva, self.machine.relocation, sites);
         close(&mut out, &reloc);
-        headers::finish(&mut out, &self.asked.pe);
+        headers::finish(&mut out, &headers, &self.asked.pe);
         out
     }
 
-    fn header(&self, base: u64) -> Header {
-        let [_, rdata, _, reloc] = self.layout.places;
-        let mut directories = [Directory::default(); 16];
-        directories[headers::EXPORT] = Directory { rva: rdata.rva, bytes: rdata.bytes };
-        directories[headers::BASE_RELOCATION] = Directory { rva: reloc.rva, bytes: reloc.bytes };
-        let moves = if self.asked.pe.dynamic_base { headers::DYNAMIC_BASE } else { 0 };
-        let exceptions = if self.machine.wide() { 0 } else { headers::NO_SEH };
-        Header {
-            machine: self.machine,
-            base,
-            // Nothing is to be done when a process attaches.
-            entry: 0,
-            characteristics: headers::DLL,
-            dll_characteristics: headers::NX_COMPAT | moves | exceptions,
-            directories,
+    fn headers(&self, base: Va) -> Headers {
+        let [_, rdata, _, reloc] = self.layout.sections;
+        let mut headers = headers::of(self.machine, &self.layout, &self.asked.pe);
+        headers.base = base;
+        headers.characteristics |= spec::IMAGE_FILE_DLL;
+        headers.dll_characteristics = spec::IMAGE_DLLCHARACTERISTICS_NX_COMPAT;
+        if self.asked.pe.dynamic_base {
+            headers.dll_characteristics |= spec::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE;
         }
+        if !self.machine.wide() {
+            headers.dll_characteristics |= spec::IMAGE_DLLCHARACTERISTICS_NO_SEH;
+        }
+        headers.directories[spec::EXPORT] = headers::directory(rdata.rva, rdata.memory_bytes);
+        headers.directories[spec::BASERELOC] = headers::directory(reloc.rva, reloc.memory_bytes);
+        headers
     }
 
-    fn push_functions(&self, out: &mut Vec<u8>, base: u64) {
-        let [text, _, data, _] = self.layout.places;
+    fn push_functions(&self, out: &mut Vec<u8>, base: Va) {
+        let [text, _, data, _] = self.layout.sections;
         let mut code = Code::at(out, text.rva, self.machine, base);
         let mut global = data.rva;
         let first = (self.exports.dll - 1).wrapping_mul(self.asked.functions);
@@ -103,12 +105,12 @@ impl<'a> Library<'a> {
         }
     }
 
-    fn push_globals(&self, out: &mut Vec<u8>, base: u64) {
-        let [text, ..] = self.layout.places;
+    fn push_globals(&self, out: &mut Vec<u8>, base: Va) {
+        let [text, ..] = self.layout.sections;
         for index in 0..self.asked.functions {
-            let address = base + u64::from(text.rva + index * self.stride);
+            let address = base + u64::from((text.rva + index * self.stride).0);
             for _ in 0..self.asked.globals {
-                self.machine.push(out, address);
+                self.machine.push(out, address.0);
             }
         }
     }
@@ -123,7 +125,7 @@ fn sites_of(machine: Machine, count: u32) -> impl Iterator<Item = u32> {
 fn stride(machine: Machine, globals: u32) -> u64 {
     let bytes = |globals| {
         let mut out = Vec::new();
-        push_function(&mut Code::at(&mut out, 0, machine, 0), 0, 0, globals);
+        push_function(&mut Code::at(&mut out, Rva::ZERO, machine, Va::ZERO), 0, Rva::ZERO, globals);
         out.len() as u64
     };
     let (one, two) = (bytes(1), bytes(2));
@@ -135,7 +137,7 @@ fn stride(machine: Machine, globals: u32) -> u64 {
 }
 
 /// A function that is at the next byte of `code`, and whose globals begin at `global`.
-fn push_function(code: &mut Code, identity: u32, global: u32, globals: u32) {
+fn push_function(code: &mut Code, identity: u32, global: Rva, globals: u32) {
     let start = code.here();
     let wide = code.machine.wide();
     match (globals, wide) {
@@ -154,7 +156,7 @@ fn push_function(code: &mut Code, identity: u32, global: u32, globals: u32) {
             code.memory(&[0x48, 0x89, 0x15], rva);
         } else {
             // cmp [ecx + global - next], edx; je +2; inc eax; mov [ecx + global - next], edx
-            let distance = rva.wrapping_sub(start + 5);
+            let distance = rva.0.wrapping_sub((start + 5).0);
             code.bytes(&[0x39, 0x91]).number(distance).bytes(&[0x74, 2, 0xff, 0xc0]);
             code.bytes(&[0x89, 0x91]).number(distance);
         }

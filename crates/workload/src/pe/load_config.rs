@@ -1,6 +1,7 @@
 //! The load configuration of a generated PE image.
 
 use super::layout::patch;
+use model::Va;
 
 /// Bytes of `IMAGE_LOAD_CONFIG_DIRECTORY64` up to `GuardLongJumpTargetCount`, the last field that
 /// the format's specification names.
@@ -20,13 +21,13 @@ const CF_FUNCTION_TABLE_PRESENT: u32 = 0x400;
 /// `IMAGE_GUARD_CF_FUNCTION_TABLE_SIZE_SHIFT`: above it, bytes of an entry beyond its address.
 const EXTRA_BYTES_SHIFT: u32 = 28;
 
-/// What Guard CF needs to know of an image; addresses are absolute.
+/// What Guard CF needs to know of an image.
 pub(super) struct Guard {
     /// The pointer that the loader sets to the function that checks a call.
-    pub(super) check_pointer: u64,
+    pub(super) check_pointer: Va,
     /// The pointer that the loader sets to the function that checks and makes a call.
-    pub(super) dispatch_pointer: u64,
-    pub(super) table: u64,
+    pub(super) dispatch_pointer: Va,
+    pub(super) table: Va,
     pub(super) entries: u64,
     pub(super) entry_bytes: u32,
 }
@@ -41,9 +42,9 @@ pub(super) fn push(out: &mut Vec<u8>, guard: &Guard) {
         patch(out, start + field as usize, value as u32);
         patch(out, start + field as usize + 4, (value >> 32) as u32);
     };
-    wide(CHECK_FUNCTION, guard.check_pointer);
-    wide(DISPATCH_FUNCTION, guard.dispatch_pointer);
-    wide(FUNCTION_TABLE, guard.table);
+    wide(CHECK_FUNCTION, guard.check_pointer.0);
+    wide(DISPATCH_FUNCTION, guard.dispatch_pointer.0);
+    wide(FUNCTION_TABLE, guard.table.0);
     wide(FUNCTION_COUNT, guard.entries);
     patch(out, start, BYTES);
     let extra = (guard.entry_bytes - 4) << EXTRA_BYTES_SHIFT;

@@ -1,6 +1,8 @@
 //! What differs between PE32 and PE32+, and between their machines.
 
 use crate::Arch;
+use ::image::pe::spec;
+use model::Va;
 
 /// What differs between PE32 and PE32+, and between the machines they are for.
 #[derive(Clone, Copy, Debug)]
@@ -10,40 +12,37 @@ pub(super) struct Machine {
     /// Bytes of a pointer, a thunk and a relocated site.
     pub(super) pointer: u32,
     /// Type of a base relocation of a whole pointer.
-    pub(super) relocation: u16,
+    pub(super) relocation: u8,
     /// Where linkers place programs.
-    pub(super) program_base: u64,
+    pub(super) program_base: Va,
     /// Where linkers place libraries.
-    pub(super) library_base: u64,
+    pub(super) library_base: Va,
     /// Where libraries of one's own have to end: the system's follow.
-    pub(super) libraries_end: u64,
+    pub(super) libraries_end: Va,
     /// `LARGE_ADDRESS_AWARE` or `32BIT_MACHINE` of the COFF characteristics.
     pub(super) characteristics: u16,
 }
-
-pub(super) const IMAGE_REL_BASED_HIGHLOW: u16 = 3;
-pub(super) const IMAGE_REL_BASED_DIR64: u16 = 10;
 
 impl Machine {
     pub(super) fn of(arch: Arch) -> Self {
         match arch {
             Arch::X86_64 => Self {
-                number: 0x8664,
+                number: spec::IMAGE_FILE_MACHINE_AMD64,
                 pointer: 8,
-                relocation: IMAGE_REL_BASED_DIR64,
-                program_base: 0x1_4000_0000,
-                library_base: 0x1_8000_0000,
-                libraries_end: 0x7000_0000_0000,
-                characteristics: 0x20,
+                relocation: spec::IMAGE_REL_BASED_DIR64,
+                program_base: Va(0x1_4000_0000),
+                library_base: Va(0x1_8000_0000),
+                libraries_end: Va(0x7000_0000_0000),
+                characteristics: spec::IMAGE_FILE_LARGE_ADDRESS_AWARE,
             },
             Arch::I686 => Self {
-                number: 0x14c,
+                number: spec::IMAGE_FILE_MACHINE_I386,
                 pointer: 4,
-                relocation: IMAGE_REL_BASED_HIGHLOW,
-                program_base: 0x40_0000,
-                library_base: 0x1000_0000,
-                libraries_end: 0x7000_0000,
-                characteristics: 0x100,
+                relocation: spec::IMAGE_REL_BASED_HIGHLOW,
+                program_base: Va(0x40_0000),
+                library_base: Va(0x1000_0000),
+                libraries_end: Va(0x7000_0000),
+                characteristics: spec::IMAGE_FILE_32BIT_MACHINE,
             },
         }
     }

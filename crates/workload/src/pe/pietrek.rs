@@ -8,7 +8,7 @@
 //! A program's import table names libraries of no functions too, but loaders skip those.
 
 use super::code::{Code, If};
-use super::headers::{self, Directory, Header};
+use super::headers;
 use super::imports::{Imports, KERNEL_FUNCTIONS};
 use super::layout::{Layout, SECTION_ALIGNMENT, Section, close};
 use super::library::Library;
@@ -16,6 +16,8 @@ use super::machine::Machine;
 use super::program::{Exits, Program};
 use super::{PeWorkloadError, names};
 use crate::{Bases, By, Counts, Pietrek, WorkloadError};
+use ::image::pe::{Headers, spec};
+use model::{Rva, Va};
 
 /// The most functions of a library: ordinals are 16 bits and begin at 1.
 const FUNCTION_LIMIT: u32 = 65_535;
@@ -72,7 +74,7 @@ struct Sized<'a> {
     imports: Imports,
     layout: Layout<2>,
     /// Base of the first library.
-    first_base: u64,
+    first_base: Va,
     /// Distance of the bases of two libraries.
     slot_bytes: u64,
 }
@@ -98,7 +100,7 @@ impl<'a> Sized<'a> {
             by_ordinal: asked.by == By::Ordinal,
             hints: asked.pe.hints,
         };
-        let program = program(machine, &imports, 0);
+        let program = program(machine, &imports, Rva::ZERO);
         let text = program.bytes(imports.calls().saturating_mul(CALL_BYTES));
         let layout = Layout::new(
             names::PROGRAM,
@@ -111,44 +113,45 @@ impl<'a> Sized<'a> {
     }
 
     /// Preferred base of a library.
-    fn base(&self, dll: u32) -> u64 {
+    fn base(&self, dll: u32) -> Va {
         self.first_base + u64::from(dll - 1) * self.slot_bytes
     }
 
     /// The program.
     fn emit(&self) -> Vec<u8> {
-        let [text, rdata] = self.layout.places;
-        let mut out = headers::begin(&self.header(), &self.layout, self.asked.pe.timestamp);
+        let [text, rdata] = self.layout.sections;
+        let headers = self.headers();
+        let mut out = headers::begin(&headers, &self.layout);
         let calls = (self.imports.calls() * CALL_BYTES) as u32;
         let program = program(self.machine, &self.imports, rdata.rva);
         program.push(&mut out, text.rva, calls, |code, exits| self.push_calls(code, exits));
         close(&mut out, &text);
         self.imports.push(&mut out, rdata.rva);
         close(&mut out, &rdata);
-        headers::finish(&mut out, &self.asked.pe);
+        headers::finish(&mut out, &headers, &self.asked.pe);
         out
     }
 
-    fn header(&self) -> Header {
-        let [text, rdata] = self.layout.places;
-        let mut directories = [Directory::default(); 16];
-        let [imports, addresses] = self.imports.directories(rdata.rva);
-        directories[headers::IMPORT] = imports;
-        directories[headers::IAT] = addresses;
-        let exceptions = if self.machine.wide() { 0 } else { headers::NO_SEH };
-        Header {
-            machine: self.machine,
-            base: self.machine.program_base,
-            entry: text.rva,
-            // Programs of that time stood at their base.
-            characteristics: headers::RELOCS_STRIPPED,
-            dll_characteristics: headers::NX_COMPAT | headers::TERMINAL_SERVER_AWARE | exceptions,
-            directories,
+    fn headers(&self) -> Headers {
+        let [text, rdata] = self.layout.sections;
+        let mut headers = headers::of(self.machine, &self.layout, &self.asked.pe);
+        headers.base = self.machine.program_base;
+        headers.entry = text.rva;
+        // Programs of that time stood at their base.
+        headers.characteristics |= spec::IMAGE_FILE_RELOCS_STRIPPED;
+        headers.dll_characteristics = spec::IMAGE_DLLCHARACTERISTICS_NX_COMPAT
+            | spec::IMAGE_DLLCHARACTERISTICS_TERMINAL_SERVER_AWARE;
+        if !self.machine.wide() {
+            headers.dll_characteristics |= spec::IMAGE_DLLCHARACTERISTICS_NO_SEH;
         }
+        let [imports, addresses] = self.imports.directories(rdata.rva);
+        headers.directories[spec::IMPORT] = imports;
+        headers.directories[spec::IAT] = addresses;
+        headers
     }
 
     fn push_calls(&self, code: &mut Code, exits: Exits) {
-        let [_, rdata] = self.layout.places;
+        let [_, rdata] = self.layout.sections;
         let mut index = 0;
         for dll in 0..self.asked.dlls {
             for function in 0..self.asked.functions {
@@ -170,7 +173,7 @@ fn header_bytes(machine: Machine, imports: &Imports) -> u32 {
     headers.checked_add(bound).filter(|&bytes| bytes <= SECTION_ALIGNMENT).unwrap_or(headers)
 }
 
-fn program(machine: Machine, imports: &Imports, imports_rva: u32) -> Program<'_> {
+fn program(machine: Machine, imports: &Imports, imports_rva: Rva) -> Program<'_> {
     Program { machine, base: machine.program_base, imports, imports_rva }
 }
 
@@ -179,7 +182,7 @@ fn bases(
     asked: &Pietrek,
     machine: Machine,
     program_bytes: u32,
-) -> Result<(u64, u64), PeWorkloadError> {
+) -> Result<(Va, u64), PeWorkloadError> {
     // Numbers with the most digits make the largest library.
     let largest = Library::new(asked, asked.dlls.max(1))?;
     if asked.pe.bases == Bases::Default {
@@ -187,7 +190,7 @@ fn bases(
     }
     let slot = u64::from(largest.layout.image_bytes).next_multiple_of(GRANULARITY);
     let program_end = machine.program_base + u64::from(program_bytes);
-    let first = machine.library_base.max(program_end.next_multiple_of(GRANULARITY));
+    let first = machine.library_base.max(Va(program_end.0.next_multiple_of(GRANULARITY)));
     let end = first + slot * u64::from(asked.dlls);
     if end > machine.libraries_end {
         return Err(PeWorkloadError::AddressSpace {

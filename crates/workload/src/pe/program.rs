@@ -3,22 +3,23 @@
 use super::code::{Code, If};
 use super::imports::Imports;
 use super::machine::Machine;
+use model::{Rva, Va};
 
 /// The frame of every program: it exits with 0 at once; where the last argument is `--call` it
 /// first runs a body that may fail, and exits with 1 then.
 pub(super) struct Program<'a> {
     pub(super) machine: Machine,
-    pub(super) base: u64,
+    pub(super) base: Va,
     pub(super) imports: &'a Imports,
     /// Address of the import tables.
-    pub(super) imports_rva: u32,
+    pub(super) imports_rva: Rva,
 }
 
 /// Where a body goes on.
 #[derive(Clone, Copy)]
 pub(super) struct Exits {
-    pub(super) pass: u32,
-    pub(super) fail: u32,
+    pub(super) pass: Rva,
+    pub(super) fail: Rva,
 }
 
 /// Bytes from where the program passes to where it fails.
@@ -37,7 +38,7 @@ impl Program<'_> {
     pub(super) fn push(
         &self,
         out: &mut Vec<u8>,
-        rva: u32,
+        rva: Rva,
         body_bytes: u32,
         body: impl FnOnce(&mut Code, Exits),
     ) {
@@ -52,18 +53,18 @@ impl Program<'_> {
     /// Sizes of instructions do not depend on addresses.
     fn head_bytes(&self) -> u32 {
         let mut out = Vec::new();
-        self.head(&mut Code::at(&mut out, 0, self.machine, self.base), 0);
+        self.head(&mut Code::at(&mut out, Rva::ZERO, self.machine, self.base), Rva::ZERO);
         out.len() as u32
     }
 
     fn tail_bytes(&self) -> u64 {
         let mut out = Vec::new();
-        self.tail(&mut Code::at(&mut out, 0, self.machine, self.base));
+        self.tail(&mut Code::at(&mut out, Rva::ZERO, self.machine, self.base));
         out.len() as u64
     }
 
     /// Goes to `pass` unless the command line ends with the argument.
-    fn head(&self, code: &mut Code, pass: u32) {
+    fn head(&self, code: &mut Code, pass: Rva) {
         if self.machine.wide() {
             // sub rsp, 40: space for callees' arguments, and an aligned stack.
             code.bytes(&[0x48, 0x83, 0xec, 0x28]);

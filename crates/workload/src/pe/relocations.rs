@@ -1,6 +1,7 @@
 //! The base relocation table of a generated PE image.
 
 use super::layout::patch;
+use model::Rva;
 
 const BLOCK_BYTES: u64 = 8;
 
@@ -28,8 +29,8 @@ pub(super) fn bytes(sites: impl Iterator<Item = u32>) -> u64 {
 /// Format: *The .reloc Section*; a block a page, each a multiple of four bytes.
 pub(super) fn push(
     out: &mut Vec<u8>,
-    section_rva: u32,
-    kind: u16,
+    section_rva: Rva,
+    kind: u8,
     sites: impl Iterator<Item = u32>,
 ) {
     let mut block: Option<(u32, usize)> = None;
@@ -38,10 +39,10 @@ pub(super) fn push(
         if block.is_none_or(|(open, _)| open != page) {
             end(out, block);
             block = Some((page, out.len()));
-            out.extend_from_slice(&(section_rva + (page << 12)).to_le_bytes());
+            out.extend_from_slice(&(section_rva + (page << 12)).0.to_le_bytes());
             out.extend_from_slice(&[0; 4]);
         }
-        out.extend_from_slice(&(kind << 12 | (site & 0xfff) as u16).to_le_bytes());
+        out.extend_from_slice(&(u16::from(kind) << 12 | (site & 0xfff) as u16).to_le_bytes());
     }
     end(out, block);
 }
@@ -64,7 +65,7 @@ mod tests {
     fn a_block_a_page_filled_to_four_bytes() {
         let sites = [0, 8, 0xff8, 0x1000, 0x5004];
         let mut out = Vec::new();
-        push(&mut out, 0x3000, 10, sites.into_iter());
+        push(&mut out, Rva(0x3000), 10, sites.into_iter());
         let mut expected = Vec::new();
         let words =
             |values: &[u32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>();
