@@ -4,7 +4,7 @@ use crate::rebase::{DatabaseError, LayoutError};
 use crate::signature::Signatures;
 use files::WriteError;
 use image::ImageError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a file is not rewritten.
 #[derive(Debug, thiserror::Error)]
@@ -103,25 +103,15 @@ pub enum RewriteError {
     /// A file cannot be written.
     #[error(transparent)]
     Apply(#[from] WriteError),
-    /// One file is named twice.
-    #[error("{}", named_twice(first, second))]
-    NamedTwice {
-        /// How it is named first.
-        first: PathBuf,
-        /// How it is named then.
-        second: PathBuf,
-    },
     /// Two results would be one file.
-    #[error(
-        "{} and {} would be the same file; write them to different folders",
-        first.display(),
-        second.display()
-    )]
+    #[error("{}", same_result(first, second, *one))]
     SameResult {
-        /// A file.
+        /// How the file is named first.
         first: PathBuf,
-        /// Another one of the same name.
+        /// How it is named then, or another file of the same name.
         second: PathBuf,
+        /// Whether one file is named twice.
+        one: bool,
     },
     /// A record of imports by ordinal cannot be used.
     #[error("{0}")]
@@ -175,10 +165,15 @@ impl From<Refusal> for RewriteError {
     }
 }
 
-fn named_twice(first: &std::path::Path, second: &std::path::Path) -> String {
-    let (first, second) = (first.display().to_string(), second.display().to_string());
-    match first == second {
-        true => format!("{first} is named twice; name it once"),
-        false => format!("{first} and {second} are the same file; name it once"),
+fn same_result(first: &Path, second: &Path, one: bool) -> String {
+    let (first, second) = (first.display(), second.display());
+    match one {
+        true if first.to_string() == second.to_string() => {
+            format!("{first} is named twice; name it once")
+        }
+        true => format!("{first} and {second} are the same file; name it once"),
+        false => {
+            format!("{first} and {second} would be the same file; write them to different folders")
+        }
     }
 }

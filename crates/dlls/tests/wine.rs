@@ -7,6 +7,7 @@ use dlls::rewrite::MemberDraft;
 use dlls::{MemberId, OpenFiles, Refusal, bind, hints, ordinal};
 use image::pe::edit::{KeepChecksum, PeDraft};
 use image::pe::{Pe, PeFile, spec};
+use model::BoundState;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use testkit::pe::{Image, Machine, Run, Tools, Wine, mingw, sources};
@@ -178,7 +179,7 @@ fn bound_as_expected(folder: &Path) {
     let state = bind::state(&set, MemberId::at(program)).unwrap();
     let of = |name: &str| state.iter().find(|one| one.name.eq_ignore_ascii_case(name)).unwrap();
     // lld marks DLLs as relocatable at will.
-    assert!(matches!(&of("first.dll").state, bind::State::Moved(why) if why.contains("ASLR")));
+    assert_eq!(of("first.dll").state, BoundState::Moved);
     assert_eq!(of("kernel32.dll").time_stamp, 0);
     let bytes = std::fs::read(&paths[program]).unwrap();
     let file = Pe::parse("program.exe", &bytes).unwrap();
@@ -216,11 +217,7 @@ fn a_changed_dll_is_noticed(tools: &Tools, wine: &Wine, folder: &Path) {
     let files = OpenFiles::open(&paths, &[]).unwrap();
     let program = paths.iter().position(|path| path.ends_with("program.exe")).unwrap();
     let state = bind::state(&files.set(), MemberId::at(program)).unwrap();
-    assert!(
-        state
-            .iter()
-            .any(|one| matches!(&one.state, bind::State::Stale(why) if why.contains("time stamp")))
-    );
+    assert!(state.iter().any(|one| one.state == BoundState::Stale));
     assert_eq!(wine.run(bound.path(), &["program.exe"]).stdout, "7654345\n");
 }
 

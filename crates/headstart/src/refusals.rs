@@ -85,9 +85,9 @@ pub fn told(error: RewriteError) -> anyhow::Error {
         RewriteError::SeveralFolders => {
             Usage(format!("{error}; write the results to one folder with --out")).into()
         }
-        RewriteError::NamedTwice { .. }
-        | RewriteError::SameResult { .. }
-        | RewriteError::Pattern(_) => Usage(error.to_string()).into(),
+        RewriteError::SameResult { .. } | RewriteError::Pattern(_) => {
+            Usage(error.to_string()).into()
+        }
     }
 }
 

@@ -116,6 +116,17 @@ pub enum BoundState {
     Unknown,
 }
 
+impl BoundState {
+    /// Whether loaders take the addresses; `None` where that is not known.
+    pub fn valid(self) -> Option<bool> {
+        match self {
+            BoundState::Valid => Some(true),
+            BoundState::Stale | BoundState::Moved => Some(false),
+            BoundState::Unbound | BoundState::Unknown => None,
+        }
+    }
+}
+
 /// A DLL that a bound DLL forwards to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundForwarder {

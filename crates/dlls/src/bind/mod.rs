@@ -15,5 +15,5 @@ mod unbind;
 pub use addresses::{DllBinding, Left};
 pub use binding::{Bound, bind};
 pub use set::bind_set;
-pub use state::{BoundTo, State, state};
+pub use state::{BoundTo, state};
 pub use unbind::{Unbound, unbind};

@@ -20,44 +20,7 @@ pub struct BoundTo {
     /// `TimeDateStamp` of the DLL that was bound to; 0 for one that was not at hand then.
     pub time_stamp: u32,
     /// Whether loaders would take the addresses as they are.
-    pub state: State,
-}
-
-/// Whether loaders would take bound addresses as they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// They would.
-    Valid,
-    /// They would bind anew, and why.
-    Stale(String),
-    /// They would bind anew although nothing has changed: ASLR moves this DLL.
-    Moved(String),
-    /// There are no addresses: the DLL was not at hand when the others were bound.
-    Unbound,
-    /// The DLL is not at hand.
-    Unknown(String),
-}
-
-impl State {
-    /// `None` where it is not known.
-    pub fn valid(&self) -> Option<bool> {
-        match self {
-            State::Valid => Some(true),
-            State::Stale(_) | State::Moved(_) => Some(false),
-            State::Unbound | State::Unknown(_) => None,
-        }
-    }
-
-    /// The same without names.
-    pub fn kind(&self) -> BoundState {
-        match self {
-            State::Valid => BoundState::Valid,
-            State::Stale(_) => BoundState::Stale,
-            State::Moved(_) => BoundState::Moved,
-            State::Unbound => BoundState::Unbound,
-            State::Unknown(_) => BoundState::Unknown,
-        }
-    }
+    pub state: BoundState,
 }
 
 /// What image `importer` of a set is bound to, in order: by its bound-import directory, or by its
@@ -77,11 +40,11 @@ pub fn state(set: &Set<'_>, importer: MemberId) -> Result<Vec<BoundTo>, Refusal>
     for bound in member.pe().bound_imports() {
         let bound = bound.map_err(|damage| damaged(damage.to_string()))?;
         let mut state = match bound.time_stamp {
-            0 if unbound.contains(&key(bound.name)) => State::Unbound,
+            0 if unbound.contains(&key(bound.name)) => BoundState::Unbound,
             time_stamp => compared(set, importer, bound.name, time_stamp),
         };
         for (name, time_stamp) in &bound.forwarders {
-            if state == State::Valid {
+            if state == BoundState::Valid {
                 state = compared(set, importer, name, *time_stamp);
             }
         }
@@ -107,22 +70,14 @@ fn unbound(file: &Pe<'_>) -> BTreeSet<Vec<u8>> {
     imported.filter(|one| one.time_stamp == 0).map(|one| key(one.name)).collect()
 }
 
-fn compared(set: &Set<'_>, importer: MemberId, name: &[u8], time_stamp: u32) -> State {
-    let dll = match set.dll(importer, name) {
-        Ok(dll) => dll,
-        Err(missing) => return State::Unknown(missing.to_string()),
-    };
-    let dll = set.member(dll);
-    let headers = dll.pe().headers();
-    if headers.time_stamp != time_stamp {
-        let (is, was) = (headers.time_stamp, time_stamp);
-        let name = dll.file_name();
-        return State::Stale(format!("{name} has the time stamp {is:#x}, not {was:#x}"));
+fn compared(set: &Set<'_>, importer: MemberId, name: &[u8], time_stamp: u32) -> BoundState {
+    let Ok(dll) = set.dll(importer, name) else { return BoundState::Unknown };
+    let dll = set.member(dll).pe();
+    match dll.headers().time_stamp == time_stamp {
+        false => BoundState::Stale,
+        true if is_moved(dll) => BoundState::Moved,
+        true => BoundState::Valid,
     }
-    if is_moved(dll.pe()) {
-        return State::Moved(format!("{} is moved by ASLR (DYNAMICBASE)", dll.file_name()));
-    }
-    State::Valid
 }
 
 /// Whether loaders put an image somewhere else than where it wants to be.

@@ -122,9 +122,8 @@ impl Record {
 
     /// What one importer means by an ordinal of a DLL.
     fn meant(&self, importer: &str, dll: &str, ordinal: u16) -> Vec<String> {
-        let same = |a: &str, b: &str| key_of_file(Path::new(a)) == key_of_file(Path::new(b));
-        let importers = self.importers.iter().filter(|one| same(&one.file, importer));
-        let imports = importers.flat_map(|one| &one.imports).filter(|one| same(&one.dll, dll));
+        let importers = self.importers.iter().filter(|one| is_same(&one.file, importer));
+        let imports = importers.flat_map(|one| &one.imports).filter(|one| is_same(&one.dll, dll));
         let functions = imports.flat_map(|one| &one.functions);
         functions.filter(|(by, _)| *by == ordinal).map(|(_, name)| name.clone()).collect()
     }
@@ -136,6 +135,11 @@ impl Record {
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("texts and numbers are JSON") + "\n"
     }
+}
+
+/// Whether two files have one name to loaders.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    key_of_file(Path::new(one)) == key_of_file(Path::new(other))
 }
 
 type ByDll = BTreeMap<MemberId, BTreeSet<(u16, String)>>;

@@ -1,6 +1,6 @@
 //! Whether ordinals still mean the functions that they did when imports were converted.
 
-use super::record::{Dll, Importer, Imports, Names, RECORD, Record, SCHEMA};
+use super::record::{Dll, Importer, Imports, Names, RECORD, Record, SCHEMA, is_same};
 use crate::elsewhere::Exclusions;
 use crate::names::{is_plain, key, key_of_file};
 use crate::{Member, Refusal, tables};
@@ -223,11 +223,6 @@ fn unrecorded(folder: &Path, present: &[String], record: &Record) -> u64 {
 fn listing(folder: &Path) -> Vec<String> {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
-}
-
-/// Whether two files have one name to loaders.
-fn is_same(one: &str, other: &str) -> bool {
-    key_of_file(Path::new(one)) == key_of_file(Path::new(other))
 }
 
 /// Says so where another file has the same name to loaders, which do not regard case.

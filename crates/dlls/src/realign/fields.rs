@@ -23,7 +23,7 @@ pub(super) fn set(draft: &mut PeDraft, layout: &Layout, alignment: u32) -> Resul
             let Some(index) = piece.section else { continue };
             let at = draft.headers().section_data_offset(index);
             draft.write(at, &(piece.bytes as u32).to_le_bytes())?;
-            draft.write(at + 4, &(piece.to as u32).to_le_bytes())?;
+            draft.write(at + 4, &(piece.to.0 as u32).to_le_bytes())?;
         }
         Ok(())
     };
@@ -36,7 +36,7 @@ fn pointers(draft: &PeDraft, layout: &Layout) -> Result<Vec<(FileOffset, u32)>, 
     let mut pointers = Vec::new();
     for field in draft.pe().offset_fields() {
         if field.data.end > length {
-            if field.data.start < FileOffset(layout.length()) {
+            if field.data.start < layout.end() {
                 pointers.push((field.at, 0));
             }
             continue;

@@ -8,11 +8,11 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     /// Where it was.
-    pub(super) from: Range<u64>,
+    pub(super) from: Range<FileOffset>,
     /// Bytes of it that are kept; those behind them are zero.
     pub(super) kept: u64,
     /// Where it goes.
-    pub(super) to: u64,
+    pub(super) to: FileOffset,
     /// Bytes that it takes there, zeros behind its own.
     pub(super) bytes: u64,
     /// Whose data it is; `None` for the headers, and for what belongs to nobody.
@@ -44,32 +44,27 @@ impl Layout {
             new.section(index, section, headers, &span)?;
             end = span.end;
         }
-        let length = file.bytes().len() as u64;
-        new.pieces.push(Piece {
-            from: end.min(length)..length,
-            kept: length.saturating_sub(end),
-            to: new.end(),
-            bytes: length.saturating_sub(end),
-            section: None,
-        });
-        match new.end() {
+        let length = FileOffset::at(file.bytes().len());
+        let tail = end.min(length)..length;
+        let bytes = tail.end - tail.start;
+        new.pieces.push(Piece { from: tail, kept: bytes, to: new.end(), bytes, section: None });
+        match new.end().0 {
             0..=0xffff_ffff => Ok(Layout { pieces: new.pieces }),
-            more => Err(format!(
-                "it would have {more} bytes; a PE file must be smaller \
-                 than 4 GiB"
-            )),
+            more => {
+                Err(format!("it would have {more} bytes; a PE file must be smaller than 4 GiB"))
+            }
         }
     }
 
     /// What is behind the image in the old file.
     pub(super) fn tail(&self) -> Range<FileOffset> {
-        let tail = self.pieces.last().map_or(0..0, |piece| piece.from.clone());
-        FileOffset(tail.start)..FileOffset(tail.end)
+        let nothing = FileOffset::ZERO..FileOffset::ZERO;
+        self.pieces.last().map_or(nothing, |piece| piece.from.clone())
     }
 
-    /// Bytes of the new file.
-    pub(super) fn length(&self) -> u64 {
-        self.pieces.last().map_or(0, |piece| piece.to + piece.bytes)
+    /// The end of the new file.
+    pub(super) fn end(&self) -> FileOffset {
+        end(&self.pieces)
     }
 
     /// Bytes of the headers in the new file.
@@ -79,43 +74,48 @@ impl Layout {
 
     /// Where in the new file a part of the old one begins; `None` where it is torn apart.
     pub(super) fn place(&self, part: &Range<FileOffset>) -> Option<FileOffset> {
-        let part = part.start.0..part.end.0;
         let next = self.pieces.partition_point(|piece| piece.from.start <= part.start);
         let piece = self.pieces.get(next.checked_sub(1)?)?;
         let within = part.start - piece.from.start;
         let inside = part.end <= piece.from.end && part.end - piece.from.start <= piece.bytes;
-        inside.then_some(FileOffset(piece.to + within))
+        inside.then_some(piece.to + within)
     }
 
     /// The new file, out of the old one.
     pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, String> {
-        let length = self.length() as usize;
+        let length = self.end().index();
         let mut new = Vec::new();
         new.try_reserve_exact(length).map_err(|_| {
-            format!(
-                "there is not enough memory for the {length} bytes it would \
-                 have"
-            )
+            format!("there is not enough memory for the {length} bytes it would have")
         })?;
         for piece in &self.pieces {
-            new.resize(piece.to as usize, 0);
-            let from = piece.from.start as usize..(piece.from.start + piece.kept) as usize;
-            new.extend_from_slice(old.get(from).ok_or("it is shorter than it was")?);
+            new.resize(piece.to.index(), 0);
+            let kept = bytes_of(old, &(piece.from.start..piece.from.start + piece.kept));
+            new.extend_from_slice(kept.ok_or("it is shorter than it was")?);
         }
         new.resize(length, 0);
         Ok(new)
     }
 }
 
+/// Where the next piece may begin.
+fn end(pieces: &[Piece]) -> FileOffset {
+    pieces.last().map_or(FileOffset::ZERO, |piece| piece.to + piece.bytes)
+}
+
+/// A part of a file.
+fn bytes_of<'a>(file: &'a [u8], part: &Range<FileOffset>) -> Option<&'a [u8]> {
+    file.get(part.start.index()..part.end.index())
+}
+
 /// The sections' data in the file as loaders see it, by place: whole sectors.
-fn spans(file: &Pe<'_>) -> Result<Vec<(usize, Range<u64>)>, String> {
-    let length = file.bytes().len() as u64;
+fn spans(file: &Pe<'_>) -> Result<Vec<(usize, Range<FileOffset>)>, String> {
+    let length = FileOffset::at(file.bytes().len());
     let sections = file.headers().sections.iter().enumerate();
     let mut spans = Vec::new();
     for (index, section) in sections.filter(|(_, section)| section.is_in_file()) {
-        let (start, bytes) = (section.offset.0, u64::from(section.file_bytes));
         let sector = u64::from(SECTOR);
-        let end = start + bytes;
+        let end = section.offset + u64::from(section.file_bytes);
         if end > length {
             return Err(format!(
                 "it is cut short: section {} ends at {end:#x}, and the file has {length:#x} \
@@ -123,8 +123,8 @@ fn spans(file: &Pe<'_>) -> Result<Vec<(usize, Range<u64>)>, String> {
                 name(section)
             ));
         }
-        let span = start - start % sector..end.next_multiple_of(sector).min(length);
-        spans.push((index, span));
+        let start = FileOffset(section.offset.0 / sector * sector);
+        spans.push((index, start..FileOffset(end.0.next_multiple_of(sector)).min(length)));
     }
     spans.sort_by_key(|(_, span)| span.start);
     Ok(spans)
@@ -137,29 +137,30 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Where the next piece may begin.
-    fn end(&self) -> u64 {
-        self.pieces.last().map_or(0, |piece| piece.to + piece.bytes)
+    fn end(&self) -> FileOffset {
+        end(&self.pieces)
     }
 
     /// Bytes of a part up to the last that is not zero.
-    fn content(&self, part: &Range<u64>) -> u64 {
-        let bytes = self.bytes.get(part.start as usize..part.end as usize).unwrap_or(&[]);
+    fn content(&self, part: &Range<FileOffset>) -> u64 {
+        let bytes = bytes_of(self.bytes, part).unwrap_or(&[]);
         bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last as u64 + 1)
     }
 
     /// The headers with whatever was put behind the section table. Gives their end in the old file.
-    fn headers(&mut self, headers: &Headers) -> Result<u64, String> {
-        let table_end = headers.section_offset(headers.sections.len()).0;
-        let (end, length) = (u64::from(headers.header_bytes), self.bytes.len() as u64);
+    fn headers(&mut self, headers: &Headers) -> Result<FileOffset, String> {
+        let table_end = headers.section_offset(headers.sections.len());
+        let end = FileOffset(headers.header_bytes.into());
+        let length = FileOffset::at(self.bytes.len());
         if end < table_end || end > length {
             return Err(format!(
                 "SizeOfHeaders says that its headers end at {end:#x}, but the section table ends \
                  at {table_end:#x}, and the file at {length:#x}"
             ));
         }
-        let unit = unit(headers.file_alignment, end);
-        let kept = self.content(&(0..end)).max(table_end).max(end + 1 - unit.min(end));
+        let unit = unit(headers.file_alignment, end.0);
+        let from = FileOffset::ZERO..end;
+        let kept = self.content(&from).max(table_end.0).max(end.0 + 1 - unit.min(end.0));
         let bytes = kept.next_multiple_of(self.wanted);
         let first = headers.sections.iter().map(|section| section.rva).min();
         if first.is_some_and(|first| bytes > first.0.into()) {
@@ -169,12 +170,12 @@ impl Builder<'_> {
                 first.unwrap_or_default()
             ));
         }
-        self.pieces.push(Piece { from: 0..end, kept, to: 0, bytes, section: None });
+        self.pieces.push(Piece { from, kept, to: FileOffset::ZERO, bytes, section: None });
         Ok(end)
     }
 
     /// What lies between two sections in the file and belongs to none: kept, unless it is zero.
-    fn gap(&mut self, gap: Range<u64>) {
+    fn gap(&mut self, gap: Range<FileOffset>) {
         let bytes = self.content(&gap);
         if bytes > 0 {
             let to = self.end();
@@ -187,7 +188,7 @@ impl Builder<'_> {
         index: usize,
         section: &SectionHeader,
         headers: &Headers,
-        span: &Range<u64>,
+        span: &Range<FileOffset>,
     ) -> Result<(), String> {
         let old = span.end - span.start;
         let kept = self.content(span).max(needed(section, headers, old)).max(1);
@@ -201,7 +202,7 @@ impl Builder<'_> {
                 name(section)
             ));
         }
-        let to = self.end().next_multiple_of(self.wanted);
+        let to = FileOffset(self.end().0.next_multiple_of(self.wanted));
         let (from, kept) = (span.clone(), kept.min(old));
         self.pieces.push(Piece { from, kept, to, bytes, section: Some(index) });
         Ok(())

@@ -36,10 +36,8 @@ pub(crate) fn targets(request: &RewriteRequest) -> Result<Vec<Target<'_>>, Rewri
         let key = out.clone().unwrap_or_else(|| real(file));
         if let Some(first) = names.insert(key, file) {
             let (first, second) = (first.to_owned(), file.clone());
-            return Err(match real(&first) == real(&second) {
-                true => RewriteError::NamedTwice { first, second },
-                false => RewriteError::SameResult { first, second },
-            });
+            let one = real(&first) == real(&second);
+            return Err(RewriteError::SameResult { first, second, one });
         }
         if let Some(out) = out.as_ref().filter(|_| present.contains(name)) {
             return Err(WriteError::Exists(out.clone()).into());

@@ -25,6 +25,6 @@ pub fn look_up(set: &Set<'_>, id: MemberId, facts: &mut PeFacts) {
     }
     for (facts, bound) in facts.bound.iter_mut().zip(&bound) {
         facts.valid = bound.state.valid();
-        facts.state = bound.state.kind();
+        facts.state = bound.state;
     }
 }

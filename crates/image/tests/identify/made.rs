@@ -80,6 +80,9 @@ impl Pe {
         if self.dll {
             headers.characteristics |= DLL;
         }
+        // Behind a DOS stub of 64 bytes.
+        headers.nt_offset += 64;
+        headers.section_table += 64;
         headers.subsystem = self.subsystem;
         headers.header_bytes = OFFSET as u32;
         let table = |(rva, size)| DataDirectory { rva: Rva(rva), size };

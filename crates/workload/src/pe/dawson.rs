@@ -247,7 +247,10 @@ impl<'a> Sized<'a> {
             entry_bytes: self.asked.guard_entry_bytes,
         };
         load_config::push(out, &guard);
-        out.extend(addresses(self.virtuals, self.first_virtual()).flat_map(|address| address.0.to_le_bytes()));
+        out.extend(
+            addresses(self.virtuals, self.first_virtual())
+                .flat_map(|address| address.0.to_le_bytes()),
+        );
         let behind = (1..RUNTIME_FUNCTIONS + self.virtuals)
             .map(|index| self.guarded() + (index - 1) * FUNCTION_BYTES);
         let extra = self.asked.guard_entry_bytes as usize - 4;

@@ -105,10 +105,7 @@ impl Imports {
     /// The import directory and the import address table of tables at `rva`.
     pub(super) fn directories(&self, rva: Rva) -> [DataDirectory; 2] {
         let thunks = self.thunk_bytes() as u32;
-        [
-            directory(rva + 2 * thunks, self.descriptor_bytes() as u32),
-            directory(rva, thunks),
-        ]
+        [directory(rva + 2 * thunks, self.descriptor_bytes() as u32), directory(rva, thunks)]
     }
 
     /// Appends all tables, which are at `rva`. Their size is within an image's.
