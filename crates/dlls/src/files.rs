@@ -4,6 +4,7 @@
 use crate::names::{is_api_set, key, key_of_file};
 use crate::set::Key;
 use crate::{Refusal, tables};
+use files::folder_of;
 use image::ImageError;
 use image::pe::exports::ExportTarget;
 use image::pe::{Pe, PeFile};
@@ -50,7 +51,7 @@ impl OpenFiles {
     pub fn of(named: Vec<PeFile>, search: &[PathBuf]) -> OpenFiles {
         let mut finder = Finder::new(&named, search);
         for file in &named {
-            let folder = folder_of(file.path());
+            let folder = folder_of(file.path()).to_owned();
             for name in imported_names(&file.pe()) {
                 finder.wanted.push_back((folder.clone(), file.headers().machine, name));
             }
@@ -65,14 +66,6 @@ impl OpenFiles {
 fn opened(paths: &[PathBuf]) -> Result<Vec<PeFile>, ImageError> {
     let files: Vec<_> = paths.par_iter().map(|path| PeFile::open(path)).collect();
     files.into_iter().collect()
-}
-
-/// The folder that a file is in.
-pub fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
 }
 
 /// Keys of the DLLs that an image imports from; as far as its tables can be read.

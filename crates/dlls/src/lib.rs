@@ -21,7 +21,7 @@ pub mod survey;
 pub mod tables;
 
 pub use error::{Advice, FoundRecord, Refusal, RefusalReason, RewriteError};
-pub use files::{OpenFiles, folder_of};
+pub use files::OpenFiles;
 pub use model::MemberId;
 pub use resolve::{Export, FoundBy, Missing, Resolved, Unresolved};
 pub use set::{Key, Member, Set};

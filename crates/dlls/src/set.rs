@@ -1,8 +1,9 @@
 //! PE images that belong together, by the names that loaders look for.
 
-use crate::files::{OpenFiles, folder_of};
+use crate::files::OpenFiles;
 use crate::names::{is_api_set, key, key_of_file, text};
 use crate::{Missing, Refusal};
+use files::folder_of;
 use image::pe::Pe;
 use model::MemberId;
 use std::collections::HashMap;
@@ -40,7 +41,7 @@ impl<'a> Member<'a> {
     pub(crate) fn new(path: &Path, pe: Pe<'a>) -> Member<'a> {
         Member {
             path: path.to_owned(),
-            folder: folder_of(path),
+            folder: folder_of(path).to_owned(),
             key: Key::of(pe.headers().machine, path),
             pe,
             positions: OnceLock::new(),

@@ -1,7 +1,7 @@
 //! The new versions of all files of a set. None of them is seen before all are on the disk; where
 //! one cannot be written, the files are as they were.
 
-use crate::folder::{Folder, Target};
+use crate::folder::{Folder, Target, folder_of};
 use crate::new_file::{NewFile, ParkedFile, write_all};
 use crate::policy::Writers;
 use crate::undo::{Prepared, undo_beside};
@@ -112,7 +112,7 @@ impl Batch {
 
     fn folder(&self, file: &Path) -> Result<Arc<Folder>, WriteError> {
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = Folder::path_of(file);
+        let path = folder_of(file);
         if let Some(folder) = folders.get(path) {
             return Ok(folder.clone());
         }

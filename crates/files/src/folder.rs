@@ -20,18 +20,18 @@ pub(crate) struct Folder {
     can_be_synced: bool,
 }
 
-impl Folder {
-    /// The path of the folder that a file is in.
-    pub(crate) fn path_of(file: &Path) -> &Path {
-        match file.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        }
+/// The path of the folder that a file is in.
+pub fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
+}
 
+impl Folder {
     /// The folder that a file is in.
     pub(crate) fn of(file: &Path) -> Result<Arc<Folder>, WriteError> {
-        let path = Folder::path_of(file);
+        let path = folder_of(file);
         let open = |flags| openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty());
         let flags = OFlags::DIRECTORY | OFlags::RDONLY;
         let (opened, can_be_synced) = match open(flags) {

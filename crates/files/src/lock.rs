@@ -2,7 +2,7 @@
 //! would each take the other's undo file for one that a killed run has left, and the original would
 //! be lost.
 
-use crate::folder::Folder;
+use crate::folder::folder_of;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io;
@@ -66,7 +66,7 @@ impl Locked {
         waits: impl Fn(&Path),
     ) -> Locked {
         let real = files.into_iter().filter_map(|file| file.canonicalize().ok());
-        let folders: BTreeSet<PathBuf> = real.map(|file| Folder::path_of(&file).into()).collect();
+        let folders: BTreeSet<PathBuf> = real.map(|file| folder_of(&file).into()).collect();
         Locked::folders(folders.iter().map(PathBuf::as_path), waits)
     }
 }

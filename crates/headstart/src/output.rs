@@ -101,7 +101,7 @@ pub fn print(text: &str) -> Result<()> {
 /// # Errors
 /// Its folder is not there, or it is a named pipe or a program.
 pub fn may_be_written(path: &Path) -> Result<()> {
-    let (found, remedy) = if !folder_of(path).is_dir() {
+    let (found, remedy) = if !files::folder_of(path).is_dir() {
         ("its folder does not exist", "create it, or choose another file")
     } else if is_named_pipe(path) {
         ("it is a named pipe, which waits for somebody who reads it", "choose a file")
@@ -126,10 +126,6 @@ pub fn is_named_pipe(path: &Path) -> bool {
 
 fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Writes a file whole or not at all. A link is followed; what could be started is not replaced.

@@ -2,9 +2,8 @@
 
 use super::directory::Entry;
 use super::state::is_moved;
-use super::unbind::Writes;
 use crate::names::text;
-use crate::tables::{self, FromDll};
+use crate::tables::FromDll;
 use crate::{MemberId, Refusal, RefusalReason, Set, Unresolved};
 use image::pe::Pe;
 use model::Va;
@@ -39,60 +38,21 @@ pub struct Left {
     pub reason: RefusalReason,
 }
 
-/// One DLL of the address table.
+/// What the imports from one DLL get.
 pub(super) struct Addresses {
     pub(super) entry: Entry,
-    pub(super) bound: Result<DllBinding, Left>,
-    pub(super) writes: Writes,
+    pub(super) bound: DllBinding,
+    /// The address of each, in order.
+    pub(super) values: Vec<Va>,
     /// Images whose addresses these are.
     pub(super) images: Vec<MemberId>,
 }
 
-/// What the imports from one DLL get: all of them an address, or none.
+/// Both tables say the same before an image is bound: else it could not be taken back.
 ///
 /// # Errors
 /// The address table is not in the file, or says something else than the lookup table.
-pub(super) fn of(
-    set: &Set<'_>,
-    importer: MemberId,
-    file: &Pe<'_>,
-    path: &str,
-    from: &FromDll<'_>,
-) -> Result<Addresses, Refusal> {
-    let entry =
-        |time_stamp, forwarders| Entry { name: from.from.name.to_vec(), time_stamp, forwarders };
-    unbound(file, path, from)?;
-    match found(set, importer, file, from) {
-        Ok(Found { time_stamp, images, forwarders, values }) => {
-            let width = file.pointer_bytes() as usize;
-            let writes = from.imports.iter().zip(values).map(|(import, value)| {
-                let offset = file.offset(import.iat_entry)?;
-                Some((offset, value.0.to_le_bytes().get(..width)?.to_vec()))
-            });
-            let writes: Option<Writes> = writes.collect();
-            let writes = writes.ok_or_else(|| tables::outside(path, from.from.iat))?;
-            let moved = |image: &MemberId| is_moved(set.member(*image).pe());
-            let bound = DllBinding {
-                name: text(from.from.name),
-                time_stamp,
-                imports: from.imports.len() as u64,
-                forwarders: forwarders.iter().map(|(name, _)| text(name)).collect(),
-                moved: images.iter().any(moved),
-            };
-            Ok(Addresses { entry: entry(time_stamp, forwarders), bound: Ok(bound), writes, images })
-        }
-        Err(reason) => {
-            let (name, imports) = (text(from.from.name), from.imports.len() as u64);
-            let at_hand = set.dll(importer, from.from.name).is_ok();
-            let bound = Err(Left { name, imports, at_hand, reason });
-            let (writes, images) = (Writes::new(), Vec::new());
-            Ok(Addresses { entry: entry(0, Vec::new()), bound, writes, images })
-        }
-    }
-}
-
-/// Both tables say the same before an image is bound: else it could not be taken back.
-fn unbound(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Refusal> {
+pub(super) fn check(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Refusal> {
     let differs = |import: &&image::pe::imports::Import<'_>| {
         let (ilt, iat) = (file.pointer(import.ilt_entry), file.pointer(import.iat_entry));
         iat.is_none() || ilt != iat
@@ -108,19 +68,16 @@ fn unbound(file: &Pe<'_>, path: &str, from: &FromDll<'_>) -> Result<(), Refusal>
     Ok(())
 }
 
-struct Found {
-    time_stamp: u32,
-    images: Vec<MemberId>,
-    forwarders: Vec<(Vec<u8>, u32)>,
-    values: Vec<Va>,
-}
-
-fn found(
+/// What the imports from one DLL get: all of them an address, or none.
+///
+/// # Errors
+/// One leads nowhere, or the DLL cannot be bound to.
+pub(super) fn of(
     set: &Set<'_>,
     importer: MemberId,
     file: &Pe<'_>,
     from: &FromDll<'_>,
-) -> Result<Found, RefusalReason> {
+) -> Result<Addresses, RefusalReason> {
     let unresolved =
         |error: Unresolved| RefusalReason::from(error.to_string()).with(error.advice());
     let dll = set.dll(importer, from.from.name).map_err(|missing| unresolved(missing.into()))?;
@@ -139,20 +96,26 @@ fn found(
         let value = value.filter(|value| file.headers().pe32_plus || value.0 <= u32::MAX.into());
         values.push(value.ok_or("its preferred base is beyond the address space")?);
     }
-    let mut stamps = Vec::new();
-    for &image in &images {
-        let member = set.member(image);
-        let time_stamp = member.pe().headers().time_stamp;
-        if time_stamp == 0 {
-            let name = member.file_name();
-            let reason =
-                "has the time stamp 0, so loaders would not notice a different version of it";
-            return Err(format!("{name} {reason}").into());
-        }
-        let name = member.path().file_name().unwrap_or_default().to_string_lossy();
-        stamps.push((name.as_bytes().to_vec(), time_stamp));
+    let stamp = |image: &MemberId| set.member(*image).pe().headers().time_stamp;
+    if let Some(image) = images.iter().find(|image| stamp(image) == 0) {
+        let reason = "has the time stamp 0, so loaders would not notice a different version of it";
+        return Err(format!("{} {reason}", set.member(*image).file_name()).into());
     }
-    let time_stamp = stamps.first().map_or(0, |(_, time_stamp)| *time_stamp);
-    let forwarders = stamps.split_off(1.min(stamps.len()));
-    Ok(Found { time_stamp, images, forwarders, values })
+    let forwarders: Vec<(Vec<u8>, u32)> = images
+        .iter()
+        .skip(1)
+        .map(|image| {
+            let name = set.member(*image).path().file_name().unwrap_or_default();
+            (name.to_string_lossy().as_bytes().to_vec(), stamp(image))
+        })
+        .collect();
+    let bound = DllBinding {
+        name: text(from.from.name),
+        time_stamp: stamp(&dll),
+        imports: from.imports.len() as u64,
+        forwarders: forwarders.iter().map(|(name, _)| text(name)).collect(),
+        moved: images.iter().any(|image| is_moved(set.member(*image).pe())),
+    };
+    let entry = Entry { name: from.from.name.to_vec(), time_stamp: bound.time_stamp, forwarders };
+    Ok(Addresses { entry, bound, values, images })
 }

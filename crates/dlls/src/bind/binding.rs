@@ -1,6 +1,7 @@
 //! An image bound to the DLLs of its set.
 
 use super::addresses::{self, Addresses, DllBinding, Left};
+use super::directory::Entry;
 use super::unbind::{STAMP, Writes, apply, unbind};
 use super::{advice, directory, room};
 use crate::names::{key, text};
@@ -82,28 +83,32 @@ fn plan(
     let tables = tables::read(path, &file)?;
     let (delayed, loaded): (Vec<_>, Vec<_>) = tables.iter().partition(|dll| dll.from.delayed);
     check(&file, path, &loaded)?;
-    let all: Result<Vec<Addresses>, Refusal> =
-        loaded.iter().map(|from| addresses::of(set, importer, &file, path, from)).collect();
-    let all = all?;
-    let mut writes: Writes = Vec::new();
+    let offset = |rva| file.offset(rva).ok_or_else(|| tables::outside(path, rva));
+    let width = file.pointer_bytes() as usize;
+    let (mut writes, mut entries) = (Writes::new(), Vec::new());
     let (mut dlls, mut left, mut images) = (Vec::new(), Vec::new(), BTreeSet::from([importer]));
-    let mut entries = Vec::new();
-    for (from, addresses) in loaded.iter().zip(all) {
-        entries.push(addresses.entry);
-        match addresses.bound {
-            Ok(bound) => dlls.push(bound),
-            Err(one) => {
-                left.push(one);
-                continue;
-            }
+    for from in loaded {
+        addresses::check(&file, path, from)?;
+        let Addresses { entry, bound, values, images: own } =
+            match addresses::of(set, importer, &file, from) {
+                Ok(addresses) => addresses,
+                Err(reason) => {
+                    let name = from.from.name;
+                    entries.push(Entry::unbound(name));
+                    let at_hand = set.dll(importer, name).is_ok();
+                    let imports = from.imports.len() as u64;
+                    left.push(Left { name: text(name), imports, at_hand, reason });
+                    continue;
+                }
+            };
+        for (import, value) in from.imports.iter().zip(values) {
+            let value = value.0.to_le_bytes();
+            writes.push((offset(import.iat_entry)?, value[..width].to_vec()));
         }
-        images.extend(addresses.images);
-        writes.extend(addresses.writes);
-        let stamps = file.offset(from.from.descriptor.saturating_add(STAMP));
-        writes.push((
-            stamps.ok_or_else(|| tables::outside(path, from.from.descriptor))?,
-            vec![0xff; 8],
-        ));
+        writes.push((offset(from.from.descriptor.saturating_add(STAMP))?, vec![0xff; 8]));
+        entries.push(entry);
+        dlls.push(bound);
+        images.extend(own);
     }
     let delayed_left = delayed.iter().map(|dll| dll.imports.len() as u64).sum();
     let overlapping = overlapping(set, &images);
@@ -179,7 +184,7 @@ fn relocated(file: &Pe<'_>, path: &str, loaded: &[&FromDll<'_>]) -> Result<(), R
 fn placed(
     file: &Pe<'_>,
     path: &str,
-    entries: &[directory::Entry],
+    entries: &[Entry],
     original: &Pe<'_>,
 ) -> Result<(DataDirectory, Vec<u8>), Refusal> {
     let bytes = directory::bytes(entries);

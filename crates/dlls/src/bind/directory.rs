@@ -14,6 +14,13 @@ pub(super) struct Entry {
     pub(super) forwarders: Vec<(Vec<u8>, u32)>,
 }
 
+impl Entry {
+    /// That of a DLL that is not bound to.
+    pub(super) fn unbound(name: &[u8]) -> Entry {
+        Entry { name: name.to_vec(), time_stamp: 0, forwarders: Vec::new() }
+    }
+}
+
 /// The directory's bytes; `None` where names are farther away than an offset can say.
 pub(super) fn bytes(entries: &[Entry]) -> Option<Vec<u8>> {
     let count: usize = entries.iter().map(|entry| 1 + entry.forwarders.len()).sum();

@@ -2,14 +2,14 @@
 //! and removed with the last of them that is restored.
 
 use super::{RECORD, Record, verify};
+use crate::RewriteError;
 use crate::rewrite::{KeptRecord, RewriteRequest};
-use crate::{RewriteError, folder_of};
-use files::WriteError;
+use files::{WriteError, folder_of};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folders of files.
-fn folders(files: &[PathBuf]) -> BTreeSet<PathBuf> {
+fn folders(files: &[PathBuf]) -> BTreeSet<&Path> {
     files.iter().map(|file| folder_of(file)).collect()
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn forget(files: &[PathBuf]) -> Result<Vec<KeptRecord>, RewriteError>
     let mut kept = Vec::new();
     for folder in folders(files) {
         let path = folder.join(RECORD);
-        let Ok(found) = verify(&folder) else { continue };
+        let Ok(found) = verify(folder) else { continue };
         let functions = found.functions + found.unrecorded;
         if functions > 0 || !found.mismatches.is_empty() {
             kept.push(KeptRecord { path, functions });

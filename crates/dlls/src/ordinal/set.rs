@@ -9,7 +9,8 @@ use crate::error::FoundRecord;
 use crate::rewrite::{
     Attempt, MemberDraft, RewriteRequest, RewrittenFile, SetRewrite, Watcher, all_or_none, settled,
 };
-use crate::{RewriteError, Set, folder_of, names, tables};
+use crate::{RewriteError, Set, names, tables};
+use files::folder_of;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +63,7 @@ fn record_path(request: &RewriteRequest) -> Result<PathBuf, RewriteError> {
     if let Some(folder) = request.folder() {
         return Ok(folder.join(RECORD));
     }
-    let first = request.files.first().map(|file| folder_of(file)).unwrap_or_default();
+    let first = request.files.first().map_or(Path::new("."), |file| folder_of(file));
     if !request.is_dry_run() && request.files.iter().any(|file| folder_of(file) != first) {
         return Err(RewriteError::SeveralFolders);
     }
@@ -70,7 +71,7 @@ fn record_path(request: &RewriteRequest) -> Result<PathBuf, RewriteError> {
 }
 
 fn found_record(path: &Path) -> FoundRecord {
-    match verify(&folder_of(path)) {
+    match verify(folder_of(path)) {
         Err(_) => FoundRecord::Unreadable,
         Ok(found) if found.functions == 0 && found.mismatches.is_empty() => FoundRecord::Spent,
         Ok(_) => FoundRecord::InUse,

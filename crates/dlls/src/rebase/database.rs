@@ -2,7 +2,7 @@
 //! own then, and the others stay where they are.
 
 use super::layout::{AddressSpace, SLOT};
-use crate::files::folder_of;
+use files::folder_of;
 use model::Va;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Images whose preferred places overlap.
 
 use super::names::name;
-use crate::files::folder_of;
+use files::folder_of;
 use model::{Collision, Collisions, PeFacts, PeKind, Va};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Files that have one name: they cannot be written to one folder, and of two DLLs in one folder
 //! only one is loaded.
 
-use crate::files::folder_of;
 use crate::names::key_of_file;
+use files::folder_of;
 use model::PeFacts;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
