@@ -8,7 +8,6 @@ use files::folder_of;
 use image::ImageError;
 use image::pe::exports::ExportTarget;
 use image::pe::{Pe, PeFile};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
@@ -64,8 +63,7 @@ impl OpenFiles {
 
 /// The files, opened; or why the first of those is not that cannot be.
 fn opened(paths: &[PathBuf]) -> Result<Vec<PeFile>, ImageError> {
-    let files: Vec<_> = paths.par_iter().map(|path| PeFile::open(path)).collect();
-    files.into_iter().collect()
+    paths.iter().map(|path| PeFile::open(path)).collect()
 }
 
 /// Keys of the DLLs that an image imports from; as far as its tables can be read.

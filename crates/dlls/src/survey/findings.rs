@@ -116,7 +116,7 @@ pub(super) fn all(
 }
 
 fn finding(kind: FindingKind, files: Vec<String>) -> SurveyFinding {
-    let changeable = Changeable { free: files.len(), kept: Vec::new() };
+    let changeable = Changeable { free: files.len(), ..Changeable::default() };
     SurveyFinding { kind, files, changeable }
 }
 

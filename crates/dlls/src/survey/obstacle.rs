@@ -1,9 +1,10 @@
 //! Which files can be changed: what headstart itself would refuse is not to be advised.
 
 use model::{PeFacts, StrongNameFacts};
+use std::collections::BTreeMap;
 
 /// What keeps a file from being changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// It is signed: only without its signature.
     Signed,
@@ -18,14 +19,6 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    const ALL: [Obstacle; 5] = [
-        Obstacle::Signed,
-        Obstacle::SignedAppended,
-        Obstacle::Appended,
-        Obstacle::Malformed,
-        Obstacle::Never,
-    ];
-
     /// Whether such a file is changed where a user asks for it.
     pub fn can_be_overcome(self) -> bool {
         matches!(self, Obstacle::Signed | Obstacle::Appended)
@@ -33,21 +26,24 @@ impl Obstacle {
 }
 
 /// How many files can be changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changeable {
     /// Files that nothing keeps from it.
     pub free: usize,
     /// How many of the others there are, by what keeps them.
-    pub kept: Vec<(Obstacle, u64)>,
+    pub kept: BTreeMap<Obstacle, u64>,
 }
 
 impl Changeable {
     pub(super) fn of(files: impl Iterator<Item = Option<Obstacle>>) -> Changeable {
-        let files: Vec<Option<Obstacle>> = files.collect();
-        let number = |wanted| files.iter().filter(|found| **found == wanted).count();
-        let kept = Obstacle::ALL.map(|obstacle| (obstacle, number(Some(obstacle)) as u64));
-        let kept = kept.into_iter().filter(|(_, number)| *number > 0).collect();
-        Changeable { free: number(None), kept }
+        let mut found = Changeable::default();
+        for obstacle in files {
+            match obstacle {
+                None => found.free += 1,
+                Some(obstacle) => *found.kept.entry(obstacle).or_default() += 1,
+            }
+        }
+        found
     }
 }
 

@@ -95,19 +95,19 @@ fn to_rebase(survey: &Survey, options: &str) -> String {
 /// The command for those of the files for which it works, and what is the matter with the others.
 fn command(command: &str, Changeable { free, kept }: &Changeable) -> String {
     let images = |joint: &str| {
-        let one = |(obstacle, number): &(Obstacle, u64)| {
+        let images = kept.iter().map(|(obstacle, number)| {
             let images = plural(*number, "image", "images");
             format!("{images}{joint}{}", predicate(*obstacle, *number))
-        };
-        kept.iter().map(one).collect::<Vec<_>>().join(", and ")
+        });
+        images.collect::<Vec<_>>().join(", and ")
     };
-    match (free, kept.as_slice()) {
-        (_, []) => command.to_owned(),
-        (0, kept) if !kept.iter().any(|(obstacle, _)| obstacle.can_be_overcome()) => {
+    match free {
+        _ if kept.is_empty() => command.to_owned(),
+        0 if !kept.keys().any(|obstacle| obstacle.can_be_overcome()) => {
             "build them again: headstart cannot change them".to_owned()
         }
-        (0, _) => format!("{command}, but {}", images(" ")),
-        (_, _) => format!("{command}, leaving out {}", images(" that ")),
+        0 => format!("{command}, but {}", images(" ")),
+        _ => format!("{command}, leaving out {}", images(" that ")),
     }
 }
 
