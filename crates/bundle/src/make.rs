@@ -7,6 +7,7 @@ use crate::plan::bases;
 use crate::plan::{self, BundleSpec};
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
+use crate::tables;
 use crate::verify;
 use crate::write::content::{self, Content};
 use crate::write::debugger::{self, SYMBOLS};
@@ -120,15 +121,18 @@ fn proved(
     let bases = bases::choose(graph, &memberships, options).map_err(declined)?;
     let fixed = options.fixed;
     let spec = BundleSpec { program, own_name: OsStr::new(RUN), bases, fixed };
-    let (plan, contents) = rayon::join(
-        || plan::plan(graph, &relocated, &memberships, &spec),
+    let (planned, contents) = rayon::join(
+        || {
+            let plan = plan::plan(graph, &relocated, &memberships, spec)?;
+            tables::of(&plan).map(|tables| (plan, tables))
+        },
         || Content::of_modules(&graph.modules),
     );
-    let (mut plan, contents) = (plan?, contents?);
-    plan.set_build_id(content::build_id(graph, &contents, fixed));
+    let ((plan, mut tables), contents) = (planned?, contents?);
+    tables.set_build_id(content::build_id(graph, &contents, fixed));
     let run = folder.join(RUN);
     let file = temporary(folder)?;
-    let bytes = output::write(&plan, file.as_file(), &run)?;
+    let bytes = output::write(&plan, &tables, file.as_file(), &run)?;
     let before = Before { graph, relocated: &relocated, environment };
     simulation::prove(file.path(), &plan, &before).map_err(declined)?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
@@ -156,7 +160,7 @@ fn proved(
         bytes,
         bound: relocated.iter().map(|module| module.work.references).sum(),
         looked_up: plan.fixups.references.all.len(),
-        relative: if fixed { 0 } else { plan.relocations.relative.len() },
+        relative: if fixed { 0 } else { tables.relocations.relative.len() },
         joined: plan.layout.joined,
     };
     Ok(Proved { file, commands, made })

@@ -51,7 +51,8 @@ pub(crate) fn chosen(image: &Loadable) -> u64 {
 /// Room for the bundle's own tables.
 const MARGIN: u64 = 64 << 20;
 
-fn too_large() -> String {
+/// Why there is no bundle of so much code.
+pub(crate) fn too_large() -> String {
     "it spans more than 2 GiB, which tables for exceptions cannot reach; leave large libraries \
      out with --outside"
         .to_owned()

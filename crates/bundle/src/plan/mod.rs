@@ -1,4 +1,4 @@
-//! A bundle, thought out to the last byte before the first is written.
+//! Where everything of a bundle is, and what every relocation becomes.
 
 pub(crate) mod bases;
 pub(crate) mod dependencies;
@@ -16,17 +16,14 @@ mod tls;
 
 use crate::choose::members::Membership;
 use crate::error::BundleError;
-use crate::tables::dynamic;
-use crate::tables::relocations::Relocations;
-use crate::tables::{BUILD_ID, Contents, ReadOnly, Table};
 use dependencies::Dependencies;
+use exports::Export;
 use fixups::Fixups;
-use image::elf::loadable::Section;
-use image::elf::records::{DynamicEntry, FileHeader, Identification};
+use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
 use loader::{Graph, Relocated};
 use model::BundleVa;
-use own_data::{Extent, OwnData, Reserved};
+use own_data::{OwnData, Reserved};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -51,53 +48,22 @@ impl BundleSpec<'_> {
     }
 }
 
-/// Everything that is to be written; the build-id is set when the files' contents are known.
+/// What is decided before the tables are made.
 pub(crate) struct Plan<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) spec: BundleSpec<'a>,
     pub(crate) layout: Layout<'a>,
     pub(crate) fixups: Fixups<'a>,
+    pub(crate) exports: Vec<Export<'a>>,
+    pub(crate) dependencies: Dependencies,
+    /// Names of merged libraries for the loader.
+    pub(crate) names: Vec<Vec<u8>>,
     pub(crate) own: OwnData,
     pub(crate) preamble: Vec<u8>,
-    pub(crate) tables: Vec<Table>,
-    pub(crate) dynamic: Vec<DynamicEntry>,
-    pub(crate) sections: Vec<Section>,
-    pub(crate) relocations: Relocations,
-    pub(crate) fixed: bool,
     /// That of the program.
     pub(crate) ident: Identification,
     /// Where the file is entered.
     pub(crate) entry: BundleVa,
-}
-
-impl Plan<'_> {
-    /// The table with a section of this name, which every bundle has.
-    pub(crate) fn table(&self, name: &str) -> &Table {
-        self.find_table(name).expect("every bundle has this table")
-    }
-
-    /// The table with a section of this name.
-    pub(crate) fn find_table(&self, name: &str) -> Option<&Table> {
-        self.tables.iter().find(|table| table.section.name == name)
-    }
-
-    /// The dynamic table, with the DT_NULL at its end.
-    pub(crate) fn dynamic_extent(&self) -> Extent {
-        let size = DynamicEntry::SIZE * (self.dynamic.len() + 1);
-        Extent { size: size as u64, ..self.own.dynamic }
-    }
-
-    /// Where the tables, and all that is loaded, end.
-    pub(crate) fn tables_end(&self) -> BundleVa {
-        let last = &self.tables[self.tables.len() - 1];
-        last.address() + last.section.header.size
-    }
-
-    /// Sets the build-id: the whole note.
-    pub(crate) fn set_build_id(&mut self, note: Vec<u8>) {
-        let table = self.tables.iter_mut().find(|table| table.section.name == BUILD_ID);
-        let table = table.expect("every bundle has this table");
-        assert_eq!(table.bytes.len(), note.len(), "there is room for just this note");
-        table.bytes = note;
-    }
 }
 
 /// Thinks it out.
@@ -105,46 +71,30 @@ pub(crate) fn plan<'a>(
     graph: &'a Graph,
     relocated: &[Relocated],
     memberships: &[Membership],
-    spec: &BundleSpec<'_>,
+    spec: BundleSpec<'a>,
 ) -> Result<Plan<'a>, BundleError> {
     let layout =
         Layout::new(graph, memberships, spec.bases).map_err(|reason| spec.declined(reason))?;
-    let preamble = preamble::new(spec, freshness::records(graph)?, &layout)?;
+    let preamble = preamble::new(&spec, freshness::records(graph)?, &layout)?;
     let reserved = Reserved::new(&layout, preamble.size());
     let fixups = fixups::collect(graph, relocated, &layout, reserved.template)?;
     let functions = initializers::collect(graph, &layout, &fixups);
     let dependencies = Dependencies::of(graph, memberships);
     let names = loader_names::of_merged(graph, &layout);
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
-    let mut own = OwnData::new(reserved, room, &functions, &fixups, names.len());
-    let exports = exports::collect(graph, relocated, &layout);
-    let contents = Contents {
-        graph,
-        spec,
-        layout: &layout,
-        fixups: &fixups,
-        exports: &exports,
-        dependencies: &dependencies,
-        names: &names,
-    };
-    let ReadOnly { tables, mut sections, relocations, needed, search } =
-        contents.build(&mut own)?;
+    let own = OwnData::new(reserved, room, &functions, &fixups, names.len());
     let header = FileHeader::read(layout.program().image.bytes());
-    let mut plan = Plan {
+    Ok(Plan {
         entry: layout.preamble() + startup::start(),
         ident: header.map(|header| header.ident).unwrap_or_default(),
         preamble: preamble.bytes(&preamble::addresses(&layout, &own)),
+        exports: exports::collect(graph, relocated, &layout),
+        graph,
+        spec,
         layout,
-        own,
-        tables,
-        dynamic: Vec::new(),
-        sections: Vec::new(),
-        relocations,
-        fixed: spec.fixed,
         fixups,
-    };
-    plan.dynamic = dynamic::entries(&plan, &needed, search);
-    dynamic::add_sections(&plan, &mut sections);
-    plan.sections = sections;
-    Ok(plan)
+        dependencies,
+        names,
+        own,
+    })
 }

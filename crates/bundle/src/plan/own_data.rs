@@ -63,7 +63,7 @@ pub(crate) struct OwnData {
     pub(crate) finish: BundleVa,
     /// Where the read-only tables begin.
     pub(crate) end: BundleVa,
-    /// Arrays and names, as addresses and values.
+    /// Arrays, as addresses and values.
     pub(crate) fixups: Vec<Fixup>,
 }
 
@@ -105,11 +105,11 @@ impl OwnData {
             end: aligned(names.end(), PAGE),
             fixups: Vec::new(),
         };
-        own.set_words(preinit_array.start + 8, &functions.preinit);
-        own.set_words(library_initializers.start, &functions.library_initializers);
-        own.set_words(library_finalizers.start, &functions.library_finalizers);
-        own.set_words(init_array.start, &functions.init);
-        own.set_words(fini_array.start, &functions.fini);
+        own.fixups.extend(words_at(preinit_array.start + 8, &functions.preinit));
+        own.fixups.extend(words_at(library_initializers.start, &functions.library_initializers));
+        own.fixups.extend(words_at(library_finalizers.start, &functions.library_finalizers));
+        own.fixups.extend(words_at(init_array.start, &functions.init));
+        own.fixups.extend(words_at(fini_array.start, &functions.fini));
         own.set_preamble();
         own.set_slots(fixups);
         own
@@ -127,16 +127,10 @@ impl OwnData {
         Extent { start, size: self.names.start - start }
     }
 
-    fn set_words(&mut self, start: BundleVa, values: &[Value]) {
-        let fixups = values.iter().enumerate();
-        let fixup = |(index, &value)| Fixup { at: start + 8 * index as u64, value };
-        self.fixups.extend(fixups.map(fixup));
-    }
-
     /// The preamble's function, before all others.
     fn set_preamble(&mut self) {
         let entry = self.reserved.preamble.start + startup::entry();
-        self.set_words(self.preinit_array.start, &[Value::Address(entry)]);
+        self.fixups.push(Fixup { at: self.preinit_array.start, value: Value::Address(entry) });
     }
 
     /// The functions of the C library, for the wrappers of those that are used.
@@ -152,7 +146,8 @@ impl OwnData {
     }
 
     /// The chain of names; `names`: their addresses.
-    pub(crate) fn set_names(&mut self, names: &[BundleVa]) {
+    pub(crate) fn chain(&self, names: &[BundleVa]) -> Vec<Fixup> {
+        let mut fixups = Vec::new();
         for (index, &name) in names.iter().enumerate() {
             let node = self.names.start + NODE * index as u64;
             let next = match index + 1 < names.len() {
@@ -160,12 +155,19 @@ impl OwnData {
                 false => Value::Constant(0),
             };
             // The loader must not free what it has not allocated.
-            self.set_words(node, &[Value::Address(name), next, Value::Constant(1)]);
+            fixups.extend(words_at(node, &[Value::Address(name), next, Value::Constant(1)]));
         }
+        fixups
     }
 
     /// Whether there are names for the loader.
     pub(crate) fn has_names(&self) -> bool {
         self.finish > self.names.start
     }
+}
+
+/// Words one behind the other.
+fn words_at(start: BundleVa, values: &[Value]) -> impl Iterator<Item = Fixup> + '_ {
+    let places = (0..).step_by(8).map(move |offset| start + offset);
+    places.zip(values).map(|(at, &value)| Fixup { at, value })
 }

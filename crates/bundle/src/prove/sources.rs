@@ -21,7 +21,12 @@ pub fn of_modules(modules: &[Module]) -> Result<Vec<BundledModule>, BundleError>
     // Much may have been done since they were opened: another name or mode is no other version.
     same(modules, Stamp::has_data_of)?;
     let modules = modules.iter().zip(contents).enumerate();
-    let modules = modules.map(|(index, (module, content))| BundledModule {
+    Ok(modules.map(|(index, (module, content))| described(index, module, content)).collect())
+}
+
+/// The module at this place in the order of loading, as a file that something is made of.
+pub(crate) fn described(index: usize, module: &Module, content: Content) -> BundledModule {
+    BundledModule {
         path: text(&module.path),
         name: (index > 0).then(|| members::name_of(module)),
         build_id: module.image.build_id.clone(),
@@ -29,8 +34,7 @@ pub fn of_modules(modules: &[Module]) -> Result<Vec<BundledModule>, BundleError>
         sha256: content.sha256,
         offset: None,
         outside: None,
-    });
-    Ok(modules.collect())
+    }
 }
 
 /// Makes sure that nobody has touched a file since it was opened: what was made would be a mixture

@@ -2,6 +2,7 @@
 
 use crate::plan::Plan;
 use crate::plan::own_data::Extent;
+use crate::tables::Tables;
 use image::elf::loadable::Section;
 use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry};
 use image::elf::spec::*;
@@ -13,11 +14,12 @@ pub(crate) const PREAMBLE_SECTION: &str = ".text.headstart";
 /// Entries, without the DT_NULL at the end. `needed`: names; `search`: DT_RUNPATH or DT_RPATH.
 pub(crate) fn entries(
     plan: &Plan<'_>,
+    tables: &Tables,
     needed: &[u32],
     search: Option<(u64, u32)>,
 ) -> Vec<DynamicEntry> {
     let own = &plan.own;
-    let section = |name| plan.table(name).section.header;
+    let section = |name| tables.table(name).section.header;
     let at = |name| section(name).address.0;
     let array = |tag, size, array: Extent| [(tag, array.start.0), (size, array.size)];
     let mut all: Vec<(u64, u64)> = needed.iter().map(|&name| (DT_NEEDED, name.into())).collect();
@@ -39,17 +41,17 @@ pub(crate) fn entries(
         (DT_VERDEF, at(".gnu.version_d")),
         (DT_VERDEFNUM, section(".gnu.version_d").info.into()),
         (DT_FLAGS, DF_BIND_NOW),
-        (DT_FLAGS_1, if plan.fixed { DF_1_NOW } else { DF_1_NOW | DF_1_PIE }),
+        (DT_FLAGS_1, if plan.spec.fixed { DF_1_NOW } else { DF_1_NOW | DF_1_PIE }),
     ]);
     let needs = section(".gnu.version_r");
     if needs.size > 0 {
         all.push((DT_VERNEED, needs.address.0));
         all.push((DT_VERNEEDNUM, needs.info.into()));
     }
-    if plan.relocations.relative_others > 0 {
-        all.push((DT_RELACOUNT, plan.relocations.relative_others as u64));
+    if tables.relocations.relative_others > 0 {
+        all.push((DT_RELACOUNT, tables.relocations.relative_others as u64));
     }
-    if let Some(packed) = plan.find_table(".relr.dyn") {
+    if let Some(packed) = tables.find_table(".relr.dyn") {
         all.push((DT_RELR, packed.address().0));
         all.push((DT_RELRSZ, packed.section.header.size));
         all.push((DT_RELRENT, 8));
@@ -58,7 +60,9 @@ pub(crate) fn entries(
 }
 
 /// Adds the sections of the preamble, the own data and the tables.
-pub(crate) fn add_sections(plan: &Plan<'_>, sections: &mut Vec<Section>) {
+pub(crate) fn add_sections(plan: &Plan<'_>, tables: &mut Tables) {
+    let dynamic_extent = tables.dynamic_extent(plan);
+    let Tables { all, sections, .. } = tables;
     let own = &plan.own;
     let section = |name: &str, kind: u32, more: u64, part: Extent, alignment: u64| Section {
         name: name.to_owned(),
@@ -83,7 +87,7 @@ pub(crate) fn add_sections(plan: &Plan<'_>, sections: &mut Vec<Section>) {
     let before_dynamic = own.dynamic.start - reserved.slots.start;
     let slots = Extent { size: before_dynamic, ..reserved.slots };
     sections.push(section(".got", SHT_PROGBITS, SHF_WRITE, slots, 8));
-    let dynamic = section(".dynamic", SHT_DYNAMIC, SHF_WRITE, plan.dynamic_extent(), 8);
+    let dynamic = section(".dynamic", SHT_DYNAMIC, SHF_WRITE, dynamic_extent, 8);
     let header = SectionHeader { entry_size: DynamicEntry::SIZE as u64, ..dynamic.header };
     sections.push(Section { header, ..dynamic });
     let arrays = [
@@ -97,7 +101,7 @@ pub(crate) fn add_sections(plan: &Plan<'_>, sections: &mut Vec<Section>) {
     for (name, kind, array) in arrays.into_iter().filter(|(_, _, array)| array.size > 0) {
         sections.push(section(name, kind, SHF_WRITE, array, 8));
     }
-    sections.extend(plan.tables.iter().map(|table| table.section.clone()));
+    sections.extend(all.iter().map(|table| table.section.clone()));
     link(sections);
 }
 

@@ -6,7 +6,7 @@ use crate::plan::layout::{PAGE, align_up};
 use crate::plan::own_data::Extent;
 use crate::tables::sections;
 use crate::tables::strings::Strings;
-use crate::tables::{Table, debug_symbols, relative_words};
+use crate::tables::{Table, Tables, debug_symbols, relative_words};
 use image::elf::loadable::Section;
 use image::elf::records::{FileHeader, ProgramHeader, SectionHeader, SymbolEntry};
 use image::elf::spec;
@@ -20,11 +20,11 @@ pub(crate) struct Headers {
 }
 
 impl Headers {
-    /// `end`: where the contents end in the file.
-    pub(crate) fn new(plan: &Plan<'_>, end: FileOffset) -> Headers {
-        let mut sections = plan.sections.clone();
+    pub(crate) fn new(plan: &Plan<'_>, tables: &Tables) -> Headers {
+        let mut sections = tables.sections.clone();
+        let end = plan.layout.offset_behind(tables.end());
         let mut behind = Behind { offset: aligned(end), pieces: Vec::new() };
-        behind.add_symbols(plan, &mut sections);
+        behind.add_symbols(plan, tables, &mut sections);
         let names_at = behind.offset;
         let header = SectionHeader {
             kind: spec::SHT_STRTAB,
@@ -45,7 +45,7 @@ impl Headers {
         let mut pieces = behind.pieces;
         pieces.push((names_at, names.bytes));
         pieces.push((sections_at, table));
-        let programs = program_headers(plan);
+        let programs = program_headers(plan, tables);
         let file = FileHeader {
             ident: plan.ident,
             entry: Va(plan.entry.0),
@@ -54,7 +54,7 @@ impl Headers {
             sections_at,
             section_count: sections.len() as u16,
             names: last as u16,
-            ..FileHeader::x86_64(if plan.fixed { spec::ET_EXEC } else { spec::ET_DYN })
+            ..FileHeader::x86_64(if plan.spec.fixed { spec::ET_EXEC } else { spec::ET_DYN })
         };
         pieces.push((FileOffset::ZERO, file.bytes().to_vec()));
         let programs = programs.iter().flat_map(ProgramHeader::bytes).collect();
@@ -75,7 +75,7 @@ struct Behind {
 
 impl Behind {
     /// Symbols for debuggers, and for a bundle at fixed addresses what a change of its base needs.
-    fn add_symbols(&mut self, plan: &Plan<'_>, sections: &mut Vec<Section>) {
+    fn add_symbols(&mut self, plan: &Plan<'_>, tables: &Tables, sections: &mut Vec<Section>) {
         let (symbols, names) = debug_symbols::table(&plan.layout, sections);
         let table = SectionHeader {
             kind: spec::SHT_SYMTAB,
@@ -89,9 +89,9 @@ impl Behind {
         let kind = spec::SHT_STRTAB;
         let strings = SectionHeader { kind, alignment: 1, ..SectionHeader::default() };
         self.add(".strtab", strings, names, sections);
-        if plan.fixed {
+        if plan.spec.fixed {
             let preamble = plan.own.reserved.preamble.start;
-            let relative = &plan.relocations.relative;
+            let relative = &tables.relocations.relative;
             let words = relative_words::encode(relative, plan.layout.low, preamble);
             let kind = spec::SHT_PROGBITS;
             let header = SectionHeader { kind, alignment: 8, ..SectionHeader::default() };
@@ -138,18 +138,18 @@ fn plain(
 
 const WRITABLE: u32 = spec::PF_R | spec::PF_W;
 
-fn program_headers(plan: &Plan<'_>) -> Vec<ProgramHeader> {
+fn program_headers(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let low = plan.layout.low;
     let file_header = Extent { start: low, size: FileHeader::SIZE as u64 };
     let table = Extent { start: file_header.end(), size: 0 };
     let table_at = FileOffset(file_header.size);
     // Their sizes follow from their number, below.
     let mut all = vec![plain(spec::PT_PHDR, spec::PF_R, table, table_at, 8)];
-    all.push(behind_table(plan, plan.table(".interp"), spec::PT_INTERP, 1));
+    all.push(behind_table(plan, tables.table(".interp"), spec::PT_INTERP, 1));
     all.push(plain(spec::PT_LOAD, spec::PF_R, file_header, FileOffset::ZERO, PAGE));
     let of_headers = all.len() - 1;
-    all.extend(loaded(plan));
-    all.extend(told(plan));
+    all.extend(loaded(plan, tables));
+    all.extend(told(plan, tables));
     let size = (all.len() * ProgramHeader::SIZE) as u64;
     let before = Va(low.0)..=Va(table.start.0);
     for header in all.iter_mut().filter(|header| before.contains(&header.address)) {
@@ -175,7 +175,7 @@ fn behind_table(plan: &Plan<'_>, table: &Table, kind: u32, alignment: u64) -> Pr
 }
 
 /// The parts of the modules and the bundle's own, by address.
-fn loaded(plan: &Plan<'_>) -> Vec<ProgramHeader> {
+fn loaded(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let load = spec::PT_LOAD;
     let own = &plan.own;
     let parts = plan.layout.members.iter().flat_map(|member| {
@@ -191,22 +191,22 @@ fn loaded(plan: &Plan<'_>) -> Vec<ProgramHeader> {
     let executable = spec::PF_R | spec::PF_X;
     all.push(behind(plan, load, executable, own.reserved.preamble, PAGE));
     all.push(behind(plan, load, WRITABLE, own.extent(), PAGE));
-    let tables = Extent { start: own.end, size: plan.tables_end() - own.end };
-    all.push(behind(plan, load, spec::PF_R, tables, PAGE));
+    let behind_data = Extent { start: own.end, size: tables.end() - own.end };
+    all.push(behind(plan, load, spec::PF_R, behind_data, PAGE));
     all
 }
 
 /// What tells where something is in what is loaded.
-fn told(plan: &Plan<'_>) -> Vec<ProgramHeader> {
+fn told(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let own = &plan.own;
-    let mut all = vec![behind(plan, spec::PT_DYNAMIC, WRITABLE, plan.dynamic_extent(), 8)];
+    let mut all = vec![behind(plan, spec::PT_DYNAMIC, WRITABLE, tables.dynamic_extent(plan), 8)];
     let tls = &plan.layout.tls;
     if tls.size > 0 {
         let block = Extent { start: own.reserved.template, size: tls.size };
         all.push(behind(plan, spec::PT_TLS, spec::PF_R, block, tls.alignment));
     }
-    all.push(behind_table(plan, plan.table(super::BUILD_ID), spec::PT_NOTE, 4));
-    let unwind = plan.find_table(".eh_frame_hdr");
+    all.push(behind_table(plan, tables.table(super::BUILD_ID), spec::PT_NOTE, 4));
+    let unwind = tables.find_table(".eh_frame_hdr");
     all.extend(unwind.map(|table| behind_table(plan, table, spec::PT_GNU_EH_FRAME, 4)));
     let nothing = Extent { start: BundleVa::ZERO, size: 0 };
     all.push(plain(spec::PT_GNU_STACK, stack(plan), nothing, FileOffset::ZERO, 16));

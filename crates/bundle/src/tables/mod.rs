@@ -14,17 +14,15 @@ mod versions;
 
 use crate::choose::members;
 use crate::error::BundleError;
-use crate::plan::BundleSpec;
-use crate::plan::dependencies::Dependencies;
+use crate::plan::Plan;
+use crate::plan::bases::too_large;
 use crate::plan::exports::{Export, ExportValue};
-use crate::plan::fixups::Fixups;
-use crate::plan::layout::{Layout, aligned};
-use crate::plan::own_data::OwnData;
-use crate::write::content::BUILD_ID_NOTE;
+use crate::plan::fixups::Fixup;
+use crate::plan::layout::aligned;
+use crate::plan::own_data::Extent;
 use image::elf::loadable::{Section, Version};
-use image::elf::records::{Rela, SectionHeader, SymbolEntry};
+use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry};
 use image::elf::spec;
-use loader::Graph;
 use model::text::name as name_of;
 use model::{BundleVa, FileOffset, SymbolIndex, Va};
 use relocations::Relocations;
@@ -37,6 +35,9 @@ use versions::Versions;
 const PACKED_VERSION: &str = "GLIBC_ABI_DT_RELR";
 /// Section with the build-id.
 pub(crate) const BUILD_ID: &str = ".note.gnu.build-id";
+/// Size of a build-id in bytes, and of the note with it.
+pub(crate) const BUILD_ID_BYTES: usize = 20;
+pub(crate) const BUILD_ID_NOTE: usize = 16 + BUILD_ID_BYTES;
 const C_LIBRARY: &str = "libc.so.6";
 const TOO_LARGE: &str = "it spans more than 2 GiB, which tables for exceptions cannot reach; leave \
                          large libraries out with --outside";
@@ -54,126 +55,151 @@ impl Table {
     }
 }
 
-/// What the tables are made of.
-pub(crate) struct Contents<'m, 'a> {
-    pub(crate) graph: &'a Graph,
-    pub(crate) spec: &'m BundleSpec<'m>,
-    pub(crate) layout: &'m Layout<'a>,
-    pub(crate) fixups: &'m Fixups<'a>,
-    pub(crate) exports: &'m [Export<'a>],
-    pub(crate) dependencies: &'m Dependencies,
-    /// Names for the loader.
-    pub(crate) names: &'m [Vec<u8>],
-}
-
-/// All tables, and what the dynamic table and the section headers say besides.
-pub(crate) struct ReadOnly {
-    pub(crate) tables: Vec<Table>,
-    /// Sections of the modules.
+/// All tables that a bundle's own data is followed by, and what is said of all of its parts.
+pub(crate) struct Tables {
+    pub(crate) all: Vec<Table>,
+    /// Entries of the dynamic table, without the DT_NULL at its end.
+    pub(crate) dynamic: Vec<DynamicEntry>,
     pub(crate) sections: Vec<Section>,
     pub(crate) relocations: Relocations,
-    /// Libraries that are needed, as strings.
-    pub(crate) needed: Vec<u32>,
-    /// DT_RPATH or DT_RUNPATH, and its string.
-    pub(crate) search: Option<(u64, u32)>,
+    /// The chain of names for the loader, in the bundle's own data.
+    pub(crate) chain: Vec<Fixup>,
 }
 
-impl Contents<'_, '_> {
-    /// Builds all tables behind the bundle's own data, which is told the addresses of the names for
-    /// the loader.
-    pub(crate) fn build(&self, own: &mut OwnData) -> Result<ReadOnly, BundleError> {
-        let offset = self.layout.offset_behind(own.end);
-        let mut tables = Tables { address: own.end, offset, all: Vec::new() };
-        let sections = sections::of_members(self.layout);
-        let mut strings = Strings::new();
-        let versions = self.versions(&mut strings).ok_or_else(|| {
-            let reason = "its libraries have more versions than one file can number";
-            self.spec.declined(reason.to_owned())
-        })?;
-        let symbols = self.symbols(&sections, &versions, &mut strings);
-        for (name, kind, (bytes, count)) in [
-            (".gnu.version_d", spec::SHT_GNU_VERDEF, versions.defined),
-            (".gnu.version_r", spec::SHT_GNU_VERNEED, versions.needed),
-        ] {
-            tables.add(name, kind, 0, 8, bytes).section.header.info = count as u32;
-        }
-        let names = self.dependencies.names.iter();
-        let needed = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
-        let search = self.dependencies.search.as_ref();
-        let search = search.map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes())));
-        tables.add(".gnu.hash", spec::SHT_GNU_HASH, 0, 8, symbols.hash);
-        tables.add(".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, 8, symbols.table);
-        tables.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);
-        tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
-        own.set_names(&tables.add_names(self.names));
-        let interpreter = self.graph.interpreter.as_os_str().as_bytes();
-        tables.add(".interp", spec::SHT_PROGBITS, 0, 1, [interpreter, b"\0"].concat());
-        tables.add(BUILD_ID, spec::SHT_NOTE, 0, 4, vec![0; BUILD_ID_NOTE]);
-        self.add_unwind(&mut tables).map_err(|reason| self.spec.declined(reason))?;
-        let relocations = self.relocations(own, &symbols.of_exports);
-        tables.add(".rela.dyn", spec::SHT_RELA, Rela::SIZE, 8, relocations.table());
-        if !self.spec.fixed && !relocations.relative.is_empty() {
-            tables.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
-        }
-        Ok(ReadOnly { tables: tables.all, sections, relocations, needed, search })
+impl Tables {
+    /// The table with a section of this name, which every bundle has.
+    pub(crate) fn table(&self, name: &str) -> &Table {
+        self.find_table(name).expect("every bundle has this table")
     }
 
-    fn versions(&self, strings: &mut Strings) -> Option<Versions> {
-        let merged = self.layout.members.iter().flat_map(|member| member.image.versions());
-        let merged = merged.filter(|version: &&Version| version.library.is_none());
-        let merged = merged.map(|version| version.name.as_slice());
-        let references = self.fixups.references.all.iter().map(|(reference, ..)| reference);
-        let own = self.spec.own_name.to_string_lossy();
-        // The loader does not ask for it, nor would it be found, where there is no C library.
-        let has_c = self.graph.modules.iter().any(|module| members::name_of(module) == C_LIBRARY);
-        let required = (!self.spec.fixed && has_c).then_some((C_LIBRARY, PACKED_VERSION));
-        Versions::new(merged, &own, required, self.exports, references, strings)
+    /// The table with a section of this name.
+    pub(crate) fn find_table(&self, name: &str) -> Option<&Table> {
+        self.all.iter().find(|table| table.section.name == name)
     }
 
-    fn symbols(&self, sections: &[Section], versions: &Versions, strings: &mut Strings) -> Symbols {
-        // Behind the modules come the preamble and the initial thread-local storage.
-        let thread_local = sections.len() as u16 + 1;
-        let section = |export: &Export<'_>| match export.value {
-            ExportValue::Absolute(_) => spec::SHN_ABS,
-            ExportValue::Stub(_) => spec::SHN_UNDEF,
-            ExportValue::ThreadLocal(_) => thread_local,
-            ExportValue::Address(address) => sections::holding(sections, address),
-        };
-        symbols::build(self.exports, &self.fixups.references, versions, strings, section)
+    /// The dynamic table, with the DT_NULL at its end.
+    pub(crate) fn dynamic_extent(&self, plan: &Plan<'_>) -> Extent {
+        let size = DynamicEntry::SIZE * (self.dynamic.len() + 1);
+        Extent { size: size as u64, ..plan.own.dynamic }
     }
 
-    fn add_unwind(&self, tables: &mut Tables) -> Result<(), String> {
-        let unwind = unwind::merge(&self.layout.members).map_err(|module| {
-            let name = members::file_name(&module.path);
-            format!("{name} has an .eh_frame_hdr of a rare kind; try --outside {name}")
-        })?;
-        if let Some(unwind) = unwind {
-            let table = unwind.table(aligned(tables.address, 8)).ok_or(TOO_LARGE)?;
-            tables.add(".eh_frame_hdr", spec::SHT_PROGBITS, 0, 8, table);
-        }
-        Ok(())
+    /// Where the tables, and all that is loaded, end.
+    pub(crate) fn end(&self) -> BundleVa {
+        let last = &self.all[self.all.len() - 1];
+        last.address() + last.section.header.size
     }
 
-    /// `of_exports`: symbol of each export.
-    fn relocations(&self, own: &OwnData, of_exports: &[SymbolIndex]) -> Relocations {
-        let copies = self.fixups.copied_by_loader.iter().filter_map(|copy| {
-            let export = self.exports.iter().position(|export| export.source == copy.symbol)?;
-            Some((of_exports[export], copy.to))
-        });
-        let all = self.fixups.all.iter().chain(&own.fixups).copied();
-        Relocations::new(all, copies, self.spec.fixed)
+    /// Sets the build-id, once the files' contents are known: the whole note.
+    pub(crate) fn set_build_id(&mut self, note: Vec<u8>) {
+        let table = self.all.iter_mut().find(|table| table.section.name == BUILD_ID);
+        let table = table.expect("every bundle has this table");
+        assert_eq!(table.bytes.len(), note.len(), "there is room for just this note");
+        table.bytes = note;
     }
+}
+
+/// Makes all tables.
+pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
+    let offset = plan.layout.offset_behind(plan.own.end);
+    let mut tables = Placed { address: plan.own.end, offset, all: Vec::new() };
+    let sections = sections::of_members(&plan.layout);
+    let mut strings = Strings::new();
+    let versions = versions(plan, &mut strings).ok_or_else(|| {
+        let reason = "its libraries have more versions than one file can number";
+        plan.spec.declined(reason.to_owned())
+    })?;
+    let symbols = symbols(plan, &sections, &versions, &mut strings);
+    for (name, kind, (bytes, count)) in [
+        (".gnu.version_d", spec::SHT_GNU_VERDEF, versions.defined),
+        (".gnu.version_r", spec::SHT_GNU_VERNEED, versions.needed),
+    ] {
+        tables.add(name, kind, 0, 8, bytes).section.header.info = count as u32;
+    }
+    let names = plan.dependencies.names.iter();
+    let needed: Vec<u32> = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
+    let search = plan.dependencies.search.as_ref();
+    let search = search.map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes())));
+    tables.add(".gnu.hash", spec::SHT_GNU_HASH, 0, 8, symbols.hash);
+    tables.add(".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, 8, symbols.table);
+    tables.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);
+    tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
+    let chain = plan.own.chain(&tables.add_names(&plan.names));
+    let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
+    tables.add(".interp", spec::SHT_PROGBITS, 0, 1, [interpreter, b"\0"].concat());
+    tables.add(BUILD_ID, spec::SHT_NOTE, 0, 4, vec![0; BUILD_ID_NOTE]);
+    add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
+    let relocations = relocations(plan, &chain, &symbols.of_exports);
+    tables.add(".rela.dyn", spec::SHT_RELA, Rela::SIZE, 8, relocations.table());
+    if !plan.spec.fixed && !relocations.relative.is_empty() {
+        tables.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
+    }
+    let all = tables.all;
+    let mut tables = Tables { all, dynamic: Vec::new(), sections, relocations, chain };
+    tables.dynamic = dynamic::entries(plan, &tables, &needed, search);
+    dynamic::add_sections(plan, &mut tables);
+    Ok(tables)
+}
+
+fn versions(plan: &Plan<'_>, strings: &mut Strings) -> Option<Versions> {
+    let merged = plan.layout.members.iter().flat_map(|member| member.image.versions());
+    let merged = merged.filter(|version: &&Version| version.library.is_none());
+    let merged = merged.map(|version| version.name.as_slice());
+    let references = plan.fixups.references.all.iter().map(|(reference, ..)| reference);
+    let own = plan.spec.own_name.to_string_lossy();
+    // The loader does not ask for it, nor would it be found, where there is no C library.
+    let has_c = plan.graph.modules.iter().any(|module| members::name_of(module) == C_LIBRARY);
+    let required = (!plan.spec.fixed && has_c).then_some((C_LIBRARY, PACKED_VERSION));
+    Versions::new(merged, &own, required, &plan.exports, references, strings)
+}
+
+fn symbols(
+    plan: &Plan<'_>,
+    sections: &[Section],
+    versions: &Versions,
+    strings: &mut Strings,
+) -> Symbols {
+    // Behind the modules come the preamble and the initial thread-local storage.
+    let thread_local = sections.len() as u16 + 1;
+    let section = |export: &Export<'_>| match export.value {
+        ExportValue::Absolute(_) => spec::SHN_ABS,
+        ExportValue::Stub(_) => spec::SHN_UNDEF,
+        ExportValue::ThreadLocal(_) => thread_local,
+        ExportValue::Address(address) => sections::holding(sections, address),
+    };
+    symbols::build(&plan.exports, &plan.fixups.references, versions, strings, section)
+}
+
+fn add_unwind(plan: &Plan<'_>, tables: &mut Placed) -> Result<(), String> {
+    let unwind = unwind::merge(&plan.layout.members).map_err(|module| {
+        let name = members::file_name(&module.path);
+        format!("{name} has an .eh_frame_hdr of a rare kind; try --outside {name}")
+    })?;
+    if let Some(unwind) = unwind {
+        let table = unwind.table(aligned(tables.address, 8)).ok_or_else(too_large)?;
+        tables.add(".eh_frame_hdr", spec::SHT_PROGBITS, 0, 8, table);
+    }
+    Ok(())
+}
+
+/// `of_exports`: symbol of each export.
+fn relocations(plan: &Plan<'_>, chain: &[Fixup], of_exports: &[SymbolIndex]) -> Relocations {
+    let copies = plan.fixups.copied_by_loader.iter().filter_map(|copy| {
+        let export = plan.exports.iter().position(|export| export.source == copy.symbol)?;
+        Some((of_exports[export], copy.to))
+    });
+    let all = plan.fixups.all.iter().chain(&plan.own.fixups).chain(chain).copied();
+    Relocations::new(all, copies, plan.spec.fixed)
 }
 
 /// The tables so far.
-struct Tables {
+struct Placed {
     /// Address and offset behind them.
     address: BundleVa,
     offset: FileOffset,
     all: Vec<Table>,
 }
 
-impl Tables {
+impl Placed {
     /// `entry`: size of an entry, if it is a table of them.
     fn add(
         &mut self,

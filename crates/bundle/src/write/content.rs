@@ -1,6 +1,7 @@
 //! What is in the files that a bundle is made of, and the bundle's build-id, which follows from it.
 
 use crate::error::BundleError;
+use crate::tables::{BUILD_ID_BYTES, BUILD_ID_NOTE};
 use loader::{Graph, Module};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -98,10 +99,6 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Size of a build-id in bytes, and of the note with it.
-const BUILD_ID: usize = 20;
-pub(crate) const BUILD_ID_NOTE: usize = 16 + BUILD_ID;
-
 /// The note NT_GNU_BUILD_ID: another than the program's, as the file is another one, and another
 /// for each set of files and kind of bundle.
 pub(crate) fn build_id(graph: &Graph, contents: &[Content], fixed: bool) -> Vec<u8> {
@@ -114,11 +111,11 @@ pub(crate) fn build_id(graph: &Graph, contents: &[Content], fixed: bool) -> Vec<
     }
     let id = hash.finalize();
     let mut note = Vec::with_capacity(BUILD_ID_NOTE);
-    for word in [4, BUILD_ID as u32, 3] {
+    for word in [4, BUILD_ID_BYTES as u32, 3] {
         note.extend_from_slice(&word.to_le_bytes());
     }
     note.extend_from_slice(b"GNU\0");
-    note.extend_from_slice(&id[..BUILD_ID]);
+    note.extend_from_slice(&id[..BUILD_ID_BYTES]);
     note
 }
 

@@ -1,10 +1,11 @@
 //! The manifest beside a bundle: every file that it was made of, and the files that were made.
 
 use crate::choose::by_handle;
-use crate::choose::members::{self, Membership};
+use crate::choose::members::Membership;
 use crate::error::BundleError;
 use crate::make::BundleOptions;
 use crate::plan::layout::Layout;
+use crate::prove::sources;
 use crate::write::content::Content;
 use files::reasons;
 use loader::Graph;
@@ -39,15 +40,7 @@ pub(crate) fn of(
             Membership::Outside(reason) => Some(reason.clone()),
         };
         let offset = layout.member(ModuleId::at(index)).map(|member| member.start() - layout.low);
-        BundledModule {
-            path: text(&module.path),
-            name: (index > 0).then(|| members::name_of(module)),
-            build_id: module.image.build_id.clone(),
-            bytes: content.bytes,
-            sha256: content.sha256,
-            offset,
-            outside,
-        }
+        BundledModule { offset, outside, ..sources::described(index, module, content) }
     });
     BundleManifest {
         schema: BUNDLE_SCHEMA,

@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::plan::fixups::{Copied, Fixup, Value};
 use crate::plan::layout::Member;
 use crate::plan::own_data::Extent;
+use crate::tables::Tables;
 use crate::tables::headers::Headers;
 use image::elf::records::{DynamicEntry, ProgramHeader};
 use image::elf::spec;
@@ -17,18 +18,23 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// Writes everything into an empty file, and gives its size. It may not be on the disk yet.
-pub(crate) fn write(plan: &Plan<'_>, file: &File, path: &Path) -> Result<u64, BundleError> {
+pub(crate) fn write(
+    plan: &Plan<'_>,
+    tables: &Tables,
+    file: &File,
+    path: &Path,
+) -> Result<u64, BundleError> {
     let layout = &plan.layout;
     layout.members.par_iter().try_for_each(|member| write_member(plan, member, file, path))?;
     let write = |bytes: &[u8], offset: FileOffset| {
         file.write_all_at(bytes, offset.0).map_err(|error| BundleError::write(path, error))
     };
     write(&plan.preamble, layout.offset_behind(plan.own.reserved.preamble.start))?;
-    write(&own_data(plan), layout.offset_behind(plan.own.reserved.start))?;
-    for table in &plan.tables {
+    write(&own_data(plan, tables), layout.offset_behind(plan.own.reserved.start))?;
+    for table in &tables.all {
         write(&table.bytes, table.section.header.offset)?;
     }
-    let headers = Headers::new(plan, layout.offset_behind(plan.tables_end()));
+    let headers = Headers::new(plan, tables);
     for (offset, bytes) in &headers.pieces {
         write(bytes, *offset)?;
     }
@@ -123,7 +129,7 @@ fn put(bytes: &mut [u8], at: u64, what: &[u8]) {
     }
 }
 
-fn own_data(plan: &Plan<'_>) -> Vec<u8> {
+fn own_data(plan: &Plan<'_>, tables: &Tables) -> Vec<u8> {
     let own = &plan.own;
     let Extent { start, size } = own.extent();
     let mut bytes = vec![0; size as usize];
@@ -134,10 +140,10 @@ fn own_data(plan: &Plan<'_>) -> Vec<u8> {
             put(&mut bytes, at, member.image.segment_bytes(block));
         }
     }
-    let dynamic: Vec<u8> = plan.dynamic.iter().flat_map(DynamicEntry::bytes).collect();
+    let dynamic: Vec<u8> = tables.dynamic.iter().flat_map(DynamicEntry::bytes).collect();
     put(&mut bytes, own.dynamic.start - start, &dynamic);
     let moved = within(&plan.fixups.all, template, template + plan.layout.tls.size);
-    for fixup in moved.iter().chain(&own.fixups) {
+    for fixup in moved.iter().chain(&own.fixups).chain(&tables.chain) {
         put(&mut bytes, fixup.at - start, &word(fixup.value).to_le_bytes());
     }
     bytes
