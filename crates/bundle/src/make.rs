@@ -21,7 +21,7 @@ use crate::write::workplace::{Workplace, temporary};
 use files::{Privilege, privilege};
 use image::elf::Loadable;
 use loader::{Environment, Graph};
-use model::bundle::BundleManifest;
+use model::bundle::{BundleFigures, BundleManifest};
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -47,17 +47,8 @@ pub struct Made {
     pub run: PathBuf,
     /// What it was made of.
     pub manifest: BundleManifest,
-    /// Size of the file in bytes.
-    pub bytes: u64,
-    /// References that were bound now.
-    pub bound: u64,
-    /// Symbols that the loader still looks up.
-    pub looked_up: usize,
-    /// Addresses that the loader still adjusts.
-    pub relative: usize,
-    /// Modules whose constants were put together with their code, as there are more parts than
-    /// one file can have.
-    pub joined: usize,
+    /// What it takes, and what is left to the loader.
+    pub figures: BundleFigures,
 }
 
 /// Makes a bundle of `program` in `folder`, which exists. A bundle that is there is replaced;
@@ -157,11 +148,13 @@ fn proved(
     let made = Made {
         run,
         manifest: BundleManifest { product: Some(product?), ..manifest? },
-        bytes,
-        bound: relocated.iter().map(|module| module.work.references).sum(),
-        looked_up: plan.fixups.references.all.len(),
-        relative: if fixed { 0 } else { tables.relocations.relative.len() },
-        joined: plan.layout.joined,
+        figures: BundleFigures {
+            bytes,
+            bound: relocated.iter().map(|module| module.work.references).sum(),
+            looked_up: plan.fixups.references.all.len() as u64,
+            relative: if fixed { 0 } else { tables.relocations.relative.len() as u64 },
+            joined: plan.layout.joined as u64,
+        },
     };
     Ok(Proved { file, commands, made })
 }

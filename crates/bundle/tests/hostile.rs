@@ -93,7 +93,9 @@ impl Place {
                 let fixed = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                 Err(text.or(fixed).unwrap_or_default())
             }
-            Ok(Ok(made)) if made.bytes > LARGEST => Err(format!("{} bytes", made.bytes)),
+            Ok(Ok(made)) if made.figures.bytes > LARGEST => {
+                Err(format!("{} bytes", made.figures.bytes))
+            }
             Ok(Ok(_)) => Ok(true),
             Ok(Err(error)) => self.refused(&out, &error).map(|()| false),
         }

@@ -43,6 +43,22 @@ impl BundleManifest {
     }
 }
 
+/// Figures of a bundle that was made just now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BundleFigures {
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// References that were bound now.
+    pub bound: u64,
+    /// Symbols that the loader still looks up.
+    pub looked_up: u64,
+    /// Addresses that the loader still adjusts.
+    pub relative: u64,
+    /// Modules whose constants are mapped with their code, as there are more parts than one file
+    /// can have.
+    pub joined: u64,
+}
+
 /// A file that headstart made, so that it can be told from any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundleProduct {

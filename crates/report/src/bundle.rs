@@ -2,27 +2,16 @@
 
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
-use model::bundle::{BundleManifest, BundleVerification, ChangeKind, Starts};
-
-/// Figures of a bundle that was made just now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// What to start.
-    pub run: String,
-    /// Its size.
-    pub bytes: u64,
-    /// References that were bound now.
-    pub bound: u64,
-    /// Symbols that the loader still looks up.
-    pub looked_up: u64,
-    /// Addresses that the loader still adjusts.
-    pub relative: u64,
-    /// Modules whose constants are mapped with their code.
-    pub joined: u64,
-}
+use model::bundle::{BundleFigures, BundleManifest, BundleVerification, ChangeKind, Starts};
 
 /// The terminal view of a bundle that was made just now.
-pub fn made(manifest: &BundleManifest, figures: &Figures, style: &Style) -> String {
+/// `run` is what to start.
+pub fn made(
+    run: &str,
+    manifest: &BundleManifest,
+    figures: &BundleFigures,
+    style: &Style,
+) -> String {
     let merged = manifest.modules.iter().filter(|module| module.outside.is_none()).count() as u64;
     let adjusts = match (manifest.fixed, figures.relative) {
         (true, _) => "adjusts no addresses (they are fixed: see headstart rerandomize)".to_owned(),
@@ -37,7 +26,7 @@ pub fn made(manifest: &BundleManifest, figures: &Figures, style: &Style) -> Stri
         plural(figures.bound, "reference", "references"),
         plural(figures.looked_up, "symbol", "symbols"),
     );
-    let mut view = style.paint(Tint::Name, &style.terminal(&figures.run)) + "\n";
+    let mut view = style.paint(Tint::Name, &style.terminal(run)) + "\n";
     view += &(style.wrap(&sentence, 0) + "\n");
     for module in &manifest.modules {
         let Some(reason) = &module.outside else { continue };

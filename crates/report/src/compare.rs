@@ -1,13 +1,13 @@
 //! The terminal view of variants against the first of them.
 
 use crate::counters::counters;
-use crate::figure::{TimeFormat, percent, plural, whole_percent, why};
+use crate::figure::{TimeFormat, percent, whole_percent, why};
 use crate::measure::note_lines;
 use crate::notes::cold as cold_text;
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
-use crate::text::{columns, lines, padding};
-use crate::words::{brief, brief_interval, sentence, tint};
+use crate::text::{columns, padding};
+use crate::words::{brief, brief_interval, in_rounds, sentence, tint};
 use model::{Effect, Reading, Results, VariantResult};
 
 /// The terminal view of a comparison: the verdicts in words, the times, what the launches used,
@@ -122,11 +122,7 @@ fn manner(results: &Results, style: &Style) -> String {
         view += &(style.wrap(&style.terminal(&format!("{about}: {text}")), 2) + "\n");
     }
     if let Some(rounds) = results.effects.iter().map(|effect| effect.rounds).max() {
-        let rounds = plural(rounds.into(), "round", "rounds");
-        let text = format!("{rounds}, each variant once per round, in random order");
-        for line in lines(&text, style.width) {
-            view += &(style.paint(Tint::Faint, &line) + "\n");
-        }
+        view += &in_rounds(rounds, style);
     }
     view
 }

@@ -170,17 +170,13 @@ fn pair(cell: Option<&Reading<LoadCell>>, unit: &TimeFormat, style: &Style) -> [
     };
     let improvement = match (&cell.effect, cell.improvement) {
         (_, None) => Cell::default(),
-        (None, Some(part)) => Cell::new(Tint::Plain, signed(part, style)),
+        (None, Some(part)) => Cell::new(Tint::Plain, style.minus(&percent(part))),
         (Some(effect), Some(part)) => match effect.verdict {
-            Verdict::Faster => Cell::new(Tint::Good, signed(part, style)),
-            Verdict::Slower => Cell::new(Tint::Bad, signed(part, style)),
+            Verdict::Faster => Cell::new(Tint::Good, style.minus(&percent(part))),
+            Verdict::Slower => Cell::new(Tint::Bad, style.minus(&percent(part))),
             Verdict::Same => Cell::new(Tint::Faint, "none"),
             Verdict::Inconclusive => Cell::new(Tint::Doubt, "unclear"),
         },
     };
     [Cell::new(Tint::Plain, unit.show(cell.fastest_us)), improvement]
-}
-
-fn signed(part: f64, style: &Style) -> String {
-    percent(part).replace('-', style.or("−", "-"))
 }

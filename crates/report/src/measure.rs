@@ -37,8 +37,7 @@ pub fn measure_view(results: &Results, style: &Style) -> String {
 
 /// Notes below a view, each after a mark; empty where there are none.
 pub(crate) fn note_lines(results: &Results, style: &Style) -> String {
-    let lines = style.notes(&notes(results));
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+    style.notes_below(&notes(results))
 }
 
 fn headline(variant: &VariantResult, style: &Style) -> String {

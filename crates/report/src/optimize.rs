@@ -1,9 +1,9 @@
 //! The view of a program's variants.
 
-use crate::figure::{TimeFormat, count, kib, plural};
+use crate::figure::{TimeFormat, count, kib};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
-use crate::words::{brief, brief_interval, sentence, tint};
+use crate::words::{brief, brief_interval, in_rounds, sentence, tint};
 use model::optimization::{OptimizationReport, VariantFigures, VariantReport, VariantState};
 use model::{Effect, Rules, Verdict};
 
@@ -21,25 +21,13 @@ pub fn view(found: &OptimizationReport, style: &Style) -> String {
         view += "\n";
         view += &table(found, "cold, in", &|variant| variant.cold, style);
     }
-    view += &manner(found, style);
+    let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
+    view += &in_rounds(rounds.unwrap_or(0), style);
     let reasons: String = found.variants.iter().map(|variant| reason(variant, style)).collect();
     if !reasons.is_empty() {
         view += &format!("\n{reasons}");
     }
-    let notes = notes(found);
-    if !notes.is_empty() {
-        view += &format!("\n{}", style.notes(&notes));
-    }
-    view + "\n" + &left(found, style)
-}
-
-/// How the launches were made.
-fn manner(found: &OptimizationReport, style: &Style) -> String {
-    let rounds = found.variants.iter().filter_map(|variant| variant.warm.rounds).max();
-    let rounds = plural(u64::from(rounds.unwrap_or(0)), "round", "rounds");
-    let text = format!("{rounds}, each variant once per round, in random order");
-    let line = |line: &String| style.paint(Tint::Faint, line) + "\n";
-    crate::text::lines(&text, style.width).iter().map(line).collect()
+    view + &style.notes_below(&notes(found)) + "\n" + &left(found, style)
 }
 
 /// What can be said of the best.

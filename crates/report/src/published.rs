@@ -131,7 +131,7 @@ fn effects(table: &LoadTable, published: &PublishedLoads, style: &Style) -> Tabl
 fn change(part: f64, style: &Style) -> String {
     let text = percent(part);
     let text = if text.starts_with(['-', '+']) { text } else { format!("+{text}") };
-    text.replace('-', style.or("−", "-"))
+    style.minus(&text)
 }
 
 /// The published figures on growth, and whether ours grow so.

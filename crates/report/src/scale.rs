@@ -36,7 +36,7 @@ pub fn view(scale: &Scale, style: &Style) -> String {
     if !plot.is_empty() {
         view += &format!("\n{plot}");
     }
-    view + &notes(scale, style)
+    view + &style.notes_below(&notes_of(scale))
 }
 
 /// The same as Markdown, without the plot.
@@ -105,7 +105,7 @@ fn deviation(part: f64, style: &Style) -> (Tint, String) {
     let tint = if part.abs() > FAR { Tint::Doubt } else { Tint::Faint };
     // Rounded first, plus 0: no figure is −0.0.
     let percent = (part * 1000.0).round() / 10.0 + 0.0;
-    let text = format!("{percent:+.1} %").replace('-', style.or("−", "-"));
+    let text = style.minus(&format!("{percent:+.1} %"));
     (tint, text)
 }
 
@@ -121,11 +121,6 @@ fn unit_name(unit: Unit) -> &'static str {
         Unit::Syscalls => "system calls",
         Unit::Faults => "page faults",
     }
-}
-
-fn notes(scale: &Scale, style: &Style) -> String {
-    let lines = style.notes(&notes_of(scale));
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 fn notes_of(scale: &Scale) -> Vec<String> {

@@ -47,6 +47,12 @@ impl Style {
         notes.iter().map(paragraph).collect()
     }
 
+    /// The same below a view, after an empty line; nothing where there are none.
+    pub(crate) fn notes_below(&self, notes: &[String]) -> String {
+        let lines = self.notes(notes);
+        if lines.is_empty() { lines } else { format!("\n{lines}") }
+    }
+
     /// The text in the look of `tint`; as it stands without color.
     pub fn paint(&self, tint: Tint, text: &str) -> String {
         if !self.color || tint == Tint::Plain || text.trim().is_empty() {
@@ -86,6 +92,11 @@ impl Style {
         }
         let text = text.replace('µ', "u").replace('×', "x").replace(['–', '−'], "-");
         text.replace('…', "...")
+    }
+
+    /// A figure with a true minus sign, where that can be shown.
+    pub fn minus(&self, figure: &str) -> String {
+        figure.replace('-', self.or("−", "-"))
     }
 
     /// Words separated by a middle dot (a comma in ASCII).

@@ -2,6 +2,7 @@
 
 use crate::figure::{factor, percent_decimals, plural, whole_percent};
 use crate::style::{Style, Tint};
+use crate::text::lines;
 use model::{Effect, Rules, Verdict};
 
 /// From this ratio on a variant "takes 2.00 times as long" rather than being 100 % slower.
@@ -51,6 +52,14 @@ pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
             )
         }
     }
+}
+
+/// How the launches of variants were made.
+pub fn in_rounds(rounds: u32, style: &Style) -> String {
+    let rounds = plural(rounds.into(), "round", "rounds");
+    let text = format!("{rounds}, each variant once per round, in random order");
+    let line = |line: &String| style.paint(Tint::Faint, line) + "\n";
+    lines(&text, style.width).iter().map(line).collect()
 }
 
 /// How an effect is expressed.

@@ -20,19 +20,19 @@ const LARGEST_BLOCK: u64 = 1 << 30;
 pub(crate) fn fault(image: &Loadable) -> Option<String> {
     let loaded: Vec<&ProgramHeader> =
         image.segments().iter().filter(|part| part.loads() && part.memory_size > 0).collect();
-    let fault = loaded.iter().find_map(|part| of_segment(part, image, HIGHEST));
+    let fault = loaded.iter().find_map(|part| of_segment(part, image));
     let fault = fault.or_else(|| of_order(&loaded)).or_else(|| of_relocations(image, &loaded));
     let fault = fault.or_else(|| of_growth(image, &loaded)).or_else(|| of_blocks(image, &loaded));
     fault.map(|fault| format!("its file is damaged: {fault}"))
 }
 
-fn of_segment(part: &ProgramHeader, image: &Loadable, highest: Va) -> Option<String> {
+fn of_segment(part: &ProgramHeader, image: &Loadable) -> Option<String> {
     let at = part.address;
     let file_end = part.offset.checked_add(part.file_size);
     if file_end.is_none_or(|end| end > FileOffset::at(image.bytes().len())) {
         return Some(format!("the segment for {at:#x} ends behind the end of the file"));
     }
-    if part.address.checked_add(part.memory_size).is_none_or(|end| end > highest) {
+    if part.address.checked_add(part.memory_size).is_none_or(|end| end > HIGHEST) {
         return Some(format!("a segment at {at:#x} of {:#x} bytes", part.memory_size));
     }
     if part.file_size > part.memory_size {
@@ -93,7 +93,7 @@ fn of_blocks(image: &Loadable, loaded: &[&ProgramHeader]) -> Option<String> {
     }
     let blocks = [spec::PT_TLS, spec::PT_GNU_RELRO, spec::PT_GNU_EH_FRAME];
     for block in blocks.into_iter().filter_map(|kind| image.segment(kind)) {
-        if let Some(fault) = of_segment(block, image, HIGHEST) {
+        if let Some(fault) = of_segment(block, image) {
             return Some(fault);
         }
     }

@@ -39,8 +39,6 @@ pub(crate) const BUILD_ID: &str = ".note.gnu.build-id";
 pub(crate) const BUILD_ID_BYTES: usize = 20;
 pub(crate) const BUILD_ID_NOTE: usize = 16 + BUILD_ID_BYTES;
 const C_LIBRARY: &str = "libc.so.6";
-const TOO_LARGE: &str = "it spans more than 2 GiB, which tables for exceptions cannot reach; leave \
-                         large libraries out with --outside";
 
 /// A table and its section.
 pub(crate) struct Table {

@@ -44,7 +44,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     output::print(&if arguments.json {
         report::export::json(&made.manifest)?
     } else {
-        report::bundle::made(&made.manifest, &figures(&made), &output::style())
+        report::bundle::made(
+            &made.run.display().to_string(),
+            &made.manifest,
+            &made.figures,
+            &output::style(),
+        )
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -67,15 +72,4 @@ fn in_folder<T>(folder: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
         new.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
     }
     done
-}
-
-fn figures(made: &bundle::Made) -> report::bundle::Figures {
-    report::bundle::Figures {
-        run: made.run.display().to_string(),
-        bytes: made.bytes,
-        bound: made.bound,
-        looked_up: made.looked_up as u64,
-        relative: made.relative as u64,
-        joined: made.joined as u64,
-    }
 }

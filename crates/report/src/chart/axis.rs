@@ -114,6 +114,16 @@ fn powers(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
     (from, to, ticks)
 }
 
+/// What times up to `most_us` are divided by, and what they are then.
+pub(super) fn time_unit(most_us: f64) -> (f64, String) {
+    let (divisor, unit) = match most_us {
+        most if most < 2e3 => (1.0, "µs"),
+        most if most < 2e6 => (1e3, "ms"),
+        _ => (1e6, "s"),
+    };
+    (divisor, format!("time ({unit})"))
+}
+
 /// A mark's value with as many decimals as it needs, at most three.
 pub(super) fn label(value: f64) -> String {
     let rounded = (value * 1000.0).round() / 1000.0;

@@ -1,6 +1,6 @@
 //! Charts of horizontal bars.
 
-use super::axis::{Axis, Spacing, label};
+use super::axis::{Axis, Spacing, label, time_unit};
 use super::draw::WIDTH;
 use super::svg::{self, Anchor, line, text};
 use crate::figure::time;
@@ -39,7 +39,7 @@ impl Bars<'_> {
         let left = 28.0 + LETTER * widest as f64;
         let times = self.series.iter().flat_map(|(_, times)| times);
         let most = times.copied().filter(|us| us.is_finite()).fold(0.0, f64::max);
-        let (unit, unit_name) = unit_of(most);
+        let (unit, unit_name) = time_unit(most);
         let axis = Axis::new(Spacing::Even, 0.0, most / unit, (left, RIGHT), 7.0);
         let mut drawn = svg::open(self.title, height);
         drawn += &text(28.0, 32.0, Anchor::Start, "hs-title", &STYLE.shorten(self.title, 76));
@@ -56,8 +56,7 @@ impl Bars<'_> {
             drawn += &self.group(index, top, unit, &axis);
         }
         drawn += &line("hs-axis", (left, TOP - 4.0), (left, bottom));
-        let name = format!("time ({unit_name})");
-        drawn += &text((left + RIGHT) / 2.0, bottom + 42.0, Anchor::Middle, "hs-name", &name);
+        drawn += &text((left + RIGHT) / 2.0, bottom + 42.0, Anchor::Middle, "hs-name", &unit_name);
         drawn += &self.legend(bottom + 68.0);
         drawn + svg::CLOSE
     }
@@ -91,12 +90,4 @@ impl Bars<'_> {
 
 fn class(series: usize) -> String {
     format!("hs-s{}", series % COLORS)
-}
-
-fn unit_of(most_us: f64) -> (f64, &'static str) {
-    match most_us {
-        most if most < 2e3 => (1.0, "µs"),
-        most if most < 2e6 => (1e3, "ms"),
-        _ => (1e6, "s"),
-    }
 }

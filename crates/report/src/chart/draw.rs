@@ -1,7 +1,7 @@
 //! Draws a sweep's medians and growth law as SVG.
 
 use super::Chart;
-use super::axis::{Axis, Spacing, label};
+use super::axis::{Axis, Spacing, label, time_unit};
 use super::svg::{Anchor, RADIUS, line, path, point, text};
 use crate::figure::{self, count, time};
 use crate::scale::full_sentence;
@@ -92,9 +92,7 @@ fn unit_of(scale: &Scale) -> (f64, String) {
         (divisor, format!("{what}{name}"))
     };
     match scale.unit {
-        Unit::Us if most < 2e3 => (1.0, "time (µs)".to_owned()),
-        Unit::Us if most < 2e6 => (1e3, "time (ms)".to_owned()),
-        Unit::Us => (1e6, "time (s)".to_owned()),
+        Unit::Us => time_unit(most),
         Unit::Instructions => of("instructions"),
         Unit::Syscalls => of("system calls"),
         Unit::Faults => of("page faults"),

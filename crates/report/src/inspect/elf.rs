@@ -6,9 +6,6 @@ use model::figures::{bytes, count, plural};
 use model::{ElfFacts, HashStyle, ImageKind, Relro};
 use std::fmt::Write;
 
-/// Column in which values begin.
-const INDENT: usize = super::INDENT;
-
 /// The facts of one file.
 pub(super) fn block(image: &ElfFacts) -> String {
     let mut block = Block(String::new());
@@ -69,11 +66,7 @@ fn relocations(block: &mut Block, image: &ElfFacts) {
     if !groups.is_empty() {
         block.row("", &groups.join(", "));
     }
-    let mut by_type: Vec<_> = image.relocations.iter().collect();
-    by_type.sort_by_key(|&(_, &count)| std::cmp::Reverse(count));
-    for (name, number) in by_type {
-        block.end(&format!("{:INDENT$}{:>11}  {name}", "", count(*number)));
-    }
+    block.by_type(&image.relocations);
 }
 
 fn symbols(block: &mut Block, image: &ElfFacts) {

@@ -12,6 +12,8 @@ pub use set::set;
 use crate::text::{lines, printable};
 use model::ImageFacts;
 use model::figures::count;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Files up to this number get a block each.
@@ -19,6 +21,8 @@ const BLOCKS: usize = 6;
 const WIDTH: usize = 80;
 /// Column in which values begin.
 const INDENT: usize = 16;
+/// Width of a count in front of what is counted, as of relocations.
+const COUNT: usize = 11;
 
 /// The facts as text for 80 columns, without color; ends in a line break unless it is empty.
 pub fn table(images: &[ImageFacts]) -> String {
@@ -75,6 +79,28 @@ impl Block {
     fn end(&mut self, line: &str) {
         self.0.push_str(line.trim_end());
         self.0.push('\n');
+    }
+
+    /// A count, and what is counted, below a row.
+    fn counted(&mut self, number: u64, what: &str) {
+        let lead = format!("{:INDENT$}{:>COUNT$}  ", "", count(number));
+        let room = WIDTH - INDENT - COUNT - 2;
+        let mut lead = lead.as_str();
+        let blank = " ".repeat(lead.len());
+        for line in lines(&printable(what), room) {
+            self.end(&format!("{lead}{line}"));
+            lead = &blank;
+        }
+    }
+
+    /// Counts of relocations by type, most first.
+    fn by_type(&mut self, relocations: &BTreeMap<String, u64>) {
+        let mut by_type: Vec<_> = relocations.iter().collect();
+        by_type.sort_by_key(|&(_, &count)| Reverse(count));
+        for (name, number) in by_type {
+            let note = if name == "ABSOLUTE" { " (padding)" } else { "" };
+            self.counted(*number, &format!("{name}{note}"));
+        }
     }
 
     fn names(&mut self, label: &str, values: &[String]) {

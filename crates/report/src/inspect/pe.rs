@@ -7,8 +7,6 @@ use model::figures::{bytes, count, plural};
 use model::{BoundState, ImportedDll, PeFacts, PeKind, StrongNameFacts};
 use std::fmt::Write;
 
-/// Width of a count in front of what is counted, as of relocations.
-const COUNT: usize = 11;
 /// Columns of a section's name.
 const NAME: usize = 10;
 /// These facts are drawn alike everywhere.
@@ -121,24 +119,7 @@ fn relocations(block: &mut Block, image: &PeFacts) {
     let pages = plural(image.relocated_pages, "page", "pages");
     let table = bytes(image.relocation_table_bytes);
     block.row("relocations", &format!("{} on {pages}, table of {table}", count(all)));
-    let mut by_type: Vec<_> = image.relocations.iter().collect();
-    by_type.sort_by_key(|&(_, &count)| std::cmp::Reverse(count));
-    for (name, number) in by_type {
-        let note = if name == "ABSOLUTE" { " (padding)" } else { "" };
-        counted(block, *number, &format!("{name}{note}"));
-    }
-}
-
-/// A count, and what is counted, below a row.
-fn counted(block: &mut Block, number: u64, what: &str) {
-    let lead = format!("{:INDENT$}{:>COUNT$}  ", "", count(number));
-    let room = WIDTH - INDENT - COUNT - 2;
-    let mut lead = lead.as_str();
-    let blank = " ".repeat(lead.len());
-    for line in crate::text::lines(&printable(what), room) {
-        block.end(&format!("{lead}{line}"));
-        lead = &blank;
-    }
+    block.by_type(&image.relocations);
 }
 
 fn imports(block: &mut Block, image: &PeFacts) {
@@ -155,7 +136,7 @@ fn imports(block: &mut Block, image: &PeFacts) {
     }
     block.row("imports", &text);
     for dll in &image.imported {
-        counted(block, dll.functions, &imported(dll));
+        block.counted(dll.functions, &imported(dll));
     }
     block.row("hints", &hints(image));
 }
