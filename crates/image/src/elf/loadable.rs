@@ -118,9 +118,9 @@ impl Loadable {
                 // The file itself is closed: a program can have more libraries than a process may
                 // have open files.
                 let stamp = file.metadata().ok().as_ref().map(Stamp::of);
-                Self::of(&name, Bytes::Mapped { stamp, bytes })
+                parse::loadable(&name, Bytes::Mapped { stamp, bytes })
             }
-            None => Self::of(&name, Bytes::Held(Vec::new())),
+            None => parse::loadable(&name, Bytes::Held(Vec::new())),
         }
     }
 
@@ -129,11 +129,7 @@ impl Loadable {
     /// # Errors
     /// As [`Loadable::open`].
     pub fn from_bytes(path: &str, bytes: Vec<u8>) -> Result<Loadable, ImageError> {
-        Self::of(path, Bytes::Held(bytes))
-    }
-
-    fn of(path: &str, bytes: Bytes) -> Result<Loadable, ImageError> {
-        parse::loadable(path, bytes)
+        parse::loadable(path, Bytes::Held(bytes))
     }
 
     /// Bytes of a table.

@@ -46,10 +46,7 @@ impl AsMut<PeDraft> for PeDraft {
 impl PeDraft {
     /// A copy of a file. Its checksum is judged now.
     pub fn of(file: &Pe<'_>) -> PeDraft {
-        let headers = file.headers().clone();
-        let stored = headers.checksum;
-        let checksum_was_right = stored != 0 && stored == file.computed_checksum();
-        PeDraft { bytes: file.bytes().to_vec(), headers, checksum_was_right }
+        PeDraft::new(file.headers().clone(), file.bytes().to_vec())
     }
 
     /// A file that has been read, to be changed where it is. Its checksum is judged now.
@@ -57,10 +54,13 @@ impl PeDraft {
     /// # Errors
     /// The bytes are not PE.
     pub fn read(path: &str, bytes: Vec<u8>) -> Result<PeDraft, ImageError> {
-        let headers = Headers::read(path, &bytes)?;
+        Ok(PeDraft::new(Headers::read(path, &bytes)?, bytes))
+    }
+
+    fn new(headers: Headers, bytes: Vec<u8>) -> PeDraft {
         let stored = headers.checksum;
         let checksum_was_right = stored != 0 && stored == checksum::of(&headers, &bytes);
-        Ok(PeDraft { bytes, headers, checksum_was_right })
+        PeDraft { bytes, headers, checksum_was_right }
     }
 
     /// All bytes of the file, to be changed; but headers only through what is here for them.

@@ -22,8 +22,6 @@ pub struct Version {
 
 /// Bits of an index; the one above them hides a definition from references without a version.
 const INDEX: u16 = 0x7fff;
-/// More versions than any image has; an index beyond is that of a damaged file.
-const MOST: usize = 0x8000;
 
 impl Loadable {
     /// Index of a symbol's version, and whether it is hidden from references without one. None
@@ -64,13 +62,8 @@ pub(super) fn read(file: &Elf64<'_>, strings: &[u8]) -> Vec<Option<Version>> {
 
 fn put(versions: &mut Vec<Option<Version>>, index: u16, version: Version) {
     let index = usize::from(index & INDEX);
-    if index >= MOST {
-        return;
-    }
     if versions.len() <= index {
         versions.resize(index + 1, None);
     }
-    if let Some(slot) = versions.get_mut(index) {
-        *slot = Some(version);
-    }
+    versions[index] = Some(version);
 }
