@@ -1,6 +1,6 @@
 //! Why a file was not written.
 
-use crate::reasons::unwritten;
+use crate::reasons::{in_the_way, unwritten};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,16 @@ pub enum WriteError {
     #[error("{}: {doing}: {}; nothing was changed", path.display(), unwritten(path, source))]
     Io {
         /// The file.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused something after the file had been written.
+    #[error("{}: {doing}: {}; the file itself has been written", path.display(), in_the_way(path, source))]
+    Written {
+        /// The file, or what belongs to it.
         path: PathBuf,
         /// What was being done.
         doing: &'static str,
@@ -82,6 +92,14 @@ impl WriteError {
         WriteError::Refused { path: path.to_owned(), reason: reason.into() }
     }
 
+    /// The same, where the file has been written already.
+    pub(crate) fn afterwards(self) -> WriteError {
+        match self {
+            WriteError::Io { path, doing, source } => WriteError::Written { path, doing, source },
+            other => other,
+        }
+    }
+
     pub(crate) fn changed_meanwhile(path: &Path) -> WriteError {
         WriteError::refused(path, "it was changed while headstart read it; run the command again")
     }
@@ -114,7 +132,7 @@ pub fn is_of_disk(error: &io::Error) -> bool {
 impl From<WriteError> for io::Error {
     fn from(error: WriteError) -> io::Error {
         match error {
-            WriteError::Io { source, .. } => source,
+            WriteError::Io { source, .. } | WriteError::Written { source, .. } => source,
             WriteError::Exists(_) => ErrorKind::AlreadyExists.into(),
             other => io::Error::other(other.to_string()),
         }

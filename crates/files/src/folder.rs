@@ -3,13 +3,24 @@
 //! It is opened once, and names are given in what was opened: a folder that somebody renames or
 //! replaces meanwhile takes no half of what is written.
 
-use crate::WriteError;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, openat, renameat_with, unlinkat};
+use crate::lock::Lock;
+use crate::{Stamp, WriteError};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with, unlinkat,
+};
 use rustix::io::Errno;
+use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Hidden names of one file: more runs than that do not write it at once.
+const HIDDEN: u32 = 99;
+/// Bytes of a file's name in its hidden name; names have up to 255.
+const LONGEST: usize = 200;
 
 /// A folder that files are written to, open.
 #[derive(Debug)]
@@ -66,6 +77,33 @@ impl Folder {
         removed.map_err(|error| WriteError::io(path, "removing it")(error.into()))
     }
 
+    /// The file of this name as it is now; `None` where there is none.
+    pub(crate) fn stamp(&self, name: &OsStr) -> Option<Stamp> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let found = openat(&self.opened, name, flags, Mode::empty()).ok()?;
+        File::from(found).metadata().ok().as_ref().map(Stamp::of)
+    }
+
+    /// What was read at `path` is the file that this folder has, and no other folder has taken the
+    /// place of this one since it was opened.
+    ///
+    /// # Errors
+    /// It is another file, or was changed.
+    pub(crate) fn still_has(&self, path: &Path, data: &Metadata) -> Result<(), WriteError> {
+        let read = Some(Stamp::of(data));
+        match Stamp::now(path) == read && self.stamp(path.file_name().unwrap_or_default()) == read {
+            true => Ok(()),
+            false => Err(WriteError::changed_meanwhile(path)),
+        }
+    }
+
+    /// Removes a hidden file that a killed run has left: none that is at work has it locked.
+    fn remove_left(&self, hidden: &OsStr) -> bool {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = openat(&self.opened, hidden, flags, Mode::empty()) else { return false };
+        Lock::now(file.into()).is_ok_and(|_held| self.remove(hidden).is_ok())
+    }
+
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr, flags: RenameFlags) -> Result<(), Errno> {
         renameat_with(&self.opened, from, &self.opened, to, flags)
     }
@@ -81,6 +119,17 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// `path` in its folder.
+    pub(crate) fn new(folder: &Arc<Folder>, path: &Path) -> Result<Target, WriteError> {
+        // Of `name/` and `name/.` the last part would be `name`, too.
+        let name =
+            path.file_name().filter(|name| path.as_os_str().as_bytes().ends_with(name.as_bytes()));
+        let name = name.ok_or_else(|| {
+            WriteError::refused(path, "it is the name of a folder; give that of a file")
+        })?;
+        Ok(Target { path: path.to_owned(), folder: folder.clone(), name: name.to_owned() })
+    }
+
     pub(crate) fn error(&self, doing: &'static str, error: Errno) -> WriteError {
         match error {
             Errno::EXIST => WriteError::Exists(self.path.clone()),
@@ -88,15 +137,99 @@ impl Target {
         }
     }
 
-    pub(crate) fn hidden(&self, suffix: &str) -> OsString {
+    /// Makes a file of a hidden name that no other run uses.
+    pub(crate) fn hide<T>(
+        &self,
+        make: impl Fn(&OsStr) -> Result<T, Errno>,
+    ) -> Result<(T, OsString), Errno> {
+        let mut number = 0;
+        loop {
+            let hidden = self.hidden(number);
+            match make(&hidden) {
+                Err(Errno::EXIST) if self.folder.remove_left(&hidden) => {}
+                Err(Errno::EXIST) if number < HIDDEN => number += 1,
+                made => return Ok((made?, hidden)),
+            }
+        }
+    }
+
+    fn hidden(&self, number: u32) -> OsString {
         let mut hidden = OsString::from(".");
-        hidden.push(&self.name);
-        hidden.push(format!(".headstart-{suffix}"));
+        match self.name.as_bytes().get(..LONGEST) {
+            None => hidden.push(&self.name),
+            // With the whole of it and the rest it would be too long.
+            Some(start) => {
+                hidden.push(OsStr::from_bytes(start));
+                let hash = Sha256::digest(self.name.as_bytes());
+                hash.iter().take(8).for_each(|byte| hidden.push(format!("{byte:02x}")));
+            }
+        }
+        hidden.push(".headstart-new");
+        if number > 0 {
+            hidden.push(number.to_string());
+        }
         hidden
     }
 
-    /// Makes sure that its name is on the disk.
+    /// Gives the file of a hidden name its own one, which nothing may have.
+    pub(crate) fn name(&self, hidden: &OsStr) -> Result<(), Errno> {
+        match self.folder.rename(hidden, &self.name, RenameFlags::NOREPLACE) {
+            // NFS and many file systems of FUSE cannot rename so.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.link(hidden),
+            renamed => renamed,
+        }
+    }
+
+    fn link(&self, hidden: &OsStr) -> Result<(), Errno> {
+        let folder = &self.folder.opened;
+        linkat(folder, hidden, folder, &self.name, AtFlags::empty())?;
+        self.folder.remove(hidden)
+    }
+
+    /// Makes sure that its name, which it has, is on the disk.
     pub(crate) fn sync(&self) -> Result<(), WriteError> {
-        self.folder.sync()
+        self.folder.sync().map_err(WriteError::afterwards)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn another_folder_in_the_place_of_the_opened_one_is_noticed() {
+        let place = tempfile::tempdir().unwrap();
+        let [named, aside, other] = ["d", "aside", "other"].map(|name| place.path().join(name));
+        for folder in [&named, &other] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("file"), "1").unwrap();
+        }
+        let path = named.join("file");
+        let (data, folder) = (path.metadata().unwrap(), Folder::of(&path).unwrap());
+        folder.still_has(&path, &data).unwrap();
+        fs::rename(&named, aside).unwrap();
+        assert!(folder.still_has(&path, &data).is_err(), "nothing is there");
+        fs::rename(other, &named).unwrap();
+        assert!(folder.still_has(&path, &data).is_err(), "another file is there");
+        let data = path.metadata().unwrap();
+        assert!(folder.still_has(&path, &data).is_err(), "and none of the opened folder");
+    }
+
+    #[test]
+    fn a_name_that_is_there_is_not_taken_by_a_link_either() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        let target = Target::new(&Folder::of(&path).unwrap(), &path).unwrap();
+        let hidden = OsStr::new(".hidden");
+        fs::write(place.path().join(hidden), "new").unwrap();
+        target.link(hidden).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+        fs::write(place.path().join(hidden), "newer").unwrap();
+        assert_eq!(target.link(hidden), Err(Errno::EXIST));
+        assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 }

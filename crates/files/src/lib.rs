@@ -9,6 +9,7 @@
 //! - [`Stamp`] tells whether a file was touched; [`reasons`] puts the system's errors into words.
 
 mod batch;
+mod before;
 mod content;
 mod edited;
 mod error;

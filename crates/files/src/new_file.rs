@@ -1,7 +1,7 @@
 //! A file appears whole, or not at all: it has no name until it is on the disk.
 
 use crate::folder::{Folder, Target};
-use crate::{Permit, WriteError};
+use crate::{Permit, Stamp, WriteError};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -41,24 +41,38 @@ impl NewFile {
         path: &Path,
         permit: Permit,
     ) -> Result<NewFile, WriteError> {
-        let name = path.file_name().unwrap_or_default().to_owned();
-        let target = Target { path: path.to_owned(), folder: folder.clone(), name };
-        let hidden = target.hidden("tmp");
+        let target = Target::new(folder, path)?;
         let open = |name: &OsStr, flags| {
             let flags = flags | OFlags::WRONLY | OFlags::CLOEXEC;
-            openat(&folder.opened, name, flags, Mode::from_raw_mode(permit.mode()))
+            let file = openat(&folder.opened, name, flags, Mode::from_raw_mode(permit.mode()))?;
+            let file = File::from(file);
+            // So that no other run takes it for one that was left.
+            let _ = file.try_lock();
+            Ok(file)
+        };
+        let open_hidden = |hidden: &OsStr| {
+            let file = open(hidden, OFlags::CREATE | OFlags::EXCL)?;
+            let data = file.metadata().map_err(|_| Errno::IO)?;
+            match folder.stamp(hidden).map(|now| now.identity) == Some(Stamp::of(&data).identity) {
+                true => Ok(file),
+                // One did, before it was locked.
+                false => Err(Errno::EXIST),
+            }
         };
         let (file, hidden) = match open(OsStr::new("."), OFlags::TMPFILE) {
             Ok(file) if can_be_named() => (Ok(file), None),
             // What file systems without such files say (open(2), O_TMPFILE).
             Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOSYS) => {
-                (open(&hidden, OFlags::CREATE | OFlags::EXCL), Some(hidden))
+                match target.hide(open_hidden) {
+                    Ok((file, hidden)) => (Ok(file), Some(hidden)),
+                    Err(error) => (Err(error), None),
+                }
             }
             Err(error) => (Err(error), None),
         };
         let file =
             file.map_err(|error| WriteError::io(path, "writing its folder")(error.into()))?;
-        Ok(NewFile { file: file.into(), target, permit, hidden })
+        Ok(NewFile { file, target, permit, hidden })
     }
 
     /// Gives it its content and permissions.
@@ -107,32 +121,35 @@ impl NewFile {
 
     /// Gives it its name, which nothing may have.
     pub(crate) fn name(mut self) -> Result<Target, WriteError> {
-        let (target, flags) = (&self.target, RenameFlags::NOREPLACE);
         let named = match &self.hidden {
-            None => self.link(&target.name),
-            Some(hidden) => target.folder.rename(hidden, &target.name, flags),
+            None => self.link(&self.target.name),
+            Some(hidden) => self.target.name(hidden),
         };
-        named.map_err(|error| target.error("giving it its name", error))?;
+        named.map_err(|error| self.target.error("giving it its name", error))?;
         self.hidden = None;
         Ok(self.target.clone())
     }
 
     /// Puts it in the place of another file, in one step.
-    pub(crate) fn replace(self) -> Result<Target, WriteError> {
-        self.park()?.replace()
+    pub(crate) fn replace(mut self) -> Result<Target, WriteError> {
+        // It is open, and so locked, until it is there.
+        self.hide()?.replace()
     }
 
     /// Closes it: it has a hidden name beside its place then.
     pub(crate) fn park(mut self) -> Result<ParkedFile, WriteError> {
+        self.hide()
+    }
+
+    fn hide(&mut self) -> Result<ParkedFile, WriteError> {
         let target = self.target.clone();
         if let Some(hidden) = self.hidden.take() {
-            return Ok(ParkedFile { target, hidden });
+            return Ok(ParkedFile { target, hidden: Some(hidden) });
         }
-        let hidden = target.hidden("new");
-        // Left by a run that was killed.
-        let free = target.folder.remove(&hidden).and_then(|()| self.link(&hidden));
-        free.map_err(|error| WriteError::io(&target.path, "writing it")(error.into()))?;
-        Ok(ParkedFile { target, hidden })
+        let linked = target.hide(|hidden| self.link(hidden));
+        let ((), hidden) =
+            linked.map_err(|error| WriteError::io(&target.path, "writing it")(error.into()))?;
+        Ok(ParkedFile { target, hidden: Some(hidden) })
     }
 }
 
@@ -140,31 +157,42 @@ impl NewFile {
 #[derive(Debug)]
 pub(crate) struct ParkedFile {
     target: Target,
-    hidden: OsString,
+    /// None once it has its name.
+    hidden: Option<OsString>,
 }
 
 impl Drop for ParkedFile {
     fn drop(&mut self) {
-        // It is not there any more where it got its name.
-        let _ = self.target.folder.remove(&self.hidden);
+        if let Some(hidden) = &self.hidden {
+            // Whatever went wrong before is what matters.
+            let _ = self.target.folder.remove(hidden);
+        }
     }
 }
 
 impl ParkedFile {
     /// As [`NewFile::name`].
     pub(crate) fn name(self) -> Result<Target, WriteError> {
-        self.renamed("giving it its name", RenameFlags::NOREPLACE)
+        self.moved("giving it its name", Target::name)
     }
 
     /// As [`NewFile::replace`].
     pub(crate) fn replace(self) -> Result<Target, WriteError> {
-        self.renamed("replacing it", RenameFlags::empty())
+        self.moved("replacing it", |target, hidden| {
+            target.folder.rename(hidden, &target.name, RenameFlags::empty())
+        })
     }
 
-    fn renamed(self, doing: &'static str, flags: RenameFlags) -> Result<Target, WriteError> {
-        let renamed = self.target.folder.rename(&self.hidden, &self.target.name, flags);
-        renamed.map_err(|error| self.target.error(doing, error))?;
-        Ok(self.target.clone())
+    fn moved(
+        mut self,
+        doing: &'static str,
+        to: impl Fn(&Target, &OsStr) -> Result<(), Errno>,
+    ) -> Result<Target, WriteError> {
+        let target = self.target.clone();
+        let hidden = self.hidden.as_deref().unwrap_or_default();
+        to(&target, hidden).map_err(|error| target.error(doing, error))?;
+        self.hidden = None;
+        Ok(target)
     }
 }
 

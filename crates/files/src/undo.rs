@@ -5,6 +5,7 @@
 //! is no moment at which the old bytes are not on the disk.
 
 use crate::batch::WaitingFile;
+use crate::before::{Before, Hash, damaged, hash};
 use crate::content::Content;
 use crate::folder::Folder;
 use crate::lock::Locked;
@@ -17,25 +18,9 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// What the name of an undo file ends with.
 pub const UNDO: &str = ".headstart-undo";
-/// What it begins with.
-const MAGIC: &[u8; 16] = b"headstart-undo-1";
-const HASH: usize = 32;
-type Hash = [u8; HASH];
-
-/// What was there before.
-struct Before {
-    length: u64,
-    mode: u32,
-    modified: SystemTime,
-    old: Hash,
-    new: Hash,
-    /// Offsets and bytes that were replaced.
-    replaced: Vec<(u64, Vec<u8>)>,
-}
 
 /// Where the undo file of a file is.
 pub fn undo_file(path: &Path) -> PathBuf {
@@ -61,7 +46,7 @@ pub fn in_place(path: &Path, edited: &Edited<'_>) -> Result<PathBuf, WriteError>
     let (folder, undo) = (prepared.folder.clone(), prepared.undo.clone());
     folder.sync()?;
     prepared.replace()?;
-    folder.sync()?;
+    folder.sync().map_err(WriteError::afterwards)?;
     Ok(undo)
 }
 
@@ -111,6 +96,7 @@ impl Prepared {
             false => new?,
         };
         keep_attributes(real, &new.file, &data)?;
+        prepared.folder.still_has(real, &data)?;
         prepared.new = Some(wait(new)?);
         Ok(prepared)
     }
@@ -234,6 +220,8 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
     let mapped = map(&real).map_err(failed)?;
     let bytes = mapped.as_ref().map_or(&[][..], |(_, bytes)| bytes);
     let present = hash_of(&real)?;
+    // What is written and removed is in the folder that was opened.
+    folder.still_has(&real, &data)?;
     if present == before.old {
         // A run was killed before it replaced the file, or somebody has put the original back.
         return forget();
@@ -252,79 +240,9 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
     keep_attributes(&real, &new.file, &data)?;
     let times = FileTimes::new().set_modified(before.modified);
     new.file.set_times(times).map_err(WriteError::io(&real, "setting its time"))?;
+    folder.still_has(&real, &data)?;
     new.replace()?.sync()?;
-    forget()
-}
-
-fn damaged(undo: &Path) -> WriteError {
-    WriteError::refused(undo, "it is no undo file of this version of headstart, or is damaged")
-}
-
-impl Before {
-    fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, WriteError> {
-        let since = self.modified.duration_since(SystemTime::UNIX_EPOCH);
-        let since = since.map_err(|_| WriteError::refused(path, "it is from before 1970"))?;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(self.old);
-        bytes.extend(self.new);
-        bytes.extend(self.length.to_le_bytes());
-        bytes.extend(u64::from(self.mode).to_le_bytes());
-        bytes.extend(since.as_secs().to_le_bytes());
-        bytes.extend(u64::from(since.subsec_nanos()).to_le_bytes());
-        for (offset, replaced) in &self.replaced {
-            bytes.extend(offset.to_le_bytes());
-            bytes.extend((replaced.len() as u64).to_le_bytes());
-            bytes.extend(replaced);
-        }
-        let own = hash(std::iter::once(bytes.as_slice()));
-        bytes.extend(own);
-        Ok(bytes)
-    }
-
-    fn read(path: &Path) -> Result<Before, WriteError> {
-        let bytes = std::fs::read(path).map_err(WriteError::io(path, "reading the undo file"))?;
-        Before::parse(&bytes).ok_or_else(|| damaged(path))
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Before> {
-        let (content, own) = bytes.split_last_chunk::<HASH>()?;
-        if hash(std::iter::once(content)) != *own {
-            return None;
-        }
-        let (old, rest) = content.strip_prefix(MAGIC)?.split_first_chunk::<HASH>()?;
-        let (new, mut rest) = rest.split_first_chunk::<HASH>()?;
-        let length = word(&mut rest)?;
-        let mode = u32::try_from(word(&mut rest)?).ok()?;
-        let since =
-            std::time::Duration::new(word(&mut rest)?, u32::try_from(word(&mut rest)?).ok()?);
-        let modified = SystemTime::UNIX_EPOCH.checked_add(since)?;
-        let mut replaced = Vec::new();
-        while !rest.is_empty() {
-            let offset = word(&mut rest)?;
-            let size = usize::try_from(word(&mut rest)?).ok()?;
-            let (bytes, left) = rest.split_at_checked(size)?;
-            replaced.push((offset, bytes.to_vec()));
-            rest = left;
-        }
-        Some(Before { length, mode, modified, old: *old, new: *new, replaced })
-    }
-
-    /// The original, out of what was written.
-    fn restore<'a>(&self, written: &'a [u8], stamp: Option<Stamp>) -> Option<Edited<'a>> {
-        Edited::restored(written, self.length, &self.replaced, stamp)
-    }
-}
-
-fn word(rest: &mut &[u8]) -> Option<u64> {
-    let (word, left) = rest.split_first_chunk::<8>()?;
-    *rest = left;
-    Some(u64::from_le_bytes(*word))
-}
-
-fn hash<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Hash {
-    let mut hash = Sha256::new();
-    pieces.for_each(|piece| hash.update(piece));
-    hash.finalize().into()
+    forget().map_err(WriteError::afterwards)
 }
 
 fn hash_all(content: &Content<'_>, path: &Path) -> Result<Hash, WriteError> {

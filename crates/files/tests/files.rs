@@ -326,3 +326,52 @@ fn what_could_not_be_restored_is_named_with_the_reason() {
     }
     assert_eq!(fs::read(&paths[0]).unwrap(), b"old");
 }
+
+#[test]
+fn what_a_killed_run_has_left_is_removed_and_what_another_run_writes_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, left) = (folder.path().join("own"), folder.path().join(".own.headstart-new"));
+    fs::write(&left, "left").unwrap();
+    files::write_over(&path, b"1", Permit::Exactly(0o600)).unwrap();
+    assert_eq!(names(folder.path()), ["own"]);
+    let at_work = fs::File::create(&left).unwrap();
+    at_work.lock().unwrap();
+    files::write_over(&path, b"2", Permit::Exactly(0o600)).unwrap();
+    assert_eq!(names(folder.path()), [".own.headstart-new", "own"]);
+    assert_eq!(fs::read(&path).unwrap(), b"2");
+}
+
+#[test]
+fn a_name_may_be_as_long_as_the_system_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n".repeat(255));
+    for content in [b"1", b"2"] {
+        files::write_over(&path, content, Permit::Exactly(0o600)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), content);
+    }
+    assert_eq!(names(folder.path()).len(), 1);
+}
+
+#[test]
+fn a_name_of_a_folder_makes_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["new/", "new/.", "new//"] {
+        let error = files::write_new(&folder.path().join(name), b"1", Permit::Exactly(0o600));
+        assert!(error.unwrap_err().to_string().contains("the name of a folder"), "{name}");
+    }
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn a_pipe_is_no_undo_file_and_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, "old").unwrap();
+    let made = Command::new("mkfifo").arg(files::undo_file(&path)).status().unwrap();
+    assert!(made.success());
+    let error = files::undo(&path).unwrap_err().to_string();
+    assert!(error.contains("it is no undo file"), "{error}");
+    let error = in_place(&path, &Edited::of(b"old", b"new")).unwrap_err().to_string();
+    assert!(error.contains("it is no undo file"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+}

@@ -256,6 +256,10 @@ fn converted_files_are_never_without_their_record() {
             let folder = tempfile::tempdir().unwrap();
             let files = set(folder.path());
             let before = contents(folder.path());
+            // What an earlier run left that was killed.
+            for (name, bytes) in &before {
+                fs::write(folder.path().join(format!(".{name}.headstart-new")), bytes).unwrap();
+            }
             let mut command = Command::new(&strace);
             command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
             command.args(["-e", &format!("inject={call}:signal=SIGKILL:when={time}")]);

@@ -96,6 +96,38 @@ fn in_place_can_be_undone() {
     assert!(stderr(&nothing).contains("headstart-undo") && nothing.status.code() == Some(6));
 }
 
+/// The disk fails at each call in turn that makes sure that something is on it.
+#[test]
+fn a_broken_disk_is_told_of_and_whether_the_file_has_been_written() {
+    let Some(strace) = testkit::tool("strace") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = built(folder.path()) else { return };
+    let path = program.to_str().unwrap();
+    let old = fs::read(&program).unwrap();
+    assert!(run(&["elf", "relr", "--in-place", path]).status.success());
+    let new = fs::read(&program).unwrap();
+    for (verb, before) in [("--in-place", &old), ("--undo", &new)] {
+        let mut written = 0;
+        for time in 1.. {
+            prepare(&program, before, verb, &old);
+            let mut command = Command::new(&strace);
+            command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e"]);
+            command.arg(format!("inject=fsync:error=EIO:when={time}"));
+            command.args([env!("CARGO_BIN_EXE_headstart"), "elf", "relr", verb, path]);
+            let failed = command.output().unwrap();
+            if failed.status.success() {
+                break;
+            }
+            let (said, present) = (stderr(&failed), fs::read(&program).unwrap());
+            let is_written = said.contains("the file itself has been written");
+            assert_eq!(is_written, present != *before, "{verb} {time}: {said}");
+            assert_eq!(said.contains("nothing was changed"), !is_written, "{verb} {time}: {said}");
+            written += usize::from(is_written);
+        }
+        assert!(written > 0, "{verb}");
+    }
+}
+
 fn modified(path: &Path) -> std::time::SystemTime {
     fs::metadata(path).unwrap().modified().unwrap()
 }
@@ -153,6 +185,7 @@ fn prepare(program: &Path, before: &[u8], verb: &str, old: &[u8]) {
         assert!(run(&["elf", "relr", "--in-place", path]).status.success());
     }
     assert_eq!(fs::read(program).unwrap(), before);
+    fs::write(program.with_file_name(".program.headstart-new"), old).unwrap();
 }
 
 fn replace(program: &Path, bytes: &[u8]) {

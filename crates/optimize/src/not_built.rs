@@ -35,7 +35,9 @@ impl NotBuilt {
 impl From<WriteError> for NotBuilt {
     fn from(error: WriteError) -> NotBuilt {
         match error {
-            WriteError::Io { path, source, .. } if is_of_disk(&source) => {
+            WriteError::Io { path, source, .. } | WriteError::Written { path, source, .. }
+                if is_of_disk(&source) =>
+            {
                 NotBuilt::Disk { path, source }
             }
             other => Declined(other.to_string()).into(),
