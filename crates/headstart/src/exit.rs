@@ -7,6 +7,7 @@ mod wording;
 pub use own::{Declines, FileError, NoThreads, NotAll, Unusable, Usage};
 pub use wording::{unkept, verb};
 
+use crate::output;
 use bundle::BundleError;
 use dlls::rebase::DatabaseError;
 use files::WriteError;
@@ -106,7 +107,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    anstream::eprintln!("headstart: {}", words(error));
+    output::tell(words(error));
     ExitCode::from(code(error))
 }
 

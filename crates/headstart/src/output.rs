@@ -6,6 +6,7 @@ use anyhow::Result;
 use files::Permit;
 use lab::Series;
 use report::Style;
+use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
@@ -40,10 +41,15 @@ pub fn style_as(look: Look) -> Style {
     }
 }
 
+/// Says it on stderr. Where that is full or closed, the exit code is all that can still be told.
+pub fn tell(words: impl Display) {
+    let _ = writeln!(anstream::stderr(), "headstart: {words}");
+}
+
 /// Sentences for stderr, which nobody has to act upon.
 pub fn say(notes: &[String], look: Look) {
     if look != Look::None {
-        notes.iter().for_each(|note| anstream::eprintln!("headstart: note: {note}"));
+        notes.iter().for_each(|note| tell(format_args!("note: {note}")));
     }
 }
 
@@ -61,10 +67,9 @@ pub fn say_ended(interrupted: bool, kept: Option<(Series, &Path)>) {
         Some((series, path)) => {
             let (verb, path) = (exit::verb(series), quoted(path));
             let sign = if interrupted { ";" } else { "," };
-            let resume = format!("headstart {verb} --resume {path}");
-            anstream::eprintln!("headstart: {said}{sign} continue with: {resume}");
+            tell(format_args!("{said}{sign} continue with: headstart {verb} --resume {path}"));
         }
-        None if interrupted => anstream::eprintln!("headstart: {said}"),
+        None if interrupted => tell(said),
         None => {}
     }
 }

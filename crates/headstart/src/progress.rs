@@ -1,5 +1,6 @@
 //! Progress on stderr: nothing for the first second, nothing where stderr is no terminal.
 
+use crate::output;
 use dlls::rewrite::{Step, Watcher};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{Event, Progress, UNBOUNDED_ROUNDS};
@@ -120,9 +121,7 @@ impl Watcher for FileProgress {
 
     fn waits(&self, folder: &Path) {
         let folder = folder.display();
-        anstream::eprintln!(
-            "headstart: another headstart is writing to {folder}; waiting for its end"
-        );
+        output::tell(format_args!("another headstart is writing to {folder}; waiting for its end"));
     }
 }
 

@@ -193,3 +193,26 @@ fn too_few_threads_are_told_before_anything_is_done() {
     assert_eq!(output.status.code(), Some(7), "{said}");
     assert!(said.contains("(ulimit -u is 1"), "{said}");
 }
+
+/// Nothing can be said then, but the exit code is the documented one.
+#[test]
+fn a_standard_error_that_is_full_or_closed_changes_no_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = file(folder.path(), "text", b"no program");
+    let text = text.to_str().unwrap();
+    let verbs: [&[&str]; 3] =
+        [&["inspect"], &["elf", "relr", "--undo"], &["identify", "--is", "elf"]];
+    for verb in verbs {
+        for path in [text, "/nonexistent"] {
+            let words = [verb, &[path]].concat();
+            let code = run(&words).status.code();
+            for stderr in ["/dev/full", "&-", "/dev/null"] {
+                let script = format!("exec \"$0\" \"$@\" 2>{stderr}");
+                let mut shell = std::process::Command::new("sh");
+                shell.args(["-c", &script, env!("CARGO_BIN_EXE_headstart")]).args(&words);
+                let ended = shell.output().unwrap().status.code();
+                assert_eq!(ended, code, "{words:?} 2>{stderr}");
+            }
+        }
+    }
+}

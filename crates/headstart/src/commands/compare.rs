@@ -69,13 +69,13 @@ fn too_slow(results: &Results, limit: f64) -> bool {
     let mut found = false;
     for effect in &results.effects {
         if effect.verdict == Verdict::Slower && effect.ratio >= 1.0 + limit {
-            anstream::eprintln!(
-                "headstart: {} is {:.1} % slower than {}, more than the {} % allowed",
+            output::tell(format_args!(
+                "{} is {:.1} % slower than {}, more than the {} % allowed",
                 effect.variant,
                 (effect.ratio - 1.0) * 100.0,
                 effect.baseline,
                 limit * 100.0
-            );
+            ));
             found = true;
         }
     }

@@ -80,9 +80,7 @@ fn show(target: &DllArgs) -> Result<ExitCode> {
         };
         report::flags::table(&rows.iter().map(row).collect::<Vec<_>>(), &output::style())
     })?;
-    for error in &errors {
-        anstream::eprintln!("headstart: {error}");
-    }
+    errors.iter().for_each(output::tell);
     Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

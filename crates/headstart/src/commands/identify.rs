@@ -3,7 +3,7 @@
 mod question;
 
 use crate::find::{self, Found};
-use crate::output::style;
+use crate::output::{style, tell};
 use anyhow::{Context, Result};
 use clap::Args;
 use model::{FileKind, Identity};
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let unreadable: Vec<&Identity> = unreadable.collect();
     for file in &unreadable {
         let remedy = "check the path and its permissions";
-        eprintln!("headstart: {}: {}; {remedy}", file.path, file.detail);
+        tell(format_args!("{}: {}; {remedy}", file.path, file.detail));
     }
     let good = unreadable.is_empty() && are_all(&files, &arguments.is);
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -80,7 +80,7 @@ fn are_all(files: &[Identity], questions: &[Question]) -> bool {
     for file in files {
         let is = questions.iter().all(|question| question.holds(file));
         if let (false, Some(unknown)) = (is, &file.unknown) {
-            eprintln!("headstart: {}: not known: {unknown}", file.path);
+            tell(format_args!("{}: not known: {unknown}", file.path));
         }
         all &= is;
     }

@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if exit::is_interrupt(&error) => {
-            anstream::eprintln!("headstart: interrupted; nothing is left behind");
+            output::tell("interrupted; nothing is left behind");
             Ok(ExitCode::from(exit::INTERRUPTED))
         }
         Err(error) => Err(error),

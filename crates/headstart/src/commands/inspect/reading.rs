@@ -1,6 +1,7 @@
 //! Facts of all files that are named, and what becomes of those that have none.
 
 use super::files::{self, Errors};
+use crate::output;
 use anyhow::{Context, Result};
 use dlls::{MemberId, OpenFiles, survey};
 use image::ImageError;
@@ -81,8 +82,6 @@ fn write<T: Serialize>(
 /// Says on stderr why some files have no facts. The exit code follows from that.
 pub fn conclude(mut errors: Errors) -> ExitCode {
     errors.sort();
-    for (_, error) in &errors {
-        eprintln!("headstart: {error}");
-    }
+    errors.iter().for_each(|(_, error)| output::tell(error));
     if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
