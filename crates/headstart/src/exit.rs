@@ -4,7 +4,7 @@ mod libraries;
 mod own;
 mod wording;
 
-pub use own::{Declines, FileError, NoThreads, NotAll, Unusable, Usage};
+pub use own::{FileError, Usage, WithCode};
 pub use wording::{unkept, verb};
 
 use crate::output;
@@ -47,7 +47,8 @@ const PROGRAM_FAILED: u8 = 4;
 const TIMED_OUT: u8 = 5;
 /// A run folder or file could not be read or written.
 pub const FILES: u8 = 6;
-const NOT_PERMITTED: u8 = 7;
+/// Not permitted here.
+pub const NOT_PERMITTED: u8 = 7;
 const HEADSTART_FAILED: u8 = 8;
 /// 128 + SIGINT, as shells have it.
 pub const INTERRUPTED: u8 = 130;
@@ -61,24 +62,16 @@ trait Known: Error + 'static {
     fn words(&self) -> String {
         self.to_string()
     }
-
-    /// Whether its words say what its causes mean, so that these are not printed.
-    fn explains_causes(&self) -> bool {
-        false
-    }
 }
 
 /// Gives the error as one that is known, where it is of a certain type.
 type AsKnown = fn(&anyhow::Error) -> Option<&dyn Known>;
 
 /// The types of known errors: of the command itself, then of the libraries.
-const KNOWN: [AsKnown; 18] = [
+const KNOWN: [AsKnown; 15] = [
     as_known::<Usage>,
-    as_known::<NoThreads>,
     as_known::<FileError>,
-    as_known::<NotAll>,
-    as_known::<Declines>,
-    as_known::<Unusable>,
+    as_known::<WithCode>,
     as_known::<LabError>,
     as_known::<PietrekError>,
     as_known::<LaunchError>,
@@ -115,17 +108,12 @@ fn code(error: &anyhow::Error) -> u8 {
     known(error).map_or(HEADSTART_FAILED, Known::code)
 }
 
-/// What is printed of the error and its causes, each once: most errors name their cause
-/// themselves.
+/// What is printed of the error. A known one says itself what its causes mean; of others the causes
+/// are printed, each once.
 fn words(error: &anyhow::Error) -> String {
-    let (said, known) = (error.to_string(), known(error));
-    // What was said in front of a known error stays in front.
-    let mut words = match known {
-        Some(known) if known.to_string() == said => known.words(),
-        _ => said,
-    };
-    if known.is_some_and(Known::explains_causes) {
-        return words;
+    let mut words = error.to_string();
+    if let Some(known) = known(error).filter(|known| known.to_string() == words) {
+        return known.words();
     }
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !words.contains(&cause) {

@@ -7,6 +7,7 @@ use files::Permit;
 use lab::Series;
 use report::Style;
 use std::fmt::Display;
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
@@ -99,6 +100,15 @@ pub fn print(text: &str) -> Result<()> {
         source,
         remedy: "check where it leads",
     })?)
+}
+
+/// Prints a result: as one JSON object, or as a view of it.
+pub fn print_either(
+    json: bool,
+    result: &impl Serialize,
+    view: impl FnOnce(&Style) -> String,
+) -> Result<()> {
+    print(&if json { report::export::json(result)? } else { view(&style()) })
 }
 
 /// Whether a file can be written where it is to be: better said before the launches.

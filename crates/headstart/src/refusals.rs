@@ -1,6 +1,6 @@
 //! Why PE files are not rewritten, told with the options that help.
 
-use crate::exit::{Declines, FileError, Unusable, Usage};
+use crate::exit::{self, FileError, Usage, WithCode};
 use dlls::rebase::LayoutError;
 use dlls::signature::Signatures;
 use dlls::{Advice, FoundRecord, Refusal, RefusalReason, RewriteError};
@@ -56,14 +56,21 @@ fn declines(refusal: Refusal, others: Option<u64>) -> anyhow::Error {
             plural(more, "other file is", "other files are")
         ),
     };
-    Declines { path, reason }.into()
+    declined(&path, &reason)
+}
+
+/// A file that is not rewritten, as an error with its exit code.
+pub fn declined(path: &str, reason: &str) -> anyhow::Error {
+    WithCode { code: exit::NO, text: format!("{path} is not rewritten: {reason}") }.into()
 }
 
 /// A record of imports by ordinal that cannot be used, as an error with its exit code.
 pub fn unusable(refusal: Refusal) -> anyhow::Error {
     match refusal {
         Refusal::Unreadable(error) => error.into(),
-        Refusal::Refused { path, reason } => Unusable { path, reason: reason.text }.into(),
+        Refusal::Refused { path, reason } => {
+            WithCode { code: exit::FILES, text: format!("{path}: {}", reason.text) }.into()
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What all commands share that rewrite PE files: restoring them, and telling what was done.
 
 use crate::args::DllArgs;
-use crate::exit::NotAll;
+use crate::exit::{FILES, WithCode};
 use crate::output;
 use crate::progress::FileProgress;
 use crate::refusals;
@@ -112,7 +112,7 @@ pub fn few(names: &[String]) -> String {
 
 /// Restores files that were rewritten in place, and tells.
 pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
-    let restored = rewrite::undo(&arguments.files, &FileProgress);
+    let restored = rewrite::undo(&arguments.files(), &FileProgress);
     tell_restored(arguments, &restored.files)?;
     if let Ok(kept) = &restored.kept
         && !arguments.json
@@ -132,7 +132,8 @@ fn not_restored(mut failed: Vec<WriteError>, restored: usize) -> Result<ExitCode
             let not = plural(more as u64, "file was not restored", "files were not restored");
             let done = plural(restored as u64, "other file was", "other files were");
             let reasons = reasons.join("\n  ");
-            Err(NotAll(format!("{not}; {done} restored\n  {reasons}")).into())
+            let text = format!("{not}; {done} restored\n  {reasons}");
+            Err(WithCode { code: FILES, text }.into())
         }
     }
 }
@@ -141,10 +142,9 @@ fn tell_restored(arguments: &DllArgs, files: &[PathBuf]) -> Result<()> {
     if files.is_empty() && !arguments.json {
         return Ok(());
     }
-    output::print(&if arguments.json {
-        let restored: Vec<_> = files.iter().map(model::text::text).collect();
-        report::export::json(&json!({ "schema": SCHEMA, "restored": restored }))?
-    } else {
+    let restored: Vec<_> = files.iter().map(model::text::text).collect();
+    let object = json!({ "schema": SCHEMA, "restored": restored });
+    output::print_either(arguments.json, &object, |_| {
         files.iter().map(|file| format!("{} is as it was before\n", file.display())).collect()
     })
 }

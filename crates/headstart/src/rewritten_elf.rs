@@ -106,9 +106,8 @@ pub fn order(order: &LibraryOrder) -> String {
 pub fn restore(arguments: &RewriteArgs) -> Result<ExitCode> {
     let file = &arguments.file;
     files::undo(file)?;
-    output::print(&if arguments.json {
-        report::export::json(&json!({ "schema": SCHEMA, "restored": text_of(file) }))?
-    } else {
+    let object = json!({ "schema": SCHEMA, "restored": text_of(file) });
+    output::print_either(arguments.json, &object, |_| {
         format!("{} is as it was before\n", file.display())
     })?;
     Ok(ExitCode::SUCCESS)

@@ -3,7 +3,7 @@
 
 use crate::commands;
 use crate::examples;
-use crate::exit::{self, NoThreads, Usage};
+use crate::exit::{self, Usage, WithCode};
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command};
 use std::ffi::OsStr;
@@ -226,7 +226,13 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     match verbs.iter().find(|verb| verb.name == name) {
         Some(verb) => {
             let threads = os::host::may_start_threads();
-            threads.map_err(|(limits, source)| NoThreads { limits, source })?;
+            threads.map_err(|(limits, error)| WithCode {
+                code: exit::NOT_PERMITTED,
+                text: format!(
+                    "headstart cannot start its threads: {error} ({limits}); raise the limit, or end \
+                     other processes"
+                ),
+            })?;
             (verb.run)(rest)
         }
         None => Err(Usage(format!("there is no command '{name}'; see headstart --help")).into()),

@@ -3,15 +3,14 @@
 mod hooks;
 mod seat;
 
-use crate::{CacheEmptier, Failure, HookKind, LabError, Launching};
+use crate::{CacheEmptier, Failure, HookKind, LabError, Launching, OutputFile};
 use hooks::HookRunner;
 use model::{
     ColdCheck, Command, Ending, Experiment, Hooks, Launch, LaunchOptions, Until, Variant, VariantId,
 };
+use os::LaunchError;
 use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, dev_null};
 use seat::Seat;
-use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -111,36 +110,17 @@ impl<'a> Bench<'a> {
         if self.seats[variant.index()].exactly {
             return String::new();
         }
-        self.launch_with_output(variant).map_or(String::new(), |text| quoted_end(&text))
+        self.launch_with_output(variant).map_or(String::new(), |mut output| output.quoted())
     }
 
-    fn launch_with_output(&mut self, variant: VariantId) -> Option<String> {
-        let mut file: File = tempfile::tempfile().ok()?;
+    fn launch_with_output(&mut self, variant: VariantId) -> Result<OutputFile, LaunchError> {
+        let output = OutputFile::new()?;
         let command = self.command(variant).clone();
-        let stdio = [self.null.as_raw_fd(), file.as_raw_fd(), file.as_raw_fd()];
-        let slot = self.launcher.prepare(&command, stdio, &[]).ok()?;
-        self.launcher.once(slot, &self.spec).ok()?;
-        file.rewind().ok()?;
-        let mut bytes = Vec::new();
-        file.take(1 << 20).read_to_end(&mut bytes).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        let stdio = [self.null.as_raw_fd(), output.descriptor(), output.descriptor()];
+        let slot = self.launcher.prepare(&command, stdio, &[])?;
+        self.launcher.once(slot, &self.spec)?;
+        Ok(output)
     }
-}
-
-/// Lines quoted of what a program wrote.
-const QUOTED_LINES: usize = 8;
-
-/// The last lines of what a program wrote; empty where it wrote none.
-fn quoted_end(text: &str) -> String {
-    if text.trim().is_empty() {
-        return String::new();
-    }
-    let lines: Vec<_> = text.trim_end().lines().collect();
-    let left_out = lines.len().saturating_sub(QUOTED_LINES);
-    let mark = if left_out > 0 { "\n  | …" } else { "" };
-    let last = lines.iter().skip(left_out);
-    let quoted: String = last.map(|line| format!("\n  | {line}")).collect();
-    format!("; it wrote:{mark}{quoted}")
 }
 
 impl Launching for Bench<'_> {
@@ -171,7 +151,7 @@ impl Launching for Bench<'_> {
         };
         // A Ctrl-C reaches the program too: what it did then is no result.
         if self.interrupted() {
-            return Err(os::LaunchError::Interrupted.into());
+            return Err(LaunchError::Interrupted.into());
         }
         self.judge(variant, &launch)?;
         Ok(launch)
@@ -193,20 +173,5 @@ impl Launching for Bench<'_> {
 
     fn interrupted(&self) -> bool {
         os::interrupt::requested()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_out_of_a_quotation_is_marked() {
-        assert_eq!(quoted_end(" \n"), "");
-        assert_eq!(quoted_end("one\ntwo\n"), "; it wrote:\n  | one\n  | two");
-        let many: String = (1..=9).map(|n| format!("{n}\n")).collect();
-        let quoted = quoted_end(&many);
-        assert!(quoted.starts_with("; it wrote:\n  | …\n  | 2\n"), "{quoted}");
-        assert!(quoted.ends_with("\n  | 9"), "{quoted}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::command_line::CommandLineError;
 use model::{Ending, Experiment, Until, VariantId};
 use std::fmt::{self, Display, Formatter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a run stopped before its end. What was measured until then is in the run folder.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ pub enum LabError {
         source: std::io::Error,
     },
     /// There is no place for generated workloads.
-    #[error("a temporary folder for the workloads; choose another place with TMPDIR")]
+    #[error("a temporary folder for the workloads: {0}; choose another place with TMPDIR")]
     NoTemporaryFolder(#[source] std::io::Error),
     /// Nothing says where runs are kept.
     #[error("neither XDG_CACHE_HOME nor HOME is set")]
@@ -207,6 +207,12 @@ impl From<os::count::CountError> for LabError {
 }
 
 impl LabError {
+    /// A file or folder of a run that cannot be used, and the next step.
+    pub(crate) fn folder(path: &Path, problem: impl ToString, remedy: &str) -> LabError {
+        let remedy = FolderRemedy::Other(remedy.to_owned());
+        LabError::Folder { path: path.to_owned(), problem: problem.to_string(), remedy }
+    }
+
     /// Whether the user ended the run.
     pub fn is_interrupt(&self) -> bool {
         matches!(self, LabError::Launch(os::LaunchError::Interrupted))

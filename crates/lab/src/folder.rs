@@ -64,11 +64,7 @@ impl RunFolder {
         }
         let mut others = fs::read_dir(path).map_err(|error| problem(path, &error, another()))?;
         if others.next().is_some() {
-            return Err(LabError::Folder {
-                path: path.to_owned(),
-                problem: "it is not empty".to_owned(),
-                remedy: other("use a new or an empty folder"),
-            });
+            return Err(LabError::folder(path, "it is not empty", "use a new or an empty folder"));
         }
         let written = files::write_new(&file, &bytes(&file, experiment)?, PERMIT);
         written.map_err(|error| match error {
@@ -150,11 +146,8 @@ impl RunFolder {
         let lock = match Lock::now(same) {
             Ok(lock) => Some(lock),
             Err(TryLockError::WouldBlock) => {
-                return Err(LabError::Folder {
-                    path: path.to_owned(),
-                    problem: "another headstart adds launches to this run".to_owned(),
-                    remedy: other("wait until that has ended"),
-                });
+                let problem = "another headstart adds launches to this run";
+                return Err(LabError::folder(path, problem, "wait until that has ended"));
             }
             // Where a file system has no locks, nothing is known of others.
             Err(TryLockError::Error(_)) => None,
@@ -177,8 +170,8 @@ impl Samples for RunFolder {
         line.push(b'\n');
         // Of a file without a name nothing would be left.
         if self.launches.metadata().is_ok_and(|data| data.nlink() == 0) {
-            let error = io::Error::other("it was removed during the run");
-            return Err(problem(&file, &error, other("start a new run, and keep its folder")));
+            let problem = "it was removed during the run";
+            return Err(LabError::folder(&file, problem, "start a new run, and keep its folder"));
         }
         // One write a line: a reader never sees half of one unless the disk is full.
         self.launches.write_all(&line).map_err(|error| full(&file, &error))
@@ -204,10 +197,6 @@ fn full(path: &Path, error: &io::Error) -> LabError {
     problem(path, error, FolderRemedy::FreeSpace)
 }
 
-fn other(remedy: &str) -> FolderRemedy {
-    FolderRemedy::Other(remedy.to_owned())
-}
-
 fn replace(file: &Path, bytes: &[u8]) -> Result<(), LabError> {
     let written = files::write_over(file, bytes, PERMIT);
     written.map_err(|error| full(file, &error.into()))
@@ -221,21 +210,22 @@ fn bytes(file: &Path, value: &impl Serialize) -> Result<Vec<u8>, LabError> {
 
 fn read_experiment(path: &Path) -> Result<Experiment, LabError> {
     let file = path.join(EXPERIMENT);
-    let failed = |error: io::Error| problem(&file, &error, other("give the folder of a run"));
-    let bytes = fs::read(&file).map_err(failed)?;
+    let remedy = "give the folder of a run";
+    let bytes = fs::read(&file).map_err(|error| LabError::folder(&file, error, remedy))?;
     let experiment: Experiment =
-        serde_json::from_slice(&bytes).map_err(|error| failed(error.into()))?;
-    if experiment.schema != EXPERIMENT_SCHEMA {
-        return Err(LabError::Folder {
-            path: file,
-            problem: format!(
-                "it has schema {}, but this version of headstart reads schema {EXPERIMENT_SCHEMA}",
-                experiment.schema
-            ),
-            remedy: other("use the version of headstart that wrote it"),
-        });
-    }
+        serde_json::from_slice(&bytes).map_err(|error| LabError::folder(&file, error, remedy))?;
+    check_schema(&file, experiment.schema, EXPERIMENT_SCHEMA)?;
     Ok(experiment)
+}
+
+/// Refuses a file that another version of headstart has written.
+pub(crate) fn check_schema(file: &Path, found: u32, expected: u32) -> Result<(), LabError> {
+    if found == expected {
+        return Ok(());
+    }
+    let problem =
+        format!("it has schema {found}, but this version of headstart reads schema {expected}");
+    Err(LabError::folder(file, problem, "use the version of headstart that wrote it"))
 }
 
 fn read_samples(
@@ -247,25 +237,22 @@ fn read_samples(
     let bytes = match fs::read(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(problem(&file, &error, other("make it readable"))),
+        Err(error) => return Err(LabError::folder(&file, error, "make it readable")),
     };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let mut samples = Vec::new();
     for (number, line) in (1..).zip(bytes[..whole].split(|&byte| byte == b'\n')) {
         if !line.is_empty() {
-            samples.push(parse(line, experiment).map_err(|what| LabError::Folder {
-                path: file.clone(),
-                problem: format!("line {number} is not a launch of this run: {what}"),
-                remedy: FolderRemedy::Other(format!(
-                    "remove that line: sed -i {number}d {}",
-                    quoted_path(&file)
-                )),
+            samples.push(parse(line, experiment).map_err(|what| {
+                let problem = format!("line {number} is not a launch of this run: {what}");
+                let remedy = format!("remove that line: sed -i {number}d {}", quoted_path(&file));
+                LabError::folder(&file, problem, &remedy)
             })?);
         }
     }
     if repair && whole < bytes.len() {
         let cut = File::options().write(true).open(&file).and_then(|f| f.set_len(whole as u64));
-        cut.map_err(|error| problem(&file, &error, other("make it writable")))?;
+        cut.map_err(|error| LabError::folder(&file, error, "make it writable"))?;
     }
     Ok(samples)
 }

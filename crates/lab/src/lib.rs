@@ -13,6 +13,7 @@ mod error;
 mod folder;
 mod jobs;
 mod measure;
+mod output_file;
 pub mod pietrek;
 mod precision;
 mod rounds;
@@ -30,6 +31,7 @@ pub use measure::{
     measure, resume,
 };
 pub(crate) use measure::{create, launch_all, moved};
+pub use output_file::{OutputFile, quoted_end};
 pub use rounds::{Event, Launching, Progress, Stop, launch_rounds};
 pub use runner::{ChanceFailures, Runner};
 pub use schedule::{fresh_seed, order};

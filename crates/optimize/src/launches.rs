@@ -1,17 +1,14 @@
 //! Launches whose output is kept.
 
+use lab::{OutputFile, quoted_end};
 use model::{Command, Ending, Until};
 use os::LaunchError;
 use os::launcher::{Configuration, GRACE, LaunchSpec, Launcher, dev_null};
-use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// Output beyond this is counted, not compared.
 const KEPT_BYTES: u64 = 64 << 20;
-/// Lines of output that an error quotes.
-const QUOTED_LINES: usize = 8;
 
 /// What a launch did that others can see.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,17 +58,8 @@ impl Observed {
 
     /// The last lines that it wrote, to follow how it ended; empty where it wrote none.
     pub fn last_lines(&self) -> String {
-        let last = |written: &StreamOutput| {
-            let text = String::from_utf8_lossy(&written.bytes).into_owned();
-            let lines: Vec<&str> = text.trim_end().lines().collect();
-            let from = lines.len().saturating_sub(QUOTED_LINES);
-            lines[from..].iter().map(|line| format!("\n  | {line}")).collect::<String>()
-        };
-        let quoted = [&self.stderr, &self.stdout].map(last);
-        match quoted.into_iter().find(|quoted| !quoted.is_empty()) {
-            Some(quoted) => format!("; it wrote:{quoted}"),
-            None => String::new(),
-        }
+        let quoted = [&self.stderr, &self.stdout].map(|stream| quoted_end(&stream.bytes));
+        quoted.into_iter().find(|quoted| !quoted.is_empty()).unwrap_or_default()
     }
 }
 
@@ -101,8 +89,8 @@ impl Launches {
         timeout: Duration,
     ) -> Result<Observed, LaunchError> {
         let null = dev_null()?;
-        let (mut stdout, mut stderr) = (unnamed_file()?, unnamed_file()?);
-        let stdio = [null.as_raw_fd(), stdout.as_raw_fd(), stderr.as_raw_fd()];
+        let (mut stdout, mut stderr) = (OutputFile::new()?, OutputFile::new()?);
+        let stdio = [null.as_raw_fd(), stdout.descriptor(), stderr.descriptor()];
         let slot = self.launcher.prepare(command, stdio, &[])?;
         let spec = LaunchSpec { until: Until::Exit, timeout, grace: GRACE };
         let once = self.launcher.once(slot, &spec)?;
@@ -119,28 +107,7 @@ impl Launches {
     }
 }
 
-fn unnamed_file() -> Result<File, LaunchError> {
-    tempfile::tempfile().map_err(failed)
-}
-
-fn written(file: &mut File) -> Result<StreamOutput, LaunchError> {
-    let mut read = || {
-        let length = file.metadata()?.len();
-        file.rewind()?;
-        let mut bytes = Vec::new();
-        file.take(KEPT_BYTES).read_to_end(&mut bytes)?;
-        Ok(StreamOutput { bytes, length })
-    };
-    read().map_err(failed)
-}
-
-/// EMFILE.
-const TOO_MANY_FILES: i32 = 24;
-
-fn failed(source: std::io::Error) -> LaunchError {
-    let remedy = match source.raw_os_error() {
-        Some(TOO_MANY_FILES) => "raise the limit on open files: ulimit -n",
-        _ => "free some space in the folder for temporary files, or choose another with TMPDIR",
-    };
-    LaunchError::System { action: "a temporary file for the program's output", source, remedy }
+fn written(file: &mut OutputFile) -> Result<StreamOutput, LaunchError> {
+    let (bytes, length) = file.written(KEPT_BYTES)?;
+    Ok(StreamOutput { bytes, length })
 }

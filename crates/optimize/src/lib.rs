@@ -28,7 +28,7 @@ pub use error::{BuildRemedy, OptimizeError};
 pub use keep::ResultFolder;
 pub use launches::{Launches, Observed, StreamOutput};
 pub use not_built::NotBuilt;
-pub use optimization::{BindingProof, Built, MadeOf, Optimization, Program};
+pub use optimization::{BindingProof, Build, Built, MadeOf, Optimization, Program};
 pub use optimize::{Launchers, OptimizeEvent, OptimizeRequest, Optimized, optimize};
 pub use trials::{Trial, TrialOutcome};
 pub use variant_reason::VariantReason;

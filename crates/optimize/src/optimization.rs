@@ -12,21 +12,20 @@ pub struct Program {
     pub file: PathBuf,
 }
 
+/// Writes the changed program and what belongs to it into the folder, which is empty, is the
+/// program's own, and stays where it is. Where it does not apply to this program, would not be safe,
+/// or the disk is full, nothing usable is written.
+pub type Build = dyn Fn(&Program, &Path) -> Result<Built, NotBuilt>;
+
 /// One way to make a program start faster, or several ways together.
-pub trait Optimization: Sync {
+#[derive(Clone, Copy)]
+pub struct Optimization {
     /// As commands and tables name it: `bundle --fixed`, `selfbind + order`. Without commas.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Whether every launch still has other addresses (address-space layout randomization).
-    fn keeps_aslr(&self) -> bool;
-
-    /// Writes the changed program and what belongs to it into `folder`, which is empty, is the
-    /// program's own, and stays where it is.
-    ///
-    /// # Errors
-    /// It does not apply to this program, would not be safe, or the disk is full; nothing usable is
-    /// written then.
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt>;
+    pub keeps_aslr: bool,
+    /// Makes the changed program.
+    pub build: &'static Build,
 }
 
 /// A changed program.

@@ -82,7 +82,7 @@ impl Launchers {
 /// The program cannot be optimized, nothing can be written or launched, or the user wants to stop.
 pub fn optimize(
     request: OptimizeRequest,
-    all: Vec<&'static dyn Optimization>,
+    all: &[Optimization],
     launchers: Launchers,
     observer: &mut dyn FnMut(OptimizeEvent),
 ) -> Result<Optimized, OptimizeError> {
@@ -137,7 +137,7 @@ fn candidates(trials: &[Trial], warm: &Measurement) -> Vec<VerifiedVariant> {
     let candidate = |trial: &Trial| VerifiedVariant {
         id: trial.id,
         figures: warm.figures(trial.id),
-        keeps_aslr: trial.optimization.keeps_aslr(),
+        keeps_aslr: trial.optimization.keeps_aslr,
     };
     verified.map(candidate).collect()
 }

@@ -39,7 +39,7 @@ fn variant(trial: &Trial, warm: &Measurement, cold: Option<&Measurement>) -> Var
     let verified = state == VariantState::Verified;
     VariantReport {
         name: trial.name().to_owned(),
-        keeps_aslr: trial.optimization.keeps_aslr(),
+        keeps_aslr: trial.optimization.keeps_aslr,
         verified,
         state,
         reason: trial.reason().map(ToString::to_string),

@@ -2,7 +2,9 @@
 
 use crate::choose::DEFAULT;
 use crate::verify::{Flaw, Verifier};
-use crate::{Baseline, BuildFolders, Built, NotBuilt, Optimization, OptimizeError, VariantReason};
+use crate::{
+    Baseline, BuildFolders, Built, NotBuilt, Optimization, OptimizeError, Program, VariantReason,
+};
 use model::VariantId;
 use rewrite::Declined;
 use std::path::Path;
@@ -40,7 +42,7 @@ pub struct Trial {
     /// Variants are numbered as they are tried, after the unmodified program.
     pub id: VariantId,
     /// How it is made.
-    pub optimization: &'static dyn Optimization,
+    pub optimization: Optimization,
     /// What became of it.
     pub outcome: TrialOutcome,
 }
@@ -48,7 +50,7 @@ pub struct Trial {
 impl Trial {
     /// Its name.
     pub fn name(&self) -> &'static str {
-        self.optimization.name()
+        self.optimization.name
     }
 
     /// Why it is not offered, where it is not.
@@ -88,30 +90,27 @@ impl Selection {
     ///
     /// # Errors
     /// A name that none of them has.
-    pub fn of(
-        &self,
-        all: Vec<&'static dyn Optimization>,
-    ) -> Result<Vec<&'static dyn Optimization>, OptimizeError> {
+    pub fn of(&self, all: &[Optimization]) -> Result<Vec<Optimization>, OptimizeError> {
         let known = |name: &&String| {
-            *name == DEFAULT || all.iter().any(|optimization| optimization.name() == **name)
+            *name == DEFAULT || all.iter().any(|optimization| optimization.name == **name)
         };
         if let Some(unknown) = self.only.iter().chain(&self.skip).find(|name| !known(name)) {
-            let names = [DEFAULT].into_iter().chain(all.iter().map(|one| one.name()));
+            let names = [DEFAULT].into_iter().chain(all.iter().map(|one| one.name));
             let names: Vec<&str> = names.collect();
             let (name, known) = (unknown.clone(), names.join(", "));
             return Err(OptimizeError::UnknownVariant { name, known });
         }
         let has = |names: &[String], name: &str| names.iter().any(|wanted| wanted == name);
-        let wanted = |optimization: &&'static dyn Optimization| {
-            let name = optimization.name();
+        let wanted = |optimization: &&Optimization| {
+            let name = optimization.name;
             (self.only.is_empty() || has(&self.only, name)) && !has(&self.skip, name)
         };
-        Ok(all.into_iter().filter(wanted).collect())
+        Ok(all.iter().filter(wanted).copied().collect())
     }
 
     /// Why one that is wanted is not tried all the same.
-    fn forbids(&self, optimization: &dyn Optimization) -> Option<VariantReason> {
-        let fixed = !optimization.keeps_aslr() && !self.without_aslr;
+    fn forbids(&self, optimization: Optimization) -> Option<VariantReason> {
+        let fixed = !optimization.keeps_aslr && !self.without_aslr;
         fixed.then_some(VariantReason::SameAddresses)
     }
 }
@@ -124,7 +123,7 @@ pub fn trials(
     baseline: &Baseline,
     verifier: &mut Verifier<'_>,
     folders: &mut BuildFolders,
-    (choice, optimizations): (&Selection, &[&'static dyn Optimization]),
+    (choice, optimizations): (&Selection, &[Optimization]),
     progress: &mut dyn FnMut(TrialStep),
 ) -> Result<Vec<Trial>, OptimizeError> {
     let mut trials = Vec::new();
@@ -135,10 +134,11 @@ pub fn trials(
             continue;
         }
         let mut step = |what| {
-            progress(TrialStep { at, of: optimizations.len(), name: optimization.name(), what });
+            progress(TrialStep { at, of: optimizations.len(), name: optimization.name, what });
         };
-        let folder = folders.folder_for(optimization.name())?;
-        let outcome = attempt(baseline, verifier, optimization, &folder, &mut step)?;
+        let folder = folders.folder_for(optimization.name)?;
+        let attempted = (optimization, optimization.build);
+        let outcome = attempt(baseline, verifier, attempted, &folder, &mut step)?;
         if !matches!(outcome, TrialOutcome::Verified(_)) {
             // Whatever is left goes with the whole folder.
             let _ = std::fs::remove_dir_all(&folder);
@@ -148,11 +148,11 @@ pub fn trials(
     Ok(trials)
 }
 
-/// Builds and verifies one in `folder`.
+/// Builds and verifies one in `folder`, by a build of its own.
 pub(crate) fn attempt(
     baseline: &Baseline,
     verifier: &mut Verifier<'_>,
-    optimization: &dyn Optimization,
+    (optimization, build): (Optimization, &dyn Fn(&Program, &Path) -> Result<Built, NotBuilt>),
     folder: &Path,
     step: &mut dyn FnMut(&'static str),
 ) -> Result<TrialOutcome, OptimizeError> {
@@ -161,7 +161,7 @@ pub(crate) fn attempt(
         return Ok(TrialOutcome::Declined(reason));
     }
     step("building");
-    let built = match optimization.build(&baseline.program, folder) {
+    let built = match build(&baseline.program, folder) {
         Ok(built) => built,
         Err(NotBuilt::Declined(Declined(reason))) => {
             return Ok(TrialOutcome::Declined(reason.into()));

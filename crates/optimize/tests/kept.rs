@@ -83,11 +83,7 @@ impl Stage {
     }
 
     /// Leaves one variant, or the original, in a folder.
-    fn left(
-        &self,
-        optimization: Option<&dyn Optimization>,
-        out: &Path,
-    ) -> Result<(), OptimizeError> {
+    fn left(&self, optimization: Option<Optimization>, out: &Path) -> Result<(), OptimizeError> {
         let command = os::program::resolve(&[self.path("program").into_os_string()]).unwrap();
         let terms = terms();
         let mut place = ResultFolder::claim(out)?;
@@ -101,7 +97,7 @@ impl Stage {
         place.keep(&Manifest {
             schema: 1,
             headstart: String::new(),
-            variant: optimization.map_or("default", |one| one.name()).to_owned(),
+            variant: optimization.map_or("default", |one| one.name).to_owned(),
             starts: String::new(),
             command: "program".to_owned(),
             original: keep::original(&baseline),
@@ -205,13 +201,13 @@ const CASES: [Case; 7] = [
 #[test]
 fn each_kind_of_variant() {
     let Some(stage) = Stage::new() else { return };
-    let all = registry::all();
+    let all = registry::ALL;
     assert_eq!(all.len(), CASES.len(), "each variant has a case");
     let before = output(&stage.path("program"));
     let out = |case: &Case| stage.path(&format!("out {}", case.name));
     for case in &CASES {
-        let variant = all.iter().find(|one| one.name() == case.name).unwrap();
-        stage.left(Some(*variant), &out(case)).unwrap_or_else(|error| panic!("{error}"));
+        let variant = all.into_iter().find(|one| one.name == case.name).unwrap();
+        stage.left(Some(variant), &out(case)).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(output(&out(case).join("run")), before, "{}", case.name);
         current(&out(case), case.starts);
         each_file(&out(case));
@@ -300,7 +296,7 @@ fn a_folder_of_selfbind() {
 fn moved_folders() {
     let Some(stage) = Stage::new() else { return };
     for case in &CASES {
-        let variant = registry::all().into_iter().find(|one| one.name() == case.name).unwrap();
+        let variant = registry::ALL.into_iter().find(|one| one.name == case.name).unwrap();
         let (out, moved) = (stage.path("made"), stage.path("moved"));
         stage.left(Some(variant), &out).unwrap();
         fs::rename(&out, &moved).unwrap();
@@ -318,7 +314,7 @@ fn moved_folders() {
 fn manifests_are_not_trusted() {
     let Some(stage) = Stage::new() else { return };
     let out = stage.path("out");
-    let variant = registry::all().into_iter().find(|one| one.name() == "relr").unwrap();
+    let variant = registry::ALL.into_iter().find(|one| one.name == "relr").unwrap();
     stage.left(Some(variant), &out).unwrap();
     let path = out.join("headstart.json");
     let text = fs::read_to_string(&path).unwrap();

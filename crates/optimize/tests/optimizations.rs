@@ -43,14 +43,14 @@ impl Stage {
     }
 }
 
-fn optimization(name: &str) -> &'static dyn Optimization {
-    registry::all().into_iter().find(|optimization| optimization.name() == name).unwrap()
+fn optimization(name: &str) -> Optimization {
+    registry::ALL.into_iter().find(|optimization| optimization.name == name).unwrap()
 }
 
 fn built(name: &str, path: &Path, file: &Path) -> (Built, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let program = Program { path: path.to_owned(), file: file.to_owned() };
-    (optimization(name).build(&program, folder.path()).unwrap(), folder)
+    ((optimization(name).build)(&program, folder.path()).unwrap(), folder)
 }
 
 fn output(program: &Path) -> String {
@@ -71,7 +71,7 @@ fn a_copy_elsewhere_finds_the_libraries_of_the_original() {
         assert!(built.replaced.contains(&stage.program), "{name}: {built:?}");
         assert_eq!(output(&built.run), "7\n", "{name}");
         let fixed = Loadable::open(&built.run).unwrap().fixed;
-        assert_eq!(fixed, !optimization(name).keeps_aslr(), "{name}");
+        assert_eq!(fixed, !optimization(name).keeps_aslr, "{name}");
     }
 }
 
@@ -81,7 +81,7 @@ fn a_folder_that_is_not_empty_is_refused() {
     let program = Program { path: stage.program.clone(), file: stage.program.clone() };
     for name in ["order", "relr", "selfbind + order"] {
         let (_, folder) = built(name, &stage.program, &stage.program);
-        assert!(optimization(name).build(&program, folder.path()).is_err(), "{name}");
+        assert!((optimization(name).build)(&program, folder.path()).is_err(), "{name}");
     }
 }
 
@@ -113,7 +113,7 @@ fn privileged_programs_keep_random_addresses() {
     std::fs::set_permissions(&stage.program, mode).unwrap();
     let program = Program { path: stage.program.clone(), file: stage.program.clone() };
     let folder = tempfile::tempdir().unwrap();
-    let refused = optimization("no-pie").build(&program, folder.path()).unwrap_err();
+    let refused = (optimization("no-pie").build)(&program, folder.path()).unwrap_err();
     assert!(refused.to_string().contains("set-user-ID"), "{refused}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -114,10 +114,10 @@ pub fn run(words: &[&str]) -> Result<bool> {
     let [name, path, folder] = words else { bail!("{COMMAND} NAME PROGRAM FOLDER") };
     let path = PathBuf::from(path);
     let program = Program { file: path.canonicalize()?, path };
-    let all = optimize::registry::all();
-    let optimization = all.into_iter().find(|optimization| optimization.name() == *name);
+    let all = optimize::registry::ALL;
+    let optimization = all.into_iter().find(|optimization| optimization.name == *name);
     let optimization = optimization.with_context(|| format!("there is no '{name}'"))?;
-    match optimization.build(&program, Path::new(folder)) {
+    match (optimization.build)(&program, Path::new(folder)) {
         Ok(built) => println!("{}", serde_json::to_string(&built.run)?),
         Err(declined) => bail!("{name} of {}: {declined}", program.path.display()),
     }

@@ -1,6 +1,8 @@
 //! Output as hyperfine has it: units, order, colors, and files for scripts made for it.
 
+use super::values::choice;
 use anyhow::Result;
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use model::{Results, TimeUnit};
 use report::export::hyperfine::{self, Markup, markup};
@@ -10,8 +12,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub struct LookArgs {
     /// Unit of times in tables [default: the one that suits them]
-    #[arg(short = 'u', long, value_name = "UNIT")]
-    time_unit: Option<UnitArg>,
+    #[arg(short = 'u', long, value_name = "UNIT", value_parser = unit())]
+    time_unit: Option<TimeUnit>,
     /// Order of commands in tables
     #[arg(long, value_name = "HOW", default_value = "auto")]
     sort: Sort,
@@ -41,11 +43,12 @@ pub struct ExportArgs {
     export_orgmode: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum UnitArg {
-    Microsecond,
-    Millisecond,
-    Second,
+fn unit() -> impl TypedValueParser<Value = TimeUnit> {
+    choice([
+        ("microsecond", TimeUnit::Microsecond),
+        ("millisecond", TimeUnit::Millisecond),
+        ("second", TimeUnit::Second),
+    ])
 }
 
 /// The order of commands.
@@ -85,11 +88,7 @@ impl LookArgs {
     /// The results as tables are to show them.
     pub fn shown(&self, results: &Results) -> Results {
         let mut shown = results.clone();
-        shown.unit = self.time_unit.map(|unit| match unit {
-            UnitArg::Microsecond => TimeUnit::Microsecond,
-            UnitArg::Millisecond => TimeUnit::Millisecond,
-            UnitArg::Second => TimeUnit::Second,
-        });
+        shown.unit = self.time_unit;
         if self.sort == Sort::MeanTime {
             let mean = hyperfine::mean_us;
             shown.variants.sort_by(|a, b| mean(a).total_cmp(&mean(b)));

@@ -3,7 +3,6 @@
 mod around;
 mod commands;
 mod exports;
-mod format;
 mod launching;
 mod lines;
 mod output;
@@ -15,10 +14,9 @@ mod workload;
 
 pub use commands::{CommandArgs, no_option, one_command};
 pub use exports::Look;
-pub use format::FormatArg;
 pub use launching::{LaunchArgs, MeasuredArgs, OldRun, ScheduleArgs};
 pub use lines::{LineArgs, variants, words};
 pub use output::OutputArgs;
 pub use rewriting::{DllArgs, RewriteArgs};
-pub use values::{fraction, seconds};
+pub use values::{address, choice, format, fraction, seconds};
 pub use workload::{PietrekSize, SweepArgs};

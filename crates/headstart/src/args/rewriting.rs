@@ -1,6 +1,6 @@
 //! What to rewrite, and where to.
 
-use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgGroup, Args};
 use dlls::ordinal::{RECORD, Record};
 use dlls::rewrite::{Destination, RewriteMode, RewriteRequest};
 use std::path::{Path, PathBuf};
@@ -37,8 +37,9 @@ impl RewriteArgs {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("dll_target").required(true).multiple(true))]
 pub struct DllArgs {
-    #[command(flatten)]
-    pub files: DllFiles,
+    /// Programs and DLLs, by path
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Write the results into this folder under the same names; created if missing
     #[arg(long, value_name = "DIR", group = "dll_target")]
     pub out: Option<PathBuf>,
@@ -65,6 +66,14 @@ pub struct DllArgs {
 }
 
 impl DllArgs {
+    /// The files that are named, but for headstart's own among them, which `*` matches too.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let others = self.files.iter().filter(|file| !is_own(file));
+        let others: Vec<PathBuf> = others.cloned().collect();
+        // Where there is nothing else, what it is will be said.
+        if others.is_empty() { self.files.clone() } else { others }
+    }
+
     /// The same as data.
     pub fn request(&self) -> RewriteRequest {
         let destination = match &self.out {
@@ -72,7 +81,7 @@ impl DllArgs {
             None => self.in_place.then_some(Destination::InPlace),
         };
         RewriteRequest {
-            files: self.files.to_vec(),
+            files: self.files(),
             mode: match destination {
                 Some(destination) if !self.dry_run => RewriteMode::Write(destination),
                 destination => RewriteMode::DryRun(destination),
@@ -83,60 +92,9 @@ impl DllArgs {
     }
 }
 
-/// The files that are named, but for headstart's own among them, which `*` matches too.
-#[derive(Debug)]
-pub struct DllFiles(Vec<PathBuf>);
-
-#[derive(Debug, Args)]
-struct Named {
-    /// Programs and DLLs, by path
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-}
-
-impl std::ops::Deref for DllFiles {
-    type Target = [PathBuf];
-
-    fn deref(&self) -> &[PathBuf] {
-        &self.0
-    }
-}
-
-impl DllFiles {
-    fn of(named: Named) -> DllFiles {
-        let mut files = named.files;
-        // Where there is nothing else, what it is will be said.
-        if !files.iter().all(|file| is_own(file)) {
-            files.retain(|file| !is_own(file));
-        }
-        DllFiles(files)
-    }
-}
-
 /// Whether headstart has put the file beside a set.
 fn is_own(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default();
     name.as_encoded_bytes().ends_with(files::UNDO.as_bytes())
         || name == RECORD && Record::read(file).is_ok()
-}
-
-impl Args for DllFiles {
-    fn augment_args(command: Command) -> Command {
-        Named::augment_args(command)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Named::augment_args_for_update(command)
-    }
-}
-
-impl FromArgMatches for DllFiles {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Named::from_arg_matches(matches).map(DllFiles::of)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = DllFiles::from_arg_matches(matches)?;
-        Ok(())
-    }
 }

@@ -41,14 +41,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outside = arguments.outside.iter().map(model::text::text).collect();
     let options = BundleOptions { fixed: arguments.fixed, outside };
     let made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
-    output::print(&if arguments.json {
-        report::export::json(&made.manifest)?
-    } else {
+    output::print_either(arguments.json, &made.manifest, |style| {
         report::bundle::made(
             &made.run.display().to_string(),
             &made.manifest,
             &made.figures,
-            &output::style(),
+            style,
         )
     })?;
     Ok(ExitCode::SUCCESS)

@@ -61,24 +61,21 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// Flags of every file that can be read; the others are told of on stderr.
 fn show(target: &DllArgs) -> Result<ExitCode> {
     let (mut rows, mut errors) = (Vec::new(), Vec::new());
-    for file in target.files.iter() {
+    for file in &target.files() {
         match PeFile::open(file) {
             Ok(open) => rows.push((file.display().to_string(), flags::of(open.headers()))),
             Err(error) => errors.push(error),
         }
     }
     let names = |flags: &[Flag]| flags.iter().map(|flag| flag.name()).collect::<Vec<_>>();
-    output::print(&if target.json {
-        let files = rows.iter().map(|(file, flags)| json!({"file": file, "flags": names(flags)}));
-        report::export::json(
-            &json!({ "schema": rewritten::SCHEMA, "files": files.collect::<Vec<_>>() }),
-        )?
-    } else {
+    let files = rows.iter().map(|(file, flags)| json!({"file": file, "flags": names(flags)}));
+    let object = json!({ "schema": rewritten::SCHEMA, "files": files.collect::<Vec<_>>() });
+    output::print_either(target.json, &object, |style| {
         let row = |(file, set): &(String, Vec<Flag>)| FlagRow {
             file: file.clone(),
             flags: names(set).into_iter().map(str::to_owned).collect(),
         };
-        report::flags::table(&rows.iter().map(row).collect::<Vec<_>>(), &output::style())
+        report::flags::table(&rows.iter().map(row).collect::<Vec<_>>(), style)
     })?;
     errors.iter().for_each(output::tell);
     Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -1,11 +1,11 @@
 //! `headstart generate`: synthetic programs of any size.
 
-use crate::args::{FormatArg, PietrekSize};
+use crate::args::{PietrekSize, choice, format};
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Args, Subcommand};
 use model::figures;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,8 +56,9 @@ struct PietrekArgs {
     #[command(flatten)]
     size: PietrekSize,
     /// Import by name, or by ordinal (PE only)
-    #[arg(long, value_enum, default_value_t)]
-    by: ByArg,
+    #[arg(long, default_value = "name")]
+    #[arg(value_parser = choice([("name", By::Name), ("ordinal", By::Ordinal)]))]
+    by: By,
     /// ELF: bind imports at their first call instead of at start
     #[arg(long)]
     lazy: bool,
@@ -105,21 +106,19 @@ struct ShapeArgs {
 }
 
 fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let values = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.about()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no such shape")
-    })
+    choice(Kind::ALL.map(|kind| (PossibleValue::new(kind.name()).help(kind.about()), kind)))
 }
 
 /// Format and processor of the images.
 #[derive(Debug, Args)]
 struct ImageArgs {
     /// Format of the images
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
+    #[arg(long, default_value = "elf", value_parser = format())]
+    format: Format,
     /// Processor of the images; i686 is for PE only
-    #[arg(long, value_enum, default_value_t)]
-    arch: ArchArg,
+    #[arg(long, default_value = "x86_64")]
+    #[arg(value_parser = choice([("x86_64", Arch::X86_64), ("i686", Arch::I686)]))]
+    arch: Arch,
     #[command(flatten)]
     pe: PeArgs,
 }
@@ -129,11 +128,11 @@ struct ImageArgs {
 #[command(next_help_heading = "PE images")]
 struct PeArgs {
     /// Preferred bases of the libraries: all at the linker's default, or chosen not to collide
-    #[arg(long, value_enum)]
-    bases: Option<BasesArg>,
+    #[arg(long, value_parser = choice([("default", Bases::Default), ("chosen", Bases::Chosen)]))]
+    bases: Option<Bases>,
     /// Hints of imports by name: correct, or all zero
-    #[arg(long, value_enum)]
-    hints: Option<HintsArg>,
+    #[arg(long, value_parser = choice([("right", Hints::Right), ("zero", Hints::Zero)]))]
+    hints: Option<Hints>,
     /// TimeDateStamp, in seconds since 1970
     #[arg(long, value_name = "N")]
     timestamp: Option<u32>,
@@ -151,30 +150,12 @@ struct PeArgs {
     seed: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum BasesArg {
-    Default,
-    Chosen,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum HintsArg {
-    Right,
-    Zero,
-}
-
 impl PeArgs {
     fn options(&self) -> PeOptions {
         let usual = PeOptions::default();
         PeOptions {
-            bases: match self.bases {
-                Some(BasesArg::Chosen) => Bases::Chosen,
-                Some(BasesArg::Default) | None => Bases::Default,
-            },
-            hints: match self.hints {
-                Some(HintsArg::Zero) => Hints::Zero,
-                Some(HintsArg::Right) | None => Hints::Right,
-            },
+            bases: self.bases.unwrap_or(Bases::Default),
+            hints: self.hints.unwrap_or(Hints::Right),
             timestamp: self.timestamp.unwrap_or(usual.timestamp),
             checksum: !self.no_checksum,
             file_alignment: self.file_alignment.unwrap_or(usual.file_alignment),
@@ -182,21 +163,6 @@ impl PeArgs {
             seed: self.seed.unwrap_or(usual.seed),
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum ByArg {
-    #[default]
-    Name,
-    Ordinal,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum ArchArg {
-    #[default]
-    #[value(name = "x86_64")]
-    X86_64,
-    I686,
 }
 
 /// Generates and says what was written.
@@ -265,22 +231,18 @@ fn text(common: &CommonArgs, written: &Written, counts: Counts) -> String {
 
 impl PietrekArgs {
     fn workload(&self) -> Pietrek {
-        let by = match self.by {
-            ByArg::Name => By::Name,
-            ByArg::Ordinal => By::Ordinal,
-        };
         let PietrekSize { dlls, functions, globals } = self.size;
-        let (format, arch) = (self.images.format(), self.images.arch());
-        let pe = self.images.pe.options();
-        Pietrek { dlls, functions, globals, by, format, arch, lazy: self.lazy, pe }
+        let ImageArgs { format, arch, ref pe } = self.images;
+        let (by, lazy, pe) = (self.by, self.lazy, pe.options());
+        Pietrek { dlls, functions, globals, by, format, arch, lazy, pe }
     }
 }
 
 impl DawsonArgs {
     fn workload(&self) -> Dawson {
         let (sources, classes, functions) = (self.sources, self.classes, self.functions);
-        let (format, arch) = (self.images.format(), self.images.arch());
-        let pe = self.images.pe.options();
+        let ImageArgs { format, arch, ref pe } = self.images;
+        let pe = pe.options();
         let guard_entry_bytes = self.guard_entry_bytes.unwrap_or(4);
         Dawson { sources, classes, functions, format, arch, guard_entry_bytes, pe }
     }
@@ -295,7 +257,7 @@ impl ShapeArgs {
 impl ImageArgs {
     /// Options that would have no effect are mistakes.
     fn check(&self, lazy: bool, guard: bool) -> Result<()> {
-        let wrong = match self.format() {
+        let wrong = match self.format {
             Format::Elf if self.pe != PeArgs::default() || guard => {
                 "these options are for PE images: add --format pe"
             }
@@ -303,16 +265,5 @@ impl ImageArgs {
             _ => return Ok(()),
         };
         Err(Usage(wrong.to_owned()).into())
-    }
-
-    fn format(&self) -> Format {
-        self.format.into()
-    }
-
-    fn arch(&self) -> Arch {
-        match self.arch {
-            ArchArg::X86_64 => Arch::X86_64,
-            ArchArg::I686 => Arch::I686,
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! `headstart elf no-pie`: a program at a fixed address.
 
-use crate::args::RewriteArgs;
+use crate::args::{RewriteArgs, address};
 use crate::rewritten_elf;
 use anyhow::{Context, Result};
 use model::figures;
@@ -21,12 +21,6 @@ pub struct Arguments {
     /// Address of the first byte, a multiple of the alignment of its segments [default: random]
     #[arg(long, value_name = "HEX", value_parser = address)]
     base: Option<u64>,
-}
-
-fn address(text: &str) -> Result<u64, String> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    u64::from_str_radix(digits, 16)
-        .map_err(|_| "an address is hexadecimal: 0x2000000000".to_owned())
 }
 
 /// Fixes, writes and tells.

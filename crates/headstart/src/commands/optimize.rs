@@ -67,14 +67,11 @@ enum Allow {
 /// Optimizes and prints.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     os::interrupt::install();
-    match optimized(arguments, optimize::registry::all()) {
+    match optimized(arguments, &optimize::registry::ALL) {
         Ok(found) => {
-            let text = if arguments.json {
-                report::export::json(&found)?
-            } else {
-                report::optimize::view(&found, &output::style())
-            };
-            output::print(&text)?;
+            output::print_either(arguments.json, &found, |style| {
+                report::optimize::view(&found, style)
+            })?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if exit::is_interrupt(&error) => {
@@ -85,10 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-fn optimized(
-    arguments: &Arguments,
-    all: Vec<&'static dyn Optimization>,
-) -> Result<OptimizationReport> {
+fn optimized(arguments: &Arguments, all: &[Optimization]) -> Result<OptimizationReport> {
     let launchers = Launchers::start(arguments.cold)?;
     let request = arguments.request()?;
     let mut line = StatusLine::new();

@@ -2,8 +2,8 @@
 
 mod notes;
 
-use crate::args::DllArgs;
-use crate::exit::{self, Declines};
+use crate::args::{DllArgs, address};
+use crate::exit;
 use crate::output;
 use crate::progress::FileProgress;
 use crate::refusals;
@@ -51,12 +51,6 @@ pub struct Arguments {
     keep_time_stamp: bool,
 }
 
-fn address(text: &str) -> Result<u64, String> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    u64::from_str_radix(digits, 16)
-        .map_err(|_| "an address is hexadecimal: 0x2000000000".to_owned())
-}
-
 impl Arguments {
     fn request(&self) -> RebaseRequest {
         RebaseRequest {
@@ -90,18 +84,14 @@ fn tell(files: &[RebasedFile], target: &DllArgs) -> Result<ExitCode> {
         images: files.iter().map(told).collect(),
         notes: notes::notes(files),
     };
-    let refused = map.images.iter().find_map(|image| {
-        let reason = image.refused.clone()?;
-        Some(Declines { path: image.file.clone(), reason })
-    });
+    let refused = map.images.iter().find_map(|image| Some((&image.file, image.refused.as_ref()?)));
     output::print(&if target.json {
         report::export::json(&map)?
     } else if target.dry_run {
         report::rebase::map(&map, &output::style())
-    } else if let (Some(declines), [_]) = (&refused, files) {
+    } else if let (Some((path, reason)), [_]) = (refused, files) {
         // One file: an error like any other.
-        let Declines { path, reason } = declines;
-        return Err(Declines { path: path.clone(), reason: reason.clone() }.into());
+        return Err(refusals::declined(path, reason));
     } else {
         let written = files.iter().filter(|file| file.written.is_some()).count();
         let place = rewritten::place(target, written, files.len());

@@ -16,7 +16,7 @@ use model::growth::Unit;
 use os::launcher::Launcher;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use subject::{CountArg, SubjectArgs};
+use subject::{SubjectArgs, counted};
 
 /// Find out how start-up time grows with a size, and by which law
 ///
@@ -28,8 +28,8 @@ pub struct Arguments {
     #[command(flatten)]
     subject: SubjectArgs,
     /// Count work instead of measuring time
-    #[arg(long, value_name = "WHAT", help_heading = "How often")]
-    count: Option<CountArg>,
+    #[arg(long, value_name = "WHAT", help_heading = "How often", value_parser = counted())]
+    count: Option<Unit>,
     #[command(flatten)]
     sweep: SweepArgs,
     #[command(flatten)]
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 impl Arguments {
     fn request(&self) -> Result<SweepRequest> {
         let (subject, sizes) = self.subject.subject()?;
-        let unit = self.count.map_or(Unit::Us, Unit::from);
+        let unit = self.count.unwrap_or(Unit::Us);
         let options = self.launching.options();
         if unit != Unit::Us && options.until != Until::Exit {
             let text = "--count counts work until a program ends; omit --until";

@@ -8,6 +8,7 @@ use bundle::BundleError;
 use dlls::ordinal::{RECORD, Verification};
 use model::{FileKind, quoted};
 use optimize::keep::{self, FolderVerification, NextStep};
+use report::Style;
 use report::style::Tint;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -47,11 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     expect_record(&arguments.folder)?;
     let FolderVerification { mut found, next } = keep::verify(&folder)?;
     found.remedy = next.as_ref().map(remedy).or(found.remedy);
-    output::print(&if arguments.json {
-        report::export::json(&found)?
-    } else {
-        report::bundle::verified(&found, &output::style())
-    })?;
+    output::print_either(arguments.json, &found, |style| report::bundle::verified(&found, style))?;
     Ok(code(found.current))
 }
 
@@ -109,12 +106,11 @@ fn code(current: bool) -> ExitCode {
 
 fn ordinals(arguments: &Arguments) -> Result<ExitCode> {
     let found = dlls::ordinal::verify(&arguments.folder).map_err(refusals::unusable)?;
-    output::print(&if arguments.json { report::export::json(&found)? } else { view(&found) })?;
+    output::print_either(arguments.json, &found, |style| view(&found, style))?;
     Ok(code(found.current))
 }
 
-fn view(found: &Verification) -> String {
-    let style = output::style();
+fn view(found: &Verification, style: &Style) -> String {
     if found.current {
         let good = style.paint(Tint::Good, "current");
         let functions = model::figures::plural(found.functions, "import", "imports");

@@ -24,10 +24,6 @@ impl Known for ImageError {
             _ => NO,
         }
     }
-
-    fn explains_causes(&self) -> bool {
-        true
-    }
 }
 
 impl Known for GraphError {
@@ -37,10 +33,6 @@ impl Known for GraphError {
             GraphError::Library { .. } => FILES,
             _ => NO,
         }
-    }
-
-    fn explains_causes(&self) -> bool {
-        true
     }
 }
 
@@ -97,10 +89,6 @@ impl Known for BundleError {
             | BundleError::Io { .. } => FILES,
         }
     }
-
-    fn explains_causes(&self) -> bool {
-        true
-    }
 }
 
 impl Known for ElfRewriteError {
@@ -127,10 +115,6 @@ impl Known for ElfRewriteError {
             ),
             _ => self.to_string(),
         }
-    }
-
-    fn explains_causes(&self) -> bool {
-        true
     }
 }
 
@@ -170,22 +154,11 @@ impl Known for OptimizeError {
             _ => self.to_string(),
         }
     }
-
-    fn explains_causes(&self) -> bool {
-        match self {
-            OptimizeError::Lab(error) => error.explains_causes(),
-            _ => true,
-        }
-    }
 }
 
 impl Known for WriteError {
     fn code(&self) -> u8 {
         FILES
-    }
-
-    fn explains_causes(&self) -> bool {
-        true
     }
 }
 

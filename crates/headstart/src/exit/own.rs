@@ -1,23 +1,16 @@
 //! Errors of the command itself.
 
-use super::{FILES, Known, NO, NOT_PERMITTED, USAGE};
+use super::{FILES, Known, USAGE};
 
 /// A command line that clap accepts and that is wrong all the same.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// headstart cannot start the threads that it works with.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "headstart cannot start its threads: {source} ({limits}); raise the limit, or end other \
-     processes"
-)]
-pub struct NoThreads {
-    /// How many processes and threads there may be, in words.
-    pub limits: String,
-    /// What happened.
-    pub source: std::io::Error,
+impl Known for Usage {
+    fn code(&self) -> u8 {
+        USAGE
+    }
 }
 
 /// A file or standard output that could not be written.
@@ -32,46 +25,24 @@ pub struct FileError {
     pub remedy: &'static str,
 }
 
-/// Some files of several could not be written or restored; the text names them.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct NotAll(pub String);
-
-/// A file that is not rewritten, for a reason.
-#[derive(Debug, thiserror::Error)]
-#[error("{path} is not rewritten: {reason}")]
-pub struct Declines {
-    /// The file.
-    pub path: String,
-    /// Why.
-    pub reason: String,
+impl Known for FileError {
+    fn code(&self) -> u8 {
+        FILES
+    }
 }
 
-/// A file of headstart's own that cannot be used, and why.
+/// An error that is only told, with its exit code.
 #[derive(Debug, thiserror::Error)]
-#[error("{path}: {reason}")]
-pub struct Unusable {
-    /// The file.
-    pub path: String,
-    /// Why, and the next step.
-    pub reason: String,
+#[error("{text}")]
+pub struct WithCode {
+    /// The exit code.
+    pub code: u8,
+    /// What happened, and the next step.
+    pub text: String,
 }
 
-macro_rules! codes {
-    ($($error:ty => $code:ident),*) => {
-        $(impl Known for $error {
-            fn code(&self) -> u8 {
-                $code
-            }
-        })*
-    };
-}
-
-codes! {
-    Usage => USAGE,
-    NoThreads => NOT_PERMITTED,
-    FileError => FILES,
-    NotAll => FILES,
-    Declines => NO,
-    Unusable => FILES
+impl Known for WithCode {
+    fn code(&self) -> u8 {
+        self.code
+    }
 }

@@ -1,11 +1,8 @@
 //! Commands that are run, untimed, around launches.
 
-use super::quoted_end;
-use crate::{HookKind, LabError};
+use crate::{HookKind, LabError, OutputFile};
 use model::{Command, Ending, Experiment, Hooks, OutputTo, Until};
 use os::launcher::{GRACE, LaunchSpec, Launcher, Slot};
-use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::time::Duration;
 
@@ -16,7 +13,7 @@ pub struct HookRunner {
     /// The latest one.
     slot: Option<Slot>,
     /// What the latest one wrote.
-    output: File,
+    output: OutputFile,
 }
 
 impl HookRunner {
@@ -26,7 +23,7 @@ impl HookRunner {
         if plain && experiment.options.prepare.is_none() {
             return Ok(None);
         }
-        let output = temporary()?;
+        let output = OutputFile::new()?;
         Ok(Some(HookRunner { launcher: Launcher::start()?, slot: None, output }))
     }
 
@@ -37,9 +34,9 @@ impl HookRunner {
         to: &OutputTo,
     ) -> Result<(), LabError> {
         // A server that an earlier one has left writes to its own.
-        self.output = temporary()?;
+        self.output = OutputFile::new()?;
         let null = os::launcher::dev_null()?;
-        let written = self.output.as_raw_fd();
+        let written = self.output.descriptor();
         let streams: [RawFd; 2] = match to {
             OutputTo::Inherit => inherited(),
             _ => [written; 2],
@@ -58,27 +55,11 @@ impl HookRunner {
         match ending {
             Ending::Code(0) => Ok(()),
             ending => {
-                let (command, output) = (command.line(), self.written());
+                let (command, output) = (command.line(), self.output.quoted());
                 Err(LabError::Hook { hook, command, ending, output })
             }
         }
     }
-
-    fn written(&mut self) -> String {
-        let mut bytes = Vec::new();
-        let _ = self.output.rewind();
-        let _ = (&self.output).take(1 << 20).read_to_end(&mut bytes);
-        quoted_end(&String::from_utf8_lossy(&bytes))
-    }
-}
-
-fn temporary() -> Result<File, LabError> {
-    let failed = |source| os::LaunchError::System {
-        action: "creating a temporary file",
-        source,
-        remedy: "free some space, or set TMPDIR to a folder that you may write to",
-    };
-    Ok(tempfile::tempfile().map_err(failed)?)
 }
 
 /// headstart's own stdout and stderr.

@@ -1,7 +1,8 @@
 //! `sweep.json`: what a sweep is of, and how far it is.
 
 use super::SweepSubject;
-use crate::{FolderRemedy, LabError, RunFolder};
+use crate::folder::check_schema;
+use crate::{LabError, RunFolder};
 use model::growth::Unit;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -40,23 +41,11 @@ impl SweepPlan {
     /// Where there is none, such as in the folder of another kind of run.
     pub fn read(folder: &Path) -> Result<SweepPlan, LabError> {
         let path = folder.join(PLAN);
-        let failed = |problem: String, remedy: &str| LabError::Folder {
-            path: path.clone(),
-            problem,
-            remedy: FolderRemedy::Other(remedy.to_owned()),
-        };
         let remedy = "give the folder of a sweep; resume other runs with measure or compare";
-        let bytes = fs::read(&path).map_err(|error| failed(error.to_string(), remedy))?;
+        let bytes = fs::read(&path).map_err(|error| LabError::folder(&path, error, remedy))?;
         let plan: SweepPlan = serde_json::from_slice(&bytes)
-            .map_err(|error| failed(error.to_string(), "start a new sweep"))?;
-        if plan.schema != PLAN_SCHEMA {
-            let found = format!(
-                "it has schema {}, but this version of headstart reads schema \
-                     {PLAN_SCHEMA}",
-                plan.schema
-            );
-            return Err(failed(found, "use the version of headstart that wrote it"));
-        }
+            .map_err(|error| LabError::folder(&path, error, "start a new sweep"))?;
+        check_schema(&path, plan.schema, PLAN_SCHEMA)?;
         Ok(plan)
     }
 

@@ -4,7 +4,7 @@ use super::workload_folder::WorkloadFolder;
 use super::{
     LeftOut, PLAN, PLAN_SCHEMA, SweepPlan, SweepSubject, WARM_UP_ROUNDS, counted, timed, workloads,
 };
-use crate::{Event, FolderRemedy, Keep, LabError, RunFolder, Runner, Stop, fresh_seed};
+use crate::{Event, Keep, LabError, RunFolder, Runner, Stop, fresh_seed};
 use model::growth::{Point, Quantile, SCALE_SCHEMA, Scale, Unit};
 use model::{Command, Experiment, Format, LaunchOptions, Reading, Sample, Schedule};
 use os::launcher::Launcher;
@@ -120,11 +120,10 @@ fn check(plan: &SweepPlan, folder: &Path) -> Result<(), LabError> {
     let names = std::iter::once(varied).chain(fixed.iter().map(|(name, _)| name));
     match workloads::unknown(kind, names) {
         None => Ok(()),
-        Some(name) => Err(LabError::Folder {
-            path: folder.join(PLAN),
-            problem: format!("'{kind}' has no parameter '{name}'"),
-            remedy: FolderRemedy::Other("start a new sweep".to_owned()),
-        }),
+        Some(name) => {
+            let problem = format!("'{kind}' has no parameter '{name}'");
+            Err(LabError::folder(&folder.join(PLAN), problem, "start a new sweep"))
+        }
     }
 }
 

@@ -12,7 +12,9 @@
 use super::current;
 use crate::trials::attempt;
 use crate::verify::Verifier;
-use crate::{Baseline, BuildRemedy, Built, Optimization, OptimizeError, TrialOutcome};
+use crate::{
+    Baseline, BuildRemedy, Built, NotBuilt, Optimization, OptimizeError, Program, TrialOutcome,
+};
 use bundle::kept_files;
 use files::Permit;
 use model::bundle::Kept;
@@ -92,15 +94,21 @@ impl ResultFolder {
         &mut self,
         baseline: &Baseline,
         verifier: &mut Verifier<'_>,
-        optimization: &dyn Optimization,
+        optimization: Optimization,
         step: &mut dyn FnMut(&'static str),
     ) -> Result<Built, OptimizeError> {
         let files = self.folder.join(FILES);
         fs::create_dir(&files).map_err(|error| unwritten(&files, error))?;
         self.ours.push(files.clone());
         let link = self.tried_link()?;
-        let through_link = ThroughLink { optimization, link };
-        let reason = match attempt(baseline, verifier, &through_link, &files, step)? {
+        // The program is started through a link beside its folder.
+        let through_link = |program: &Program, folder: &Path| {
+            let built = (optimization.build)(program, folder)?;
+            symlink(&built.run, &link).map_err(NotBuilt::io(&link))?;
+            Ok(Built { run: link.clone(), ..built })
+        };
+        let attempted = (optimization, &through_link as _);
+        let reason = match attempt(baseline, verifier, attempted, &files, step)? {
             TrialOutcome::Verified(built) => {
                 let run = built.run.canonicalize().unwrap_or_else(|_| built.run.clone());
                 // Relative, so that the folder can be looked at from elsewhere.
@@ -115,7 +123,7 @@ impl ResultFolder {
             | TrialOutcome::Declined(reason)
             | TrialOutcome::NotTried(reason) => reason,
         };
-        let (name, folder) = (optimization.name().to_owned(), self.folder.clone());
+        let (name, folder) = (optimization.name.to_owned(), self.folder.clone());
         Err(OptimizeError::NotAgain { name, folder, reason })
     }
 
@@ -196,29 +204,6 @@ impl Drop for ResultFolder {
         for folder in self.folder.ancestors().take_while(|folder| folder.starts_with(made)) {
             let _ = fs::remove_dir(folder);
         }
-    }
-}
-
-/// An optimization whose program is started through a link beside its folder.
-struct ThroughLink<'a> {
-    optimization: &'a dyn Optimization,
-    link: PathBuf,
-}
-
-impl Optimization for ThroughLink<'_> {
-    fn name(&self) -> &'static str {
-        self.optimization.name()
-    }
-
-    fn keeps_aslr(&self) -> bool {
-        self.optimization.keeps_aslr()
-    }
-
-    fn build(&self, program: &crate::Program, folder: &Path) -> Result<Built, crate::NotBuilt> {
-        let mut built = self.optimization.build(program, folder)?;
-        symlink(&built.run, &self.link).map_err(crate::NotBuilt::io(&self.link))?;
-        built.run = self.link.clone();
-        Ok(built)
     }
 }
 

@@ -1,28 +1,18 @@
 //! The program at a fixed address, its base random for every copy.
 
 use super::program_copy;
-use crate::{Built, NotBuilt, Optimization, Program};
+use crate::{Built, NotBuilt, Program};
 use rewrite::{Declined, no_pie};
 use std::path::Path;
 
 /// The program at a fixed address, its base random for every copy.
-pub struct NoPie;
-
-impl Optimization for NoPie {
-    fn name(&self) -> &'static str {
-        "no-pie"
-    }
-
-    fn keeps_aslr(&self) -> bool {
-        false
-    }
-
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
-        no_pie::refuse_privileged(files::privilege(&program.file))?;
-        let image = program_copy::opened(program)?;
-        let random =
-            no_pie::random().map_err(|error| Declined(format!("/dev/urandom: {error}")))?;
-        let base = no_pie::base(&image, random);
-        program_copy::write(program, folder, no_pie::fix(&image, base, program.file.parent())?)
-    }
+///
+/// # Errors
+/// As [`Build`](crate::Build).
+pub fn build(program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
+    no_pie::refuse_privileged(files::privilege(&program.file))?;
+    let image = program_copy::opened(program)?;
+    let random = no_pie::random().map_err(|error| Declined(format!("/dev/urandom: {error}")))?;
+    let base = no_pie::base(&image, random);
+    program_copy::write(program, folder, no_pie::fix(&image, base, program.file.parent())?)
 }

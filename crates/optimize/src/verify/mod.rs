@@ -104,16 +104,16 @@ impl<'a> Verifier<'a> {
     /// The first thing that is wrong with it.
     pub fn verify(
         &mut self,
-        optimization: &dyn Optimization,
+        optimization: Optimization,
         built: &Built,
         folder: &Path,
     ) -> Result<(), Flaw> {
         let graph = structure::check(&self.baseline.environment, built, folder)?;
         let program = &self.baseline.program.file;
-        hardening::kept(program, &built.run, optimization.keeps_aslr())?;
+        hardening::kept(program, &built.run, optimization.keeps_aslr)?;
         let copies = copies::find(built, folder, &self.baseline.graph, &graph);
         for (copy, original) in &copies {
-            hardening::kept(original, copy, optimization.keeps_aslr())?;
+            hardening::kept(original, copy, optimization.keeps_aslr)?;
         }
         let original = copies::originals(copies, (&built.run, program));
         if built.bindings == BindingProof::Compared {
@@ -126,7 +126,7 @@ impl<'a> Verifier<'a> {
             AttendOptions { timeout: self.patience, cpu: self.terms.cpu, to_entry: false };
         loader_log::agrees(&graph, &command, &options)?;
         mapped_files::none_replaced(built, program, &command, &options)?;
-        self.passes(optimization.name(), &built.run)
+        self.passes(optimization.name, &built.run)
     }
 
     /// It ends alike and writes the same, twice.

@@ -4,7 +4,7 @@
 use model::Command;
 use optimize::trials::{Selection, trials};
 use optimize::{
-    Baseline, BuildFolders, Built, Launches, NotBuilt, Optimization, OptimizeError, Program, Terms,
+    Baseline, BuildFolders, Built, Launches, Optimization, OptimizeError, Program, Terms,
     TrialOutcome, Verifier,
 };
 use os::launcher::Launcher;
@@ -16,27 +16,6 @@ use tempfile::TempDir;
 
 /// What builds a variant.
 pub type Build = fn(&Bench, &Program, &Path) -> Result<Built, Declined>;
-
-pub struct Made {
-    pub name: &'static str,
-    pub keeps_aslr: bool,
-    pub bench: &'static Bench,
-    pub build: Build,
-}
-
-impl Optimization for Made {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn keeps_aslr(&self) -> bool {
-        self.keeps_aslr
-    }
-
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
-        Ok((self.build)(self.bench, program, folder)?)
-    }
-}
 
 /// A folder with libone.so, libtwo.so (both define `shared`) and a program of them.
 pub struct Bench {
@@ -84,8 +63,9 @@ impl Bench {
         os::program::resolve(&[self.path(name).display().to_string()]).unwrap()
     }
 
-    pub fn made(&'static self, name: &'static str, build: Build) -> &'static dyn Optimization {
-        Box::leak(Box::new(Made { name, keeps_aslr: true, bench: self, build }))
+    pub fn made(&'static self, name: &'static str, build: Build) -> Optimization {
+        let build = move |program: &Program, folder: &Path| Ok(build(self, program, folder)?);
+        Optimization { name, keeps_aslr: true, build: Box::leak(Box::new(build)) }
     }
 
     /// What becomes of these variants of `command`, in their order, and the streams that are not compared.

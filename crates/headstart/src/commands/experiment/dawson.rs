@@ -1,6 +1,6 @@
 //! Dawson's question: is it linear?
 
-use crate::args::{FormatArg, LaunchArgs, OldRun, SweepArgs};
+use crate::args::{LaunchArgs, OldRun, SweepArgs, format};
 use crate::commands::scale;
 use crate::exit::Usage;
 use crate::output;
@@ -16,7 +16,7 @@ use os::launcher::Launcher;
 use report::published;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use workload::{Dawson, Workload};
+use workload::{Dawson, Format, Workload};
 
 /// Published sizes: virtual functions of each of 800 classes.
 const STEP: u64 = 100;
@@ -37,8 +37,8 @@ const TABLE: &str = "table.md";
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Format of the programs; pe is launched under Wine
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
+    #[arg(long, default_value = "elf", value_parser = format())]
+    format: Format,
     /// pe: FileAlignment, 512, 1024, 2048 or 4096 [default: 512]
     #[arg(long, value_name = "BYTES")]
     file_alignment: Option<u32>,
@@ -60,15 +60,15 @@ impl Arguments {
     /// Options that would have no effect, or none that is meant, are mistakes.
     fn check(&self) -> Result<()> {
         let wrong = match self.format {
-            FormatArg::Elf if self.file_alignment.is_some() => {
+            Format::Elf if self.file_alignment.is_some() => {
                 "--file-alignment is for PE images: add --format pe"
             }
-            FormatArg::Pe if self.launching.until != Until::Exit => {
+            Format::Pe if self.launching.until != Until::Exit => {
                 "under Wine a launch is complete when the program ends: omit --until with \
                  --format pe"
             }
             _ => {
-                let mut dawson = Dawson { format: self.format.into(), ..Dawson::default() };
+                let mut dawson = Dawson { format: self.format, ..Dawson::default() };
                 dawson.pe.file_alignment = self.file_alignment.unwrap_or(dawson.pe.file_alignment);
                 return Ok(workload::generate(&Workload::Dawson(dawson)).map(drop)?);
             }
@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let alignment = |bytes| (FILE_ALIGNMENT.to_owned(), u64::from(bytes));
     let fixed = arguments.file_alignment.map(alignment).into_iter().collect();
     let request = SweepRequest {
-        subject: SweepSubject::Workload { kind, varied, fixed, format: arguments.format.into() },
+        subject: SweepSubject::Workload { kind, varied, fixed, format: arguments.format },
         unit: Unit::Us,
         sizes: (0..SIZES).map(|step| step * STEP).collect(),
         extent: arguments.sweep.extent(),

@@ -1,6 +1,6 @@
 //! `headstart experiment pietrek`: how much relocation and binding matter to the time of loading.
 
-use crate::args::{FormatArg, OldRun, PietrekSize, seconds};
+use crate::args::{OldRun, PietrekSize, format, seconds};
 use crate::exit::{self, Usage};
 use crate::output;
 use crate::progress::StatusLine;
@@ -13,7 +13,7 @@ use report::{load_table, published};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use workload::Pietrek;
+use workload::{Format, Pietrek};
 
 /// How much do relocation and binding matter to the time a program takes to load?
 ///
@@ -29,8 +29,8 @@ use workload::Pietrek;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Format of the images; pe is launched under Wine, warm only
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
+    #[arg(long, default_value = "elf", value_parser = format())]
+    format: Format,
     /// A folder on a file system to launch from; repeat it for others [default: the run folder]
     #[arg(long, value_name = "DIR")]
     on: Vec<PathBuf>,
@@ -77,7 +77,7 @@ impl Arguments {
             let text = "without libraries there is nothing to compare: --dlls 1 is the least";
             return Err(Usage(text.to_owned()).into());
         }
-        let format = self.format.into();
+        let format = self.format;
         Ok(Pietrek { dlls, functions, globals, format, ..Pietrek::default() })
     }
 }

@@ -52,15 +52,14 @@ pub fn run(jobs: &Jobs<'_>) -> Result<ExitCode> {
         output::say(&[note], Look::Auto);
     }
     let name = command.line();
-    output::print(&if jobs.json {
-        report::export::json(&serde_json::json!({
-            "command": name,
-            "one": one,
-            "several": several,
-            "scaling": stats::scaling(&one, &several),
-        }))?
-    } else {
-        report::jobs_view(&name, Some(&one), &several, &output::style())
+    let object = serde_json::json!({
+        "command": name,
+        "one": one,
+        "several": several,
+        "scaling": stats::scaling(&one, &several),
+    });
+    output::print_either(jobs.json, &object, |style| {
+        report::jobs_view(&name, Some(&one), &several, style)
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -16,37 +16,6 @@ struct Line {
     arguments: Arguments,
 }
 
-/// A variant compiled from C.
-struct Compiled {
-    name: &'static str,
-    keeps_aslr: bool,
-    source: String,
-    cc: PathBuf,
-}
-
-impl Optimization for Compiled {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn keeps_aslr(&self) -> bool {
-        self.keeps_aslr
-    }
-
-    fn build(&self, program: &Program, folder: &Path) -> Result<Built, optimize::NotBuilt> {
-        if self.source.is_empty() {
-            return Err(Declined("there is nothing to do".to_owned()).into());
-        }
-        Ok(Built {
-            run: testkit::compile(&self.cc, folder, "fast", &self.source, &[]),
-            replaced: vec![program.file.clone()],
-            bindings: BindingProof::ByBuilder,
-            notes: vec!["It sleeps less.".to_owned()],
-            ..Built::default()
-        })
-    }
-}
-
 struct Bench {
     folder: TempDir,
     cc: PathBuf,
@@ -71,20 +40,29 @@ impl Bench {
         self.folder.path().canonicalize().unwrap().join(name).display().to_string()
     }
 
-    fn made(&self, name: &'static str, keeps: bool, source: &str) -> &'static dyn Optimization {
+    /// A variant compiled from C.
+    fn made(&self, name: &'static str, keeps_aslr: bool, source: &str) -> Optimization {
         let (source, cc) = (source.to_owned(), self.cc.clone());
-        Box::leak(Box::new(Compiled { name, keeps_aslr: keeps, source, cc }))
+        let build = move |program: &Program, folder: &Path| {
+            if source.is_empty() {
+                return Err(Declined("there is nothing to do".to_owned()).into());
+            }
+            Ok(Built {
+                run: testkit::compile(&cc, folder, "fast", &source, &[]),
+                replaced: vec![program.file.clone()],
+                bindings: BindingProof::ByBuilder,
+                notes: vec!["It sleeps less.".to_owned()],
+                ..Built::default()
+            })
+        };
+        Optimization { name, keeps_aslr, build: Box::leak(Box::new(build)) }
     }
 
-    fn optimized(
-        &self,
-        options: &[&str],
-        all: &[&'static dyn Optimization],
-    ) -> Result<OptimizationReport> {
+    fn optimized(&self, options: &[&str], all: &[Optimization]) -> Result<OptimizationReport> {
         let program = self.path("program");
         let words = [&["optimize"], options, &["--", &program]].concat();
         let arguments = Line::parse_from(words).arguments;
-        optimized(&arguments, all.to_vec())
+        optimized(&arguments, all)
     }
 }
 

@@ -21,11 +21,7 @@ pub fn draw(scale: &Scale, folder: &Path) -> Result<()> {
 /// Keeps the result in the run folder and prints it.
 pub fn print(swept: &Swept, json: bool) -> Result<()> {
     keep(swept)?;
-    output::print(&if json {
-        report::export::json(&printed(swept))?
-    } else {
-        report::scale::view(&swept.scale, &output::style())
-    })
+    output::print_either(json, &printed(swept), |style| report::scale::view(&swept.scale, style))
 }
 
 /// Keeps the result in the run folder, if there is one.

@@ -1,8 +1,9 @@
 //! What changes its size, from the command line.
 
-use crate::args::no_option;
+use crate::args::{choice, no_option};
 use crate::exit::Usage;
 use anyhow::Result;
+use clap::builder::{PossibleValue, TypedValueParser};
 use lab::sweep::{OLD_SIZE_MARK, SIZE_MARK, SweepSubject, parse_sizes, workloads};
 use model::Format;
 use model::growth::Unit;
@@ -18,24 +19,16 @@ fn sizes(text: &str) -> Result<Sizes, String> {
 }
 
 /// Work that can be counted.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum CountArg {
-    /// User-mode instructions of all processes (needs valgrind)
-    Instructions,
-    /// System calls of all processes (needs ptrace)
-    Syscalls,
-    /// Page faults, as counted by the kernel
-    Faults,
-}
-
-impl From<CountArg> for Unit {
-    fn from(counted: CountArg) -> Unit {
-        match counted {
-            CountArg::Instructions => Unit::Instructions,
-            CountArg::Syscalls => Unit::Syscalls,
-            CountArg::Faults => Unit::Faults,
-        }
-    }
+pub fn counted() -> impl TypedValueParser<Value = Unit> {
+    let value = |name: &'static str, about: &'static str| PossibleValue::new(name).help(about);
+    choice([
+        (
+            value("instructions", "User-mode instructions of all processes (needs valgrind)"),
+            Unit::Instructions,
+        ),
+        (value("syscalls", "System calls of all processes (needs ptrace)"), Unit::Syscalls),
+        (value("faults", "Page faults, as counted by the kernel"), Unit::Faults),
+    ])
 }
 
 /// What changes its size, and the sizes.
