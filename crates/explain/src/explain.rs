@@ -70,7 +70,7 @@ pub fn explain(inputs: &Inputs) -> Explanation {
     };
     let charged = charged(&lives, &charges);
     let scopes = Scopes::new(&explanation, inputs, &charged);
-    let findings = findings::all(&explanation, inputs, &scopes, |scope| {
+    let findings = findings::find_all(&explanation, inputs, &scopes, |scope| {
         let counts = |program: &str| scopes.of_program(program) == scope;
         found(inputs, &lives, (&modules, &faults), counts)
     });

@@ -9,7 +9,7 @@ pub const FIRST: [(&str, &str); 4] = [
 ];
 
 /// The lines of a verb, in the order in which they are to be typed.
-pub fn of(verb: &str) -> &'static [&'static str] {
+pub fn of_verb(verb: &str) -> &'static [&'static str] {
     match verb {
         "measure" => &[
             "headstart measure git --version",

@@ -1,10 +1,10 @@
 //! Exit codes, decided in one place. `headstart --help` prints the table.
 
+mod command;
 mod libraries;
-mod own;
 mod wording;
 
-pub use own::{FileError, Usage, WithCode};
+pub use command::{FileError, Usage, WithCode};
 pub use wording::{unkept, verb};
 
 use crate::output;

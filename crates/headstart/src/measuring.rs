@@ -119,7 +119,7 @@ pub fn conclude(measured: Measured, code: u8) -> Result<ExitCode> {
         Err(failure) => failure.error.is_interrupt(),
     };
     let folder = measured.results.run.as_deref().map(Path::new);
-    let series = Series::of(&measured.experiment);
+    let series = Series::of_experiment(&measured.experiment);
     output::say_ended(interrupted, folder.map(|folder| (series, folder)));
     match measured.stop {
         Err(failure) if !interrupted => Err(failure.error.into()),

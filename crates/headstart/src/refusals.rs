@@ -75,7 +75,7 @@ pub fn unusable(refusal: Refusal) -> anyhow::Error {
 }
 
 /// Why a set was not rewritten, as an error with its exit code.
-pub fn told(error: RewriteError) -> anyhow::Error {
+pub fn error(error: RewriteError) -> anyhow::Error {
     match error {
         RewriteError::Refused { refusal, others } => declines(refusal, others),
         RewriteError::Image(error) => error.into(),

@@ -41,7 +41,7 @@ pub fn object<T>(
 }
 
 /// Prints what was done: as JSON, or a view that says where the results are.
-pub fn tell<T>(
+pub fn print<T>(
     arguments: &DllArgs,
     files: &[RewrittenFile<T>],
     json: impl FnOnce() -> Result<Value>,
@@ -113,14 +113,14 @@ pub fn few(names: &[String]) -> String {
 /// Restores files that were rewritten in place, and tells.
 pub fn undo(arguments: &DllArgs) -> Result<ExitCode> {
     let restored = rewrite::undo(&arguments.files(), &FileProgress);
-    tell_restored(arguments, &restored.files)?;
+    print_restored(arguments, &restored.files)?;
     if let Ok(kept) = &restored.kept
         && !arguments.json
     {
-        kept.iter().try_for_each(tell_kept)?;
+        kept.iter().try_for_each(print_kept)?;
     }
     let code = not_restored(restored.failed, restored.files.len())?;
-    restored.kept.map(|_| code).map_err(refusals::told)
+    restored.kept.map(|_| code).map_err(refusals::error)
 }
 
 fn not_restored(mut failed: Vec<WriteError>, restored: usize) -> Result<ExitCode> {
@@ -138,7 +138,7 @@ fn not_restored(mut failed: Vec<WriteError>, restored: usize) -> Result<ExitCode
     }
 }
 
-fn tell_restored(arguments: &DllArgs, files: &[PathBuf]) -> Result<()> {
+fn print_restored(arguments: &DllArgs, files: &[PathBuf]) -> Result<()> {
     if files.is_empty() && !arguments.json {
         return Ok(());
     }
@@ -149,7 +149,7 @@ fn tell_restored(arguments: &DllArgs, files: &[PathBuf]) -> Result<()> {
     })
 }
 
-fn tell_kept(record: &KeptRecord) -> Result<()> {
+fn print_kept(record: &KeptRecord) -> Result<()> {
     let why = match record.functions {
         0 => "a file that it lists is missing or has changed".to_owned(),
         functions => {

@@ -190,7 +190,7 @@ pub fn documented() -> Command {
 /// The examples of a verb.
 fn block(verb: &str) -> String {
     let bold = anstyle::Style::new().bold();
-    let lines = examples::of(verb).iter().map(|line| format!("\n  {line}"));
+    let lines = examples::of_verb(verb).iter().map(|line| format!("\n  {line}"));
     format!("{bold}Examples:{bold:#}{}", lines.collect::<String>())
 }
 

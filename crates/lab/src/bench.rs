@@ -37,9 +37,9 @@ impl<'a> Bench<'a> {
         let mut seats = Vec::new();
         for (index, variant) in experiment.variants.iter().enumerate() {
             let seat = Seat::new(&mut launcher, variant, null.as_raw_fd());
-            seats.push(seat.map_err(|error| Failure::of(VariantId::at(index), error))?);
+            seats.push(seat.map_err(|error| Failure::at(VariantId::at(index), error))?);
         }
-        let hook_runner = HookRunner::of(experiment)?;
+        let hook_runner = HookRunner::new(experiment)?;
         let LaunchOptions { until, cpu, realtime, timeout_s, .. } = &experiment.options;
         if let Some(cpu) = *cpu {
             os::host::stay_off(cpu);

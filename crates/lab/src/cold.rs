@@ -32,7 +32,7 @@ impl CacheEmptier {
         let (mut files, mut sources) = (Vec::new(), Vec::new());
         for (index, variant) in experiment.variants.iter().enumerate() {
             let mapped = cache::mapped_files(&variant.command, &options)
-                .map_err(|error| Failure::of(VariantId::at(index), error))?;
+                .map_err(|error| Failure::at(VariantId::at(index), error))?;
             files.push(mapped.files);
             sources.push(mapped.source);
         }

@@ -192,7 +192,7 @@ pub enum Series {
 
 impl Series {
     /// What launches of the experiment's variants are.
-    pub fn of(experiment: &Experiment) -> Series {
+    pub fn of_experiment(experiment: &Experiment) -> Series {
         if experiment.variants.len() > 1 { Series::OfSeveral } else { Series::OfOne }
     }
 }
@@ -231,7 +231,7 @@ pub struct Failure {
 
 impl Failure {
     /// What happened at a launch of this variant.
-    pub fn of(variant: VariantId, error: impl Into<LabError>) -> Failure {
+    pub fn at(variant: VariantId, error: impl Into<LabError>) -> Failure {
         Failure { variant: Some(variant), error: error.into() }
     }
 }

@@ -186,7 +186,7 @@ fn resumable(path: &Path) -> Option<Series> {
     if path.join(crate::sweep::PLAN).exists() {
         return Some(Series::OfSizes);
     }
-    Some(Series::of(&read_experiment(path).ok()?))
+    Some(Series::of_experiment(&read_experiment(path).ok()?))
 }
 
 fn problem(path: &Path, error: &io::Error, remedy: FolderRemedy) -> LabError {

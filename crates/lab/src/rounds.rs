@@ -107,7 +107,7 @@ pub fn launch_rounds(
                 return Ok(Stop::Interrupted);
             }
             let sample = sample(launching, round, position, variant)
-                .map_err(|error| Failure::of(variant, error))?;
+                .map_err(|error| Failure::at(variant, error))?;
             kept.append(&sample)?;
             observer(Event::Launched(Progress {
                 rounds: round.max(0) as u32,

@@ -22,7 +22,7 @@ impl Runner {
     ///
     /// # Errors
     /// Wine is needed, and missing or not usable.
-    pub fn of(format: Format, cpu: Option<u32>) -> Result<Runner, LabError> {
+    pub fn for_format(format: Format, cpu: Option<u32>) -> Result<Runner, LabError> {
         Ok(match format {
             Format::Elf => Runner::System,
             Format::Pe => Runner::Wine(Wine::start(cpu)?),

@@ -82,7 +82,7 @@ pub struct BundleProduct {
 
 /// A file of a folder that headstart left, or a link in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptFile {
+pub struct InventoryFile {
     /// From the folder.
     pub path: String,
     /// What a link leads to; none for a file.
@@ -124,10 +124,10 @@ pub struct BundledModule {
 
 /// What a folder holds that headstart left, and what that was made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct Inventory {
     /// What was made; not the manifest itself, nor what has a manifest of its own.
     #[serde(default)]
-    pub files: Vec<KeptFile>,
+    pub files: Vec<InventoryFile>,
     /// What it was made of: the program, and its libraries where they matter.
     #[serde(default)]
     pub modules: Vec<BundledModule>,

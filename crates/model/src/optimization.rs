@@ -124,7 +124,7 @@ pub struct Manifest {
     pub undo: String,
     /// Everything that was left, and what it was made of.
     #[serde(flatten)]
-    pub kept: crate::bundle::Kept,
+    pub kept: crate::bundle::Inventory,
 }
 
 /// A file as it was.

@@ -8,7 +8,7 @@ use crate::{
     VariantReason, Verifier, keep, report,
 };
 use lab::Event;
-use model::bundle::Kept;
+use model::bundle::Inventory;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, VariantState};
 use model::text::text;
 use model::{CacheState, Command, LaunchOptions, Schedule, VariantId};
@@ -86,7 +86,7 @@ pub fn optimize(
     launchers: Launchers,
     observer: &mut dyn FnMut(OptimizeEvent),
 ) -> Result<Optimized, OptimizeError> {
-    let optimizations = request.selection.of(all)?;
+    let optimizations = request.selection.choose(all)?;
     let folder = request.out.as_deref().map(ResultFolder::claim).transpose()?;
     let mut folders = BuildFolders::new()?;
     if request.cold.is_some() {
@@ -185,7 +185,7 @@ fn keep_best(
         replaced: replaced.iter().map(text).collect(),
         notes: built.map(|built| built.notes).unwrap_or_default(),
         undo: format!("remove this folder ({}); the original is unchanged", path.display()),
-        kept: Kept::default(),
+        kept: Inventory::default(),
     };
     folder.keep(&manifest)?;
     report.out = Some(text(&path));

@@ -90,7 +90,7 @@ impl Selection {
     ///
     /// # Errors
     /// A name that none of them has.
-    pub fn of(&self, all: &[Optimization]) -> Result<Vec<Optimization>, OptimizeError> {
+    pub fn choose(&self, all: &[Optimization]) -> Result<Vec<Optimization>, OptimizeError> {
         let known = |name: &&String| {
             *name == DEFAULT || all.iter().any(|optimization| optimization.name == **name)
         };

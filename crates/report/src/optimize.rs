@@ -27,7 +27,7 @@ pub fn view(found: &OptimizationReport, style: &Style) -> String {
     if !reasons.is_empty() {
         view += &format!("\n{reasons}");
     }
-    view + &style.notes_below(&notes(found)) + "\n" + &left(found, style)
+    view + &style.notes_below(&notes(found)) + "\n" + &next_step(found, style)
 }
 
 /// What can be said of the best.
@@ -221,7 +221,7 @@ fn notes(found: &OptimizationReport) -> Vec<String> {
 }
 
 /// Where the best was left, or how to keep it.
-fn left(found: &OptimizationReport, style: &Style) -> String {
+fn next_step(found: &OptimizationReport, style: &Style) -> String {
     let unmodified = found.variants.first().is_some_and(|first| first.name == found.best);
     let text = match &found.out {
         None if unmodified => return String::new(),

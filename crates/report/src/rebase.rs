@@ -110,7 +110,7 @@ fn ends(map: &RebaseMap, style: &Style) -> String {
     let told = |note: &dyn Fn(&RebasedImage) -> Vec<String>| {
         let notes: Vec<(&str, Vec<String>)> =
             map.images.iter().map(|image| (&*image.file, note(image))).collect();
-        rewritten::told(notes.iter().map(|(file, notes)| (*file, notes.as_slice())))
+        rewritten::notes_by_file(notes.iter().map(|(file, notes)| (*file, notes.as_slice())))
     };
     let notes = [told(&refused), told(&stays), map.notes.clone()].concat();
     style.notes(&notes)

@@ -9,7 +9,7 @@ pub fn end<'a>(
     written: Option<&str>,
     style: &Style,
 ) -> String {
-    let notes = style.notes(&told(files));
+    let notes = style.notes(&notes_by_file(files));
     let gap = if notes.is_empty() { "" } else { "\n" };
     let end = match written {
         Some(written) => style.terminal(written),
@@ -19,7 +19,7 @@ pub fn end<'a>(
 }
 
 /// Every note with the file that it is about, or the first of them and how many more there are.
-pub fn told<'a>(files: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<String> {
+pub fn notes_by_file<'a>(files: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<String> {
     let told = by_note(files).into_iter().map(|(note, about)| match about.as_slice() {
         [file, others @ ..] if !others.is_empty() => {
             format!("{file} and {} more: {note}", count(others.len() as u64))

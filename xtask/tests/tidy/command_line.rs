@@ -12,7 +12,7 @@ const NOT_YET: [&str; 4] = ["crates/bundle/", "crates/files/", "crates/image/", 
 /// Words that are no options of the command line, though they look like them.
 const OTHERS: [(&str, &str); 2] = [
     // The name of a variant.
-    ("crates/optimize/src/optimizations/bundle.rs", "--fixed"),
+    ("crates/optimize/src/registry.rs", "--fixed"),
     // An option of ps.
     ("crates/os/src/linux/checks/load.rs", "--sort"),
 ];

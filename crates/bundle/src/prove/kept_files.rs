@@ -4,7 +4,7 @@
 use crate::prove::sources::unread;
 use crate::write::content::{self, Content};
 use files::reasons;
-use model::bundle::{BundleChange, ChangeKind, KeptFile};
+use model::bundle::{BundleChange, ChangeKind, InventoryFile};
 use model::text::{name, text};
 use rayon::prelude::*;
 use std::fs::Metadata;
@@ -16,7 +16,7 @@ use std::path::{Component, Path};
 ///
 /// # Errors
 /// It cannot be read, or is neither.
-pub fn of(folder: &Path, path: &Path) -> io::Result<KeptFile> {
+pub fn of(folder: &Path, path: &Path) -> io::Result<InventoryFile> {
     let whole = folder.join(path);
     let data = whole.symlink_metadata()?;
     if data.is_symlink() {
@@ -25,26 +25,26 @@ pub fn of(folder: &Path, path: &Path) -> io::Result<KeptFile> {
     let Content { bytes, sha256 } = Content::read(&whole)?;
     let executable = may_be_executed(&data);
     let (bytes, sha256) = (Some(bytes), Some(sha256));
-    Ok(KeptFile { path: text(path), link: None, bytes, executable, sha256 })
+    Ok(InventoryFile { path: text(path), link: None, bytes, executable, sha256 })
 }
 
 /// A link that is yet to be made.
-pub fn link(path: &Path, target: &Path) -> KeptFile {
+pub fn link(path: &Path, target: &Path) -> InventoryFile {
     let (path, link) = (text(path), Some(text(target)));
-    KeptFile { path, link, bytes: None, executable: false, sha256: None }
+    InventoryFile { path, link, bytes: None, executable: false, sha256: None }
 }
 
 /// A program that is yet to be written.
-pub fn program(path: &Path, content: &[u8]) -> KeptFile {
+pub fn program(path: &Path, content: &[u8]) -> InventoryFile {
     let (bytes, sha256) = (Some(content.len() as u64), Some(content::hash(content)));
-    KeptFile { path: text(path), link: None, bytes, executable: true, sha256 }
+    InventoryFile { path: text(path), link: None, bytes, executable: true, sha256 }
 }
 
 /// Everything below `path`, which counts from `folder`; in the order of names.
 ///
 /// # Errors
 /// Something cannot be read.
-pub fn below(folder: &Path, path: &Path) -> io::Result<Vec<KeptFile>> {
+pub fn below(folder: &Path, path: &Path) -> io::Result<Vec<InventoryFile>> {
     let mut files = Vec::new();
     let entries: io::Result<Vec<_>> = folder.join(path).read_dir()?.collect();
     let mut names: Vec<_> = entries?.into_iter().map(|entry| entry.file_name()).collect();
@@ -61,11 +61,11 @@ pub fn below(folder: &Path, path: &Path) -> io::Result<Vec<KeptFile>> {
 }
 
 /// What is not as it was left.
-pub fn changes(folder: &Path, files: &[KeptFile]) -> Vec<BundleChange> {
+pub fn changes(folder: &Path, files: &[InventoryFile]) -> Vec<BundleChange> {
     files.par_iter().filter_map(|file| change(folder, file)).collect()
 }
 
-fn change(folder: &Path, file: &KeptFile) -> Option<BundleChange> {
+fn change(folder: &Path, file: &InventoryFile) -> Option<BundleChange> {
     let path = name(&file.path);
     let path = Path::new(&path);
     let found =
@@ -82,7 +82,7 @@ fn change(folder: &Path, file: &KeptFile) -> Option<BundleChange> {
             return found(unread(&error), reasons::unread(&folder.join(path), &error));
         }
     };
-    let describe = |file: &KeptFile| match (&file.link, file.bytes) {
+    let describe = |file: &InventoryFile| match (&file.link, file.bytes) {
         (Some(link), _) => format!("a link to {link}"),
         (None, bytes) => format!(
             "{} bytes, SHA-256 {:.16}…",
@@ -115,7 +115,7 @@ mod tests {
     fn names_that_lead_out_of_the_folder_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["/etc/passwd", "../passwd", "a/../../b", "..", "/", "./a"] {
-            let file = KeptFile { path: path.to_owned(), ..program(Path::new("a"), b"") };
+            let file = InventoryFile { path: path.to_owned(), ..program(Path::new("a"), b"") };
             let found = change(folder.path(), &file).unwrap();
             assert!(found.path == path && found.found.contains("no file of the folder"), "{path}");
         }

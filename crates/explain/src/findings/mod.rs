@@ -103,7 +103,7 @@ const OF_PHASES: [fn(&Context) -> Vec<Finding>; 4] =
 
 /// Every finding that applies, costliest first; those without a cost last. `records` gives what is
 /// known of a part of the launch.
-pub(crate) fn all(
+pub(crate) fn find_all(
     explanation: &Explanation,
     inputs: &Inputs,
     scopes: &Scopes,

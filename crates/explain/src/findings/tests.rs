@@ -120,7 +120,7 @@ fn facts() -> ElfFacts {
 /// What is known of the launch is known of its program.
 fn listed(case: &Case) -> Vec<Finding> {
     let scopes = Scopes::new(&case.explanation, &case.inputs, &case.charged);
-    all(&case.explanation, &case.inputs, &scopes, |scope| match scope {
+    find_all(&case.explanation, &case.inputs, &scopes, |scope| match scope {
         Scope::Program => case.found.clone(),
         _ => ScopeRecords::default(),
     })

@@ -113,15 +113,15 @@ impl AroundVariants<'_> {
         };
         Ok(Hooks {
             setup: command(self.asked.setup.as_ref())?,
-            prepare: command(own(&self.asked.prepare, index))?,
-            conclude: command(own(&self.asked.conclude, index))?,
+            prepare: command(for_command(&self.asked.prepare, index))?,
+            conclude: command(for_command(&self.asked.conclude, index))?,
             cleanup: command(self.asked.cleanup.as_ref())?,
         })
     }
 
     /// The streams of one variant.
     pub fn streams(&self, index: usize) -> Streams {
-        let output = match own(&self.asked.output, index) {
+        let output = match for_command(&self.asked.output, index) {
             _ if self.asked.show_output => OutputTo::Inherit,
             output => output.cloned().unwrap_or_default(),
         };
@@ -131,7 +131,7 @@ impl AroundVariants<'_> {
 }
 
 /// The value of one command: its own, or the one of all.
-fn own<T>(values: &[T], index: usize) -> Option<&T> {
+fn for_command<T>(values: &[T], index: usize) -> Option<&T> {
     match values {
         [all] => Some(all),
         each => each.get(index),

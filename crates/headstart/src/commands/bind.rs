@@ -36,9 +36,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let files = bind_set(&target.request(), search, &FileProgress).map_err(refusals::told)?;
+    let files = bind_set(&target.request(), search, &FileProgress).map_err(refusals::error)?;
     let heads = ["bound", "of imports", "DLLs", "of DLLs"];
-    rewritten::tell(
+    rewritten::print(
         target,
         &files,
         || rewritten::json(target, &files, object),

@@ -42,12 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let options = BundleOptions { fixed: arguments.fixed, outside };
     let made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
     output::print_either(arguments.json, &made.manifest, |style| {
-        report::bundle::made(
-            &made.run.display().to_string(),
-            &made.manifest,
-            &made.figures,
-            style,
-        )
+        report::bundle::made(&made.run.display().to_string(), &made.manifest, &made.figures, style)
     })?;
     Ok(ExitCode::SUCCESS)
 }

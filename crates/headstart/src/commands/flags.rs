@@ -83,8 +83,8 @@ fn show(target: &DllArgs) -> Result<ExitCode> {
 
 fn change(target: &DllArgs, asked: &Change) -> Result<ExitCode> {
     let change = |draft: &mut PeDraft, path: &str| flags::change(draft, path, asked);
-    let files = rewrite_each(&target.request(), &FileProgress, change).map_err(refusals::told)?;
-    rewritten::tell(
+    let files = rewrite_each(&target.request(), &FileProgress, change).map_err(refusals::error)?;
+    rewritten::print(
         target,
         &files,
         || rewritten::json(target, &files, object),

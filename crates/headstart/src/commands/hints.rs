@@ -35,9 +35,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let files = repair_set(&target.request(), search, &FileProgress).map_err(refusals::told)?;
+    let files = repair_set(&target.request(), search, &FileProgress).map_err(refusals::error)?;
     let heads = ["repaired", "already correct", "left", "unknown"];
-    rewritten::tell(
+    rewritten::print(
         target,
         &files,
         || rewritten::json(target, &files, |file| rewritten::object(file, &file.done, notes(file))),

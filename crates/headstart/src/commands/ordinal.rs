@@ -38,10 +38,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let set = convert_set(&target.request(), exclude, &FileProgress).map_err(refusals::told)?;
+    let set = convert_set(&target.request(), exclude, &FileProgress).map_err(refusals::error)?;
     let ConvertedSet { files, record, without_match } = set;
     let record = record.map(|path| path.display().to_string());
-    rewritten::tell(
+    rewritten::print(
         target,
         &files,
         || {

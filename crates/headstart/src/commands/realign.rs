@@ -46,8 +46,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let options = RealignOptions { file_alignment: *file_alignment, keep_overlay: *keep_overlay };
     let realign = |draft: &mut PeDraft, path: &str| realign(draft, path, &options);
-    let files = rewrite_each(&target.request(), &FileProgress, realign).map_err(refusals::told)?;
-    rewritten::tell(
+    let files = rewrite_each(&target.request(), &FileProgress, realign).map_err(refusals::error)?;
+    rewritten::print(
         target,
         &files,
         || rewritten::json(target, &files, |file| rewritten::object(file, &file.done, notes(file))),

@@ -74,14 +74,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let files = rebase_set(&arguments.request(), &FileProgress).map_err(refusals::told)?;
-    tell(&files, target)
+    let files = rebase_set(&arguments.request(), &FileProgress).map_err(refusals::error)?;
+    print(&files, target)
 }
 
-fn tell(files: &[RebasedFile], target: &DllArgs) -> Result<ExitCode> {
+fn print(files: &[RebasedFile], target: &DllArgs) -> Result<ExitCode> {
     let map = RebaseMap {
         schema: model::rebase::SCHEMA,
-        images: files.iter().map(told).collect(),
+        images: files.iter().map(with_advice).collect(),
         notes: notes::notes(files),
     };
     let refused = map.images.iter().find_map(|image| Some((&image.file, image.refused.as_ref()?)));
@@ -102,7 +102,7 @@ fn tell(files: &[RebasedFile], target: &DllArgs) -> Result<ExitCode> {
 }
 
 /// What is told of an image, with what can be done where it stays or is refused.
-fn told(file: &RebasedFile) -> RebasedImage {
+fn with_advice(file: &RebasedFile) -> RebasedImage {
     let (stays, refused) = match &file.standing {
         Standing::Moves => (None, None),
         Standing::Stays(reason) => (Some(refusals::advised(reason)), None),

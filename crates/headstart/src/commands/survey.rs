@@ -35,7 +35,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut errors = Errors::new();
     let images = read(&arguments.files, &mut errors);
-    let set = words::told(survey::survey(only_pe(images, &arguments.files, &mut errors)));
+    let set = words::in_words(survey::survey(only_pe(images, &arguments.files, &mut errors)));
     print(arguments.json, &set, |set| report::inspect::set(set, output::style()))?;
     Ok(conclude(errors))
 }

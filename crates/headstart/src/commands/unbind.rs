@@ -27,8 +27,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if target.undo {
         return rewritten::undo(target);
     }
-    let files = rewrite_each(&target.request(), &FileProgress, unbind).map_err(refusals::told)?;
-    rewritten::tell(
+    let files = rewrite_each(&target.request(), &FileProgress, unbind).map_err(refusals::error)?;
+    rewritten::print(
         target,
         &files,
         || rewritten::json(target, &files, |file| rewritten::object(file, &file.done, notes(file))),

@@ -18,7 +18,7 @@ pub struct HookRunner {
 
 impl HookRunner {
     /// `None` where nothing is run around the launches.
-    pub fn of(experiment: &Experiment) -> Result<Option<HookRunner>, LabError> {
+    pub fn new(experiment: &Experiment) -> Result<Option<HookRunner>, LabError> {
         let plain = experiment.variants.iter().all(|variant| variant.hooks.is_empty());
         if plain && experiment.options.prepare.is_none() {
             return Ok(None);

@@ -98,7 +98,7 @@ pub fn pietrek(
     let forms = forms::forms(&request.workload).map_err(LabError::from)?;
     let rows = table::rows(&forms);
     let beside = request.beside.as_deref().map(|file| beside::read(file, &rows)).transpose()?;
-    let runner = Runner::of(request.workload.format, Some(request.cpu))?;
+    let runner = Runner::for_format(request.workload.format, Some(request.cpu))?;
     let folder = claim(request.save.as_deref())?;
     let places = places::places(request, &folder, &forms)?;
     let setting = Setting { request, forms: &forms, runner, folder: &folder };

@@ -92,7 +92,7 @@ fn runner(plan: &SweepPlan, options: &LaunchOptions) -> Result<Runner, LabError>
         SweepSubject::Workload { format, .. } => *format,
         _ => Format::Elf,
     };
-    Runner::of(format, options.cpu)
+    Runner::for_format(format, options.cpu)
 }
 
 /// The entries are those that `workload::Dawson` emits.

@@ -9,7 +9,7 @@ use bundle::original::{self, Original};
 use bundle::{BundleError, RUN, check_schema, kept_files, read_json, sources};
 use loader::Environment;
 use model::bundle::{
-    BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Kept, KeptFile, Starts,
+    BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Inventory, InventoryFile, Starts,
 };
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA};
 use model::text::{name, text};
@@ -24,14 +24,14 @@ pub(crate) fn made_of(
     baseline: &Baseline,
     built: &Built,
     folder: &Path,
-) -> Result<Kept, BundleError> {
+) -> Result<Inventory, BundleError> {
     let all = baseline.graph.modules.as_slice();
     let modules = match built.made_of {
         MadeOf::Bundle => Vec::new(),
         MadeOf::Program => sources::of_modules(all.get(..1).unwrap_or(all))?,
         MadeOf::Closure => sources::of_modules(all)?,
     };
-    Ok(Kept {
+    Ok(Inventory {
         files: Vec::new(),
         modules,
         stays_in: built.must_stay.then(|| text(folder)),
@@ -159,7 +159,8 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<FolderVerification, BundleE
     let value = read_json(path, &wrong)?;
     check_schema(&value, selfbind::SCHEMA).map_err(&wrong)?;
     let program = value.get("program").and_then(|program| program.as_str()).map(str::to_owned);
-    let kept: Kept = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+    let kept: Inventory =
+        serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
     let Some(program) = program.filter(|_| !kept.files.is_empty()) else {
         return Err(wrong(OLD.to_owned()));
     };
@@ -173,7 +174,7 @@ fn of_selfbind(folder: &Path, path: &Path) -> Result<FolderVerification, BundleE
 }
 
 /// The files that were left, and those that they were made of.
-fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
+fn of_kept(folder: &Path, program: &str, kept: &Inventory) -> BundleVerification {
     let mut changes = kept_files::changes(folder, &kept.files);
     changes.extend(kept.stays_in.as_deref().and_then(|place| moved(folder, place)));
     let run = folder.join(RUN);
@@ -211,7 +212,7 @@ fn of_kept(folder: &Path, program: &str, kept: &Kept) -> BundleVerification {
 
 /// Libraries that the program loads in the place of those that the files were made of. What only
 /// this environment brings (LD_PRELOAD, LD_LIBRARY_PATH) is no change of a file.
-fn replaced(program: &str, kept: &Kept) -> Vec<BundleChange> {
+fn replaced(program: &str, kept: &Inventory) -> Vec<BundleChange> {
     let found = |environment| sources::replaced(program, &kept.modules, &environment);
     let changes = found(Environment::own());
     let without = if changes.is_empty() { Vec::new() } else { found(Environment::default()) };
@@ -248,8 +249,8 @@ fn settled(found: BundleVerification, again: NextStep) -> FolderVerification {
 pub(crate) fn files(
     folder: &Path,
     of_bundle: bool,
-    run: KeptFile,
-) -> std::io::Result<Vec<KeptFile>> {
+    run: InventoryFile,
+) -> std::io::Result<Vec<InventoryFile>> {
     let within = Path::new(FILES);
     // A bundle has a manifest of its own, which `rerandomize` renews.
     let mut files = match folder.join(within).is_dir() && !of_bundle {

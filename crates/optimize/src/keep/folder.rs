@@ -17,7 +17,7 @@ use crate::{
 };
 use bundle::kept_files;
 use files::Permit;
-use model::bundle::Kept;
+use model::bundle::Inventory;
 use model::optimization::{Manifest, OriginalFile};
 use model::text::text;
 use std::fs::{self, File};
@@ -43,7 +43,7 @@ pub struct ResultFolder {
     ours: Vec<PathBuf>,
     starts: Option<Starts>,
     /// What it was made of.
-    kept: Kept,
+    kept: Inventory,
 }
 
 /// How `run` starts the program.
@@ -68,7 +68,7 @@ impl ResultFolder {
         if entries.next().is_some() {
             return Err(wrong(&folder, "it is not empty", BuildRemedy::AnotherResult));
         }
-        let kept = Kept::default();
+        let kept = Inventory::default();
         let mut place = ResultFolder { folder, made, ours: Vec::new(), starts: None, kept };
         // Better now than after minutes of measuring.
         let probe = tempfile::tempfile_in(&place.folder);
@@ -183,7 +183,7 @@ impl ResultFolder {
             None => return Err(io::Error::other("nothing was built in it")),
         };
         let files = current::files(&self.folder, of_bundle, run)?;
-        Ok(Manifest { kept: Kept { files, ..self.kept.clone() }, ..manifest.clone() })
+        Ok(Manifest { kept: Inventory { files, ..self.kept.clone() }, ..manifest.clone() })
     }
 }
 

@@ -31,7 +31,7 @@ struct Stream {
 impl Stream {
     fn new(name: &'static str, of: fn(&Observed) -> &StreamOutput, first: &Observed) -> Stream {
         let written = of(first).clone();
-        Stream { name, pattern: Some(Pattern::of(&written.bytes)), written, of }
+        Stream { name, pattern: Some(Pattern::new(&written.bytes)), written, of }
     }
 
     /// Learns from another launch of the original.

@@ -16,7 +16,7 @@ enum Part {
 
 impl Pattern {
     /// Of one launch.
-    pub(super) fn of(written: &[u8]) -> Pattern {
+    pub(super) fn new(written: &[u8]) -> Pattern {
         Pattern { parts: words(written).map(|word| Part::Same(word.to_vec())).collect() }
     }
 
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn numbers_that_differ_by_themselves_may_differ() {
-        let pattern = Pattern::of(b"p[123]: 0x7ffd12 at 10:15:59\n");
+        let pattern = Pattern::new(b"p[123]: 0x7ffd12 at 10:15:59\n");
         let pattern = pattern.and(b"p[7]: 0x7ffc99 at 10:16:00\n").unwrap();
         assert!(pattern.matches(b"p[88]: 0x7fab at 10:17:01\n"));
         // The hour was the same both times, and so is the rest.
@@ -77,10 +77,10 @@ mod tests {
 
     #[test]
     fn other_words_or_more_of_them_are_no_pattern() {
-        assert!(Pattern::of(b"yes 1").and(b"no 1").is_none());
-        assert!(Pattern::of(b"a 1").and(b"a 1 2").is_none());
-        assert!(Pattern::of(b"a 1 2").and(b"a 1").is_none());
-        assert!(Pattern::of(b"x1").and(b"xy").is_none());
-        assert!(Pattern::of(b"").and(b"").unwrap().matches(b""));
+        assert!(Pattern::new(b"yes 1").and(b"no 1").is_none());
+        assert!(Pattern::new(b"a 1").and(b"a 1 2").is_none());
+        assert!(Pattern::new(b"a 1 2").and(b"a 1").is_none());
+        assert!(Pattern::new(b"x1").and(b"xy").is_none());
+        assert!(Pattern::new(b"").and(b"").unwrap().matches(b""));
     }
 }

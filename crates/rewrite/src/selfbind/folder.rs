@@ -14,7 +14,7 @@ use image::elf::edit::Edit;
 use image::elf::spec;
 use loader::origin::replaced;
 use loader::{Graph, Module};
-use model::bundle::Kept;
+use model::bundle::Inventory;
 use model::text::{name as name_of, text};
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
@@ -108,7 +108,7 @@ impl Folder {
             files.extend(kept_files::below(&self.path, Path::new(part)).map_err(&failed)?);
         }
         files.push(kept_files::link(Path::new(RUN), &self.target()));
-        let kept = Kept {
+        let kept = Inventory {
             files,
             modules: sources::of_modules(&graph.modules).map_err(unread)?,
             stays_in: Some(text(&self.path)),

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub type Errors = Vec<(PathBuf, String)>;
 
 /// Files as they were named, and for each folder the images below it in order of their names.
-pub fn all(named: &[PathBuf], errors: &mut Errors) -> Vec<PathBuf> {
+pub fn expand(named: &[PathBuf], errors: &mut Errors) -> Vec<PathBuf> {
     let found = find::find(named).into_par_iter().filter_map(wanted);
     let found: Vec<Result<PathBuf, (PathBuf, String)>> = found.collect();
     let mut files = Vec::new();

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 /// The facts of the named files and of those in named folders, in the order of their names.
 pub fn read(named: &[PathBuf], errors: &mut Errors) -> Vec<ImageFacts> {
-    let files = files::all(named, errors);
+    let files = files::expand(named, errors);
     let mut images = Vec::new();
     for (path, facts) in files.iter().zip(read_all(&files)) {
         match facts {

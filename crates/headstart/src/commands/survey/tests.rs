@@ -1,10 +1,10 @@
 //! Tests of what is said of DLLs that are loaded together.
 
-use super::words::told;
+use super::words::in_words;
 use model::{GuardFacts, PeFacts, PeKind, PeSet, StrongNameFacts};
 
 fn survey(files: Vec<PeFacts>) -> PeSet {
-    told(dlls::survey::survey(files))
+    in_words(dlls::survey::survey(files))
 }
 
 /// A DLL that the reader has read: the facts of a committed one, changed.

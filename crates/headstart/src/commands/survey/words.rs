@@ -6,7 +6,7 @@ use model::figures::{bytes, count, plural};
 use model::{GuardFacts, PE_SET_SCHEMA, PeKind, PeSet, SetFinding};
 
 /// The survey, with its findings in words.
-pub(super) fn told(survey: Survey) -> PeSet {
+pub(super) fn in_words(survey: Survey) -> PeSet {
     let findings = survey.findings.iter().map(|finding| SetFinding {
         id: finding.kind.id().to_owned(),
         cause: cause(&survey, &finding.kind, finding.files.len()),

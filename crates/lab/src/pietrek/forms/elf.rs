@@ -8,7 +8,7 @@ use workload::{Pietrek, WorkloadError};
 /// # Errors
 /// The format has no room for the workload.
 pub fn forms(base: &Pietrek) -> Result<Vec<Form>, WorkloadError> {
-    let Size { imports, relocations } = Size::of(base);
+    let Size { imports, relocations } = Size::new(base);
     let plain = || base.clone();
     let bare = Pietrek { globals: 0, ..plain() };
     let functions = u32::try_from(imports).unwrap_or(u32::MAX);

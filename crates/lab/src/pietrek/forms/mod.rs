@@ -48,7 +48,7 @@ struct Size {
 }
 
 impl Size {
-    fn of(base: &Pietrek) -> Size {
+    fn new(base: &Pietrek) -> Size {
         let imports = u64::from(base.dlls) * u64::from(base.functions);
         Size { imports, relocations: imports * u64::from(base.globals) }
     }

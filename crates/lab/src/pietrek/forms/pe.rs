@@ -13,9 +13,9 @@ const PAGE: u32 = 4096;
 /// # Errors
 /// The format has no room for the workload.
 pub fn forms(base: &Pietrek) -> Result<Vec<Form>, WorkloadError> {
-    let imports = Size::of(base).imports;
+    let imports = Size::new(base).imports;
     let moved = Pietrek { dlls: base.dlls.saturating_sub(1), ..base.clone() };
-    let relocations = Size::of(&moved).relocations;
+    let relocations = Size::new(&moved).relocations;
     let default = || Pietrek {
         pe: PeOptions { bases: Bases::Default, hints: Hints::Right, ..base.pe },
         ..base.clone()
