@@ -44,10 +44,14 @@ pub fn line(pid: libc::pid_t, file: &str, name: &str) -> Option<String> {
 
 /// The fields of `/proc/PID/stat` from the third (state) on; `None` where the process is gone.
 pub fn stat_fields(pid: libc::pid_t) -> Option<Vec<String>> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the name in parentheses and may itself hold parentheses and spaces.
-    let rest = &text[text.rfind(')')? + 1..];
-    Some(rest.split_whitespace().map(str::to_owned).collect())
+    fields_behind_name(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The second field of a line of `stat` is the name in parentheses, which may itself hold
+/// parentheses and spaces.
+fn fields_behind_name(stat: &str) -> Option<Vec<String>> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    Some(fields.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Every process that there is.
@@ -117,5 +121,19 @@ fn reap() -> bool {
             Err(_) => return false,
             Ok(Some(_)) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_processes_may_hold_parentheses_and_spaces() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 1 2 3 4 50 6 7 8 20 0 1 0";
+        let fields = fields_behind_name(stat).unwrap();
+        assert_eq!((fields[0].as_str(), fields[1].as_str()), ("S", "1"));
+        assert_eq!((fields[11].as_str(), fields[12].as_str()), ("50", "6"));
+        assert_eq!(fields_behind_name("7"), None);
     }
 }
