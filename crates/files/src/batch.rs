@@ -31,6 +31,7 @@ pub struct Batch {
     first: Mutex<Vec<WaitingFile>>,
     new: Mutex<Vec<WaitingFile>>,
     replacements: Mutex<Vec<Prepared>>,
+    last: Mutex<Vec<WaitingFile>>,
     writers: Writers,
 }
 
@@ -68,6 +69,7 @@ impl Batch {
             first: Mutex::default(),
             new: Mutex::default(),
             replacements: Mutex::default(),
+            last: Mutex::default(),
             writers: Writers::default(),
         }
     }
@@ -82,7 +84,7 @@ impl Batch {
         pieces: impl Iterator<Item = &'a [u8]>,
         mode: u32,
     ) -> Result<(), WriteError> {
-        self.add(&self.new, path, pieces, mode)
+        self.add(&self.new, path, pieces, Permit::Exactly(mode))
     }
 
     /// As [`Batch::write_new`], for a file that must be there before any other.
@@ -90,7 +92,22 @@ impl Batch {
     /// # Errors
     /// As [`Batch::write_new`].
     pub fn write_first(&self, path: &Path, content: &[u8], mode: u32) -> Result<(), WriteError> {
-        self.add(&self.first, path, std::iter::once(content), mode)
+        self.add(&self.first, path, std::iter::once(content), Permit::Exactly(mode))
+    }
+
+    /// Writes a file of headstart's own, as [`crate::write_over`] does; it is there, or replaced,
+    /// after all others.
+    ///
+    /// # Errors
+    /// As [`Batch::write_new`].
+    pub fn write_last(
+        &self,
+        path: &Path,
+        content: &[u8],
+        permit: Permit,
+    ) -> Result<(), WriteError> {
+        let permit = Permit::of_present(path, permit);
+        self.add(&self.last, path, std::iter::once(content), permit)
     }
 
     fn add<'a>(
@@ -98,9 +115,9 @@ impl Batch {
         list: &Mutex<Vec<WaitingFile>>,
         path: &Path,
         pieces: impl Iterator<Item = &'a [u8]>,
-        mode: u32,
+        permit: Permit,
     ) -> Result<(), WriteError> {
-        let new = NewFile::create(&self.folder(path)?, path, Permit::Exactly(mode))?;
+        let new = NewFile::create(&self.folder(path)?, path, permit)?;
         let new = new.fill(|file| write_all(file, pieces))?;
         let file = match self.open {
             true => WaitingFile::Open(new),
@@ -157,9 +174,10 @@ impl Batch {
         let first = self.first.into_inner().unwrap_or_else(PoisonError::into_inner);
         let new = self.new.into_inner().unwrap_or_else(PoisonError::into_inner);
         let replacements = self.replacements.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let last = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
         let folders = self.folders.into_inner().unwrap_or_else(PoisonError::into_inner);
         let sync_folders = || folders.values().try_for_each(|folder| folder.sync());
-        sync(first.iter().chain(&new))?;
+        sync(first.iter().chain(&new).chain(&last))?;
         let name = |file: WaitingFile| {
             let target = file.name()?;
             named.lock().unwrap_or_else(PoisonError::into_inner).push(target);
@@ -169,13 +187,16 @@ impl Batch {
         new.into_par_iter().try_for_each(name)?;
         // The undo files are in these folders, too.
         sync_folders()?;
-        if replacements.is_empty() {
+        if replacements.is_empty() && last.is_empty() {
             return Ok(());
         }
         for prepared in replacements {
             let real = prepared.real().to_owned();
             prepared.replace()?;
             replaced.lock().unwrap_or_else(PoisonError::into_inner).push(real);
+        }
+        for file in last {
+            file.replace()?;
         }
         sync_folders()
     }

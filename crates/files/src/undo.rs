@@ -13,12 +13,14 @@ use crate::new_file::NewFile;
 use crate::policy::{self, Writers};
 use crate::{Edited, MapError, Permit, Stamp, WriteError, map};
 use sha2::{Digest, Sha256};
-use std::fs::{File, FileTimes, Metadata};
+use std::fs::{File, FileTimes, Metadata, Permissions};
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, fchown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Without it nobody but root sets attributes (xattr(7)).
+const OWNER_WRITES: u32 = 0o200;
 /// What the name of an undo file ends with.
 pub const UNDO: &str = ".headstart-undo";
 
@@ -88,14 +90,14 @@ impl Prepared {
         record.fill(|mut file| file.write_all(&bytes))?.synced()?.name()?;
         let mut prepared = Prepared { real, folder, undo, new: None, replaced: false };
         let real = &prepared.real;
-        let permit = Permit::Exactly(data.mode() & 0o7777);
-        let new = NewFile::create(&prepared.folder, real, permit)?;
+        let mode = data.mode() & 0o7777;
+        let new = NewFile::create(&prepared.folder, real, Permit::Exactly(mode | OWNER_WRITES))?;
         let new = new.fill(|file| content.write(file));
         let new = match content.has_source() {
             true => content.unless_changed(real, new)?,
             false => new?,
         };
-        keep_attributes(real, &new.file, &data)?;
+        keep_attributes(real, &new.file, &data, mode)?;
         prepared.folder.still_has(real, &data)?;
         prepared.new = Some(wait(new)?);
         Ok(prepared)
@@ -160,8 +162,8 @@ fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), WriteError> {
     std::fs::remove_file(undo).map_err(WriteError::io(undo, "removing it"))
 }
 
-/// Group and extended attributes, access lists among them, stay the same.
-fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), WriteError> {
+/// Group and extended attributes, access lists among them, stay the same; then it gets its mode.
+fn keep_attributes(real: &Path, new: &File, data: &Metadata, mode: u32) -> Result<(), WriteError> {
     let failed = WriteError::io(real, "keeping its group and attributes");
     if new.metadata().map_err(&failed)?.gid() != data.gid() {
         fchown(new, None, Some(data.gid())).map_err(&failed)?;
@@ -179,6 +181,7 @@ fn keep_attributes(real: &Path, new: &File, data: &Metadata) -> Result<(), Write
             set.map_err(|error| failed(error.into()))?;
         }
     }
+    new.set_permissions(Permissions::from_mode(mode)).map_err(&failed)?;
     new.sync_all().map_err(failed)
 }
 
@@ -235,9 +238,10 @@ pub fn undo_beside(path: &Path, writers: &Writers) -> Result<(), WriteError> {
     if hash_all(&content, &real)? != before.old {
         return Err(damaged(&undo));
     }
-    let new = NewFile::create(&folder, &real, Permit::Exactly(before.mode))?;
+    let permit = Permit::Exactly(before.mode | OWNER_WRITES);
+    let new = NewFile::create(&folder, &real, permit)?;
     let new = new.fill(|file| content.write(file))?;
-    keep_attributes(&real, &new.file, &data)?;
+    keep_attributes(&real, &new.file, &data, before.mode)?;
     let times = FileTimes::new().set_modified(before.modified);
     new.file.set_times(times).map_err(WriteError::io(&real, "setting its time"))?;
     folder.still_has(&real, &data)?;

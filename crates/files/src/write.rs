@@ -20,7 +20,7 @@ pub enum Permit {
 
 impl Permit {
     /// Those of the file at `path`, or else of a new one.
-    fn of_present(path: &Path, new: Permit) -> Permit {
+    pub(crate) fn of_present(path: &Path, new: Permit) -> Permit {
         let present = path.metadata().map(|data| data.permissions().mode() & 0o777);
         present.map_or(new, Permit::Exactly)
     }

@@ -74,6 +74,43 @@ proptest! {
     }
 }
 
+/// Root may set attributes of any file, so root runs this test once more as another user.
+#[test]
+fn attributes_of_a_file_that_is_not_writable_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    if is_root() {
+        let Some(setpriv) = testkit::tool("setpriv") else { return };
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+        let copy = folder.path().join("tests");
+        fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+        let mut again = Command::new(setpriv);
+        again.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
+        again.args(["--exact", "attributes_of_a_file_that_is_not_writable_are_kept"]);
+        let output = again.env("TMPDIR", folder.path()).current_dir("/").output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let path = folder.path().join("file");
+    fs::write(&path, "old").unwrap();
+    let flags = rustix::fs::XattrFlags::empty();
+    if let Err(error) = rustix::fs::setxattr(&path, "user.headstart", b"kept", flags) {
+        return testkit::skip(&format!("{}: {error}", path.display()));
+    }
+    fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+    let is_kept = |content: &[u8]| {
+        let mut value = [0; 16];
+        let size = rustix::fs::getxattr(&path, "user.headstart", &mut value[..]).unwrap();
+        assert_eq!(&value[..size], b"kept");
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o444);
+        assert_eq!(fs::read(&path).unwrap(), content);
+    };
+    in_place(&path, &Edited::of(b"old", b"new")).unwrap();
+    is_kept(b"new");
+    files::undo(&path).unwrap();
+    is_kept(b"old");
+}
+
 #[test]
 fn an_undo_file_holds_little() {
     let folder = tempfile::tempdir().unwrap();

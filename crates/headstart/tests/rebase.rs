@@ -233,6 +233,26 @@ fn a_set_in_one_go_is_the_same_as_step_by_step() {
     }
 }
 
+/// Their places are one with the files: without the one there are not the others.
+#[test]
+fn without_room_for_the_database_no_file_is_rewritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = set(&folder.path().join("set"), 2, "x86_64");
+    let before: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).unwrap()).collect();
+    let out = folder.path().join("out");
+    // Nobody makes files there.
+    let database = Path::new("/proc/rebase.json");
+    for place in [&["--in-place"][..], &["--out", text(&out)]] {
+        let output = run(&words(&[place, &["--database", text(database)]].concat(), &files));
+        assert_eq!(output.status.code(), Some(6), "{output:?}");
+        assert!(stderr(&output).contains("nothing was changed"), "{output:?}");
+        assert!(stderr(&output).contains(text(database)), "{output:?}");
+        let now = files.iter().map(|file| fs::read(file).unwrap());
+        assert!(now.eq(before.iter().cloned()) && !out.exists(), "{place:?}");
+        assert_eq!(names(&folder.path().join("set")).len(), files.len(), "no undo file is left");
+    }
+}
+
 /// Killed before each of its system calls in turn that changes files, with one thread.
 #[test]
 fn killed_at_any_moment_every_file_is_whole() {

@@ -6,8 +6,8 @@
 use super::moving::examine_headers;
 use super::plan::place_all;
 use super::remember::Memory;
-use super::request::{RebaseRequest, RebasedFile};
-use super::write::{Known, Stop, write_all};
+use super::request::{BESIDE, RebaseRequest, RebasedFile};
+use super::write::{Known, Stop, Writing};
 use crate::RewriteError;
 use crate::rewrite::{Watcher, targets};
 use files::Batch;
@@ -32,14 +32,15 @@ pub(super) fn rebase_at_once(
         return Ok(None);
     }
     // Before there are other threads.
-    let batch = Batch::for_files(rewrite.files.len() + 1);
+    let batch = Batch::for_files(rewrite.files.len() + BESIDE);
     let Some(mut files) = by_headers(request) else { return Ok(None) };
     if files.iter().any(RebasedFile::is_refused) || place_all(&mut files, memory, request).is_err()
     {
         return Ok(None);
     }
     let targets = targets(rewrite)?;
-    match write_all(&mut files, &targets, request, watcher, batch, Known::Headers) {
+    let writing = Writing { request, memory, watcher, known: Known::Headers };
+    match writing.write_all(&mut files, &targets, batch) {
         Ok(()) => Ok(Some(files)),
         Err(Stop::Unexpected(_)) => Ok(None),
         Err(Stop::Failed(error)) => Err(error),

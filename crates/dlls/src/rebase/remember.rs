@@ -3,7 +3,7 @@
 use super::database::{Database, DatabaseEntry, DatabaseError};
 use super::request::{RebasedFile, Standing};
 use crate::RewriteError;
-use files::Permit;
+use files::{Batch, Permit};
 use model::Va;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -39,9 +39,11 @@ impl Memory {
         database.others(|name| set.contains(name)).collect()
     }
 
-    /// Remembers where the images are now; those that cannot be moved have no place of their own.
-    pub(super) fn keep(&mut self, files: &[RebasedFile]) -> Result<(), RewriteError> {
-        let Some((path, database)) = &mut self.database else { return Ok(()) };
+    /// Remembers where the images will be once the batch is written; those that cannot be moved
+    /// have no place of their own.
+    pub(super) fn keep(&self, files: &[RebasedFile], batch: &Batch) -> Result<(), RewriteError> {
+        let Some((path, database)) = &self.database else { return Ok(()) };
+        let mut database = database.clone();
         let before = database.to_json();
         for (file, name) in files.iter().zip(&self.names) {
             if file.standing == Standing::Moves {
@@ -56,7 +58,7 @@ impl Memory {
         }
         let now = database.to_json();
         if now != before || !path.exists() {
-            files::write_over(path, now.as_bytes(), Permit::Created(0o666))?;
+            batch.write_last(path, now.as_bytes(), Permit::Created(0o666))?;
         }
         Ok(())
     }

@@ -5,12 +5,15 @@ use super::moving::{Examined, RebaseOptions};
 use super::plan::{examine_all, place_all};
 use super::remember::Memory;
 use super::set::{Placement, Policy};
-use super::write::{Known, write_all};
+use super::write::{Known, Writing};
 use crate::rewrite::{RewriteRequest, Watcher, targets};
 use crate::signature::Signatures;
 use crate::{RefusalReason, RewriteError};
 use files::Batch;
 use std::path::{Path, PathBuf};
+
+/// Files that may be written besides: the record of imports by ordinal and the database.
+pub(super) const BESIDE: usize = 2;
 
 /// Which files get which bases.
 #[derive(Clone, Debug)]
@@ -111,15 +114,11 @@ pub fn rebase_set(
     request: &RebaseRequest,
     watcher: &dyn Watcher,
 ) -> Result<Vec<RebasedFile>, RewriteError> {
-    let mut memory = Memory::read(request.database.as_deref(), &request.rewrite.files)?;
-    let files = match rebase_at_once(request, &memory, watcher)? {
-        Some(files) => files,
-        None => step_by_step(request, &memory, watcher)?,
-    };
-    if !request.rewrite.is_dry_run() {
-        memory.keep(&files)?;
+    let memory = Memory::read(request.database.as_deref(), &request.rewrite.files)?;
+    match rebase_at_once(request, &memory, watcher)? {
+        Some(files) => Ok(files),
+        None => step_by_step(request, &memory, watcher),
     }
-    Ok(files)
 }
 
 /// Examines all files, finds their places, and rewrites them.
@@ -129,13 +128,20 @@ fn step_by_step(
     watcher: &dyn Watcher,
 ) -> Result<Vec<RebasedFile>, RewriteError> {
     // Before there are other threads.
-    let batch = Batch::for_files(request.rewrite.files.len() + 1);
+    let batch = Batch::for_files(request.rewrite.files.len() + BESIDE);
     let mut files = examine_all(request)?;
     place_all(&mut files, memory, request)?;
     // That files can be written is found out before the first one is.
     let targets = targets(&request.rewrite)?;
-    if !request.rewrite.is_dry_run() && !files.iter().all(RebasedFile::is_refused) {
-        write_all(&mut files, &targets, request, watcher, batch, Known::Files)?;
+    if request.rewrite.is_dry_run() {
+        return Ok(files);
+    }
+    if files.iter().all(RebasedFile::is_refused) {
+        memory.keep(&files, &batch)?;
+        batch.finish()?;
+    } else {
+        let writing = Writing { request, memory, watcher, known: Known::Files };
+        writing.write_all(&mut files, &targets, batch)?;
     }
     Ok(files)
 }

@@ -2,6 +2,7 @@
 
 use super::moving::{Examined, RebaseOptions, examine, examine_headers, rebase};
 use super::read::read;
+use super::remember::Memory;
 use super::request::{RebaseRequest, RebasedFile};
 use crate::RewriteError;
 use crate::rewrite::{Folders, Step, Target, Watcher, carry_record};
@@ -41,56 +42,57 @@ impl From<Stop> for RewriteError {
     }
 }
 
-/// Rewrites all images that are not refused. Names are given once all of them have been written.
-pub(super) fn write_all(
-    files: &mut [RebasedFile],
-    targets: &[Target<'_>],
-    request: &RebaseRequest,
-    watcher: &dyn Watcher,
-    batch: Batch,
-    known: Known,
-) -> Result<(), Stop> {
-    // The folder is removed again last, where nothing was written to it.
-    let (_folder, batch) = (Folders::of(&request.rewrite, watcher)?, batch);
-    carry_record(&request.rewrite, &batch).map_err(Stop::Failed)?;
-    let one_more = watcher.begins(Step::Write, files.len());
-    let writer = Writer { options: request.options(), batch: &batch, known };
-    files.par_iter_mut().zip(targets).filter(|(file, _)| !file.is_refused()).try_for_each_init(
-        Vec::new,
-        |buffer, (file, target)| {
-            writer.write(file, target, buffer)?;
+/// What is written, and who is told.
+pub(super) struct Writing<'a> {
+    pub(super) request: &'a RebaseRequest,
+    pub(super) memory: &'a Memory,
+    pub(super) watcher: &'a dyn Watcher,
+    pub(super) known: Known,
+}
+
+impl Writing<'_> {
+    /// Rewrites all images that are not refused, and their places. Names are given once all of
+    /// them have been written.
+    pub(super) fn write_all(
+        &self,
+        files: &mut [RebasedFile],
+        targets: &[Target<'_>],
+        batch: Batch,
+    ) -> Result<(), Stop> {
+        // The folder is removed again last, where nothing was written to it.
+        let (_folder, batch) = (Folders::of(&self.request.rewrite, self.watcher)?, batch);
+        carry_record(&self.request.rewrite, &batch).map_err(Stop::Failed)?;
+        let one_more = self.watcher.begins(Step::Write, files.len());
+        let rewritten = files.par_iter_mut().zip(targets).filter(|(file, _)| !file.is_refused());
+        rewritten.try_for_each_init(Vec::new, |buffer, (file, target)| {
+            self.write(file, target, &batch, buffer)?;
             one_more();
             Ok::<(), Stop>(())
-        },
-    )?;
-    Ok(batch.finish()?)
-}
+        })?;
+        self.memory.keep(files, &batch).map_err(Stop::Failed)?;
+        Ok(batch.finish()?)
+    }
 
-struct Writer<'a> {
-    options: RebaseOptions,
-    batch: &'a Batch,
-    known: Known,
-}
-
-impl Writer<'_> {
     /// Rewrites one; the buffer is used again for the next.
     fn write(
         &self,
         rebased: &mut RebasedFile,
         target: &Target<'_>,
+        batch: &Batch,
         buffer: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         let name = rebased.file.display().to_string();
+        let options = self.request.options();
         let mut file = std::mem::take(buffer);
         read(target.file, &mut file).map_err(Stop::Unexpected)?;
         if self.known == Known::Headers {
-            confirm(rebased, &name, &file, self.options).map_err(Stop::Unexpected)?;
+            confirm(rebased, &name, &file, options).map_err(Stop::Unexpected)?;
         }
         // What is replaced is what was read, and must not have changed since.
         let original = if target.out.is_none() { file.clone() } else { Vec::new() };
-        let done = rebase(&name, file, rebased.placement.base, self.options);
+        let done = rebase(&name, file, rebased.placement.base, options);
         let done = done.map_err(|refusal| Stop::Unexpected(refusal.into()))?;
-        rebased.written = target.write_in(self.batch, &original, &done.bytes)?;
+        rebased.written = target.write_in(batch, &original, &done.bytes)?;
         if rebased.moves() {
             rebased.examined.relocations = done.relocations;
         }
@@ -110,7 +112,7 @@ fn confirm(
     file: &[u8],
     options: RebaseOptions,
 ) -> Result<(), RewriteError> {
-    let pe = Pe::parse(name, file).map_err(ImageError::from)?;
+    let pe = Pe::parse(name, file)?;
     let mut found = examine_headers(pe.headers());
     let mut relocations = 0;
     if !rebased.moves() {

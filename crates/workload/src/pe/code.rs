@@ -38,6 +38,7 @@ impl<'a> Code<'a> {
         self.origin.wrapping_add(self.out.len() as u32)
     }
 
+    #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.out.extend_from_slice(bytes);
         self
@@ -56,6 +57,7 @@ impl<'a> Code<'a> {
     }
 
     /// An instruction with a ModRM byte for `[disp32]`, which is the variable at `rva`.
+    #[inline]
     pub(super) fn memory(&mut self, opcode: &[u8], rva: Rva) -> &mut Self {
         self.bytes(opcode);
         if self.machine.wide() {
@@ -65,6 +67,7 @@ impl<'a> Code<'a> {
     }
 
     /// How far it is to an address from behind these four bytes.
+    #[inline]
     fn distance(&mut self, target: Rva) -> &mut Self {
         let next = self.here().wrapping_add(4);
         self.number(target.0.wrapping_sub(next.0))
