@@ -1,5 +1,6 @@
 //! Explains a launch from what was recorded about it.
 
+use crate::advice::{AdviceWords, ExplainAdvice};
 use crate::background::lives;
 use crate::faults::{self, Attribution};
 use crate::findings::{self, ScopeRecords, Scopes};
@@ -22,8 +23,8 @@ use std::collections::BTreeMap;
 ///
 /// The phases divide the most typical phase launch. Without ptrace they come from the
 /// loader's log, and without that the launch is unattributed. Figures that no input allows are
-/// `Unavailable` with the input's own reason.
-pub fn explain(inputs: &Inputs) -> Explanation {
+/// `Unavailable` with the input's own reason. `words` says what can be done.
+pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
     let from_log = chosen_log(inputs).filter(|log| !log.lines.is_empty()).map(trace_from_log);
     let untraced = median(&inputs.untraced_us);
     let (basis, trace) = match phase_trace(inputs) {
@@ -57,7 +58,7 @@ pub fn explain(inputs: &Inputs) -> Explanation {
         untraced_cpu_us: untraced_figure(median(&inputs.untraced_cpu_us)),
         total_us: us(charges.total),
         phases: listed(&charges.phases),
-        notes: notes(inputs),
+        notes: notes(inputs, words),
         sources: sources(inputs, basis, &trace),
         processes: processes(inputs, &lives, &charges),
         modules: modules.reports.clone(),
@@ -70,7 +71,7 @@ pub fn explain(inputs: &Inputs) -> Explanation {
     };
     let charged = charged(&lives, &charges);
     let scopes = Scopes::new(&explanation, inputs, &charged);
-    let findings = findings::find_all(&explanation, inputs, &scopes, |scope| {
+    let findings = findings::find_all(&explanation, inputs, &scopes, words, |scope| {
         let counts = |program: &str| scopes.of_program(program) == scope;
         found(inputs, &lives, (&modules, &faults), counts)
     });
@@ -119,15 +120,15 @@ fn charged(lives: &[Life], charges: &Charges) -> Vec<BTreeMap<Phase, f64>> {
 }
 
 /// What a reader of the figures should know.
-fn notes(inputs: &Inputs) -> Vec<String> {
+fn notes(inputs: &Inputs, words: AdviceWords) -> Vec<String> {
     let (left, all) = (inputs.left_running, inputs.untraced_us.len());
     // A program that does not end by itself is ended when it is ready.
     if left == 0 || inputs.until_ready {
         return Vec::new();
     }
     vec![format!(
-        "{left} of {all} untraced launches left processes running, which headstart ended; use \
-         --until to say when such a program is ready."
+        "{left} of {all} untraced launches left processes running, which headstart ended; {}.",
+        words(ExplainAdvice::SayWhenReady)
     )]
 }
 

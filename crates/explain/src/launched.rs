@@ -1,6 +1,6 @@
 //! From a command to its explanation: launched, recorded, explained and kept.
 
-use crate::{Inputs, RecordingPlan, RecordingStep, explain, gather, schedule};
+use crate::{AdviceWords, Inputs, RecordingPlan, RecordingStep, explain, gather, schedule};
 use lab::{Bench, EXPLANATION, LabError, RunFolder, Samples};
 use model::{Command, Explanation, LaunchOptions, Sample, Variant};
 use os::launcher::Launcher;
@@ -21,6 +21,8 @@ pub struct ExplainRequest {
     pub hot: bool,
     /// A new folder for the launches, the records and the explanation.
     pub save: Option<PathBuf>,
+    /// Says what can be done.
+    pub words: AdviceWords,
 }
 
 /// A command that is explained.
@@ -42,7 +44,7 @@ pub fn explain_command(
     request: ExplainRequest,
     observer: &mut dyn FnMut(RecordingStep),
 ) -> Result<Explained, LabError> {
-    let ExplainRequest { command, options, traces, hot, save } = request;
+    let ExplainRequest { command, options, traces, hot, save, words } = request;
     let variant = Variant::new(command.name(), command);
     let experiment = lab::experiment(vec![variant], schedule(traces), options);
     let folder = save.map(|path| RunFolder::create(&path, &experiment)).transpose()?;
@@ -58,7 +60,7 @@ pub fn explain_command(
             return Err(error);
         }
     };
-    let explanation = explain(&inputs);
+    let explanation = explain(&inputs, words);
     let kept = folder.map_or(Ok(()), |folder| keep(folder, &samples, &inputs, &explanation));
     Ok(Explained { explanation, kept })
 }

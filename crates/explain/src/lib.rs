@@ -13,6 +13,7 @@
 //!        ─ wait trace ────── waits ─────┘
 //! ```
 
+mod advice;
 mod background;
 mod cpuid;
 mod explain;
@@ -33,6 +34,7 @@ mod test_logs;
 mod time;
 mod waits;
 
+pub use advice::{AdviceWords, ExplainAdvice};
 pub use explain::explain;
 pub use gather::RecordingStep;
 use gather::{RecordingPlan, gather, schedule};

@@ -140,7 +140,10 @@ fn what_cannot_be_is_refused() {
         (&["pietrek", "--dlls", "0"], "--dlls 1 is the least"),
         (&["pietrek", "--beside", &table], "'default,fast' is no row and its milliseconds"),
         (&["pietrek", "--save", &full], "is not empty"),
-        (&["pietrek", "--dlls", "70000"], "70000"),
+        (
+            &["pietrek", "--dlls", "70000"],
+            "70000 libraries: the format's limit is 65535; choose a smaller --dlls",
+        ),
         (&["dawson", "--runs", "2"], "2 is not in 5.."),
     ];
     for (words, reason) in cases {

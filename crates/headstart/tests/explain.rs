@@ -4,6 +4,7 @@
 mod common;
 
 use common::{confined, headstart, is_running, json, run, stderr, stdout, wait_for};
+use explain::ExplainAdvice;
 use serde_json::Value;
 use std::process::Stdio;
 
@@ -34,6 +35,18 @@ fn json_has_what_scripts_rely_on() {
     }
 }
 
+/// What the command says about a program that is no bundle.
+fn words_on_a_program(advice: ExplainAdvice) -> String {
+    let words = match advice {
+        ExplainAdvice::SayWhenReady => "use --until to say when such a program is ready",
+        ExplainAdvice::CompareCold => "compare headstart measure with headstart measure --cold",
+        ExplainAdvice::CheckMachine => "headstart doctor says what keeps it busy",
+        ExplainAdvice::Profile => "headstart explain --hot",
+        other => panic!("{other:?}"),
+    };
+    words.to_owned()
+}
+
 #[test]
 fn a_saved_run_can_be_explained_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -43,7 +56,7 @@ fn a_saved_run_can_be_explained_again() {
     let text = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
     let inputs: explain::Inputs = serde_json::from_str(&text("inputs.json")).unwrap();
     let saved: model::Explanation = serde_json::from_str(&text("explanation.json")).unwrap();
-    assert_eq!(explain::explain(&inputs), saved);
+    assert_eq!(explain::explain(&inputs, words_on_a_program), saved);
     // A warm-up and two untraced launches before, between and after the traced ones.
     assert_eq!(text("launches.jsonl").lines().count(), 7);
     let again = run(&["explain", "--save", path.to_str().unwrap(), "true"]);

@@ -139,6 +139,33 @@ fn wrong_arguments_are_refused_and_leave_nothing() {
 }
 
 #[test]
+fn what_helps_is_named() {
+    for (arguments, remedy) in [
+        (&["pietrek", "--by", "ordinal"][..], "always by name; use --by name, or --format pe\n"),
+        (&["pietrek", "--arch", "i686"], "x86_64 only; omit --arch, or use --format pe\n"),
+        (
+            &["pietrek", "--format", "pe", "--source"],
+            "ELF only; omit --source, or use --format elf\n",
+        ),
+        (&["dawson", "--arch", "i686", "--format", "pe"], "table is; use --arch x86_64\n"),
+        (&["pietrek", "--dlls", "70000"], "limit is 65535; choose a smaller --dlls\n"),
+        (
+            &["pietrek", "--globals", "4000000000"],
+            "limit is 2 GiB per image; choose a smaller --functions or --globals\n",
+        ),
+        (
+            &["dawson", "--functions", "4000000000"],
+            "per image; choose a smaller --sources, --classes or --functions\n",
+        ),
+        (&["shape", "star", "--n", "70000"], "limit is 65535; choose a smaller --n\n"),
+    ] {
+        let (_parent, out) = folder();
+        let output = run(&[&["generate"], arguments, &["--out", &out]].concat());
+        assert!(stderr(&output).ends_with(remedy), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_folder_in_use_is_left_alone() {
     let (_parent, out) = folder();
     let arguments = ["generate", "shape", "star", "--n", "1", "--out", &out];

@@ -7,23 +7,18 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum WorkloadError {
     /// The format has no room for so many.
-    #[error("{what}: the format's limit is {limit}; choose a smaller {option}")]
+    #[error("{what}: the format's limit is {limit}")]
     TooLarge {
         /// What was asked for, with its number: `70,000 libraries`.
         what: String,
         /// The limit, with its unit where it has one.
         limit: String,
-        /// The options that make it smaller.
-        option: &'static str,
+        /// What makes it smaller.
+        sizes: &'static [Size],
     },
     /// The format cannot express it.
-    #[error("{what}; {remedy}")]
-    Unsupported {
-        /// What cannot be done.
-        what: String,
-        /// The next step.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
     /// PE images cannot be made so.
     #[error(transparent)]
     Pe(#[from] crate::pe::PeWorkloadError),
@@ -61,10 +56,6 @@ pub enum WorkloadError {
 }
 
 impl WorkloadError {
-    pub(crate) fn unsupported(what: &str, remedy: &str) -> WorkloadError {
-        WorkloadError::Unsupported { what: what.to_owned(), remedy: remedy.to_owned() }
-    }
-
     pub(crate) fn io(path: &Path, error: std::io::Error) -> WorkloadError {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let remedy = match error.kind() {
@@ -76,4 +67,38 @@ impl WorkloadError {
         };
         WorkloadError::Io { path: path.to_owned(), error, remedy }
     }
+}
+
+/// A number that determines how large a workload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Libraries.
+    Dlls,
+    /// Functions of each library or class.
+    Functions,
+    /// Pointers of each function.
+    Globals,
+    /// Source files.
+    Sources,
+    /// Classes of each source file.
+    Classes,
+    /// The number of a shape.
+    N,
+}
+
+/// What a format cannot express.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsupported {
+    /// Sources of PE images.
+    #[error("source code can be generated for ELF only")]
+    SourceOfPe,
+    /// Imports by ordinal in ELF images.
+    #[error("ELF has no ordinals: imports are always by name")]
+    OrdinalsInElf,
+    /// ELF images for another processor.
+    #[error("ELF images can be generated for x86_64 only")]
+    ElfProcessor,
+    /// Dawson's program as a PE image for another processor.
+    #[error("Dawson's program as a PE image is for x86_64 only, because its Guard CF table is")]
+    DawsonProcessor,
 }

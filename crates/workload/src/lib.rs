@@ -15,7 +15,7 @@ mod shape;
 mod source;
 
 pub use dawson::Dawson;
-pub use error::WorkloadError;
+pub use error::{Size, Unsupported, WorkloadError};
 pub use files::{Counts, Files, Written};
 pub use model::Format;
 pub use pe::{Bases, Hints, PeOptions};
@@ -72,10 +72,7 @@ pub fn source(workload: &Workload) -> Result<Files, WorkloadError> {
         Workload::Shape(_) => Format::Elf,
     };
     if format == Format::Pe {
-        return Err(WorkloadError::unsupported(
-            "source code can be generated for ELF only",
-            "omit --source, or use --format elf",
-        ));
+        return Err(Unsupported::SourceOfPe.into());
     }
     // What cannot be emitted is not written as a source either.
     let images = generate(workload)?;

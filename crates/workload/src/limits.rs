@@ -1,6 +1,6 @@
 //! Sizes that the formats have no room for, found before anything is made.
 
-use crate::WorkloadError;
+use crate::{Size, WorkloadError};
 
 /// Libraries, or other things that each become a file, a name or an entry beside the others.
 pub(crate) const MOST: u32 = 65_535;
@@ -8,15 +8,11 @@ pub(crate) const MOST: u32 = 65_535;
 pub(crate) const IMAGE_BYTES: u128 = 1 << 31;
 
 /// At most [`MOST`] of `many`.
-pub(crate) fn number(count: u32, many: &str, option: &'static str) -> Result<(), WorkloadError> {
+pub(crate) fn number(count: u32, many: &str, sizes: &'static [Size]) -> Result<(), WorkloadError> {
     if count <= MOST {
         return Ok(());
     }
-    Err(WorkloadError::TooLarge {
-        what: format!("{count} {many}"),
-        limit: MOST.to_string(),
-        option,
-    })
+    Err(WorkloadError::TooLarge { what: format!("{count} {many}"), limit: MOST.to_string(), sizes })
 }
 
 /// An image below 2 GiB: the product of `items` and `each` bytes, beside 64 KiB of headers.
@@ -24,7 +20,7 @@ pub(crate) fn image(
     items: u128,
     each: u128,
     what: &str,
-    option: &'static str,
+    sizes: &'static [Size],
 ) -> Result<(), WorkloadError> {
     let bytes = items.saturating_mul(each).saturating_add(1 << 16);
     if bytes < IMAGE_BYTES {
@@ -33,6 +29,6 @@ pub(crate) fn image(
     Err(WorkloadError::TooLarge {
         what: format!("{what} would take about {} MiB", bytes >> 20),
         limit: "2 GiB per image".to_owned(),
-        option,
+        sizes,
     })
 }

@@ -4,31 +4,42 @@
 mod common;
 
 use common::{dawson, pietrek, shape};
-use workload::{Arch, By, Format, Kind, Pietrek, Workload, WorkloadError, generate, source};
+use workload::{
+    Arch, By, Format, Kind, Pietrek, Size, Unsupported, Workload, WorkloadError, generate, source,
+};
 
 fn refusal(workload: &Workload) -> String {
     generate(workload).err().map(|error| error.to_string()).unwrap_or_default()
 }
 
+fn smaller_sizes(workload: &Workload) -> &'static [Size] {
+    match generate(workload) {
+        Err(WorkloadError::TooLarge { sizes, .. }) => sizes,
+        other => panic!("{:?}", other.err()),
+    }
+}
+
 #[test]
 fn sizes_beyond_the_format_are_refused_before_anything_is_made() {
+    use Size::{Classes, Dlls, Functions, Globals, N, Sources};
     const MOST: u32 = u32::MAX;
-    for (workload, words) in [
-        (pietrek(65_536, 1, 1), ["65536 libraries", "65535", "--dlls"]),
-        (pietrek(1, MOST, 1), ["each library", "2 GiB", "--functions"]),
-        (pietrek(1, 1, MOST), ["each library", "2 GiB", "--globals"]),
-        (pietrek(65_535, 1000, 0), ["the program", "2 GiB", "--dlls"]),
-        (dawson(MOST, 1, 1), ["4294967295 source files", "65535", "--sources"]),
-        (dawson(1, MOST, 1), ["classes", "65535", "--classes"]),
-        (dawson(65_535, 65_535, MOST), ["the program", "2 GiB", "--functions"]),
-        (shape(Kind::Symbols, MOST), ["the images", "2 GiB", "--n"]),
-        (shape(Kind::SearchPath, 65_536), ["65536 folders", "65535", "--n"]),
+    for (workload, words, smaller) in [
+        (pietrek(65_536, 1, 1), ["65536 libraries", "65535"], &[Dlls][..]),
+        (pietrek(1, MOST, 1), ["each library", "2 GiB"], &[Functions, Globals]),
+        (pietrek(1, 1, MOST), ["each library", "2 GiB"], &[Functions, Globals]),
+        (pietrek(65_535, 1000, 0), ["the program", "2 GiB"], &[Dlls, Functions]),
+        (dawson(MOST, 1, 1), ["4294967295 source files", "65535"], &[Sources]),
+        (dawson(1, MOST, 1), ["classes", "65535"], &[Classes]),
+        (dawson(65_535, 65_535, MOST), ["the program", "2 GiB"], &[Sources, Classes, Functions]),
+        (shape(Kind::Symbols, MOST), ["the images", "2 GiB"], &[N]),
+        (shape(Kind::SearchPath, 65_536), ["65536 folders", "65535"], &[N]),
     ] {
+        assert_eq!(smaller_sizes(&workload), smaller, "{workload:?}");
         let refusal = refusal(&workload);
         assert!(words.iter().all(|word| refusal.contains(word)), "{workload:?}: {refusal:?}");
     }
     for kind in Kind::ALL {
-        assert!(refusal(&shape(kind, MOST)).contains("--n"), "{kind:?}");
+        assert_eq!(smaller_sizes(&shape(kind, MOST)), [N], "{kind:?}");
         assert!(generate(&shape(kind, 65_535)).is_ok(), "{kind:?}");
     }
 }
@@ -46,9 +57,14 @@ fn large_sizes_are_not_refused() {
 fn ordinals_and_processors_are_of_pe() {
     let by_ordinal = Pietrek { by: By::Ordinal, ..Pietrek::default() };
     let i686 = Pietrek { arch: Arch::I686, ..Pietrek::default() };
-    for (workload, word) in [(by_ordinal, "ordinals"), (i686, "x86_64")] {
-        let refusal = refusal(&Workload::Pietrek(workload));
-        assert!(refusal.contains(word) && refusal.contains("--format pe"), "{refusal}");
+    for (workload, word, kind) in [
+        (by_ordinal, "ordinals", Unsupported::OrdinalsInElf),
+        (i686, "x86_64", Unsupported::ElfProcessor),
+    ] {
+        let workload = Workload::Pietrek(workload);
+        assert!(refusal(&workload).contains(word), "{workload:?}");
+        let error = generate(&workload).err();
+        assert!(matches!(error, Some(WorkloadError::Unsupported(found)) if found == kind));
     }
     let pe = Workload::Pietrek(Pietrek { format: Format::Pe, ..Pietrek::default() });
     let refusal = source(&pe).err().map(|error| error.to_string()).unwrap_or_default();

@@ -64,7 +64,7 @@ fn traced(command: &Command, stdio: [i32; 3], cpu: u32) -> Result<(f64, f64)> {
     let request = TraceRequest { cpu: Some(cpu), ..TraceRequest::new(stdio) };
     let mut inputs = Inputs::nothing(command.clone(), "not recorded");
     inputs.phase_traces = Reading::Value(vec![trace(command, &request)?.trace]);
-    let explanation = explain::explain(&inputs);
+    let explanation = explain::explain(&inputs, |_| String::new());
     let relocate = explanation.phases.iter().filter(|time| time.phase == Phase::Relocate);
     Ok((explanation.total_us, relocate.map(|time| time.us).sum()))
 }

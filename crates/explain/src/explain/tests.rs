@@ -1,6 +1,7 @@
 //! Tests of whole explanations.
 
 use super::*;
+use crate::advice::unworded;
 use crate::test_logs::{inputs, log};
 use model::{Command, LoaderLog};
 
@@ -31,7 +32,7 @@ fn assert_exact(explanation: &Explanation) {
 fn phases_sum_to_the_total_exactly() {
     for name in ["true", "python", "inkscape", "soffice"] {
         for share in [1.0, 0.87, 1.0 / 3.0] {
-            let explanation = explain(&inputs(name, share));
+            let explanation = explain(&inputs(name, share), unworded);
             assert_exact(&explanation);
             let round_trip = serde_json::to_string(&explanation).unwrap();
             assert_eq!(serde_json::from_str::<Explanation>(&round_trip).unwrap(), explanation);
@@ -46,7 +47,7 @@ fn the_median_launch_is_explained() {
     let traces = [0.5, 3.0, 0.8].map(|share| crate::test_logs::traced(&log, share));
     inputs.phase_traces = Reading::Value(traces.to_vec());
     inputs.untraced_us = vec![100.0, 300.0, 200.0];
-    let explanation = explain(&inputs);
+    let explanation = explain(&inputs, unworded);
     assert_eq!(explanation.total_us, us(ns(log.total_us * 0.8)));
     assert_eq!(explanation.untraced_median_us, Reading::Value(200.0));
 }
@@ -61,12 +62,12 @@ fn a_machine_that_changes_its_speed_does_not_decide_what_is_typical() {
     inputs.phase_traces = Reading::Value(traces.to_vec());
     let around = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 7.0];
     inputs.untraced_us = around.map(|share| share * log.total_us).to_vec();
-    let explanation = explain(&inputs);
+    let explanation = explain(&inputs, unworded);
     let untraced = explanation.untraced_median_us.get().unwrap();
     assert!((explanation.total_us / untraced - 1.1).abs() < 0.001, "{}", explanation.total_us);
     // The median of all traced launches alone.
     inputs.untraced_us.pop();
-    assert_eq!(explain(&inputs).total_us, us(ns(log.total_us * 1.1)));
+    assert_eq!(explain(&inputs, unworded).total_us, us(ns(log.total_us * 1.1)));
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn without_ptrace_the_log_gives_the_phases() {
     let mut inputs = inputs("soffice", 1.0);
     let reason = "ptrace is not permitted here";
     inputs.phase_traces = Reading::unavailable(reason, "run the container with SYS_PTRACE");
-    let explanation = explain(&inputs);
+    let explanation = explain(&inputs, unworded);
     assert_exact(&explanation);
     let us = |phase| explanation.phases.iter().find(|time| time.phase == phase).map(|time| time.us);
     assert!(us(Phase::Relocate) > Some(1000.0) && us(Phase::Map) > Some(1000.0));
@@ -99,7 +100,7 @@ fn without_anything_the_launch_is_unattributed_with_the_reason() {
     inputs.untraced_us = vec![812.5];
     inputs.loader_logs =
         Reading::Value(vec![LoaderLog { total_us: 1.0, pid: 1, lines: Vec::new() }]);
-    let explanation = explain(&inputs);
+    let explanation = explain(&inputs, unworded);
     assert_eq!(explanation.total_us, 812.5);
     let all = PhaseTime { phase: Phase::Unattributed, us: 812.5 };
     assert_eq!(explanation.phases, [all]);
@@ -111,7 +112,7 @@ fn without_anything_the_launch_is_unattributed_with_the_reason() {
 fn what_is_left_running_and_ended_is_told() {
     let mut inputs = inputs("soffice", 1.0);
     inputs.untraced_us = vec![1.0, 1.0];
-    assert!(explain(&inputs).notes.is_empty());
+    assert!(explain(&inputs, unworded).notes.is_empty());
     inputs.left_running = 2;
     let mut trace = inputs.phase_traces.value().unwrap()[0].clone();
     let late = trace.processes.last_mut().unwrap();
@@ -120,13 +121,13 @@ fn what_is_left_running_and_ended_is_told() {
     image.marks.retain(|mark| !matches!(mark.kind, MarkKind::ExitCalled | MarkKind::Exiting));
     let path = image.path.clone();
     inputs.phase_traces = Reading::Value(vec![trace]);
-    let explanation = explain(&inputs);
-    let note = "2 of 2 untraced launches left processes running, which headstart ended; use \
-                --until to say when such a program is ready.";
+    let explanation = explain(&inputs, unworded);
+    let note =
+        "2 of 2 untraced launches left processes running, which headstart ended; SayWhenReady.";
     assert_eq!(explanation.notes, [note]);
     let process = explanation.processes.iter().rfind(|process| process.path == path).unwrap();
     assert_eq!(process.notes, [LEFT_RUNNING]);
     // One that is ended when it is ready has nothing to explain.
     inputs.until_ready = true;
-    assert!(explain(&inputs).notes.is_empty());
+    assert!(explain(&inputs, unworded).notes.is_empty());
 }

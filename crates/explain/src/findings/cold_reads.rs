@@ -1,6 +1,7 @@
 //! The finding on parts of files that were not in memory and were read from storage.
 
 use super::{Context, top};
+use crate::advice::ExplainAdvice;
 use crate::names::base_name;
 use model::figures::{bytes, plural};
 use model::{Finding, Reading};
@@ -46,7 +47,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         evidence,
         cost_us: Reading::unavailable(
             "the records count reads but do not time them",
-            "compare headstart measure with headstart measure --cold",
+            (context.words)(ExplainAdvice::CompareCold),
         ),
         phase: None,
         part_of: None,

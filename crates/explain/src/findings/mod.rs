@@ -29,6 +29,7 @@ mod stale_bundle;
 mod text_relocations;
 mod waits;
 
+use crate::advice::AdviceWords;
 use crate::faults::PhaseFaults;
 use crate::inputs::Inputs;
 use crate::names::base_name;
@@ -69,6 +70,8 @@ pub(crate) struct Context<'a> {
     pub records: ScopeRecords,
     /// What each cause costs, divided so that nothing counts twice.
     pub shares: Shares,
+    /// Says what can be done.
+    pub words: AdviceWords,
 }
 
 type Finder = fn(&Context) -> Option<Finding>;
@@ -107,12 +110,13 @@ pub(crate) fn find_all(
     explanation: &Explanation,
     inputs: &Inputs,
     scopes: &Scopes,
+    words: AdviceWords,
     records: impl Fn(Scope) -> ScopeRecords,
 ) -> Vec<Finding> {
     let mut all = Vec::new();
     for scope in Scope::FINDINGS {
         if scope == Scope::Program || !scopes.members(scope).is_empty() {
-            let context = Context::new(explanation, inputs, scopes, (scope, records(scope)));
+            let context = Context::new(explanation, inputs, scopes, words, (scope, records(scope)));
             all.extend(of_scope(&context));
         }
     }
@@ -160,10 +164,11 @@ impl<'a> Context<'a> {
         explanation: &'a Explanation,
         inputs: &'a Inputs,
         scopes: &'a Scopes<'a>,
+        words: AdviceWords,
         (scope, records): (Scope, ScopeRecords),
     ) -> Self {
-        let mut context =
-            Context { explanation, inputs, scopes, scope, records, shares: Shares::default() };
+        let shares = Shares::default();
+        let mut context = Context { explanation, inputs, scopes, scope, records, shares, words };
         context.shares = Shares::new(&context);
         context
     }

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::own_code::no_record;
+use crate::advice::ExplainAdvice;
 use model::{Finding, Phase, Reading};
 
 /// Told from this share of the launch.
@@ -20,8 +21,9 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Main),
         part_of: None,
-        remedy: "Explain it again when the machine is idle: headstart doctor says what keeps it \
-                 busy."
-            .to_owned(),
+        remedy: format!(
+            "Explain it again when the machine is idle: {}.",
+            (context.words)(ExplainAdvice::CheckMachine)
+        ),
     })
 }

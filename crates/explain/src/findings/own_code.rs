@@ -1,6 +1,7 @@
 //! The finding that the program's own code takes the time, not the loader.
 
 use super::{Context, Scope, interpreter};
+use crate::advice::ExplainAdvice;
 use model::figures::duration;
 use model::{Finding, Phase, Reading};
 use std::collections::BTreeMap;
@@ -52,15 +53,15 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 
 /// Perf events serve the page faults too: where those were refused, profiling is.
 fn remedy(context: &Context) -> String {
+    let profile = (context.words)(ExplainAdvice::Profile);
     let beyond = "Changes to linking and loading do not affect this part.";
     match &context.inputs.page_faults {
-        Reading::Value(_) => format!(
-            "{beyond} Profile it: headstart explain --hot, or perf record -F 9999 -g, then perf \
-             report."
-        ),
+        Reading::Value(_) => {
+            format!("{beyond} Profile it: {profile}, or perf record -F 9999 -g, then perf report.")
+        }
         Reading::Unavailable { .. } => format!(
-            "{beyond} A profile (headstart explain --hot) names the functions; it needs perf \
-             events, which could not be used for the page faults either: the source line says why."
+            "{beyond} A profile ({profile}) names the functions; it needs perf events, which could \
+             not be used for the page faults either: the source line says why."
         ),
     }
 }

@@ -1,8 +1,9 @@
 //! The finding on a bundle that did not run, but started the program that it was made of.
 
 use super::Context;
+use crate::advice::ExplainAdvice;
 use crate::inputs::Inputs;
-use model::{Explanation, Finding, ImageKind, ProcessReport, Reading, quoted};
+use model::{Explanation, Finding, ImageKind, ProcessReport, Reading};
 use std::path::Path;
 
 pub(super) fn find(context: &Context) -> Option<Finding> {
@@ -10,10 +11,11 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let processes = &context.explanation.processes;
     let (bundle, original) = (processes.get(bundle)?, processes.get(original)?);
     let folder = Path::new(&bundle.path).parent().unwrap_or(Path::new("."));
-    let (folder, program) = (quoted(folder), quoted(&original.path));
+    let folder = folder.to_string_lossy().into_owned();
     let facts = context.inputs.facts.get(&bundle.path).and_then(|facts| facts.as_ref().ok());
     let fixed = facts.is_some_and(|facts| facts.kind == ImageKind::Executable);
-    let fixed = if fixed { "--fixed " } else { "" };
+    let verify = ExplainAdvice::VerifyBundle { folder: folder.clone() };
+    let renew = ExplainAdvice::RenewBundle { folder, program: original.path.clone(), fixed };
     let cost = bundle.charged_us;
     Some(Finding {
         id: "stale-bundle".to_owned(),
@@ -27,14 +29,15 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
             "a bundle does this when a merged file has changed, or when LD_PRELOAD, \
              LD_LIBRARY_PATH or LD_AUDIT differs"
                 .to_owned(),
-            format!("headstart verify {folder} shows what has changed"),
+            (context.words)(verify),
         ],
         cost_us: Reading::Value(cost),
         phase: None,
         part_of: None,
         remedy: format!(
-            "If a file has changed, make it again: headstart bundle {fixed}--out {folder} {program}. \
-             The other findings do not count the bundle's own start."
+            "If a file has changed, make it again: {}. The other findings do not count the \
+             bundle's own start.",
+            (context.words)(renew)
         ),
     })
 }

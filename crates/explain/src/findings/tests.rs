@@ -1,6 +1,7 @@
 //! Each finding on figures made by hand: when it is told, at what cost, and when it is not.
 
 use super::*;
+use crate::advice::{ExplainAdvice, unworded};
 use model::{
     CpuidTax, FaultTotals, FileWork, HashStyle, PhaseTime, Reading, WaitFor, WaitReport, Waits,
 };
@@ -120,7 +121,7 @@ fn facts() -> ElfFacts {
 /// What is known of the launch is known of its program.
 fn listed(case: &Case) -> Vec<Finding> {
     let scopes = Scopes::new(&case.explanation, &case.inputs, &case.charged);
-    find_all(&case.explanation, &case.inputs, &scopes, |scope| match scope {
+    find_all(&case.explanation, &case.inputs, &scopes, unworded, |scope| match scope {
         Scope::Program => case.found.clone(),
         _ => ScopeRecords::default(),
     })
@@ -481,9 +482,11 @@ fn a_bundle_that_starts_its_original_is_no_launcher() {
     let cause = "10 % of the launch (1.00 ms): the bundle /home/me/fast/run did not run, but \
                  started the original, /opt/program";
     assert_eq!(finding.cause, cause);
-    let again = "headstart bundle --out /home/me/fast /opt/program";
-    assert!(finding.remedy.contains(again), "{}", finding.remedy);
-    assert!(finding.evidence.iter().any(|line| line.contains("headstart verify /home/me/fast")));
+    let folder = "/home/me/fast".to_owned();
+    let program = "/opt/program".to_owned();
+    let renew = ExplainAdvice::RenewBundle { folder: folder.clone(), program, fixed: false };
+    assert!(finding.remedy.contains(&unworded(renew)), "{}", finding.remedy);
+    assert_eq!(finding.evidence[1], unworded(ExplainAdvice::VerifyBundle { folder }));
     // A bundled shell that executes another program is none.
     case.explanation.processes[1].argv = vec!["program".to_owned()];
     assert!(!run(&case).contains_key("stale-bundle"));

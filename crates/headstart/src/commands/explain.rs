@@ -4,8 +4,8 @@ use crate::args::{CommandArgs, LaunchArgs};
 use crate::progress::StatusLine;
 use crate::{exit, output};
 use anyhow::Result;
-use explain::{ExplainRequest, Explained};
-use model::Explanation;
+use explain::{ExplainAdvice, ExplainRequest, Explained};
+use model::{Explanation, quoted};
 use os::launcher::Launcher;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         traces: arguments.runs,
         hot: arguments.hot,
         save: arguments.save.clone(),
+        words: in_words,
     };
     let line = StatusLine::new();
     let explained = explain::explain_command(launcher, request, &mut |step| {
@@ -79,5 +80,42 @@ fn print(arguments: &Arguments, explanation: &Explanation) -> Result<()> {
     match &explanation.hot {
         Some(hot) => output::print(&report::hot::view(hot, &style, rows)),
         None => Ok(()),
+    }
+}
+
+/// What can be done, as the end of a sentence.
+fn in_words(advice: ExplainAdvice) -> String {
+    match advice {
+        ExplainAdvice::SayWhenReady => "use --until to say when such a program is ready".to_owned(),
+        ExplainAdvice::CompareCold => {
+            "compare headstart measure with headstart measure --cold".to_owned()
+        }
+        ExplainAdvice::CheckMachine => "headstart doctor says what keeps it busy".to_owned(),
+        ExplainAdvice::Profile => "headstart explain --hot".to_owned(),
+        ExplainAdvice::VerifyBundle { folder } => {
+            format!("headstart verify {} shows what has changed", quoted(folder))
+        }
+        ExplainAdvice::RenewBundle { folder, program, fixed } => {
+            let fixed = if fixed { "--fixed " } else { "" };
+            format!("headstart bundle {fixed}--out {} {}", quoted(folder), quoted(program))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bundle_is_made_again_as_it_was() {
+        let renew = |fixed| {
+            let (folder, program) = ("/my bundles".to_owned(), "/opt/program".to_owned());
+            in_words(ExplainAdvice::RenewBundle { folder, program, fixed })
+        };
+        assert_eq!(renew(false), "headstart bundle --out '/my bundles' /opt/program");
+        assert_eq!(renew(true), "headstart bundle --fixed --out '/my bundles' /opt/program");
+        let folder = "/my bundles".to_owned();
+        let verify = in_words(ExplainAdvice::VerifyBundle { folder });
+        assert_eq!(verify, "headstart verify '/my bundles' shows what has changed");
     }
 }

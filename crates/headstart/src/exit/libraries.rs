@@ -14,7 +14,7 @@ use optimize::{BuildRemedy, OptimizeError};
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use rewrite::ElfRewriteError;
-use workload::WorkloadError;
+use workload::{Size, Unsupported, WorkloadError};
 
 /// A file of another kind, or a damaged one, is an answer; one that cannot be read is none.
 impl Known for ImageError {
@@ -62,13 +62,50 @@ impl Known for WorkloadError {
     fn code(&self) -> u8 {
         match self {
             WorkloadError::TooLarge { .. }
-            | WorkloadError::Unsupported { .. }
+            | WorkloadError::Unsupported(_)
             | WorkloadError::Pe(_) => USAGE,
             WorkloadError::NotEmpty { .. }
             | WorkloadError::Claimed { .. }
             | WorkloadError::Io { .. } => FILES,
             _ => HEADSTART_FAILED,
         }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            WorkloadError::TooLarge { sizes, .. } => {
+                format!("{self}; choose a smaller {}", size_options(sizes))
+            }
+            WorkloadError::Unsupported(unsupported) => {
+                format!("{self}; {}", supported(*unsupported))
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
+/// `--sources, --classes or --functions`.
+fn size_options(sizes: &[Size]) -> String {
+    let option = |size: &Size| match size {
+        Size::Dlls => "--dlls",
+        Size::Functions => "--functions",
+        Size::Globals => "--globals",
+        Size::Sources => "--sources",
+        Size::Classes => "--classes",
+        Size::N => "--n",
+    };
+    let mut options: Vec<&str> = sizes.iter().map(option).collect();
+    let last = options.pop().unwrap_or_default();
+    if options.is_empty() { last.to_owned() } else { format!("{} or {last}", options.join(", ")) }
+}
+
+/// The options of a workload that can be generated.
+fn supported(unsupported: Unsupported) -> &'static str {
+    match unsupported {
+        Unsupported::SourceOfPe => "omit --source, or use --format elf",
+        Unsupported::OrdinalsInElf => "use --by name, or --format pe",
+        Unsupported::ElfProcessor => "omit --arch, or use --format pe",
+        Unsupported::DawsonProcessor => "use --arch x86_64",
     }
 }
 

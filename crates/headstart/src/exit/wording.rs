@@ -29,6 +29,7 @@ impl Known for LabError {
 
     fn words(&self) -> String {
         match self {
+            LabError::Workload(error) => error.words(),
             LabError::NoDefaultFolder => format!("{self}; name a folder with --save"),
             LabError::Failed { .. } => {
                 format!("{self}\nTo measure it anyway, start a new run with --ignore-failure.")

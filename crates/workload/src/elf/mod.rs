@@ -19,7 +19,7 @@ mod symbols;
 pub(crate) use shapes::shape;
 
 use crate::limits;
-use crate::{Arch, By, Counts, Dawson, Files, Pietrek, WorkloadError};
+use crate::{Arch, By, Counts, Dawson, Files, Pietrek, Size, Unsupported, WorkloadError};
 use bodies::{Calls, Functions};
 use classes::Classes;
 use image::{Export, Image, Place};
@@ -41,17 +41,14 @@ fn library_name(number: u32) -> String {
 pub(crate) fn pietrek(pietrek: &Pietrek) -> Result<Files, WorkloadError> {
     refuse_arch(pietrek.arch)?;
     if pietrek.by == By::Ordinal {
-        return Err(WorkloadError::unsupported(
-            "ELF has no ordinals: imports are always by name",
-            "use --by name, or --format pe",
-        ));
+        return Err(Unsupported::OrdinalsInElf.into());
     }
-    limits::number(pietrek.dlls, "libraries", "--dlls")?;
+    limits::number(pietrek.dlls, "libraries", &[Size::Dlls])?;
     let (dlls, functions, globals) =
         (u128::from(pietrek.dlls), u128::from(pietrek.functions), u128::from(pietrek.globals));
     let each = EXPORT_BYTES + GLOBAL_BYTES * globals;
-    limits::image(functions, each, "each library", "--functions or --globals")?;
-    limits::image(dlls * functions, IMPORT_BYTES, "the program", "--dlls or --functions")?;
+    limits::image(functions, each, "each library", &[Size::Functions, Size::Globals])?;
+    limits::image(dlls * functions, IMPORT_BYTES, "the program", &[Size::Dlls, Size::Functions])?;
 
     let imports = u64::from(pietrek.dlls) * u64::from(pietrek.functions);
     let relocations = imports * (1 + u64::from(pietrek.globals));
@@ -69,10 +66,7 @@ pub(crate) fn pietrek(pietrek: &Pietrek) -> Result<Files, WorkloadError> {
 fn refuse_arch(arch: Arch) -> Result<(), WorkloadError> {
     match arch {
         Arch::X86_64 => Ok(()),
-        Arch::I686 => Err(WorkloadError::unsupported(
-            "ELF images can be generated for x86_64 only",
-            "omit --arch, or use --format pe",
-        )),
+        Arch::I686 => Err(Unsupported::ElfProcessor.into()),
     }
 }
 
@@ -120,13 +114,13 @@ fn pietrek_program(pietrek: &Pietrek) -> Vec<u8> {
 
 pub(crate) fn dawson(dawson: &Dawson) -> Result<Files, WorkloadError> {
     refuse_arch(dawson.arch)?;
-    limits::number(dawson.sources, "source files", "--sources")?;
-    limits::number(dawson.classes, "classes in each source file", "--classes")?;
-    let option = "--sources, --classes or --functions";
+    limits::number(dawson.sources, "source files", &[Size::Sources])?;
+    limits::number(dawson.classes, "classes in each source file", &[Size::Classes])?;
+    let sizes = &[Size::Sources, Size::Classes, Size::Functions];
     // Of a class: type information, name, object, relocations; of a function: code, slot,
     // relocation.
     let each = 16 + 16 + 32 + 8 + 4 * 24 + (16 + 8 + 24) * u128::from(dawson.functions);
-    limits::image(dawson.all_classes().into(), each, "the program", option)?;
+    limits::image(dawson.all_classes().into(), each, "the program", sizes)?;
 
     let relocations = dawson.all_classes() * Classes::new(dawson).relatives_each();
     let mut files = Files::new("main", Counts { relocations, ..Counts::default() });

@@ -4,17 +4,17 @@ use super::bodies::{Calls, Functions, Opens};
 use super::image::{Export, Image, Place};
 use super::{EXPORT_BYTES, IMPORT_BYTES, ORIGIN, library_of};
 use crate::shape::{Kind, Shape, folder, function, library, variable};
-use crate::{Counts, Files, WorkloadError, limits};
+use crate::{Counts, Files, Size, WorkloadError, limits};
 
 const PROGRAM: &str = "main";
 
 pub(crate) fn shape(shape: &Shape) -> Result<Files, WorkloadError> {
     let n = shape.n;
     if shape.kind == Kind::Symbols {
-        limits::image(n.into(), EXPORT_BYTES + IMPORT_BYTES, "the images", "--n")?;
+        limits::image(n.into(), EXPORT_BYTES + IMPORT_BYTES, "the images", &[Size::N])?;
     } else {
         let many = if shape.kind == Kind::SearchPath { "folders" } else { "libraries" };
-        limits::number(n, many, "--n")?;
+        limits::number(n, many, &[Size::N])?;
     }
     let mut files = Files::new(PROGRAM, counts(shape));
     match shape.kind {

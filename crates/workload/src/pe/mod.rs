@@ -28,7 +28,7 @@ mod relocations;
 pub use error::PeWorkloadError;
 pub use options::{Bases, Hints, PeOptions};
 
-use crate::{Arch, Dawson, Files, Pietrek, WorkloadError};
+use crate::{Arch, Dawson, Files, Pietrek, Unsupported, WorkloadError};
 
 /// The images of a Pietrek workload.
 ///
@@ -52,10 +52,7 @@ pub(crate) fn pietrek(asked: &Pietrek) -> Result<Files, WorkloadError> {
 /// As [`pietrek`].
 pub(crate) fn dawson(asked: &Dawson) -> Result<Files, WorkloadError> {
     if asked.arch != Arch::X86_64 {
-        return Err(WorkloadError::unsupported(
-            "Dawson's program as a PE image is for x86_64 only, because its Guard CF table is",
-            "use --arch x86_64",
-        ));
+        return Err(Unsupported::DawsonProcessor.into());
     }
     dawson::check(asked)?;
     let mut files = Files::new(dawson::PROGRAM, dawson::counts(asked));

@@ -147,7 +147,7 @@ proptest::proptest! {
         }
         let scopes = Scopes::new(&case.explanation, &case.inputs, &case.charged);
         // Every part claims what the whole launch does.
-        let findings = find_all(&case.explanation, &case.inputs, &scopes, |_| case.found.clone());
+        let findings = find_all(&case.explanation, &case.inputs, &scopes, unworded, |_| case.found.clone());
         let sum = |part: Option<&str>| {
             let parts = findings.iter().filter(|finding| finding.part_of.as_deref() == part);
             parts.filter_map(|finding| finding.cost_us.get()).sum::<f64>()

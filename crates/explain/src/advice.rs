@@ -1,0 +1,37 @@
+//! What can be done about what an explanation shows.
+
+/// What can be done about what an explanation shows. The caller knows how it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExplainAdvice {
+    /// Say when a program is ready that does not end by itself.
+    SayWhenReady,
+    /// Compare launches from memory with cold ones.
+    CompareCold,
+    /// Look for what keeps the machine busy.
+    CheckMachine,
+    /// Profile the program.
+    Profile,
+    /// Look for what has changed since the bundle in this folder was made.
+    VerifyBundle {
+        /// The folder.
+        folder: String,
+    },
+    /// Make a bundle again.
+    RenewBundle {
+        /// The folder that it is in.
+        folder: String,
+        /// The program that it was made of.
+        program: String,
+        /// Whether it has fixed addresses.
+        fixed: bool,
+    },
+}
+
+/// Puts advice into words: the end of a sentence, without its period.
+pub type AdviceWords = fn(ExplainAdvice) -> String;
+
+/// The advice itself, for tests.
+#[cfg(test)]
+pub(crate) fn unworded(advice: ExplainAdvice) -> String {
+    format!("{advice:?}")
+}
