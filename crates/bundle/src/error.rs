@@ -1,7 +1,7 @@
 //! Why there is no bundle, or why it cannot be written, moved or verified.
 
 use files::reasons::{in_the_way, unread, unwritten};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why there is no bundle.
 #[derive(Debug, thiserror::Error)]
@@ -14,15 +14,15 @@ pub enum BundleError {
     Declined {
         /// The program.
         program: String,
-        /// Why, and what could be done.
-        reason: String,
+        /// Why.
+        reason: DeclineReason,
     },
     /// References that nothing defines.
     #[error(
         "{module} refers to {symbol}, which neither it nor any library defines: {}",
         if *.lazy {
             "the loader looks for it at its first call, which may never come, but a bundle binds all \
-             at its start; leave the library out with --outside, or link it with what defines it"
+             at its start"
         } else {
             "the program would fail as it is, check it with `ldd -r`"
         }
@@ -55,14 +55,14 @@ pub enum BundleError {
         found: String,
     },
     /// What would be replaced was not made by headstart, or is not as it was made.
-    #[error("{} {found}; nothing was changed: {remedy}", path.display())]
+    #[error("{} {found}; nothing was changed", path.display())]
     Occupied {
         /// The file or folder.
         path: PathBuf,
         /// What was found, to follow the path.
         found: String,
         /// The next step.
-        remedy: &'static str,
+        advice: BundleAdvice,
     },
     /// What something is made of was written to.
     #[error(
@@ -74,7 +74,7 @@ pub enum BundleError {
     /// A bundle that the kernel puts elsewhere at every launch.
     #[error(
         "the bundle in {} keeps address-space layout randomization: each launch has other \
-         addresses already; only bundles made with --fixed need a new base",
+         addresses already",
         .0.display()
     )]
     NotFixed(PathBuf),
@@ -109,12 +109,57 @@ pub enum BundleError {
     },
 }
 
+/// Why a program is not bundled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct DeclineReason {
+    /// What was found.
+    pub text: String,
+    /// What can be done about it, if anything is known.
+    pub advice: Option<BundleAdvice>,
+}
+
+impl<T: Into<String>> From<T> for DeclineReason {
+    fn from(text: T) -> DeclineReason {
+        DeclineReason { text: text.into(), advice: None }
+    }
+}
+
+impl DeclineReason {
+    /// The same with what can be done about it.
+    pub(crate) fn with(self, advice: BundleAdvice) -> DeclineReason {
+        DeclineReason { advice: Some(advice), ..self }
+    }
+}
+
+/// What a user can do, as data: only the command line knows how that is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BundleAdvice {
+    /// Keep this library outside.
+    KeepOutside(String),
+    /// Keep large libraries outside.
+    KeepLargeOutside,
+    /// Keep some libraries outside.
+    KeepSomeOutside,
+    /// Make a bundle at fixed addresses.
+    MakeFixed,
+    /// Move the file away and make the bundle again, or make it in another folder.
+    MoveAway,
+    /// Make it in another folder: what is there has to stay.
+    AnotherFolder,
+}
+
 impl BundleError {
-    pub(crate) fn write(path: &std::path::Path, source: std::io::Error) -> BundleError {
+    pub(crate) fn declined(program: &Path, reason: impl Into<DeclineReason>) -> BundleError {
+        let program = program.display().to_string();
+        BundleError::Declined { program, reason: reason.into() }
+    }
+
+    pub(crate) fn write(path: &Path, source: std::io::Error) -> BundleError {
         BundleError::Write { path: path.to_owned(), source }
     }
 
-    pub(crate) fn io(path: &std::path::Path, source: std::io::Error) -> BundleError {
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> BundleError {
         BundleError::Io { path: path.to_owned(), source }
     }
 }

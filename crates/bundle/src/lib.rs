@@ -24,10 +24,11 @@ mod tables;
 mod verify;
 mod write;
 
-pub use error::BundleError;
+pub use choose::by_handle::BundleWarning;
+pub use error::{BundleAdvice, BundleError, DeclineReason};
 pub use make::{BundleOptions, Made, RUN, make};
 pub use prove::{kept_files, original, sources};
 pub use rerandomize::{Rerandomized, rerandomize};
-pub use verify::{is_already, verify};
+pub use verify::{MakeAgain, Verified, is_already, verify};
 pub use write::debugger::SYMBOLS;
 pub use write::manifest::{MANIFEST, check_schema, read_json};

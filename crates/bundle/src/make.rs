@@ -1,8 +1,9 @@
 //! Making a bundle.
 
+use crate::choose::by_handle::{self, BundleWarning};
 use crate::choose::members;
 use crate::choose::unsuitable;
-use crate::error::BundleError;
+use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::bases;
 use crate::plan::{self, BundleSpec};
 use crate::prove::simulation::{self, Before};
@@ -31,7 +32,7 @@ use tempfile::NamedTempFile;
 pub const RUN: &str = "run";
 
 /// How a bundle is made.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BundleOptions {
     /// At fixed addresses, chosen by chance once: faster, but without address-space layout
     /// randomization.
@@ -47,6 +48,8 @@ pub struct Made {
     pub run: PathBuf,
     /// What it was made of.
     pub manifest: BundleManifest,
+    /// Those of the manifest, with what helps.
+    pub warnings: Vec<BundleWarning>,
     /// What it takes, and what is left to the loader.
     pub figures: BundleFigures,
 }
@@ -70,10 +73,10 @@ pub(crate) fn make_at(
     options: &BundleOptions,
 ) -> Result<Made, BundleError> {
     let environment = Environment::own();
-    let declined =
-        |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
-    let graph = loader::load(program, &environment)
-        .map_err(|error| of_another_machine(program).map_or(error.into(), declined))?;
+    let graph = loader::load(program, &environment).map_err(|error| {
+        let reason = of_another_machine(program);
+        reason.map_or(error.into(), |reason| BundleError::declined(program, reason))
+    })?;
     // Where a file was changed, what went wrong then is no reason.
     let proved = proved(&graph, &environment, program, folder, options)
         .map_err(|error| sources::unchanged(&graph.modules).err().unwrap_or(error))?;
@@ -104,8 +107,7 @@ fn proved(
     folder: &Path,
     options: &BundleOptions,
 ) -> Result<Proved, BundleError> {
-    let declined =
-        |reason: String| BundleError::Declined { program: program.display().to_string(), reason };
+    let declined = |reason| BundleError::declined(program, reason);
     refuse(graph, environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
     let relocated = loader::bindings(graph, true);
     let memberships = members::choose(graph, &options.outside);
@@ -125,7 +127,8 @@ fn proved(
     let file = temporary(folder)?;
     let bytes = output::write(&plan, &tables, file.as_file(), &run)?;
     let before = Before { graph, relocated: &relocated, environment };
-    simulation::prove(file.path(), &plan, &before).map_err(declined)?;
+    let proof = simulation::prove(file.path(), &plan, &before);
+    proof.map_err(|reason| declined(reason.into()))?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
     file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
@@ -137,17 +140,21 @@ fn proved(
             || {
                 let found = sources::found_again(graph, environment);
                 let layout = &plan.layout;
-                found.map(|()| {
+                let manifest = found.map(|()| {
                     manifest::of(program, graph, &memberships, contents, layout, options, symbols)
-                })
+                });
+                (manifest, by_handle::warnings(layout))
             },
         )
     };
-    let (product, manifest) = publish::synced_meanwhile(file.as_file(), &run, described)?;
+    let (product, (manifest, warnings)) =
+        publish::synced_meanwhile(file.as_file(), &run, described)?;
     sources::unchanged(&graph.modules)?;
+    let texts = warnings.iter().map(|warning| warning.text.clone()).collect();
     let made = Made {
         run,
-        manifest: BundleManifest { product: Some(product?), ..manifest? },
+        manifest: BundleManifest { product: Some(product?), warnings: texts, ..manifest? },
+        warnings,
         figures: BundleFigures {
             bytes,
             bound: relocated.iter().map(|module| module.work.references).sum(),
@@ -172,30 +179,35 @@ fn of_another_machine(program: &Path) -> Option<String> {
 }
 
 /// Why this program is not bundled.
-fn refuse(graph: &Graph, environment: &Environment, options: &BundleOptions) -> Option<String> {
+fn refuse(
+    graph: &Graph,
+    environment: &Environment,
+    options: &BundleOptions,
+) -> Option<DeclineReason> {
     let program = &graph.program();
     if program.image.machine != MACHINE {
-        return Some(other_machine(&program.image));
+        return Some(other_machine(&program.image).into());
     }
     if let Some(reason) = verify::is_already(&program.image) {
-        return Some(reason);
+        return Some(reason.into());
     }
     if environment.preload.is_some() {
-        return Some("LD_PRELOAD is set, which a bundle could not follow; unset it".to_owned());
+        return Some("LD_PRELOAD is set, which a bundle could not follow; unset it".into());
     }
     if program.image.fixed && !options.fixed {
         return Some(
-            "its own addresses are fixed (ET_EXEC), so it cannot move; with --fixed its \
-             libraries are merged at fixed addresses too"
-                .to_owned(),
+            DeclineReason::from("its own addresses are fixed (ET_EXEC), so it cannot move")
+                .with(BundleAdvice::MakeFixed),
         );
     }
     if let Some(privilege) = privilege(&program.path).map(Privilege::name) {
-        return Some(format!(
+        let reason = format!(
             "it is {privilege}, and a copy would not have its privileges; leave it as it is"
-        ));
+        );
+        return Some(reason.into());
     }
     unsuitable::watched(graph)
         .or_else(|| unsuitable::payload(&program.image))
         .or_else(|| members::cannot_be_merged(&program.image))
+        .map(DeclineReason::from)
 }

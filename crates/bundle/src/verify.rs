@@ -1,7 +1,7 @@
 //! Whether a bundle and what it was made of are still there, and still what the loader would take.
 
 use crate::error::BundleError;
-use crate::make::RUN;
+use crate::make::{BundleOptions, RUN};
 use crate::prove::original::{self, Original};
 use crate::prove::sources::{self, unread};
 use crate::tables::dynamic::PREAMBLE_SECTION;
@@ -20,20 +20,40 @@ use model::bundle::{
     Starts,
 };
 use model::quoted;
-use model::text::{name as name_of, text};
+use model::text::text;
 use startup::{Checks, Difference};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Times that the manifests are read, as they may be replaced meanwhile.
 const TRIES: usize = 3;
+
+/// What has become of a bundle.
+#[derive(Debug)]
+pub struct Verified {
+    /// What was found. Where `again` is there, that completes its remedy.
+    pub found: BundleVerification,
+    /// How the bundle is made again, where that helps.
+    pub again: Option<MakeAgain>,
+}
+
+/// How a bundle is made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MakeAgain {
+    /// The program.
+    pub program: PathBuf,
+    /// As the bundle was made.
+    pub options: BundleOptions,
+    /// The folder, if not a new one.
+    pub folder: Option<PathBuf>,
+}
 
 /// Looks at every file of the bundle in `folder`, by its content, and at what the bundle looks at
 /// when it is started. A folder of headstart optimize is one, too, where a bundle was the best.
 ///
 /// # Errors
 /// There is no bundle.
-pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
+pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     let folder = &manifest::own_folder(folder);
     let _unchanged = workplace::look(folder);
     let (manifest, run) = present(folder)?;
@@ -60,18 +80,20 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
         changes.extend(replaced);
     }
     let reason = changes.first().map(|change| format!("{}: {}", change.path, change.found));
-    let remedy = match starts {
+    let (remedy, again) = match starts {
         Starts::Nothing if closed => {
-            format!("Mend that; what is in {} is as it was made.", quoted(folder))
+            (format!("Mend that; what is in {} is as it was made.", quoted(folder)), None)
         }
-        Starts::Nothing => nothing_starts(folder, &manifest.path()),
-        Starts::Original if variable.is_some() && !stale => format!(
-            "Set or unset {}, as it was when the bundle was made.",
-            variable.unwrap_or_default()
-        ),
+        Starts::Nothing => (nothing_starts(folder, &manifest.path()), None),
+        Starts::Original if variable.is_some() && !stale => {
+            let variable = variable.unwrap_or_default();
+            (format!("Set or unset {variable}, as it was when the bundle was made."), None)
+        }
         _ => remedy(folder, &manifest, (whole, stale || noticed.is_some())),
     };
-    Ok(BundleVerification {
+    // Of a bundle by another headstart nobody knows what it starts; that is no change.
+    let is_right = changes.is_empty() && matches!(starts, Starts::Bundle | Starts::Unknown);
+    let found = BundleVerification {
         schema: BUNDLE_SCHEMA,
         program: manifest.program,
         current: changes.is_empty(),
@@ -80,11 +102,10 @@ pub fn verify(folder: &Path) -> Result<BundleVerification, BundleError> {
         starts,
         noticed,
         instead,
-        // Of a bundle by another headstart nobody knows what it starts; that is no change.
-        remedy: Some(remedy)
-            .filter(|_| !changes.is_empty() || !matches!(starts, Starts::Bundle | Starts::Unknown)),
+        remedy: Some(remedy).filter(|_| !is_right),
         changes,
-    })
+    };
+    Ok(Verified { found, again: again.filter(|_| !is_right) })
 }
 
 /// The manifest of the `run` that is there, and what is in that.
@@ -155,7 +176,7 @@ fn of_spare(folder: &Path, manifest: &BundleManifest) -> Option<BundleChange> {
     };
     let found = match (&now, &manifest.spare) {
         (Ok(now), Some(made)) => product::difference(now, made)?,
-        (Ok(_), None) => "headstart rerandomize did not leave it".to_owned(),
+        (Ok(_), None) => "headstart did not leave it".to_owned(),
         (Err(error), _) => reasons::unread(&path, error),
     };
     let path = text(&path);
@@ -231,36 +252,37 @@ pub(crate) fn looks(image: &Loadable) -> Option<Checks> {
 }
 
 /// The next step. `whole`: `run` is as it was made. `stale`: it is not for what is there now.
-fn remedy(folder: &Path, manifest: &BundleManifest, (whole, stale): (bool, bool)) -> String {
-    let fixed = if manifest.fixed { " --fixed" } else { "" };
-    let outside =
-        manifest.outside.iter().map(|name| format!(" --outside {}", quoted(name_of(name))));
-    let options = outside.collect::<String>() + fixed;
-    let (out, program) = (quoted(folder), quoted(manifest.path()));
-    let again = format!("headstart bundle{options} --out {out} {program}");
-    if !manifest.path().exists() {
-        return nothing_starts(folder, &manifest.path());
+fn remedy(
+    folder: &Path,
+    manifest: &BundleManifest,
+    (whole, stale): (bool, bool),
+) -> (String, Option<MakeAgain>) {
+    let program = manifest.path();
+    if !program.exists() {
+        return (nothing_starts(folder, &program), None);
     }
-    if original::is_unsuitable(&manifest.path()) {
-        return format!("Put the original back in the place of {program}, or remove {out}.");
+    let out = quoted(folder);
+    if original::is_unsuitable(&program) {
+        let program = quoted(&program);
+        let remedy = format!("Put the original back in the place of {program}, or remove {out}.");
+        return (remedy, None);
     }
-    if !whole {
-        return match folder.join(RUN).symlink_metadata() {
-            Err(_) => format!("Make the bundle again: {again}"),
-            Ok(_) if manifest.product.is_none() => format!(
-                "Make the bundle again in a new folder: headstart bundle{options} --out NEW \
-                 {program}"
-            ),
-            Ok(_) => format!(
-                "Mend {RUN} if it can be mended; else move it away, and make the bundle again: \
-                 {again}"
-            ),
-        };
+    if whole && !stale {
+        return (format!("Remove what was changed in {out}; the bundle itself is right."), None);
     }
-    if stale {
-        return format!("Make the bundle again: {again}");
-    }
-    format!("Remove what was changed in {out}; the bundle itself is right.")
+    let is_there = folder.join(RUN).symlink_metadata().is_ok();
+    let (remedy, folder) = if whole || !is_there {
+        ("Make the bundle again", Some(folder.to_owned()))
+    } else if manifest.product.is_none() {
+        ("Make the bundle again in a new folder", None)
+    } else {
+        (
+            "Mend run if it can be mended; else move it away, and make the bundle again",
+            Some(folder.to_owned()),
+        )
+    };
+    let options = BundleOptions { fixed: manifest.fixed, outside: manifest.outside.clone() };
+    (remedy.to_owned(), Some(MakeAgain { program, options, folder }))
 }
 
 fn nothing_starts(folder: &Path, program: &Path) -> String {

@@ -35,13 +35,14 @@ pub enum WriteError {
     Refused {
         /// The file.
         path: PathBuf,
-        /// Why, and what to do instead.
+        /// Why.
         reason: String,
+        /// What can be done instead, if anything is known.
+        advice: Option<WriteAdvice>,
     },
     /// Files of a set were replaced before it failed, and could not be restored.
     #[error(
-        "{reason}; {} replaced before that, and could not be restored yet: {}; mend that, then \
-         run the same command with --undo",
+        "{reason}; {} replaced before that, and could not be restored yet: {}",
         were(left),
         left.iter().map(WriteError::reason).collect::<Vec<_>>().join("; ")
     )]
@@ -65,6 +66,19 @@ pub enum WriteError {
     },
 }
 
+/// What a user can do besides, as data: only the command line knows how that is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteAdvice {
+    /// Write a copy instead.
+    Copy,
+    /// The same, in a folder that no package owns.
+    CopyElsewhere,
+    /// Restore the file first, or write the further change to a copy.
+    UndoFirst,
+    /// Mend what stands against restoring the other files of the set, then restore them.
+    UndoRest,
+}
+
 fn were<T>(files: &[T]) -> String {
     match files.len() {
         1 => "1 file was".to_owned(),
@@ -83,13 +97,28 @@ impl WriteError {
             WriteError::Io { path, doing, source } => {
                 format!("{}: {doing}: {}", path.display(), unwritten(path, source))
             }
-            WriteError::Refused { path, reason } => format!("{}: {reason}", path.display()),
+            WriteError::Refused { path, reason, .. } => format!("{}: {reason}", path.display()),
             other => other.to_string(),
         }
     }
 
-    pub(crate) fn refused(path: &Path, reason: impl Into<String>) -> WriteError {
-        WriteError::Refused { path: path.to_owned(), reason: reason.into() }
+    /// What can be done about it.
+    pub fn advice(&self) -> Option<WriteAdvice> {
+        match self {
+            WriteError::Refused { advice, .. } => *advice,
+            WriteError::Partly { .. } => Some(WriteAdvice::UndoRest),
+            _ => None,
+        }
+    }
+
+    /// That a file must not be written, for this reason.
+    pub fn refused(path: &Path, reason: impl Into<String>) -> WriteError {
+        WriteError::Refused { path: path.to_owned(), reason: reason.into(), advice: None }
+    }
+
+    /// As [`WriteError::refused`], with what can be done instead.
+    pub(crate) fn advised(path: &Path, reason: String, advice: WriteAdvice) -> WriteError {
+        WriteError::Refused { path: path.to_owned(), reason, advice: Some(advice) }
     }
 
     /// The same, where the file has been written already.

@@ -27,7 +27,7 @@ mod write;
 pub use batch::Batch;
 pub use content::data;
 pub use edited::Edited;
-pub use error::{WriteError, is_of_disk, is_without_room};
+pub use error::{WriteAdvice, WriteError, is_of_disk, is_without_room};
 pub use folder::folder_of;
 pub use lock::{Lock, Locked};
 pub use mapped::{MapError, map};

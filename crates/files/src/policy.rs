@@ -1,6 +1,6 @@
 //! Which files may be rewritten in place.
 
-use crate::WriteError;
+use crate::{WriteAdvice, WriteError};
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -92,10 +92,8 @@ pub(crate) fn file(path: &Path, writers: &Writers) -> Result<(PathBuf, Metadata)
     if !real.starts_with(OWN)
         && let Some(folder) = MANAGED.iter().find(|folder| real.starts_with(folder))
     {
-        return refuse(format!(
-            "files of {folder} belong to packages, which replace and check them; write a copy \
-             elsewhere with --out"
-        ));
+        let reason = format!("files of {folder} belong to packages, which replace and check them");
+        return Err(WriteError::advised(&real, reason, WriteAdvice::CopyElsewhere));
     }
     if data.uid() != rustix::process::geteuid().as_raw() {
         return refuse("it belongs to another user: run this as its owner".to_owned());
@@ -104,8 +102,8 @@ pub(crate) fn file(path: &Path, writers: &Writers) -> Result<(PathBuf, Metadata)
         return refuse(format!("it is {}, and stays as it is", privilege.name()));
     }
     if data.nlink() > 1 {
-        let names = data.nlink();
-        return refuse(format!("it has {names} names (hard links); write a copy with --out"));
+        let reason = format!("it has {} names (hard links)", data.nlink());
+        return Err(WriteError::advised(&real, reason, WriteAdvice::Copy));
     }
     if let Some(process) = writers.of(&data) {
         return refuse(format!("process {process} has it open for writing; try again later"));

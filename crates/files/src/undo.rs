@@ -11,7 +11,7 @@ use crate::folder::Folder;
 use crate::lock::Locked;
 use crate::new_file::NewFile;
 use crate::policy::{self, Writers};
-use crate::{Edited, MapError, Permit, Stamp, WriteError, map};
+use crate::{Edited, MapError, Permit, Stamp, WriteAdvice, WriteError, map};
 use sha2::{Digest, Sha256};
 use std::fs::{File, FileTimes, Metadata, Permissions};
 use std::io::Write;
@@ -152,12 +152,8 @@ fn make_way(real: &Path, undo: &Path, old: &Hash) -> Result<(), WriteError> {
     }
     let before = Before::read(undo)?;
     if before.old != *old {
-        let undo = undo.display();
-        let reason = format!(
-            "it was rewritten before ({undo}); take that back first with --undo, \
-             or write the further change to a copy with --out"
-        );
-        return Err(WriteError::refused(real, reason));
+        let reason = format!("it was rewritten before ({})", undo.display());
+        return Err(WriteError::advised(real, reason, WriteAdvice::UndoFirst));
     }
     std::fs::remove_file(undo).map_err(WriteError::io(undo, "removing it"))
 }

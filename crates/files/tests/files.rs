@@ -1,7 +1,7 @@
 //! Files written whole or not at all, and restored to the byte.
 #![allow(clippy::unwrap_used)]
 
-use files::{Batch, Edited, Permit, WriteError};
+use files::{Batch, Edited, Permit, WriteAdvice, WriteError};
 use proptest::prelude::*;
 use std::fs::{self, FileTimes, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -131,7 +131,7 @@ fn what_somebody_has_changed_is_not_restored() {
     assert!(files::undo(&path).unwrap_err().to_string().contains("headstart-undo"));
     let undo = in_place(&path, &Edited::of(b"old", b"new!")).unwrap();
     let twice = in_place(&path, &Edited::of(b"new!", b"newer")).unwrap_err();
-    assert!(twice.to_string().contains("take that back first"), "{twice}");
+    assert_eq!(twice.advice(), Some(WriteAdvice::UndoFirst), "{twice}");
     fs::write(&path, b"other").unwrap();
     let error = files::undo(&path).unwrap_err().to_string();
     assert!(error.contains("somebody has changed it"), "{error}");

@@ -5,6 +5,7 @@ mod libraries;
 mod wording;
 
 pub use command::{FileError, Usage, WithCode};
+pub use libraries::unwritten;
 pub use wording::{unkept, verb};
 
 use crate::output;

@@ -1,7 +1,7 @@
 //! What all commands share that rewrite PE files: restoring them, and telling what was done.
 
 use crate::args::DllArgs;
-use crate::exit::{FILES, WithCode};
+use crate::exit::{FILES, WithCode, unwritten};
 use crate::output;
 use crate::progress::FileProgress;
 use crate::refusals;
@@ -128,7 +128,7 @@ fn not_restored(mut failed: Vec<WriteError>, restored: usize) -> Result<ExitCode
         (0, _) => Ok(ExitCode::SUCCESS),
         (1, 0) => Err(failed.swap_remove(0).into()),
         (more, _) => {
-            let reasons: Vec<String> = failed.iter().map(WriteError::reason).collect();
+            let reasons: Vec<String> = failed.iter().map(unwritten).collect();
             let not = plural(more as u64, "file was not restored", "files were not restored");
             let done = plural(restored as u64, "other file was", "other files were");
             let reasons = reasons.join("\n  ");

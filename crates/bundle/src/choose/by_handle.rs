@@ -19,8 +19,17 @@ const NAMED: usize = 5;
 /// Warnings of one bundle.
 const MOST: usize = 10;
 
-/// Sentences about them, one for each two modules; none where there is nothing to say.
-pub(crate) fn warnings(layout: &Layout<'_>) -> Vec<String> {
+/// What to know of a bundle before it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundleWarning {
+    /// A sentence.
+    pub text: String,
+    /// The library that does not have the problem if it is outside.
+    pub keep_outside: Option<String>,
+}
+
+/// One for each two such modules.
+pub(crate) fn warnings(layout: &Layout<'_>) -> Vec<BundleWarning> {
     // By name, who asks.
     let mut asked: FxHashMap<&[u8], BTreeSet<ModuleId>> = FxHashMap::default();
     for asker in layout.members.iter().filter(|member| looks_up(member.image)) {
@@ -42,10 +51,11 @@ pub(crate) fn warnings(layout: &Layout<'_>) -> Vec<String> {
         }
     }
     let named = pairs.iter().take(MOST);
-    let mut said: Vec<String> = named.map(|pair| sentence(layout, pair)).collect();
+    let mut said: Vec<BundleWarning> = named.map(|pair| warning(layout, pair)).collect();
     if pairs.len() > MOST {
         let more = pairs.len() - MOST;
-        said.push(format!("The same holds for {more} more pairs of modules."));
+        let text = format!("The same holds for {more} more pairs of modules.");
+        said.push(BundleWarning { text, keep_outside: None });
     }
     said
 }
@@ -84,10 +94,10 @@ fn is_found(symbol: &Symbol<'_>) -> bool {
     symbol.defined && seen && bound && symbol.kind != SymbolKind::Other && !symbol.name.is_empty()
 }
 
-fn sentence(
+fn warning(
     layout: &Layout<'_>,
     ((first, other), asked): (&(ModuleId, ModuleId), &Asked<'_>),
-) -> String {
+) -> BundleWarning {
     let Asked { names, askers } = asked;
     let file = |id: &ModuleId| {
         layout.member(*id).map_or(String::new(), |member| members::file_name(&member.module.path))
@@ -101,11 +111,11 @@ fn sentence(
     let quoted = listed(&quoted);
     let askers = listed(&askers.iter().map(file).collect::<Vec<_>>());
     let (first, other) = (file(first), file(other));
-    format!(
+    let text = format!(
         "{first} and {other} both define {quoted}, named in {askers}, where dlsym is called: if \
-         that asks for it by the handle of {other}, it gets what {first} defines. To be sure, keep \
-         the library apart: --outside {other}"
-    )
+         that asks for it by the handle of {other}, it gets what {first} defines."
+    );
+    BundleWarning { text, keep_outside: Some(other) }
 }
 
 /// `a, b and c`.

@@ -1,6 +1,7 @@
 //! Where a bundle at fixed addresses is: chosen by chance, once.
 
 use crate::choose::members::Membership;
+use crate::error::{BundleAdvice, DeclineReason};
 use crate::make::BundleOptions;
 use crate::plan::layout::{Bases, PAGE, align_up};
 use image::elf::Loadable;
@@ -21,7 +22,7 @@ pub(crate) fn choose(
     graph: &Graph,
     memberships: &[Membership],
     options: &BundleOptions,
-) -> Result<Bases, String> {
+) -> Result<Bases, DeclineReason> {
     if !options.fixed {
         return Ok(Bases { program: None, libraries: None });
     }
@@ -52,10 +53,9 @@ pub(crate) fn chosen(image: &Loadable) -> u64 {
 const MARGIN: u64 = 64 << 20;
 
 /// Why there is no bundle of so much code.
-pub(crate) fn too_large() -> String {
-    "it spans more than 2 GiB, which tables for exceptions cannot reach; leave large libraries \
-     out with --outside"
-        .to_owned()
+pub(crate) fn too_large() -> DeclineReason {
+    DeclineReason::from("it spans more than 2 GiB, which tables for exceptions cannot reach")
+        .with(BundleAdvice::KeepLargeOutside)
 }
 
 fn end(image: &Loadable) -> u64 {

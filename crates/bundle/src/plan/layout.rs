@@ -8,6 +8,7 @@
 //! right behind the file header, as GNU strip puts them nowhere else.
 
 use crate::choose::members::Membership;
+use crate::error::{BundleAdvice, DeclineReason};
 use crate::plan::tls::TlsLayout;
 use image::elf::Loadable;
 use image::elf::loadable::{Class, alignment};
@@ -116,7 +117,7 @@ impl<'a> Layout<'a> {
         graph: &'a Graph,
         memberships: &[Membership],
         bases: Bases,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, DeclineReason> {
         let merged = graph.numbered().zip(memberships).filter(|(_, m)| m.is_merged());
         let merged: Vec<(ModuleId, &Module)> = merged.map(|(numbered, _)| numbered).collect();
         let mut parts: Vec<Vec<ProgramHeader>> =
@@ -246,7 +247,7 @@ fn mapped_parts(image: &Loadable) -> Vec<ProgramHeader> {
 
 /// Where there are more program headers than a kernel takes: neighbors that are not written
 /// become one, in as many modules as it takes.
-fn join(parts: &mut [Vec<ProgramHeader>]) -> Result<usize, String> {
+fn join(parts: &mut [Vec<ProgramHeader>]) -> Result<usize, DeclineReason> {
     let mut count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
     let mut joined = 0;
     for parts in parts.iter_mut() {
@@ -259,10 +260,9 @@ fn join(parts: &mut [Vec<ProgramHeader>]) -> Result<usize, String> {
         joined += usize::from(parts.len() < before);
     }
     if count > MOST_HEADERS {
-        return Err(format!(
-            "it would need {count} program headers, and kernels take {MOST_HEADERS}; leave \
-             libraries out with --outside"
-        ));
+        let reason =
+            format!("it would need {count} program headers, and kernels take {MOST_HEADERS}");
+        return Err(DeclineReason::from(reason).with(BundleAdvice::KeepSomeOutside));
     }
     Ok(joined)
 }
@@ -318,7 +318,8 @@ mod tests {
         assert_eq!((joined.address, joined.end(), many[0].len()), (Va(0), Va(0x2090), 2));
         assert_eq!(joined.flags, spec::PF_R | spec::PF_X);
         let refused = join(&mut vec![usual(); 700]).expect_err("two parts each are too many");
-        assert!(refused.contains("1412") && refused.contains("--outside"), "{refused}");
+        assert!(refused.text.contains("1412"), "{refused}");
+        assert_eq!(refused.advice, Some(BundleAdvice::KeepSomeOutside));
     }
 
     #[test]

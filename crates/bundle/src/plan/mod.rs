@@ -15,7 +15,7 @@ mod symlinks;
 mod tls;
 
 use crate::choose::members::Membership;
-use crate::error::BundleError;
+use crate::error::{BundleError, DeclineReason};
 use dependencies::Dependencies;
 use exports::Export;
 use fixups::Fixups;
@@ -43,8 +43,8 @@ pub(crate) struct BundleSpec<'a> {
 
 impl BundleSpec<'_> {
     /// That there is no bundle, for this reason.
-    pub(crate) fn declined(&self, reason: String) -> BundleError {
-        BundleError::Declined { program: self.program.display().to_string(), reason }
+    pub(crate) fn declined(&self, reason: impl Into<DeclineReason>) -> BundleError {
+        BundleError::declined(self.program, reason)
     }
 }
 

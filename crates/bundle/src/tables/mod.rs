@@ -13,7 +13,7 @@ mod unwind;
 mod versions;
 
 use crate::choose::members;
-use crate::error::BundleError;
+use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::Plan;
 use crate::plan::bases::too_large;
 use crate::plan::exports::{Export, ExportValue};
@@ -104,7 +104,7 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let mut strings = Strings::new();
     let versions = versions(plan, &mut strings).ok_or_else(|| {
         let reason = "its libraries have more versions than one file can number";
-        plan.spec.declined(reason.to_owned())
+        plan.spec.declined(reason)
     })?;
     let symbols = symbols(plan, &sections, &versions, &mut strings);
     for (name, kind, (bytes, count)) in [
@@ -167,10 +167,11 @@ fn symbols(
     symbols::build(&plan.exports, &plan.fixups.references, versions, strings, section)
 }
 
-fn add_unwind(plan: &Plan<'_>, tables: &mut Placed) -> Result<(), String> {
+fn add_unwind(plan: &Plan<'_>, tables: &mut Placed) -> Result<(), DeclineReason> {
     let unwind = unwind::merge(&plan.layout.members).map_err(|module| {
         let name = members::file_name(&module.path);
-        format!("{name} has an .eh_frame_hdr of a rare kind; try --outside {name}")
+        let reason = format!("{name} has an .eh_frame_hdr of a rare kind");
+        DeclineReason::from(reason).with(BundleAdvice::KeepOutside(name))
     })?;
     if let Some(unwind) = unwind {
         let table = unwind.table(aligned(tables.address, 8)).ok_or_else(too_large)?;

@@ -1,6 +1,5 @@
 //! The manifest beside a bundle: every file that it was made of, and the files that were made.
 
-use crate::choose::by_handle;
 use crate::choose::members::Membership;
 use crate::error::BundleError;
 use crate::make::BundleOptions;
@@ -23,7 +22,7 @@ pub(crate) const PENDING: &str = ".headstart.json.next";
 const LONGEST_BYTES: u64 = 64 << 20;
 
 /// Everything about the files that it was made of, with their contents in the order of the modules;
-/// nothing yet about the file that was made.
+/// nothing yet about the file that was made, nor warnings.
 pub(crate) fn of(
     program: &Path,
     graph: &Graph,
@@ -49,7 +48,7 @@ pub(crate) fn of(
         fixed: options.fixed,
         outside: options.outside.clone(),
         modules: modules.collect(),
-        warnings: by_handle::warnings(layout),
+        warnings: Vec::new(),
         symbols_sha256: Some(symbols_sha256),
         product: None,
         spare: None,
@@ -88,7 +87,7 @@ pub(crate) fn read_at(path: &Path) -> Result<BundleManifest, BundleError> {
     };
     let value = read_json(path, &wrong)?;
     if value.get("variant").is_some() {
-        return Err(wrong("it is of headstart optimize".to_owned()));
+        return Err(wrong("it is of a program that headstart optimized".to_owned()));
     }
     check_schema(&value, BUNDLE_SCHEMA).map_err(&wrong)?;
     let manifest: BundleManifest =

@@ -4,7 +4,7 @@
 //! name, before a new `run` takes its place, and gets its own name afterwards. So, whenever
 //! headstart is killed, one of the two manifests is that of the `run` that is there.
 
-use crate::error::BundleError;
+use crate::error::{BundleAdvice, BundleError};
 use crate::make::RUN;
 use crate::write::content::Content;
 use crate::write::debugger::SYMBOLS;
@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// What other verbs leave in their folders.
 const OF_OTHERS: [(&str, &str); 4] = [
-    ("headstart-ordinals.json", "headstart pe ordinal"),
-    ("libraries.json", "headstart elf selfbind"),
+    ("headstart-ordinals.json", "files whose imports are by ordinal"),
+    ("libraries.json", "a program with libraries of its own"),
     ("experiment.json", "a run that headstart kept"),
     ("sweep.json", "a run that headstart kept"),
 ];
@@ -157,12 +157,12 @@ impl Manifests {
         Err(occupied(
             run,
             match self.all().next() {
-                None => "is not a file that headstart bundle has made",
+                None => "is not a file that headstart has made",
                 Some(manifest) if manifest.product.is_none() => {
                     "was made by a headstart that did not record its content, so it cannot be told \
                  from another file"
                 }
-                Some(_) => "is not as headstart bundle made it: it was changed or replaced",
+                Some(_) => "is not as headstart made it: it was changed or replaced",
             },
         ))
     }
@@ -176,7 +176,7 @@ impl Manifests {
         if lstat(path)?.is_none() || self.all().any(ours) {
             return Ok(());
         }
-        Err(occupied(path, "is not the file that headstart rerandomize left there"))
+        Err(occupied(path, "is not the file that headstart left there"))
     }
 
     fn may_replace_symbols(&self, path: &Path) -> Result<(), BundleError> {
@@ -193,8 +193,8 @@ impl Manifests {
         Err(occupied(
             path,
             match self.all().next() {
-                None => "is not a file that headstart bundle has made",
-                Some(_) => "is not as headstart bundle made it: it was changed or replaced",
+                None => "is not a file that headstart has made",
+                Some(_) => "is not as headstart made it: it was changed or replaced",
             },
         ))
     }
@@ -211,7 +211,7 @@ fn plain(path: &Path) -> Result<(), BundleError> {
         None => Ok(()),
         Some(data) if data.is_file() => Ok(()),
         Some(data) if data.is_symlink() => {
-            Err(occupied(path, "is a link, which headstart bundle does not make"))
+            Err(occupied(path, "is a link, which headstart does not make"))
         }
         Some(data) if data.is_dir() => Err(occupied(path, "is a folder")),
         Some(_) => Err(occupied(path, "is not a regular file")),
@@ -230,15 +230,19 @@ fn identity(data: &Metadata) -> (u64, u64, u64, i64, i64) {
     (data.dev(), data.ino(), data.len(), data.mtime(), data.mtime_nsec())
 }
 
-const MOVE: &str = "move it away and make the bundle again, or make it in another folder \
-                    (headstart bundle --out)";
-const ELSEWHERE: &str = "name another folder with --out";
-
 fn occupied(path: &Path, found: &str) -> BundleError {
-    BundleError::Occupied { path: path.to_owned(), found: found.to_owned(), remedy: MOVE }
+    BundleError::Occupied {
+        path: path.to_owned(),
+        found: found.to_owned(),
+        advice: BundleAdvice::MoveAway,
+    }
 }
 
 /// As `occupied`, where what is there has to stay.
 fn taken(path: &Path, found: &str) -> BundleError {
-    BundleError::Occupied { path: path.to_owned(), found: found.to_owned(), remedy: ELSEWHERE }
+    BundleError::Occupied {
+        path: path.to_owned(),
+        found: found.to_owned(),
+        advice: BundleAdvice::AnotherFolder,
+    }
 }

@@ -30,10 +30,8 @@ impl Folders {
         loop {
             let new = folder.ancestors().take_while(|folder| !folder.exists());
             let new = new.map(Path::to_owned).collect();
-            std::fs::create_dir_all(folder).map_err(|error| WriteError::Refused {
-                path: folder.to_owned(),
-                reason: reasons::unwritten(folder, &error),
-            })?;
+            std::fs::create_dir_all(folder)
+                .map_err(|error| WriteError::refused(folder, reasons::unwritten(folder, &error)))?;
             let locked = Locked::folders([folder], |folder| watcher.waits(folder));
             let folders = Folders { new, _locked: locked };
             // The run that was waited for may have removed it.

@@ -1,8 +1,9 @@
 //! `headstart bundle`: a program and its libraries as one file.
 
+use crate::exit::{self, WithCode};
 use crate::output;
 use anyhow::{Context, Result};
-use bundle::{BundleError, BundleOptions};
+use bundle::{BundleError, BundleOptions, BundleWarning};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,11 +41,23 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
     let options = BundleOptions { fixed: arguments.fixed, outside };
-    let made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
+    let mut made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
+    made.manifest.warnings = made.warnings.iter().map(advised).collect();
     output::print_either(arguments.json, &made.manifest, |style| {
         report::bundle::made(&made.run.display().to_string(), &made.manifest, &made.figures, style)
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A warning with what helps.
+fn advised(warning: &BundleWarning) -> String {
+    let text = &warning.text;
+    match &warning.keep_outside {
+        Some(library) => {
+            format!("{text} To be sure, keep the library apart: --outside {library}")
+        }
+        None => text.clone(),
+    }
 }
 
 /// Does `work` in a folder, which is made for it, and goes again where the work fails.
@@ -54,9 +67,12 @@ fn in_folder<T>(folder: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = match std::fs::create_dir_all(folder) {
         Err(source) => Err(BundleError::Write { path: path(), source }.into()),
         Ok(()) if os::program::is_on_noexec(folder) => {
-            let found = "is on a file system that is mounted with noexec".to_owned();
-            let remedy = "name a folder with --out where programs can be started";
-            Err(BundleError::Occupied { path: path(), found, remedy }.into())
+            let text = format!(
+                "{} is on a file system that is mounted with noexec; nothing was changed: name a \
+                 folder with --out where programs can be started",
+                folder.display()
+            );
+            Err(WithCode { code: exit::FILES, text }.into())
         }
         Ok(()) => work(),
     };

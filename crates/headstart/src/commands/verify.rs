@@ -4,9 +4,9 @@ use crate::exit::{self, FileError, Usage};
 use crate::output;
 use crate::refusals;
 use anyhow::Result;
-use bundle::BundleError;
+use bundle::{BundleError, MakeAgain};
 use dlls::ordinal::{RECORD, Verification};
-use model::{FileKind, quoted};
+use model::{FileKind, quoted, text};
 use optimize::keep::{self, FolderVerification, NextStep};
 use report::Style;
 use report::style::Tint;
@@ -47,7 +47,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     expect_record(&arguments.folder)?;
     let FolderVerification { mut found, next } = keep::verify(&folder)?;
-    found.remedy = next.as_ref().map(remedy).or(found.remedy);
+    let next = next.as_ref().map(remedy);
+    found.remedy = match (found.remedy, next) {
+        (Some(begun), Some(next)) => Some(format!("{begun}: {next}")),
+        (begun, next) => begun.or(next),
+    };
     output::print_either(arguments.json, &found, |style| report::bundle::verified(&found, style))?;
     Ok(code(found.current))
 }
@@ -60,6 +64,17 @@ fn remedy(next: &NextStep) -> String {
             quoted(program),
             quoted(folder)
         ),
+        NextStep::BundleAgain(MakeAgain { program, options, folder }) => {
+            let outside = options.outside.iter();
+            let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
+            let fixed = if options.fixed { " --fixed" } else { "" };
+            let out = folder.as_ref().map_or("NEW".to_owned(), quoted);
+            format!(
+                "headstart bundle{}{fixed} --out {out} {}",
+                outside.collect::<String>(),
+                quoted(program)
+            )
+        }
         NextStep::OptimizeAgain { command, without_aslr } => {
             let allow = if *without_aslr { "--allow no-aslr " } else { "" };
             format!(

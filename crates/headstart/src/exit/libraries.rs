@@ -4,9 +4,9 @@ use super::{
     FILES, HEADSTART_FAILED, INTERRUPTED, Known, NO, NOT_PERMITTED, NOT_STARTED, PROGRAM_FAILED,
     USAGE,
 };
-use bundle::BundleError;
+use bundle::{BundleAdvice, BundleError, DeclineReason};
 use dlls::rebase::DatabaseError;
-use files::WriteError;
+use files::{WriteAdvice, WriteError};
 use image::ImageError;
 use loader::GraphError;
 use model::quoted;
@@ -126,6 +126,39 @@ impl Known for BundleError {
             | BundleError::Io { .. } => FILES,
         }
     }
+
+    fn words(&self) -> String {
+        match self {
+            BundleError::Declined {
+                reason: DeclineReason { advice: Some(advice), .. }, ..
+            } => {
+                format!("{self}; {}", in_words(advice))
+            }
+            BundleError::Occupied { advice, .. } => format!("{self}: {}", in_words(advice)),
+            BundleError::Unresolved { lazy: true, .. } => format!(
+                "{self}; leave the library out with --outside, or link it with what defines it"
+            ),
+            BundleError::NotFixed(_) => {
+                format!("{self}; only bundles made with --fixed need a new base")
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
+fn in_words(advice: &BundleAdvice) -> String {
+    let words = match advice {
+        BundleAdvice::KeepOutside(library) => return format!("try --outside {library}"),
+        BundleAdvice::KeepLargeOutside => "leave large libraries out with --outside",
+        BundleAdvice::KeepSomeOutside => "leave libraries out with --outside",
+        BundleAdvice::MakeFixed => "with --fixed its libraries are merged at fixed addresses too",
+        BundleAdvice::MoveAway => {
+            "move it away and make the bundle again, or make it in another folder (headstart \
+             bundle --out)"
+        }
+        BundleAdvice::AnotherFolder => "name another folder with --out",
+    };
+    words.to_owned()
 }
 
 impl Known for ElfRewriteError {
@@ -150,6 +183,7 @@ impl Known for ElfRewriteError {
                  keeps the original's path (headstart bundle)",
                 quoted(beside)
             ),
+            ElfRewriteError::Apply(error) => error.words(),
             _ => self.to_string(),
         }
     }
@@ -197,6 +231,29 @@ impl Known for WriteError {
     fn code(&self) -> u8 {
         FILES
     }
+
+    fn words(&self) -> String {
+        match self {
+            WriteError::Refused { .. } => format!("{}; nothing was changed", unwritten(self)),
+            WriteError::Partly { .. } => unwritten(self),
+            _ => self.to_string(),
+        }
+    }
+}
+
+/// Why a file was not written and what can be done, without what became of it.
+pub fn unwritten(error: &WriteError) -> String {
+    let reason = error.reason();
+    let Some(advice) = error.advice() else { return reason };
+    let advice = match advice {
+        WriteAdvice::Copy => "write a copy with --out",
+        WriteAdvice::CopyElsewhere => "write a copy elsewhere with --out",
+        WriteAdvice::UndoFirst => {
+            "take that back first with --undo, or write the further change to a copy with --out"
+        }
+        WriteAdvice::UndoRest => "mend that, then run the same command with --undo",
+    };
+    format!("{reason}; {advice}")
 }
 
 impl Known for DatabaseError {

@@ -6,7 +6,7 @@
 use super::folder::{FILES, MANIFEST};
 use crate::{Baseline, Built, MadeOf};
 use bundle::original::{self, Original};
-use bundle::{BundleError, RUN, check_schema, kept_files, read_json, sources};
+use bundle::{BundleError, MakeAgain, RUN, Verified, check_schema, kept_files, read_json, sources};
 use loader::Environment;
 use model::bundle::{
     BUNDLE_SCHEMA, BundleChange, BundleVerification, ChangeKind, Inventory, InventoryFile, Starts,
@@ -44,7 +44,7 @@ pub(crate) fn made_of(
 pub struct FolderVerification {
     /// What was found. The remedy is in it only where `bundle` has made the folder.
     pub found: BundleVerification,
-    /// The next step, where one is needed and `bundle` has not made the folder.
+    /// The next step, where one is needed; where there is a remedy, it goes on with this.
     pub next: Option<NextStep>,
 }
 
@@ -60,6 +60,8 @@ pub enum NextStep {
         /// The folder.
         folder: PathBuf,
     },
+    /// The program has to be bundled again.
+    BundleAgain(MakeAgain),
     /// The program has to be optimized again.
     OptimizeAgain {
         /// Its command line.
@@ -86,7 +88,10 @@ pub fn verify(folder: &Path) -> Result<FolderVerification, BundleError> {
     }
     match of_optimize(folder)? {
         Some(manifest) => Ok(optimized(folder, &manifest)),
-        None => Ok(FolderVerification { found: bundle::verify(folder)?, next: None }),
+        None => {
+            let Verified { found, again } = bundle::verify(folder)?;
+            Ok(FolderVerification { found, next: again.map(NextStep::BundleAgain) })
+        }
     }
 }
 
@@ -128,7 +133,7 @@ fn optimized(folder: &Path, manifest: &Manifest) -> FolderVerification {
     let mut found = of_kept(folder, program, &manifest.kept);
     if manifest.kept.checked_at_start == Some(true) {
         match bundle::verify(&folder.join(FILES)) {
-            Ok(of_bundle) => {
+            Ok(Verified { found: of_bundle, .. }) => {
                 found.files += of_bundle.files;
                 // One `run` leads to the other.
                 if found.changes.is_empty() {

@@ -56,7 +56,7 @@ impl Folder {
             if made {
                 let _ = fs::remove_dir(folder);
             }
-            return Err(WriteError::Refused { path, reason }.into());
+            return Err(WriteError::refused(&path, reason).into());
         }
         let folder = Folder { path, program: program.to_owned(), made, kept: false };
         for part in [LIBRARIES, PROGRAM] {

@@ -2,7 +2,7 @@
 
 use super::{Copied, CopiedByLoader, Fixup, Fixups, Value};
 use crate::choose::members;
-use crate::error::BundleError;
+use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::layout::{Layout, Member};
 use image::elf::loadable::{Class, Relocation, Symbol, SymbolBinding, SymbolKind};
 use image::elf::spec;
@@ -239,9 +239,8 @@ impl<'a> ModuleFixups<'_, 'a> {
 
     fn declined(&self, because: String) -> BundleError {
         let name = members::file_name(&self.member.module.path);
-        BundleError::Declined {
-            program: self.layout.program().module.path.display().to_string(),
-            reason: format!("{name} cannot be merged because {because}; try --outside {name}"),
-        }
+        let reason = format!("{name} cannot be merged because {because}");
+        let reason = DeclineReason::from(reason).with(BundleAdvice::KeepOutside(name));
+        BundleError::declined(&self.layout.program().module.path, reason)
     }
 }
