@@ -7,6 +7,7 @@ mod exit;
 mod find;
 mod measuring;
 mod output;
+mod phrases;
 mod progress;
 mod refusals;
 mod rewritten;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     {
         return version();
     }
+    os::phrases::set_words(phrases::words);
     os::interrupt::survive_file_size_limit();
     os::interrupt::tell_of_cut_files(exit::FILES);
     let matches = match verbs::command(first.as_deref()).try_get_matches() {

@@ -3,6 +3,7 @@
 use crate::args::{Look, MeasuredArgs, OutputArgs, ScheduleArgs};
 use crate::exit::{self, Usage};
 use crate::output::{self, may_be_written};
+use crate::phrases::VIEW_WORDS;
 use crate::progress::StatusLine;
 use anyhow::Result;
 use lab::{Keep, MeasureRequest, Measured, ResumeRequest, RunFolder, Series, Stop};
@@ -92,7 +93,7 @@ pub fn print(results: &Results, arguments: &OutputArgs) -> Result<()> {
     } else {
         let view =
             if shown.variants.len() > 1 { report::compare_view } else { report::measure_view };
-        view(&shown, &output::style_as(look)) + &ticks(results, arguments)
+        view(&shown, &VIEW_WORDS, &output::style_as(look)) + &ticks(results, arguments)
     };
     if look != Look::None {
         output::print(&text)?;

@@ -43,7 +43,31 @@ fn programs_that_cannot_be_started() {
     fails(&[&file("text", b"echo hello\n")], 3, "without a '#!' line");
     fails(&[&file("empty", b"")], 3, "the file is empty");
     fails(&[&file("other", &other)], 3, "AArch64");
-    fails(&[&file("header", &shell[..40])], 3, "headstart inspect");
+    fails(&[&file("header", &shell[..40])], 3, "check it with: headstart inspect '/");
+}
+
+#[test]
+fn what_helps_is_told_as_it_is_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = executable(folder.path(), "present", b"");
+    let until = format!("file:{file}");
+    for (options, says) in [
+        (["--cpu", "1000"], "choose a CPU that taskset -cp $$ lists, or use --no-pin\n"),
+        (["--until", &until], "remove it, or let --prepare remove it before each launch\n"),
+    ] {
+        let output = run(&[&["measure", "--runs", "5"][..], &options, &["true"]].concat());
+        assert!(stderr(&output).ends_with(says), "{options:?}: {}", stderr(&output));
+    }
+    let checks: serde_json::Value =
+        serde_json::from_slice(&run(&["doctor", "--json"]).stdout).unwrap();
+    for (id, option) in [
+        ("realtime", "--realtime "),
+        ("locked-memory", "--realtime can"),
+        ("drop-caches", "--cold "),
+    ] {
+        let check = checks.as_array().unwrap().iter().find(|check| check["id"] == id).unwrap();
+        assert!(check["effect"].as_str().unwrap().starts_with(option), "{check}");
+    }
 }
 
 #[test]
@@ -69,7 +93,10 @@ fn programs_that_stay() {
     let daemon = "setsid sh -c 'trap \"\" TERM HUP; sleep 47.19; sleep 47.19' & exit 0";
     let output = run(&["measure", "-r", "2", "--warmup", "0", "--", "sh", "-c", daemon]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).contains("left processes running"), "{}", stdout(&output));
+    let flat = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "left processes running, which headstart ended; use --until to say when such a \
+                program is ready.";
+    assert!(flat.contains(told), "{flat}");
     assert!(!is_running("47.19"));
     let output = run(&["explain", "-r", "1", "--", "sh", "-c", daemon]);
     assert!(output.status.success(), "{}", stderr(&output));

@@ -54,7 +54,8 @@ fn failed(source: io::Error) -> LaunchError {
         Some(TOO_MANY_FILES) => "raise the limit on open files: ulimit -n",
         _ => "free some space in the folder for temporary files, or choose another with TMPDIR",
     };
-    LaunchError::System { action: "a temporary file for the program's output", source, remedy }
+    let action = "a temporary file for the program's output".into();
+    LaunchError::System { action, source, remedy: remedy.into() }
 }
 
 /// The last lines of what a program wrote, to follow how it ended; empty where it wrote none.

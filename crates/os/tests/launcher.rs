@@ -103,6 +103,6 @@ fn measures_to_an_open_port() {
 fn a_missing_cpu_is_a_clear_error() {
     let mut launcher = Launcher::start().unwrap();
     let error = launcher.configure(Configuration { cpu: Some(1000), realtime: false }).unwrap_err();
-    assert!(error.to_string().contains("--no-pin"), "{error}");
+    assert!(error.to_string().contains("; ChooseCpu"), "{error}");
     assert!(Path::new("/proc").join(launcher.pid().to_string()).exists());
 }

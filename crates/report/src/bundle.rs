@@ -1,5 +1,6 @@
 //! Views of a bundle: what it was made of, and what has become of that.
 
+use crate::CommandWords;
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
 use model::bundle::{BundleFigures, BundleManifest, BundleVerification, ChangeKind, Starts};
@@ -10,12 +11,15 @@ pub fn made(
     run: &str,
     manifest: &BundleManifest,
     figures: &BundleFigures,
+    words: &CommandWords,
     style: &Style,
 ) -> String {
     let merged = manifest.modules.iter().filter(|module| module.outside.is_none()).count() as u64;
     let adjusts = match (manifest.fixed, figures.relative) {
-        (true, _) => "adjusts no addresses (they are fixed: see headstart rerandomize)".to_owned(),
-        (false, words) => format!("adjusts {}", plural(words, "address", "addresses")),
+        (true, _) => {
+            format!("adjusts no addresses (they are fixed: see {})", words.rerandomize)
+        }
+        (false, relative) => format!("adjusts {}", plural(relative, "address", "addresses")),
     };
     let sentence = format!(
         "{} and {} are now one file of {}; {} bound beforehand; the loader still looks up {} and \

@@ -1,5 +1,6 @@
 //! The terminal view of variants against the first of them.
 
+use crate::CommandWords;
 use crate::counters::counters;
 use crate::figure::{TimeFormat, percent, whole_percent, why};
 use crate::measure::note_lines;
@@ -12,18 +13,19 @@ use model::{Effect, Reading, Results, VariantResult};
 
 /// The terminal view of a comparison: the verdicts in words, the times, what the launches used,
 /// how it was done, notes.
-pub fn compare_view(results: &Results, style: &Style) -> String {
-    let verdicts = verdicts(results, style);
+pub fn compare_view(results: &Results, words: &CommandWords, style: &Style) -> String {
+    let verdicts = verdicts(results, words, style);
     let parts = [verdicts, times(results, style), usage(results, style), manner(results, style)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("\n") + &note_lines(results, style)
+    parts.join("\n") + &note_lines(results, words, style)
 }
 
-fn verdicts(results: &Results, style: &Style) -> String {
+fn verdicts(results: &Results, words: &CommandWords, style: &Style) -> String {
     if results.effects.is_empty() {
         return "Nothing can be compared: no round has a launch of every variant.\n".to_owned();
     }
-    let sentence = |effect| style.wrap(&sentence(effect, &results.rules, style), 2) + "\n";
+    let rules = &results.rules;
+    let sentence = |effect| style.wrap(&sentence(effect, rules, words, style), 2) + "\n";
     results.effects.iter().map(sentence).collect()
 }
 

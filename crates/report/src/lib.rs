@@ -3,6 +3,7 @@
 
 pub mod bundle;
 pub mod chart;
+mod command_words;
 pub mod compare;
 mod counters;
 pub mod dll_set;
@@ -31,6 +32,7 @@ pub mod table;
 pub mod text;
 mod words;
 
+pub use command_words::CommandWords;
 pub use compare::compare_view;
 pub use jobs::jobs_view;
 pub use measure::{measure_view, ticks_lines};

@@ -1,5 +1,6 @@
 //! The terminal view of one command's launches.
 
+use crate::CommandWords;
 use crate::counters::{Counter, counters};
 use crate::figure::{TimeFormat, percent, plural, whole_percent, why};
 use crate::histogram::histogram;
@@ -18,7 +19,7 @@ const ROOMY: usize = 60;
 
 /// The terminal view of a run with one variant: what was run, how long a launch takes, the shape
 /// of the launches, what they used, notes. Every line ends with a newline.
-pub fn measure_view(results: &Results, style: &Style) -> String {
+pub fn measure_view(results: &Results, words: &CommandWords, style: &Style) -> String {
     let mut view = String::new();
     for variant in &results.variants {
         view += &headline(variant, style);
@@ -32,12 +33,12 @@ pub fn measure_view(results: &Results, style: &Style) -> String {
         }
         view += &usage(variant, results.unit, style);
     }
-    view + &note_lines(results, style)
+    view + &note_lines(results, words, style)
 }
 
 /// Notes below a view, each after a mark; empty where there are none.
-pub(crate) fn note_lines(results: &Results, style: &Style) -> String {
-    style.notes_below(&notes(results))
+pub(crate) fn note_lines(results: &Results, words: &CommandWords, style: &Style) -> String {
+    style.notes_below(&notes(results, words))
 }
 
 fn headline(variant: &VariantResult, style: &Style) -> String {

@@ -1,5 +1,6 @@
 //! What a reader of the figures should know.
 
+use crate::CommandWords;
 use crate::figure::{count, percent};
 use model::{CacheState, ColdSummary, Ending, Reading, Results, VariantResult};
 
@@ -7,12 +8,12 @@ use model::{CacheState, ColdSummary, Ending, Reading, Results, VariantResult};
 const NOISY: f64 = 0.3;
 
 /// What a reader of the figures should know, one sentence or two each.
-pub fn notes(results: &Results) -> Vec<String> {
+pub fn notes(results: &Results, words: &CommandWords) -> Vec<String> {
     let several = results.variants.len() > 1;
     let mut notes = Vec::new();
     for variant in &results.variants {
         let about = if several { format!("{}: ", variant.name) } else { String::new() };
-        let own = [failures(variant), left_running(variant), noise(variant)];
+        let own = [failures(variant), left_running(variant, words), noise(variant, words)];
         notes.extend(own.into_iter().flatten().map(|note| format!("{about}{note}")));
     }
     notes.extend(results.notes.iter().cloned());
@@ -57,23 +58,23 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-fn left_running(variant: &VariantResult) -> Option<String> {
+fn left_running(variant: &VariantResult, words: &CommandWords) -> Option<String> {
     let (left, runs) = (variant.left_running, variant.summary.runs);
     (left > 0).then(|| {
         format!(
-            "{left} of {runs} launches left processes running, which headstart ended; use \
-             --until to say when such a program is ready."
+            "{left} of {runs} launches left processes running, which headstart ended; {}.",
+            words.say_when_ready
         )
     })
 }
 
-fn noise(variant: &VariantResult) -> Option<String> {
+fn noise(variant: &VariantResult, words: &CommandWords) -> Option<String> {
     let spread = variant.summary.spread;
     (spread > NOISY && variant.summary.runs >= 10).then(|| {
         format!(
-            "The spread of the launch times is {}; headstart doctor shows what makes this machine \
-             noisy.",
-            percent(spread)
+            "The spread of the launch times is {}; {} shows what makes this machine noisy.",
+            percent(spread),
+            words.check_machine
         )
     })
 }

@@ -1,5 +1,6 @@
 //! The view of a program's variants.
 
+use crate::CommandWords;
 use crate::figure::{TimeFormat, count, kib};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
@@ -9,9 +10,9 @@ use model::{Effect, Rules, Verdict};
 
 /// The terminal view: the best in a sentence, the figures of all, why some have none, what to
 /// know, where the best was left.
-pub fn view(found: &OptimizationReport, style: &Style) -> String {
-    let mut view = style.wrap(&best(found, style), 2) + "\n";
-    if let Some(sentence) = best_cold(found, style) {
+pub fn view(found: &OptimizationReport, words: &CommandWords, style: &Style) -> String {
+    let mut view = style.wrap(&best(found, words, style), 2) + "\n";
+    if let Some(sentence) = best_cold(found, words, style) {
         view += &(style.wrap(&sentence, 2) + "\n");
     }
     view.push('\n');
@@ -27,16 +28,16 @@ pub fn view(found: &OptimizationReport, style: &Style) -> String {
     if !reasons.is_empty() {
         view += &format!("\n{reasons}");
     }
-    view + &style.notes_below(&notes(found)) + "\n" + &next_step(found, style)
+    view + &style.notes_below(&notes(found)) + "\n" + &next_step(found, words, style)
 }
 
 /// What can be said of the best.
-fn best(found: &OptimizationReport, style: &Style) -> String {
+fn best(found: &OptimizationReport, words: &CommandWords, style: &Style) -> String {
     let rules = rules(found);
     let best = found.variants.iter().find(|variant| variant.name == found.best);
     let effect = best.and_then(|best| effect(found, best, &best.warm));
     if let Some(effect) = effect.filter(|effect| effect.verdict == Verdict::Faster) {
-        return sentence(&effect, &rules, style);
+        return sentence(&effect, &rules, words, style);
     }
     let program = style.paint(Tint::Name, &style.shorten(&found.command, 40));
     let measured = found.variants.iter().filter(|variant| variant.state == VariantState::Verified);
@@ -53,11 +54,11 @@ fn best(found: &OptimizationReport, style: &Style) -> String {
 }
 
 /// What the best, chosen by warm launches, does to cold ones.
-fn best_cold(found: &OptimizationReport, style: &Style) -> Option<String> {
+fn best_cold(found: &OptimizationReport, words: &CommandWords, style: &Style) -> Option<String> {
     let best = found.variants.iter().find(|variant| variant.name == found.best)?;
     let effect = effect(found, best, best.cold.as_ref()?)?;
     let rules = rules(found);
-    Some(format!("Cold: {}", sentence(&effect, &rules, style)))
+    Some(format!("Cold: {}", sentence(&effect, &rules, words, style)))
 }
 
 /// The effect that the figures of a variant tell; `None` for the original and for those without.
@@ -221,11 +222,11 @@ fn notes(found: &OptimizationReport) -> Vec<String> {
 }
 
 /// Where the best was left, or how to keep it.
-fn next_step(found: &OptimizationReport, style: &Style) -> String {
+fn next_step(found: &OptimizationReport, words: &CommandWords, style: &Style) -> String {
     let unmodified = found.variants.first().is_some_and(|first| first.name == found.best);
     let text = match &found.out {
         None if unmodified => return String::new(),
-        None => format!("To keep {}: the same command with --out DIR.", found.best),
+        None => format!("To keep {}: {}.", found.best, words.keep_best),
         Some(folder) if unmodified => {
             format!("{folder}/run starts the original.")
         }

@@ -1,5 +1,6 @@
 //! Effects in words.
 
+use crate::CommandWords;
 use crate::figure::{factor, percent_decimals, plural, whole_percent};
 use crate::style::{Style, Tint};
 use crate::text::lines;
@@ -11,7 +12,7 @@ const TIMES_SLOWER: f64 = 2.0;
 const TIMES_FASTER: f64 = 0.25;
 
 /// An effect in one sentence.
-pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
+pub fn sentence(effect: &Effect, rules: &Rules, words: &CommandWords, style: &Style) -> String {
     let variant = style.paint(Tint::Name, &style.shorten(&effect.variant, 40));
     let baseline = style.paint(Tint::Name, &style.shorten(&effect.baseline, 40));
     let confidence = whole_percent(effect.confidence);
@@ -47,8 +48,8 @@ pub fn sentence(effect: &Effect, rules: &Rules, style: &Style) -> String {
             }
             let possible = possible(effect, style);
             format!(
-                "{doubt}: {variant} is {possible} than {baseline}; more rounds (--runs or \
-                 --precision) could decide."
+                "{doubt}: {variant} is {possible} than {baseline}; more rounds ({}) could decide.",
+                words.more_rounds
             )
         }
     }
@@ -201,6 +202,13 @@ mod tests {
     use super::*;
 
     const STYLE: Style = Style { color: false, width: 80, unicode: true };
+    const WORDS: CommandWords = CommandWords {
+        say_when_ready: "",
+        check_machine: "",
+        more_rounds: "--runs or --precision",
+        keep_best: "",
+        rerandomize: "",
+    };
 
     fn effect(low: f64, ratio: f64, high: f64, verdict: Verdict) -> Effect {
         let within = (high.max(1.0 / low) - 1.0).max(0.0);
@@ -264,14 +272,14 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                sentence(&effect(low, ratio, high, verdict), &Rules::default(), &STYLE),
+                sentence(&effect(low, ratio, high, verdict), &Rules::default(), &WORDS, &STYLE),
                 wanted
             );
         }
         let few = Effect { rounds: 5, ..effect(0.5, 0.6, 0.7, Inconclusive) };
         let wanted =
             "Inconclusive: 5 rounds are too few to compare B with A; at least 10 are needed.";
-        assert_eq!(sentence(&few, &Rules::default(), &STYLE), wanted);
+        assert_eq!(sentence(&few, &Rules::default(), &WORDS, &STYLE), wanted);
     }
 
     #[test]
@@ -293,7 +301,8 @@ mod tests {
             let effect = Effect { rounds, ..effect(0.82, 0.86, 0.93, Verdict::Inconclusive) };
             let rules = Rules { least_rounds, ..Rules::default() };
             assert!(
-                rounds >= least_rounds || sentence(&effect, &rules, &STYLE).contains("too few")
+                rounds >= least_rounds
+                    || sentence(&effect, &rules, &WORDS, &STYLE).contains("too few")
             );
             brief_interval(&effect, &rules, &STYLE)
         };

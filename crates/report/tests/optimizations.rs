@@ -2,14 +2,17 @@
 
 mod data;
 
-use data::{ASCII, PLAIN, RICH, fits};
+use data::{ASCII, PLAIN, RICH, WORDS, fits};
 use insta::assert_snapshot;
 use model::Verdict;
 use model::optimization::{
     OPTIMIZATION_SCHEMA, OptimizationReport, VariantFigures, VariantReport, VariantState,
 };
-use report::optimize::view;
 use report::style::Style;
+
+fn view(found: &OptimizationReport, style: &Style) -> String {
+    report::optimize::view(found, &WORDS, style)
+}
 
 fn figures(ratio: f64, verdict: Verdict) -> VariantFigures {
     VariantFigures {

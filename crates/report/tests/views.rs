@@ -2,10 +2,18 @@
 
 mod data;
 
-use data::{ASCII, Made, PLAIN, RICH, fits, make_cold, run};
+use data::{ASCII, Made, PLAIN, RICH, WORDS, fits, make_cold, run};
 use insta::assert_snapshot;
 use model::{Ending, Reading, Results, Throughput, Verdict};
-use report::{compare_view, jobs_view, measure_view, ticks_lines};
+use report::{Style, jobs_view, ticks_lines};
+
+fn measure_view(results: &Results, style: &Style) -> String {
+    report::measure_view(results, &WORDS, style)
+}
+
+fn compare_view(results: &Results, style: &Style) -> String {
+    report::compare_view(results, &WORDS, style)
+}
 
 const EMACS: Made = Made {
     name: "emacs",
@@ -197,7 +205,7 @@ fn much_faster_is_as_clear_as_much_slower() {
 #[test]
 fn narrow_and_wide_terminals() {
     for width in [40, 200] {
-        let style = report::Style { width, ..PLAIN };
+        let style = Style { width, ..PLAIN };
         let view = measure_view(&run(&[EMACS], 30, make_cold), &style);
         assert_snapshot!(format!("measure_{width}"), view);
         assert_snapshot!(format!("compare_{width}"), compare_view(&five(), &style));
@@ -210,7 +218,7 @@ fn any_width_will_do() {
     let results = five();
     for width in 0..120 {
         for unicode in [false, true] {
-            let style = report::Style { color: false, width, unicode };
+            let style = Style { color: false, width, unicode };
             measure_view(&results, &style);
             let view = compare_view(&results, &style);
             let widest = view.lines().map(report::text::columns).max().unwrap_or(0);

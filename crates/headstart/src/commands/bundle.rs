@@ -2,6 +2,7 @@
 
 use crate::exit::{self, WithCode};
 use crate::output;
+use crate::phrases::VIEW_WORDS;
 use anyhow::{Context, Result};
 use bundle::{BundleError, BundleOptions, BundleWarning};
 use std::ffi::OsString;
@@ -44,7 +45,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
     made.manifest.warnings = made.warnings.iter().map(advised).collect();
     output::print_either(arguments.json, &made.manifest, |style| {
-        report::bundle::made(&made.run.display().to_string(), &made.manifest, &made.figures, style)
+        let run = made.run.display().to_string();
+        report::bundle::made(&run, &made.manifest, &made.figures, &VIEW_WORDS, style)
     })?;
     Ok(ExitCode::SUCCESS)
 }

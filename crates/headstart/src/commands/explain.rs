@@ -1,6 +1,7 @@
 //! `headstart explain`: where the time of a launch goes.
 
 use crate::args::{CommandArgs, LaunchArgs};
+use crate::phrases::SAY_WHEN_READY;
 use crate::progress::StatusLine;
 use crate::{exit, output};
 use anyhow::Result;
@@ -86,7 +87,7 @@ fn print(arguments: &Arguments, explanation: &Explanation) -> Result<()> {
 /// What can be done, as the end of a sentence.
 fn in_words(advice: ExplainAdvice) -> String {
     match advice {
-        ExplainAdvice::SayWhenReady => "use --until to say when such a program is ready".to_owned(),
+        ExplainAdvice::SayWhenReady => SAY_WHEN_READY.to_owned(),
         ExplainAdvice::CompareCold => {
             "compare headstart measure with headstart measure --cold".to_owned()
         }

@@ -7,6 +7,7 @@ mod tests;
 use crate::args::{CommandArgs, LaunchArgs, ScheduleArgs, one_command};
 use crate::exit::{self, Usage};
 use crate::output;
+use crate::phrases::VIEW_WORDS;
 use crate::progress::StatusLine;
 use anyhow::Result;
 use model::optimization::OptimizationReport;
@@ -70,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match optimized(arguments, &optimize::registry::ALL) {
         Ok(found) => {
             output::print_either(arguments.json, &found, |style| {
-                report::optimize::view(&found, style)
+                report::optimize::view(&found, &VIEW_WORDS, style)
             })?;
             Ok(ExitCode::SUCCESS)
         }

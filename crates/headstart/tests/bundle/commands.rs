@@ -15,6 +15,9 @@ fn it_is_made_runs_and_is_current() {
         words.extend((kind == FIXED).then_some("--fixed"));
         let said = stdout(&run(&words));
         assert!(said.contains(&format!("{out}/run")), "{said}");
+        let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let fixed = flat.contains("(they are fixed: see headstart rerandomize)");
+        assert_eq!(fixed, kind == FIXED, "{said}");
         assert_eq!(names(&stage.path(kind)), ["headstart.json", "run", "symbols.gdb"]);
         let mode = |name: &str| fs::metadata(stage.path(name)).unwrap().permissions().mode();
         assert_eq!(mode(&format!("{kind}/run")), mode("program"));

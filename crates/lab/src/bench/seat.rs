@@ -97,9 +97,9 @@ fn opened(stream: StreamKind, path: &Path) -> Result<File, LabError> {
 /// The end of a pipe that is written to; what comes out of the other is discarded.
 fn drained() -> Result<OwnedFd, LabError> {
     let failed = |source| os::LaunchError::System {
-        action: "creating a pipe for the output",
+        action: "creating a pipe for the output".into(),
         source,
-        remedy: "raise the limit on open files: ulimit -n",
+        remedy: "raise the limit on open files: ulimit -n".into(),
     };
     let (mut reader, writer) = std::io::pipe().map_err(failed)?;
     std::thread::spawn(move || {

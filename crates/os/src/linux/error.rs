@@ -1,6 +1,7 @@
 //! Why a program cannot be launched, in words that name the next step.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
@@ -93,11 +94,11 @@ pub enum LaunchError {
     #[error("{action}: {source}; {remedy}")]
     System {
         /// What was attempted.
-        action: &'static str,
+        action: Cow<'static, str>,
         /// The kernel's answer.
         source: io::Error,
         /// The next step.
-        remedy: &'static str,
+        remedy: Cow<'static, str>,
     },
     /// The process that launches programs has ended.
     #[error(
@@ -173,7 +174,11 @@ impl LaunchError {
         action: &'static str,
         remedy: &'static str,
     ) -> impl Fn(E) -> LaunchError + Copy {
-        move |source| LaunchError::System { action, source: source.into(), remedy }
+        move |source| LaunchError::System {
+            action: action.into(),
+            source: source.into(),
+            remedy: remedy.into(),
+        }
     }
 }
 

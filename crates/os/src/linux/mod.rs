@@ -15,6 +15,7 @@ pub mod launcher;
 pub mod lease;
 pub mod loader_log;
 pub mod perf;
+pub mod phrases;
 pub mod processes;
 pub mod program;
 pub mod residency;

@@ -6,11 +6,20 @@ use model::{
     CacheState, ColdCheck, Command, Ending, Experiment, Launch, LaunchOptions, Machine, Reading,
     Results, Rules, Sample, Schedule, Until, Variant, VariantId,
 };
-use report::Style;
+use report::{CommandWords, Style};
 
 pub const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 pub const RICH: Style = Style { color: true, width: 80, unicode: true };
 pub const ASCII: Style = Style { color: false, width: 80, unicode: false };
+
+/// As the command has them.
+pub const WORDS: CommandWords = CommandWords {
+    say_when_ready: "use --until to say when such a program is ready",
+    check_machine: "headstart doctor",
+    more_rounds: "--runs or --precision",
+    keep_best: "the same command with --out DIR",
+    rerandomize: "headstart rerandomize",
+};
 
 /// No line is wider than the terminal.
 pub fn fits(view: &str) -> &str {

@@ -3,6 +3,7 @@
 use super::{Outcome, read, words};
 use crate::linux::launcher::set_policy;
 use crate::linux::perf::{self, Scope};
+use crate::linux::phrases::Phrase;
 use crate::linux::{faults, processes, trace};
 use model::Check;
 use rustix::process::{Resource, getrlimit};
@@ -63,23 +64,24 @@ pub(super) fn ptrace() -> Check {
     outcome.named("ptrace")
 }
 
-/// Whether `--realtime` gets SCHED_FIFO.
+/// Whether real-time launches get SCHED_FIFO.
 pub(super) fn realtime() -> Check {
     // In a thread of its own: its scheduling ends with it.
     let attempt = std::thread::spawn(|| set_policy(libc::SCHED_FIFO, 1));
+    let realtime = Phrase::Realtime.words();
     let outcome = match attempt.join() {
-        Ok(Ok(())) => Outcome::good("SCHED_FIFO is permitted", "--realtime works"),
+        Ok(Ok(())) => Outcome::good("SCHED_FIFO is permitted", format!("{realtime} works")),
         Ok(Err(_)) => Outcome::note(
             format!("SCHED_FIFO is refused (ulimit -r is {})", soft_limit(Resource::Rtprio)),
-            "--realtime does not work; launches may be interrupted by other programs",
+            format!("{realtime} does not work; launches may be interrupted by other programs"),
         )
         .remedy("sudo prlimit --pid $$ --rtprio=99"),
-        Err(_) => Outcome::unknown("the check failed", "--realtime may not work"),
+        Err(_) => Outcome::unknown("the check failed", format!("{realtime} may not work")),
     };
     outcome.named("realtime")
 }
 
-/// Whether `--realtime` can lock headstart's memory.
+/// Whether real-time launches can lock headstart's memory.
 pub(super) fn locked_memory() -> Check {
     let capabilities = processes::line(processes::own_pid(), "status", "CapEff:");
     let capabilities = capabilities.and_then(|bits| u64::from_str_radix(&bits, 16).ok());
@@ -89,13 +91,15 @@ pub(super) fn locked_memory() -> Check {
         libc::RLIM_INFINITY => "unlimited".to_owned(),
         bytes => format!("{} KiB (ulimit -l)", bytes / 1024),
     };
+    let realtime = Phrase::Realtime.words();
+    let can = format!("{realtime} can lock headstart's memory");
     let outcome = if privileged {
-        Outcome::good("unlimited (CAP_IPC_LOCK)", "--realtime can lock headstart's memory")
+        Outcome::good("unlimited (CAP_IPC_LOCK)", can)
     } else if limit >= ENOUGH_LOCKED_BYTES {
-        Outcome::good(found, "--realtime can lock headstart's memory")
+        Outcome::good(found, can)
     } else {
-        Outcome::note(found, "--realtime cannot lock headstart's memory against page faults")
-            .remedy("sudo prlimit --pid $$ --memlock=unlimited")
+        let cannot = format!("{realtime} cannot lock headstart's memory against page faults");
+        Outcome::note(found, cannot).remedy("sudo prlimit --pid $$ --memlock=unlimited")
     };
     outcome.named("locked-memory")
 }

@@ -2,6 +2,7 @@
 
 use super::{Outcome, read, words};
 use crate::host;
+use crate::linux::phrases::Phrase;
 use model::Check;
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,12 +67,15 @@ fn name(major: u32, minor: u32) -> String {
 
 /// Whether the page cache can be dropped. Opening the switch does nothing.
 pub(super) fn drop_caches() -> Check {
+    let cold = Phrase::Cold.words();
     let outcome = match fs::File::options().write(true).open("/proc/sys/vm/drop_caches") {
-        Ok(_) => Outcome::good("permitted", "--cold can drop the whole page cache"),
+        Ok(_) => Outcome::good("permitted", format!("{cold} can drop the whole page cache")),
         Err(error) => Outcome::note(
             format!("not permitted ({})", words(&error)),
-            "--cold evicts only the files of the launch, and cannot check files of other users; \
-             as root it can do both",
+            format!(
+                "{cold} evicts only the files of the launch, and cannot check files of other \
+                 users; as root it can do both"
+            ),
         ),
     };
     outcome.named("drop-caches")

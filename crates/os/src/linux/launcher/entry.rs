@@ -14,6 +14,7 @@ use super::usage::{self, Completion};
 use super::{LaunchRecord, LaunchSpec, leave};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
+use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
 use crate::linux::trace::breakpoints::{BreakpointPurpose, Space};
 use crate::linux::trace::{arch, ptrace, tracer};
@@ -105,17 +106,18 @@ fn begin(child: &Child) -> Result<Option<MappedVa>, Obstacle> {
 fn in_words(child: &Child, obstacle: Obstacle) -> LaunchError {
     let program = ptrace::proc_link(child.pid, "exe");
     let program = program.map_or_else(|| "this program".to_owned(), |path| format!("'{path}'"));
+    let to_exit = Phrase::MeasureToExit.words();
     let reason = match obstacle {
         Obstacle::Privileges => format!(
             "{program} is set-user-ID, set-group-ID or has capabilities, which it loses under \
-             ptrace; run as root, or measure with --until exit"
+             ptrace; run as root, or {to_exit}"
         ),
         Obstacle::Unreadable => format!(
             "the memory of {program} may not be read, because its file is not readable; run as \
-             root, or measure with --until exit"
+             root, or {to_exit}"
         ),
         Obstacle::Refused(error) => {
-            format!("{program}: {error}; run as root, or measure with --until exit")
+            format!("{program}: {error}; run as root, or {to_exit}")
         }
     };
     LaunchError::NotPermitted { mechanism: "measuring to the entry point", reason }

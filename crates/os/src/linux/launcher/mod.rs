@@ -234,9 +234,9 @@ impl Launcher {
     ) -> Result<Reply, LaunchError> {
         wire::send(&self.stream, order, fds).map_err(|source| match source.raw_os_error() {
             Some(libc::EBADF) => LaunchError::System {
-                action: "stdin, stdout and stderr could not be passed to the program",
+                action: "stdin, stdout and stderr could not be passed to the program".into(),
                 source,
-                remedy: "none of the three may be closed",
+                remedy: "none of the three may be closed".into(),
             },
             _ => LaunchError::LauncherGone,
         })?;
@@ -303,12 +303,13 @@ impl Drop for Launcher {
 pub fn dev_null() -> Result<OwnedFd, LaunchError> {
     std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from).map_err(
         |source| LaunchError::System {
-            action: "/dev/null could not be opened",
+            action: "/dev/null could not be opened".into(),
             remedy: match source.kind() {
                 io::ErrorKind::NotFound => "create it with: mknod -m 666 /dev/null c 1 3",
                 io::ErrorKind::PermissionDenied => "let everybody use it: chmod 666 /dev/null",
                 _ => "see the limit of open files (ulimit -n)",
-            },
+            }
+            .into(),
             source,
         },
     )

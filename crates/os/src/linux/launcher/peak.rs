@@ -8,6 +8,7 @@ use super::alarm::Alarm;
 use super::tracee::{self, Next};
 use super::{leave, usage};
 use crate::linux::error::LaunchError;
+use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
 use crate::linux::trace::ptrace::{self, Resume};
 use crate::linux::trace::tracer;
@@ -46,7 +47,7 @@ fn untraceable(why: &str) -> Reading<u64> {
             "smaller than the launcher, whose peak it inherits, and it could not be traced: \
              {why}"
         ),
-        "allow ptrace (headstart doctor)",
+        format!("allow ptrace ({})", Phrase::CheckMachine.words()),
     )
 }
 

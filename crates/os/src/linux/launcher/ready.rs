@@ -10,6 +10,7 @@ use super::usage::{self, Completion};
 use super::{LaunchRecord, LaunchSpec};
 use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
+use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
 use crate::linux::{host, processes};
 use model::{Ending, Launch, Until};
@@ -118,8 +119,8 @@ impl Condition {
             ))),
             Condition::File(path) if Path::new(path).exists() => {
                 Err(LaunchError::AlreadyReady(format!(
-                    "'{path}' already exists before the launch; remove it, or let --prepare \
-                     remove it before each launch"
+                    "'{path}' already exists before the launch; remove it, or {}",
+                    Phrase::RemoveBeforeLaunch.words()
                 )))
             }
             _ => Ok(condition),
@@ -128,7 +129,8 @@ impl Condition {
 
     fn output(pattern: &str) -> Result<Self, LaunchError> {
         let pattern = super::pattern::pattern(pattern).map_err(|error| {
-            LaunchError::AlreadyReady(format!("--until output: {error}; correct the expression"))
+            let until_output = Phrase::UntilOutput.words();
+            LaunchError::AlreadyReady(format!("{until_output}: {error}; correct the expression"))
         })?;
         let failed = LaunchError::failed("creating a pipe for the output", "raise ulimit -n");
         let (read_end, write_end) = io::pipe().map_err(failed)?;

@@ -1,5 +1,6 @@
 //! From the kernel's accounts of a finished or running program to a [`Launch`].
 
+use crate::linux::phrases::Phrase;
 use crate::linux::processes;
 use model::{Ending, Launch, Reading};
 use std::fs;
@@ -60,7 +61,7 @@ fn peak_rss(program_kib: u64, floor_kib: u64) -> Reading<u64> {
     }
     Reading::unavailable(
         format!("at most {floor_kib} KiB: smaller than the launcher, whose peak it inherits"),
-        "allow ptrace (headstart doctor)",
+        format!("allow ptrace ({})", Phrase::CheckMachine.words()),
     )
 }
 

@@ -1,6 +1,7 @@
 //! Why the kernel refused to execute a file, found out by looking at the file.
 
 use crate::linux::error::LaunchError;
+use crate::linux::phrases::Phrase;
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -148,7 +149,7 @@ fn may_execute(program: &Path) -> bool {
 
 fn wrong_format(program: &Path) -> LaunchError {
     let head = head(program);
-    let inspect = || format!("check it with: headstart inspect '{}'", program.display());
+    let inspect = || format!("check it with: {}", Phrase::Inspect(program).words());
     let (found, remedy) = if fs::metadata(program).is_ok_and(|data| data.len() == 0) {
         ("the file is empty".to_owned(), "give the path of a program".to_owned())
     } else if let Some(machine) = elf_machine(&head) {

@@ -3,7 +3,9 @@
 use super::child::{Failure, Step};
 use super::prepared::Prepared;
 use crate::linux::error::LaunchError;
+use crate::linux::phrases::Phrase;
 use crate::linux::program::explain_exec_failure;
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -20,10 +22,15 @@ pub(super) fn clone(prepared: &Prepared, source: io::Error) -> LaunchError {
 /// The child was made and could not go on.
 pub(super) fn explain(prepared: &Prepared, failure: Failure) -> LaunchError {
     let source = io::Error::from_raw_os_error(failure.errno);
-    let system = |action, remedy| LaunchError::System {
-        action,
+    let system = |action: &'static str, remedy: Cow<'static, str>| LaunchError::System {
+        action: action.into(),
         source: io::Error::from_raw_os_error(failure.errno),
         remedy,
+    };
+    let not_permitted = |mechanism| {
+        let check = Phrase::CheckMachine.words();
+        let source = io::Error::from_raw_os_error(failure.errno);
+        LaunchError::NotPermitted { mechanism, reason: format!("{source}; allow it ({check})") }
     };
     match failure.step {
         Step::Execute if failure.errno == libc::E2BIG => too_long(prepared),
@@ -37,23 +44,17 @@ pub(super) fn explain(prepared: &Prepared, failure: Failure) -> LaunchError {
         }
         Step::Stdio => system(
             "the program's stdin, stdout and stderr could not be connected",
-            "none of the three may be closed",
+            "none of the three may be closed".into(),
         ),
         Step::Cpu => system(
             "the program could not be pinned to the requested CPU",
-            "choose a CPU that taskset -cp $$ lists, or use --no-pin",
+            Phrase::ChooseCpu.words().into(),
         ),
-        Step::Trace => LaunchError::NotPermitted {
-            mechanism: "ptrace",
-            reason: format!("{source}; allow it (headstart doctor)"),
-        },
-        Step::Filter => LaunchError::NotPermitted {
-            mechanism: "a seccomp filter",
-            reason: format!("{source}; allow it (headstart doctor)"),
-        },
+        Step::Trace => not_permitted("ptrace"),
+        Step::Filter => not_permitted("a seccomp filter"),
         Step::Lifetime | Step::Mask => system(
             "the program's process could not be set up",
-            "run the command again, outside a container",
+            "run the command again, outside a container".into(),
         ),
     }
 }

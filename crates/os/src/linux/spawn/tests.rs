@@ -81,7 +81,7 @@ fn files_that_the_kernel_cannot_execute() {
         ("folder-script", b"#!/tmp\n", &["interpreter '/tmp' is not executable"]),
         ("arm", &elf(1, 183), &["an ELF file for AArch64", "not for this machine"]),
         ("s390", &elf(2, 22), &["an ELF file for S/390", "use a build for"]),
-        ("cut", &elf(1, 62), &["for x86-64, but damaged", "headstart inspect"]),
+        ("cut", &elf(1, 62), &["for x86-64, but damaged", "check it with: Inspect("]),
     ];
     for (name, content, expected) in cases {
         let text = refusal(&file(folder.path(), name, content, 0o755));

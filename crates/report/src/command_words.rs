@@ -1,0 +1,16 @@
+//! What views say of the command line.
+
+/// Parts of sentences that name what is typed. The command knows them.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandWords {
+    /// How to say when a program is ready that does not end by itself: the end of a sentence.
+    pub say_when_ready: &'static str,
+    /// The command that checks the machine.
+    pub check_machine: &'static str,
+    /// What asks for more rounds.
+    pub more_rounds: &'static str,
+    /// The command that keeps the best variant.
+    pub keep_best: &'static str,
+    /// The command that gives a bundle other fixed addresses.
+    pub rerandomize: &'static str,
+}
