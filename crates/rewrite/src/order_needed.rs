@@ -21,6 +21,7 @@ use crate::unpublished::UnpublishedFile;
 use crate::{ElfRewriteError, WriteTo, WrittenImage};
 use files::Edited;
 use image::elf::edit::Edit;
+use model::ModuleId;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,7 @@ pub fn order_needed(
         return Err(nothing_to_gain(program, &before, strict_init));
     };
     let edited = edited(&before, &plan, &path)?;
-    let draft = UnpublishedFile::write(&edited, &before.graph.modules[0].path, &path)?;
+    let draft = UnpublishedFile::write(&edited, &before.graph.program().path, &path)?;
     let after = SimulatedLaunch::of(draft.path())?;
     let counted = compare(&before, &after, &plan).map_err(ElfRewriteError::changed(program))?;
     let better = counted.probes_after < counted.probes_before;
@@ -113,7 +114,7 @@ fn edited<'a>(
     plan: &OrderPlan,
     target: &Path,
 ) -> Result<Edited<'a>, ElfRewriteError> {
-    let program = &before.graph.modules[0];
+    let program = before.graph.program();
     let failed = ElfRewriteError::edit(&program.path);
     let mut edit = Edit::of(&program.image).map_err(&failed)?;
     let left = origin::left_behind(&program.image, &program.path, target);
@@ -131,8 +132,8 @@ fn compare(
     plan: &OrderPlan,
 ) -> Result<LibraryOrder, LaunchChanged> {
     let pairs = same_launch::pairs(&before.graph, &after.graph, &HashMap::new())?;
-    for index in 0..pairs.len() {
-        same_launch::same_bindings(before, after, index, &pairs)?;
+    for (module, _) in after.graph.numbered() {
+        same_launch::same_bindings(before, after, module, &pairs)?;
     }
     compare_order(before, after, plan, &pairs)
 }
@@ -142,7 +143,7 @@ pub(crate) fn compare_order(
     before: &SimulatedLaunch,
     after: &SimulatedLaunch,
     plan: &OrderPlan,
-    pairs: &[usize],
+    pairs: &[ModuleId],
 ) -> Result<LibraryOrder, LaunchChanged> {
     if pairs != plan.order {
         return Err(LaunchChanged(
@@ -153,13 +154,13 @@ pub(crate) fn compare_order(
     }
     same_launch::versions_have_files(&after.graph)?;
     let old = constructors::of(&before.graph);
-    let new: Vec<usize> =
-        constructors::of(&after.graph).into_iter().map(|module| pairs[module]).collect();
-    let path = |&module: &usize| before.graph.modules[module].path.clone();
+    let new = constructors::of(&after.graph).into_iter();
+    let new: Vec<ModuleId> = new.map(|module| pairs[module.index()]).collect();
+    let path = |&module: &ModuleId| before.graph[module].path.clone();
     Ok(LibraryOrder {
         modules: pairs.len(),
-        asked_before: before.graph.modules[0].image.needed.len(),
-        asked_after: after.graph.modules[0].image.needed.len(),
+        asked_before: before.graph.program().image.needed.len(),
+        asked_after: after.graph.program().image.needed.len(),
         by_path: plan.by_path.iter().map(path).collect(),
         pairs: plan.pairs,
         lookups: after.lookups(),

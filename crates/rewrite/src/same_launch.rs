@@ -55,16 +55,18 @@ impl SimulatedLaunch {
 pub fn pairs(
     before: &Graph,
     after: &Graph,
-    copies: &HashMap<PathBuf, usize>,
-) -> Result<Vec<usize>, LaunchChanged> {
-    let modules = before.modules.iter().enumerate();
+    copies: &HashMap<PathBuf, ModuleId>,
+) -> Result<Vec<ModuleId>, LaunchChanged> {
     let known: HashMap<_, _> =
-        modules.filter_map(|(at, module)| Some((module.image.identity()?, at))).collect();
+        before.numbered().filter_map(|(id, module)| Some((module.image.identity()?, id))).collect();
     let mut pairs = Vec::with_capacity(after.modules.len());
-    for (index, module) in after.modules.iter().enumerate() {
+    for (id, module) in after.numbered() {
         let of_copy = || copies.get(&module.path).copied();
         let same = || module.image.identity().and_then(|identity| known.get(&identity).copied());
-        let pair = if index == 0 { Some(0) } else { of_copy().or_else(same) };
+        let pair = match id {
+            ModuleId::PROGRAM => Some(id),
+            _ => of_copy().or_else(same),
+        };
         let path = module.path.display();
         let pair =
             pair.ok_or_else(|| LaunchChanged(format!("it would load {path}, which is new")))?;
@@ -74,32 +76,29 @@ pub fn pairs(
     if distinct.len() != pairs.len() {
         return Err(LaunchChanged("it would load a library and its copy".to_owned()));
     }
-    let missing = (0..before.modules.len()).find(|module| !distinct.contains(module));
-    if let Some(module) = missing {
-        let path = before.modules[module].path.display();
+    let missing = before.numbered().find(|(id, _)| !distinct.contains(id));
+    if let Some((_, module)) = missing {
+        let path = module.path.display();
         return Err(LaunchChanged(format!("it would no longer load {path}")));
     }
     Ok(pairs)
 }
 
-/// Every reference of a module whose relocations are as before binds as before. `index`: of the
-/// module in `after`.
+/// Every reference of a module whose relocations are as before binds as before. `module`: that
+/// of `after`.
 ///
 /// # Errors
 /// The first reference that binds elsewhere.
 pub fn same_bindings(
     before: &SimulatedLaunch,
     after: &SimulatedLaunch,
-    index: usize,
-    pairs: &[usize],
+    module: ModuleId,
+    pairs: &[ModuleId],
 ) -> Result<(), LaunchChanged> {
-    let module = pairs[index];
-    let was = &before.bound[module].bindings;
-    let is = &after.bound[index].bindings;
-    let paired = |to: SymbolRef| SymbolRef {
-        module: ModuleId::at(pairs[to.module.index()]),
-        symbol: to.symbol,
-    };
+    let original = pairs[module.index()];
+    let was = &before.bound[original.index()].bindings;
+    let is = &after.bound[module.index()].bindings;
+    let paired = |to: SymbolRef| SymbolRef { module: pairs[to.module.index()], symbol: to.symbol };
     let same = |(was, is): (&Binding, &Binding)| {
         was.from.symbol == is.from.symbol
             && was.purpose == is.purpose
@@ -110,9 +109,9 @@ pub fn same_bindings(
     }
     let changed = was.iter().zip(is).find(|&(was, is)| !same((was, is)));
     let name = changed.map_or("a symbol".to_owned(), |(was, _)| {
-        symbol_name(&before.graph.modules[module].image, was.from.symbol)
+        symbol_name(&before.graph[original].image, was.from.symbol)
     });
-    let path = before.graph.modules[module].path.display();
+    let path = before.graph[original].path.display();
     Err(LaunchChanged(format!("{name} of {path} would be bound to another definition")))
 }
 

@@ -26,6 +26,7 @@ use folder::Folder;
 use image::elf::Loadable;
 use image::elf::edit::Edit;
 use listing::Listing;
+use model::ModuleId;
 use rayon::prelude::*;
 use same_words::Bindings;
 use std::path::{Path, PathBuf};
@@ -114,8 +115,8 @@ pub fn program(
     let listings = listings(&before, &mut reasons);
     let hits = hits(&before, &reasons);
     // The program alone finds the private copies, so it asks for all: no misses that count.
-    let Some(plan) = plan::best(&before.graph, &before.bound, hits, listings, Vec::new(), false)
-    else {
+    let misses = vec![0; listings.len()];
+    let Some(plan) = plan::best(&before.graph, &before.bound, hits, listings, misses, false) else {
         let reason = "it cannot name all its libraries itself without changing which definitions \
              are found first";
         return Err(ElfRewriteError::nothing_to_gain(file)(Declined(reason.to_owned())));
@@ -170,20 +171,22 @@ struct Copying {
 
 impl Copying {
     fn write(&self) -> Result<(UnpublishedFile, ConvertedRelocations), ElfRewriteError> {
-        let private: Vec<usize> = self.private().collect();
+        let private: Vec<ModuleId> = self.private().collect();
         let converted: Result<Vec<ConvertedRelocations>, ElfRewriteError> =
             private.par_iter().map(|&module| self.copy(module)).collect();
-        let (draft, of_program) = self.draft(0, &self.folder.program())?;
+        let (draft, of_program) = self.draft(ModuleId::PROGRAM, &self.folder.program())?;
         let converted = converted?.into_iter().chain([of_program]).sum();
         Ok((draft, converted))
     }
 
-    fn private(&self) -> impl Iterator<Item = usize> + '_ {
-        (1..self.reasons.len()).filter(|&module| self.reasons[module].is_none())
+    /// Libraries that get a copy.
+    fn private(&self) -> impl Iterator<Item = ModuleId> + '_ {
+        let libraries = self.before.graph.numbered().map(|(id, _)| id).skip(1);
+        libraries.filter(|id| self.reasons[id.index()].is_none())
     }
 
-    fn copy(&self, module: usize) -> Result<ConvertedRelocations, ElfRewriteError> {
-        let target = self.folder.copy_of(&self.before.graph.modules[module]);
+    fn copy(&self, module: ModuleId) -> Result<ConvertedRelocations, ElfRewriteError> {
+        let target = self.folder.copy_of(&self.before.graph[module]);
         let (draft, converted) = self.draft(module, &target)?;
         draft.publish(&target)?;
         Ok(converted)
@@ -192,11 +195,11 @@ impl Copying {
     /// Writes a module; its relative relocations are packed where that can be.
     fn draft(
         &self,
-        index: usize,
+        module: ModuleId,
         target: &Path,
     ) -> Result<(UnpublishedFile, ConvertedRelocations), ElfRewriteError> {
-        let original = &self.before.graph.modules[index].path;
-        let (edited, converted) = self.edited(index)?;
+        let original = &self.before.graph[module].path;
+        let (edited, converted) = self.edited(module)?;
         let whole = Loadable::from_bytes(&original.to_string_lossy(), edited.to_bytes())?;
         let draft = match relr::pack(&whole, None) {
             Ok(packed) => UnpublishedFile::write(&packed.edited, original, target)?,
@@ -207,17 +210,17 @@ impl Copying {
     }
 
     /// A module with its own symbols bound; the program asks for its libraries as planned too.
-    fn edited(&self, index: usize) -> Result<(Edited<'_>, ConvertedRelocations), ElfRewriteError> {
+    fn edited(&self, id: ModuleId) -> Result<(Edited<'_>, ConvertedRelocations), ElfRewriteError> {
         let graph = &self.before.graph;
-        let module = &graph.modules[index];
+        let module = &graph[id];
         let failed = ElfRewriteError::edit(&module.path);
         let mut edit = Edit::of(&module.image).map_err(&failed)?;
-        let bindings = Bindings::of(&self.before, index);
-        let bound = |one: &_| bindings.bound(&module.image, index, one);
+        let bindings = Bindings::of(&self.before, id);
+        let bound = |one: &_| bindings.bound(&module.image, id, one);
         let converted = convert::own_symbols(&mut edit, &module.image, bound).map_err(&failed)?;
         let nothing = ElfRewriteError::nothing_to_gain(&module.path);
         origin::settle_for(&mut edit, &module.image, Some(&module.origin)).map_err(nothing)?;
-        if index == 0 {
+        if id == ModuleId::PROGRAM {
             self.folder.search_first(&mut edit, module);
             entries::ask_for(&mut edit, graph, &self.plan, Some(&module.origin))
                 .map_err(&failed)?;
@@ -232,22 +235,23 @@ impl Copying {
         converted: ConvertedRelocations,
     ) -> Result<PrivateCopies, LaunchChanged> {
         let before = &self.before;
-        let modules = &before.graph.modules;
-        let copies = self.private().map(|index| (self.folder.copy_of(&modules[index]), index));
+        let copy_of = |module: ModuleId| self.folder.copy_of(&before.graph[module]);
+        let copies = self.private().map(|module| (copy_of(module), module));
         let pairs = same_launch::pairs(&before.graph, &after.graph, &copies.collect())?;
-        (0..pairs.len()).into_par_iter().try_for_each(|index| {
-            match self.reasons[pairs[index]] {
-                None => same_words::same(before, after, index, &pairs),
-                Some(_) => same_launch::same_bindings(before, after, index, &pairs),
+        pairs.par_iter().enumerate().try_for_each(|(index, original)| {
+            let module = ModuleId::at(index);
+            match self.reasons[original.index()] {
+                None => same_words::same(before, after, module, &pairs),
+                Some(_) => same_launch::same_bindings(before, after, module, &pairs),
             }
         })?;
-        let path = |index: usize| modules[index].path.clone();
-        let outside = self.reasons.iter().enumerate();
+        let path = |module: ModuleId| before.graph[module].path.clone();
+        let outside = before.graph.numbered().zip(&self.reasons);
         Ok(PrivateCopies {
             run: self.folder.program(),
             private: self.private().map(path).collect(),
-            copies: self.private().map(|index| self.folder.copy_of(&modules[index])).collect(),
-            outside: outside.filter_map(|(index, why)| Some((path(index), (*why)?))).collect(),
+            copies: self.private().map(copy_of).collect(),
+            outside: outside.filter_map(|((id, _), why)| Some((path(id), (*why)?))).collect(),
             converted,
             lookups_before: before.lookups(),
             lookups_after: after.lookups(),

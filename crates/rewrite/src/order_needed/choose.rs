@@ -6,19 +6,20 @@
 //! precedence, of the highest average weight (J. B. Sidney, Operations Research 23, 1975).
 
 use super::precedence::Precedence;
+use model::ModuleId;
 
 /// Rounds in which modules are moved one by one; few orders change after the third.
 const ROUNDS: usize = 12;
 
 /// Probes of the look-ups that modules answer, in this order.
-pub fn probes(order: &[usize], hits: &[u64]) -> u64 {
-    let hits = order.iter().map(|&module| hits.get(module).copied().unwrap_or(0));
-    hits.zip(1..).map(|(hits, place): (u64, u64)| hits * place).sum()
+pub fn probes(order: &[ModuleId], hits: &[u64]) -> u64 {
+    let hits = order.iter().map(|module| hits[module.index()]);
+    hits.zip(1..).map(|(hits, place)| hits * place).sum()
 }
 
 /// An order of `modules`, a subset of those of `precedence`, ascending. It never costs more than
 /// `modules` as they are.
-pub fn order(modules: &[usize], hits: &[u64], precedence: &Precedence) -> Vec<usize> {
+pub fn order(modules: &[ModuleId], hits: &[u64], precedence: &Precedence) -> Vec<ModuleId> {
     let mut order = greedy(modules, hits, precedence);
     improve(&mut order, hits, precedence);
     if probes(&order, hits) < probes(modules, hits) { order } else { modules.to_vec() }
@@ -40,15 +41,15 @@ impl Candidate {
 }
 
 /// Takes the module which, with all that it still requires, has the most look-ups a module.
-fn greedy(modules: &[usize], hits: &[u64], precedence: &Precedence) -> Vec<usize> {
-    let count = precedence.count();
-    let hits = |module: usize| hits.get(module).copied().unwrap_or(0);
-    let mut waits = vec![false; count];
-    modules.iter().filter(|&&module| module < count).for_each(|&module| waits[module] = true);
-    let required = |module: usize, waits: &[bool]| -> Vec<usize> {
-        precedence.before(module).filter(|&first| waits[first]).chain([module]).collect()
+fn greedy(modules: &[ModuleId], hits: &[u64], precedence: &Precedence) -> Vec<ModuleId> {
+    let hits = |module: ModuleId| hits[module.index()];
+    let mut waits = vec![false; precedence.modules().count()];
+    modules.iter().for_each(|module| waits[module.index()] = true);
+    let required = |module: ModuleId, waits: &[bool]| -> Vec<ModuleId> {
+        precedence.before(module).filter(|first| waits[first.index()]).chain([module]).collect()
     };
-    let mut candidates: Vec<Candidate> = (0..count)
+    let mut candidates: Vec<Candidate> = precedence
+        .modules()
         .map(|module| {
             let set = required(module, &waits);
             let hits = set.iter().map(|&module| hits(module)).sum();
@@ -56,26 +57,29 @@ fn greedy(modules: &[usize], hits: &[u64], precedence: &Precedence) -> Vec<usize
         })
         .collect();
     let mut order = Vec::with_capacity(modules.len());
-    while let Some(best) =
-        modules.iter().copied().filter(|&module| module < count && waits[module]).reduce(
-            |best, other| if candidates[other].beats(candidates[best]) { other } else { best },
-        )
-    {
+    loop {
+        let waiting = modules.iter().copied().filter(|module| waits[module.index()]);
+        let best = waiting.reduce(|best, other| {
+            match candidates[other.index()].beats(candidates[best.index()]) {
+                true => other,
+                false => best,
+            }
+        });
+        let Some(best) = best else { return order };
         for module in required(best, &waits) {
             order.push(module);
-            waits[module] = false;
-            let behind = (module..count).filter(|&other| precedence.holds(module, other));
-            for other in behind {
-                candidates[other].hits -= hits(module);
-                candidates[other].modules -= 1;
+            waits[module.index()] = false;
+            for behind in precedence.modules().filter(|&other| precedence.holds(module, other)) {
+                let candidate = &mut candidates[behind.index()];
+                candidate.hits -= hits(module);
+                candidate.modules -= 1;
             }
         }
     }
-    order
 }
 
 /// Moves single modules to where they cost least, as long as that helps.
-fn improve(order: &mut [usize], hits: &[u64], precedence: &Precedence) {
+fn improve(order: &mut [ModuleId], hits: &[u64], precedence: &Precedence) {
     for _ in 0..ROUNDS {
         let before = probes(order, hits);
         for at in 0..order.len() {
@@ -93,8 +97,8 @@ fn improve(order: &mut [usize], hits: &[u64], precedence: &Precedence) {
 }
 
 /// Where the module at a place is best moved to.
-fn best_place(order: &[usize], at: usize, hits: &[u64], precedence: &Precedence) -> usize {
-    let weight = |module: usize| i128::from(hits.get(module).copied().unwrap_or(0));
+fn best_place(order: &[ModuleId], at: usize, hits: &[u64], precedence: &Precedence) -> usize {
+    let weight = |module: ModuleId| i128::from(hits[module.index()]);
     let module = order[at];
     let (mut best, mut most) = (at, 0);
     let mut gain = 0;
@@ -124,15 +128,21 @@ fn best_place(order: &[usize], at: usize, hits: &[u64], precedence: &Precedence)
 mod tests {
     use super::*;
 
-    fn precedence(count: usize, pairs: &[(usize, usize)]) -> Precedence {
+    fn ids(modules: impl IntoIterator<Item = u32>) -> Vec<ModuleId> {
+        modules.into_iter().map(ModuleId).collect()
+    }
+
+    fn precedence(count: usize, pairs: &[(u32, u32)]) -> Precedence {
         let mut precedence = Precedence::new(count);
-        pairs.iter().for_each(|&(first, second)| precedence.keep(first, second));
+        for &(first, second) in pairs {
+            precedence.keep(ModuleId(first), ModuleId(second));
+        }
         precedence.close();
         precedence
     }
 
     /// The cheapest of all orders that keep the pairs.
-    fn best(rest: &[usize], done: &mut Vec<usize>, hits: &[u64], pairs: &Precedence) -> u64 {
+    fn best(rest: &[ModuleId], done: &mut Vec<ModuleId>, hits: &[u64], pairs: &Precedence) -> u64 {
         if rest.is_empty() {
             return probes(done, hits);
         }
@@ -141,7 +151,7 @@ mod tests {
             if rest.iter().any(|&first| pairs.holds(first, module)) {
                 continue;
             }
-            let others: Vec<usize> = rest.iter().copied().filter(|&o| o != module).collect();
+            let others: Vec<ModuleId> = rest.iter().copied().filter(|&o| o != module).collect();
             done.push(module);
             least = least.min(best(&others, done, hits, pairs));
             done.pop();
@@ -153,8 +163,8 @@ mod tests {
     fn a_module_is_pulled_forward_with_what_it_requires() {
         let pairs = precedence(6, &[(2, 5)]);
         let hits = [0, 3, 0, 4, 5, 100];
-        assert_eq!(order(&[1, 2, 3, 4, 5], &hits, &pairs), [2, 5, 4, 3, 1]);
-        assert_eq!(order(&[1, 3, 4], &hits, &pairs), [4, 3, 1]);
+        assert_eq!(order(&ids([1, 2, 3, 4, 5]), &hits, &pairs), ids([2, 5, 4, 3, 1]));
+        assert_eq!(order(&ids([1, 3, 4]), &hits, &pairs), ids([4, 3, 1]));
     }
 
     #[test]
@@ -173,7 +183,7 @@ mod tests {
                 pairs.extend((0..second).filter(|_| dice(4) == 0).map(|first| (first, second)));
             }
             let pairs = precedence(7, &pairs);
-            let modules: Vec<usize> = (0..7).collect();
+            let modules = ids(0..7);
             let order = order(&modules, &hits, &pairs);
             assert!(pairs.kept_by(&order), "{order:?}");
             let mut sorted = order.clone();

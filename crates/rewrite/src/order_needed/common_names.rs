@@ -4,7 +4,7 @@ use super::precedence::Precedence;
 use image::elf::loadable::{SymbolBinding, SymbolKind, Visibility, gnu_hash};
 use image::elf::{self, Loadable, possible_names};
 use loader::{Graph, Relocated};
-use model::{SymbolIndex, Va};
+use model::{ModuleId, SymbolIndex, Va};
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Export {
     hash: u32,
-    module: u32,
+    module: ModuleId,
     symbol: SymbolIndex,
 }
 
@@ -27,8 +27,9 @@ pub fn precedence(graph: &Graph, bound: &[Relocated]) -> Precedence {
     let used = used_of_linkers(graph, bound);
     let mut precedence = Precedence::new(graph.modules.len());
     let modules = graph.modules.par_iter().enumerate().skip(1);
-    let mut exports: Vec<Export> =
-        modules.flat_map_iter(|(index, module)| exports(index, &module.image, &used)).collect();
+    let mut exports: Vec<Export> = modules
+        .flat_map_iter(|(index, module)| exports(ModuleId::at(index), &module.image, &used))
+        .collect();
     exports.par_sort_unstable();
     let looks_up: Vec<bool> = graph.modules.par_iter().map(|m| elf::looks_up(&m.image)).collect();
     for group in exports.chunk_by(|one, other| one.hash == other.hash) {
@@ -37,12 +38,12 @@ pub fn precedence(graph: &Graph, bound: &[Relocated]) -> Precedence {
             for (name, group) in by_name(graph, group) {
                 // Nobody asks for the next definition of a C++ or a linker's name (RTLD_NEXT).
                 let made = name.starts_with(b"_Z") || OF_LINKERS.contains(&name);
-                let next = !made && group.iter().any(|(module, _)| looks_up[*module]);
+                let next = !made && group.iter().any(|(module, _)| looks_up[module.index()]);
                 among(&group, next, &mut precedence);
             }
         }
     }
-    let askers = looks_up.iter().enumerate().skip(1).filter(|(_, looks_up)| **looks_up);
+    let askers = graph.numbered().skip(1).filter(|(asker, _)| looks_up[asker.index()]);
     askers.for_each(|(asker, _)| behind(graph, &exports, asker, &mut precedence));
     precedence
 }
@@ -58,7 +59,7 @@ fn used_of_linkers(graph: &Graph, bound: &[Relocated]) -> HashSet<&'static [u8]>
 }
 
 fn exports<'a>(
-    index: usize,
+    module: ModuleId,
     image: &'a Loadable,
     used: &'a HashSet<&'static [u8]>,
 ) -> impl Iterator<Item = Export> + 'a {
@@ -76,7 +77,6 @@ fn exports<'a>(
         let hidden = symbol.visibility == Visibility::Hidden || symbol.kind == SymbolKind::Other;
         let unused = OF_LINKERS.contains(&symbol.name) && !used.contains(symbol.name)
             || symbol.absolute && versions.contains(symbol.name);
-        let module = u32::try_from(index).ok()?;
         let export = Export { hash: gnu_hash(symbol.name), module, symbol: at };
         (seen && !nothing && !hidden && !unused).then_some(export)
     })
@@ -84,19 +84,18 @@ fn exports<'a>(
 
 /// Keeps what a module finds that asks for the next definition of a name (RTLD_NEXT): those before
 /// it stay there, and the first one behind it stays behind it and before the others.
-fn behind(graph: &Graph, exports: &[Export], asker: usize, precedence: &mut Precedence) {
-    let Some(module) = graph.modules.get(asker) else { return };
-    let names: HashSet<&[u8]> = possible_names(&module.image).collect();
+fn behind(graph: &Graph, exports: &[Export], asker: ModuleId, precedence: &mut Precedence) {
+    let names: HashSet<&[u8]> = possible_names(&graph[asker].image).collect();
     for name in names {
         let hash = gnu_hash(name);
         let from = exports.partition_point(|export| export.hash < hash);
         let same = exports[from..].iter().take_while(|export| export.hash == hash);
         let is_meant = |export: &&Export| {
-            let image = graph.modules.get(export.module as usize).map(|module| &module.image);
-            image.and_then(|image| image.symbol(export.symbol)).is_some_and(|it| it.name == name)
+            let symbol = graph[export.module].image.symbol(export.symbol);
+            symbol.is_some_and(|symbol| symbol.name == name)
         };
-        let definers = same.filter(is_meant).map(|export| export.module as usize);
-        let (before, after): (Vec<usize>, Vec<usize>) =
+        let definers = same.filter(is_meant).map(|export| export.module);
+        let (before, after): (Vec<ModuleId>, Vec<ModuleId>) =
             definers.filter(|&definer| definer != asker).partition(|&definer| definer < asker);
         before.iter().for_each(|&definer| precedence.keep(definer, asker));
         if let Some((&next, others)) = after.split_first() {
@@ -111,14 +110,14 @@ fn behind(graph: &Graph, exports: &[Export], asker: usize, precedence: &mut Prec
 type Answers<'a> = Option<(&'a [u8], bool)>;
 
 /// Definitions of one name, with their modules, in the order of these.
-type Definitions<'a> = Vec<(usize, Answers<'a>)>;
+type Definitions<'a> = Vec<(ModuleId, Answers<'a>)>;
 
 /// Definitions of each of the names of one hash.
 fn by_name<'a>(graph: &'a Graph, group: &[Export]) -> Vec<(&'a [u8], Definitions<'a>)> {
     let mut names: Vec<(&[u8], Definitions<'_>)> = Vec::new();
     for export in group {
-        let module = export.module as usize;
-        let image = &graph.modules[module].image;
+        let module = export.module;
+        let image = &graph[module].image;
         let Some(symbol) = image.symbol(export.symbol) else { continue };
         let version = image.symbol_version(export.symbol);
         let answers = version
@@ -143,9 +142,9 @@ fn share(one: Answers<'_>, other: Answers<'_>) -> bool {
 /// Keeps what is found first. Of definitions that answer the same look-ups only the first one is
 /// ever found, so that the others need not be in order among themselves; unless somebody could ask
 /// for the `next` one.
-fn among(group: &[(usize, Answers<'_>)], next: bool, precedence: &mut Precedence) {
+fn among(group: &[(ModuleId, Answers<'_>)], next: bool, precedence: &mut Precedence) {
     // The definitions that are found, or with `next` the last one of each kind so far.
-    let mut kinds: Vec<(usize, Answers<'_>)> = Vec::new();
+    let mut kinds: Vec<(ModuleId, Answers<'_>)> = Vec::new();
     for &(module, answers) in group {
         for &(first, _) in kinds.iter().filter(|kind| share(kind.1, answers)) {
             if first != module {
@@ -164,11 +163,12 @@ fn among(group: &[(usize, Answers<'_>)], next: bool, precedence: &mut Precedence
 mod tests {
     use super::*;
 
-    fn pairs(group: &[(usize, Answers<'_>)], next: bool) -> Vec<(usize, usize)> {
+    fn pairs(group: &[(u32, Answers<'_>)], next: bool) -> Vec<(u32, u32)> {
         let mut precedence = Precedence::new(10);
-        among(group, next, &mut precedence);
-        let of = |second| (0..second).map(move |first| (first, second));
-        (0..10).flat_map(of).filter(|&(first, second)| precedence.holds(first, second)).collect()
+        let group: Vec<_> = group.iter().map(|&(module, it)| (ModuleId(module), it)).collect();
+        among(&group, next, &mut precedence);
+        let before = |second| precedence.before(second).map(move |first| (first.0, second.0));
+        precedence.modules().flat_map(before).collect()
     }
 
     #[test]

@@ -10,23 +10,22 @@ use model::ModuleId;
 /// module that has been reached is not walked again. So nothing changes while every module from
 /// which a walk begins stays behind all that this walk reached, and the walks in their order.
 pub fn keep(graph: &Graph, precedence: &mut Precedence) {
-    let count = graph.modules.len();
-    let mut begun_by = vec![0; count];
+    let mut reached = vec![false; graph.modules.len()];
+    // The program is initialized last in any case.
+    reached[ModuleId::PROGRAM.index()] = true;
     let mut last = None;
-    for start in (1..count).rev() {
-        if begun_by[start] != 0 {
+    for (start, _) in graph.numbered().rev() {
+        if std::mem::replace(&mut reached[start.index()], true) {
             continue;
         }
         if let Some(last) = last {
             precedence.keep(start, last);
         }
         last = Some(start);
-        begun_by[start] = start;
         let mut stack = vec![start];
         while let Some(module) = stack.pop() {
-            for need in graph.modules[module].dependencies.iter().map(|need| need.index()) {
-                if need != 0 && begun_by[need] == 0 {
-                    begun_by[need] = start;
+            for &need in &graph[module].dependencies {
+                if !std::mem::replace(&mut reached[need.index()], true) {
                     precedence.keep(need, start);
                     stack.push(need);
                 }
@@ -35,12 +34,12 @@ pub fn keep(graph: &Graph, precedence: &mut Precedence) {
     }
 }
 
-/// Indices of modules with constructors or destructors, in the order in which they are called;
+/// Modules with constructors or destructors, in the order in which they are called;
 /// the program, always the last, is not among them.
-pub fn of(graph: &Graph) -> Vec<usize> {
+pub fn of(graph: &Graph) -> Vec<ModuleId> {
     let order = loader::order::of_initialization(graph);
-    let has = |&index: &usize| index != 0 && graph.modules[index].image.initializes;
-    order.into_iter().map(ModuleId::index).filter(has).collect()
+    let has = |&id: &ModuleId| id != ModuleId::PROGRAM && graph[id].image.initializes;
+    order.into_iter().filter(has).collect()
 }
 
 /// Elements of `after` that are not where they were: all but a longest row of elements that both

@@ -6,7 +6,7 @@ use image::elf::edit::{Edit, EditError};
 use image::elf::records::DynamicEntry;
 use image::elf::spec;
 use loader::{Graph, origin};
-use model::text;
+use model::{ModuleId, text};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -40,12 +40,17 @@ pub fn ask_for(
 }
 
 /// The program asks for versions of a module by the path by which it now asks for the module.
-fn rename(edit: &mut Edit<'_>, graph: &Graph, module: usize, path: &str) -> Result<(), EditError> {
+fn rename(
+    edit: &mut Edit<'_>,
+    graph: &Graph,
+    module: ModuleId,
+    path: &str,
+) -> Result<(), EditError> {
     let mut names: Vec<String> = listing::names_asked(graph, module).map(str::to_owned).collect();
-    names.extend(graph.modules[module].image.soname.clone());
+    names.extend(graph[module].image.soname.clone());
     names.sort_unstable();
     names.dedup();
-    let versions = graph.modules[0].image.versions();
+    let versions = graph.program().image.versions();
     let files: Vec<_> = versions.filter_map(|version| version.library.as_deref()).collect();
     let path = text::name(path);
     let names = names.iter().map(|name| text::name(name));

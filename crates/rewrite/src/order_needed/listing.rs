@@ -22,7 +22,7 @@ pub fn of_modules(graph: &Graph) -> Vec<Listing> {
     let machine = &graph.program().image.machine;
     let Ok(searcher) = Searcher::new(machine, None) else { return Vec::new() };
     let mut search = ListingSearch { graph, searcher };
-    (0..graph.modules.len()).map(|module| search.listing(module)).collect()
+    graph.numbered().map(|(module, _)| search.listing(module)).collect()
 }
 
 /// Files that the loader tries in vain where the program asks for a module, and does not where
@@ -42,11 +42,9 @@ pub fn avoidable_misses(graph: &Graph, listings: &[Listing]) -> Vec<u64> {
     };
     // The first search also tries subfolders, once and for all.
     program.image.needed.first().map(&mut missed);
-    let modules = listings.iter().enumerate();
-    let of_one = |(index, listing): (usize, &Listing)| match listing {
-        Listing::ByName(words) if searched_simply(graph, index) => {
-            words.iter().map(&mut missed).sum()
-        }
+    let modules = graph.numbered().zip(listings);
+    let of_one = |((id, _), listing): ((ModuleId, &Module), &Listing)| match listing {
+        Listing::ByName(words) if searched_simply(graph, id) => words.iter().map(&mut missed).sum(),
         _ => 0,
     };
     modules.map(of_one).collect()
@@ -54,9 +52,8 @@ pub fn avoidable_misses(graph: &Graph, listings: &[Listing]) -> Vec<u64> {
 
 /// Whether libraries alone need the module, and these without a search path of their own. The
 /// loader itself is not searched for.
-fn searched_simply(graph: &Graph, index: usize) -> bool {
-    let is_loader = graph.modules.get(index).is_some_and(|m| m.path == graph.interpreter);
-    let module = ModuleId::at(index);
+fn searched_simply(graph: &Graph, module: ModuleId) -> bool {
+    let is_loader = graph[module].path == graph.interpreter;
     let mut users = graph.numbered().filter(|(_, user)| user.dependencies.contains(&module));
     let simple = |(id, user): (_, &Module)| id != ModuleId::PROGRAM && user.image.runpath.is_none();
     !is_loader && users.all(simple)
@@ -68,53 +65,52 @@ struct ListingSearch<'a> {
 }
 
 impl ListingSearch<'_> {
-    fn listing(&mut self, index: usize) -> Listing {
-        let own = self.own_words(index);
-        if index == 0 || (own.is_empty() && searches_for_itself(self.graph, index)) {
+    fn listing(&mut self, id: ModuleId) -> Listing {
+        let own = self.own_words(id);
+        if id == ModuleId::PROGRAM || (own.is_empty() && searches_for_itself(self.graph, id)) {
             return Listing::NotListed;
         }
         if !own.is_empty() {
             return Listing::ByName(own);
         }
-        let names = self.names(index);
-        let found = names.into_iter().find(|name| self.finds(name, index));
+        let names = self.names(id);
+        let found = names.into_iter().find(|name| self.finds(name, id));
         match found {
             Some(name) => Listing::ByName(vec![name]),
-            None => Listing::ByPath(absolute(&self.graph.modules[index].path)),
+            None => Listing::ByPath(absolute(&self.graph[id].path)),
         }
     }
 
     /// The words by which the program asks for the module now.
-    fn own_words(&self, index: usize) -> Vec<String> {
+    fn own_words(&self, module: ModuleId) -> Vec<String> {
         let program = self.graph.program();
         let words = program.dependencies.iter().zip(&program.image.needed);
-        let words = words.filter(|(need, _)| need.index() == index).map(|(_, word)| word.clone());
+        let words = words.filter(|(need, _)| **need == module).map(|(_, word)| word.clone());
         let mut words: Vec<String> = words.collect();
         words.dedup();
         words
     }
 
     /// Names without a folder: its own, then those by which others ask for it.
-    fn names(&self, index: usize) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.graph.modules[index].image.soname.iter().cloned().collect();
-        names.extend(names_asked(self.graph, index).map(str::to_owned));
+    fn names(&self, module: ModuleId) -> Vec<String> {
+        let mut names: Vec<String> = self.graph[module].image.soname.iter().cloned().collect();
+        names.extend(names_asked(self.graph, module).map(str::to_owned));
         names.retain(|name| !name.contains(['/', '$']));
         names.dedup();
         names
     }
 
     /// Whether the program's search for the name ends at this module and no other.
-    fn finds(&mut self, name: &str, index: usize) -> bool {
-        let others = self.graph.modules.iter().enumerate().filter(|(other, _)| *other != index);
-        let taken = |(other, module): (usize, &Module)| {
+    fn finds(&mut self, name: &str, id: ModuleId) -> bool {
+        let mut others = self.graph.numbered().filter(|(other, _)| *other != id);
+        let taken = |(other, module): (ModuleId, &Module)| {
             module.image.soname.as_deref() == Some(name)
                 || names_asked(self.graph, other).any(|asked| asked == name)
         };
-        if others.into_iter().any(taken) {
+        if others.any(taken) {
             return false;
         }
-        let module = &self.graph.modules[index];
+        let module = &self.graph[id];
         if module.path == self.graph.interpreter {
             // The loader knows itself by name, and is not searched for.
             return module.image.soname.as_deref() == Some(name);
@@ -125,10 +121,10 @@ impl ListingSearch<'_> {
 }
 
 /// Names by which other modules ask for this one, as they stand in DT_NEEDED.
-pub fn names_asked(graph: &Graph, index: usize) -> impl Iterator<Item = &str> {
+pub fn names_asked(graph: &Graph, module: ModuleId) -> impl Iterator<Item = &str> {
     let users = graph.modules.iter();
     let pairs = users.flat_map(|user| user.dependencies.iter().zip(&user.image.needed));
-    pairs.filter(move |(need, _)| need.index() == index).map(|(_, name)| name.as_str())
+    pairs.filter(move |(need, _)| **need == module).map(|(_, name)| name.as_str())
 }
 
 /// Whether two paths are one file in one folder: a library may look for others beside itself.
@@ -140,8 +136,8 @@ fn is_at(found: &Path, path: &Path) -> bool {
 
 /// Whether the module opens libraries itself, and an image that led to it has a DT_RPATH which
 /// holds for these too.
-fn searches_for_itself(graph: &Graph, index: usize) -> bool {
-    let module = &graph.modules[index];
+fn searches_for_itself(graph: &Graph, id: ModuleId) -> bool {
+    let module = &graph[id];
     if module.image.runpath.is_some() || !opens_libraries(&module.image) {
         return false;
     }

@@ -4,6 +4,7 @@ use super::listing::Listing;
 use super::precedence::Precedence;
 use super::{choose, common_names, constructors};
 use loader::{Graph, Relocated};
+use model::ModuleId;
 
 /// A path instead of names is worth it where it saves this share of the probes: the library is
 /// then no longer searched for, in LD_LIBRARY_PATH either.
@@ -16,12 +17,12 @@ const PROBES_A_MISS: u64 = 600;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderPlan {
     /// Modules in the order in which the loader will load them; the program is the first.
-    pub order: Vec<usize>,
+    pub order: Vec<ModuleId>,
     /// The words of DT_NEEDED by which it asks for those that come after the program; fewer than
     /// these where the last are left to the libraries that need them.
     pub words: Vec<Vec<String>>,
     /// Those that it asks for by path.
-    pub by_path: Vec<usize>,
+    pub by_path: Vec<ModuleId>,
     /// Probes of look-ups in the present order.
     pub probes_now: u64,
     /// And as planned.
@@ -51,7 +52,7 @@ pub fn best(
         constructors::keep(graph, &mut precedence);
         precedence.close();
     }
-    let present: Vec<usize> = (0..graph.modules.len()).collect();
+    let present: Vec<ModuleId> = precedence.modules().collect();
     let probes_now = choose::probes(&present, &hits);
     let planning = Planning { graph, precedence, hits, listings, misses, probes_now, pairs };
     match (planning.plan(false), planning.plan(true)) {
@@ -101,7 +102,7 @@ impl Planning<'_> {
     }
 
     /// The order of loading where the program asks for these, if that is one that may be.
-    fn order(&self, asked: &[usize]) -> Option<Vec<usize>> {
+    fn order(&self, asked: &[ModuleId]) -> Option<Vec<ModuleId>> {
         let order = breadth_first(self.graph, asked);
         let all = order.len() == self.graph.modules.len();
         (all && self.precedence.kept_by(&order)).then_some(order)
@@ -109,16 +110,16 @@ impl Planning<'_> {
 
     /// Leaves modules that the program would find only after misses to the libraries that need
     /// them, unless their place saves more than the misses cost.
-    fn leave_to_others(&self, asked: &mut Vec<usize>, order: &mut Vec<usize>) {
+    fn leave_to_others(&self, asked: &mut Vec<ModuleId>, order: &mut Vec<ModuleId>) {
         for at in (0..asked.len()).rev() {
             let module = asked[at];
-            let misses = self.misses.get(module).copied().unwrap_or(0);
+            let misses = self.misses[module.index()];
             if misses == 0 {
                 continue;
             }
             asked.remove(at);
             let most = choose::probes(order, &self.hits) + PROBES_A_MISS * misses;
-            let cheaper = |order: &Vec<usize>| choose::probes(order, &self.hits) < most;
+            let cheaper = |order: &Vec<ModuleId>| choose::probes(order, &self.hits) < most;
             match self.order(asked).filter(cheaper) {
                 Some(other) => *order = other,
                 None => asked.insert(at, module),
@@ -126,8 +127,8 @@ impl Planning<'_> {
         }
     }
 
-    fn words(&self, module: usize) -> Vec<String> {
-        match &self.listings[module] {
+    fn words(&self, module: ModuleId) -> Vec<String> {
+        match &self.listings[module.index()] {
             Listing::ByName(words) => words.clone(),
             Listing::ByPath(path) => vec![model::text::text(path)],
             Listing::NotListed => Vec::new(),
@@ -136,20 +137,20 @@ impl Planning<'_> {
 
     /// Modules to ask for, ascending, and those of them to be asked for by path. What is not
     /// listed comes after what is, so it must not be required before it.
-    fn listed(&self, paths: bool) -> Option<(Vec<usize>, Vec<usize>)> {
-        let count = self.graph.modules.len();
-        let by_name = |&module: &usize| matches!(self.listings[module], Listing::ByName(_));
-        let mut listed: Vec<bool> = (0..count).map(|module| by_name(&module)).collect();
+    fn listed(&self, paths: bool) -> Option<(Vec<ModuleId>, Vec<ModuleId>)> {
+        let libraries = || (1..self.graph.modules.len()).map(ModuleId::at);
+        let by_name = |listing: &Listing| matches!(listing, Listing::ByName(_));
+        let mut listed: Vec<bool> = self.listings.iter().map(by_name).collect();
         let mut by_path = Vec::new();
-        for module in (1..count).rev() {
-            let required =
-                (module..count).any(|later| listed[later] && self.precedence.holds(module, later));
-            if listed[module] || !(paths || required) {
+        for module in libraries().rev() {
+            let required = libraries()
+                .any(|later| listed[later.index()] && self.precedence.holds(module, later));
+            if listed[module.index()] || !(paths || required) {
                 continue;
             }
-            match &self.listings[module] {
+            match &self.listings[module.index()] {
                 Listing::ByPath(_) => {
-                    listed[module] = true;
+                    listed[module.index()] = true;
                     by_path.push(module);
                 }
                 // It cannot be asked for, and others that can be have to come after it.
@@ -158,22 +159,23 @@ impl Planning<'_> {
             }
         }
         by_path.reverse();
-        Some(((1..count).filter(|&module| listed[module]).collect(), by_path))
+        Some((libraries().filter(|module| listed[module.index()]).collect(), by_path))
     }
 }
 
 /// The order in which the loader loads a program's modules where the program asks for these.
-fn breadth_first(graph: &Graph, asked: &[usize]) -> Vec<usize> {
+fn breadth_first(graph: &Graph, asked: &[ModuleId]) -> Vec<ModuleId> {
     let mut seen = vec![false; graph.modules.len()];
-    let mut order = vec![0];
-    seen[0] = true;
+    let mut order = vec![ModuleId::PROGRAM];
+    seen[ModuleId::PROGRAM.index()] = true;
     let mut next = 0;
     while let Some(&module) = order.get(next) {
-        let needed = match next {
-            0 => asked.to_vec(),
-            _ => graph.modules[module].dependencies.iter().map(|need| need.index()).collect(),
+        let needed = match module {
+            ModuleId::PROGRAM => asked,
+            _ => &graph[module].dependencies,
         };
-        order.extend(needed.iter().filter(|&&need| !std::mem::replace(&mut seen[need], true)));
+        let is_new = |need: &&ModuleId| !std::mem::replace(&mut seen[need.index()], true);
+        order.extend(needed.iter().filter(is_new));
         next += 1;
     }
     order

@@ -1,7 +1,9 @@
 //! Which modules have to stay before which, for whatever reason.
 
-/// A relation "comes before" among modules 0..n. Every pair agrees with the order 0, 1, 2 …,
-/// so that there is always an order that keeps all pairs.
+use model::ModuleId;
+
+/// A relation "comes before" among modules. Every pair agrees with the order of their numbers, so
+/// that there is always an order that keeps all pairs.
 #[derive(Clone, Debug)]
 pub struct Precedence {
     /// By module: what comes before it, itself not included, as bits.
@@ -14,43 +16,43 @@ impl Precedence {
         Precedence { before: vec![vec![0; count.div_ceil(64)]; count] }
     }
 
-    /// How many modules there are.
-    pub fn count(&self) -> usize {
-        self.before.len()
+    /// All modules.
+    pub fn modules(&self) -> impl Iterator<Item = ModuleId> + use<> {
+        (0..self.before.len()).map(ModuleId::at)
     }
 
     /// `first` comes before `second`, where it does so now; other pairs are not taken.
-    pub fn keep(&mut self, first: usize, second: usize) {
+    pub fn keep(&mut self, first: ModuleId, second: ModuleId) {
         if first < second
-            && let Some(words) = self.before.get_mut(second)
-            && let Some(word) = words.get_mut(first / 64)
+            && let Some(words) = self.before.get_mut(second.index())
+            && let Some(word) = words.get_mut(first.index() / 64)
         {
-            *word |= 1 << (first % 64);
+            *word |= 1 << (first.index() % 64);
         }
     }
 
     /// Adds what follows from two pairs: what is before something is also before all behind that.
     pub fn close(&mut self) {
-        for second in 0..self.count() {
-            let mut all = self.before[second].clone();
-            for first in (0..second).filter(|&first| has(&self.before[second], first)) {
-                for (word, more) in all.iter_mut().zip(&self.before[first]) {
+        for second in self.modules() {
+            let mut all = self.before[second.index()].clone();
+            for first in self.before(second) {
+                for (word, more) in all.iter_mut().zip(&self.before[first.index()]) {
                     *word |= more;
                 }
             }
-            self.before[second] = all;
+            self.before[second.index()] = all;
         }
     }
 
     /// Whether `first` has to come before `second`.
-    pub fn holds(&self, first: usize, second: usize) -> bool {
-        self.before.get(second).is_some_and(|words| has(words, first))
+    pub fn holds(&self, first: ModuleId, second: ModuleId) -> bool {
+        let word = self.before[second.index()][first.index() / 64];
+        word >> (first.index() % 64) & 1 == 1
     }
 
     /// Modules that have to come before this one, ascending.
-    pub fn before(&self, second: usize) -> impl Iterator<Item = usize> + '_ {
-        let words = self.before.get(second).map_or(&[][..], Vec::as_slice);
-        (0..second.min(words.len() * 64)).filter(move |&first| has(words, first))
+    pub fn before(&self, second: ModuleId) -> impl Iterator<Item = ModuleId> + '_ {
+        self.modules().take(second.index()).filter(move |&first| self.holds(first, second))
     }
 
     /// How many pairs there are.
@@ -59,14 +61,10 @@ impl Precedence {
     }
 
     /// Whether an order keeps every pair of those that are in it.
-    pub fn kept_by(&self, order: &[usize]) -> bool {
+    pub fn kept_by(&self, order: &[ModuleId]) -> bool {
         let mut later = order.iter().enumerate();
         !later.any(|(at, &module)| order[at + 1..].iter().any(|&next| self.holds(next, module)))
     }
-}
-
-fn has(words: &[u64], bit: usize) -> bool {
-    words.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
 }
 
 #[cfg(test)]
@@ -77,13 +75,19 @@ mod tests {
     fn pairs_follow_from_pairs() {
         let mut precedence = Precedence::new(130);
         for (first, second) in [(1, 70), (70, 129), (5, 3), (200, 1), (1, 200)] {
-            precedence.keep(first, second);
+            precedence.keep(ModuleId(first), ModuleId(second));
         }
         assert_eq!(precedence.pairs(), 2);
         precedence.close();
-        assert!(precedence.holds(1, 129) && !precedence.holds(129, 1) && !precedence.holds(3, 5));
-        assert_eq!(precedence.before(129).collect::<Vec<_>>(), [1, 70]);
-        assert!(precedence.kept_by(&[0, 1, 2, 70, 129]));
-        assert!(!precedence.kept_by(&[0, 129, 70]) && !precedence.kept_by(&[129, 1]));
+        let holds = |first, second| precedence.holds(ModuleId(first), ModuleId(second));
+        assert!(holds(1, 129) && !holds(129, 1) && !holds(3, 5));
+        let before = precedence.before(ModuleId(129));
+        assert_eq!(before.collect::<Vec<_>>(), [ModuleId(1), ModuleId(70)]);
+        let kept_by = |order: &[u32]| {
+            let order: Vec<ModuleId> = order.iter().copied().map(ModuleId).collect();
+            precedence.kept_by(&order)
+        };
+        assert!(kept_by(&[0, 1, 2, 70, 129]));
+        assert!(!kept_by(&[0, 129, 70]) && !kept_by(&[129, 1]));
     }
 }

@@ -14,6 +14,7 @@ use image::elf::edit::Edit;
 use image::elf::spec;
 use loader::origin::replaced;
 use loader::{Graph, Module};
+use model::ModuleId;
 use model::bundle::Inventory;
 use model::text::{name as name_of, text};
 use serde_json::{Value, json};
@@ -92,11 +93,15 @@ impl Folder {
         edit.set_value(tag, at);
     }
 
-    /// Says what was written, of which files, and which of them were copied (`copied`, by index).
+    /// Says what was written, of which files, and which of them were copied (`copied`).
     ///
     /// # Errors
     /// It cannot be written, or one of the files cannot be read.
-    pub fn write_manifest(&self, graph: &Graph, copied: &[usize]) -> Result<(), ElfRewriteError> {
+    pub fn write_manifest(
+        &self,
+        graph: &Graph,
+        copied: &[ModuleId],
+    ) -> Result<(), ElfRewriteError> {
         let path = self.path.join(MANIFEST);
         let failed = ElfRewriteError::io(&path);
         let unread = |error| match error {
@@ -117,11 +122,10 @@ impl Folder {
         let mut manifest = serde_json::to_value(kept).map_err(|error| failed(error.into()))?;
         let program = graph.modules.first().map(|module| &module.path);
         let program = program.and_then(|path| std::path::absolute(path).ok());
-        let libraries = copied.iter().filter_map(|&module| graph.modules.get(module));
         manifest["schema"] = SCHEMA.into();
         manifest["headstart"] = env!("CARGO_PKG_VERSION").into();
         manifest["program"] = program.map(text).into();
-        manifest["libraries"] = libraries.map(|module| self.entry(module)).collect();
+        manifest["libraries"] = copied.iter().map(|&module| self.entry(&graph[module])).collect();
         files::write_new(&path, format!("{manifest:#}\n").as_bytes(), Permit::Exactly(0o644))?;
         Ok(())
     }

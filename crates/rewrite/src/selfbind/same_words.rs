@@ -25,9 +25,9 @@ enum Effect {
 pub struct Bindings(HashMap<(SymbolIndex, Purpose), Option<SymbolRef>>);
 
 impl Bindings {
-    /// Of module `index`, everything bound at start.
-    pub fn of(launch: &SimulatedLaunch, index: usize) -> Bindings {
-        let bindings = launch.bound[index].bindings.iter();
+    /// Of a module, everything bound at start.
+    pub fn of(launch: &SimulatedLaunch, module: ModuleId) -> Bindings {
+        let bindings = launch.bound[module.index()].bindings.iter();
         Bindings(bindings.map(|bound| ((bound.from.symbol, bound.purpose), bound.to)).collect())
     }
 
@@ -36,15 +36,15 @@ impl Bindings {
         self.0.get(&(relocation.symbol?, Purpose::of(relocation.class))).copied()
     }
 
-    /// The same in the words of a conversion of module `index`.
+    /// The same in the words of a conversion of the module, whose image this is.
     pub fn bound(
         &self,
         image: &Loadable,
-        index: usize,
+        module: ModuleId,
         relocation: &Relocation,
     ) -> ReferenceTarget {
         match self.get(relocation) {
-            Some(Some(to)) if to.module.index() == index => ReferenceTarget::OwnSymbol(to.symbol),
+            Some(Some(to)) if to.module == module => ReferenceTarget::OwnSymbol(to.symbol),
             Some(None) => ReferenceTarget::Nothing,
             Some(_) => ReferenceTarget::Elsewhere,
             None => {
@@ -58,58 +58,58 @@ impl Bindings {
     }
 }
 
-/// Module `index` of `after` ends up with the same words as its original in `before`.
+/// A module of `after` ends up with the same words as its original in `before`.
 ///
 /// # Errors
 /// The first address at which something else would be.
 pub fn same(
     before: &SimulatedLaunch,
     after: &SimulatedLaunch,
-    index: usize,
-    pairs: &[usize],
+    module: ModuleId,
+    pairs: &[ModuleId],
 ) -> Result<(), LaunchChanged> {
-    let module = pairs[index];
-    let (old, new) = (&before.graph.modules[module].image, &after.graph.modules[index].image);
-    let numbered: Vec<usize> = (0..before.graph.modules.len()).collect();
-    let was = Relocating { image: old, launch: before, index: module, numbers: &numbered };
-    let is = Relocating { image: new, launch: after, index, numbers: pairs };
+    let original = pairs[module.index()];
+    let (old, new) = (&before.graph[original].image, &after.graph[module].image);
+    let own: Vec<ModuleId> = before.graph.numbered().map(|(id, _)| id).collect();
+    let was = Relocating { image: old, launch: before, module: original, originals: &own };
+    let is = Relocating { image: new, launch: after, module, originals: pairs };
     let (was, is) = (was.effects(), is.effects());
     let mut is = is.into_iter().peekable();
     for (offset, effect) in was {
         let found = is.next_if(|(at, _)| *at == offset).map(|(_, found)| found);
         let found = found.or_else(|| new.word(offset).map(Effect::Constant));
         if found != Some(effect) {
-            return Err(differs(before, module, offset));
+            return Err(differs(before, original, offset));
         }
     }
     match is.next() {
-        Some((offset, _)) => Err(differs(before, module, offset)),
+        Some((offset, _)) => Err(differs(before, original, offset)),
         None => Ok(()),
     }
 }
 
-fn differs(before: &SimulatedLaunch, module: usize, offset: Va) -> LaunchChanged {
-    let image = &before.graph.modules[module].image;
+fn differs(before: &SimulatedLaunch, module: ModuleId, offset: Va) -> LaunchChanged {
+    let image = &before.graph[module].image;
     let symbol = image.relocations().find(|relocation| relocation.offset == offset);
     let symbol = symbol.and_then(|found| found.symbol);
     let name = symbol.map_or(String::new(), |symbol| same_launch::symbol_name(image, symbol));
-    let path = before.graph.modules[module].path.display();
+    let path = before.graph[module].path.display();
     LaunchChanged(format!("address {offset:#x} of {path} ({name}) would get a different value"))
 }
 
 struct Relocating<'a> {
     image: &'a Loadable,
     launch: &'a SimulatedLaunch,
-    index: usize,
-    /// What modules are called in the effects.
-    numbers: &'a [usize],
+    module: ModuleId,
+    /// By module: what it is called in the effects.
+    originals: &'a [ModuleId],
 }
 
 impl Relocating<'_> {
     /// What relocation writes, by address; of several relocations to one address all, in order.
     fn effects(&self) -> Vec<(Va, Effect)> {
         let image = self.image;
-        let bindings = Bindings::of(self.launch, self.index);
+        let bindings = Bindings::of(self.launch, self.module);
         let packed = image.packed_addresses();
         let packed = packed.map(|at| (at, Effect::Own(image.word(at).unwrap_or(0))));
         let others = image.relocations().filter(|relocation| relocation.class != Class::None);
@@ -127,7 +127,7 @@ impl Relocating<'_> {
             spec::R_X86_64_GLOB_DAT | spec::R_X86_64_JUMP_SLOT => Some(0),
             _ => None,
         };
-        let bound = bindings.bound(self.image, self.index, relocation);
+        let bound = bindings.bound(self.image, self.module, relocation);
         match (bound, addend) {
             (ReferenceTarget::Nothing, Some(addend)) => return Effect::Constant(addend as u64),
             (ReferenceTarget::OwnSymbol(symbol), Some(addend)) => {
@@ -138,13 +138,11 @@ impl Relocating<'_> {
             _ => {}
         }
         let definition = match bound {
-            ReferenceTarget::OwnSymbol(symbol) => {
-                Some(SymbolRef { module: ModuleId::at(self.index), symbol })
-            }
+            ReferenceTarget::OwnSymbol(symbol) => Some(SymbolRef { module: self.module, symbol }),
             _ => bindings.get(relocation).flatten(),
         };
         let numbered = |at: SymbolRef| SymbolRef {
-            module: ModuleId::at(self.numbers[at.module.index()]),
+            module: self.originals[at.module.index()],
             symbol: at.symbol,
         };
         let (kind, addend) = (relocation.kind, relocation.addend);

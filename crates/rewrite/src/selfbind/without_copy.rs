@@ -3,6 +3,7 @@
 use crate::order_needed::listing::names_asked;
 use image::elf::Loadable;
 use loader::Graph;
+use model::ModuleId;
 
 /// Why a module stays where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +40,7 @@ impl OutsideReason {
 /// For each module why it stays outside, if it does. The program itself does not: it is copied
 /// in any case, and where it looks for its files is for whoever installs it.
 pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option<OutsideReason>> {
-    let each = graph.modules.iter().enumerate().map(|(index, module)| {
+    let each = graph.numbered().map(|(id, module)| {
         let image = &module.image;
         let file = module.path.file_name().map(model::text::text);
         let is = |names: &[String]| {
@@ -47,13 +48,13 @@ pub fn reasons(graph: &Graph, asked: &[String], wanted: &[String]) -> Vec<Option
                 .iter()
                 .any(|name| image.soname.as_ref() == Some(name) || file.as_ref() == Some(name))
         };
-        if index == 0 {
+        if id == ModuleId::PROGRAM {
             None
         } else if is(asked) {
             Some(OutsideReason::AsAsked)
         } else if module.path == graph.interpreter || is_part_of_libc(image) {
             Some(OutsideReason::PartOfLibc)
-        } else if !known_by_name(image, names_asked(graph, index)) {
+        } else if !known_by_name(image, names_asked(graph, id)) {
             Some(OutsideReason::NotKnownByName)
         } else if !is(wanted) && image.refers_to(&[b"dladdr", b"dladdr1"]) {
             Some(OutsideReason::AsksWhereItIs)
