@@ -18,15 +18,14 @@ use crate::write::ownership::Owned;
 use crate::write::product;
 use crate::write::publish;
 use crate::write::spare;
-use crate::write::workplace::{Workplace, temporary};
-use files::{Privilege, privilege};
+use crate::write::workplace::Workplace;
+use files::{Draft, Privilege, privilege};
 use image::elf::Loadable;
 use loader::{Environment, Graph};
 use model::bundle::{BundleFigures, BundleManifest};
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Name of the bundle's file in its folder.
 pub const RUN: &str = "run";
@@ -80,12 +79,12 @@ pub(crate) fn make_at(
     // Where a file was changed, what went wrong then is no reason.
     let proved = proved(&graph, &environment, program, folder, options)
         .map_err(|error| sources::unchanged(&graph.modules).err().unwrap_or(error))?;
-    let Proved { file, commands, made } = proved;
+    let Proved { draft, commands, made } = proved;
     publish::settle(owned, folder)?;
     publish::write_manifest(&made.manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
     spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
-    publish::give_name(file, &made.run, owned)
+    publish::give_name(draft, &made.run, owned)
         .inspect_err(|_| publish::withdraw_manifest(folder))?;
     publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
     let manifest = publish::finish(folder, made.manifest)?;
@@ -94,7 +93,7 @@ pub(crate) fn make_at(
 
 /// A bundle that is on the disk without its name.
 struct Proved {
-    file: NamedTempFile,
+    draft: Draft,
     /// For a debugger.
     commands: String,
     made: Made,
@@ -124,19 +123,21 @@ fn proved(
     let ((plan, mut tables), contents) = (planned?, contents?);
     tables.set_build_id(content::build_id(graph, &contents, fixed));
     let run = folder.join(RUN);
-    let file = temporary(folder)?;
-    let bytes = output::write(&plan, &tables, file.as_file(), &run)?;
+    let draft = Draft::create(&run);
+    let draft = draft.map_err(|error| BundleError::write(folder, error.into()))?;
+    let path = draft.path();
+    let bytes = output::write(&plan, &tables, draft.file(), &run)?;
     let before = Before { graph, relocated: &relocated, environment };
-    let proof = simulation::prove(file.path(), &plan, &before);
+    let proof = simulation::prove(&path, &plan, &before);
     proof.map_err(|reason| declined(reason.into()))?;
     let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
     let permissions = std::fs::Permissions::from_mode(mode);
-    file.as_file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
+    draft.file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
     let commands = debugger::commands(&plan.layout);
     let symbols = content::hash(commands.as_bytes());
     let described = || {
         rayon::join(
-            || product::of(file.path()).map_err(|error| BundleError::io(&run, error)),
+            || product::of(&path).map_err(|error| BundleError::io(&run, error)),
             || {
                 let found = sources::found_again(graph, environment);
                 let layout = &plan.layout;
@@ -147,8 +148,7 @@ fn proved(
             },
         )
     };
-    let (product, (manifest, warnings)) =
-        publish::synced_meanwhile(file.as_file(), &run, described)?;
+    let (product, (manifest, warnings)) = publish::synced_meanwhile(draft.file(), &run, described)?;
     sources::unchanged(&graph.modules)?;
     let texts = warnings.iter().map(|warning| warning.text.clone()).collect();
     let made = Made {
@@ -163,7 +163,7 @@ fn proved(
             joined: plan.layout.joined as u64,
         },
     };
-    Ok(Proved { file, commands, made })
+    Ok(Proved { draft, commands, made })
 }
 
 const MACHINE: &str = "x86_64";

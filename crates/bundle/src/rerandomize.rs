@@ -79,19 +79,20 @@ fn moved(
     let io = |error| BundleError::write(&folder.join(spare::SPARE), error);
     let live = manifest.product.as_ref().ok_or_else(|| BundleError::NotFixed(folder.to_owned()))?;
     publish::settle(owned, folder)?;
-    let (file, partial, base) = spare::take(folder, &run, (manifest, live))?;
-    let image = Loadable::open(&partial)?;
+    let (draft, base) = spare::take(folder, &run, (manifest, live))?;
+    let path = draft.path();
+    let image = Loadable::open(&path)?;
     let to = BundleVa(bases::chosen(&image));
     let Patched { words, written } =
-        Patch::new(&image, low(&image), to).apply(&file).map_err(io)?;
-    let changed = || product::changed(&partial, &base, &written).map_err(io);
-    let product = publish::synced_meanwhile(&file, &run, changed)??;
-    drop(file);
+        Patch::new(&image, low(&image), to).apply(draft.file()).map_err(io)?;
+    let changed = || product::changed(&path, &base, &written).map_err(io);
+    let product = publish::synced_meanwhile(draft.file(), &run, changed)??;
     let next =
         BundleManifest { product: Some(product), spare: Some(live.clone()), ..manifest.clone() };
     publish::write_manifest(&next, folder, PENDING)?;
     owned.still().inspect_err(|_| publish::withdraw_manifest(folder))?;
-    spare::swap(folder, &run, partial).map_err(|error| BundleError::write(&run, error))?;
+    let swapped = draft.replace_and_keep(&folder.join(spare::SPARE));
+    swapped.map_err(|error| BundleError::write(&run, error.into()))?;
     publish::finish(folder, next)?;
     Ok((to, words))
 }

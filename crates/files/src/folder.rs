@@ -153,6 +153,27 @@ impl Target {
         }
     }
 
+    /// Creates a file of such a name, locked so that no other run takes it for one that was left.
+    pub(crate) fn create_hidden(
+        &self,
+        access: OFlags,
+        mode: u32,
+    ) -> Result<(File, OsString), Errno> {
+        let folder = &self.folder;
+        self.hide(|hidden| {
+            let flags = access | OFlags::CREATE | OFlags::EXCL;
+            let mode = Mode::from_raw_mode(mode);
+            let file = File::from(openat(&folder.opened, hidden, flags, mode)?);
+            let _ = file.try_lock();
+            let data = file.metadata().map_err(|_| Errno::IO)?;
+            match folder.stamp(hidden).map(|now| now.identity) == Some(Stamp::of(&data).identity) {
+                true => Ok(file),
+                // One did, before it was locked.
+                false => Err(Errno::EXIST),
+            }
+        })
+    }
+
     fn hidden(&self, number: u32) -> OsString {
         let mut hidden = OsString::from(".");
         match self.name.as_bytes().get(..LONGEST) {

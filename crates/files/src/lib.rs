@@ -3,6 +3,7 @@
 //! - [`Edited`] is a file with changes over it, held in as much memory as has changed;
 //! - [`write_new`], [`write_over`] and [`Batch`] write files that nobody sees before they are whole
 //!   and on the disk;
+//! - [`Draft`] is such a file that is looked at by a path before it gets its name;
 //! - [`in_place`] and [`undo`] rewrite a file and take that back;
 //! - [`privilege`] and [`may_be_replaced`] say which files must stay as they are;
 //! - [`Lock`] and [`Locked`] keep other runs out of a folder;
@@ -11,6 +12,7 @@
 mod batch;
 mod before;
 mod content;
+mod draft;
 mod edited;
 mod error;
 mod folder;
@@ -26,6 +28,7 @@ mod write;
 
 pub use batch::Batch;
 pub use content::data;
+pub use draft::Draft;
 pub use edited::Edited;
 pub use error::{WriteAdvice, WriteError, is_of_disk, is_without_room};
 pub use folder::folder_of;

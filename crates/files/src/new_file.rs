@@ -1,7 +1,7 @@
 //! A file appears whole, or not at all: it has no name until it is on the disk.
 
 use crate::folder::{Folder, Target};
-use crate::{Permit, Stamp, WriteError};
+use crate::{Permit, WriteError};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -42,28 +42,14 @@ impl NewFile {
         permit: Permit,
     ) -> Result<NewFile, WriteError> {
         let target = Target::new(folder, path)?;
-        let open = |name: &OsStr, flags| {
-            let flags = flags | OFlags::WRONLY | OFlags::CLOEXEC;
-            let file = openat(&folder.opened, name, flags, Mode::from_raw_mode(permit.mode()))?;
-            let file = File::from(file);
-            // So that no other run takes it for one that was left.
-            let _ = file.try_lock();
-            Ok(file)
-        };
-        let open_hidden = |hidden: &OsStr| {
-            let file = open(hidden, OFlags::CREATE | OFlags::EXCL)?;
-            let data = file.metadata().map_err(|_| Errno::IO)?;
-            match folder.stamp(hidden).map(|now| now.identity) == Some(Stamp::of(&data).identity) {
-                true => Ok(file),
-                // One did, before it was locked.
-                false => Err(Errno::EXIST),
-            }
-        };
-        let (file, hidden) = match open(OsStr::new("."), OFlags::TMPFILE) {
-            Ok(file) if can_be_named() => (Ok(file), None),
+        let (flags, mode) = (OFlags::WRONLY | OFlags::CLOEXEC, permit.mode());
+        let nameless = flags | OFlags::TMPFILE;
+        let opened = openat(&folder.opened, ".", nameless, Mode::from_raw_mode(mode));
+        let (file, hidden) = match opened {
+            Ok(file) if can_be_named() => (Ok(File::from(file)), None),
             // What file systems without such files say (open(2), O_TMPFILE).
             Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOSYS) => {
-                match target.hide(open_hidden) {
+                match target.create_hidden(flags, mode) {
                     Ok((file, hidden)) => (Ok(file), Some(hidden)),
                     Err(error) => (Err(error), None),
                 }
@@ -156,9 +142,9 @@ impl NewFile {
 /// A file on the disk that is not open, by its hidden name. It goes with this value.
 #[derive(Debug)]
 pub(crate) struct ParkedFile {
-    target: Target,
+    pub(crate) target: Target,
     /// None once it has its name.
-    hidden: Option<OsString>,
+    pub(crate) hidden: Option<OsString>,
 }
 
 impl Drop for ParkedFile {

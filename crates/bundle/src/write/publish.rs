@@ -7,12 +7,11 @@ use crate::write::manifest::{MANIFEST, PENDING};
 use crate::write::ownership::Owned;
 use crate::write::product;
 use crate::write::spare::SPARE;
-use files::Permit;
+use files::{Draft, Permit};
 use model::bundle::{BundleManifest, BundleProduct};
 use std::fs::File;
 use std::path::Path;
 use std::thread::Builder;
-use tempfile::NamedTempFile;
 
 /// Does `work` while the file, which will be at `path`, goes to the disk.
 pub(crate) fn synced_meanwhile<T>(
@@ -30,11 +29,10 @@ pub(crate) fn synced_meanwhile<T>(
     })
 }
 
-/// Gives the file its name, if what had it is still what it was.
-pub(crate) fn give_name(file: NamedTempFile, run: &Path, owned: &Owned) -> Result<(), BundleError> {
-    let replaces = owned.still()?;
-    let named = if replaces { file.persist(run) } else { file.persist_noclobber(run) };
-    named.map(drop).map_err(|error| BundleError::write(run, error.error))
+/// Gives the bundle its name, if what had it is still what it was.
+pub(crate) fn give_name(draft: Draft, run: &Path, owned: &Owned) -> Result<(), BundleError> {
+    let named = if owned.still()? { draft.replace() } else { draft.name() };
+    named.map_err(|error| BundleError::write(run, error.into()))
 }
 
 /// What does not get its place has no manifest.

@@ -6,14 +6,13 @@
 use crate::error::BundleError;
 use crate::write::ownership::Owned;
 use crate::write::product;
-use crate::write::workplace::{temporary, temporary_names};
+use files::Draft;
 use model::bundle::{BundleManifest, BundleProduct};
 use os::copy::{CopyError, copy_range};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use tempfile::TempPath;
 
 /// The file that gets the next base.
 pub(crate) const SPARE: &str = ".spare";
@@ -32,52 +31,42 @@ pub(crate) fn remove(folder: &Path, owned: &Owned) -> io::Result<()> {
     }
 }
 
-/// A copy of the bundle that nothing uses, open for writing, by a name that goes with it, and what
-/// is in it. `live` is what is in `run`.
+/// A copy of the bundle that nothing uses, which is to take its place, and what is in it. `live` is
+/// what is in `run`.
 pub(crate) fn take(
     folder: &Path,
     run: &Path,
     (manifest, live): (&BundleManifest, &BundleProduct),
-) -> Result<(File, TempPath, BundleProduct), BundleError> {
+) -> Result<(Draft, BundleProduct), BundleError> {
     let spare = folder.join(SPARE);
     let io = |error| BundleError::write(&spare, error);
     // One that somebody has changed would make a wrong bundle.
     let usable = manifest.spare.as_ref().filter(|made| product::is(&spare, made));
     if let Some(made) = usable {
-        let partial = temporary(folder)?.into_temp_path();
-        std::fs::rename(&spare, &partial).map_err(io)?;
-        match OpenOptions::new().read(true).write(true).open(&partial) {
+        match Draft::take(&spare, run).map_err(io::Error::from) {
             // A process still runs it, from when it was the bundle.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {}
             Err(error) => return Err(io(error)),
-            Ok(file) if is_ours_alone(&file).map_err(io)? => {
-                return Ok((file, partial, made.clone()));
+            Ok(draft) if is_ours_alone(draft.file()).map_err(io)? => {
+                return Ok((draft, made.clone()));
             }
             Ok(_) => {}
         }
     }
-    let copy = temporary(folder)?;
+    let draft = Draft::create(run);
+    let draft = draft.map_err(|error| BundleError::write(folder, error.into()))?;
     let original = File::open(run).map_err(|error| BundleError::io(run, error))?;
     let data = original.metadata().map_err(|error| BundleError::io(run, error))?;
-    copy_range(&original, 0, copy.as_file(), 0, data.len()).map_err(|error| match error {
+    copy_range(&original, 0, draft.file(), 0, data.len()).map_err(|error| match error {
         CopyError::Read(error) => BundleError::io(run, error),
         CopyError::Write(error) => io(error),
     })?;
-    copy.as_file().set_permissions(data.permissions()).map_err(io)?;
-    let (file, partial) = copy.into_parts();
-    Ok((file, partial, live.clone()))
+    draft.file().set_permissions(data.permissions()).map_err(io)?;
+    Ok((draft, live.clone()))
 }
 
 /// Whether nobody would see that it changes: it has no other name, and no process has it open or
 /// mapped, as a debugger or a copy under way has.
 fn is_ours_alone(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() == 1 && os::lease::is_open_here_only(file))
-}
-
-/// The other file becomes the bundle, and the bundle the spare.
-pub(crate) fn swap(folder: &Path, run: &Path, other: TempPath) -> io::Result<()> {
-    let former = temporary_names().make_in(folder, |path| std::fs::hard_link(run, path))?;
-    other.persist(run).map_err(|error| error.error)?;
-    former.into_temp_path().persist(folder.join(SPARE)).map_err(|error| error.error)?;
-    File::open(folder)?.sync_all()
 }

@@ -1,0 +1,151 @@
+//! A file that is looked at, by a hidden name in its folder, before it gets its own name.
+
+use crate::WriteError;
+use crate::folder::{Folder, Target};
+use crate::new_file::ParkedFile;
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A file that is not yet where it is to be. It goes with this value.
+#[derive(Debug)]
+pub struct Draft {
+    file: File,
+    parked: ParkedFile,
+}
+
+impl Draft {
+    /// An empty file, for its owner alone, that is to be at `path`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn create(path: &Path) -> Result<Draft, WriteError> {
+        let target = Target::new(&Folder::of(path)?, path)?;
+        let created = target.create_hidden(OFlags::RDWR | OFlags::CLOEXEC, 0o600);
+        let (file, hidden) =
+            created.map_err(|error| WriteError::io(path, "writing its folder")(error.into()))?;
+        Ok(Draft { file, parked: ParkedFile { target, hidden: Some(hidden) } })
+    }
+
+    /// As [`Draft::create`], of a file that is in the same folder and loses its name, whatever
+    /// comes of it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn take(present: &Path, path: &Path) -> Result<Draft, WriteError> {
+        let draft = Draft::create(path)?;
+        let folder = &draft.parked.target.folder;
+        let from = present.file_name().unwrap_or_default();
+        let hidden = draft.parked.hidden.as_deref().unwrap_or_default();
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = folder
+            .rename(from, hidden, RenameFlags::empty())
+            .and_then(|()| openat(&folder.opened, hidden, flags, Mode::empty()));
+        let opened = opened.map_err(|error| WriteError::io(present, "taking it")(error.into()))?;
+        let file = File::from(opened);
+        // As that of any hidden file.
+        let _ = file.try_lock();
+        Ok(Draft { file, ..draft })
+    }
+
+    /// The file, open for reading and writing.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Where it is for now.
+    pub fn path(&self) -> PathBuf {
+        let hidden = self.parked.hidden.as_deref().unwrap_or_default();
+        self.parked.target.path.with_file_name(hidden)
+    }
+
+    /// Gives it its name, which nothing may have. It is no longer open then, as a program that is
+    /// open for writing cannot be started.
+    ///
+    /// # Errors
+    /// What the system says, or there is such a file.
+    pub fn name(self) -> Result<(), WriteError> {
+        drop(self.file);
+        self.parked.name().map(drop)
+    }
+
+    /// Puts it in the place of another file, in one step; as [`Draft::name`].
+    ///
+    /// # Errors
+    /// What the system says; everything is as before then.
+    pub fn replace(self) -> Result<(), WriteError> {
+        drop(self.file);
+        self.parked.replace().map(drop)
+    }
+
+    /// As [`Draft::replace`], where the other file is kept as `kept` in the same folder, in the
+    /// place of what is there. All that is on the disk then.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn replace_and_keep(self, kept: &Path) -> Result<(), WriteError> {
+        let Target { folder, name, .. } = self.parked.target.clone();
+        let target = Target::new(&folder, kept)?;
+        let linked = target
+            .hide(|hidden| linkat(&folder.opened, &name, &folder.opened, hidden, AtFlags::empty()));
+        let ((), hidden) =
+            linked.map_err(|error| WriteError::io(kept, "writing it")(error.into()))?;
+        let former = ParkedFile { target, hidden: Some(hidden) };
+        self.replace()?;
+        former.replace()?.sync()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_draft_has_its_name_in_the_end_or_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        drop(Draft::create(&path).unwrap());
+        assert!(names(folder.path()).is_empty());
+        let draft = Draft::create(&path).unwrap();
+        draft.file().write_all(b"1").unwrap();
+        assert_eq!(fs::read(draft.path()).unwrap(), b"1");
+        draft.name().unwrap();
+        let twice = Draft::create(&path).unwrap().name();
+        assert!(matches!(twice, Err(WriteError::Exists(_))), "{twice:?}");
+        assert_eq!(
+            (names(folder.path()), fs::read(&path).unwrap()),
+            (vec!["file".into()], vec![b'1'])
+        );
+    }
+
+    #[test]
+    fn what_was_replaced_is_kept_and_can_be_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, kept) = (folder.path().join("file"), folder.path().join("kept"));
+        fs::write(&path, "1").unwrap();
+        for (new, old) in [("2", "1"), ("3", "2")] {
+            let draft = match kept.exists() {
+                true => Draft::take(&kept, &path).unwrap(),
+                false => Draft::create(&path).unwrap(),
+            };
+            assert!(!kept.exists());
+            draft.file().write_all(new.as_bytes()).unwrap();
+            draft.replace_and_keep(&kept).unwrap();
+            let content = [&path, &kept].map(|path| fs::read_to_string(path).unwrap());
+            assert_eq!(content, [new, old]);
+            assert_eq!(names(folder.path()), ["file", "kept"]);
+        }
+    }
+}
