@@ -1,7 +1,7 @@
 //! A file that is looked at, by a hidden name in its folder, before it gets its own name.
 
 use crate::WriteError;
-use crate::folder::{Folder, Target};
+use crate::folder::{Folder, Target, folder_of};
 use crate::new_file::ParkedFile;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat};
 use std::fs::File;
@@ -48,7 +48,24 @@ impl Draft {
         Ok(Draft { file, ..draft })
     }
 
-    /// The file, open for reading and writing.
+    /// The same, no longer open for writing: such a file cannot be started.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read_only(self) -> Result<Draft, WriteError> {
+        let Draft { file, parked } = self;
+        let Target { path, folder, .. } = &parked.target;
+        let hidden = parked.hidden.as_deref().unwrap_or_default();
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(&folder.opened, hidden, flags, Mode::empty());
+        let opened = opened.map_err(|error| WriteError::io(path, "reading it")(error.into()))?;
+        drop(file);
+        let file = File::from(opened);
+        let _ = file.try_lock();
+        Ok(Draft { file, parked })
+    }
+
+    /// The file, open for reading, and for writing unless it is [`Draft::read_only`].
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -56,7 +73,7 @@ impl Draft {
     /// Where it is for now.
     pub fn path(&self) -> PathBuf {
         let hidden = self.parked.hidden.as_deref().unwrap_or_default();
-        self.parked.target.path.with_file_name(hidden)
+        folder_of(&self.parked.target.path).join(hidden)
     }
 
     /// Gives it its name, which nothing may have. It is no longer open then, as a program that is

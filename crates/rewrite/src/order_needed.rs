@@ -88,8 +88,8 @@ pub fn order_needed(
         return Err(nothing_to_gain(program, &before, strict_init));
     }
     let undo = match target {
-        WriteTo::New(path) => {
-            draft.publish(path)?;
+        WriteTo::New(_) => {
+            draft.publish()?;
             None
         }
         WriteTo::InPlace => Some(files::in_place(program, &edited)?),

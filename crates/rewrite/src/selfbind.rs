@@ -126,7 +126,7 @@ pub fn program(
     let (draft, converted) = work.write()?;
     let after = SimulatedLaunch::of(draft.path())?;
     let counted = work.prove(&after, converted).map_err(ElfRewriteError::changed(file))?;
-    draft.publish(&work.folder.program())?;
+    draft.publish()?;
     work.folder.write_manifest(&work.before.graph, &work.private().collect::<Vec<_>>())?;
     work.folder.keep()?;
     Ok(counted)
@@ -188,7 +188,7 @@ impl Copying {
     fn copy(&self, module: ModuleId) -> Result<ConvertedRelocations, ElfRewriteError> {
         let target = self.folder.copy_of(&self.before.graph[module]);
         let (draft, converted) = self.draft(module, &target)?;
-        draft.publish(&target)?;
+        draft.publish()?;
         Ok(converted)
     }
 

@@ -1,15 +1,15 @@
 //! A new file that nobody sees before it is whole and proved.
 
 use crate::ElfRewriteError;
-use files::Edited;
-use files::WriteError;
-use std::fs::{self, File};
+use files::{Draft, Edited, WriteError};
+use std::fs;
 use std::path::{Path, PathBuf};
-use tempfile::TempPath;
 
 /// A file under a temporary name, in the folder that it will be in; removed with this value.
 pub struct UnpublishedFile {
-    path: TempPath,
+    draft: Draft,
+    path: PathBuf,
+    target: PathBuf,
 }
 
 fn same(target: &Path, original: &Path) -> bool {
@@ -31,17 +31,13 @@ impl UnpublishedFile {
             return Err(WriteError::Exists(target.to_owned()).into());
         }
         let failed = ElfRewriteError::io(target);
-        let folder = match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let file =
-            tempfile::Builder::new().prefix(".headstart-").tempfile_in(folder).map_err(&failed)?;
-        files::write_into(file.as_file(), edited, original).map_err(&failed)?;
+        let draft = Draft::create(target).map_err(|error| failed(error.into()))?;
+        files::write_into(draft.file(), edited, original).map_err(&failed)?;
         let mode = fs::metadata(original).map_err(ElfRewriteError::unread(original))?.permissions();
-        file.as_file().set_permissions(mode).map_err(&failed)?;
-        // What is simulated and started must not be open for writing (ETXTBSY of execve).
-        Ok(UnpublishedFile { path: file.into_temp_path() })
+        draft.file().set_permissions(mode).map_err(&failed)?;
+        // It is simulated and started by its path.
+        let draft = draft.read_only().map_err(|error| failed(error.into()))?;
+        Ok(UnpublishedFile { path: draft.path(), draft, target: target.to_owned() })
     }
 
     /// Where it is for now.
@@ -53,13 +49,9 @@ impl UnpublishedFile {
     ///
     /// # Errors
     /// The disk is full, or there is such a file already.
-    pub fn publish(self, target: &Path) -> Result<PathBuf, ElfRewriteError> {
-        File::open(&self.path)
-            .and_then(|file| file.sync_all())
-            .map_err(ElfRewriteError::io(target))?;
-        self.path
-            .persist_noclobber(target)
-            .map_err(|error| ElfRewriteError::io(target)(error.error))?;
-        Ok(target.to_owned())
+    pub fn publish(self) -> Result<(), ElfRewriteError> {
+        let failed = ElfRewriteError::io(&self.target);
+        self.draft.file().sync_all().map_err(&failed)?;
+        self.draft.name().map_err(|error| failed(error.into()))
     }
 }
