@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     std::fs::create_dir(&out).expect("made");
     let options = BundleOptions { fixed: FIXED.replace(!FIXED.get()), ..BundleOptions::default() };
     match bundle::make(&program, &out, &options) {
-        Ok(made) => assert!(made.bytes <= bytes.len() as u64 + GROWTH),
+        Ok(made) => assert!(made.figures.bytes <= bytes.len() as u64 + GROWTH),
         Err(error) => {
             assert!(!error.to_string().is_empty());
             assert_eq!(std::fs::read_dir(&out).expect("there").count(), 0);

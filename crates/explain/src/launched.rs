@@ -38,7 +38,7 @@ pub struct Explained {
 /// large was in memory.
 ///
 /// # Errors
-/// Those of [`gather`]; or the folder that was asked for cannot be made.
+/// Those of recording; or the folder that was asked for cannot be made.
 pub fn explain_command(
     launcher: Launcher,
     request: ExplainRequest,

@@ -137,8 +137,8 @@ pub fn trials(
             progress(TrialStep { at, of: optimizations.len(), name: optimization.name, what });
         };
         let folder = folders.folder_for(optimization.name)?;
-        let attempted = (optimization, optimization.build);
-        let outcome = attempt(baseline, verifier, attempted, &folder, &mut step)?;
+        let build = optimization.build;
+        let outcome = attempt(baseline, verifier, optimization, build, &folder, &mut step)?;
         if !matches!(outcome, TrialOutcome::Verified(_)) {
             // Whatever is left goes with the whole folder.
             let _ = std::fs::remove_dir_all(&folder);
@@ -152,7 +152,8 @@ pub fn trials(
 pub(crate) fn attempt(
     baseline: &Baseline,
     verifier: &mut Verifier<'_>,
-    (optimization, build): (Optimization, &dyn Fn(&Program, &Path) -> Result<Built, NotBuilt>),
+    optimization: Optimization,
+    build: &dyn Fn(&Program, &Path) -> Result<Built, NotBuilt>,
     folder: &Path,
     step: &mut dyn FnMut(&'static str),
 ) -> Result<TrialOutcome, OptimizeError> {

@@ -1,4 +1,4 @@
-//! Makes the launches whose records [`crate::explain`] turns into an explanation.
+//! Makes the launches whose records [`crate::explain()`] turns into an explanation.
 //!
 //! Each record is taken in launches of its own, so that one does not disturb another. Untraced
 //! launches are made in turns with those that give the phases; both are pinned alike.

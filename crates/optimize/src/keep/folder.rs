@@ -107,8 +107,8 @@ impl ResultFolder {
             symlink(&built.run, &link).map_err(NotBuilt::io(&link))?;
             Ok(Built { run: link.clone(), ..built })
         };
-        let attempted = (optimization, &through_link as _);
-        let reason = match attempt(baseline, verifier, attempted, &files, step)? {
+        let tried = attempt(baseline, verifier, optimization, &through_link, &files, step)?;
+        let reason = match tried {
             TrialOutcome::Verified(built) => {
                 let run = built.run.canonicalize().unwrap_or_else(|_| built.run.clone());
                 // Relative, so that the folder can be looked at from elsewhere.
