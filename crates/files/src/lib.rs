@@ -38,4 +38,4 @@ pub use overlay::Overlay;
 pub use policy::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
 pub use stamp::Stamp;
 pub use undo::{UNDO, in_place, undo, undo_beside, undo_file};
-pub use write::{Permit, write_into, write_new, write_new_edited, write_over};
+pub use write::{Permit, sync_folder_of, write_into, write_new, write_new_edited, write_over};

@@ -83,6 +83,15 @@ pub fn write_over(path: &Path, content: &[u8], permit: Permit) -> Result<(), Wri
     new.fill(|mut file| file.write_all(content))?.synced()?.replace()?.sync()
 }
 
+/// Makes sure that the names in the folder of `path` are on the disk. One that may be written to but
+/// not read cannot be asked to.
+///
+/// # Errors
+/// What the system says.
+pub fn sync_folder_of(path: &Path) -> Result<(), WriteError> {
+    Folder::of(path)?.sync()
+}
+
 fn absent(path: &Path) -> Result<(), WriteError> {
     match path.symlink_metadata() {
         Ok(_) => Err(WriteError::Exists(path.to_owned())),

@@ -12,7 +12,7 @@ use crate::write::manifest::{self, MANIFEST, PENDING};
 use crate::write::product;
 use crate::write::spare::SPARE;
 use model::bundle::{BundleManifest, BundleProduct};
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ impl Owned {
             std::fs::remove_file(&symbols)?;
         }
         std::fs::rename(&pending, &settled)?;
-        File::open(&self.folder)?.sync_all()
+        Ok(files::sync_folder_of(&settled)?)
     }
 
     /// Whether `run` is still what it was when the folder was looked at.

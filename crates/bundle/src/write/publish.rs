@@ -57,7 +57,7 @@ pub(crate) fn finish(folder: &Path, next: BundleManifest) -> Result<BundleManife
     let manifest = BundleManifest { product, spare, ..next };
     write_whole(folder, MANIFEST, &json(&manifest, &pending)?)?;
     let removed = std::fs::remove_file(&pending);
-    let synced = removed.and_then(|()| File::open(folder)?.sync_all());
+    let synced = removed.and_then(|()| Ok(files::sync_folder_of(&pending)?));
     synced.map_err(|error| BundleError::write(&pending, error))?;
     Ok(manifest)
 }

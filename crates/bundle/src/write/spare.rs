@@ -24,8 +24,9 @@ pub(crate) fn remove(folder: &Path, owned: &Owned) -> io::Result<()> {
     if !owned.manifest.as_ref().is_some_and(|manifest| manifest.fixed) {
         return Ok(());
     }
-    match std::fs::remove_file(folder.join(SPARE)) {
-        Ok(()) => File::open(folder)?.sync_all(),
+    let spare = folder.join(SPARE);
+    match std::fs::remove_file(&spare) {
+        Ok(()) => Ok(files::sync_folder_of(&spare)?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }

@@ -168,6 +168,27 @@ fn where_nothing_can_be_written() {
     assert!(names(&closed).is_empty());
 }
 
+#[test]
+fn a_folder_that_may_be_written_to_but_not_read_gets_a_bundle() {
+    let Some(stage) = Stage::bare() else { return };
+    let Some(setpriv) = testkit::tool("setpriv") else { return };
+    let (program, out) = (stage.text("program"), stage.path("out"));
+    let [entered, written] = [0o755, 0o733].map(fs::Permissions::from_mode);
+    fs::set_permissions(stage.folder.path(), entered).unwrap();
+    fs::create_dir(&out).unwrap();
+    fs::set_permissions(&out, written).unwrap();
+    let mut nobody = command(&setpriv);
+    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    nobody.arg(env!("CARGO_BIN_EXE_headstart")).arg("bundle").arg("--out").arg(&out);
+    let output = nobody.arg(&program).output().unwrap();
+    if stderr(&output).starts_with("setpriv") {
+        testkit::skip("another user can only be taken on by root, and must reach headstart");
+        return;
+    }
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(names(&out), ["headstart.json", "run", "symbols.gdb"]);
+}
+
 /// Mounts a file system on the stage's folder `full`, and bundles there; what is left is listed.
 fn in_a_mount(stage: &Stage, options: &str) -> Option<Output> {
     let unshare = testkit::tool("unshare")?;
