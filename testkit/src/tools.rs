@@ -3,7 +3,7 @@
 /// A program of another project, and what it is here for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// Name of the program, found along `PATH`.
+    /// Name of the program, found along `PATH`; or the path of a file that is no program.
     pub name: &'static str,
     /// Debian package that holds it.
     pub package: &'static str,
@@ -36,6 +36,10 @@ pub const TOOLS: &[Tool] = &[
     tool("g++", "g++", Tests, "builds the C++ cases of ELF rewriting"),
     tool("ld.bfd", "binutils", Tests, "links the cases of ELF rewriting"),
     tool("ld.lld-19", "lld-19", Tests, "links them in its own way"),
+    tool("ld.gold", "binutils", Tests, "writes maps in its own way"),
+    tool("ld64.lld-19", "lld-19", Tests, "reads orders of functions for macOS"),
+    tool("llvm-nm-19", "llvm-19", Tests, "tells the order of functions in files for macOS"),
+    tool("llvm-objcopy-19", "llvm-19", Tests, "a second reader of orders that rename sections"),
     tool("mold", "mold", Tests, "links them in its own way"),
     tool("strip", "binutils", Tests, "what rewritten files must survive"),
     tool("llvm-strip-19", "llvm-19", Tests, "what rewritten files must survive"),
@@ -73,6 +77,13 @@ pub const TOOLS: &[Tool] = &[
     tool("emacs", "emacs-nox", Tests, "a program with a large image of its own to load"),
     tool("clang-19", "clang-19", Tests, "a program with very many relocations"),
     tool("clang++-19", "clang-19", Tests, "builds the C++ cases of ELF rewriting"),
+    tool("llvm-profdata-19", "llvm-19 libclang-rt-19-dev", Tests, "the oracle of .proftext files"),
+    tool("uftrace", "uftrace", Tests, "a recorder whose data is read"),
+    tool("nm", "binutils", Tests, "the oracle of linkers' maps, and read itself"),
+    tool("cmake", "cmake", Tests, "builds programs with orders of functions"),
+    tool("meson", "meson", Tests, "builds them in its own way"),
+    tool("ninja", "ninja-build", Tests, "builds what cmake and meson have planned"),
+    tool("make", "make", Tests, "builds them, too"),
     tool("inkscape", "inkscape", Checks, "a program with over a hundred libraries"),
     tool("soffice", "libreoffice-writer", Checks, "a script that starts a chain of programs"),
     tool("chromium", "chromium", Checks, "a very large image; many processes"),
@@ -84,6 +95,12 @@ pub const TOOLS: &[Tool] = &[
     tool("mkfs.btrfs", "btrfs-progs", Checks, "a compressed file system to launch from"),
     tool("pip3", "python3-venv python3-pip", Checks, "packages with real PE files, and pefile"),
     tool("mvn", "maven", Checks, "a package with PE files for ARM"),
+    tool(
+        "/usr/lib/llvm-19/lib/libclangFrontendTool.a",
+        "libclang-19-dev llvm-19-dev libpolly-19-dev llvm-19 libzstd-dev zlib1g-dev",
+        Checks,
+        "a program of 176,000 functions that is linked again in any order",
+    ),
     tool("hyperfine", "hyperfine", Checks, "the peer whose figures stand beside ours"),
 ];
 

@@ -35,7 +35,9 @@ pub use folder::folder_of;
 pub use lock::{Lock, Locked};
 pub use mapped::{MapError, map};
 pub use overlay::Overlay;
-pub use policy::{Privilege, Writers, may_be_replaced, may_be_replaced_beside, privilege};
+pub use policy::{
+    Privilege, Writers, is_of_package, may_be_replaced, may_be_replaced_beside, privilege,
+};
 pub use stamp::Stamp;
 pub use undo::{UNDO, in_place, undo, undo_beside, undo_file};
 pub use write::{Permit, sync_folder_of, write_into, write_new, write_new_edited, write_over};

@@ -65,6 +65,17 @@ pub fn privilege(path: &Path) -> Option<Privilege> {
     found.then_some(Privilege::Capabilities)
 }
 
+/// Whether a file is where package managers put theirs. `path` is the real one, links followed.
+pub fn is_of_package(path: &Path) -> bool {
+    folder_of_packages(path).is_some()
+}
+
+/// The folder of package managers that a file is in.
+fn folder_of_packages(real: &Path) -> Option<&'static str> {
+    let managed = MANAGED.into_iter().find(|folder| real.starts_with(folder));
+    managed.filter(|_| !real.starts_with(OWN))
+}
+
 /// Whether the file, links followed, may be replaced in place.
 ///
 /// # Errors
@@ -89,9 +100,7 @@ pub(crate) fn file(path: &Path, writers: &Writers) -> Result<(PathBuf, Metadata)
     if !data.is_file() {
         return refuse("it is not a regular file".to_owned());
     }
-    if !real.starts_with(OWN)
-        && let Some(folder) = MANAGED.iter().find(|folder| real.starts_with(folder))
-    {
+    if let Some(folder) = folder_of_packages(&real) {
         let reason = format!("files of {folder} belong to packages, which replace and check them");
         return Err(WriteError::advised(&real, reason, WriteAdvice::CopyElsewhere));
     }

@@ -61,6 +61,14 @@ pub enum ImageError {
         /// The number found.
         magic: u16,
     },
+    /// A PDB file cannot be read.
+    #[error("{path} is damaged: {why}; link again to get another PDB file")]
+    Pdb {
+        /// The file.
+        path: String,
+        /// Why.
+        why: &'static str,
+    },
     /// EI_CLASS or EI_DATA have values that the ELF specification does not define.
     #[error(
         "{path} has the ELF magic number but {field} {value} at offset {offset}, which ELF does \
@@ -105,6 +113,8 @@ pub(crate) const ELF: Expected =
     Expected { not: "not an ELF file", name: "an ELF file", magic: "7f 45 4c 46" };
 pub(crate) const PE: Expected =
     Expected { not: "not a PE file", name: "a Windows program or DLL", magic: "4d 5a" };
+pub(crate) const PDB: Expected =
+    Expected { not: "not a PDB file", name: "a PDB file", magic: "4d 69 63 72 6f 73 6f 66 74" };
 pub(crate) const IMAGE: Expected = Expected {
     not: "neither an ELF nor a PE file",
     name: "an ELF or PE file",

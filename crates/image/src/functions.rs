@@ -1,6 +1,7 @@
 //! Functions by the code that belongs to them.
 
-use crate::{ImageError, elf};
+use crate::{ImageError, elf, is_pe, pe};
+use model::Va;
 use std::path::{Path, PathBuf};
 
 /// Where Debian and others install the symbols that they strip from programs.
@@ -29,11 +30,12 @@ pub struct Placed {
 
 /// For each of `offsets` in the image file at `path` its place; `None` for what is not code.
 ///
-/// Names come from `.symtab`, `.dynsym` and the `.symtab` of a debug file below `debug_folder`
-/// found by the build-id (`.build-id/ab/cdef….debug`).
+/// Names of ELF functions come from `.symtab`, `.dynsym` and the `.symtab` of a debug file below
+/// `debug_folder` found by the build-id (`.build-id/ab/cdef….debug`); those of PE functions from
+/// COFF symbols, exports, and the PDB file that the image names.
 ///
 /// # Errors
-/// The file cannot be read or is not ELF.
+/// The file cannot be read, or is neither ELF nor PE.
 pub fn functions(
     path: &Path,
     debug_folder: &Path,
@@ -45,22 +47,48 @@ pub fn functions(
         crate::map(&path).ok().flatten().map(|(_, bytes)| bytes)
     };
     match crate::map(path)? {
+        Some((_, bytes)) if is_pe(&bytes) => pe::placed(&name, &bytes, Some(path), offsets),
         Some((_, bytes)) => elf::placed(&name, &bytes, debug, offsets),
         None => functions_of(&name, &[], None, offsets),
     }
 }
 
-/// [`functions`] of the image in `bytes`; `debug` holds the debug file.
+/// For each of `starts` the function that begins there, as [`functions`] names it; faster where
+/// these are few of many.
 ///
 /// # Errors
-/// The bytes are not ELF, or end within the ELF header.
+/// The file cannot be read, or is neither ELF nor PE.
+pub fn functions_starting(
+    path: &Path,
+    debug_folder: &Path,
+    starts: &[Va],
+) -> Result<Vec<Option<Function>>, ImageError> {
+    let name = path.to_string_lossy();
+    let debug = |build_id: &str| {
+        let path = debug_file(debug_folder, build_id)?;
+        crate::map(&path).ok().flatten().map(|(_, bytes)| bytes)
+    };
+    match crate::map(path)? {
+        Some((_, bytes)) if is_pe(&bytes) => pe::starting(&name, &bytes, Some(path), starts),
+        Some((_, bytes)) => elf::starting(&name, &bytes, debug, starts),
+        None => elf::starting(&name, &[], debug, starts),
+    }
+}
+
+/// [`functions`] of the image in `bytes`; `debug` holds the debug file of an ELF image.
+///
+/// # Errors
+/// The bytes are neither ELF nor PE, or end within the headers.
 pub fn functions_of(
     name: &str,
     bytes: &[u8],
     debug: Option<&[u8]>,
     offsets: &[u64],
 ) -> Result<Vec<Option<Placed>>, ImageError> {
-    elf::placed(name, bytes, |_| debug, offsets)
+    match is_pe(bytes) {
+        true => pe::placed(name, bytes, None, offsets),
+        false => elf::placed(name, bytes, |_| debug, offsets),
+    }
 }
 
 /// The file with what was stripped from an image.

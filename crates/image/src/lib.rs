@@ -6,16 +6,24 @@
 
 pub mod elf;
 mod error;
+mod extents;
+mod function_table;
 mod functions;
 pub mod identify;
 mod lines;
 mod notes;
 pub mod pe;
+mod starts;
 pub mod unwind;
 
 pub use error::ImageError;
-pub use functions::{DEBUG_FOLDER, Function, Placed, code, functions, functions_of};
+pub use extents::{Extent, extents};
+pub use function_table::{FunctionTable, TableFunction, function_table, function_table_of};
+pub use functions::{
+    DEBUG_FOLDER, Function, Placed, code, functions, functions_of, functions_starting,
+};
 pub use lines::{Line, lines};
+pub use starts::{CodePart, FunctionStarts, function_starts, function_starts_of};
 
 use files::MapError;
 use memmap2::Mmap;

@@ -1,6 +1,6 @@
 //! Where the time of a launch goes, as `explanation.json` holds it.
 
-use crate::{Command, ElfFacts, Hot, Phase, PhaseTime, Reading, Waits};
+use crate::{CalledCode, Command, ElfFacts, Hot, Phase, PhaseTime, Reading, Waits};
 use serde::{Deserialize, Serialize};
 
 /// Version of `explanation.json`.
@@ -9,7 +9,8 @@ pub const EXPLANATION_SCHEMA: u32 = 1;
 /// Where a group of figures comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Which figures: `phases`, `modules`, `faults`, `files`, `cpuid`, `waits`.
+    /// Which figures: `phases`, `modules`, `faults`, `files`, `cpuid`, `waits`,
+    /// `functions`.
     pub figures: String,
     /// The mechanism: `ptrace`, `LD_DEBUG`, `perf`, …
     pub mechanism: String,
@@ -213,6 +214,9 @@ pub struct Explanation {
     /// Time in which no thread of the launch had anything to do.
     #[serde(default = "not_recorded")]
     pub waits: Reading<Waits>,
+    /// The functions that the launch calls, and the pages that they lie in.
+    #[serde(default = "not_recorded")]
+    pub called_code: Reading<CalledCode>,
     /// What costs time, most first.
     pub findings: Vec<Finding>,
     /// The hottest functions, where they were asked for.

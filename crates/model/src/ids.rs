@@ -48,6 +48,10 @@ id! {
     MemberId
 }
 id! {
+    /// A function of an image, numbered in order of address.
+    FunctionId
+}
+id! {
     /// A variant of an experiment, numbered in the order in which variants were given.
     VariantId
 }

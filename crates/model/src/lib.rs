@@ -7,11 +7,16 @@
 mod address;
 mod around;
 pub mod bundle;
+mod called_code;
 mod command;
 mod effect;
 mod experiment;
 mod explanation;
 pub mod figures;
+mod file_pages;
+mod file_reads;
+mod function_order;
+mod function_trace;
 pub mod growth;
 mod identity;
 mod ids;
@@ -20,6 +25,7 @@ mod launch;
 pub mod load_table;
 mod machine;
 pub mod optimization;
+mod order_experiment;
 mod pe;
 mod pe_set;
 mod phase;
@@ -36,6 +42,7 @@ mod waits;
 
 pub use address::{BundleVa, FileOffset, LoadBias, MappedVa, Rva, TlsOffset, Va};
 pub use around::{Hooks, OutputTo, Streams};
+pub use called_code::{CalledCode, CalledModule, OrderForecast};
 pub use command::{Command, quoted, quoted_path};
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, LaunchOptions, Schedule, Variant};
@@ -43,13 +50,28 @@ pub use explanation::{
     CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderGroup,
     FolderWork, ModuleReport, ProcessReport, Source,
 };
+pub use file_pages::{
+    FilePages, FilePagesReport, PAGES_REPORT_SCHEMA, PageFigures, PageInOrder, PagesReport,
+    SectionPages, TouchedFile, TouchedPage,
+};
+pub use file_reads::{FileRead, FileReads, ReadFile};
+pub use function_order::{
+    BuildFigures, DeviceCosts, HeldOutLaunch, LayoutFigures, LeftOutGroup, ModuleChange,
+    ORDER_REPORT_SCHEMA, ORDER_VERIFICATION_SCHEMA, OrderReport, OrderVerdict, OrderVerification,
+    RiseReport,
+};
+pub use function_trace::{
+    ExecutedProgram, FUNCTION_TRACE_SCHEMA, FirstCall, FunctionModule, FunctionTrace, ModuleCalls,
+    OpenOfficeStyle, TRACE_REPORT_SCHEMA, TraceReport,
+};
 pub use identity::{FileKind, Identity, Role, Runtime, Subsystem};
-pub use ids::{MemberId, ModuleId, SymbolIndex, SymbolRef, VariantId};
+pub use ids::{FunctionId, MemberId, ModuleId, SymbolIndex, SymbolRef, VariantId};
 pub use image::{
     ElfFacts, Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
 };
 pub use launch::{CacheState, ColdCheck, Ending, Launch, Sample, Until};
 pub use machine::{Check, CheckState, Machine};
+pub use order_experiment::{ORDER_EXPERIMENT_SCHEMA, OrderExperiment, PageinForm, PageinRow};
 pub use pe::{
     BoundDll, BoundForwarder, BoundState, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts,
     PeFlags, PeKind, PeSection, StrongNameFacts, TlsFacts,

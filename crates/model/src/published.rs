@@ -1,6 +1,11 @@
 //! Figures of the published experiments, to stand beside our own. Facts only; each names its source,
 //! machine, system and year, and none shares a column with a figure of ours.
 
+mod openoffice;
+
+pub use openoffice::{
+    PublishedModule, PublishedOrder, PublishedReadSums, PublishedReads, PublishedStart,
+};
 use serde::{Deserialize, Serialize};
 
 /// Load times of a published table.

@@ -32,6 +32,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// How often a launch that Wine itself may have ended is made again.
 const AGAIN: u32 = 2;
 const PREFIX_UPDATE_OFF: &str = "disable\n";
+/// Seconds for which the server stays without a program: between two tests, and not for ever.
+const SERVER_STAYS: &str = "-p300";
 
 /// The folder of Wine's own DLLs and programs for x86-64; `None`, after a loud line, without Wine.
 pub fn libraries() -> Option<PathBuf> {
@@ -74,6 +76,7 @@ impl Wine {
         };
         links().unwrap_or_else(|error| panic!("links to {libraries:?}: {error}"));
         let wine = Wine { wine, prefix };
+        wine.start_server();
         let first = wine.run(&libraries, &["hostname.exe"]);
         assert_eq!(first.code, Some(0), "Wine's own hostname.exe: {first:?}");
         Some(wine)
@@ -128,10 +131,28 @@ impl Wine {
         (self.wine.clone(), self.command(program))
     }
 
+    /// Starts the server before any program. A launch that had to start it would take it along
+    /// when it is ended, and the programs of other tests would end with it: with exit code 0.
+    fn start_server(&self) {
+        let mut server =
+            self.server().unwrap_or_else(|| panic!("no server beside {:?}", self.wine));
+        let status = server.arg(SERVER_STAYS).status();
+        assert!(status.as_ref().is_ok_and(|status| status.success()), "{server:?}: {status:?}");
+    }
+
+    /// The command of Wine's server.
+    fn server(&self) -> Option<Command> {
+        let beside = self.wine.parent().unwrap_or(Path::new("/")).to_owned();
+        let servers = ["wineserver64", "wineserver"].map(|name| beside.join(name));
+        servers.into_iter().find(|path| path.is_file()).map(|server| self.command(&server))
+    }
+
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
             .env("WINEPREFIX", self.prefix.path())
+            // Debian's server never removes the folder that it makes there.
+            .env("TMPDIR", self.prefix.path())
             .env("WINEDEBUG", "-all")
             .env("WINEDLLOVERRIDES", "mscoree=;mshtml=;winedbg.exe=d");
         for name in ["DISPLAY", "WINEARCH", "WINEDLLPATH", "WINELOADER", "WINESERVER"] {
@@ -152,12 +173,9 @@ fn read(file: &mut std::fs::File) -> std::io::Result<String> {
 
 impl Drop for Wine {
     fn drop(&mut self) {
-        let beside = self.wine.parent().unwrap_or(Path::new("/")).to_owned();
-        let servers = ["wineserver64", "wineserver"].map(|name| beside.join(name));
-        let Some(server) = servers.into_iter().find(|path| path.is_file()) else { return };
         // Ends this prefix's server only, and waits for it.
         for flag in ["-k", "-w"] {
-            let _ = self.command(&server).arg(flag).status();
+            let _ = self.server().map(|mut server| server.arg(flag).status());
         }
     }
 }

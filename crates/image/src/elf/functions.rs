@@ -2,13 +2,15 @@
 //! unwind table (`.eh_frame_hdr`, Linux Standard Base 5.0, Core Generic, 10.6.2), which is kept
 //! in stripped files.
 
+use super::frames::{FunctionBounds, frames};
 use super::read::Elf;
-use super::{Loadable, build_id, form};
-use crate::notes::{Budget, Notes, entries, entry};
-use crate::{Function, ImageError, Placed};
+use super::{build_id, form};
+use crate::notes::{Budget, Notes, entries};
+use crate::{Function, ImageError, Placed, TableFunction};
 use model::Va;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
-use object::{Endianness, I32, U32, elf};
+use object::{Endianness, elf};
+use rustc_hash::FxHashSet;
 use std::ops::Deref;
 
 /// Symbols that are looked at behind the last one before an address: of nested ones an outer one
@@ -43,10 +45,33 @@ impl<'a> Table<'a> {
         debug: Option<&Elf<'a, H>>,
         notes: &mut Notes,
     ) -> Self {
-        let mut table = Table { frames: frames(file).unwrap_or_default(), ..Table::default() };
-        table.add_symbols(file, notes);
+        let frames = frames(file, |_| true).unwrap_or_default();
+        Table { frames, ..Table::default() }.filled(file, debug, notes, |_| true)
+    }
+
+    /// The same of these addresses alone, which is faster where they are few.
+    fn read_at<H: FileHeader>(
+        file: &Elf<'a, H>,
+        debug: Option<&Elf<'a, H>>,
+        notes: &mut Notes,
+        wanted: &FxHashSet<u64>,
+    ) -> Self {
+        let is_wanted = |address: u64| wanted.contains(&address);
+        let frames = frames(file, is_wanted).unwrap_or_default();
+        Table { frames, ..Table::default() }.filled(file, debug, notes, is_wanted)
+    }
+
+    fn filled<H: FileHeader>(
+        mut self,
+        file: &Elf<'a, H>,
+        debug: Option<&Elf<'a, H>>,
+        notes: &mut Notes,
+        is_wanted: impl Fn(u64) -> bool,
+    ) -> Self {
+        let table = &mut self;
+        table.add_symbols(file, notes, &is_wanted);
         if let Some(debug) = debug {
-            table.add_symbols(debug, notes);
+            table.add_symbols(debug, notes, &is_wanted);
         }
         table.symbols.sort_by_key(|symbol| symbol.address);
         for section in file.sections {
@@ -57,10 +82,15 @@ impl<'a> Table<'a> {
                     .push(start..start.saturating_add(section.sh_size(file.endian).into()));
             }
         }
-        table
+        self
     }
 
-    fn add_symbols<H: FileHeader>(&mut self, file: &Elf<'a, H>, notes: &mut Notes) {
+    fn add_symbols<H: FileHeader>(
+        &mut self,
+        file: &Elf<'a, H>,
+        notes: &mut Notes,
+        is_wanted: impl Fn(u64) -> bool,
+    ) {
         let endian = file.endian;
         let mut budget = Budget::of_file(file.bytes);
         for section in file.sections {
@@ -76,6 +106,7 @@ impl<'a> Table<'a> {
             let defined = entries::<H::Sym>(table).iter().filter(|symbol| {
                 matches!(symbol.st_type(), elf::STT_FUNC | elf::STT_GNU_IFUNC)
                     && symbol.st_shndx(endian) != elf::SHN_UNDEF
+                    && is_wanted(symbol.st_value(endian).into())
             });
             self.symbols.extend(defined.filter_map(|symbol| {
                 Some(Symbol {
@@ -111,6 +142,59 @@ impl<'a> Table<'a> {
         Some(self.named(last.address, next - last.address))
     }
 
+    /// The function that begins at `address`; of 0 bytes where nothing tells its size.
+    fn beginning_at(&self, address: u64) -> Option<Function> {
+        let from = self.symbols.partition_point(|symbol| symbol.address < address);
+        let same = self.symbols.iter().skip(from).take_while(|symbol| symbol.address == address);
+        let by_symbol = same.map(|symbol| symbol.bytes).max();
+        let frame = self.frames.binary_search_by_key(&address, |frame| frame.start.0);
+        let by_frame = frame.ok().map(|index| self.frames[index].bytes.unwrap_or(0));
+        let bytes = by_symbol.filter(|bytes| *bytes > 0).or(by_frame).or(by_symbol)?;
+        Some(self.named(address, bytes))
+    }
+
+    /// All functions, in order of address. A function that only the unwind table knows of is in
+    /// no symbol.
+    pub(super) fn functions(&self) -> Vec<TableFunction> {
+        let mut functions: Vec<TableFunction> = Vec::with_capacity(self.symbols.len());
+        for symbol in &self.symbols {
+            let name = text(symbol.name);
+            match functions.last_mut().filter(|last| last.address.0 == symbol.address) {
+                Some(last) => {
+                    last.bytes = last.bytes.max(symbol.bytes);
+                    last.names.extend(name);
+                }
+                None => functions.push(TableFunction {
+                    address: Va(symbol.address),
+                    bytes: symbol.bytes,
+                    names: name.into_iter().collect(),
+                }),
+            }
+        }
+        let named = functions.len();
+        for frame in &self.frames {
+            let after = functions[..named].partition_point(|known| known.address <= frame.start);
+            let covering = after.checked_sub(1).map(|index| &functions[index]);
+            let is_known =
+                covering.is_some_and(|known| frame.start - known.address < known.bytes.max(1));
+            if !is_known && !self.is_linkage(frame.start.0) {
+                let bytes = frame.bytes.unwrap_or(0);
+                functions.push(TableFunction { address: frame.start, bytes, names: Vec::new() });
+            }
+        }
+        functions.sort_by_key(|function| function.address);
+        for function in functions.iter_mut().filter(|function| function.names.len() > 1) {
+            // The dynamic table repeats names.
+            function.names.sort_unstable();
+            function.names.dedup();
+        }
+        functions
+    }
+
+    fn is_linkage(&self, address: u64) -> bool {
+        self.linkage.iter().any(|range| range.contains(&address))
+    }
+
     /// The function at `address` by the best of its names: without underscores in front, which
     /// mark the inner ones, and global; then the shortest.
     fn named(&self, address: u64, bytes: u64) -> Function {
@@ -126,8 +210,8 @@ impl<'a> Table<'a> {
             )
         };
         let best = names.min_by(|one, other| rank(one).cmp(&rank(other)).then(one.1.cmp(&other.1)));
-        let is_linkage = self.linkage.iter().any(|range| range.contains(&address));
-        let name = best.map(|(_, name)| name).or(is_linkage.then(|| "[plt]".to_owned()));
+        let name =
+            best.map(|(_, name)| name).or(self.is_linkage(address).then(|| "[plt]".to_owned()));
         Function { name, address, bytes }
     }
 
@@ -153,57 +237,39 @@ fn text(bytes: &[u8]) -> Option<String> {
     (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
 }
 
-/// A function by the unwind table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FunctionBounds {
-    /// Where it begins.
-    pub start: Va,
-    /// Its size, if its own entry tells it.
-    pub bytes: Option<u64>,
-}
-
-impl Loadable {
-    /// Functions by the unwind table, in order of address; `None` where there is no table.
-    pub fn frames(&self) -> Option<Vec<FunctionBounds>> {
-        frames(&self.elf()?)
+/// For each of `starts` the function that begins there, of the ELF file `bytes`; `debug` gives the
+/// file with the symbols stripped from it by its build-id.
+pub(crate) fn starting<D: Deref<Target = [u8]>>(
+    path: &str,
+    bytes: &[u8],
+    debug: impl FnOnce(&str) -> Option<D>,
+    starts: &[Va],
+) -> Result<Vec<Option<Function>>, ImageError> {
+    let (class, endian) = form(path, bytes)?;
+    match class {
+        elf::ELFCLASS64 => {
+            starting_in::<elf::FileHeader64<Endianness>, D>(path, bytes, endian, debug, starts)
+        }
+        _ => starting_in::<elf::FileHeader32<Endianness>, D>(path, bytes, endian, debug, starts),
     }
 }
 
-/// The sorted table of `.eh_frame_hdr`, in the encodings that all linkers write.
-fn frames<H: FileHeader>(file: &Elf<'_, H>) -> Option<Vec<FunctionBounds>> {
-    const VERSION: u8 = 1;
-    const UDATA4: u8 = 0x03;
-    const DATAREL_SDATA4: u8 = 0x3b;
-    let endian = file.endian;
-    let segment = file.segments.iter().find(|s| s.p_type(endian) == elf::PT_GNU_EH_FRAME)?;
-    let base: u64 = segment.p_vaddr(endian).into();
-    let bytes = file.rest_at_address(base)?;
-    let [VERSION, pointer, UDATA4, DATAREL_SDATA4] = *bytes.first_chunk()? else { return None };
-    // The pointer to .eh_frame before the count has four bytes in all files seen.
-    if !matches!(pointer & 0x0f, 0x03 | 0x0b) {
-        return None;
-    }
-    let count = entry::<U32<H::Endian>>(bytes.get(8..)?)?.get(endian) as usize;
-    let pairs = entries::<[I32<H::Endian>; 2]>(bytes.get(12..)?);
-    let at = |field: &I32<H::Endian>| base.wrapping_add_signed(field.get(endian).into());
-    let pairs = pairs.get(..count.min(pairs.len()))?;
-    let frame = |[start, entry]: &[I32<H::Endian>; 2]| {
-        let start = at(start);
-        FunctionBounds { start: Va(start), bytes: frame_size(file, at(entry), start) }
-    };
-    let mut found: Vec<FunctionBounds> = pairs.iter().map(frame).collect();
-    found.sort_unstable();
-    Some(found)
-}
-
-/// The size of the function at `start` by its FDE at `address`, where that has four-byte fields
-/// relative to themselves: recognized by the start that they give.
-fn frame_size<H: FileHeader>(file: &Elf<'_, H>, address: u64, start: u64) -> Option<u64> {
-    let fields = file.rest_at_address(address.checked_add(8)?)?;
-    let begin = entry::<I32<H::Endian>>(fields)?.get(file.endian);
-    let given = address.wrapping_add(8).wrapping_add_signed(begin.into());
-    let size = entry::<U32<H::Endian>>(fields.get(4..)?)?.get(file.endian);
-    (given == start).then_some(size.into())
+fn starting_in<H: FileHeader<Endian = Endianness>, D: Deref<Target = [u8]>>(
+    path: &str,
+    bytes: &[u8],
+    endian: Endianness,
+    debug: impl FnOnce(&str) -> Option<D>,
+    starts: &[Va],
+) -> Result<Vec<Option<Function>>, ImageError> {
+    let notes = &mut Notes::new(bytes.len());
+    let file = Elf::<H>::parse(path, bytes, endian, None, notes)?;
+    let debug = build_id::read(&file, notes).and_then(|id| debug(&id));
+    // Of the same class and byte order.
+    let debug = debug.as_deref().filter(|debug| debug.get(..6) == bytes.get(..6));
+    let debug = debug.and_then(|debug| Elf::<H>::parse(path, debug, endian, None, notes).ok());
+    let wanted = starts.iter().map(|start| start.0).collect();
+    let table = Table::read_at(&file, debug.as_ref(), notes, &wanted);
+    Ok(starts.iter().map(|start| table.beginning_at(start.0)).collect())
 }
 
 /// For each of `offsets` its place in the ELF file `bytes`; `debug` gives the file with the

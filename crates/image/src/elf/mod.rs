@@ -7,6 +7,8 @@ mod counts;
 mod dynamic;
 pub mod edit;
 mod exports;
+mod frames;
+mod function_table;
 mod functions;
 mod imports;
 mod kind;
@@ -24,13 +26,15 @@ mod run_time;
 mod sanitizer;
 mod scan;
 pub mod spec;
+mod starts;
 mod symbols;
 mod versions;
 
 pub(crate) use build_id::read as build_id;
 pub use bundle::merged;
-pub use functions::FunctionBounds;
-pub(crate) use functions::placed;
+pub use frames::FunctionBounds;
+pub(crate) use function_table::function_table;
+pub(crate) use functions::{placed, starting};
 pub use loadable::Loadable;
 pub(crate) use machine::name as machine_name;
 pub use payload::{Payload, PayloadPlace, trailing_data};
@@ -39,6 +43,7 @@ pub use relocation_types::Class;
 pub(crate) use relocation_types::classes;
 pub use run_time::{looks_up, possible_names};
 pub use sanitizer::{Sanitizer, instrumented, sanitizer};
+pub(crate) use starts::starts;
 
 /// A file of the machines that a simulated loader is for.
 pub(crate) type Elf64<'a> = Elf<'a, elf::FileHeader64<LittleEndian>>;

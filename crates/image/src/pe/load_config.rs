@@ -39,6 +39,16 @@ const STRIDE_SHIFT: u32 = 28;
 const BITMAP_UNIT: u64 = 16;
 
 impl Pe<'_> {
+    /// Functions that may be called by address, by the table of Control Flow Guard.
+    pub(super) fn guarded_functions(&self) -> impl Iterator<Item = Rva> {
+        let config = self.load_config().unwrap_or_default();
+        let rest = self.rva(config.function_table).and_then(|rva| self.at(rva)).unwrap_or(&[]);
+        let width = ADDRESS + (config.guard_flags >> STRIDE_SHIFT) as usize;
+        let functions = usize::try_from(config.functions).unwrap_or(usize::MAX);
+        let entries = rest.chunks_exact(width).take(functions);
+        entries.filter_map(|entry| entry.first_chunk().map(|rva| Rva(u32::from_le_bytes(*rva))))
+    }
+
     /// The load configuration, if there is one.
     pub fn load_config(&self) -> Option<LoadConfig> {
         let directory = self.directory(spec::LOAD_CONFIG)?;

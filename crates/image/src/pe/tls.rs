@@ -3,7 +3,7 @@
 use super::read::Pe;
 use super::spec;
 use crate::notes::{Notes, entry};
-use model::{TlsFacts, Va};
+use model::{Rva, TlsFacts, Va};
 use object::LittleEndian as LE;
 use object::pe;
 
@@ -48,17 +48,27 @@ fn parse(file: &Pe<'_>, bytes: &[u8]) -> Option<Tls> {
     })
 }
 
+fn callbacks(file: &Pe<'_>, table: Va, notes: &mut Notes) -> u64 {
+    if table != Va(0) && file.rva(table).is_none() {
+        notes.problem(format!("TLS callbacks at {table:#x} are outside of the image"));
+    }
+    entries(file, table).count() as u64
+}
+
 /// Entries of the table of functions, which ends with a zero; memory behind the file's bytes is
 /// zero too.
-fn callbacks(file: &Pe<'_>, table: Va, notes: &mut Notes) -> u64 {
-    if table == Va(0) {
-        return 0;
+fn entries<'a>(file: &Pe<'a>, table: Va) -> impl Iterator<Item = Va> + use<'a> {
+    let rest = if table == Va(0) { None } else { file.rva(table).and_then(|rva| file.at(rva)) };
+    let words = rest.unwrap_or_default().chunks_exact(file.pointer_bytes() as usize);
+    let number = |word: &[u8]| word.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    words.map(move |word| Va(number(word))).take_while(|address| *address != Va(0))
+}
+
+impl Pe<'_> {
+    /// Functions that are called when threads begin and end, also before the entry point.
+    pub(super) fn tls_callbacks(&self) -> impl Iterator<Item = Rva> {
+        let tls = self.directory(spec::TLS).and_then(|directory| self.at(directory.rva));
+        let table = tls.and_then(|bytes| parse(self, bytes)).map_or(Va(0), |tls| tls.callbacks);
+        entries(self, table).filter_map(|address| self.rva(address))
     }
-    let Some(rva) = file.rva(table) else {
-        notes.problem(format!("TLS callbacks at {table:#x} are outside of the image"));
-        return 0;
-    };
-    let rest = file.at(rva).unwrap_or(&[]);
-    let words = rest.chunks_exact(file.pointer_bytes() as usize);
-    words.take_while(|word| word.iter().any(|&byte| byte != 0)).count() as u64
 }
