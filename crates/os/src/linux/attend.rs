@@ -62,12 +62,24 @@ pub(crate) fn attend(
     options: &AttendOptions,
     source: &mut dyn Source,
 ) -> Result<LaunchRecord, LaunchError> {
+    let until = if options.to_entry { Until::Entry } else { Until::Exit };
+    attend_until(until, command, extra, stderr, options, source)
+}
+
+/// [`attend`], but the launch is complete, and is ended, as `until` says.
+pub(crate) fn attend_until(
+    until: Until,
+    command: &Command,
+    extra: &[(&str, &str)],
+    stderr: Option<RawFd>,
+    options: &AttendOptions,
+    source: &mut dyn Source,
+) -> Result<LaunchRecord, LaunchError> {
     let null = dev_null()?;
     let null = null.as_raw_fd();
     let mut launcher = Launcher::start()?;
     launcher.configure(Configuration { cpu: options.cpu, realtime: false })?;
     let slot = launcher.prepare(command, [null, null, stderr.unwrap_or(null)], extra)?;
-    let until = if options.to_entry { Until::Entry } else { Until::Exit };
     let spec = LaunchSpec { until, timeout: options.timeout, grace: GRACE };
     let once = launcher.once_watched(slot, &spec, source);
     drop(launcher);

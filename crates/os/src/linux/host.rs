@@ -4,14 +4,17 @@ mod affinity;
 mod busy;
 pub(crate) mod cgroup;
 mod file_system;
+mod read_ahead;
 mod threads;
 
 pub use super::cpuid::{cpuid_cost_us, hypervisor};
-pub use affinity::{allowed_cpus, stay_off};
+pub use affinity::{allowed_cpus, leave_cpu, stay_off};
 pub(crate) use affinity::{pin, processors};
 pub use busy::{Activity, activity, load_average, quiet_cpu};
 pub use file_system::file_system;
 pub(crate) use file_system::{Mount, mounts};
+pub use read_ahead::read_ahead_kib;
+pub(crate) use read_ahead::{bdi_name, device_read_ahead_kib};
 pub use threads::may_start_threads;
 
 use model::Machine;

@@ -1,15 +1,19 @@
 //! perf events of our own children, without the `perf` program: perf_event_open(2).
 
 mod attr;
+mod instance;
 mod mappings;
 mod opening;
+mod page_cache;
 mod record;
 mod ring;
 mod tracefs;
 
 pub(crate) use attr::{Attr, EventKind};
+pub(crate) use instance::{Trace, TraceInstance};
 pub(crate) use mappings::mappings;
 pub(crate) use opening::{cpus, open, scope};
+pub(crate) use page_cache::{Added, PageCacheAdditions, is_unnamed, kernel_device};
 pub(crate) use record::Record;
 pub(crate) use ring::Rings;
 pub(crate) use tracefs::{Tracefs, Tracepoint};

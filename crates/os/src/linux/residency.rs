@@ -8,6 +8,7 @@ use model::Reading;
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -70,14 +71,14 @@ pub(crate) struct CacheStat {
 
 /// `struct cachestat_range`; a length of 0 means up to the end.
 #[repr(C)]
-struct Range {
+struct CacheStatRange {
     offset: u64,
     length: u64,
 }
 
 /// cachestat(2) of the whole file.
 pub(crate) fn cachestat(file: &File) -> io::Result<CacheStat> {
-    let range = Range { offset: 0, length: 0 };
+    let range = CacheStatRange { offset: 0, length: 0 };
     let mut found = CacheStat::default();
     // SAFETY: both structures have the kernel's layout and outlive the call.
     let result = unsafe {
@@ -94,10 +95,31 @@ fn may_ask_mincore(file: &File) -> bool {
     owned || user == 0 || File::options().append(true).open(link).is_ok()
 }
 
-/// Counts resident pages with mincore(2), through a mapping that touches nothing.
+/// Pages in the page cache, in order, as mincore(2) tells them: to be asked by root, or by the
+/// file's owner. A file on an overlay is that of the layer below.
+///
+/// # Errors
+/// Where the file cannot be mapped.
+pub(crate) fn resident_ranges(file: &File) -> io::Result<Vec<Range<u64>>> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    mincore_each(file, |page| match ranges.last_mut() {
+        Some(last) if last.end == page => last.end += 1,
+        _ => ranges.push(page..page + 1),
+    })?;
+    Ok(ranges)
+}
+
+/// Counts resident pages.
 fn mincore_pages(file: &File) -> io::Result<u64> {
+    let mut resident = 0;
+    mincore_each(file, |_| resident += 1)?;
+    Ok(resident)
+}
+
+/// Gives each resident page, by mincore(2), through a mapping that touches nothing.
+fn mincore_each(file: &File, mut found: impl FnMut(u64)) -> io::Result<()> {
     let length = file.metadata()?.len();
-    let (mut offset, mut resident) = (0, 0);
+    let mut offset = 0;
     while offset < length {
         let bytes = (length - offset).min(WINDOW_BYTES);
         let mut states = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
@@ -112,10 +134,31 @@ fn mincore_pages(file: &File) -> io::Result<u64> {
                 return Err(error);
             }
         }
-        resident += states.iter().filter(|&&state| state & 1 != 0).count() as u64;
+        let resident = states.iter().enumerate().filter(|(_, state)| **state & 1 != 0);
+        resident.for_each(|(at, _)| found(offset / page_bytes() + at as u64));
         offset += bytes;
     }
-    Ok(resident)
+    Ok(())
+}
+
+/// Reads one byte of a page through a mapping, as a program would.
+///
+/// # Errors
+/// Where the file cannot be mapped there, or has no such page.
+pub(crate) fn touch(file: &File, page: u64) -> io::Result<()> {
+    let offset = page.saturating_mul(page_bytes());
+    if offset >= file.metadata()?.len() {
+        return Err(io::Error::other("the file is shorter"));
+    }
+    // SAFETY: a fresh mapping of one page; a file that is cut short meanwhile is told by a handler
+    // (`interrupt::tell_of_cut_files`).
+    unsafe {
+        let bytes = page_bytes() as usize;
+        let start = mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, offset)?;
+        start.cast::<u8>().read_volatile();
+        libc::munmap(start, bytes);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -130,6 +173,9 @@ mod tests {
         assert_eq!((total, resident.get()), (41, Some(41)));
         assert!(may_ask_mincore(file.as_file()));
         assert_eq!(mincore_pages(file.as_file()).unwrap(), 41);
+        assert_eq!(resident_ranges(file.as_file()).unwrap(), vec![0..41; 1]);
+        touch(file.as_file(), 40).unwrap();
+        assert!(touch(file.as_file(), 41).is_err());
     }
 
     #[test]

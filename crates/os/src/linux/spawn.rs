@@ -28,6 +28,8 @@ pub struct Setup<'a> {
     pub cpu: Option<u32>,
     /// PTRACE_TRACEME: the calling thread becomes the tracer and sees a stop at execve.
     pub trace_me: bool,
+    /// The addresses of the program's memory are not random, where that is permitted.
+    pub fixed_addresses: bool,
     /// Seccomp filter, installed with PR_SET_NO_NEW_PRIVS. An empty list installs none.
     pub filter: &'a [libc::sock_filter],
 }
@@ -35,7 +37,7 @@ pub struct Setup<'a> {
 impl Setup<'_> {
     /// The given stdio and nothing else.
     pub fn with_stdio(stdio: [RawFd; 3]) -> Self {
-        Setup { stdio, cpu: None, trace_me: false, filter: &[] }
+        Setup { stdio, cpu: None, trace_me: false, fixed_addresses: false, filter: &[] }
     }
 }
 

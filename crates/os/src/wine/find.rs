@@ -1,11 +1,14 @@
 //! Where Wine is.
 
 use super::WineError;
+use model::Command;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+/// Wine for 64-bit programs.
+const LOADER: &str = "wine64";
 /// Where packages keep `wine64` outside `PATH`: Debian, WineHQ.
 const ASIDE: [&str; 3] = ["/usr/lib/wine", "/opt/wine-stable/bin", "/opt/wine-devel/bin"];
 /// Where Wine's own PE files are, seen from the folder of `wine64`.
@@ -38,8 +41,21 @@ impl Installation {
         Self::find_in(&folders)
     }
 
+    /// What launches the PE program of `command` by this Wine, in the prefix that its variables or
+    /// headstart's own name.
+    pub fn launching(&self, command: &Command) -> Command {
+        let program = std::path::absolute(&command.program);
+        let program = program.unwrap_or_else(|_| command.program.clone());
+        let arguments = command.argv.iter().skip(1).cloned();
+        Command {
+            argv: [LOADER.into(), program.into()].into_iter().chain(arguments).collect(),
+            program: self.loader.clone(),
+            ..command.clone()
+        }
+    }
+
     fn find_in(folders: &[PathBuf]) -> Result<Installation, WineError> {
-        let candidates = folders.iter().map(|folder| folder.join("wine64"));
+        let candidates = folders.iter().map(|folder| folder.join(LOADER));
         let loader = candidates
             .filter_map(|path| path.canonicalize().ok())
             .find(|path| is_elf(path))
@@ -73,7 +89,7 @@ fn is_elf(path: &Path) -> bool {
 fn version(loader: &Path) -> Result<String, WineError> {
     let by_hand = format!("{} --version", loader.display());
     let failed = |found: String| WineError::NotReady { found, by_hand: by_hand.clone() };
-    let output = Command::new(loader).arg("--version").stdin(Stdio::null()).output();
+    let output = std::process::Command::new(loader).arg("--version").stdin(Stdio::null()).output();
     let output = output.map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     match text.split_whitespace().next() {

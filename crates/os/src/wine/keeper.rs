@@ -6,6 +6,7 @@
 //! keeps the terminal's Ctrl-C from the server: headstart decides what follows.
 
 use super::WineError;
+use super::prefix::{self, Contents};
 use crate::launcher::dev_null;
 use crate::launcher::guardian::close_all_but;
 use crate::launcher::leave::{self, told_to_leave};
@@ -13,10 +14,12 @@ use crate::spawn::{Child, Prepared, Setup, spawn};
 use crate::{LaunchError, interrupt, processes};
 use model::Command;
 use rustix::process::{Signal, WaitOptions, WaitStatus, setsid};
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,8 +31,12 @@ pub struct Plan {
     /// A program that ends at once: the first one of a prefix starts Wine's services, which would
     /// belong to a measured launch otherwise.
     pub first: Command,
-    /// Removed at the end.
+    /// Empty at first, and removed at the end.
     pub prefix: PathBuf,
+    /// Folder of Wine's own files.
+    pub libraries: PathBuf,
+    /// What of them is in the prefix.
+    pub contents: Contents,
     /// CPU of the server and the services.
     pub cpu: Option<u32>,
 }
@@ -64,6 +71,7 @@ impl Keeper {
         match said.strip_prefix(READY) {
             Some(_) => Ok(keeper),
             None if interrupt::requested() => Err(LaunchError::Interrupted.into()),
+            None if said.starts_with(UNWRITTEN) => Err(unwritten(&said)),
             None => Err(WineError::NotReady { found: said, by_hand: plan.first.line() }),
         }
     }
@@ -79,6 +87,11 @@ impl Keeper {
     #[cfg(test)]
     pub fn pid(&self) -> libc::pid_t {
         self.pid
+    }
+
+    #[cfg(test)]
+    pub fn socket(&self) -> Option<PathBuf> {
+        processes::descendants(self.pid).into_iter().find_map(socket_of)
     }
 
     /// What the keeper says: a line.
@@ -105,6 +118,7 @@ impl Drop for Keeper {
         let status = processes::wait_for(self.pid, WaitOptions::empty());
         if status.is_some_and(WaitStatus::signaled) {
             end_orphans(&self.prefix);
+            remove_sockets(&self.prefix);
         }
     }
 }
@@ -121,6 +135,19 @@ fn end_orphans(prefix: &Path) {
 }
 
 const READY: &str = "ready";
+/// Begins what the keeper says of a file that it could not write.
+const UNWRITTEN: &str = "unwritten ";
+
+/// The error of which the keeper tells: the kernel's number, and the path.
+fn unwritten(said: &str) -> WineError {
+    let (number, path) = said.trim_start_matches(UNWRITTEN).split_once(' ').unwrap_or(("", said));
+    let source = number.parse().map_or_else(|_| io::ErrorKind::Other.into(), from_number);
+    WineError::Prefix { path: path.into(), source }
+}
+
+fn from_number(number: i32) -> io::Error {
+    io::Error::from_raw_os_error(number)
+}
 
 fn again(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
@@ -130,12 +157,11 @@ fn again(error: &io::Error) -> bool {
 /// The keeper's life.
 fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) {
     leave::listen();
-    close_all_but(stream.as_raw_fd());
+    close_all_but(&[stream.as_raw_fd()]);
     leave::live_and_die_with(parent, c"wine-keeper");
     // A child of fork never leads a group already, and so this does not fail.
     let _ = setsid();
-    let mut socket = None;
-    let (said, server) = match begin(plan, &mut socket) {
+    let (said, server) = match begin(plan) {
         Ok(server) => (READY.to_owned(), Some(server)),
         Err(error) => (error, None),
     };
@@ -144,28 +170,36 @@ fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) {
         wait_for_end(&mut stream, server);
     }
     processes::end_descendants(processes::own_pid(), END_LIMIT);
+    remove_sockets(&plan.prefix);
     let _ = std::fs::remove_dir_all(&plan.prefix);
-    if let Some(folder) = socket {
-        remove_socket(&folder);
-    }
 }
 
-/// Starts the server, whose id it gives, and the first program; `socket` gets the folder of the
-/// server's socket.
-fn begin(plan: &Plan, socket: &mut Option<PathBuf>) -> Result<libc::pid_t, String> {
+/// Fills the prefix, starts the server, whose id it gives, and the first program.
+fn begin(plan: &Plan) -> Result<libc::pid_t, String> {
+    // Here and not before there is a keeper: somebody has to remove the files.
+    prefix::make(&plan.prefix, &plan.libraries, plan.contents, told_to_leave).map_err(
+        |(path, error)| {
+            let number = error.raw_os_error().unwrap_or_default();
+            format!("{UNWRITTEN}{number} {}", path.display())
+        },
+    )?;
     let server = start(&plan.server, plan.cpu)?;
-    let folder = format!("/proc/{}/cwd", server.pid);
-    // The server works in the folder of its socket, the name of which differs between packages.
-    let listens = || Path::new(&folder).join("socket").exists().then_some(());
+    let listens = || socket_of(server.pid);
     wait_until(SERVER_LIMIT, &server, listens)
         .map_err(|why| format!("the server {why} before it listened"))?;
-    *socket = std::fs::read_link(&folder).ok();
     // Once in some thousands of launches the kernel's random addresses are in Wine's way.
     launch_first(plan).or_else(|_| launch_first(plan))?;
     // From now on nobody waits for the services: the kernel removes those that end.
     // SAFETY: no pointers.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
     Ok(server.pid)
+}
+
+/// The folder of the socket of a server that listens. It works there; the name of the folder
+/// differs between packages.
+fn socket_of(server: libc::pid_t) -> Option<PathBuf> {
+    let folder = std::fs::read_link(format!("/proc/{server}/cwd")).ok()?;
+    folder.join("socket").exists().then_some(folder)
 }
 
 fn launch_first(plan: &Plan) -> Result<(), String> {
@@ -242,18 +276,24 @@ fn wait_for_end(stream: &mut UnixStream, server: libc::pid_t) {
     }
 }
 
-/// Removes the folder of the server's socket: `/tmp/.wine-UID/server-…`, or a folder within one
-/// of its own with a random name, `/tmp/wine-…/server-…`, as Debian has it.
-fn remove_socket(folder: &Path) {
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    if !name(folder).is_some_and(|name| name.starts_with("server-")) {
-        return;
+/// Removes the folders of sockets of the prefix's servers, of which there are several where a
+/// program started one when the first was ended: `/tmp/.wine-UID/server-…`, or a folder within one
+/// of its own with a random name, `/tmp/wine-…/server-…`, as Debian has it. A server names the
+/// folder by the device and the inode of its prefix, which has to be there still.
+fn remove_sockets(prefix: &Path) {
+    let Ok(data) = prefix.metadata() else { return };
+    let name = format!("server-{:x}-{:x}", data.dev(), data.ino());
+    for parent in [PathBuf::from("/tmp"), std::env::temp_dir()] {
+        let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+        for own in entries.filter(|entry| is_of_wine(&entry.file_name())) {
+            if std::fs::remove_dir_all(own.path().join(&name)).is_ok() {
+                // Only where it is empty.
+                let _ = std::fs::remove_dir(own.path());
+            }
+        }
     }
-    let _ = std::fs::remove_dir_all(folder);
-    if let Some(own) =
-        folder.parent().filter(|own| name(own).is_some_and(|name| name.starts_with("wine-")))
-    {
-        // Only where it is empty.
-        let _ = std::fs::remove_dir(own);
-    }
+}
+
+fn is_of_wine(name: &OsStr) -> bool {
+    [&b"wine-"[..], b".wine-"].iter().any(|start| name.as_bytes().starts_with(start))
 }

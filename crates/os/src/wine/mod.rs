@@ -15,19 +15,26 @@ pub use find::Installation;
 
 use keeper::{Keeper, Plan};
 use model::Command;
+use prefix::{Contents, Prefix};
 use std::ffi::OsString;
 use std::path::Path;
-use tempfile::TempDir;
 
 /// A program of Wine's own that ends at once.
 const FIRST: &str = "hostname.exe";
+
+/// The variable that chooses a prefix.
+pub const PREFIX: &str = "WINEPREFIX";
+/// The variable that chooses what Wine says.
+const DEBUG: &str = "WINEDEBUG";
+/// Wine says nothing but what it misses for a program.
+const MISSING_LIBRARIES: &str = "-all,err+module";
 
 /// Wine with a prefix and a server of its own, which end with this value.
 pub struct Wine {
     installation: Installation,
     /// Ends before the prefix goes.
     keeper: Keeper,
-    prefix: TempDir,
+    prefix: Prefix,
 }
 
 impl Wine {
@@ -37,8 +44,20 @@ impl Wine {
     /// # Errors
     /// Wine is not there or does not work; the temporary folder cannot be written.
     pub fn start(cpu: Option<u32>) -> Result<Wine, WineError> {
+        Self::start_with(Contents::Least, cpu)
+    }
+
+    /// [`Wine::start`] for programs that may load any of Wine's libraries: takes a second.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn start_whole(cpu: Option<u32>) -> Result<Wine, WineError> {
+        Self::start_with(Contents::All, cpu)
+    }
+
+    fn start_with(contents: Contents, cpu: Option<u32>) -> Result<Wine, WineError> {
         let installation = Installation::find()?;
-        let prefix = prefix::make(&installation.libraries)?;
+        let prefix = Prefix::new();
         let environment = environment(prefix.path());
         let command = |program: &Path, words: &[OsString]| Command {
             argv: [&[program.into()], words].concat(),
@@ -51,6 +70,8 @@ impl Wine {
             server: command(&installation.server, &["-f".into(), "-p".into()]),
             first: command(&installation.loader, &[first]),
             prefix: prefix.path().to_owned(),
+            libraries: installation.libraries.clone(),
+            contents,
             cpu,
         };
         let keeper = Keeper::start(&plan)?;
@@ -65,6 +86,24 @@ impl Wine {
             directory: None,
             environment: environment(self.prefix.path()),
         }
+    }
+
+    /// What launches the PE program of `command`, with its arguments, its variables and its
+    /// folder. Wine says which library it does not find; a WINEDEBUG of the user's own is heeded.
+    pub fn launching(&self, command: &Command) -> Command {
+        let mut variables = environment(self.prefix.path());
+        let own = |name: &str| command.environment.iter().any(|(other, _)| other == name);
+        if std::env::var_os(DEBUG).is_some() || own(DEBUG) {
+            variables.retain(|(name, _)| name != DEBUG);
+        } else {
+            let debug = variables.iter_mut().find(|(name, _)| name == DEBUG);
+            debug.into_iter().for_each(|(_, value)| *value = Some(MISSING_LIBRARIES.into()));
+        }
+        // What is set for this launch alone goes before all others, but no other prefix.
+        let set = command.environment.iter().filter(|(name, _)| name != PREFIX);
+        variables.retain(|(name, _)| name == PREFIX || !own(name));
+        variables.extend(set.cloned());
+        self.installation.launching(&Command { environment: variables, ..command.clone() })
     }
 
     /// Whether the server is there that [`Wine::start`] has started.
@@ -86,11 +125,11 @@ impl Wine {
 /// nothing that leads to another Wine.
 fn environment(prefix: &Path) -> Vec<(String, Option<OsString>)> {
     const SET: [(&str, &str); 2] =
-        [("WINEDEBUG", "-all"), ("WINEDLLOVERRIDES", "mscoree=;mshtml=;winedbg.exe=d")];
+        [(DEBUG, "-all"), ("WINEDLLOVERRIDES", "mscoree=;mshtml=;winedbg.exe=d")];
     const REMOVED: [&str; 5] = ["DISPLAY", "WINEARCH", "WINEDLLPATH", "WINELOADER", "WINESERVER"];
     let set = SET.map(|(name, value)| (name.to_owned(), Some(value.into())));
     let removed = REMOVED.map(|name| (name.to_owned(), None));
-    let prefix = ("WINEPREFIX".to_owned(), Some(prefix.as_os_str().to_owned()));
+    let prefix = (PREFIX.to_owned(), Some(prefix.as_os_str().to_owned()));
     [prefix].into_iter().chain(set).chain(removed).collect()
 }
 

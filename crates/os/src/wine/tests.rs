@@ -21,9 +21,7 @@ fn launches_and_leaves_nothing() {
     let wine = Wine::start(Some(cpu)).unwrap();
     let prefix = wine.prefix.path().to_owned();
     let processes = processes::descendants(wine.keeper.pid());
-    let folder = |pid| std::fs::read_link(format!("/proc/{pid}/cwd")).ok();
-    let socket = processes.iter().filter_map(folder).find(|path| path.join("socket").exists());
-    let socket = socket.expect("the server's folder");
+    let socket = wine.keeper.socket().expect("the server's folder");
     let command = wine.command(&wine.installation.libraries.join(FIRST));
     let mut launcher = Launcher::start().unwrap();
     launcher.configure(Configuration { cpu: Some(cpu), realtime: false }).unwrap();
@@ -55,12 +53,14 @@ fn a_killed_keeper_is_noticed_and_leaves_nothing() {
     assert!(wine.check().is_ok());
     let processes = processes::descendants(wine.keeper.pid());
     assert!(processes.len() >= 2, "the server and a service: {processes:?}");
+    let socket = wine.keeper.socket().expect("the server's folder");
     // SAFETY: no pointers; the keeper is our child.
     unsafe { libc::kill(wine.keeper.pid(), libc::SIGKILL) };
     while wine.check().is_ok() {
         std::thread::sleep(Duration::from_millis(1));
     }
     drop(wine);
+    assert!(!socket.exists(), "{socket:?}");
     let runs = |pid: &i32| {
         let fields = processes::stat_fields(*pid);
         fields.is_some_and(|fields| fields[0] != "Z")

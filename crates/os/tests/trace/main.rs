@@ -4,8 +4,10 @@
 mod cpuids;
 mod ended;
 mod files;
+mod functions;
 mod installed;
 mod kinds;
+mod pe;
 mod permission;
 mod processes;
 mod signals;

@@ -1,7 +1,8 @@
 //! What cold launches depend on: read-ahead, dropping caches, the file system.
 
-use super::{Outcome, read, words};
+use super::{Outcome, words};
 use crate::host;
+use crate::linux::host::{bdi_name, device_read_ahead_kib};
 use crate::linux::phrases::Phrase;
 use model::Check;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub(super) fn read_ahead() -> Check {
         if let Ok(data) = fs::metadata(folder) {
             let device = data.dev();
             let number = (libc::major(device), libc::minor(device));
-            devices.entry(number).or_insert_with(|| read_ahead_kib(number));
+            devices.entry(number).or_insert_with(|| device_read_ahead_kib(number));
         }
     }
     let known: Vec<((u32, u32), u64)> =
@@ -41,7 +42,7 @@ pub(super) fn read_ahead() -> Check {
             "cold launches read ahead as much as on most \
              machines",
         ),
-        Some(((major, minor), kib)) => Outcome::note(
+        Some((device, kib)) => Outcome::note(
             words.join(", "),
             format!(
                 "a cold page fault may read {kib} KiB around the page; most machines read \
@@ -49,14 +50,11 @@ pub(super) fn read_ahead() -> Check {
             ),
         )
         .remedy(format!(
-            "echo {USUAL_KIB} | sudo tee /sys/class/bdi/{major}:{minor}/read_ahead_kb"
+            "echo {USUAL_KIB} | sudo tee /sys/class/bdi/{}/read_ahead_kb",
+            bdi_name(*device).unwrap_or_default()
         )),
     };
     outcome.named("read-ahead")
-}
-
-fn read_ahead_kib((major, minor): (u32, u32)) -> Option<u64> {
-    read(&format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb")).ok()?.parse().ok()
 }
 
 fn name(major: u32, minor: u32) -> String {

@@ -1,7 +1,7 @@
 //! Names for files that the kernel gives as device and inode.
 
 use crate::linux::host::{Mount, mounts};
-use crate::linux::perf::Record;
+use crate::linux::perf::{Record, kernel_device};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -37,11 +37,6 @@ impl Names {
         named.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         named
     }
-}
-
-/// The kernel's own `dev_t` (MKDEV), as tracepoints record it.
-fn kernel_device(major: u32, minor: u32) -> u64 {
-    u64::from(major) << 20 | u64::from(minor)
 }
 
 /// A word for what no path leads to. The page cache of a block device holds the file system's

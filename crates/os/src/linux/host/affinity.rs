@@ -1,5 +1,6 @@
 //! Which CPUs a thread may run on (sched_setaffinity(2)).
 
+use rustix::process::getpid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io;
 
@@ -42,6 +43,17 @@ pub fn stay_off(cpu: u32) {
     set.unset(cpu as usize);
     if set.count() > 0 {
         // Where it fails the caller shares the CPU, which costs precision and nothing else.
+        let _ = sched_setaffinity(None, &set);
+    }
+}
+
+/// Moves the calling thread off the CPU that it is on, to others on which the first thread of this
+/// process may run.
+pub fn leave_cpu() {
+    let Ok(mut set) = sched_getaffinity(Some(getpid())) else { return };
+    set.unset(rustix::thread::sched_getcpu());
+    if set.count() > 0 {
+        // Where it fails two threads share a CPU, which costs time and nothing else.
         let _ = sched_setaffinity(None, &set);
     }
 }

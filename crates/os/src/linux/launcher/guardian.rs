@@ -25,7 +25,7 @@ const PATIENCE: libc::timespec = libc::timespec { tv_sec: 8, tv_nsec: 0 };
 /// Starts the launcher and watches over it until its end.
 pub fn watch_over(stream: UnixStream, parent: libc::pid_t) {
     let (watched, before) = block_signals();
-    close_all_but(stream.as_raw_fd());
+    close_all_but(&[stream.as_raw_fd()]);
     live_and_die_with(parent, c"guard");
     let own = processes::own_pid();
     // SAFETY: the guardian has one thread, so its copy is whole.
@@ -94,13 +94,21 @@ fn block_signals() -> (libc::sigset_t, libc::sigset_t) {
 
 /// Closes what was open in headstart, except for stdio and `kept`: descriptors that it closes
 /// later shall be closed then.
-pub(crate) fn close_all_but(kept: RawFd) {
-    let kept = kept as libc::c_uint;
-    for (first, last) in [(3, kept.saturating_sub(1)), (kept.max(2) + 1, libc::c_uint::MAX)] {
-        if first <= last {
-            // SAFETY: passes integers only. Nothing in this process uses them: it never returns
-            // to the code that opened them. Before Linux 5.9 they stay open, which only delays.
-            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
-        }
+pub(crate) fn close_all_but(kept: &[RawFd]) {
+    let mut kept: Vec<libc::c_uint> = kept.iter().map(|&fd| fd as libc::c_uint).collect();
+    kept.sort_unstable();
+    let mut first: libc::c_uint = 3;
+    for fd in kept {
+        close_between(first, fd.saturating_sub(1));
+        first = first.max(fd.saturating_add(1));
+    }
+    close_between(first, libc::c_uint::MAX);
+}
+
+fn close_between(first: libc::c_uint, last: libc::c_uint) {
+    if first <= last {
+        // SAFETY: passes integers only. Nothing in this process uses them: it never returns to the
+        // code that opened them. Before Linux 5.9 they stay open, which only delays.
+        unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
     }
 }

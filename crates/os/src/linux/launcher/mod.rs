@@ -39,6 +39,7 @@ use std::time::{Duration, Instant};
 use wire::{LaunchPurpose, Order, Reply};
 
 pub use pattern::pattern;
+pub(in crate::linux) use ready::ReadyCondition;
 pub(crate) use schedule::set_policy;
 pub(crate) use source::{Source, Unwatched};
 
@@ -163,8 +164,8 @@ impl Launcher {
         self.one(slot, spec, LaunchPurpose::Timing(1), &mut Unwatched).map(|made| made.launch)
     }
 
-    /// Launches a prepared command exactly once and waits for its end, or until its entry point
-    /// where `spec.until` says so. ([`Launcher::launch`] may launch it once more, untimed, to learn
+    /// Launches a prepared command exactly once and waits until it is complete, as `spec.until` says,
+    /// and gone. ([`Launcher::launch`] may launch it once more, untimed, to learn
     /// its peak RSS.)
     pub fn once(&mut self, slot: Slot, spec: &LaunchSpec) -> Result<LaunchRecord, LaunchError> {
         self.once_watched(slot, spec, &mut Unwatched)

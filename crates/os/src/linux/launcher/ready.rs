@@ -38,7 +38,8 @@ pub fn until_ready(
     spec: &LaunchSpec,
     cpu: Option<u32>,
 ) -> Result<LaunchRecord, LaunchError> {
-    let mut condition = Condition::new(&spec.until)?;
+    // Exit and entry have launches of their own.
+    let mut condition = ReadyCondition::new(&spec.until)?.ok_or(LaunchError::LauncherGone)?;
     let mut setup = Setup::with_stdio(stdio);
     let write_end = condition.take_write_end();
     if let Some(fd) = &write_end {
@@ -58,7 +59,7 @@ pub fn until_ready(
 
 /// A program that ends with code 0 and leaves processes running has become a daemon: these are
 /// watched in its place.
-fn watch(child: &Child, condition: &mut Condition, alarm: &Alarm) -> Completion {
+fn watch(child: &Child, condition: &mut ReadyCondition, alarm: &Alarm) -> Completion {
     let now_us = || Instant::now().us_since(child.started);
     let mut ended = None;
     loop {
@@ -96,34 +97,36 @@ fn sleep_or_end(child: Option<&Child>, output: Option<&File>) -> bool {
 }
 
 /// What "ready" means, with what is needed to see it.
-enum Condition {
+pub(in crate::linux) enum ReadyCondition {
     Output { pattern: Regex, pipe: File, write_end: Option<OwnedFd>, seen: Vec<u8>, open: bool },
     Port(u16),
     File(String),
 }
 
-impl Condition {
-    /// Prepares to watch; an error where the condition holds already or cannot be watched.
-    fn new(until: &Until) -> Result<Self, LaunchError> {
+impl ReadyCondition {
+    /// Prepares to watch; `None` for what is not watched from outside. An error where the
+    /// condition holds already or cannot be watched.
+    pub(in crate::linux) fn new(until: &Until) -> Result<Option<Self>, LaunchError> {
         let condition = match until {
             Until::Output(pattern) => Self::output(pattern)?,
-            Until::Port(port) => Condition::Port(*port),
-            Until::File(path) => Condition::File(path.clone()),
-            // These have launches of their own.
-            Until::Exit | Until::Entry => return Err(LaunchError::LauncherGone),
+            Until::Port(port) => ReadyCondition::Port(*port),
+            Until::File(path) => ReadyCondition::File(path.clone()),
+            Until::Exit | Until::Entry => return Ok(None),
         };
         match &condition {
-            Condition::Port(port) if answers(*port) => Err(LaunchError::AlreadyReady(format!(
-                "port {port} already answers before the launch; stop that server (ss -ltnp shows \
+            ReadyCondition::Port(port) if answers(*port) => {
+                Err(LaunchError::AlreadyReady(format!(
+                    "port {port} already answers before the launch; stop that server (ss -ltnp shows \
                  it) or choose another port"
-            ))),
-            Condition::File(path) if Path::new(path).exists() => {
+                )))
+            }
+            ReadyCondition::File(path) if Path::new(path).exists() => {
                 Err(LaunchError::AlreadyReady(format!(
                     "'{path}' already exists before the launch; remove it, or {}",
                     Phrase::RemoveBeforeLaunch.words()
                 )))
             }
-            _ => Ok(condition),
+            _ => Ok(Some(condition)),
         }
     }
 
@@ -137,12 +140,13 @@ impl Condition {
         let pipe = File::from(OwnedFd::from(read_end));
         fcntl_setfl(&pipe, OFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
         let write_end = Some(OwnedFd::from(write_end));
-        Ok(Condition::Output { pattern, pipe, write_end, seen: Vec::new(), open: true })
+        Ok(ReadyCondition::Output { pattern, pipe, write_end, seen: Vec::new(), open: true })
     }
 
-    fn take_write_end(&mut self) -> Option<OwnedFd> {
+    /// What becomes stdout and stderr of the program.
+    pub(in crate::linux) fn take_write_end(&mut self) -> Option<OwnedFd> {
         match self {
-            Condition::Output { write_end, .. } => write_end.take(),
+            ReadyCondition::Output { write_end, .. } => write_end.take(),
             _ => None,
         }
     }
@@ -150,14 +154,15 @@ impl Condition {
     /// What becomes readable. A pipe that every process has closed always is, so it is left out.
     fn output_pipe(&self) -> Option<&File> {
         match self {
-            Condition::Output { pipe, open: true, .. } => Some(pipe),
+            ReadyCondition::Output { pipe, open: true, .. } => Some(pipe),
             _ => None,
         }
     }
 
-    fn holds(&mut self) -> bool {
+    /// Whether the program is ready.
+    pub(in crate::linux) fn holds(&mut self) -> bool {
         match self {
-            Condition::Output { pattern, pipe, seen, open, .. } => {
+            ReadyCondition::Output { pattern, pipe, seen, open, .. } => {
                 let before = seen.len();
                 *open = drain(pipe, seen);
                 let holds = seen.len() > before && pattern.is_match(seen);
@@ -165,8 +170,8 @@ impl Condition {
                 seen.drain(..surplus);
                 holds
             }
-            Condition::Port(port) => answers(*port),
-            Condition::File(path) => Path::new(path).exists(),
+            ReadyCondition::Port(port) => answers(*port),
+            ReadyCondition::File(path) => Path::new(path).exists(),
         }
     }
 }
@@ -193,14 +198,14 @@ fn answers(port: u16) -> bool {
 }
 
 /// Ends a program that is still running: SIGTERM, then SIGKILL for it and what it left.
-fn end(child: &Child, launch: &Launch, grace: Duration, mut condition: Condition) {
+fn end(child: &Child, launch: &Launch, grace: Duration, mut condition: ReadyCondition) {
     if launch.ending == Ending::Ready {
         // The child has not been waited for, so the id is still its own.
         processes::signal(child.pid, Signal::TERM);
         let deadline = std::time::Instant::now() + grace;
         while std::time::Instant::now() < deadline && !told_to_leave() {
             // Keeps the pipe from filling up, which would block the program's end.
-            if let Condition::Output { pipe, seen, .. } = &mut condition {
+            if let ReadyCondition::Output { pipe, seen, .. } = &mut condition {
                 drain(pipe, seen);
                 seen.clear();
             }

@@ -119,8 +119,14 @@ impl Server {
         let slot = self.slots.get_mut(slot).ok_or(LaunchError::LauncherGone)?;
         let launch = match purpose {
             LaunchPurpose::Timing(count) => return slot.timed(spec, cpu, count),
-            LaunchPurpose::Once if spec.until == Until::Entry => entry::until_entry,
-            LaunchPurpose::Once => exit::until_exit,
+            LaunchPurpose::Once => match spec.until {
+                Until::Entry => entry::until_entry,
+                Until::Exit => exit::until_exit,
+                Until::Output(_) | Until::Port(_) | Until::File(_) => {
+                    let once = ready::until_ready(&slot.prepared, slot.stdio()?, spec, cpu)?;
+                    return Ok(vec![once]);
+                }
+            },
             LaunchPurpose::Aside => exit::and_leave,
         };
         Ok(vec![launch(&slot.prepared, slot.stdio()?, spec)?])

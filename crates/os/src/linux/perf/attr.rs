@@ -121,6 +121,12 @@ impl Attr {
         self
     }
 
+    /// Also what happens before execve: the kernel reads the beginning of a program before it.
+    pub(crate) fn before_execve_too(mut self) -> Self {
+        self.flags &= !(DISABLED | ENABLE_ON_EXEC);
+        self
+    }
+
     /// Wakes a reader as soon as `bytes` wait in the ring.
     pub(crate) fn waking_at(mut self, bytes: u32) -> Self {
         self.flags |= WATERMARK;

@@ -45,6 +45,7 @@ pub(crate) enum Record {
         instruction: u64,
         kernel: bool,
         pid: u32,
+        thread: u32,
         at_ns: u64,
         /// The memory that the event is about.
         address: u64,
@@ -108,14 +109,13 @@ fn mapped(mut fields: Fields<'_>, at_ns: u64) -> Option<Record> {
 
 fn sample(mut fields: Fields<'_>, kernel: bool) -> Option<Record> {
     let (identifier, instruction) = (fields.u64()?, fields.u64()?);
-    let pid = fields.u32()?;
-    let _thread = fields.u32()?;
+    let (pid, thread) = (fields.u32()?, fields.u32()?);
     let (at_ns, address) = (fields.u64()?, fields.u64()?);
     let raw = match fields.u32() {
         Some(length) => fields.0.get(..length as usize)?.to_vec(),
         None => Vec::new(),
     };
-    Some(Record::Sample { identifier, instruction, kernel, pid, at_ns, address, raw })
+    Some(Record::Sample { identifier, instruction, kernel, pid, thread, at_ns, address, raw })
 }
 
 /// TIME of the trailer.
@@ -163,6 +163,7 @@ mod tests {
                 instruction: 0x400,
                 kernel,
                 pid: 70,
+                thread: 71,
                 at_ns: 9,
                 address: 0x1000,
                 raw: Vec::new(),

@@ -4,7 +4,7 @@ use crate::linux::host::mounts;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
@@ -34,12 +34,25 @@ impl Tracefs {
         }
     }
 
-    fn read(&self, path: &str) -> io::Result<String> {
+    /// The text of a file.
+    pub(super) fn read(&self, path: &str) -> io::Result<String> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let mut file = File::from(openat(&self.folder, path, flags, Mode::empty())?);
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         Ok(text)
+    }
+
+    /// Sets what a file says.
+    pub(super) fn write(&self, path: &str, text: &str) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&self.folder, path, flags, Mode::empty())?);
+        file.write_all(text.as_bytes())
+    }
+
+    /// Its folder.
+    pub(super) fn folder(&self) -> &OwnedFd {
+        &self.folder
     }
 
     /// The tracepoint `name`, such as `filemap/mm_filemap_add_to_page_cache`.
@@ -70,18 +83,24 @@ fn fields(format: &str) -> Vec<(String, usize, usize)> {
     let number = |part: &str, label: &str| part.trim().strip_prefix(label)?.parse().ok();
     let lines = format.lines().filter_map(|line| {
         let mut parts = line.trim().strip_prefix("field:")?.split(';');
-        let name = parts.next()?.rsplit(' ').next()?.to_owned();
+        let name = parts.next()?.rsplit(' ').next()?;
+        // Arrays: `char rwbs[10]`.
+        let name = name.split('[').next()?.to_owned();
         Some((name, number(parts.next()?, "offset:")?, number(parts.next()?, "size:")?))
     });
     lines.collect()
 }
 
 impl Tracepoint {
+    /// A field of a sample's raw data; arrays of letters are padded with zeros.
+    pub(crate) fn bytes<'a>(&self, raw: &'a [u8], name: &str) -> Option<&'a [u8]> {
+        let (_, offset, size) = self.fields.iter().find(|(other, _, _)| other == name)?;
+        raw.get(*offset..offset.checked_add(*size)?)
+    }
+
     /// An unsigned field of a sample's raw data.
     pub(crate) fn field(&self, raw: &[u8], name: &str) -> Option<u64> {
-        let (_, offset, size) = self.fields.iter().find(|(other, _, _)| other == name)?;
-        let bytes = raw.get(*offset..offset.checked_add(*size)?)?;
-        Some(match bytes {
+        Some(match self.bytes(raw, name)? {
             [byte] => u64::from(*byte),
             [a, b] => u64::from(u16::from_ne_bytes([*a, *b])),
             [a, b, c, d] => u64::from(u32::from_ne_bytes([*a, *b, *c, *d])),
@@ -97,11 +116,14 @@ mod tests {
     #[test]
     fn reads_fields_by_the_layout_of_the_kernel() {
         let format = "name: x\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
-                      \tfield:unsigned char order;\toffset:4;\tsize:1;\tsigned:0;\n";
+                      \tfield:unsigned char order;\toffset:4;\tsize:1;\tsigned:0;\n\
+                      \tfield:char rwbs[2];\toffset:5;\tsize:2;\tsigned:0;\n";
         let tracepoint = Tracepoint { id: 1, fields: fields(format) };
         assert_eq!(tracepoint.field(&[1, 2, 0, 0, 9], "order"), Some(9));
         assert_eq!(tracepoint.field(&[1, 2, 0, 0], "order"), None);
         assert_eq!(tracepoint.field(&[1, 2], "common_type"), Some(0x201));
         assert_eq!(tracepoint.field(&[1, 2], "other"), None);
+        assert_eq!(tracepoint.bytes(&[0, 0, 0, 0, 9, b'R', b'A'], "rwbs"), Some(&b"RA"[..]));
+        assert_eq!(tracepoint.bytes(&[0, 0, 0, 0, 9, b'R'], "rwbs"), None);
     }
 }

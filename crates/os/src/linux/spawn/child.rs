@@ -74,6 +74,10 @@ unsafe fn prepare(shared: &Shared<'_>) -> Result<(), Failure> {
             let errno = |error: io::Error| error.raw_os_error().unwrap_or(libc::EINVAL);
             host::pin(&[cpu]).map_err(|e| Failure { step: Step::Cpu, errno: errno(e) })?;
         }
+        if setup.fixed_addresses {
+            // Some containers refuse this; the recording does without.
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        }
         // Rust programs ignore SIGPIPE, and an ignored signal survives execve.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         if setup.trace_me {

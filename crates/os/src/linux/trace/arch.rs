@@ -60,6 +60,50 @@ pub fn is_32_bit(registers: &Registers) -> bool {
     registers.cs == 0x23
 }
 
+/// Has `tid`, which is stopped by a signal, make the action of SIGTRAP this one, and leaves it
+/// stopped by the same signal.
+pub fn set_trap_action(tid: Tid, action: &[u8]) -> io::Result<()> {
+    const SYSCALL: u64 = 0x050f;
+    // No other signal may come first.
+    const OTHER_SIGNALS: u64 = !(1 << (libc::SIGTRAP - 1));
+    let information = ptrace::signal_information(tid)?;
+    let (registers, mask) = (ptrace::registers(tid)?, ptrace::signal_mask(tid)?);
+    let code = MappedVa(registers.rip);
+    let word = ptrace::code_word(tid, code)?;
+    let room = MappedVa(registers.rsp.wrapping_sub(256) & !15);
+    ptrace::write_memory(tid, room, action)?;
+    ptrace::set_signal_mask(tid, OTHER_SIGNALS)?;
+    ptrace::set_code_word(tid, code, (word & !0xffff) | SYSCALL)?;
+    let mut call = registers;
+    call.rax = libc::SYS_rt_sigaction as u64;
+    (call.rdi, call.rsi, call.rdx, call.r10) = (libc::SIGTRAP as u64, room.0, 0, 8);
+    call.orig_rax = u64::MAX;
+    ptrace::set_registers(tid, &call)?;
+    let made = make_call(tid);
+    ptrace::set_code_word(tid, code, word)?;
+    ptrace::set_registers(tid, &registers)?;
+    ptrace::set_signal_mask(tid, mask)?;
+    ptrace::set_signal_information(tid, &information)?;
+    made
+}
+
+/// Executes a system call, at which the filter may stop too, and leaves the tracee stopped by
+/// SIGTRAP. A step would do the same, but handlers are told which trap was the last one
+/// (`trapno` in sigcontext): Wine's goes by it.
+fn make_call(tid: Tid) -> io::Result<()> {
+    let next = |how| {
+        ptrace::resume(tid, how);
+        ptrace::wait_for_stop(tid).ok_or(io::ErrorKind::NotFound)
+    };
+    let mut stops = 0;
+    while stops < 2 {
+        let status = next(ptrace::Resume::ToSyscallExit)?;
+        stops += u32::from(libc::WSTOPSIG(status) == libc::SIGTRAP | 0x80);
+    }
+    next(ptrace::Resume::Continue(libc::SIGTRAP))?;
+    Ok(())
+}
+
 /// Number of the system call that the tracee is in.
 pub fn syscall_number(registers: &Registers) -> i64 {
     registers.orig_rax as i64

@@ -4,6 +4,7 @@
 //! back, so nothing has to be stepped over and no thread can miss an instruction.
 
 use super::arch;
+use super::functions::Watch;
 use super::ptrace::{self, Tid};
 use model::MappedVa;
 use std::collections::HashMap;
@@ -40,12 +41,20 @@ pub struct Space {
     points: HashMap<MappedVa, Breakpoint>,
     /// Words of code as they stand with the breakpoints in them, by address.
     words: HashMap<MappedVa, u64>,
+    /// Breakpoints at functions, of a recording.
+    pub watch: Watch,
 }
 
 impl Space {
     /// A fresh address space.
     pub fn new(owner: usize) -> Self {
-        Space { owner, points: HashMap::new(), words: HashMap::new() }
+        let watch = Watch::default();
+        Space { owner, points: HashMap::new(), words: HashMap::new(), watch }
+    }
+
+    /// A copy of `parent` with the functions' breakpoints that are in the copied memory.
+    pub fn forked(owner: usize, parent: &Space) -> Self {
+        Space { watch: parent.watch.forked(), ..Space::new(owner) }
     }
 
     /// Plants a breakpoint through the stopped thread `tid`. One that is there already stays.

@@ -19,14 +19,26 @@ pub enum Reason {
     File = 4,
     /// A call that may wait.
     Wait = 5,
+    /// Code of a file is mapped.
+    MapCode = 6,
+    /// The action of SIGTRAP is read or replaced.
+    TrapAction = 7,
+    /// Which signals are blocked changes.
+    Mask = 8,
+    /// The process takes its memory from its tracer.
+    Undumpable = 9,
+    /// Memory is made executable.
+    ProtectCode = 10,
 }
 
 impl Reason {
     /// The reason behind an event message.
     pub fn from_message(message: u64) -> Option<Self> {
-        use Reason::{Execute, File, MapLibrary, ThreadPointer, Wait};
-        let all = [ThreadPointer, Execute, MapLibrary, File, Wait];
-        all.into_iter().find(|&reason| reason as u64 == message)
+        use Reason::{Execute, File, MapCode, MapLibrary, Mask, ThreadPointer, TrapAction};
+        use Reason::{ProtectCode, Undumpable, Wait};
+        let ours = [MapCode, TrapAction, Mask, Undumpable, ProtectCode];
+        let mut all = [ThreadPointer, Execute, MapLibrary, File, Wait].into_iter().chain(ours);
+        all.find(|&reason| reason as u64 == message)
     }
 }
 
@@ -64,12 +76,96 @@ const NR: u32 = 0;
 const ARCH: u32 = 4;
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 
+/// A system call at which tracees stop, and its instructions of the filter.
+pub struct FilteredCall {
+    number: i64,
+    body: Vec<sock_filter>,
+}
+
+impl FilteredCall {
+    /// Every call of this number.
+    pub fn any(number: i64, reason: Reason) -> Self {
+        FilteredCall { number, body: vec![stop(reason)] }
+    }
+
+    /// mmap of a file, executable.
+    pub fn map_code() -> Self {
+        let body = vec![
+            load(low(2)),
+            jump(libc::BPF_JSET, libc::PROT_EXEC as u32, 0, 3),
+            load(low(4)),
+            jump(libc::BPF_JEQ, u32::MAX, 1, 0),
+            stop(Reason::MapCode),
+        ];
+        FilteredCall { number: libc::SYS_mmap, body }
+    }
+
+    /// mprotect that makes memory executable.
+    pub fn protect_code() -> Self {
+        let body = vec![
+            load(low(2)),
+            jump(libc::BPF_JSET, libc::PROT_EXEC as u32, 0, 1),
+            stop(Reason::ProtectCode),
+        ];
+        FilteredCall { number: libc::SYS_mprotect, body }
+    }
+
+    /// rt_sigaction of this signal.
+    pub fn action_of(signal: i32) -> Self {
+        let body =
+            vec![load(low(0)), jump(libc::BPF_JEQ, signal as u32, 0, 1), stop(Reason::TrapAction)];
+        FilteredCall { number: libc::SYS_rt_sigaction, body }
+    }
+
+    /// rt_sigprocmask with a set; without one it only asks.
+    pub fn set_mask() -> Self {
+        let body = vec![
+            load(low(1)),
+            jump(libc::BPF_JEQ, 0, 0, 2),
+            load(low(1) + 4),
+            jump(libc::BPF_JEQ, 0, 1, 0),
+            stop(Reason::Mask),
+        ];
+        FilteredCall { number: libc::SYS_rt_sigprocmask, body }
+    }
+
+    /// prctl(PR_SET_DUMPABLE, 0).
+    pub fn undumpable() -> Self {
+        let body = vec![
+            load(low(0)),
+            jump(libc::BPF_JEQ, libc::PR_SET_DUMPABLE as u32, 0, 3),
+            load(low(1)),
+            jump(libc::BPF_JEQ, 0, 0, 1),
+            stop(Reason::Undumpable),
+        ];
+        FilteredCall { number: libc::SYS_prctl, body }
+    }
+}
+
+/// Builds a filter that stops at these calls and at execve.
+pub fn build_of(own_exec: u64, calls: Vec<FilteredCall>) -> Vec<sock_filter> {
+    let mut code = beginning();
+    rule(&mut code, libc::SYS_execve, &execve(own_exec));
+    rule(&mut code, libc::SYS_execveat, &[stop(Reason::Execute)]);
+    for call in calls {
+        rule(&mut code, call.number, &call.body);
+    }
+    code.push(ret(ALLOW));
+    code
+}
+
+/// Other processors' calls pass; then the number is looked at. The numbers of x32 equal none of
+/// these.
+fn beginning() -> Vec<sock_filter> {
+    let is_ours = jump(libc::BPF_JEQ, arch::AUDIT_ARCH, 1, 0);
+    vec![load(ARCH), is_ours, ret(ALLOW), load(NR)]
+}
+
 /// Builds the filter.
 pub fn build(wanted: &Wanted) -> Vec<sock_filter> {
-    let mut code = vec![load(ARCH), jump(libc::BPF_JEQ, arch::AUDIT_ARCH, 1, 0), ret(ALLOW)];
     // The kernel runs the filter once for every call number when it is installed: short is
-    // fast. The numbers of x32 equal none of these.
-    code.push(load(NR));
+    // fast.
+    let mut code = beginning();
     let thread_pointer = [
         load(low(0)),
         jump(libc::BPF_JEQ, arch::SET_THREAD_POINTER, 0, 1),

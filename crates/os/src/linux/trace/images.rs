@@ -1,10 +1,10 @@
 //! Facts of executed files, read once and kept: a traced launch must not wait for file reading.
 
 use crate::linux::program::interpreter;
-use image::ImageError;
 use image::elf::loadable::{Symbol, SymbolKind};
 use image::elf::records::ProgramHeader;
 use image::elf::{Loadable, spec};
+use image::{FunctionStarts, ImageError};
 use model::{Va, text};
 use std::collections::HashMap;
 use std::fs;
@@ -81,10 +81,7 @@ impl Image {
 
 /// The image at `path`. It is not kept: what is mapped cannot be evicted from memory.
 fn loadable(path: &Path) -> io::Result<Loadable> {
-    Loadable::open(path).map_err(|error| match error {
-        ImageError::Io { source, .. } => source,
-        other => io::Error::new(io::ErrorKind::InvalidData, other.to_string()),
-    })
+    Loadable::open(path).map_err(unreadable)
 }
 
 /// The segments that hold code.
@@ -130,6 +127,21 @@ pub fn cpuid_sites(path: &Path) -> io::Result<Arc<super::cpuid::Sites>> {
     static CACHE: Cache<super::cpuid::Sites> = Mutex::new(None);
     let data = fs::metadata(path)?;
     cached(&CACHE, &data, || Ok(super::cpuid::Sites::find(&loadable(path)?)))
+}
+
+/// Functions of `path`, from the cache where it has not changed.
+pub fn function_starts(path: &Path) -> io::Result<Arc<FunctionStarts>> {
+    static CACHE: Cache<FunctionStarts> = Mutex::new(None);
+    let data = fs::metadata(path)?;
+    cached(&CACHE, &data, || image::function_starts(path).map_err(unreadable))
+}
+
+/// An error of a file that is no image is [`io::ErrorKind::InvalidData`].
+fn unreadable(error: ImageError) -> io::Error {
+    match error {
+        ImageError::Io { source, .. } => source,
+        other => io::Error::new(io::ErrorKind::InvalidData, other.to_string()),
+    }
 }
 
 fn cached<T>(

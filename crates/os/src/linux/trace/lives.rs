@@ -2,6 +2,7 @@
 
 use super::arch;
 use super::breakpoints::Space;
+use super::functions::TrapDisposition;
 use super::ptrace::{self, Resume, Tid};
 use super::session::{Process, Session, Task};
 use model::{MarkKind, ThreadLife, TracedProcess};
@@ -13,27 +14,32 @@ impl Session<'_> {
         let child = ptrace::event_message(tid)? as Tid;
         let flags = arch::clone_flags(tid, &ptrace::registers(tid)?);
         let Some(parent) = self.tasks.get(&tid) else { return Ok(Resume::Continue(0)) };
-        let (parent, shared) = (parent.process, parent.space);
+        let (parent, shared, trap) = (parent.process, parent.space, parent.trap.inherited());
         let process = if flags & libc::CLONE_THREAD as u64 != 0 {
             if let Some(process) = self.processes.get_mut(parent) {
                 process.threads += 1;
             }
             parent
         } else {
-            self.add_process(child, Some(parent), at_us)
+            let process = self.add_process(child, Some(parent), at_us);
+            self.inherit_recording(parent, process);
+            process
         };
-        let mut task = Task::new(process, shared, at_us);
+        let mut task = Task { trap, ..Task::new(process, shared, at_us) };
         let mut copied = Vec::new();
         if flags & libc::CLONE_VM as u64 == 0 {
-            copied = self.spaces.get(shared).map(Space::originals).unwrap_or_default();
             task.space = self.spaces.len();
-            self.spaces.push(Space::new(process));
+            if let Some(shared) = self.spaces.get(shared) {
+                copied = shared.originals();
+                let space = Space::forked(process, shared);
+                self.spaces.push(space);
+            }
         }
         task.born = Some(copied);
         self.tasks.insert(child, task);
         if let Some(status) = self.early.remove(&child) {
             let resume = self.on_stop(child, status, at_us);
-            ptrace::resume(child, resume);
+            self.resume(child, resume);
         }
         Ok(Resume::Continue(0))
     }
@@ -46,7 +52,8 @@ impl Session<'_> {
             ended_us: started_us,
             images: Vec::new(),
         };
-        self.processes.push(Process { record, threads: 1, exiting: false, executed: None });
+        let trap = TrapDisposition::default();
+        self.processes.push(Process { record, threads: 1, exiting: false, executed: None, trap });
         self.processes.len() - 1
     }
 
@@ -76,6 +83,9 @@ impl Session<'_> {
         let exec_called = task.exec_called.take();
         self.tasks.insert(tid, task);
         self.on_new_image(tid, process, exec_called, at_us);
+        if self.recording.is_some() {
+            self.watch_program(tid, process);
+        }
         Ok(Resume::Continue(0))
     }
 

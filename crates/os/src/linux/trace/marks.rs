@@ -60,6 +60,10 @@ impl Session<'_> {
 
     /// Plants a breakpoint in the space of `tid`; one that cannot be planted is noted.
     pub fn plant(&mut self, tid: Tid, address: MappedVa, purpose: BreakpointPurpose) {
+        if self.recording.is_some() {
+            // It has a breakpoint at every function, and no marks.
+            return;
+        }
         let Some((process, space)) = self.tasks.get(&tid).map(|task| (task.process, task.space))
         else {
             return;

@@ -11,6 +11,7 @@ mod cpuid;
 mod ending;
 mod files;
 mod filter;
+mod functions;
 mod hits;
 mod images;
 mod lives;
@@ -24,6 +25,10 @@ pub(in crate::linux) mod start;
 pub(in crate::linux) mod tracer;
 mod waits;
 
+pub use functions::{
+    FunctionRequest, RecordUntil, RecordedCall, RecordedFunctions, RecordedModule, SPARE_SIGNALS,
+    functions,
+};
 pub use maps::FileMapping;
 pub use permitted::permitted;
 pub use waits::{RecordedWait, WaitStack, accounted};

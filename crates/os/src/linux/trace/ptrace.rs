@@ -26,6 +26,10 @@ pub const OPTIONS: libc::c_int = libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_EXITKILL;
 
+/// Requests of linux/ptrace.h that the libc crate does not name for all C libraries.
+const PTRACE_GETSIGMASK: libc::c_uint = 0x420a;
+const PTRACE_SETSIGMASK: libc::c_uint = 0x420b;
+
 /// How a stopped tracee goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resume {
@@ -35,6 +39,8 @@ pub enum Resume {
     ToSyscallExit,
     /// For one instruction.
     Step,
+    /// With this signal delivered, to the first instruction of its handler.
+    Deliver(i32),
     /// It stays stopped until SIGCONT.
     Listen,
     /// It is not resumed now: something else has been done with it.
@@ -75,6 +81,7 @@ pub fn resume(tid: Tid, how: Resume) {
         Resume::Continue(signal) => (libc::PTRACE_CONT, signal),
         Resume::ToSyscallExit => (libc::PTRACE_SYSCALL, 0),
         Resume::Step => (libc::PTRACE_SINGLESTEP, 0),
+        Resume::Deliver(signal) => (libc::PTRACE_SINGLESTEP, signal),
         Resume::Listen => (libc::PTRACE_LISTEN, 0),
         Resume::Leave => return,
     };
@@ -149,6 +156,72 @@ pub fn in_group_stop(tid: Tid) -> bool {
         let result = libc::ptrace(libc::PTRACE_GETSIGINFO, tid, 0, ptr::from_mut(&mut info));
         result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
     }
+}
+
+/// Whether `tid`, stopped by SIGTRAP, has executed a breakpoint instruction. A SIGTRAP that
+/// somebody sent, or that follows a step, has another code (sigaction(2), `si_code`).
+pub fn is_breakpoint_stop(tid: Tid) -> bool {
+    signal_information(tid).is_ok_and(|information| information.si_code == libc::SI_KERNEL)
+}
+
+/// Whether `tid`, stopped by SIGTRAP, was stopped by the kernel itself, as at the start of a signal
+/// handler that it was to step to (ptrace_notify in kernel/signal.c).
+pub fn is_notification(tid: Tid) -> bool {
+    signal_information(tid).is_ok_and(|information| information.si_code == libc::SIGTRAP)
+}
+
+/// What is known of the signal that `tid` is stopped by.
+pub fn signal_information(tid: Tid) -> io::Result<libc::siginfo_t> {
+    // SAFETY: all-zero information is a valid value, and the kernel fills it.
+    unsafe {
+        let mut information: libc::siginfo_t = std::mem::zeroed();
+        let target = ptr::from_mut(&mut information);
+        check(libc::ptrace(libc::PTRACE_GETSIGINFO, tid, 0, target))?;
+        Ok(information)
+    }
+}
+
+/// Replaces what is known of the signal that `tid` is stopped by.
+pub fn set_signal_information(tid: Tid, information: &libc::siginfo_t) -> io::Result<()> {
+    // SAFETY: the kernel reads the structure during the call.
+    check(unsafe { libc::ptrace(libc::PTRACE_SETSIGINFO, tid, 0, ptr::from_ref(information)) })
+}
+
+/// Signals that `tid` blocks, one bit each.
+pub fn signal_mask(tid: Tid) -> io::Result<u64> {
+    let mut mask = 0_u64;
+    // SAFETY: the kernel fills `mask`, whose size is given.
+    check(unsafe {
+        libc::ptrace(PTRACE_GETSIGMASK, tid, size_of::<u64>(), ptr::from_mut(&mut mask))
+    })?;
+    Ok(mask)
+}
+
+/// Replaces the signals that `tid` blocks.
+pub fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
+    // SAFETY: the kernel reads `mask`, whose size is given.
+    check(unsafe { libc::ptrace(PTRACE_SETSIGMASK, tid, size_of::<u64>(), ptr::from_ref(&mask)) })
+}
+
+/// Writes to the memory of `tid`, which must be writable.
+pub fn write_memory(tid: Tid, address: MappedVa, bytes: &[u8]) -> io::Result<()> {
+    let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let remote = libc::iovec { iov_base: address.0 as *mut libc::c_void, iov_len: bytes.len() };
+    // SAFETY: `local` describes `bytes`, which are read; the kernel checks the tracee's addresses.
+    let written = unsafe { libc::process_vm_writev(tid, &local, 1, &remote, 1, 0) };
+    match usize::try_from(written) {
+        Ok(count) if count == bytes.len() => Ok(()),
+        Ok(_) => Err(io::ErrorKind::WriteZero.into()),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Waits for the next stop of `tid` alone; `None` where it has ended.
+pub fn wait_for_stop(tid: Tid) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: `status` outlives the call.
+    let waited = unsafe { libc::waitpid(tid, &mut status, libc::__WALL) };
+    (waited == tid && libc::WIFSTOPPED(status)).then_some(status)
 }
 
 /// Kills the process.

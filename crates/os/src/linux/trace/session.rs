@@ -3,6 +3,7 @@
 use super::breakpoints::{self, Space};
 use super::files::{self, Pending};
 use super::filter::Reason;
+use super::functions::{Recording, TrapDisposition, TrapState};
 use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
 use super::waits::{RecordedWait, Waiting};
@@ -10,7 +11,7 @@ use super::{TraceRequest, TracedLaunch};
 use crate::linux::LaunchError;
 use crate::linux::clock::Instant;
 use crate::linux::spawn::Child;
-use model::{FileCall, MappedVa, ThreadLife, TracedProcess};
+use model::{Ending, FileCall, MappedVa, ThreadLife, TracedProcess};
 use std::collections::HashMap;
 use std::io;
 
@@ -34,6 +35,8 @@ pub(super) struct Task {
     /// The leading thread has ended before others of its process.
     pub gone_us: Option<f64>,
     pub exec_called: Option<f64>,
+    /// What a recording knows of SIGTRAP.
+    pub trap: TrapState,
 }
 
 /// A traced process.
@@ -43,6 +46,8 @@ pub(super) struct Process {
     pub exiting: bool,
     /// What is known of the image that it executes now.
     pub executed: Option<Executed>,
+    /// What it does about SIGTRAP, as far as a recording has to know.
+    pub trap: TrapDisposition,
 }
 
 /// Time that the tracer takes while the launch stands still.
@@ -80,6 +85,8 @@ pub(super) struct Session<'a> {
     pub waits: Vec<RecordedWait>,
     pub threads: Vec<ThreadLife>,
     pub stops: u32,
+    /// The functions that are called, where they are recorded.
+    pub recording: Option<Recording>,
 }
 
 impl<'a> Session<'a> {
@@ -100,6 +107,7 @@ impl<'a> Session<'a> {
             waits: Vec::new(),
             threads: Vec::new(),
             stops: 0,
+            recording: None,
         };
         let process = session.add_process(child.pid, None, 0.0);
         session.spaces.push(Space::new(process));
@@ -111,6 +119,13 @@ impl<'a> Session<'a> {
 
     /// Runs until the launched process has ended, ends what it left running, and reports.
     pub fn run(mut self) -> Result<TracedLaunch, LaunchError> {
+        let (total_us, ending, left_running) = self.follow()?;
+        Ok(self.report(total_us, ending, left_running))
+    }
+
+    /// Runs until the launched process has ended, and ends what it left running: how long it took,
+    /// how it ended, and how many processes it left.
+    pub fn follow(&mut self) -> Result<(f64, Ending, u32), LaunchError> {
         let ending = loop {
             let (tid, status, at_us) = self.wait()?;
             if libc::WIFSTOPPED(status) {
@@ -118,7 +133,7 @@ impl<'a> Session<'a> {
                 self.stop_clock();
                 let resume = self.on_stop(tid, status, at_us);
                 self.tracing.go_on();
-                ptrace::resume(tid, resume);
+                self.resume(tid, resume);
             } else {
                 self.on_end(tid, at_us);
                 if tid == self.root {
@@ -128,7 +143,7 @@ impl<'a> Session<'a> {
         };
         let total_us = self.processes.first().map_or(0.0, |process| process.record.ended_us);
         let left_running = self.end_descendants()?;
-        Ok(self.report(total_us, ending, left_running))
+        Ok((total_us, ending, left_running))
     }
 
     /// Microseconds since the launch began, without the tracer's own time.
@@ -162,7 +177,10 @@ impl<'a> Session<'a> {
             && let Some(space) = self.spaces.get_mut(task.space)
         {
             // Where this fails the memory is gone, and with it the breakpoint.
-            let _ = space.replant(tid, address);
+            let _ = match self.recording {
+                Some(_) => space.watch.replant(tid, address),
+                None => space.replant(tid, address),
+            };
         }
         let (event, signal) = (status >> 16, libc::WSTOPSIG(status));
         if let Some(originals) = task.born.take() {
@@ -184,10 +202,13 @@ impl<'a> Session<'a> {
             PTRACE_EVENT_STOP if is_stop_signal(signal) => Ok(Resume::Listen),
             PTRACE_EVENT_STOP => Ok(Resume::Continue(0)),
             _ if signal == SYSCALL_STOP => self.on_answer(tid, at_us),
-            _ if signal == libc::SIGTRAP && stepped.is_some() => Ok(Resume::Continue(0)),
             _ if signal == libc::SIGTRAP && !self.is_begun() => {
                 ptrace::set_options(tid).and_then(|()| self.on_exec(tid, at_us))
             }
+            _ if signal == libc::SIGTRAP && self.recording.is_some() => {
+                self.on_recorded_trap(tid, stepped.is_some())
+            }
+            _ if signal == libc::SIGTRAP && stepped.is_some() => Ok(Resume::Continue(0)),
             _ if signal == libc::SIGTRAP => self.on_trap(tid, at_us),
             _ => return self.on_signal(tid, signal),
         };
@@ -208,7 +229,22 @@ impl<'a> Session<'a> {
                 Err(_) => Resume::Continue(0),
             };
         }
-        Resume::Continue(signal)
+        match &mut self.recording {
+            Some(recording) if recording.ends_by(signal) => {
+                recording.finish();
+                Resume::Continue(0)
+            }
+            Some(_) if !is_stop_signal(signal) => Resume::Deliver(signal),
+            _ => Resume::Continue(signal),
+        }
+    }
+
+    /// Resumes `tid`. A signal to a recorded thread is delivered with a stop at its handler.
+    pub fn resume(&mut self, tid: Tid, how: Resume) {
+        if let (Resume::Deliver(_), Some(task)) = (how, self.tasks.get_mut(&tid)) {
+            task.trap.delivered = true;
+        }
+        ptrace::resume(tid, how);
     }
 
     fn on_filtered_call(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
@@ -222,6 +258,13 @@ impl<'a> Session<'a> {
                 }
             }
             Some(Reason::Wait) => return self.on_wait(tid, at_us),
+            Some(
+                reason @ (Reason::MapCode
+                | Reason::ProtectCode
+                | Reason::TrapAction
+                | Reason::Mask
+                | Reason::Undumpable),
+            ) => return self.on_recorded_call(tid, reason),
             Some(Reason::File) | None => {}
         }
         let is_file_call = matches!(reason, Some(Reason::File | Reason::Execute));
@@ -237,6 +280,9 @@ impl<'a> Session<'a> {
     }
 
     fn on_answer(&mut self, tid: Tid, at_us: f64) -> io::Result<Resume> {
+        if self.recording.is_some() {
+            return self.on_recorded_answer(tid);
+        }
         self.on_waited(tid, at_us);
         let Some(task) = self.tasks.get_mut(&tid) else { return Ok(Resume::Continue(0)) };
         let process = task.process;
@@ -267,6 +313,7 @@ impl Task {
             started_us,
             gone_us: None,
             exec_called: None,
+            trap: TrapState::default(),
         }
     }
 }

@@ -6,17 +6,21 @@
 
 use super::permitted;
 use crate::linux::error::LaunchError;
+use crate::linux::launcher::ReadyCondition;
 use crate::linux::spawn::{Child, Prepared, Setup, spawn};
 use crate::linux::{host, interrupt};
 use model::Ending;
 use rustix::process::{Signal, pidfd_send_signal};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How often the wait looks up for an interrupt.
 const LOOK_UP: Duration = Duration::from_millis(100);
+/// How often a launch is looked at that is complete when something holds.
+const PROBE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Where a launch is traced, and for how long.
 #[derive(Clone, Copy)]
@@ -27,6 +31,23 @@ pub(in crate::linux) struct Limits {
     pub timeout: Duration,
     /// and this much later SIGKILL.
     pub grace: Duration,
+}
+
+/// Whether a launch is complete before its end: set by its session, or where it is watched from
+/// outside.
+#[derive(Clone, Debug, Default)]
+pub(in crate::linux) struct Over(Arc<AtomicBool>);
+
+impl Over {
+    /// The launch is complete.
+    pub(in crate::linux) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether it is.
+    pub(in crate::linux) fn is_over(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 /// What a session made of a launch, and how the launched process ended.
@@ -72,6 +93,16 @@ pub(in crate::linux) fn trace<T: Send>(
     limits: Limits,
     session: impl FnOnce(Tracer) -> Outcome<T> + Send,
 ) -> Outcome<T> {
+    trace_until(limits, &Over::default(), None, session)
+}
+
+/// [`trace`] of a launch that is ended when it is `over`, or where `condition` holds.
+pub(in crate::linux) fn trace_until<T: Send>(
+    limits: Limits,
+    over: &Over,
+    condition: Option<ReadyCondition>,
+    session: impl FnOnce(Tracer) -> Outcome<T> + Send,
+) -> Outcome<T> {
     let (started, on_start) = channel();
     let (done, on_done) = channel();
     thread::scope(|scope| {
@@ -80,7 +111,7 @@ pub(in crate::linux) fn trace<T: Send>(
             // The receiver waits for this message, so it cannot be gone.
             let _ = done.send(result);
         });
-        Wait { on_start, on_done, child: None }.end(limits)
+        Wait { on_start, on_done, child: None, over, condition }.end(limits)
     })
 }
 
@@ -93,29 +124,35 @@ fn pin(cpu: Option<u32>) -> Result<(), LaunchError> {
 }
 
 /// The wait for a tracer's thread.
-struct Wait<T> {
+struct Wait<'a, T> {
     on_start: Receiver<Arc<Child>>,
     on_done: Receiver<Outcome<T>>,
     child: Option<Arc<Child>>,
+    over: &'a Over,
+    condition: Option<ReadyCondition>,
 }
 
-impl<T> Wait<T> {
+impl<T> Wait<'_, T> {
     /// Waits for the end of the launch, and brings it about when the time is up.
     fn end(mut self, limits: Limits) -> Outcome<T> {
-        if let Some(in_time) = self.within(limits.timeout) {
+        if let Some(in_time) = self.within(limits.timeout, true) {
             return in_time;
         }
+        let complete = self.over.is_over();
         self.signal(Signal::TERM);
-        let ended = self.within(limits.grace).unwrap_or_else(|| self.kill());
-        ended.map(|(result, _)| (result, Ending::TimedOut))
+        let ended = self.within(limits.grace, false).unwrap_or_else(|| self.kill());
+        let timed_out = |(result, _)| (result, Ending::TimedOut);
+        if complete { ended } else { ended.map(timed_out) }
     }
 
-    /// The outcome; `None` where the launch takes longer than `limit`.
-    fn within(&mut self, limit: Duration) -> Option<Outcome<T>> {
+    /// The outcome; `None` where the launch takes longer than `limit`, or is complete and that
+    /// matters.
+    fn within(&mut self, limit: Duration, until_complete: bool) -> Option<Outcome<T>> {
         let began = Instant::now();
+        let pause = if self.condition.is_some() { PROBE_INTERVAL } else { LOOK_UP };
         loop {
             let left = limit.saturating_sub(began.elapsed());
-            match self.on_done.recv_timeout(left.min(LOOK_UP)) {
+            match self.on_done.recv_timeout(left.min(pause)) {
                 Ok(outcome) => return Some(outcome),
                 Err(RecvTimeoutError::Disconnected) => return Some(Err(LaunchError::LauncherGone)),
                 Err(RecvTimeoutError::Timeout) if interrupt::requested() => {
@@ -124,7 +161,19 @@ impl<T> Wait<T> {
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            if self.is_complete() && until_complete {
+                return None;
+            }
         }
+    }
+
+    /// Whether the launch is complete. Also takes what a watched program prints, so that it is not
+    /// blocked.
+    fn is_complete(&mut self) -> bool {
+        if self.condition.as_mut().is_some_and(ReadyCondition::holds) {
+            self.over.set();
+        }
+        self.over.is_over()
     }
 
     /// Kills the launched process and waits for the outcome.

@@ -1,0 +1,148 @@
+//! Which pages of which files a launch touches, of all sections, in order of first touch.
+//!
+//! The files leave memory, read-ahead is switched off ([`ReadAheadOff`]), and the launch is made once:
+//! then a page enters memory if and only if the launch asks for it, and a tracepoint tells of each.
+//! Nothing is stopped and nothing runs in the program.
+//!
+//! Whether that holds is tried with each file before the launch: one of its pages is touched, and
+//! exactly that one has to enter memory. So file systems that keep no pages (tmpfs), that read more
+//! than they are asked for (compressed ones), or whose read-ahead cannot be switched off are told from
+//! others without a list of them, and the file that an overlay stands for is found.
+//!
+//! Pages that other programs hold mapped cannot leave memory, and pages that other programs read
+//! during the launch are there for it already. Both are listed: for them it is not known.
+
+mod found;
+mod watched;
+
+use super::attend::{AttendOptions, attend_until, on_own_thread};
+use super::cache;
+use super::error::LaunchError;
+use super::launcher::Source;
+use super::perf::{self, Added, Attr, EventKind, PageCacheAdditions, Record, Rings, Tracefs};
+use super::read_ahead::ReadAheadOff;
+use found::Found;
+use model::{Command, FilePages, Until};
+use std::io;
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+use std::time::Duration;
+use watched::WatchedPages;
+
+/// What is refused where tracepoints are, in words.
+const MECHANISM: &str = "recording the pages of a launch";
+
+/// When a recorded launch is complete.
+#[derive(Clone, Debug)]
+pub struct PagesRequest {
+    /// As for a measured launch.
+    pub until: Until,
+    /// At the latest after this time; the launch is ended then.
+    pub first: Option<Duration>,
+    /// The rest; whether the launch is ended at its entry point says `until`.
+    pub options: AttendOptions,
+}
+
+/// Evicts `files`, launches `command` until it is complete, and gives the pages of `files` that it
+/// touched. stdin, stdout and stderr are `/dev/null`, as far as `until` does not need them.
+///
+/// # Errors
+/// [`LaunchError::NotPermitted`] where the kernel's tracepoints are refused or read-ahead cannot be
+/// switched off, as for everybody but root. Otherwise where the program cannot be started.
+pub fn record(
+    command: &Command,
+    files: &[PathBuf],
+    request: &PagesRequest,
+) -> Result<FilePages, LaunchError> {
+    let mut options = request.options.clone();
+    options.timeout = request.first.map_or(options.timeout, |first| first.min(options.timeout));
+    let cpus = perf::cpus(&options);
+    on_own_thread(&options, || {
+        let mut recorder = Recorder::open(&cpus)?;
+        let mut files: Vec<_> = files.iter().map(|path| WatchedPages::new(path)).collect();
+        let devices = watched::devices(&mut files, &mut recorder);
+        let off = ReadAheadOff::on(&devices)?;
+        watched::prove(&mut files, &mut recorder);
+        let paths: Vec<_> = files.iter().map(WatchedPages::path).collect();
+        cache::evict(&paths);
+        watched::look(&mut files);
+        recorder.take();
+        let until = request.until.clone();
+        let once = attend_until(until, command, &[], None, &options, &mut recorder)?;
+        off.restore()?;
+        let found = Found::of(recorder, &once, request.first);
+        Ok(found.finish(&once, files))
+    })
+}
+
+/// Whether [`record`] is permitted, as far as that is known without changing anything.
+///
+/// # Errors
+/// [`LaunchError::NotPermitted`] with the reason and what helps.
+pub fn permitted() -> Result<(), LaunchError> {
+    Recorder::open(&[]).map(|_| ())
+}
+
+fn refused(error: io::Error) -> LaunchError {
+    LaunchError::NotPermitted {
+        mechanism: MECHANISM,
+        reason: format!("the kernel refuses its tracepoints ({error}); run headstart as root"),
+    }
+}
+
+/// Pages that entered memory at once.
+struct Addition {
+    at_ns: u64,
+    added: Added,
+}
+
+/// What the calling thread and its children bring into memory.
+struct Recorder {
+    rings: Rings,
+    point: PageCacheAdditions,
+    additions: Vec<Addition>,
+    lost: u64,
+}
+
+impl Recorder {
+    fn open(cpus: &[u32]) -> Result<Recorder, LaunchError> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(refused(io::ErrorKind::PermissionDenied.into()));
+        }
+        let scope = perf::scope(MECHANISM)?;
+        let point = Tracefs::open().and_then(|tracefs| PageCacheAdditions::open(&tracefs));
+        let point = point.map_err(refused)?;
+        // The kernel reads the beginning of a program before execve has replaced the launcher.
+        let attr = Attr::new(EventKind::Tracepoint(point.id()), scope).before_execve_too();
+        attr.open(-1).map_err(refused)?;
+        let rings = perf::open(&[attr], cpus)?;
+        Ok(Recorder { rings, point, additions: Vec::new(), lost: 0 })
+    }
+
+    /// What was recorded since the last time.
+    fn take(&mut self) -> Vec<Addition> {
+        self.drain();
+        std::mem::take(&mut self.additions)
+    }
+}
+
+impl Source for Recorder {
+    fn descriptors(&self) -> Vec<RawFd> {
+        self.rings.descriptors()
+    }
+
+    fn drain(&mut self) -> bool {
+        let (additions, lost, point) = (&mut self.additions, &mut self.lost, &self.point);
+        self.rings.drain(|record, _| match record {
+            Record::Lost(count) => *lost += count,
+            Record::Sample { at_ns, raw, .. } => {
+                additions.extend(point.added(&raw).map(|added| Addition { at_ns, added }));
+            }
+            _ => {}
+        });
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! New code in a process: a program that it executes, a library that it maps.
+
+use crate::linux::LaunchError;
+use crate::linux::trace::functions::{RecordedFunctions, Recording, watch};
+use crate::linux::trace::maps::{self, FileMapping};
+use crate::linux::trace::ptrace::{self, Tid};
+use crate::linux::trace::session::Session;
+use crate::linux::trace::{arch, images};
+use image::{FunctionStarts, TableFunction};
+use model::{Ending, FileOffset, Format, MappedVa, ModuleId, Rva, Va, text};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// A mapping of code that is being made.
+#[derive(Clone, Copy, Debug)]
+pub struct NewCode {
+    bytes: u64,
+    descriptor: u64,
+    offset: FileOffset,
+}
+
+impl NewCode {
+    /// From the arguments of mmap.
+    pub fn of([_, bytes, _, _, descriptor, offset]: [u64; 6]) -> NewCode {
+        NewCode { bytes, descriptor, offset: FileOffset(offset) }
+    }
+}
+
+impl Session<'_> {
+    /// [`Session::run`] for a recording.
+    pub fn record(mut self) -> Result<(RecordedFunctions, Ending), LaunchError> {
+        let (_, ending, left_running) = self.follow()?;
+        let Some(recording) = self.recording.take() else { return Err(LaunchError::LauncherGone) };
+        let Recording { modules, programs, calls, notes, planted, .. } = recording;
+        let ready = false;
+        let functions = RecordedFunctions {
+            modules,
+            programs,
+            calls,
+            notes,
+            ending,
+            ready,
+            left_running,
+            planted,
+        };
+        Ok((functions, ending))
+    }
+
+    /// `process` has executed a new program, which waits before its first instruction.
+    pub fn watch_program(&mut self, tid: Tid, process: usize) {
+        let path = ptrace::proc_link(tid, "exe").unwrap_or_default();
+        let pid = self.processes.get(process).map_or(0, |process| process.record.pid);
+        let Some(recording) = &mut self.recording else { return };
+        recording.executed(process, pid, path.clone());
+        if let Some(process) = self.processes.get_mut(process) {
+            process.trap = process.trap.executed();
+        }
+        // The mask stays; a breakpoint of the former program has not changed it.
+        let _ = self.learn_mask(tid);
+        let Some(recording) = &mut self.recording else { return };
+        if ptrace::registers(tid).is_ok_and(|registers| arch::is_32_bit(&registers)) {
+            let note = format!("'{path}': the libraries of a 32-bit program are not recorded");
+            recording.note(note);
+        }
+        let Some(mappings) = maps::files(tid) else { return };
+        for mapping in mappings.into_iter().filter(|mapping| mapping.executable) {
+            // The file itself, whatever is at its path now.
+            let link = if mapping.path == path {
+                "exe".to_owned()
+            } else {
+                format!("root{}", mapping.path)
+            };
+            self.watch(tid, &mapping, &ptrace::proc_path(tid, &link));
+        }
+    }
+
+    /// mmap has given its answer.
+    pub fn on_code_mapped(&mut self, tid: Tid, new: NewCode) -> io::Result<()> {
+        let answer = arch::syscall_result(&ptrace::registers(tid)?);
+        // The last page of addresses holds error numbers.
+        if (-4095..=0).contains(&answer) {
+            return Ok(());
+        }
+        let start = MappedVa(answer as u64);
+        let link = format!("fd/{}", new.descriptor as i32);
+        let path = ptrace::proc_link(tid, &link).unwrap_or_default();
+        let memory = start..start.saturating_add(new.bytes.next_multiple_of(4096));
+        let mapping = FileMapping { memory, executable: true, offset: new.offset, path };
+        self.watch(tid, &mapping, &ptrace::proc_path(tid, &link));
+        Ok(())
+    }
+
+    /// Watches the functions in `mapping`, of the file that can be opened at `file`.
+    fn watch(&mut self, tid: Tid, mapping: &FileMapping, file: &str) {
+        let planted = self.try_watch(tid, mapping, file);
+        let Some(recording) = &mut self.recording else { return };
+        match planted {
+            Ok(count) => recording.planted += count as u64,
+            Err(error) => {
+                let path = &mapping.path;
+                recording.note(format!("'{path}': its functions are not recorded: {error}"));
+            }
+        }
+    }
+
+    fn try_watch(&mut self, tid: Tid, mapping: &FileMapping, file: &str) -> io::Result<usize> {
+        let functions = match images::function_starts(Path::new(file)) {
+            Ok(functions) => functions,
+            // Code of another kind.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        let Some(recording) = &mut self.recording else { return Ok(0) };
+        if recording.is_finished() {
+            return Ok(0);
+        }
+        if functions.format == Format::Pe {
+            return self.on_image_mapped(tid, mapping, functions, file);
+        }
+        let Some(mapped_at) = watch::base(&functions, mapping) else { return Ok(0) };
+        let module = recording.module(&mapping.path, &functions, mapped_at);
+        self.end_with_function(module, &functions, file);
+        let code = File::open(file)?;
+        let space = self.tasks.get(&tid).map(|task| task.space);
+        match space.and_then(|space| self.spaces.get_mut(space)) {
+            Some(space) => space.watch.plant(tid, module, &functions, mapping, &code),
+            None => Ok(0),
+        }
+    }
+
+    /// Looks for the function that the launch is complete with.
+    fn end_with_function(&mut self, module: ModuleId, functions: &FunctionStarts, file: &str) {
+        let last = self.last_function(functions, file);
+        let Some(recording) = &mut self.recording else { return };
+        if recording.ends_at_entry() && module == ModuleId::PROGRAM {
+            recording.ends_with(module, functions.entry);
+        }
+        last.into_iter().for_each(|rva| recording.ends_with(module, rva));
+    }
+
+    /// Where the function is that the launch is complete with, if `file` has it.
+    pub fn last_function(&self, functions: &FunctionStarts, file: &str) -> Option<Rva> {
+        let name = text::name(self.recording.as_ref()?.last_function()?);
+        let address = match functions.format {
+            Format::Elf => elf_function(Path::new(file), name.as_encoded_bytes()),
+            Format::Pe => pe_function(Path::new(file), &name.to_string_lossy()),
+        };
+        let rva = address?.since(functions.preferred_base)?;
+        u32::try_from(rva).ok().map(Rva)
+    }
+}
+
+/// Where a symbol is, before relocation.
+fn elf_function(file: &Path, name: &[u8]) -> Option<Va> {
+    let image = image::elf::Loadable::open(file).ok()?;
+    let mut symbols = image.symbols().map(|(_, symbol)| symbol).chain(image.static_symbols());
+    symbols.find(|symbol| symbol.defined && symbol.name == name).map(|symbol| symbol.value)
+}
+
+/// Where a function is, before relocation.
+fn pe_function(file: &Path, name: &str) -> Option<Va> {
+    let table = image::function_table(file).ok()?;
+    let named = |function: &&TableFunction| function.names.iter().any(|known| known == name);
+    table.functions.iter().find(named).map(|function| function.address)
+}
