@@ -34,9 +34,19 @@ pub enum CommandLineError {
 /// A command of words as they stand. A single word with spaces that is no file is split as a shell
 /// would.
 pub fn one_command(words: Vec<OsString>) -> Result<Command, CommandLineError> {
+    one_command_found(words, os::program::resolve)
+}
+
+/// [`one_command`] whose program is found by `find`, which gets it with its arguments.
+pub fn one_command_found(
+    words: Vec<OsString>,
+    find: fn(&[OsString]) -> Result<Command, LaunchError>,
+) -> Result<Command, CommandLineError> {
     match words.as_slice() {
-        [line] if is_line(line) => from_line(line).and_then(|command| without_shell(line, command)),
-        _ => from_words(words),
+        [line] if is_line(line) => {
+            from_words_found(split(line)?, find).and_then(|command| without_shell(line, command))
+        }
+        _ => from_words_found(words, find),
     }
 }
 
@@ -50,10 +60,15 @@ pub fn is_line(word: &OsStr) -> bool {
 /// One line of shell words, none of which is left to a shell: `NAME=value` words in front set
 /// variables, and everything else is passed on as it stands.
 pub fn from_line(line: &OsStr) -> Result<Command, CommandLineError> {
+    from_words(split(line)?)
+}
+
+/// The words of a line, as a shell would split it.
+fn split(line: &OsStr) -> Result<Vec<OsString>, CommandLineError> {
     let Some(words) = shlex::bytes::split(line.as_bytes()) else {
         return Err(CommandLineError::Quotation(line.to_string_lossy().into_owned()));
     };
-    from_words(words.into_iter().map(OsString::from_vec).collect())
+    Ok(words.into_iter().map(OsString::from_vec).collect())
 }
 
 /// The command, where the line has no word that only a shell understands.
@@ -68,12 +83,19 @@ fn without_shell(line: &OsStr, command: Command) -> Result<Command, CommandLineE
 
 /// A program and its arguments, behind the variables that are set for it.
 pub fn from_words(words: Vec<OsString>) -> Result<Command, CommandLineError> {
+    from_words_found(words, os::program::resolve)
+}
+
+fn from_words_found(
+    words: Vec<OsString>,
+    find: fn(&[OsString]) -> Result<Command, LaunchError>,
+) -> Result<Command, CommandLineError> {
     let environment: Vec<_> = words.iter().map_while(|word| assignment(word)).collect();
     let argv = &words[environment.len()..];
     if argv.is_empty() {
         return Err(CommandLineError::Empty);
     }
-    let mut command = os::program::resolve(argv)?;
+    let mut command = find(argv)?;
     command.environment = environment;
     Ok(command)
 }

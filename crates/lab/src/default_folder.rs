@@ -23,10 +23,15 @@ pub fn new(program: &Path) -> Result<PathBuf, LabError> {
 }
 
 fn runs() -> Option<PathBuf> {
+    Some(cache()?.join("runs"))
+}
+
+/// headstart's folder below the user's cache folder, whether it exists or not.
+pub fn cache() -> Option<PathBuf> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("headstart/runs"))
+    Some(cache.join("headstart"))
 }
 
 /// Removes the oldest runs beyond [`KEPT`], and nothing that is not a run. What cannot be removed
@@ -55,7 +60,8 @@ fn is_run(entry: &DirEntry) -> bool {
     let named = number(words.next()) && number(words.next()) && words.next().is_some();
     let holds = |file| entry.path().join(file).is_file();
     let folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-    named && folder && (holds("experiment.json") || holds("pietrek.json"))
+    let told = ["experiment.json", "pietrek.json", "openoffice.json"];
+    named && folder && told.into_iter().any(holds)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 mod bench;
 mod cold;
 pub mod command_line;
-mod default_folder;
+pub mod default_folder;
 mod error;
 mod folder;
 mod jobs;

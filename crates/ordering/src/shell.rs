@@ -1,0 +1,33 @@
+//! Command lines that build programs, run by the shell.
+
+use model::{Ending, Until};
+use os::LaunchError;
+use os::launcher::{GRACE, LaunchSpec, Launcher, dev_null};
+use std::ffi::OsString;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Standard error of headstart itself, where the user sees what a build says.
+const STDERR: i32 = 2;
+
+/// Runs a command line until its end: nothing where it succeeded, else its end in words.
+///
+/// # Errors
+/// There is no shell, or the user interrupted it.
+pub fn run(line: &str, launcher: &mut Launcher) -> Result<Option<String>, LaunchError> {
+    let words: [OsString; 3] = ["sh".into(), "-c".into(), line.into()];
+    let command = os::program::resolve(&words)?;
+    let null = dev_null()?;
+    let slot = launcher.prepare(&command, [null.as_raw_fd(), STDERR, STDERR], &[])?;
+    let spec = LaunchSpec { until: Until::Exit, timeout: Duration::MAX, grace: GRACE };
+    let ending = launcher.aside(slot, &spec)?.launch.ending;
+    if os::interrupt::requested() {
+        return Err(LaunchError::Interrupted);
+    }
+    Ok(match ending {
+        Ending::Code(0) => None,
+        Ending::Code(code) => Some(format!("code {code}")),
+        Ending::Signal(signal) => Some(format!("signal {signal}")),
+        _ => Some("no code".to_owned()),
+    })
+}

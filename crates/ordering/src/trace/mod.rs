@@ -1,0 +1,53 @@
+//! Traces of functions: headstart's own files, those of other recorders, and what several traces
+//! say of one image.
+//!
+//! | format | module | what it tells |
+//! |---|---|---|
+//! | headstart | [`native`] | everything |
+//! | OpenOffice | [`openoffice`] | order, addresses and counts, of each module |
+//! | headstart's recorder library ([`recorder`]) | [`openoffice`] | order and addresses |
+//! | LLVM temporal profile (`.proftext`) | [`proftext`] | order by names |
+//! | SanitizerCoverage (`.sancov`) | [`sancov`] | what was called, without order |
+//! | uftrace, its folder of raw data | [`uftrace`] | order, addresses and names |
+
+pub mod matched_names;
+mod names_index;
+pub mod native;
+pub mod openoffice;
+mod problem;
+pub mod proftext;
+pub mod recorder;
+pub mod runs;
+pub mod sancov;
+#[cfg(test)]
+mod tests;
+pub mod uftrace;
+
+pub use problem::{TraceProblem, TraceReadError};
+
+use crate::lines::Lines;
+use model::{FunctionTrace, Va};
+
+/// The traces in a file, whose format is recognized by its content; `file` is its name in errors.
+/// A [`proftext`] may have several. For the folders of uftrace see [`uftrace::read`].
+///
+/// A [`sancov`] file is taken to be of a position-independent module.
+///
+/// # Errors
+/// The file is of no known format, or has a line that its format does not have.
+pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<FunctionTrace>, TraceReadError> {
+    if native::begins(bytes) {
+        return native::read(file, bytes).map(|trace| vec![trace]);
+    }
+    if sancov::begins(bytes) {
+        return sancov::read(file, bytes, Va::ZERO).map(|trace| vec![trace]);
+    }
+    let has_text = |text: &[u8]| !text.trim_ascii().is_empty() && !text.starts_with(b"#");
+    match Lines::of(bytes).find(|line| has_text(line.bytes)) {
+        Some(line) if openoffice::begins(line) => {
+            openoffice::read(file, bytes).map(|trace| vec![trace])
+        }
+        Some(line) if proftext::begins(line) => proftext::read(file, bytes),
+        _ => Err(problem::unrecognized(file, bytes)),
+    }
+}

@@ -1,0 +1,307 @@
+//! Traces of each format, whole and damaged.
+
+use super::runs::{NamedFunction, OrderedImage, UnmatchedCall, runs};
+use super::*;
+use crate::function::{Movability, PlacedFunction};
+use model::{
+    ExecutedProgram, FirstCall, Format, FunctionId, FunctionModule, MappedVa, ModuleId, Rva,
+};
+use proptest::prelude::*;
+
+/// What OpenOffice's document shows, and two more calls.
+const SPLASH: &str = "splmi.dll, Baseaddress: 0x03aa0000\n1, 0x03ab74d0, 1\n2, 0x03aa1000, 17\n\
+                      3, 0x03aa1040, 2\n";
+
+fn call(program: u32, rva: u32, name: &str) -> FirstCall {
+    let (module, count) = (ModuleId(0), None);
+    FirstCall { program, module, rva: Rva(rva), bytes: 16, count, name: name.to_owned() }
+}
+
+fn native_trace() -> FunctionTrace {
+    let module = FunctionModule {
+        path: "/opt/caf\u{efe9}/app".to_owned(),
+        build_id: Some("0123abcd".to_owned()),
+        watched: Some(9),
+        ..FunctionModule::default()
+    };
+    let program = |pid, forked_from| ExecutedProgram { pid, path: "/opt/app".into(), forked_from };
+    let odd = FirstCall { count: Some(u64::MAX), ..call(1, u32::MAX, "-[a \"b\" c:]\n\u{efff}") };
+    FunctionTrace {
+        recorder: "headstart".to_owned(),
+        command: vec!["app".to_owned(), "--help".to_owned()],
+        weight: 2.5,
+        modules: vec![module],
+        programs: vec![program(7, None), program(8, Some(0))],
+        calls: vec![call(0, 0x174d0, &"n".repeat(3345)), odd, call(0, 0, "")],
+        ..FunctionTrace::default()
+    }
+}
+
+fn refused(bytes: &[u8]) -> (u64, TraceProblem) {
+    let error = read("a.log", bytes).unwrap_err();
+    assert!(error.to_string().starts_with(&format!("a.log, line {}: ", error.line)));
+    (error.line, error.problem)
+}
+
+#[test]
+fn a_trace_of_headstart_comes_back_as_it_was() {
+    let trace = native_trace();
+    let text = native::write(&trace);
+    assert_eq!(read("a.log", &text).unwrap()[0], trace);
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+    assert!(lines[0].starts_with(b"{\"schema\":1,\"recorder\":\"headstart\""));
+    assert_eq!(lines[3], b"[0,0,\"0x0\",16,\"\"]");
+    let mut appended = native::write_header(&trace);
+    trace.calls.iter().for_each(|call| native::write_call(call, &mut appended));
+    assert_eq!(appended, text);
+}
+
+#[test]
+fn a_recorder_that_was_killed_leaves_all_whole_lines() {
+    let trace = native_trace();
+    let text = native::write(&trace);
+    for cut in [1, 2, 5, 14] {
+        let found = native::read("a.log", &text[..text.len() - cut]).unwrap();
+        let is_whole = cut == 1;
+        assert_eq!(found.calls.len(), if is_whole { 3 } else { 2 });
+        assert_eq!(found.notes.len(), usize::from(!is_whole));
+    }
+    let header = text.iter().position(|&byte| byte == b'\n').unwrap();
+    assert_eq!(refused(&text[..header - 9]), (1, TraceProblem::CutShort));
+    assert_eq!(native::read("a.log", &text[..header]).unwrap().calls, []);
+}
+
+#[test]
+fn a_damaged_line_is_shown_with_its_number() {
+    let header = native::write_header(&native_trace());
+    let with =
+        |line: &str| refused(&[&header, line.as_bytes(), b"\n[0,0,\"0x0\",1,\"\"]\n"].concat());
+    for line in [
+        "x",
+        "[]",
+        "[0,0,\"10\",1,\"\"]",
+        "[0,0,\"0x100000000\",1,\"\"]",
+        "[0,-1,\"0x1\",1,\"\"]",
+        "[0,0,\"0x1\",1,\"\",1,1]",
+        "[0,0,\"0x1\",1,\"é\"",
+        "{}",
+    ] {
+        let (number, problem) = with(line);
+        assert!(number == 2 && matches!(problem, TraceProblem::Json(_)), "{line}: {problem:?}");
+    }
+    assert_eq!(with("[0,1,\"0x1\",1,\"\"]"), (2, TraceProblem::NoModule(1)));
+    assert_eq!(with("[2,0,\"0x1\",1,\"\"]"), (2, TraceProblem::NoProgram(2)));
+    assert_eq!(refused(b"").1, TraceProblem::Empty);
+    assert_eq!(refused(b"\n\nhello\n"), (3, TraceProblem::Unrecognized));
+    let newer = TraceProblem::Schema { found: 9, known: 1 };
+    assert_eq!(refused(b"{\"schema\":9,\"x\":0}\n").1, newer);
+    assert!(matches!(refused(b"{\"schema\":1}\n").1, TraceProblem::Json(_)));
+}
+
+#[test]
+fn an_openoffice_trace_is_written_again_byte_by_byte() {
+    let two = format!("{SPLASH}sal3.dll, Baseaddress: 0x00a00000\n4, 0x00a01000, 1\n");
+    let each = format!("{SPLASH}sal3.dll, Baseaddress: 0x00a00000\n1, 0x00a01000, 1\n");
+    let wide = SPLASH.replace("0x03a", "0x0000000003a");
+    let upper = SPLASH.replace("3aa", "3AA").replace("3ab74d0", "3AB74D0");
+    let forms = [
+        SPLASH.into(),
+        SPLASH.replace('\n', "\r\n"),
+        two,
+        each,
+        wide,
+        upper,
+        SPLASH.trim_end().to_owned(),
+        SPLASH.lines().next().unwrap().to_owned() + "\n",
+    ];
+    for form in forms {
+        let traces = read("a.log", form.as_bytes()).unwrap();
+        assert_eq!(traces[0].notes, [""; 0], "{form:?}");
+        assert_eq!(String::from_utf8(openoffice::write(&traces[0])).unwrap(), form);
+        // In between, it may have been one of headstart's own files.
+        let kept = native::read("b.log", &native::write(&traces[0])).unwrap();
+        assert_eq!(openoffice::write(&kept), form.as_bytes());
+    }
+}
+
+#[test]
+fn an_openoffice_trace_tells_addresses_counts_and_order() {
+    let trace = &read("a.log", SPLASH.as_bytes()).unwrap()[0];
+    let module = &trace.modules[0];
+    assert_eq!((module.path.as_str(), module.format), ("splmi.dll", Format::Pe));
+    assert_eq!(module.mapped_at, Some(MappedVa(0x03aa_0000)));
+    let seen: Vec<_> = trace.calls.iter().map(|it| (it.rva, it.count)).collect();
+    assert_eq!(seen, [(Rva(0x174d0), Some(1)), (Rva(0x1000), Some(17)), (Rva(0x1040), Some(2))]);
+    let mixed =
+        "b.dll, Baseaddress: 0x1000\n2, 0x1010, 1\na.dll, Baseaddress: 0x2000\n1, 0x2020, 1\n";
+    let trace = &read("a.log", mixed.as_bytes()).unwrap()[0];
+    let order: Vec<_> = trace.calls.iter().map(|it| (it.module, it.rva)).collect();
+    assert_eq!(order, [(ModuleId(1), Rva(0x20)), (ModuleId(0), Rva(0x10))]);
+    let one = openoffice::write_module(trace, ModuleId(1));
+    assert_eq!(one, b"a.dll, Baseaddress: 0x2000\n1, 0x2020, 1\n");
+}
+
+#[test]
+fn damaged_openoffice_traces_are_refused_with_the_line() {
+    let number = TraceProblem::Number;
+    let with = |line: &str| refused(format!("{SPLASH}{line}\n4, 0x03aa2000, 1\n").as_bytes());
+    assert_eq!(with("x, 0x03aa2000, 1"), (5, number("the place in the order")));
+    assert_eq!(with("4, 03aa200g, 1").1, number("the address"));
+    assert_eq!(with("4, 0x03aa2000").1, number("the count"));
+    assert_eq!(with("4, 0x03aa2000, 1, 1").1, number("the count at the end of the line"));
+    assert_eq!(with("4, 0x1ffffffffffffffff, 1").1, number("the address"));
+    assert_eq!(with("4, 0x03a90000, 1").1, TraceProblem::OutsideOfModule);
+    assert_eq!(with("4, 0x103aa0000, 1").1, TraceProblem::OutsideOfModule);
+    let headless = SPLASH.split_once('\n').unwrap().1;
+    assert_eq!(
+        openoffice::read("a", headless.as_bytes()).unwrap_err().problem,
+        TraceProblem::NoHeader
+    );
+    let cut = read("a.log", &SPLASH.as_bytes()[..SPLASH.len() - 4]).unwrap();
+    assert_eq!((cut[0].calls.len(), cut[0].notes.len()), (2, 1));
+    let spaced = read("a.log", SPLASH.replace("1, 0x", "1,0x").as_bytes()).unwrap();
+    assert_eq!((spaced[0].calls.len(), spaced[0].notes.len()), (3, 1));
+}
+
+#[test]
+fn temporal_profiles_have_names_and_weights() {
+    let text = b"# IR\n:ir\n:temporal_prof_traces\n# Num\n2\n5\n# Weight:\n1\nmain,p.c;a,b,\n7\n\n\nmain\n1\n1\n1\n";
+    let traces = read("a.proftext", text).unwrap();
+    let names: Vec<&str> = traces[0].calls.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["main", "a", "b"]);
+    assert_eq!((traces[1].weight, traces[1].calls.len()), (7.0, 0));
+    assert!(traces[0].modules[0].names_only);
+    assert_eq!(refused(b":ir\nmain\n1\n1\n1\n"), (1, TraceProblem::NoTemporalTraces));
+    assert_eq!(refused(b":ir\n:temporal_prof_traces\n2\n2\n1\n"), (5, TraceProblem::CutShort));
+    assert_eq!(
+        refused(b":temporal_prof_traces\nmany\n").1,
+        TraceProblem::Number("the number of traces")
+    );
+    assert_eq!(refused(b":temporal_prof_traces\n99999999999\n1\n").1, TraceProblem::CutShort);
+}
+
+#[test]
+fn sancov_files_of_both_widths_are_read() {
+    let wide = [&0xc0bf_ffff_ffff_ff64_u64.to_le_bytes()[..], &0x1ba66_u64.to_le_bytes()].concat();
+    let narrow =
+        [&0xc0bf_ffff_ffff_ff32_u64.to_le_bytes()[..], &0x1ba66_u32.to_le_bytes()].concat();
+    for bytes in [&wide, &narrow] {
+        let trace = &read("folder/app.so.77.sancov", bytes).unwrap()[0];
+        assert_eq!((trace.calls[0].rva, trace.modules[0].path.as_str()), (Rva(0x1ba66), "app.so"));
+        assert_eq!(trace.notes.len(), 1);
+        assert_eq!(refused(&bytes[..bytes.len() - 1]).1, TraceProblem::CutShort);
+    }
+    let fixed = sancov::read("app.77.sancov", &wide, Va(0x10000)).unwrap();
+    assert_eq!(fixed.calls[0].rva, Rva(0xba66));
+    let far = [&wide[..8], &u64::MAX.to_le_bytes()].concat();
+    assert_eq!(refused(&far).1, TraceProblem::OutsideOfModule);
+}
+
+fn placed(starts: &[u32]) -> Vec<PlacedFunction> {
+    let function = |&rva: &u32| PlacedFunction {
+        rva: Rva(rva),
+        bytes: 16,
+        alignment: 16,
+        movability: Movability::Free,
+        moves_with_previous: false,
+        bytes_behind: 0,
+    };
+    starts.iter().map(function).collect()
+}
+
+fn named(names: &[&'static str]) -> Vec<NamedFunction<'static>> {
+    let name =
+        |(at, &name): (usize, &&'static str)| NamedFunction { function: FunctionId::at(at), name };
+    names.iter().enumerate().map(name).collect()
+}
+
+#[test]
+fn the_same_build_is_matched_by_address_and_another_by_name() {
+    let functions = placed(&[0x100, 0x110, 0x120, 0x130]);
+    let names = named(&["main", "parse.constprop.1", "helper", "helper"]);
+    let image =
+        |build_id| OrderedImage { path: "/x/app", build_id, functions: &functions, names: &names };
+    let mut trace = native_trace();
+    trace.calls =
+        vec![call(0, 0x130, "old"), call(0, 0x118, ""), call(0, 0x100, "main"), call(0, 0x90, "")];
+    let same = runs(&[trace.clone()], &image(Some("0123abcd")));
+    let ids = |ids: &[u32]| ids.iter().copied().map(FunctionId).collect::<Vec<_>>();
+    assert_eq!(same.runs[0].first_calls, ids(&[3, 1, 0]));
+    assert_eq!((same.by_address, same.by_name, same.runs[0].weight), (3, 0, 2.5));
+    assert_eq!(same.unmatched, [UnmatchedCall { trace: 0, name: String::new(), rva: Rva(0x90) }]);
+    assert_eq!(same.matched_percent(), Some(75.0));
+    trace.calls =
+        vec![call(0, 0x500, "parse.constprop.0"), call(0, 0x100, "gone"), call(0, 0x700, "helper")];
+    let other = runs(&[trace.clone()], &image(Some("beef")));
+    assert_eq!(other.runs[0].first_calls, ids(&[1, 3]));
+    assert_eq!((other.by_address, other.by_name, other.unmatched.len()), (0, 2, 1));
+    trace.modules[0].path = "/x/another".to_owned();
+    assert_eq!(runs(&[trace], &image(Some("beef"))).runs, []);
+    assert_eq!(runs(&[], &image(None)).matched_percent(), None);
+}
+
+#[test]
+fn without_build_ids_an_address_counts_unless_the_name_is_another() {
+    let functions = placed(&[0x100, 0x110]);
+    let names = named(&["first", "second"]);
+    let image = OrderedImage { path: "APP", build_id: None, functions: &functions, names: &names };
+    let mut trace = native_trace();
+    trace.modules[0].build_id = None;
+    trace.calls = vec![call(0, 0x100, "second"), call(0, 0x108, ""), call(0, 0x110, "third")];
+    let found = runs(&[trace], &image);
+    assert_eq!(found.runs[0].first_calls, [FunctionId(1), FunctionId(0)]);
+    assert_eq!((found.by_address, found.by_name, found.unmatched.len()), (1, 1, 1));
+}
+
+#[test]
+fn a_fork_begins_with_the_calls_of_its_parent() {
+    let functions = placed(&[0x100, 0x110, 0x120, 0x130]);
+    let image =
+        OrderedImage { path: "app", build_id: Some("0123abcd"), functions: &functions, names: &[] };
+    let mut trace = native_trace();
+    let counted = |program, rva, count| FirstCall { count: Some(count), ..call(program, rva, "") };
+    trace.calls = vec![
+        counted(0, 0x100, 5),
+        counted(1, 0x120, 1),
+        counted(0, 0x110, 1),
+        counted(1, 0x100, 3),
+    ];
+    let found = runs(&[trace.clone()], &image);
+    let orders: Vec<_> = found.runs.iter().map(|run| run.first_calls.clone()).collect();
+    let id = FunctionId;
+    assert_eq!(orders, [vec![id(0), id(1)], vec![id(0), id(2)]]);
+    assert_eq!(found.runs[1].counts, [8, 1]);
+    trace.calls[0].count = None;
+    assert_eq!(runs(&[trace.clone()], &image).runs[1].counts, [0_u64; 0]);
+    // A chain that leads nowhere or to itself does no harm.
+    for parent in [1, 9] {
+        trace.programs[1].forked_from = Some(parent);
+        assert_eq!(runs(&[trace.clone()], &image).runs[1].first_calls, [id(2), id(0)]);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_call_comes_back(rva: u32, bytes: u32, count: Option<u64>, name in "\\PC{0,40}|[\\x00-\\x7f]{0,9}") {
+        let mut trace = native_trace();
+        trace.calls = vec![FirstCall { program: 1, module: ModuleId(0), rva: Rva(rva), bytes, count, name }];
+        prop_assert_eq!(native::read("a", &native::write(&trace)).unwrap(), trace);
+    }
+
+    #[test]
+    fn any_bytes_give_a_trace_or_an_error(
+        start in prop_oneof![Just(SPLASH.as_bytes().to_vec()), Just(native::write(&native_trace())),
+            Just(b":ir\n:temporal_prof_traces\n1\n1\n1\na,b\n".to_vec())],
+        at in 0_usize..600, bytes in proptest::collection::vec(any::<u8>(), 0..4), end in 0_usize..600,
+    ) {
+        let mut text = start;
+        let (at, end) = (at % text.len(), end % text.len());
+        text.splice(at..at, bytes);
+        for text in [&text[..], &text[..end]] {
+            for trace in read("a.log", text).unwrap_or_default() {
+                let again = native::read("b.log", &native::write(&trace)).unwrap();
+                prop_assert_eq!(again, trace);
+            }
+        }
+    }
+}
