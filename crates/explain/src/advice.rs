@@ -11,6 +11,18 @@ pub enum ExplainAdvice {
     CheckMachine,
     /// Profile the program.
     Profile,
+    /// Put a program's functions into another order, link it again and compare.
+    OrderProgram {
+        /// The launch that it is ordered for, as one would type it.
+        command: String,
+    },
+    /// Put the functions of another module into another order.
+    OrderModule {
+        /// The launch that it is ordered for, as one would type it.
+        command: String,
+        /// The module's file name.
+        module: String,
+    },
     /// Look for what has changed since the bundle in this folder was made.
     VerifyBundle {
         /// The folder.

@@ -66,6 +66,7 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
         files: files::work(&inputs.file_trace, &inputs.replay),
         cpuid: cpuid::tax(inputs),
         waits: waits::waits(inputs),
+        called_code: inputs.called_code.clone(),
         findings: Vec::new(),
         hot: inputs.hot.clone(),
     };

@@ -1,8 +1,8 @@
 //! What is recorded about a launch, from which it is explained.
 
 use model::{
-    Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog, MemoryChange,
-    PageFaults, PhaseTrace, Reading, WaitTrace,
+    CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog,
+    MemoryChange, PageFaults, PhaseTrace, Reading, WaitTrace,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +64,9 @@ pub struct Inputs {
     pub fault_totals: Reading<FaultTotals>,
     /// Cost of one minor page fault here.
     pub minor_fault_us: Reading<f64>,
+    /// A launch with the functions recorded that it calls.
+    #[serde(default = "not_recorded")]
+    pub called_code: Reading<CalledCode>,
     /// Time of the recorded file-system calls when they are repeated.
     pub replay: Reading<ReplayTimes>,
     /// Real path (symbolic links resolved) by the path that a trace names. A path that is
@@ -103,6 +106,7 @@ impl Inputs {
             page_faults: Reading::unavailable(reason, ""),
             fault_totals: Reading::unavailable(reason, ""),
             minor_fault_us: Reading::unavailable(reason, ""),
+            called_code: Reading::unavailable(reason, ""),
             replay: Reading::unavailable(reason, ""),
             real_paths: BTreeMap::new(),
             facts: BTreeMap::new(),

@@ -26,6 +26,7 @@ pub(crate) fn sources(inputs: &Inputs, basis: Basis, trace: &PhaseTrace) -> Vec<
         files(inputs),
         cpuid(inputs),
         waits(inputs),
+        functions(inputs),
     ]
 }
 
@@ -140,4 +141,11 @@ fn waits(inputs: &Inputs) -> Source {
         source.mechanism = "getrusage, totals only".to_owned();
     }
     source
+}
+
+fn functions(inputs: &Inputs) -> Source {
+    match &inputs.called_code {
+        Reading::Value(code) => source("functions", "ptrace, breakpoints", code.notes.join("; ")),
+        missing_code => missing("functions", missing_code),
+    }
 }

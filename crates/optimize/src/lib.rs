@@ -18,6 +18,7 @@ mod optimizations;
 mod optimize;
 pub mod registry;
 mod report;
+mod scattered;
 pub mod trials;
 mod variant_reason;
 pub mod verify;

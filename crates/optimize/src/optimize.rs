@@ -2,6 +2,7 @@
 
 use crate::choose::{DEFAULT, VerifiedVariant, best};
 use crate::measure::{Measurement, measure};
+use crate::scattered::scattered;
 use crate::trials::{BASELINE, Selection, TrialStep, trials};
 use crate::{
     Baseline, BuildFolders, Launches, Optimization, OptimizeError, ResultFolder, Terms, Trial,
@@ -11,7 +12,7 @@ use lab::Event;
 use model::bundle::Inventory;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, VariantState};
 use model::text::text;
-use model::{CacheState, Command, LaunchOptions, Schedule, VariantId};
+use model::{CacheState, CalledModule, Command, LaunchOptions, Schedule, VariantId};
 use os::launcher::Launcher;
 use std::path::PathBuf;
 
@@ -53,6 +54,8 @@ pub struct Optimized {
     pub reasons: Vec<Option<VariantReason>>,
     /// Streams whose content could not be compared: `stdout`, `stderr`.
     pub uncompared: Vec<&'static str>,
+    /// Files that the user builds and whose start-up functions are scattered: what no variant mends.
+    pub scattered: Vec<CalledModule>,
 }
 
 /// Launchers, each forked before anything large is in memory.
@@ -128,8 +131,10 @@ pub fn optimize(
         observer(OptimizeEvent::Begins);
         keep_best(folder, &baseline, &mut verifier, best, &mut report, observer)?;
     }
+    let scattered = scattered(&baseline, &request.terms)?;
     let reasons = [None].into_iter().chain(tried.iter().map(|trial| trial.reason().cloned()));
-    Ok(Optimized { reasons: reasons.collect(), uncompared: verifier.uncompared(), report })
+    let (reasons, uncompared) = (reasons.collect(), verifier.uncompared());
+    Ok(Optimized { report, reasons, uncompared, scattered })
 }
 
 fn candidates(trials: &[Trial], warm: &Measurement) -> Vec<VerifiedVariant> {

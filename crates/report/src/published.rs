@@ -1,5 +1,9 @@
 //! Views of published figures, beside ours and never among them.
 
+mod openoffice;
+
+pub use openoffice::{order, order_markdown};
+
 use crate::figure::percent;
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};

@@ -22,6 +22,7 @@ mod own_code;
 mod page_faults;
 mod plugins;
 mod relocations;
+mod scattered_code;
 mod scopes;
 mod search_misses;
 mod shares;
@@ -77,11 +78,12 @@ pub(crate) struct Context<'a> {
 type Finder = fn(&Context) -> Option<Finding>;
 
 /// About processes, or without a time that could count twice: once for the whole launch.
-const OF_LAUNCH: [Finder; 6] = [
+const OF_LAUNCH: [Finder; 7] = [
     stale_bundle::find,
     launcher_chain::find,
     helper_processes::find,
     cold_reads::find,
+    scattered_code::find,
     executable_stack::find,
     old_hash::find,
 ];

@@ -50,6 +50,7 @@ fn quiet() -> Case {
         files: missing(),
         cpuid: missing(),
         waits: missing(),
+        called_code: missing(),
         findings: Vec::new(),
         hot: None,
     };
@@ -552,4 +553,5 @@ fn findings_are_ranked_by_cost() {
 }
 
 mod processes;
+mod scattered;
 mod unseen;

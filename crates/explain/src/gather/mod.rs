@@ -6,6 +6,7 @@
 mod callers;
 mod cut;
 mod files;
+mod functions;
 mod hot;
 mod launches;
 mod replay;
@@ -47,13 +48,15 @@ pub struct RecordingStep {
 /// Launches with the loader's log; the one with the median time is used.
 const LOADER_LOGS: u32 = 3;
 /// Steps besides the phase launches.
-const OTHER_STEPS: u32 = 7;
+const OTHER_STEPS: u32 = 8;
 
 /// Everything that a series of launches records, taken step by step.
 struct Recorder<'a> {
     command: &'a Command,
     request: TraceRequest,
     options: AttendOptions,
+    /// After this time a launch is given up.
+    timeout: Duration,
     /// Where the launch is to be explained up to a moment before its end.
     cut: Option<cut::Cut>,
     progress: &'a mut dyn FnMut(RecordingStep),
@@ -86,6 +89,7 @@ pub fn gather(
     let mut recorder = Recorder {
         command: &variant.command,
         request,
+        timeout: options.timeout,
         options,
         cut: None,
         progress,
@@ -102,6 +106,9 @@ pub fn gather(
     recorder.next("recording waits", launching)?;
     inputs.wait_trace = recorder.waits(hot);
     recorder.records(launching, &mut inputs)?;
+    recorder.next("recording functions", launching)?;
+    inputs.called_code = recorder.functions(until, &samples);
+    recorder.files(launching, &mut inputs)?;
     Ok((inputs, samples))
 }
 
@@ -117,7 +124,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Everything that one launch each records, and what needs no launch.
+    /// Everything that one launch each records.
     fn records(&mut self, launching: &dyn Launching, inputs: &mut Inputs) -> Result<(), LabError> {
         self.next("recording file-system calls", launching)?;
         inputs.file_trace = self.traced(|request| request.record_files = true);
@@ -127,6 +134,11 @@ impl Recorder<'_> {
         inputs.loader_logs = self.loader_logs(launching)?;
         self.next("recording page faults", launching)?;
         self.faults(inputs);
+        Ok(())
+    }
+
+    /// What needs no launch.
+    fn files(&mut self, launching: &dyn Launching, inputs: &mut Inputs) -> Result<(), LabError> {
         self.next("repeating file-system calls", launching)?;
         inputs.replay = replay::times(&inputs.file_trace);
         self.next("reading image files", launching)?;

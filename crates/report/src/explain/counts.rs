@@ -1,11 +1,11 @@
-//! The lines of an explanation that count page faults, work on files, CPU time and CPUID.
+//! The lines of an explanation that count page faults, work on files, CPU time, CPUID and functions.
 
 use super::figures::{bytes, count, duration, plural, why};
 use super::page::Page;
 use crate::style::Tint;
-use model::{CpuidTax, Explanation, FileWork, Reading, Waits};
+use model::{CalledCode, CpuidTax, Explanation, FileWork, Reading, Waits};
 
-/// Page faults, file-system work and CPUID, a line each. Why one is missing stands with the sources.
+/// Page faults, file-system work, CPUID and functions, a line each. Why one is missing stands with the sources.
 pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
     page.blank();
     let faults = faults(explanation);
@@ -15,6 +15,10 @@ pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
         labeled(page, "CPU time", Reading::Value(cpu_time(us, &explanation.waits)));
     }
     labeled(page, "CPUID", explanation.cpuid.clone().map(|tax| cpuid(&tax)));
+    // Older versions did not record functions.
+    if explanation.sources.iter().any(|source| source.figures == "functions") {
+        labeled(page, "Functions", explanation.called_code.clone().map(|code| functions(&code)));
+    }
 }
 
 fn labeled(page: &mut Page, label: &str, text: Reading<String>) {
@@ -85,4 +89,14 @@ fn cpuid(tax: &CpuidTax) -> String {
     }
     let cost = duration(tax.count as f64 * tax.each_us);
     format!("{} × {} = {cost}", count(tax.count), duration(tax.each_us))
+}
+
+fn functions(code: &CalledCode) -> String {
+    format!(
+        "{} of {} called, in {} (fewest possible: {})",
+        count(code.called()),
+        count(code.watched),
+        plural(code.touched_pages(), "page", "pages"),
+        count(code.floor_pages()),
+    )
 }

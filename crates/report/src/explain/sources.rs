@@ -8,7 +8,7 @@ use model::{Explanation, Source};
 pub(super) fn list(page: &mut Page, explanation: &Explanation) {
     page.heading("Where the figures come from");
     for (index, source) in explanation.sources.iter().enumerate() {
-        let lead = format!("  {:<9}", source.figures);
+        let lead = format!("  {:<10}", source.figures);
         let told = explanation.sources.iter().take(index).find(|other| tells(other, source));
         let caveat = match told {
             Some(other) => format!("see {}", other.figures),

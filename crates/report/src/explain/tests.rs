@@ -1,7 +1,10 @@
 //! Golden views of recorded launches, and what holds for every view.
 
 use super::*;
-use model::{FaultTotals, Finding, Phase, PhaseTime, Reading, Waits};
+use model::{
+    CalledCode, CalledModule, FaultTotals, Finding, ModuleCalls, Phase, PhaseTime, Reading, Source,
+    Waits,
+};
 
 const FIXTURES: [&str; 5] = ["inkscape", "soffice", "python", "static", "musl"];
 
@@ -70,6 +73,32 @@ fn parts_stand_below_their_whole_and_what_has_none_for_itself() {
     explanation.waits = Reading::Value(Waits { total_us: 9.0, calls: Vec::new() });
     explanation.modules[0].merged = vec!["libz.so.1".to_owned()];
     insta::assert_snapshot!("parts", view(&explanation, &PLAIN, SOME));
+}
+
+#[test]
+fn called_functions_are_a_line_where_they_were_recorded() {
+    let mut explanation = fixture("musl");
+    assert!(!view(&explanation, &PLAIN, SOME).contains("Functions"));
+    let caveat = "the program is set-user-ID".to_owned();
+    let source = Source { figures: "functions".to_owned(), mechanism: "none".to_owned(), caveat };
+    explanation.sources.push(source);
+    let text = view(&explanation, &PLAIN, SOME);
+    assert!(text.contains("Functions    unavailable: see below"), "{text}");
+    assert!(text.contains("functions unavailable: the program is set-user-ID"), "{text}");
+    let calls = ModuleCalls {
+        path: "/bin/p".to_owned(),
+        watched: Some(5000),
+        called: 1234,
+        called_bytes: 99,
+        touched_pages: 1,
+        floor_pages: 1,
+    };
+    let modules = vec![CalledModule { calls, ordered: None }; 2];
+    let code = CalledCode { watched: 10_000, modules, notes: Vec::new() };
+    explanation.called_code = Reading::Value(code);
+    let text = view(&explanation, &PLAIN, SOME);
+    let line = "Functions    2,468 of 10,000 called, in 2 pages (fewest possible: 2)\n";
+    assert!(text.contains(line), "{text}");
 }
 
 #[test]

@@ -1,0 +1,211 @@
+//! Views of two builds compared: OpenOffice's two tables (*Reorder Symbols For Libraries*, 2009),
+//! of this machine, and what they add up to.
+
+use crate::figure::{count, time, why};
+use crate::order::change;
+use crate::style::{Style, Tint};
+use crate::table::{Cell, Column, Table};
+use crate::words::brief;
+use model::{BuildFigures, Effect, FileRead, OrderVerdict, OrderVerification, ReadFile, Reading};
+
+/// Reads that are listed of each build; `None` for all.
+pub type Rows = Option<usize>;
+
+/// The terminal view: the verdict, the sums, the modules, the reads one by one.
+pub fn view(found: &OrderVerification, rows: Rows, style: &Style) -> String {
+    let mut view = verdict(found, style) + "\n\n" + &sums(found, style).render(style);
+    if !found.held_out.is_empty() {
+        view += &format!("\n{}", held_out(found).render(style));
+    }
+    if !found.modules.is_empty() {
+        view += &format!("\n{}", modules(found, style).render(style));
+        view += &format!("\n{}", reads(found, rows, style));
+    }
+    view + &style.notes_below(&notes(found, style))
+}
+
+fn verdict(found: &OrderVerification, style: &Style) -> String {
+    let (tint, word) = match found.verdict {
+        OrderVerdict::Better => {
+            (Tint::Good, "The new order is better: fewer pages, and nothing measured is worse.")
+        }
+        OrderVerdict::Same => (Tint::Doubt, "The new order is neither better nor worse."),
+        OrderVerdict::Rejected => (Tint::Bad, "The new order is rejected: see the notes below."),
+    };
+    style.paint(tint, word)
+}
+
+pub(crate) fn sums(found: &OrderVerification, style: &Style) -> Table {
+    let mut table = Table::new(vec![
+        Column::left("relinked modules"),
+        Column::right("before"),
+        Column::right("after"),
+        Column::right("change"),
+    ]);
+    let (old, new) = (&found.old, &found.new);
+    let mut row =
+        |name: &str, of: &dyn Fn(&BuildFigures) -> Reading<f64>, show: &dyn Fn(f64) -> String| {
+            let (before, after) = (of(old), of(new));
+            let cell = |reading: &Reading<f64>| match reading {
+                Reading::Value(value) => Cell::new(Tint::Plain, show(*value)),
+                Reading::Unavailable { .. } => Cell::new(Tint::Doubt, style.or("–", "-")),
+            };
+            let changed = match (&before, &after) {
+                (Reading::Value(before), Reading::Value(after)) => change(*before, *after),
+                _ => String::new(),
+            };
+            table.row(vec![
+                Cell::new(Tint::Name, name),
+                cell(&before),
+                cell(&after),
+                Cell::new(Tint::Strong, changed),
+            ]);
+        };
+    let whole = |value: f64| count(value.round() as u64);
+    let megabytes = |value: f64| format!("{:.1}", value / 1e6);
+    let times = |value: f64| time(value, style);
+    row("pages of called functions", &|it| Reading::Value(it.pages as f64), &whole);
+    row("fewest possible pages (floor)", &|it| Reading::Value(it.floor as f64), &whole);
+    row("64 KiB windows touched", &|it| Reading::Value(it.windows as f64), &whole);
+    let number = |reading: &Reading<u64>| reading.clone().map(|value| value as f64);
+    row("major faults", &|it| number(&it.major_faults), &whole);
+    row("reads", &|it| number(&it.reads), &whole);
+    row("MB read", &|it| number(&it.bytes), &megabytes);
+    row("seek distance, MB", &|it| number(&it.distance), &megabytes);
+    row("read time", &|it| it.read_us.clone(), &times);
+    row("cold launch, median", &|it| it.cold_median_us.clone(), &times);
+    row("warm launch, median", &|it| it.median_us.clone(), &times);
+    table
+}
+
+fn held_out(found: &OrderVerification) -> Table {
+    let mut table = Table::new(vec![
+        Column::left("held-out launch"),
+        Column::right("pages before"),
+        Column::right("after"),
+        Column::right("floor"),
+        Column::right("predicted reads before"),
+        Column::right("after"),
+    ]);
+    for launch in &found.held_out {
+        let figures = [
+            launch.old.pages,
+            launch.new.pages,
+            launch.new.floor,
+            launch.old.reads,
+            launch.new.reads,
+        ];
+        let cells = figures.map(|value| Cell::new(Tint::Plain, count(value.round() as u64)));
+        table.row([Cell::new(Tint::Name, &launch.command)].into_iter().chain(cells).collect());
+    }
+    table
+}
+
+/// The first of the document's tables: a line a module.
+pub(crate) fn modules(found: &OrderVerification, style: &Style) -> Table {
+    let mut table = Table::new(vec![
+        Column::left("module"),
+        Column::right("major faults before"),
+        Column::right("after"),
+        Column::right("improvement"),
+        Column::right("read time before"),
+        Column::right("after"),
+        Column::right("improvement"),
+    ]);
+    for module in &found.modules {
+        let faults = [module.major_faults_before, module.major_faults_after];
+        let times = [module.read_us_before, module.read_us_after];
+        table.row(vec![
+            Cell::new(Tint::Name, &module.module),
+            Cell::new(Tint::Plain, count(faults[0])),
+            Cell::new(Tint::Plain, count(faults[1])),
+            Cell::new(Tint::Strong, improvement(faults[0] as f64, faults[1] as f64)),
+            Cell::new(Tint::Plain, time(times[0], style)),
+            Cell::new(Tint::Plain, time(times[1], style)),
+            Cell::new(Tint::Strong, improvement(times[0], times[1])),
+        ]);
+    }
+    table
+}
+
+/// By how much less it is, in percent, as the document has it.
+pub(crate) fn improvement(before: f64, after: f64) -> String {
+    if before <= 0.0 {
+        return String::new();
+    }
+    format!("{:.0} %", 100.0 * (1.0 - after / before))
+}
+
+/// The second of the document's tables: a line a read, of both builds side by side.
+fn reads(found: &OrderVerification, rows: Rows, style: &Style) -> String {
+    let mut text = String::new();
+    for (module, (old, new)) in
+        found.modules.iter().zip(found.old.read_list.iter().zip(&found.new.read_list))
+    {
+        let table = read_table(&module.module, old, new, rows);
+        text += &(table.render(style) + "\n");
+    }
+    text
+}
+
+fn read_table(module: &str, old: &ReadFile, new: &ReadFile, rows: Rows) -> Table {
+    let mut columns = vec![Column::right(format!("reads of {module}"))];
+    for side in ["before:", "after:"] {
+        columns.push(Column::right(format!("{side} ms")));
+        columns.extend(["offset", "bytes", "distance"].map(Column::right));
+    }
+    let mut table = Table::new(columns);
+    let most = old.reads.len().max(new.reads.len());
+    for at in 0..rows.map_or(most, |rows| rows.min(most)) {
+        let mut row = vec![Cell::new(Tint::Faint, count(at as u64 + 1))];
+        row.extend(read_cells(old, at));
+        row.extend(read_cells(new, at));
+        table.row(row);
+    }
+    let mut sum = vec![Cell::new(Tint::Strong, "sum")];
+    sum.extend(sum_cells(old));
+    sum.extend(sum_cells(new));
+    table.row(sum);
+    table
+}
+
+fn read_cells(file: &ReadFile, at: usize) -> [Cell; 4] {
+    let Some(read) = file.reads.get(at) else { return Default::default() };
+    let before = at.checked_sub(1).and_then(|before| file.reads.get(before));
+    let way = before.map_or(String::new(), |before| count(distance(before, read)));
+    let duration = read.duration_us.get().map_or("–".to_owned(), |us| format!("{:.2}", us / 1e3));
+    [duration, count(read.offset.0), count(read.bytes), way].map(|it| Cell::new(Tint::Plain, it))
+}
+
+fn sum_cells(file: &ReadFile) -> [Cell; 4] {
+    let us: f64 = file.reads.iter().filter_map(|read| read.duration_us.get()).sum();
+    let way: u64 = file.reads.windows(2).map(|pair| distance(&pair[0], &pair[1])).sum();
+    let reads = count(file.reads.len() as u64);
+    let cells = [format!("{:.2}", us / 1e3), reads + " reads", count(file.bytes()), count(way)];
+    cells.map(|it| Cell::new(Tint::Strong, it))
+}
+
+pub(crate) fn distance(before: &FileRead, read: &FileRead) -> u64 {
+    (before.offset.0 + before.bytes).abs_diff(read.offset.0)
+}
+
+fn notes(found: &OrderVerification, style: &Style) -> Vec<String> {
+    let mut notes = found.notes.clone();
+    let effects: [(&str, &Reading<Effect>); 2] = [("warm", &found.warm), ("cold", &found.cold)];
+    for (what, effect) in effects {
+        match effect {
+            Reading::Value(effect) => {
+                let rounds = effect.rounds;
+                let said = brief(effect, &Style { color: false, ..*style });
+                notes.push(format!("{what} launches, {rounds} interleaved rounds: {said}"));
+            }
+            Reading::Unavailable { .. } => {
+                notes.push(format!("{what} launches were not timed: {}", why(effect)));
+            }
+        }
+    }
+    if found.old.reads.value().is_none() {
+        notes.push(format!("reads were not recorded: {}", why(&found.old.reads)));
+    }
+    notes
+}
