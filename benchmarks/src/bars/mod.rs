@@ -13,6 +13,7 @@ mod inspect;
 mod launcher;
 mod memory;
 mod optimize;
+mod order;
 mod own_start;
 mod pe;
 mod programs;
@@ -166,6 +167,30 @@ const BARS: &[Bar] = &[
         about: "imports are found sooner under Wine; real files are rewritten without failure",
         tools: &["wine64", "python3", "pip3", "mvn"],
         check: hints::check,
+    },
+    Bar {
+        name: "order",
+        about: "functions are recorded fast, and ordered close to the floor, as was predicted",
+        tools: &[
+            "/usr/lib/llvm-19/lib/libclangFrontendTool.a",
+            "clang++-19",
+            "llvm-profdata-19",
+            "valgrind",
+            "uftrace",
+            "cc",
+            "emacs",
+            "clang-19",
+            "node",
+            "python3",
+            "git",
+            "perl",
+            "soffice",
+            "inkscape",
+            "chromium",
+            "gdb",
+            "redis-server",
+        ],
+        check: order::check,
     },
     Bar {
         name: "programs",

@@ -4,12 +4,16 @@ use crate::context::Context;
 use crate::report::Row;
 use anyhow::{Context as _, Result, bail, ensure};
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const EXT4_BYTES: u64 = 64 << 20;
 /// The least that mkfs.btrfs takes is 109 MiB.
 const BTRFS_BYTES: u64 = 256 << 20;
+
+/// The kernel's default.
+const USUAL_READ_AHEAD_KIB: u32 = 128;
 
 /// A mounted file system; unmounted when dropped.
 pub struct Mounted {
@@ -18,6 +22,31 @@ pub struct Mounted {
 }
 
 impl Mounted {
+    /// A disk for cold launches: ext4 on a loop device of its own, which the kernel reads ahead as
+    /// on most machines, whatever the machine's own disks do. What lies below keeps nothing in memory.
+    ///
+    /// # Errors
+    /// Only root can mount.
+    pub fn cold_disk(context: &Context, bytes: u64) -> Result<Mounted> {
+        let place = context.scratch.join("cold-disk");
+        fs::create_dir_all(&place)?;
+        let image = context.scratch.join("cold-disk.ext4");
+        File::create(&image)?.set_len(bytes)?;
+        run(Command::new("mkfs.ext4").arg("-q").arg(&image))?;
+        run(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&place))?;
+        let mounted = Mounted { place };
+        let number = fs::metadata(&mounted.place)?.dev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let device = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}"))?;
+        let name = device.file_name().context("a device without a name")?;
+        let device = Path::new("/dev").join(name);
+        run(Command::new("losetup").arg("--direct-io=on").arg(device))?;
+        let read_ahead = format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb");
+        fs::write(&read_ahead, USUAL_READ_AHEAD_KIB.to_string())
+            .with_context(|| format!("{read_ahead} cannot be set"))?;
+        Ok(mounted)
+    }
+
     /// All that can be mounted here, and a row for each that cannot.
     pub fn all(context: &Context) -> (Vec<Mounted>, Vec<Row>) {
         type Mount = fn(&Context, &Path) -> Result<()>;
@@ -99,4 +128,34 @@ fn run(command: &mut Command) -> Result<()> {
         bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headstart::Headstart;
+
+    #[test]
+    fn a_cold_disk_reads_ahead_as_most_machines_do() {
+        if !rustix::process::geteuid().is_root() {
+            return testkit::skip("only root can mount");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let scratch = folder.path().to_owned();
+        let headstart = Headstart {
+            program: scratch.join("none"),
+            scratch: scratch.clone(),
+            as_nobody: false,
+            empty_environment: false,
+            environment: Vec::new(),
+        };
+        let context = Context { headstart, scratch, cpu: 0 };
+        let disk = match Mounted::cold_disk(&context, EXT4_BYTES) {
+            Ok(disk) => disk,
+            Err(error) => return testkit::skip(&format!("no loop device: {error:#}")),
+        };
+        let found = os::host::read_ahead_kib(&disk.place);
+        assert_eq!(found.get(), Some(u64::from(USUAL_READ_AHEAD_KIB)), "{found:?}");
+        assert_eq!(os::host::file_system(&disk.place).unwrap(), "ext4");
+    }
 }

@@ -4,3 +4,4 @@ pub mod c_programs;
 pub mod every_program;
 pub mod file_systems;
 pub mod pe_files;
+pub mod relinked;

@@ -80,7 +80,11 @@ pub fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
-fn cache() -> Result<PathBuf> {
+/// The folder for what is made or downloaded once.
+///
+/// # Errors
+/// It cannot be made.
+pub fn cache() -> Result<PathBuf> {
     let folder = std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty());
     let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let folder = folder.map(PathBuf::from).or_else(home).context("HOME is not set")?;

@@ -8,9 +8,42 @@ pub const FIRST: [(&str, &str); 4] = [
     ("optimize --out git-fast -- git --version", "leaves the fastest verified form in git-fast/"),
 ];
 
-/// The lines of a verb, in the order in which they are to be typed.
-pub fn of_verb(verb: &str) -> &'static [&'static str] {
+/// A program, in the shell's words.
+const SOURCE: &str = "echo 'int main(void) { return 0; }' > p.c";
+/// How it is linked.
+const LINK: &str = "echo 'clang-19 -fuse-ld=lld -ffunction-sections p.c \"$@\"' > link.sh";
+
+/// The lines of the verbs that order functions.
+fn of_order(verb: &str) -> &'static [&'static str] {
     match verb {
+        "write" => &[
+            "headstart trace --out git.trace -- git --version",
+            "headstart order write --linker lld --out git.order git.trace",
+            "headstart order write --linker lld --out git.order --snippet cmake git.trace",
+        ],
+        "verify" => &[
+            SOURCE,
+            LINK,
+            "sh link.sh -o old",
+            "echo main > main.order",
+            "sh link.sh -o new -Wl,--symbol-ordering-file=main.order",
+            "headstart order verify --runs 3 --cold-runs 0 ./old ./new",
+        ],
+        "try" => &[
+            SOURCE,
+            LINK,
+            "sh link.sh -o p",
+            "echo 'sh link.sh -o p -Wl,--symbol-ordering-file=$1' > again.sh",
+            "headstart order try -r 3 --relink 'sh again.sh @ORDER@' -- ./p",
+        ],
+        _ => &[],
+    }
+}
+
+/// The lines of a verb, in the order in which they are to be typed; `word` is that of its group.
+pub fn of_verb(word: &str, verb: &str) -> &'static [&'static str] {
+    match verb {
+        _ if word == "order" => of_order(verb),
         "measure" => &[
             "headstart measure git --version",
             "headstart measure --until output:ready sh -c 'echo ready; sleep 10'",
@@ -31,6 +64,12 @@ pub fn of_verb(verb: &str) -> &'static [&'static str] {
         "rerandomize" => {
             &["headstart bundle --fixed git --out git-bundle", "headstart rerandomize git-bundle"]
         }
+        "trace" => &[
+            "headstart trace --out git.trace -- git --version",
+            "headstart trace --functions -- git --version",
+            "sudo headstart trace --pages -- git --version",
+            "headstart trace --export openoffice git.trace",
+        ],
         "inspect" => &["headstart inspect /usr/bin/git", "headstart inspect --json /usr/bin/git"],
         "identify" => &["headstart identify /usr/bin/git", "headstart identify /usr/bin/*git*"],
         "simulate" => &["headstart simulate git", "headstart simulate --bindings git"],
@@ -75,9 +114,13 @@ pub fn of_verb(verb: &str) -> &'static [&'static str] {
             "headstart scale shape dense --n 0,16,32,64 --runs 5",
             "headstart scale --n 1,10,20,30 --runs 5 -- sleep 0.0@N@",
         ],
-        "experiment" => {
-            &["headstart experiment pietrek --dlls 2 --functions 10 --runs 10 --warm-only"]
-        }
+        "experiment" => &[
+            "headstart experiment pietrek --dlls 2 --functions 10 --runs 10 --warm-only",
+            SOURCE,
+            LINK,
+            "echo 'sh link.sh -o $2 -Wl,--symbol-ordering-file=$1' > again.sh",
+            "headstart experiment openoffice --source . --build 'sh again.sh @ORDER@ @OUT@' --cold-runs 0",
+        ],
         "doctor" => &["headstart doctor"],
         _ => &[],
     }

@@ -17,6 +17,13 @@ use lab::LabError;
 use lab::pietrek::PietrekError;
 use loader::GraphError;
 use optimize::OptimizeError;
+use ordering::attempt::AttemptError;
+use ordering::maps::MapReadError;
+use ordering::openoffice::OpenOfficeError;
+use ordering::trace::TraceReadError;
+use ordering::trace::uftrace::UftraceError;
+use ordering::verify::VerifyError;
+use ordering::windows::WindowsLaunchError;
 use os::LaunchError;
 use os::wine::WineError;
 use rewrite::ElfRewriteError;
@@ -44,8 +51,10 @@ pub const NO: u8 = 1;
 /// The command line is wrong, in a way that clap cannot see.
 const USAGE: u8 = 2;
 const NOT_STARTED: u8 = 3;
-const PROGRAM_FAILED: u8 = 4;
-const TIMED_OUT: u8 = 5;
+/// A program failed.
+pub const PROGRAM_FAILED: u8 = 4;
+/// A program did not finish in time.
+pub const TIMED_OUT: u8 = 5;
 /// A run folder or file could not be read or written.
 pub const FILES: u8 = 6;
 /// Not permitted here.
@@ -69,7 +78,7 @@ trait Known: Error + 'static {
 type AsKnown = fn(&anyhow::Error) -> Option<&dyn Known>;
 
 /// The types of known errors: of the command itself, then of the libraries.
-const KNOWN: [AsKnown; 15] = [
+const KNOWN: [AsKnown; 22] = [
     as_known::<Usage>,
     as_known::<FileError>,
     as_known::<WithCode>,
@@ -85,6 +94,13 @@ const KNOWN: [AsKnown; 15] = [
     as_known::<BundleError>,
     as_known::<ElfRewriteError>,
     as_known::<OptimizeError>,
+    as_known::<TraceReadError>,
+    as_known::<UftraceError>,
+    as_known::<MapReadError>,
+    as_known::<VerifyError>,
+    as_known::<AttemptError>,
+    as_known::<OpenOfficeError>,
+    as_known::<WindowsLaunchError>,
 ];
 
 fn as_known<E: Known + Send + Sync>(error: &anyhow::Error) -> Option<&dyn Known> {

@@ -22,9 +22,18 @@ const NARROWEST: usize = 40;
 /// characters (those of the locale).
 pub fn style() -> Style {
     let stdout = std::io::stdout();
-    let size = if stdout.is_terminal() { terminal_size::terminal_size() } else { None };
+    style_of(stdout.is_terminal(), anstream::AutoStream::choice(&stdout))
+}
+
+/// The same of standard error.
+pub fn style_aside() -> Style {
+    let stderr = std::io::stderr();
+    style_of(stderr.is_terminal(), anstream::AutoStream::choice(&stderr))
+}
+
+fn style_of(is_terminal: bool, choice: anstream::ColorChoice) -> Style {
+    let size = if is_terminal { terminal_size::terminal_size() } else { None };
     let width = size.map_or(WIDTH, |(width, _)| usize::from(width.0));
-    let choice = anstream::AutoStream::choice(&stdout);
     Style {
         color: !matches!(choice, anstream::ColorChoice::Never),
         width: width.clamp(NARROWEST, WIDEST),
@@ -91,10 +100,30 @@ pub fn left_in(folder: &Path) -> String {
     format!("Tables and graphs: {}\n", quoted(folder))
 }
 
+/// Where the output of programs goes that nobody wants to see.
+pub fn null() -> Result<std::fs::File> {
+    let opened = std::fs::File::options().read(true).write(true).open("/dev/null");
+    Ok(opened.map_err(|source| FileError {
+        path: "/dev/null".to_owned(),
+        source,
+        remedy: "check the permissions of that device",
+    })?)
+}
+
+/// Writes to standard error what belongs to no output. Where that is full or closed, it is lost.
+pub fn print_aside(text: &str) {
+    let _ = write!(anstream::stderr(), "{text}");
+}
+
 /// Writes to standard output.
 pub fn print(text: &str) -> Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// [`print()`] for what need not be text.
+pub fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(bytes).and_then(|()| out.flush());
     Ok(written.map_err(|source| FileError {
         path: "standard output".to_owned(),
         source,
@@ -145,6 +174,11 @@ fn is_program(path: &Path) -> bool {
 
 /// Writes a file whole or not at all. A link is followed; what could be started is not replaced.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// [`write_file`] for what need not be text.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     may_be_written(path)?;
     let failed = |source| FileError {
         path: path.display().to_string(),
@@ -153,10 +187,10 @@ pub fn write_file(path: &Path, text: &str) -> Result<()> {
     };
     // Devices and pipes, such as /dev/stdout, cannot be replaced.
     if path.exists() && !path.is_file() {
-        return Ok(std::fs::write(path, text).map_err(failed)?);
+        return Ok(std::fs::write(path, bytes).map_err(failed)?);
     }
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let written = files::write_over(&real, text.as_bytes(), Permit::Created(0o666));
+    let written = files::write_over(&real, bytes, Permit::Created(0o666));
     Ok(written.map_err(|error| failed(error.into()))?)
 }
 

@@ -4,6 +4,7 @@
 use crate::commands;
 use crate::examples;
 use crate::exit::{self, Usage, WithCode};
+use crate::output;
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command};
 use std::ffi::OsStr;
@@ -67,6 +68,27 @@ pub const GROUPS: &[Group] = &[
             verb!("bundle", bundle, "merge a program and its libraries into one file"),
             verb!("verify", verify, "check whether what headstart made is still right"),
             verb!("rerandomize", rerandomize, "give a bundle at fixed addresses new ones"),
+        ],
+    },
+    Group {
+        heading: "Order of functions",
+        word: None,
+        verbs: &[verb!(
+            "trace",
+            trace,
+            "which functions a launch calls, in order of first call; which pages it touches"
+        )],
+    },
+    Group {
+        heading: "Order of functions, made from traces",
+        word: Some((
+            "order",
+            "Put the functions of a program in the order in which launches call them",
+        )),
+        verbs: &[
+            verb!("write", order_write, "an order file for a linker, and its predicted effect"),
+            verb!("verify", order_verify, "compare the builds before and after ordering"),
+            verb!("try", order_try, "trace, order, relink with your own command, and verify"),
         ],
     },
     Group {
@@ -148,7 +170,7 @@ fn build(wanted: impl Fn(&str) -> bool) -> Command {
             "Finds out where a program's start-up time goes, makes it start faster, and proves it.",
         )
         .help_template("{about}\n\n{usage-heading} {usage}{after-help}\n{options}")
-        .override_usage("headstart [elf|pe] COMMAND [OPTIONS] …")
+        .override_usage("headstart [elf|order|pe] COMMAND [OPTIONS] …")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100);
@@ -176,7 +198,8 @@ pub fn documented() -> Command {
     let mut command = build(|_| true).after_help(overview());
     for group in GROUPS {
         for verb in group.verbs {
-            let with_examples = |command: Command| command.after_help(block(verb.name));
+            let word = group.word.map_or("", |(word, _)| word);
+            let with_examples = |command: Command| command.after_help(block(word, verb.name));
             command = match group.word {
                 None => command.mut_subcommand(verb.name, with_examples),
                 Some((word, _)) => command
@@ -188,9 +211,9 @@ pub fn documented() -> Command {
 }
 
 /// The examples of a verb.
-fn block(verb: &str) -> String {
+fn block(word: &str, verb: &str) -> String {
     let bold = anstyle::Style::new().bold();
-    let lines = examples::of_verb(verb).iter().map(|line| format!("\n  {line}"));
+    let lines = examples::of_verb(word, verb).iter().map(|line| format!("\n  {line}"));
     format!("{bold}Examples:{bold:#}{}", lines.collect::<String>())
 }
 
@@ -233,9 +256,27 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
                      other processes"
                 ),
             })?;
+            restore_read_ahead();
             (verb.run)(rest)
         }
         None => Err(Usage(format!("there is no command '{name}'; see headstart --help")).into()),
+    }
+}
+
+/// What a killed `trace --pages` may have left switched off. A look for one file.
+fn restore_read_ahead() {
+    match os::read_ahead::restore_abandoned() {
+        Ok(devices) => devices.iter().for_each(|device| {
+            let (name, kib) = (&device.name, device.kib);
+            output::tell(format_args!(
+                "note: the read-ahead of device {name} is {kib} KiB again; a headstart that was \
+                 killed had left it off"
+            ));
+        }),
+        Err(error) => output::tell(format_args!(
+            "note: a headstart that was killed has left read-ahead off, and it cannot be set back: \
+             {error}"
+        )),
     }
 }
 

@@ -5,6 +5,7 @@ mod common;
 
 use common::{headstart, run, stderr, wait_for};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,13 +13,21 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 /// A home, a cache and a folder for temporary files of its own.
-struct World(TempDir);
+struct World {
+    folder: TempDir,
+    /// Folders of servers that were there before. An inode number that is used again would make
+    /// one of them look like this world's.
+    earlier_servers: HashSet<PathBuf>,
+}
 
 impl World {
     /// `None`, said loudly, without Wine.
     fn new() -> Option<World> {
         testkit::tool("wine64")?;
-        let world = World(tempfile::tempdir().unwrap());
+        let world = World {
+            folder: tempfile::tempdir().unwrap(),
+            earlier_servers: servers(Path::new("/tmp")).collect(),
+        };
         for name in ["home", "tmp"] {
             fs::create_dir(world.path(name)).unwrap();
         }
@@ -26,7 +35,7 @@ impl World {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -70,9 +79,8 @@ impl World {
     /// TMPDIR, others do not.
     fn has_server(&self, name: &str) -> bool {
         let folders = [PathBuf::from("/tmp"), self.path("tmp")];
-        let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap().flatten());
-        let mut folders = entries.map(|entry| entry.path().join(name));
-        folders.any(|path| path.exists())
+        let mut servers = folders.iter().flat_map(|folder| servers(folder));
+        servers.any(|server| server.ends_with(name) && !self.earlier_servers.contains(&server))
     }
 
     /// Processes with this world in their environment: headstart's own, Wine's, programs.
@@ -92,6 +100,16 @@ impl World {
         assert!(left.is_empty(), "{left:?}");
         assert!(!self.path("home").join(".wine").exists());
     }
+}
+
+/// The folders of servers in the folders of this folder.
+fn servers(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let folders = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let entries = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let is_server = |name: &str| name.starts_with("server-");
+    entries
+        .map(|entry| entry.path())
+        .filter(move |path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_server))
 }
 
 fn notes(found: &Value) -> String {

@@ -98,6 +98,7 @@ fn a_server_is_explained_up_to_the_moment_when_it_is_ready() {
     let total = found["total_us"].as_f64().unwrap();
     assert!(total < 1e6, "{total}");
     assert!((sum(&found) - total).abs() < 1e-3);
+    assert!(found["called_code"]["modules"].is_array(), "{}", found["called_code"]);
     assert!(!is_running("71.53"));
 }
 
@@ -149,6 +150,9 @@ fn where_tracing_is_refused_the_best_remaining_source_is_named() {
     assert!(source("phases").1.contains("ptrace is not permitted"), "{:?}", source("phases"));
     assert_eq!(source("faults").0, "getrusage, totals only");
     assert_eq!(source("files").0, "none");
+    assert_eq!(source("functions").0, "none");
+    assert!(source("functions").1.contains("ptrace is not permitted"), "{:?}", source("functions"));
+    assert!(found["called_code"]["unavailable"].is_string(), "{}", found["called_code"]);
     assert!(found["files"]["unavailable"].is_string() && found["cpuid"]["unavailable"].is_string());
     assert!(found["faults"]["minor"].as_u64().unwrap() > 10);
     assert!(found["modules"].as_array().unwrap().len() >= 2);

@@ -4,6 +4,7 @@ use crate::exit::Usage;
 use anyhow::Result;
 use lab::command_line::{self, CommandLineError};
 use model::Command;
+use os::LaunchError;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
@@ -25,11 +26,26 @@ impl CommandArgs {
 /// The command of `measure` and `explain`: words as they stand. A single word with spaces that is
 /// no file is split as a shell would.
 pub fn one_command<Word: AsRef<OsStr>>(words: &[Word]) -> Result<Command> {
+    one_command_found(words, os::program::resolve)
+}
+
+/// [`one_command`] whose program is found by `find`, which gets it with its arguments.
+pub fn one_command_found<Word: AsRef<OsStr>>(
+    words: &[Word],
+    find: fn(&[OsString]) -> Result<Command, LaunchError>,
+) -> Result<Command> {
     if let Some(first) = words.first() {
         no_option(first.as_ref())?;
     }
     let words = words.iter().map(|word| word.as_ref().to_owned()).collect();
-    command_line::one_command(words).map_err(usage)
+    command_line::one_command_found(words, find).map_err(usage)
+}
+
+/// Arguments that were given in one word, split as a shell would.
+pub fn split(arguments: &str) -> Result<Vec<OsString>> {
+    let words = shlex::split(arguments)
+        .ok_or_else(|| Usage(format!("'{arguments}' has a quotation mark that is not closed")))?;
+    Ok(words.into_iter().map(OsString::from).collect())
 }
 
 /// A word in the place of a program that looks like an option is a mistake.

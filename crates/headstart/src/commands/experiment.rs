@@ -1,6 +1,7 @@
 //! `headstart experiment`: published experiments, made again here.
 
 mod dawson;
+mod openoffice;
 mod pietrek;
 
 use anyhow::Result;
@@ -20,6 +21,7 @@ pub struct Arguments {
 enum Which {
     Pietrek(pietrek::Arguments),
     Dawson(dawson::Arguments),
+    Openoffice(Box<openoffice::Arguments>),
 }
 
 /// Makes the experiment and prints what it shows.
@@ -27,5 +29,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.which {
         Which::Pietrek(arguments) => pietrek::run(arguments),
         Which::Dawson(arguments) => dawson::run(arguments),
+        Which::Openoffice(arguments) => openoffice::run(arguments),
     }
 }

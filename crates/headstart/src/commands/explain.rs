@@ -93,6 +93,14 @@ fn in_words(advice: ExplainAdvice) -> String {
         }
         ExplainAdvice::CheckMachine => "headstart doctor says what keeps it busy".to_owned(),
         ExplainAdvice::Profile => "headstart explain --hot".to_owned(),
+        ExplainAdvice::OrderProgram { command } => {
+            format!("headstart order try --relink 'COMMAND with @ORDER@' -- {command}")
+        }
+        ExplainAdvice::OrderModule { command, module } => format!(
+            "headstart trace --out start.trace -- {command}, then headstart order write --linker \
+             lld --module {} start.trace",
+            quoted(module)
+        ),
         ExplainAdvice::VerifyBundle { folder } => {
             format!("headstart verify {} shows what has changed", quoted(folder))
         }

@@ -11,6 +11,12 @@ use image::ImageError;
 use loader::GraphError;
 use model::quoted;
 use optimize::{BuildRemedy, OptimizeError};
+use ordering::attempt::AttemptError;
+use ordering::maps::MapReadError;
+use ordering::trace::TraceReadError;
+use ordering::trace::uftrace::UftraceError;
+use ordering::verify::VerifyError;
+use ordering::windows::WindowsLaunchError;
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use rewrite::ElfRewriteError;
@@ -53,6 +59,15 @@ impl Known for WineError {
             WineError::Launch(error) => error.code(),
             WineError::Prefix { .. } => FILES,
             WineError::ServerGone => HEADSTART_FAILED,
+            _ => NOT_STARTED,
+        }
+    }
+}
+
+impl Known for WindowsLaunchError {
+    fn code(&self) -> u8 {
+        match self {
+            WindowsLaunchError::Wine(error) => error.code(),
             _ => NOT_STARTED,
         }
     }
@@ -259,5 +274,68 @@ pub fn unwritten(error: &WriteError) -> String {
 impl Known for DatabaseError {
     fn code(&self) -> u8 {
         FILES
+    }
+}
+
+impl Known for TraceReadError {
+    fn code(&self) -> u8 {
+        FILES
+    }
+}
+
+impl Known for UftraceError {
+    fn code(&self) -> u8 {
+        FILES
+    }
+}
+
+impl Known for MapReadError {
+    fn code(&self) -> u8 {
+        FILES
+    }
+}
+
+impl Known for VerifyError {
+    fn code(&self) -> u8 {
+        match self {
+            VerifyError::Launch(error) => error.code(),
+            VerifyError::Lab(error) => error.code(),
+            VerifyError::Image(error) => error.code(),
+            _ => USAGE,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            VerifyError::Launch(error) => error.words(),
+            VerifyError::Lab(error) => error.words(),
+            VerifyError::Image(error) => error.words(),
+            _ => self.to_string(),
+        }
+    }
+}
+
+/// The error of another library that this one passes on.
+fn passed_on(error: &AttemptError) -> Option<&dyn Known> {
+    Some(match error {
+        AttemptError::Launch(error) => error,
+        AttemptError::Image(error) => error,
+        AttemptError::Write(error) => error,
+        AttemptError::Verify(error) => error,
+        _ => return None,
+    })
+}
+
+impl Known for AttemptError {
+    fn code(&self) -> u8 {
+        match self {
+            AttemptError::Keep { .. } => FILES,
+            AttemptError::Relink { .. } | AttemptError::Unchanged { .. } => PROGRAM_FAILED,
+            _ => passed_on(self).map_or(HEADSTART_FAILED, Known::code),
+        }
+    }
+
+    fn words(&self) -> String {
+        passed_on(self).map_or_else(|| self.to_string(), Known::words)
     }
 }

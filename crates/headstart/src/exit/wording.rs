@@ -6,6 +6,8 @@ use lab::command_line::CommandLineError;
 use lab::pietrek::{PietrekError, PietrekPath};
 use lab::{FolderRemedy, HookKind, LabError, Series, StreamKind};
 use model::{Until, quoted_path};
+use ordering::attempt::OUT;
+use ordering::openoffice::OpenOfficeError;
 use std::path::Path;
 
 impl Known for LabError {
@@ -84,6 +86,44 @@ impl Known for PietrekError {
                  --generate"
             ),
             _ => self.to_string(),
+        }
+    }
+}
+
+/// The error of another library that this one passes on.
+fn passed_on(error: &OpenOfficeError) -> Option<&dyn Known> {
+    Some(match error {
+        OpenOfficeError::Attempt(error) => error,
+        OpenOfficeError::Launch(error) => error,
+        OpenOfficeError::Verify(error) => error,
+        OpenOfficeError::Lab(error) => error,
+        _ => return None,
+    })
+}
+
+impl Known for OpenOfficeError {
+    fn code(&self) -> u8 {
+        match self {
+            OpenOfficeError::NotEmpty(_) => USAGE,
+            OpenOfficeError::Io { .. } => FILES,
+            OpenOfficeError::Prepare { .. }
+            | OpenOfficeError::Build { .. }
+            | OpenOfficeError::NothingBuilt { .. } => PROGRAM_FAILED,
+            _ => passed_on(self).map_or(HEADSTART_FAILED, Known::code),
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            OpenOfficeError::NotEmpty(_) => format!("{self}: name a new folder with --save"),
+            OpenOfficeError::Prepare { .. } => {
+                format!("{self}; or take a program of your own, with --source and --build")
+            }
+            OpenOfficeError::NothingBuilt { .. } => {
+                format!("{self}; write {OUT} where the linker is told what to write")
+            }
+            OpenOfficeError::Io { .. } => format!("{self}; choose another folder"),
+            _ => passed_on(self).map_or_else(|| self.to_string(), Known::words),
         }
     }
 }

@@ -1,15 +1,18 @@
 //! What `optimize` found, told with the options that help.
 
+use model::figures::{count, plural};
 use model::optimization::OptimizationReport;
+use model::{CalledModule, quoted};
 use optimize::{Optimized, VariantReason};
 
 /// The report with what helps. `tested` says whether the user has a test.
 pub fn advised(optimized: Optimized, tested: bool) -> OptimizationReport {
-    let Optimized { mut report, reasons, uncompared } = optimized;
+    let Optimized { mut report, reasons, uncompared, scattered } = optimized;
     for (variant, reason) in report.variants.iter_mut().zip(&reasons) {
         variant.reason = reason.as_ref().map(words);
     }
     report.notes.splice(0..0, uncompared.iter().map(|stream| note(stream, tested)));
+    report.notes.extend(scattered.first().map(|module| order(module, &report)));
     report
 }
 
@@ -23,6 +26,27 @@ fn words(reason: &VariantReason) -> String {
             format!("after --check {command}, {problem}")
         }
     }
+}
+
+/// What whoever builds a file can do, and no variant does.
+fn order(module: &CalledModule, report: &OptimizationReport) -> String {
+    let (path, calls) = (quoted(&module.calls.path), &module.calls);
+    let command = &report.command;
+    let how = match module.calls.path == report.program {
+        true => format!("headstart order try --relink 'COMMAND with @ORDER@' -- {command}"),
+        false => format!(
+            "headstart trace --out start.trace -- {command}, then headstart order write --linker \
+             lld --module {path} start.trace"
+        ),
+    };
+    let pages = module.ordered.map_or(calls.floor_pages, |ordered| ordered.pages);
+    format!(
+        "The start-up code of {path} is scattered over {}; with its functions in order, {} would \
+         do (predicted). This matters for cold launches. It takes a relink, which no variant can \
+         replace: {how}.",
+        plural(calls.touched_pages, "page", "pages"),
+        count(pages),
+    )
 }
 
 fn note(stream: &str, tested: bool) -> String {

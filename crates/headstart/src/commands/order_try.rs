@@ -1,0 +1,146 @@
+//! `headstart order try`: trace, order, link again and verify in one go.
+
+use crate::args::{CommandArgs, SnippetArgs, linkers, one_command};
+use crate::commands::order_verify::VerifyArgs;
+use crate::exit::Usage;
+use crate::progress::StatusLine;
+use crate::{exit, output};
+use anyhow::Result;
+use clap::builder::TypedValueParser;
+use model::{Command, OrderReport, OrderVerdict, OrderVerification};
+use ordering::Algorithm;
+use ordering::attempt::{AttemptRequest, Attempted, ORDER, OUT, attempt};
+use ordering::write::Linker;
+use os::launcher::Launcher;
+use serde::Serialize;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Reads of each build that are shown.
+const READS: usize = 12;
+
+/// Order the functions of a program that you build, and prove what that gains
+///
+/// The launch is traced, an order file is written, your own command relinks the program with it, and
+/// both builds are compared: pages, cold reads, times. In the command, @ORDER@ stands for the order
+/// file. The command has to replace the program, or with --out write it to @OUT@. The order file is
+/// kept. An order that makes a launch worse is rejected, with exit code 1.
+///
+/// Compile with -ffunction-sections. --snippet prints the lines for CMake, Meson, Cargo or make.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    launched: CommandArgs,
+    /// Shell command that relinks the program, with @ORDER@ in it
+    #[arg(long, value_name = "COMMAND", required = true)]
+    relink: String,
+    /// The linker that the command uses
+    #[arg(long, value_name = "LINKER", default_value = "lld", value_parser = linker())]
+    linker: Linker,
+    /// Write the order file here
+    #[arg(long, value_name = "FILE", default_value = "headstart.order", help_heading = "Output")]
+    order: PathBuf,
+    /// Where the command writes the new program (@OUT@) [default: it replaces the old one]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// Another launch to make the order for, as a whole command line; may be repeated
+    #[arg(long, value_name = "CMD")]
+    also: Vec<String>,
+    /// A launch that the order is not made for and must not make worse; may be repeated
+    #[arg(long, value_name = "CMD")]
+    held_out: Vec<String>,
+    #[command(flatten)]
+    how: VerifyArgs,
+    #[command(flatten)]
+    snippet: SnippetArgs,
+    /// List every read
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Linkers that read an order file as it is: objcopy is for whoever drives it.
+pub fn linker() -> impl TypedValueParser<Value = Linker> {
+    linkers::choice([
+        ("lld", Linker::Lld),
+        ("gold", Linker::Gold),
+        ("bfd", Linker::Bfd),
+        ("ld-script", Linker::Script),
+    ])
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed<'a> {
+    order: &'a OrderReport,
+    verification: &'a OrderVerification,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet: Option<String>,
+}
+
+/// Tries and prints.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    os::interrupt::install();
+    let launchers = [Launcher::start()?, Launcher::start()?, Launcher::start()?];
+    let null = output::null()?;
+    let request = arguments.request(null.as_raw_fd())?;
+    let line = StatusLine::new();
+    let attempted = attempt(request, launchers, &mut |step| {
+        line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());
+    });
+    line.clear();
+    let Attempted { order, verification } = attempted?;
+    let (linker, file) = (Some(arguments.linker), Some(arguments.order.as_path()));
+    let snippet = arguments.snippet.text(linker, file)?;
+    let rejected = verification.verdict == OrderVerdict::Rejected;
+    // Nobody is told how to use an order that is rejected, unless asked.
+    let is_told = !rejected || snippet.is_some();
+    let below = if is_told { arguments.snippet.below(linker, file)? } else { String::new() };
+    let printed = Printed { order: &order, verification: &verification, snippet };
+    let rows = (!arguments.all).then_some(READS);
+    output::print_either(arguments.json, &printed, |style| {
+        report::order::view(&order, style)
+            + "\n"
+            + &report::order_verification::view(&verification, rows, style)
+            + &below
+    })?;
+    Ok(ExitCode::from(if rejected { exit::NO } else { 0 }))
+}
+
+impl Arguments {
+    fn request(&self, null: i32) -> Result<AttemptRequest> {
+        self.check()?;
+        let launch = self.launched.command()?;
+        let lines = |lines: &[String]| -> Result<Vec<Command>> {
+            lines.iter().map(|line| one_command(std::slice::from_ref(line))).collect()
+        };
+        Ok(AttemptRequest {
+            verify: self.how.request(launch.clone(), launch.clone(), Vec::new(), null),
+            launch,
+            also: lines(&self.also)?,
+            held_out: lines(&self.held_out)?,
+            relink: self.relink.clone(),
+            out: self.out.clone(),
+            linker: self.linker,
+            algorithm: Algorithm::Signature,
+            order: self.order.clone(),
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        self.snippet.check(Some(self.linker), Some(&self.order))?;
+        output::may_be_written(&self.order)?;
+        if !self.relink.contains(ORDER) {
+            let text = format!("--relink has to name the order file: write {ORDER} where it goes");
+            return Err(Usage(text).into());
+        }
+        if self.relink.contains(OUT) != self.out.is_some() {
+            let text = format!("{OUT} in --relink and --out belong together; give both or neither");
+            return Err(Usage(text).into());
+        }
+        Ok(())
+    }
+}

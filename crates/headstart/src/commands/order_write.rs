@@ -1,0 +1,289 @@
+//! `headstart order write`: an order of functions, made of traces, for a linker.
+
+use crate::args::{SnippetArgs, linkers, values};
+use crate::commands::trace::{read, traces_of};
+use crate::exit::Usage;
+use crate::output;
+use anyhow::Result;
+use clap::builder::TypedValueParser;
+use model::{FunctionTrace, OrderReport, text};
+use ordering::maps::{self, LinkerMap, MapFormat};
+use ordering::plan::{self, FunctionOrderPlan};
+use ordering::subject::Subject;
+use ordering::trace::proftext;
+use ordering::write::{self, Linker, OrderFile};
+use ordering::{Algorithm, summary};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Write an order file for a linker, made from traces, and predict its effect
+///
+/// Orders the functions of the traced program, or of the module that --module names. Traces of
+/// several launches and machines can be combined; each counts by its weight. Traces of another
+/// build are matched by name.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Traces of headstart trace, or of any recorder that it imports
+    #[arg(value_name = "TRACE", required_unless_present = "trace")]
+    traces: Vec<PathBuf>,
+    /// Another trace
+    #[arg(long, value_name = "FILE")]
+    trace: Vec<PathBuf>,
+    /// The linker that reads the order file
+    #[arg(long, value_name = "LINKER", value_parser = written_for(), required = true)]
+    linker: WrittenFor,
+    /// Write the order file here [default: standard output]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// Print one JSON object with the predictions
+    #[arg(long, help_heading = "Output", requires = "out")]
+    json: bool,
+    #[command(flatten)]
+    snippet: SnippetArgs,
+    /// Algorithm that makes the order
+    #[arg(long, value_name = "NAME", default_value = "signature", value_parser = algorithm())]
+    algorithm: Algorithm,
+    /// Order the functions of this module: a part of its path in the traces
+    #[arg(long, value_name = "NAME")]
+    module: Option<String>,
+    /// The image that is to be relinked [default: the file at the traced path]
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+    /// The linker's map of the image, for exact input sections, or for names that the image lacks
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// Also predict each launch with an order made from the others
+    #[arg(long)]
+    held_out: bool,
+}
+
+/// Who reads what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WrittenFor {
+    Linker(Linker),
+    /// LLVM's profile, from which ld.lld makes an order of its own.
+    Llvm,
+}
+
+impl WrittenFor {
+    /// The linker, if it reads an order file.
+    fn linker(self) -> Option<Linker> {
+        match self {
+            WrittenFor::Linker(linker) => Some(linker),
+            WrittenFor::Llvm => None,
+        }
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    report: &'a OrderReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet: Option<String>,
+}
+
+fn written_for() -> impl TypedValueParser<Value = WrittenFor> {
+    linkers::choice([
+        ("lld", WrittenFor::Linker(Linker::Lld)),
+        ("gold", WrittenFor::Linker(Linker::Gold)),
+        ("bfd", WrittenFor::Linker(Linker::Bfd)),
+        ("ld-script", WrittenFor::Linker(Linker::Script)),
+        ("objcopy", WrittenFor::Linker(Linker::Objcopy)),
+        ("ld64", WrittenFor::Linker(Linker::Ld64)),
+        ("msvc", WrittenFor::Linker(Linker::Msvc)),
+        ("lld-link", WrittenFor::Linker(Linker::LldLink)),
+        ("llvm", WrittenFor::Llvm),
+    ])
+}
+
+fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
+    values::choice([
+        ("signature", Algorithm::Signature),
+        ("first-call", Algorithm::FirstCall),
+        ("call-count", Algorithm::CallCount),
+        ("c3", Algorithm::C3),
+        ("balanced-partitioning", Algorithm::BalancedPartitioning),
+    ])
+}
+
+/// Makes the order and writes it.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.snippet.check(arguments.linker.linker(), arguments.out.as_deref())?;
+    if let Some(out) = &arguments.out {
+        output::may_be_written(out)?;
+    }
+    let traces = arguments.traces()?;
+    let map = arguments.map()?;
+    let subject = arguments.subject(&traces, map.as_ref())?;
+    let plan = plan::plan(&subject, &traces, arguments.algorithm);
+    let file = arguments.order_file(&subject, &plan, &traces, map.as_ref());
+    let mut report = summary::report(&subject, &plan, &file);
+    if let Some(map) = &map {
+        report.notes.extend(arguments.moved_along(&subject, &plan, map));
+        report.notes.extend(other_build(&subject, map));
+    }
+    if arguments.held_out {
+        let held_out = plan::held_out(&subject, &plan.matched, arguments.algorithm);
+        report.held_out = (!held_out.runs.is_empty()).then(|| held_out.means().into());
+        if report.held_out.is_none() {
+            report.notes.push("there is only one launch, so none can be held out".to_owned());
+        }
+    }
+    arguments.print(&mut report, &file)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says that a map cannot tell what moves together, as it is of another build.
+fn other_build(subject: &Subject, map: &LinkerMap) -> Option<String> {
+    let of_no_use = !map.code_sections.is_empty() && !subject.has_sections;
+    of_no_use.then(|| {
+        "the map is of another build, so the predictions assume an input section for each function; \
+         give the map of this build"
+            .to_owned()
+    })
+}
+
+impl Arguments {
+    fn traces(&self) -> Result<Vec<FunctionTrace>> {
+        let paths: Vec<&PathBuf> = self.traces.iter().chain(&self.trace).collect();
+        let read: Vec<_> = paths.par_iter().map(|path| traces_of(path, None)).collect();
+        // The first file that cannot be read is told, as if they were read one by one.
+        let read: Result<Vec<_>> = read.into_iter().collect();
+        Ok(read?.into_iter().flatten().collect())
+    }
+
+    fn map(&self) -> Result<Option<LinkerMap>> {
+        let Some(path) = &self.map else { return Ok(None) };
+        Ok(Some(maps::read(&path.display().to_string(), &read(path)?)?))
+    }
+
+    /// The image whose functions are ordered: that of `--image`, else the traced file, else what
+    /// the map describes. A DLL itself does not have its linker's names, but the map has.
+    fn subject(&self, traces: &[FunctionTrace], map: Option<&LinkerMap>) -> Result<Subject> {
+        let traced = self.traced_module(traces)?;
+        let path = match &self.image {
+            Some(image) => image.clone(),
+            None => PathBuf::from(text::name(&traced)),
+        };
+        let is_described = |map: &&LinkerMap| {
+            self.image.is_none() && (map.format == MapFormat::Msvc || !path.is_file())
+        };
+        if let Some(map) = map.filter(is_described) {
+            let subject = Subject::of_map(traced, map);
+            return Ok(match self.linker {
+                WrittenFor::Linker(Linker::LldLink) => subject.with_movable_statics(),
+                _ => subject,
+            });
+        }
+        let mut subject = Subject::open(&path)?;
+        if let Some(map) = map {
+            subject.use_sections(map);
+        }
+        Ok(subject)
+    }
+
+    /// The path of the module in the traces.
+    fn traced_module(&self, traces: &[FunctionTrace]) -> Result<String> {
+        if let Some(path) = self.module.is_none().then(|| launched_by_name(traces)).flatten() {
+            return Ok(path);
+        }
+        let wanted = self.module.as_deref().unwrap_or("");
+        let modules = traces.iter().flat_map(|trace| &trace.modules);
+        let mut paths = modules.map(|module| module.path.as_str());
+        match paths.clone().find(|path| path.contains(wanted)) {
+            Some(path) => Ok(path.to_owned()),
+            None if paths.next().is_none() => {
+                Err(Usage("the traces list no modules; give other traces".to_owned()).into())
+            }
+            None => {
+                let text = format!(
+                    "no module of the traces has '{wanted}' in its path; headstart trace --json \
+                     lists them"
+                );
+                Err(Usage(text).into())
+            }
+        }
+    }
+
+    fn order_file(
+        &self,
+        subject: &Subject,
+        plan: &FunctionOrderPlan,
+        traces: &[FunctionTrace],
+        map: Option<&LinkerMap>,
+    ) -> OrderFile {
+        let functions = summary::ordered_functions(subject, &plan.order);
+        match self.linker {
+            WrittenFor::Linker(linker) => {
+                let sections = summary::input_sections(subject, map);
+                let mut file = write::write(linker, &functions, Some(&sections));
+                if linker == Linker::Msvc {
+                    file.left_out.extend(write::statics(subject, &plan.matched));
+                }
+                file
+            }
+            WrittenFor::Llvm => {
+                let base = Path::new(&subject.path).file_name();
+                let is_it = |trace: &FunctionTrace, call: &model::FirstCall| {
+                    let module = trace.modules.get(call.module.index());
+                    module.is_some_and(|module| Path::new(&module.path).file_name() == base)
+                };
+                let text = proftext::write(traces, is_it).text;
+                let functions = functions.len();
+                OrderFile { text, functions, names: functions, left_out: Vec::new() }
+            }
+        }
+    }
+
+    /// What moves although the order does not have it, where the map tells.
+    fn moved_along(
+        &self,
+        subject: &Subject,
+        plan: &FunctionOrderPlan,
+        map: &LinkerMap,
+    ) -> Option<String> {
+        let WrittenFor::Linker(linker) = self.linker else { return None };
+        let functions = summary::ordered_functions(subject, &plan.order);
+        let along = write::moved_along(linker, &functions, map);
+        let example = along.example.map_or(String::new(), |name| format!(", such as {name}"));
+        let note = format!(
+            "{} functions that no trace contains move along: they share an input section or a name \
+             with an ordered function{example}",
+            along.functions
+        );
+        (along.functions > 0).then_some(note)
+    }
+
+    fn print(&self, report: &mut OrderReport, file: &OrderFile) -> Result<()> {
+        let (linker, out) = (self.linker.linker(), self.out.as_deref());
+        let below = self.snippet.below(linker, out)?;
+        let Some(out) = out else {
+            output::print(&file.text)?;
+            output::print_aside(&(report::order::view(report, &output::style_aside()) + &below));
+            return Ok(());
+        };
+        output::write_file(out, &file.text)?;
+        report.file = Some(text::text(out));
+        let snippet = self.snippet.text(linker, Some(out))?;
+        output::print_either(self.json, &Printed { report, snippet }, |style| {
+            report::order::view(report, style) + &below
+        })
+    }
+}
+
+/// The module that has the name of the launched program: under Wine that is not the first.
+fn launched_by_name(traces: &[FunctionTrace]) -> Option<String> {
+    let trace = traces.first()?;
+    let name = text::name(trace.command.first()?);
+    let name = Path::new(&name).file_name()?.to_owned();
+    let paths = trace.modules.iter().map(|module| &module.path);
+    let found = paths.into_iter().find(|path| {
+        let path = text::name(path);
+        Path::new(&path).file_name() == Some(&name)
+    });
+    found.cloned()
+}

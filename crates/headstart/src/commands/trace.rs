@@ -1,0 +1,232 @@
+//! `headstart trace`: which functions a launch calls, in order of first call, or which pages it
+//! touches.
+
+mod convert;
+mod pages;
+mod until;
+
+use crate::args::{one_command_found, values};
+use crate::exit::{Usage, WithCode};
+use crate::{exit, output};
+use anyhow::Result;
+pub use convert::traces_of;
+use convert::{ExportFormat, ImportFormat};
+use model::{Command, Ending, FunctionTrace, TRACE_REPORT_SCHEMA, TraceReport};
+use ordering::record;
+use ordering::trace::native;
+use ordering::windows;
+use os::trace::{FunctionRequest, RecordUntil, RecordedFunctions};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Standard output and standard error of headstart itself.
+const STDOUT: i32 = 1;
+const STDERR: i32 = 2;
+
+/// Record which functions a launch calls, in order of first call
+///
+/// Every function of the program and its libraries gets a breakpoint that is removed when it is
+/// hit, so nothing has to be rebuilt. Threads, forks and started programs are followed. The
+/// program's output is shown; headstart's own summary goes to stderr. Windows programs are launched
+/// under Wine, in a temporary prefix or in an existing one that WINEPREFIX names.
+///
+/// With --pages (root only), records which pages of which files a cold launch touches, of all
+/// sections. The files are evicted from memory, and read-ahead of their disks is off for one launch.
+/// The program is launched three times, with /dev/null as its input and output.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The program and its arguments; with --export and --import, the trace
+    #[arg(trailing_var_arg = true, value_name = "CMD", required = true)]
+    command: Vec<OsString>,
+    /// When the launch is complete: exit, entry, output:REGEX, port:N, file:PATH, signal:NAME or
+    /// function:NAME
+    #[arg(long, value_name = "WHEN", default_value = "exit", value_parser = until::until)]
+    #[arg(help_heading = "How to launch")]
+    until: RecordUntil,
+    /// Stop recording after this time; the program continues (with --pages, it is ended)
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    #[arg(help_heading = "How to launch")]
+    first: Option<Duration>,
+    /// Record pages of files instead of functions (needs root)
+    #[arg(long, help_heading = "How to launch")]
+    #[arg(conflicts_with_all = ["counts", "out", "weight", "functions", "export", "import"])]
+    pages: bool,
+    /// Also count the calls of each function. Slow: every counted call stops the program twice
+    #[arg(long, help_heading = "How to launch")]
+    counts: bool,
+    /// Stop counting the calls of a function at this number
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "counts")]
+    #[arg(value_parser = clap::value_parser!(u64).range(2..), help_heading = "How to launch")]
+    count_limit: u64,
+    /// End a launch that takes longer
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = values::seconds)]
+    #[arg(help_heading = "How to launch")]
+    timeout: Duration,
+    /// Accept a program that fails
+    #[arg(short, long, help_heading = "How to launch")]
+    ignore_failure: bool,
+    /// Pin the launch to this CPU [default: the quietest]
+    #[arg(long, value_name = "N", conflicts_with = "no_pin", help_heading = "How to launch")]
+    cpu: Option<u32>,
+    /// Let the scheduler choose the CPU (several times slower)
+    #[arg(long, help_heading = "How to launch")]
+    no_pin: bool,
+    /// Write the trace to this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// How much this trace counts among others when an order is made
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = weight)]
+    #[arg(help_heading = "Output")]
+    weight: f64,
+    /// Print every called function to standard output, one per line
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    functions: bool,
+    /// List every module; with --pages, every file, and every page in order of first touch
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Convert a trace instead of recording one: to openoffice, proftext or headstart
+    #[arg(long, value_name = "FORMAT", value_parser = convert::exported())]
+    #[arg(help_heading = "Other formats")]
+    export: Option<ExportFormat>,
+    /// Convert a trace of another recorder instead of recording one
+    #[arg(long, value_name = "FORMAT", value_parser = convert::imported())]
+    #[arg(help_heading = "Other formats")]
+    import: Option<ImportFormat>,
+    /// Export this module only: a part of its path
+    #[arg(long, value_name = "NAME", requires = "export", help_heading = "Other formats")]
+    module: Option<String>,
+}
+
+/// Records, or converts.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    os::interrupt::install();
+    if arguments.export.is_some() || arguments.import.is_some() {
+        return convert::run(arguments);
+    }
+    if arguments.pages {
+        return pages::run(arguments);
+    }
+    if let Some(out) = &arguments.out {
+        output::may_be_written(out)?;
+    }
+    let command = one_command_found(&arguments.command, windows::find)?;
+    let request = arguments.request();
+    let launch = windows::prepare(command.clone(), request.cpu)?;
+    let mut recorded = os::trace::functions(&launch.command, &request)?;
+    recorded.notes.splice(..0, launch.note.clone());
+    let (ending, ready, watched) = (recorded.ending, recorded.ready, recorded.planted);
+    let trace = FunctionTrace {
+        weight: arguments.weight,
+        ..record::trace(RecordedFunctions { notes: recorded.notes.clone(), ..recorded }, &command)
+    };
+    if let Some(out) = &arguments.out {
+        output::write_bytes(out, &native::write(&trace))?;
+    }
+    let report = TraceReport { ending, ready, watched, ..arguments.report(&command, &trace) };
+    arguments.print(&report, &trace)?;
+    arguments.conclude(&report)
+}
+
+impl Arguments {
+    fn request(&self) -> FunctionRequest {
+        // Standard output is headstart's where somebody parses it.
+        let stdout = if self.json || self.functions { STDERR } else { STDOUT };
+        let quiet = || Some(os::host::quiet_cpu());
+        FunctionRequest {
+            until: self.until.clone(),
+            first: self.first,
+            count_limit: self.counts.then_some(self.count_limit),
+            timeout: self.timeout,
+            cpu: if self.no_pin { None } else { self.cpu.or_else(quiet) },
+            stdio: [0, stdout, STDERR],
+        }
+    }
+
+    fn report(&self, command: &Command, trace: &FunctionTrace) -> TraceReport {
+        TraceReport {
+            schema: TRACE_REPORT_SCHEMA,
+            headstart: env!("CARGO_PKG_VERSION").to_owned(),
+            command: command.line(),
+            ending: Ending::Code(0),
+            ready: false,
+            watched: 0,
+            first_calls: trace.calls.len() as u64,
+            programs: trace.programs.len() as u64,
+            modules: record::modules(trace),
+            notes: trace.notes.clone(),
+            file: self.out.as_deref().map(model::text::text),
+        }
+    }
+
+    fn print(&self, report: &TraceReport, trace: &FunctionTrace) -> Result<()> {
+        if self.json {
+            return output::print(&report::export::json(report)?);
+        }
+        if self.functions {
+            output::print(&report::functions::calls(trace))?;
+        }
+        output::print_aside(&report::functions::view(report, &output::style_aside(), self.all));
+        Ok(())
+    }
+
+    /// The exit code: the trace is kept in any case.
+    fn conclude(&self, report: &TraceReport) -> Result<ExitCode> {
+        let kept = if self.out.is_some() { "; the calls until then are in the trace" } else { "" };
+        self.conclude_with(report.ending, report.ready, kept)
+    }
+
+    /// The exit code of a launch, which may have been complete before its end; `kept` says what
+    /// there is of one that failed.
+    fn conclude_with(&self, ending: Ending, is_complete: bool, kept: &str) -> Result<ExitCode> {
+        let failed =
+            |code, what: String| Err(WithCode { code, text: format!("{what}{kept}") }.into());
+        if os::interrupt::requested() {
+            return failed(exit::INTERRUPTED, "interrupted".to_owned());
+        }
+        match ending {
+            Ending::TimedOut => failed(
+                exit::TIMED_OUT,
+                "the program did not finish in time; give it more with --timeout, or say when its \
+                 launch is complete with --until"
+                    .to_owned(),
+            ),
+            _ if is_complete || self.ignore_failure => Ok(ExitCode::SUCCESS),
+            Ending::Code(0) => Ok(ExitCode::SUCCESS),
+            Ending::Code(code) => failed(
+                exit::PROGRAM_FAILED,
+                format!("the program ended with code {code} (--ignore-failure accepts that)"),
+            ),
+            Ending::Signal(signal) => failed(
+                exit::PROGRAM_FAILED,
+                format!("the program was ended by signal {signal} (--ignore-failure accepts that)"),
+            ),
+            _ => Ok(ExitCode::SUCCESS),
+        }
+    }
+}
+
+/// A weight: a number above 0.
+fn weight(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
+        _ => Err("write a number above 0, such as 2 or 0.5".to_owned()),
+    }
+}
+
+/// The bytes of a trace or a map.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    if path.is_dir() {
+        let text = format!("'{}' is a folder; give a file in it", path.display());
+        return Err(Usage(text).into());
+    }
+    Ok(std::fs::read(path).map_err(|source| exit::FileError {
+        path: path.display().to_string(),
+        source,
+        remedy: "check the path",
+    })?)
+}

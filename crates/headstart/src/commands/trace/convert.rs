@@ -1,0 +1,135 @@
+//! Traces of other recorders, and for other readers.
+
+use super::{Arguments, read};
+use crate::args::values;
+use crate::exit::Usage;
+use crate::output;
+use anyhow::Result;
+use clap::builder::TypedValueParser;
+use model::{FirstCall, FunctionTrace, ModuleId};
+use ordering::trace::proftext::Proftext;
+use ordering::trace::{self, native, openoffice, proftext, uftrace};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A format that a trace is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// headstart's own.
+    Headstart,
+    /// OpenOffice's.
+    OpenOffice,
+    /// LLVM's temporal profile as text.
+    Proftext,
+}
+
+/// A format that a trace is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportFormat {
+    /// Any file that tells its format by its content.
+    Auto,
+    /// A folder of uftrace.
+    Uftrace,
+}
+
+/// Formats of `--export`.
+pub fn exported() -> impl TypedValueParser<Value = ExportFormat> {
+    values::choice([
+        ("headstart", ExportFormat::Headstart),
+        ("openoffice", ExportFormat::OpenOffice),
+        ("proftext", ExportFormat::Proftext),
+    ])
+}
+
+/// Formats of `--import`.
+pub fn imported() -> impl TypedValueParser<Value = ImportFormat> {
+    values::choice([
+        ("auto", ImportFormat::Auto),
+        ("openoffice", ImportFormat::Auto),
+        ("proftext", ImportFormat::Auto),
+        ("sancov", ImportFormat::Auto),
+        ("uftrace", ImportFormat::Uftrace),
+    ])
+}
+
+/// Reads the traces that are named, and writes them in the other format.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let mut traces = Vec::new();
+    for path in &arguments.command {
+        traces.extend(traces_of(Path::new(path), arguments.import)?);
+    }
+    if let Some(weight) = (arguments.weight != 1.0).then_some(arguments.weight) {
+        traces.iter_mut().for_each(|trace| trace.weight = weight);
+    }
+    let bytes = match arguments.export.unwrap_or(ExportFormat::Headstart) {
+        ExportFormat::Proftext => proftext_of(arguments, &traces)?,
+        ExportFormat::OpenOffice => match arguments.module.as_deref() {
+            Some(name) => {
+                let trace = only(&traces)?;
+                openoffice::write_module(trace, module(trace, name)?)
+            }
+            None => openoffice::write(only(&traces)?),
+        },
+        ExportFormat::Headstart => native::write(only(&traces)?),
+    };
+    match &arguments.out {
+        Some(out) => output::write_bytes(out, &bytes)?,
+        None => output::print_bytes(&bytes)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The traces in a file or a folder of uftrace.
+pub fn traces_of(path: &Path, format: Option<ImportFormat>) -> Result<Vec<FunctionTrace>> {
+    if format == Some(ImportFormat::Uftrace) || uftrace_folder(path) {
+        return Ok(vec![uftrace::read(path)?]);
+    }
+    Ok(trace::read(&path.display().to_string(), &read(path)?)?)
+}
+
+fn uftrace_folder(path: &Path) -> bool {
+    path.is_dir() && path.join("info").is_file()
+}
+
+fn only(traces: &[FunctionTrace]) -> Result<&FunctionTrace> {
+    match traces {
+        [trace] => Ok(trace),
+        _ => {
+            let text = format!(
+                "there are {} traces, and a file of this format holds one; give one trace",
+                traces.len()
+            );
+            Err(Usage(text).into())
+        }
+    }
+}
+
+/// The module whose path has this part.
+fn module(trace: &FunctionTrace, name: &str) -> Result<ModuleId> {
+    let found = trace.modules.iter().position(|module| module.path.contains(name));
+    found.map(ModuleId::at).ok_or_else(|| {
+        let known: Vec<&str> = trace.modules.iter().map(|module| module.path.as_str()).collect();
+        let text = format!("no module of the trace has '{name}' in its path: {}", known.join(", "));
+        Usage(text).into()
+    })
+}
+
+fn proftext_of(arguments: &Arguments, traces: &[FunctionTrace]) -> Result<Vec<u8>> {
+    // Of the program, which is the first module, unless another is named.
+    let name = arguments.module.as_deref().unwrap_or("");
+    let modules: Result<Vec<ModuleId>> = traces.iter().map(|trace| module(trace, name)).collect();
+    let modules = modules?;
+    let is_chosen = |trace: &FunctionTrace, call: &FirstCall| {
+        let at = traces.iter().position(|other| std::ptr::eq(other, trace));
+        at.and_then(|at| modules.get(at)) == Some(&call.module)
+    };
+    let Proftext { text, left_out } = proftext::write(traces, is_chosen);
+    if let [name, others @ ..] = left_out.as_slice() {
+        let more =
+            if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        output::tell(format_args!(
+            "note: left out, as the format cannot hold the name: '{name}'{more}"
+        ));
+    }
+    Ok(text.into_bytes())
+}

@@ -1,0 +1,264 @@
+//! `headstart trace` and `headstart order …`, on programs that are built here.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{headstart, stderr, stdout};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tempfile::TempDir;
+
+/// Functions of the program; every tenth is called, in an order that is not that of the file.
+const FUNCTIONS: usize = 600;
+
+/// A folder with a program whose functions are scattered.
+struct World(TempDir);
+
+impl World {
+    /// `None`, said loudly, without a tool.
+    fn new() -> Option<World> {
+        testkit::tool("gcc")?;
+        testkit::tool("ld.lld-19")?;
+        let world = World(tempfile::tempdir().unwrap());
+        fs::write(world.path("program.c"), source()).unwrap();
+        let compile = "gcc -O1 -ffunction-sections -fno-inline -c program.c -o program.o";
+        assert!(world.shell(compile).status.success());
+        assert!(world.shell(&link("program", "")).status.success());
+        Some(world)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn shell(&self, line: &str) -> Output {
+        std::process::Command::new("sh").args(["-c", line]).current_dir(&self.0).output().unwrap()
+    }
+
+    fn headstart(&self, arguments: &[&str]) -> Output {
+        let mut command = headstart(&self.path("cache"), arguments);
+        command.current_dir(&self.0).output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.headstart(arguments);
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Functions of the program in order of address.
+    fn symbols(&self, program: &str) -> Vec<String> {
+        let output = self.shell(&format!("nm -n {program}"));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let names = text.lines().filter_map(|line| line.split_whitespace().nth(2));
+        names.filter(|name| name.starts_with("f_")).map(str::to_owned).collect()
+    }
+}
+
+/// A command that links `to`, for `sh`.
+fn link(to: &str, more: &str) -> String {
+    format!("gcc -fuse-ld=lld -B {} {more} -o {to} program.o", lld_folder().display())
+}
+
+/// Where the linker has the name by which gcc looks for it.
+fn lld_folder() -> PathBuf {
+    Path::new("/usr/lib/llvm-19/bin").to_owned()
+}
+
+/// Functions of 1,500 bytes or so, of which `main` calls every tenth, those with odd tens last.
+fn source() -> String {
+    let mut text = "static volatile int sink;\n".to_owned();
+    for number in 0..FUNCTIONS {
+        let body = "sink += sink * 3;".repeat(60);
+        let linkage = if number % 20 == 0 { "static " } else { "" };
+        text += &format!("{linkage}__attribute__((noinline)) void f_{number}(void) {{ {body} }}\n");
+    }
+    text += "int main(int argc, char **argv) {\n";
+    let called = |odd: usize| (0..FUNCTIONS).step_by(10).filter(move |n| n / 10 % 2 == odd);
+    for number in called(0).chain(called(1)) {
+        text += &format!("f_{number}();\n");
+    }
+    text + "return argc > 5; }\n"
+}
+
+/// The functions that `main` calls, in that order.
+fn called() -> Vec<String> {
+    let half = |odd: usize| (0..FUNCTIONS).step_by(10).filter(move |n| n / 10 % 2 == odd);
+    half(0).chain(half(1)).map(|number| format!("f_{number}")).collect()
+}
+
+#[test]
+fn a_trace_has_the_functions_in_order_and_the_order_puts_them_first() {
+    let Some(world) = World::new() else { return };
+    let report = world.json(&["trace", "--json", "--out", "t", "--", "./program"]);
+    let module = &report["modules"][0];
+    assert!(report["first_calls"].as_u64().unwrap() > 60, "{report}");
+    assert!(module["path"].as_str().is_some(), "{report}");
+    let listed = world.headstart(&["trace", "--functions", "--", "./program"]);
+    let text = String::from_utf8(listed.stdout).unwrap();
+    let names = text.lines().filter_map(|line| line.split(' ').nth(3));
+    let names: Vec<&str> = names.filter(|name| name.starts_with("f_")).collect();
+    assert_eq!(names, called());
+    let write = ["order", "write", "--linker", "lld", "--out", "order", "--json", "t"];
+    let order = world.json(&write);
+    assert_eq!(order["unmatched"], 0, "{order}");
+    let pages = |of: &str| order[of]["pages"].as_f64().unwrap();
+    assert!(pages("predicted") < 0.6 * pages("now"), "{order}");
+    let option = "-Wl,--symbol-ordering-file=order";
+    assert!(world.shell(&link("ordered", option)).status.success());
+    assert_eq!(world.symbols("ordered")[..60], called());
+    // The prediction is what the new build has.
+    let again = world.json(&["trace", "--json", "--out", "t2", "--", "./ordered"]);
+    let own = again["modules"].as_array().unwrap().iter();
+    let own = own.into_iter().find(|m| m["path"].as_str().unwrap().ends_with("/ordered")).unwrap();
+    assert_eq!(own["touched_pages"].as_f64().unwrap(), pages("predicted"), "{own} {order}");
+}
+
+#[test]
+fn one_command_orders_links_and_verifies() {
+    let Some(world) = World::new() else { return };
+    let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@");
+    let arguments = [
+        &["order", "try", "--json", "--snippet", "make", "--runs", "3"][..],
+        &["--cold-runs", "0", "--relink", &relink],
+    ]
+    .concat();
+    let found = world.json(&[&arguments[..], &["--", "./program"]].concat());
+    let verification = &found["verification"];
+    assert_eq!(verification["verdict"], "better", "{found}");
+    let pages = |side: &str| verification[side]["pages"].as_u64().unwrap();
+    assert!(pages("new") < pages("old") * 6 / 10, "{verification}");
+    assert_eq!(pages("new") as f64, found["order"]["predicted"]["pages"].as_f64().unwrap());
+    assert_eq!(verification["resolved_percent"], 100.0, "{verification}");
+    assert!(world.path("headstart.order").is_file());
+    let piece = found["snippet"].as_str().unwrap();
+    assert!(piece.starts_with("ORDER_FILE := headstart.order\n"), "{piece}");
+    let left: Vec<_> = fs::read_dir(&world.0).unwrap().flatten().map(|e| e.file_name()).collect();
+    let hidden = |name: &std::ffi::OsString| name.to_string_lossy().starts_with('.');
+    assert!(!left.iter().any(hidden), "{left:?}");
+}
+
+#[test]
+fn an_order_that_is_worse_is_rejected() {
+    let Some(world) = World::new() else { return };
+    let ordered: String = called().iter().map(|name| format!("{name}\n")).collect();
+    fs::write(world.path("order"), ordered).unwrap();
+    let option = "-Wl,--symbol-ordering-file=order";
+    assert!(world.shell(&link("ordered", option)).status.success());
+    let verify = ["order", "verify", "--runs", "0", "--cold-runs", "0", "--json"];
+    let output = world.headstart(&[&verify[..], &["./ordered", "./program"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["verdict"], "rejected");
+    assert!(found["notes"][0].as_str().unwrap().starts_with("more pages: "), "{found}");
+    let good = world.headstart(&[&verify[..], &["./program", "./ordered"]].concat());
+    assert_eq!(good.status.code(), Some(0));
+}
+
+#[test]
+fn what_a_build_needs_is_printed_with_the_order() {
+    let Some(world) = World::new() else { return };
+    world.json(&["trace", "--json", "--out", "t", "--", "./program"]);
+    let write = |linker: &str, more: &[&str]| {
+        let words = ["order", "write", "--linker", linker, "t"];
+        world.headstart(&[&words[..], more].concat())
+    };
+    let plain = stdout(&write("lld", &["--out", "order"]));
+    let last = plain.lines().last().unwrap();
+    assert!(last.contains(" -Wl,--symbol-ordering-file=order;"), "{plain}");
+    assert!(last.contains("--snippet NAME"), "{plain}");
+    let cmake = stdout(&write("bfd", &["--out", "script", "--snippet", "cmake"]));
+    let (_, piece) = cmake.split_once("For CMakeLists.txt").expect(&cmake);
+    assert!(piece.contains("get_filename_component(ORDER_FILE \"script\" ABSOLUTE)"), "{cmake}");
+    assert!(piece.contains("\"-fuse-ld=bfd\""), "{cmake}");
+    assert!(!cmake.contains("--snippet"), "{cmake}");
+    // The order alone is on standard output.
+    let both = write("lld", &["--snippet", "make"]);
+    assert_eq!(stdout(&both), fs::read_to_string(world.path("order")).unwrap());
+    assert!(stderr(&both).contains("\nORDER_FILE := program.order\n"), "{}", stderr(&both));
+    assert!(!stderr(&write("lld", &[])).contains("ORDER_FILE"));
+    let json = ["order", "write", "--linker", "lld", "--out", "order", "--json", "t"];
+    assert_eq!(world.json(&json).get("snippet"), None);
+    let found = world.json(&[&json[..], &["--snippet", "shell"]].concat());
+    let piece = found["snippet"].as_str().unwrap();
+    assert!(piece.starts_with("order_file=order\n"), "{piece}");
+}
+
+/// Nothing is written, and what there is instead is named.
+#[test]
+fn a_piece_that_does_not_exist_is_refused() {
+    let Some(world) = World::new() else { return };
+    world.json(&["trace", "--json", "--out", "t", "--", "./program"]);
+    let cases = [
+        ("objcopy", "meson", "--linker ld-script"),
+        ("gold", "cargo", "--linker lld"),
+        ("llvm", "make", "--linker lld"),
+    ];
+    for (linker, name, instead) in cases {
+        let words = ["order", "write", "--out", "order", "t", "--linker", linker, "--snippet"];
+        let output = world.headstart(&[&words[..], &[name]].concat());
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(instead), "{said}");
+        assert!(!world.path("order").exists());
+    }
+}
+
+/// The functions of a file without sections of their own, two of which are called.
+const WHOLE: &str = "static volatile int sink;
+void w_0(void) { sink += 1; }
+void w_1(void) { sink += 2; }
+void w_2(void) { sink += 3; }
+void w_3(void) { sink += 4; }
+void w_4(void) { sink += 5; }
+";
+
+#[test]
+fn what_moves_along_is_told_by_the_map() {
+    let Some(world) = World::new() else { return };
+    let main = "void w_1(void); void w_3(void); int main(void) { w_1(); w_3(); return 0; }\n";
+    fs::write(world.path("program.c"), main).unwrap();
+    fs::write(world.path("whole.c"), WHOLE).unwrap();
+    let compile = "gcc -O1 -c whole.c -o whole.o && gcc -O1 -ffunction-sections -c program.c";
+    assert!(world.shell(compile).status.success());
+    let linked = world.shell(&link("program", "-Wl,-Map=map whole.o"));
+    assert!(linked.status.success(), "{}", stderr(&linked));
+    world.json(&["trace", "--json", "--out", "t", "--", "./program"]);
+    let notes = |linker: &str, map: &[&str]| {
+        let words = ["order", "write", "--out", "order", "--json", "t", "--linker", linker];
+        let report = world.json(&[&words[..], map].concat());
+        let notes = report["notes"].as_array().unwrap().iter();
+        let notes = notes.filter_map(Value::as_str).filter(|note| note.contains("move along"));
+        notes.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let found = notes("lld", &["--map", "map"]);
+    let words = "3 functions that no trace contains move along: they share an input section or a \
+                 name with an ordered function, such as w_0";
+    assert_eq!(found, [words]);
+    // gold moves sections by their names, and leaves one that is called .text as all are.
+    assert!(notes("gold", &["--map", "map"]).is_empty());
+    assert!(notes("lld", &[]).is_empty(), "without the map nobody can tell");
+}
+
+#[test]
+fn mistakes_are_told_with_the_next_step() {
+    let Some(world) = World::new() else { return };
+    fs::write(world.path("no-trace"), "hello\nworld\n").unwrap();
+    let cases: [(&[&str], i32, &str); 7] = [
+        (&["order", "write", "--linker", "lld", "no-trace"], 6, "no-trace, line 1"),
+        (&["order", "write", "--linker", "lld", "missing"], 6, "missing"),
+        (&["order", "verify", "./program", "./program"], 2, "the same files"),
+        (&["order", "try", "--relink", "true", "--", "./program"], 2, "@ORDER@"),
+        (&["order", "try", "--relink", "true @ORDER@", "--", "./program"], 4, "is the same file"),
+        (&["order", "try", "--relink", "exit 3 # @ORDER@", "--", "./program"], 4, "code 3"),
+        (&["trace", "--until", "signal:KILL", "--", "./program"], 2, "signal"),
+    ];
+    for (arguments, code, words) in cases {
+        let output = world.headstart(arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
