@@ -117,6 +117,26 @@ fn a_trace_has_the_functions_in_order_and_the_order_puts_them_first() {
 }
 
 #[test]
+fn a_trace_tells_how_the_program_ended() {
+    let Some(world) = World::new() else { return };
+    let script = |line: &'static str| ["trace", "--out", "t", "--", "sh", "-c", line];
+    for (line, code, ending, words) in [
+        ("exit 0", 0, serde_json::json!({"code": 0}), None),
+        ("exit 3", 4, serde_json::json!({"code": 3}), Some("The program ended with exit code 3.")),
+        ("kill -9 $$", 4, serde_json::json!({"signal": 9}), Some("was killed by signal 9.")),
+    ] {
+        let output = world.headstart(&script(line));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert_eq!(said.contains("The program "), words.is_some(), "{said}");
+        assert!(words.is_none_or(|words| said.contains(words)), "{said}");
+        let trace = fs::read_to_string(world.path("t")).unwrap();
+        let header: Value = serde_json::from_str(trace.lines().next().unwrap()).unwrap();
+        assert_eq!(header["ending"], ending);
+    }
+}
+
+#[test]
 fn one_command_orders_links_and_verifies() {
     let Some(world) = World::new() else { return };
     let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@");

@@ -19,6 +19,10 @@ pub struct FunctionTrace {
     pub command: Vec<String>,
     /// How much it counts among others.
     pub weight: f64,
+    /// How the launched process ended, [`Ending::Ready`] where the launch was complete before
+    /// that; `None` where the recorder does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
     /// The modules, in the order in which they were first mapped.
     pub modules: Vec<FunctionModule>,
     /// The programs that were executed, in order.

@@ -34,6 +34,11 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// Whether it is none of a launch that failed: exit code 0, or ready.
+    pub fn is_success(self) -> bool {
+        matches!(self, Ending::Code(0) | Ending::Ready)
+    }
+
     /// What is said of the process: it `ended with exit code 1`.
     pub fn words(self) -> String {
         match self {

@@ -81,8 +81,8 @@ pub struct VariantResult {
 impl VariantResult {
     /// Launches that ended neither with exit code 0 nor by becoming ready.
     pub fn failed(&self) -> u32 {
-        let fine = |ending| matches!(ending, Ending::Code(0) | Ending::Ready);
-        self.endings.iter().filter(|count| !fine(count.ending)).map(|count| count.launches).sum()
+        let failed = self.endings.iter().filter(|count| !count.ending.is_success());
+        failed.map(|count| count.launches).sum()
     }
 }
 

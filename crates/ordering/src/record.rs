@@ -3,7 +3,7 @@
 use crate::predict::PAGE_BYTES;
 use image::DEBUG_FOLDER;
 use model::text;
-use model::{Command, FirstCall, FunctionModule, FunctionTrace, ModuleCalls, Rva, Va};
+use model::{Command, Ending, FirstCall, FunctionModule, FunctionTrace, ModuleCalls, Rva, Va};
 use os::trace::{RecordedFunctions, RecordedModule};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -27,7 +27,7 @@ type NamedFunctions = FxHashMap<Rva, NamedFunction>;
 /// The trace of a recorded launch of `command`. Names come from the modules' files as they are now,
 /// and from their debug files.
 pub fn trace(recorded: RecordedFunctions, command: &Command) -> FunctionTrace {
-    let RecordedFunctions { modules, programs, calls, mut notes, .. } = recorded;
+    let RecordedFunctions { modules, programs, calls, mut notes, ending, ready, .. } = recorded;
     let mut called: Vec<Vec<Rva>> = vec![Vec::new(); modules.len()];
     for call in &calls {
         called[call.module.index()].push(call.rva);
@@ -51,6 +51,7 @@ pub fn trace(recorded: RecordedFunctions, command: &Command) -> FunctionTrace {
         recorder: RECORDER.to_owned(),
         command: command.argv.iter().map(text::text).collect(),
         weight: 1.0,
+        ending: Some(if ready { Ending::Ready } else { ending }),
         openoffice: None,
         calls: calls.collect(),
         modules: modules.iter().map(module).collect(),

@@ -20,6 +20,10 @@ pub fn view(report: &TraceReport, style: &Style, all: bool) -> String {
         plural(report.modules.len() as u64, "module", "modules"),
     );
     view += &(style.wrap(&sentence, 0) + "\n\n");
+    if !report.ready && !report.ending.is_success() {
+        let failed = style.paint(Tint::Bad, &format!("The program {}.", report.ending.words()));
+        view += &(failed + "\n\n");
+    }
     view += &table(&report.modules, all).render(style);
     view += &style.notes_below(&report.notes);
     if let Some(file) = &report.file {

@@ -4,7 +4,7 @@ use super::runs::{NamedFunction, OrderedImage, UnmatchedCall, runs};
 use super::*;
 use crate::function::{Movability, PlacedFunction};
 use model::{
-    ExecutedProgram, FirstCall, Format, FunctionId, FunctionModule, MappedVa, ModuleId, Rva,
+    Ending, ExecutedProgram, FirstCall, Format, FunctionId, FunctionModule, MappedVa, ModuleId, Rva,
 };
 use proptest::prelude::*;
 
@@ -30,6 +30,7 @@ fn native_trace() -> FunctionTrace {
         recorder: "headstart".to_owned(),
         command: vec!["app".to_owned(), "--help".to_owned()],
         weight: 2.5,
+        ending: Some(Ending::Signal(11)),
         modules: vec![module],
         programs: vec![program(7, None), program(8, Some(0))],
         calls: vec![call(0, 0x174d0, &"n".repeat(3345)), odd, call(0, 0, "")],
