@@ -10,16 +10,16 @@ use std::path::Path;
 use std::time::Duration;
 
 /// A recorded launch of a program that was built here.
-struct Recorded {
-    functions: RecordedFunctions,
-    output: String,
+pub struct Recorded {
+    pub functions: RecordedFunctions,
+    pub output: String,
     /// Symbols of the program by RVA.
     names: HashMap<u32, String>,
 }
 
 impl Recorded {
     /// The program's own functions among `wanted`, in order of first call.
-    fn order(&self, wanted: &[&str]) -> Vec<&str> {
+    pub fn order(&self, wanted: &[&str]) -> Vec<&str> {
         let program = self.functions.modules.iter().position(|m| m.path.ends_with("/program"));
         let program = program.unwrap();
         let calls = self.functions.calls.iter().filter(|call| call.module.index() == program);
@@ -67,7 +67,7 @@ fn names(program: &Path) -> HashMap<u32, String> {
 }
 
 /// Builds and records; `None` without gcc.
-fn built(source: &str, options: &[&str]) -> Option<Recorded> {
+pub fn built(source: &str, options: &[&str]) -> Option<Recorded> {
     let folder = folder();
     gcc(folder.path(), "program", source, options)?;
     Some(record(folder.path(), |_| {}))

@@ -12,4 +12,5 @@ mod permission;
 mod processes;
 mod signals;
 mod support;
+mod tracers;
 mod waits;

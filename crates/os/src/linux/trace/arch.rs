@@ -134,6 +134,24 @@ pub fn clone_flags(tid: Tid, registers: &Registers) -> u64 {
     }
 }
 
+/// Replaces the flags of the clone that `tid` makes.
+pub fn set_clone_flags(tid: Tid, flags: u64) -> io::Result<()> {
+    let registers = ptrace::registers(tid)?;
+    match syscall_number(&registers) {
+        libc::SYS_clone => ptrace::set_registers(tid, &Registers { rdi: flags, ..registers }),
+        // The first word of its structure, which may be read-only.
+        libc::SYS_clone3 => ptrace::set_code_word(tid, MappedVa(registers.rdi), flags),
+        _ => Ok(()),
+    }
+}
+
+/// Gives the system call that `tid` is about to make this result, without making it.
+pub fn answer(tid: Tid, result: i64) -> io::Result<()> {
+    let registers = ptrace::registers(tid)?;
+    let answered = Registers { orig_rax: u64::MAX, rax: result as u64, ..registers };
+    ptrace::set_registers(tid, &answered)
+}
+
 /// Does in `registers` what the CPUID instruction at `address` would do.
 ///
 /// The tracer runs on the same kind of processor, and on the same one when both are pinned, so

@@ -29,14 +29,20 @@ pub enum Reason {
     Undumpable = 9,
     /// Memory is made executable.
     ProtectCode = 10,
+    /// A clone that may ask for a child without a tracer.
+    Clone = 11,
+    /// The program calls ptrace itself.
+    Trace = 12,
+    /// The program waits for what it may trace.
+    AwaitTracee = 13,
 }
 
 impl Reason {
     /// The reason behind an event message.
     pub fn from_message(message: u64) -> Option<Self> {
+        use Reason::{AwaitTracee, Clone, ProtectCode, Trace, Undumpable, Wait};
         use Reason::{Execute, File, MapCode, MapLibrary, Mask, ThreadPointer, TrapAction};
-        use Reason::{ProtectCode, Undumpable, Wait};
-        let ours = [MapCode, TrapAction, Mask, Undumpable, ProtectCode];
+        let ours = [MapCode, TrapAction, Mask, Undumpable, ProtectCode, Clone, Trace, AwaitTracee];
         let mut all = [ThreadPointer, Execute, MapLibrary, File, Wait].into_iter().chain(ours);
         all.find(|&reason| reason as u64 == message)
     }
@@ -127,6 +133,20 @@ impl FilteredCall {
             stop(Reason::Mask),
         ];
         FilteredCall { number: libc::SYS_rt_sigprocmask, body }
+    }
+
+    /// clone with CLONE_UNTRACED.
+    pub fn untraced_clone() -> Self {
+        let flag = libc::CLONE_UNTRACED as u32;
+        let body = vec![load(low(0)), jump(libc::BPF_JSET, flag, 0, 1), stop(Reason::Clone)];
+        FilteredCall { number: libc::SYS_clone, body }
+    }
+
+    /// wait4 for children of all kinds, as tracers call it.
+    pub fn wait_for_all_kinds() -> Self {
+        let flag = libc::__WALL as u32;
+        let body = vec![load(low(2)), jump(libc::BPF_JSET, flag, 0, 1), stop(Reason::AwaitTracee)];
+        FilteredCall { number: libc::SYS_wait4, body }
     }
 
     /// prctl(PR_SET_DUMPABLE, 0).

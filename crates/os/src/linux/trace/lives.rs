@@ -15,6 +15,7 @@ impl Session<'_> {
         let flags = arch::clone_flags(tid, &ptrace::registers(tid)?);
         let Some(parent) = self.tasks.get(&tid) else { return Ok(Resume::Continue(0)) };
         let (parent, shared, trap) = (parent.process, parent.space, parent.trap.inherited());
+        self.mend_clone(tid);
         let process = if flags & libc::CLONE_THREAD as u64 != 0 {
             if let Some(process) = self.processes.get_mut(parent) {
                 process.threads += 1;
@@ -111,6 +112,7 @@ impl Session<'_> {
     /// A thread is gone: its life is over, and its wait with it.
     fn end_thread(&mut self, tid: Tid, at_us: f64) {
         self.on_waited(tid, at_us);
+        self.end_holds(tid);
         let Some(task) = self.tasks.remove(&tid) else { return };
         let Some(process) = self.processes.get(task.process) else { return };
         self.threads.push(ThreadLife {

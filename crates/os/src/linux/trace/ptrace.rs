@@ -122,6 +122,15 @@ pub fn registers(tid: Tid) -> io::Result<arch::Registers> {
     }
 }
 
+/// Reads a set of registers of `tid` (the sets are named in linux/elf.h); gives its size.
+pub fn register_set(tid: Tid, set: u64, target: &mut [u8]) -> io::Result<usize> {
+    let mut part = libc::iovec { iov_base: target.as_mut_ptr().cast(), iov_len: target.len() };
+    let into = ptr::from_mut(&mut part);
+    // SAFETY: `part` describes `target`; the kernel writes no more, and says how much.
+    check(unsafe { libc::ptrace(libc::PTRACE_GETREGSET, tid, set, into) })?;
+    Ok(part.iov_len)
+}
+
 /// Replaces the general registers of `tid`.
 pub fn set_registers(tid: Tid, registers: &arch::Registers) -> io::Result<()> {
     // SAFETY: the kernel reads the structure during the call.
@@ -228,6 +237,12 @@ pub fn wait_for_stop(tid: Tid) -> Option<i32> {
 pub fn kill(pid: Tid) {
     // The process is an unreaped tracee, so its id is still its.
     processes::signal(pid, Signal::KILL);
+}
+
+/// Asks one thread of a process to stop.
+pub fn stop(process: Tid, thread: Tid) -> io::Result<()> {
+    // SAFETY: passes integers only.
+    check(unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGSTOP) })
 }
 
 /// Copies memory of `tid` into `target`; gives the number of bytes that could be read.

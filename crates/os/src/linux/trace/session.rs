@@ -3,7 +3,7 @@
 use super::breakpoints::{self, Space};
 use super::files::{self, Pending};
 use super::filter::Reason;
-use super::functions::{Recording, TrapDisposition, TrapState};
+use super::functions::{Hold, Recording, TrapDisposition, TrapState};
 use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
 use super::waits::{RecordedWait, Waiting};
@@ -37,6 +37,8 @@ pub(super) struct Task {
     pub exec_called: Option<f64>,
     /// What a recording knows of SIGTRAP.
     pub trap: TrapState,
+    /// Another process of a recorded launch traces it.
+    pub hold: Option<Hold>,
 }
 
 /// A traced process.
@@ -188,8 +190,9 @@ impl<'a> Session<'a> {
                 // A page that is gone from the copy cannot be executed either.
                 let _ = breakpoints::restore(tid, address, byte);
             }
+            self.mend_clone(tid);
             if signal == libc::SIGSTOP || event == PTRACE_EVENT_STOP {
-                return Resume::Continue(0);
+                return self.on_held(tid).unwrap_or(Resume::Continue(0));
             }
         }
         let outcome = match event {
@@ -229,6 +232,11 @@ impl<'a> Session<'a> {
                 Err(_) => Resume::Continue(0),
             };
         }
+        if signal == libc::SIGSTOP
+            && let Some(resume) = self.on_held(tid)
+        {
+            return resume;
+        }
         match &mut self.recording {
             Some(recording) if recording.ends_by(signal) => {
                 recording.finish();
@@ -263,7 +271,10 @@ impl<'a> Session<'a> {
                 | Reason::ProtectCode
                 | Reason::TrapAction
                 | Reason::Mask
-                | Reason::Undumpable),
+                | Reason::Undumpable
+                | Reason::Clone
+                | Reason::Trace
+                | Reason::AwaitTracee),
             ) => return self.on_recorded_call(tid, reason),
             Some(Reason::File) | None => {}
         }
@@ -314,6 +325,7 @@ impl Task {
             gone_us: None,
             exec_called: None,
             trap: TrapState::default(),
+            hold: None,
         }
     }
 }

@@ -19,6 +19,8 @@ pub enum Awaited {
     TrapAction { new: Option<TrapAction>, old: Option<MappedVa> },
     /// A signal handler returns, and with it the signals that were blocked before.
     Mask,
+    /// A clone, whose flags were these before one of them was cleared.
+    Clone(u64),
 }
 
 /// The stops of a recording.
@@ -30,6 +32,11 @@ pub fn stops() -> Vec<FilteredCall> {
         FilteredCall::set_mask(),
         FilteredCall::any(libc::SYS_rt_sigreturn, Reason::Mask),
         FilteredCall::undumpable(),
+        FilteredCall::untraced_clone(),
+        // Its flags are in memory, which filters do not see.
+        FilteredCall::any(libc::SYS_clone3, Reason::Clone),
+        FilteredCall::any(libc::SYS_ptrace, Reason::Trace),
+        FilteredCall::wait_for_all_kinds(),
     ]
 }
 
@@ -56,6 +63,12 @@ impl Session<'_> {
                 self.unwatch(tid);
                 return Ok(Resume::Continue(0));
             }
+            Reason::Clone => match keep_traced(tid, arch::clone_flags(tid, &registers))? {
+                Some(flags) => Awaited::Clone(flags),
+                None => return Ok(Resume::Continue(0)),
+            },
+            Reason::Trace => return self.on_ptrace(tid, arguments),
+            Reason::AwaitTracee => return self.on_wait_for_tracee(tid, arguments),
             _ => return Ok(Resume::Continue(0)),
         };
         if let Some(task) = self.tasks.get_mut(&tid) {
@@ -71,9 +84,21 @@ impl Session<'_> {
             Some(Awaited::Code(new)) => self.on_code_mapped(tid, new)?,
             Some(Awaited::TrapAction { new, old }) => self.on_action(tid, new, old)?,
             Some(Awaited::Mask) => self.learn_mask(tid)?,
+            // It has failed: who makes a child stops for its birth first.
+            Some(Awaited::Clone(flags)) => arch::set_clone_flags(tid, flags)?,
             None => {}
         }
         Ok(Resume::Continue(0))
+    }
+
+    /// `tid` has made a child, or is it: the flags are again what the program asked for.
+    pub fn mend_clone(&mut self, tid: Tid) {
+        let awaited = self.tasks.get_mut(&tid).map(|task| &mut task.trap.awaited);
+        let is_clone = |awaited: &mut Awaited| matches!(awaited, Awaited::Clone(_));
+        if let Some(Awaited::Clone(flags)) = awaited.and_then(|it| it.take_if(is_clone)) {
+            // Who has been killed meanwhile needs no flags.
+            let _ = arch::set_clone_flags(tid, flags);
+        }
     }
 
     /// rt_sigprocmask: what it will make of SIGTRAP.
@@ -102,6 +127,17 @@ impl Session<'_> {
             ));
         }
     }
+}
+
+/// Has a child traced that was to be untraced: there are breakpoints in the memory that it shares
+/// or copies, and filtered calls fail without a tracer. Gives the flags as they were.
+fn keep_traced(tid: Tid, flags: u64) -> io::Result<Option<u64>> {
+    let traced = flags & !(libc::CLONE_UNTRACED as u64);
+    if traced == flags {
+        return Ok(None);
+    }
+    arch::set_clone_flags(tid, traced)?;
+    Ok(Some(flags))
 }
 
 fn awaited_action(tid: Tid, [_, new, old, ..]: [u64; 6]) -> Awaited {

@@ -6,6 +6,7 @@
 
 mod filtered;
 mod hits;
+mod inner_tracer;
 mod pe_images;
 mod planting;
 mod programs;
@@ -14,6 +15,7 @@ mod trap_signal;
 mod watch;
 mod watched;
 
+pub(super) use inner_tracer::Hold;
 pub(super) use recording::Recording;
 pub(super) use trap_signal::{TrapDisposition, TrapState};
 pub(super) use watch::Watch;
@@ -120,7 +122,7 @@ pub struct RecordedCall {
 /// running.
 ///
 /// Addresses are not random in such a launch, where the system permits that. Processes that use
-/// ptrace themselves find it taken, and set-user-ID programs run without that.
+/// ptrace themselves find it taken, unless they share their memory with what they trace, and set-user-ID programs run without that.
 ///
 /// # Errors
 /// [`LaunchError::NotPermitted`] where ptrace or seccomp filters are refused, or the program is

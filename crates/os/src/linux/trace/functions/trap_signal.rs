@@ -28,7 +28,8 @@ pub struct TrapState {
 impl TrapState {
     /// What a new thread or process begins with.
     pub fn inherited(&self) -> TrapState {
-        TrapState { blocked: self.blocked, ..TrapState::default() }
+        let awaited = self.awaited.clone().filter(|call| matches!(call, Awaited::Clone(_)));
+        TrapState { blocked: self.blocked, awaited, ..TrapState::default() }
     }
 }
 
