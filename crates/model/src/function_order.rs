@@ -121,8 +121,12 @@ pub struct OrderVerification {
     pub old: BuildFigures,
     /// The build after.
     pub new: BuildFigures,
-    /// Functions that the old build called and the new one called too, in percent of the former.
-    pub resolved_percent: f64,
+    /// Traced launches of each build.
+    #[serde(default)]
+    pub traces: u64,
+    /// Functions that the old build called and the new one called too, by name, in percent of the
+    /// former.
+    pub resolved_percent: Reading<f64>,
     /// What each module that was linked again waits for, cold.
     pub modules: Vec<ModuleChange>,
     /// Further launches that the order may not know.
@@ -145,8 +149,10 @@ pub enum OrderVerdict {
     Better,
     /// Nothing has changed by more than can be told.
     Same,
-    /// A launch has more pages or reads than before, or takes longer.
+    /// A launch has more pages or reads than before, takes longer, or ends in another way.
     Rejected,
+    /// Nobody knows: the builds or their launches cannot be compared.
+    Unavailable,
 }
 
 /// What a launch of one build does.
@@ -154,7 +160,7 @@ pub enum OrderVerdict {
 pub struct BuildFigures {
     /// The command, as one would type it.
     pub command: String,
-    /// Pages of code that its called functions lie in.
+    /// Pages of code that its called functions lie in, in the launch with the median of them.
     pub pages: u64,
     /// Windows of 64 KiB that they lie in.
     pub windows: u64,

@@ -3,6 +3,7 @@
 
 pub mod attempt;
 pub mod called_code;
+pub mod ended;
 pub mod function;
 mod lines;
 pub mod maps;

@@ -31,6 +31,9 @@ fn verdict(found: &OrderVerification, style: &Style) -> String {
         }
         OrderVerdict::Same => (Tint::Doubt, "The new order is neither better nor worse."),
         OrderVerdict::Rejected => (Tint::Bad, "The new order is rejected: see the notes below."),
+        OrderVerdict::Unavailable => {
+            (Tint::Doubt, "There is no verdict on the new order: see the notes below.")
+        }
     };
     style.paint(tint, word)
 }

@@ -1,13 +1,13 @@
 //! `headstart order try`: trace, order, link again and verify in one go.
 
 use crate::args::{CommandArgs, SnippetArgs, linkers, one_command};
-use crate::commands::order_verify::VerifyArgs;
+use crate::commands::order_verify::{self, VerifyArgs};
 use crate::exit::Usage;
+use crate::output;
 use crate::progress::StatusLine;
-use crate::{exit, output};
 use anyhow::Result;
 use clap::builder::TypedValueParser;
-use model::{Command, OrderReport, OrderVerdict, OrderVerification};
+use model::{Command, OrderReport, OrderVerification};
 use ordering::Algorithm;
 use ordering::attempt::{AttemptRequest, Attempted, ORDER, OUT, attempt};
 use ordering::write::Linker;
@@ -25,7 +25,8 @@ const READS: usize = 12;
 /// The launch is traced, an order file is written, your own command relinks the program with it, and
 /// both builds are compared: pages, cold reads, times. In the command, @ORDER@ stands for the order
 /// file. The command has to replace the program, or with --out write it to @OUT@. The order file is
-/// kept. An order that makes a launch worse is rejected, with exit code 1.
+/// kept. An order that makes a launch worse is rejected, with exit code 1, as it is if there is no
+/// verdict (see `order verify --help`).
 ///
 /// Compile with -ffunction-sections. --snippet prints the lines for CMake, Meson, Cargo or make.
 #[derive(Debug, clap::Args)]
@@ -95,9 +96,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Attempted { order, verification } = attempted?;
     let (linker, file) = (Some(arguments.linker), Some(arguments.order.as_path()));
     let snippet = arguments.snippet.text(linker, file)?;
-    let rejected = verification.verdict == OrderVerdict::Rejected;
+    let code = order_verify::code(verification.verdict);
     // Nobody is told how to use an order that is rejected, unless asked.
-    let is_told = !rejected || snippet.is_some();
+    let is_told = code == 0 || snippet.is_some();
     let below = if is_told { arguments.snippet.below(linker, file)? } else { String::new() };
     let printed = Printed { order: &order, verification: &verification, snippet };
     let rows = (!arguments.all).then_some(READS);
@@ -107,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             + &report::order_verification::view(&verification, rows, style)
             + &below
     })?;
-    Ok(ExitCode::from(if rejected { exit::NO } else { 0 }))
+    Ok(ExitCode::from(code))
 }
 
 impl Arguments {

@@ -21,9 +21,11 @@ pub const READS: usize = 12;
 /// Compare a program before and after its functions were ordered
 ///
 /// OLD and NEW are the program before and after it was relinked, or two whole command lines in
-/// quotation marks. Both are traced, their cold reads are recorded (as root), and they are timed in
-/// interleaved rounds. The order is rejected, with exit code 1, if a launch touches more pages or
-/// makes more reads than before, or takes longer.
+/// quotation marks. Both are traced, three times each (nine times if launches differ), their cold
+/// reads are recorded (as root), and they are timed in interleaved rounds. The order is rejected, with
+/// exit code 1, if a launch touches more pages or makes more reads than before, takes longer, or ends
+/// differently. The exit code is also 1 if there is no verdict: the builds need symbols and have to be
+/// of the same program.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// OLD and NEW: programs, or whole command lines
@@ -89,7 +91,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     output::print_either(arguments.json, &found, |style| {
         report::order_verification::view(&found, rows, style)
     })?;
-    Ok(ExitCode::from(if found.verdict == OrderVerdict::Rejected { exit::NO } else { 0 }))
+    Ok(ExitCode::from(code(found.verdict)))
+}
+
+/// The exit code of a verdict: an order that nothing is known of is not accepted.
+pub fn code(verdict: OrderVerdict) -> u8 {
+    match verdict {
+        OrderVerdict::Better | OrderVerdict::Same => 0,
+        OrderVerdict::Rejected | OrderVerdict::Unavailable => exit::NO,
+    }
 }
 
 impl Arguments {

@@ -2,7 +2,7 @@
 
 use super::{
     FILES, HEADSTART_FAILED, INTERRUPTED, Known, NO, NOT_PERMITTED, NOT_STARTED, PROGRAM_FAILED,
-    USAGE,
+    TIMED_OUT, USAGE,
 };
 use bundle::{BundleAdvice, BundleError, DeclineReason};
 use dlls::rebase::DatabaseError;
@@ -12,6 +12,7 @@ use loader::GraphError;
 use model::quoted;
 use optimize::{BuildRemedy, OptimizeError};
 use ordering::attempt::AttemptError;
+use ordering::ended::{BadEnding, Ended};
 use ordering::maps::MapReadError;
 use ordering::trace::TraceReadError;
 use ordering::trace::uftrace::UftraceError;
@@ -301,6 +302,8 @@ impl Known for VerifyError {
             VerifyError::Launch(error) => error.code(),
             VerifyError::Lab(error) => error.code(),
             VerifyError::Image(error) => error.code(),
+            VerifyError::Ended(error) => error.code(),
+            VerifyError::NotRecorded { .. } => NO,
             _ => USAGE,
         }
     }
@@ -310,7 +313,27 @@ impl Known for VerifyError {
             VerifyError::Launch(error) => error.words(),
             VerifyError::Lab(error) => error.words(),
             VerifyError::Image(error) => error.words(),
+            VerifyError::Ended(error) => error.words(),
             _ => self.to_string(),
+        }
+    }
+}
+
+impl Known for Ended {
+    fn code(&self) -> u8 {
+        match self.how {
+            BadEnding::TimedOut => TIMED_OUT,
+            BadEnding::Failed(_) | BadEnding::Incomplete(_) => PROGRAM_FAILED,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self.how {
+            BadEnding::TimedOut => format!(
+                "{self}; give it more with --timeout, or say when its launch is complete with --until"
+            ),
+            BadEnding::Incomplete(_) => format!("{self}; check --until"),
+            BadEnding::Failed(_) => format!("{self} (--ignore-failure accepts that)"),
         }
     }
 }

@@ -4,9 +4,7 @@
 use super::OpenOfficeError;
 use super::places::Places;
 use crate::verify::{VerifyRequest, cold, for_root, times};
-use model::{
-    CacheState, Command, FileReads, PageinForm, PageinRow, ReadFile, Reading, Results, Variant,
-};
+use model::{CacheState, Command, PageinForm, PageinRow, ReadFile, Reading, Results, Variant};
 use os::LaunchError;
 use os::launcher::Launcher;
 use std::ffi::OsString;
@@ -32,7 +30,7 @@ pub fn compare(
     let commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
     let watched: [(&Command, Vec<PathBuf>); FORMS.len()] =
         std::array::from_fn(|at| (&commands[at], vec![program(FORMS[at], places)]));
-    let reads = match cold::in_turns(watched, request) {
+    let reads = match cold::in_turns(watched, request, cold::LAUNCHES) {
         Ok(reads) => Ok(reads),
         Err(error @ LaunchError::NotPermitted { .. }) => Err(error),
         Err(error) => return Err(error.into()),
@@ -42,7 +40,9 @@ pub fn compare(
     let how = (request.cold_rounds, CacheState::ColdEvicted);
     let times = times::in_turns(variants.collect(), request, launcher, how)?;
     let rows = FORMS.iter().enumerate();
-    Ok(rows.map(|(at, form)| row(*form, reads.as_ref().map(|reads| &reads[at]), &times)).collect())
+    Ok(rows
+        .map(|(at, form)| row(*form, reads.as_ref().map(|reads| cold::median(&reads[at])), &times))
+        .collect())
 }
 
 fn program(form: PageinForm, places: &Places) -> PathBuf {
@@ -69,11 +69,11 @@ fn command(
 
 fn row(
     form: PageinForm,
-    reads: Result<&FileReads, &LaunchError>,
+    reads: Result<&[ReadFile], &LaunchError>,
     times: &Reading<Results>,
 ) -> PageinRow {
     let sum = |of: fn(&ReadFile) -> u64| match reads {
-        Ok(reads) => Reading::Value(reads.files.iter().map(of).sum()),
+        Ok(files) => Reading::Value(files.iter().map(of).sum()),
         Err(error) => for_root(error),
     };
     let name = form.words();
@@ -84,7 +84,7 @@ fn row(
         distance: sum(cold::distance),
         major_faults: sum(|file| file.major_faults),
         read_us: match reads {
-            Ok(reads) => Reading::Value(cold::duration_us(reads)),
+            Ok(files) => Reading::Value(files.iter().map(cold::read_us).sum()),
             Err(error) => for_root(error),
         },
         median_us: match times {

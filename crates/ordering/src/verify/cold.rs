@@ -1,63 +1,75 @@
 //! The reads of cold launches, of the modules that were linked again.
 
 use super::builds::ModulePair;
+use super::repeated::{Comparison, Repeated};
 use super::{COLD_TIMEOUT, VerifyError, VerifyRequest, for_root};
 use model::{Command, FileReads, ModuleChange, ReadFile, Reading, text};
 use os::LaunchError;
 use os::attend::AttendOptions;
 use std::path::PathBuf;
 
-/// Cold launches of each build whose reads are recorded, in turns; the median is shown.
-const LAUNCHES: usize = 3;
+/// Cold launches whose reads are recorded where nothing varies; the median is shown.
+pub const LAUNCHES: usize = 3;
 
-/// What was recorded, or why nothing.
-pub struct ColdReads(Result<[FileReads; 2], LaunchError>);
+/// The launches of each build, in order of the time of their reads, or why there are none.
+pub struct ColdReads(Result<[Vec<FileReads>; 2], LaunchError>);
 
-/// Records the reads of both builds.
+/// Records the reads of so many launches of both builds.
 ///
 /// # Errors
 /// A launch failed. That recording is not permitted is no error.
-pub fn record(request: &VerifyRequest, pairs: &[ModulePair]) -> Result<ColdReads, VerifyError> {
+pub fn record(
+    request: &VerifyRequest,
+    pairs: &[ModulePair],
+    launches: usize,
+) -> Result<ColdReads, VerifyError> {
     let of_side = |side: usize| -> Vec<PathBuf> {
         pairs.iter().map(|pair| PathBuf::from(text::name(&pair.sides[side].path))).collect()
     };
     let builds = [(&request.old, of_side(0)), (&request.new, of_side(1))];
-    match in_turns(builds, request) {
+    match in_turns(builds, request, launches) {
         Ok(reads) => Ok(ColdReads(Ok(reads))),
         Err(error @ LaunchError::NotPermitted { .. }) => Ok(ColdReads(Err(error))),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Records what commands read of files, in turns: of each command the launch whose reads take the
-/// median time.
+/// Records what commands read of files, in turns: the launches of each command, in order of the time
+/// of their reads.
 ///
 /// # Errors
 /// Recording is not permitted, or a launch failed.
 pub fn in_turns<const N: usize>(
     commands: [(&Command, Vec<PathBuf>); N],
     request: &VerifyRequest,
-) -> Result<[FileReads; N], LaunchError> {
+    times: usize,
+) -> Result<[Vec<FileReads>; N], LaunchError> {
     let cpu = request.recording.cpu;
     let options = AttendOptions { timeout: COLD_TIMEOUT, cpu, to_entry: false };
     let mut launches: [Vec<FileReads>; N] = std::array::from_fn(|_| Vec::new());
-    for _ in 0..LAUNCHES {
+    for _ in 0..times {
         for ((command, files), launches) in commands.iter().zip(&mut launches) {
             launches.push(os::file_reads::record(command, files, &options)?);
         }
     }
-    Ok(launches.map(|mut launches| {
+    for launches in &mut launches {
         launches.sort_by(|one, other| duration_us(one).total_cmp(&duration_us(other)));
-        launches.swap_remove(launches.len() / 2)
-    }))
+    }
+    Ok(launches)
+}
+
+/// The launch whose reads take the median time.
+pub fn median(launches: &[FileReads]) -> &[ReadFile] {
+    launches.get(launches.len() / 2).map_or(&[], |launch| &launch.files)
 }
 
 /// Time of all reads.
-pub fn duration_us(reads: &FileReads) -> f64 {
+fn duration_us(reads: &FileReads) -> f64 {
     reads.files.iter().map(read_us).sum()
 }
 
-fn read_us(file: &ReadFile) -> f64 {
+/// Time of its reads.
+pub fn read_us(file: &ReadFile) -> f64 {
     file.reads.iter().filter_map(|read| read.duration_us.get()).sum()
 }
 
@@ -71,7 +83,7 @@ impl ColdReads {
     /// The sum over the files of one build.
     pub fn sum(&self, side: usize, of: impl Fn(&ReadFile) -> u64) -> Reading<u64> {
         match &self.0 {
-            Ok(builds) => Reading::Value(builds[side].files.iter().map(of).sum()),
+            Ok(builds) => Reading::Value(median(&builds[side]).iter().map(of).sum()),
             Err(error) => for_root(error),
         }
     }
@@ -79,20 +91,30 @@ impl ColdReads {
     /// Time of all reads of one build.
     pub fn read_us(&self, side: usize) -> Reading<f64> {
         match &self.0 {
-            Ok(builds) => Reading::Value(duration_us(&builds[side])),
+            Ok(builds) => Reading::Value(median(&builds[side]).iter().map(read_us).sum()),
             Err(error) => for_root(error),
         }
     }
 
     /// The reads of one build; none where they could not be recorded.
     pub fn list(&self, side: usize) -> Vec<ReadFile> {
-        self.0.as_ref().map_or(Vec::new(), |builds| builds[side].files.clone())
+        self.0.as_ref().map_or(Vec::new(), |builds| median(&builds[side]).to_vec())
+    }
+
+    /// The number of reads in each launch, where they could be recorded.
+    pub fn reads(&self) -> Option<Comparison> {
+        let [old, new] = self.0.as_ref().ok()?;
+        let reads = |launch: &FileReads| {
+            launch.files.iter().map(|file| file.reads.len() as f64).sum::<f64>()
+        };
+        let repeated = |launches: &[FileReads]| Repeated::of(launches.iter().map(reads));
+        Some(Comparison { what: "reads".to_owned(), old: repeated(old), new: repeated(new) })
     }
 
     /// What each module waits for.
     pub fn modules(&self, pairs: &[ModulePair]) -> Vec<ModuleChange> {
         let Ok([old, new]) = &self.0 else { return Vec::new() };
-        let files = pairs.iter().zip(&old.files).zip(&new.files);
+        let files = pairs.iter().zip(median(old)).zip(median(new));
         let change = |((pair, old), new): ((&ModulePair, &ReadFile), &ReadFile)| ModuleChange {
             module: pair.name.clone(),
             major_faults_before: old.major_faults,

@@ -4,20 +4,30 @@
 mod builds;
 pub(crate) mod cold;
 mod held_out;
+mod pairs;
+mod repeated;
+mod sameness;
 pub(crate) mod times;
+mod traced;
 mod verdict;
 
-use crate::record;
+use crate::ended::Ended;
 use crate::subject::Subject;
-use builds::{ModulePair, TracedBuild};
+use builds::{Layout, ModulePair};
+use cold::ColdReads;
 use image::ImageError;
 use model::{
-    BuildFigures, Command, HeldOutLaunch, ORDER_VERIFICATION_SCHEMA, OrderVerification, Reading,
+    BuildFigures, Command, HeldOutLaunch, LayoutFigures, ORDER_VERIFICATION_SCHEMA,
+    OrderVerification, Reading,
 };
 use os::LaunchError;
 use os::launcher::Launcher;
-use os::trace::{FunctionRequest, functions};
+use os::trace::FunctionRequest;
+use repeated::{Comparison, Repeated};
 use std::time::Duration;
+use times::Times;
+use traced::{TracedBuilds, traced};
+use verdict::{Evidence, LaunchEndings};
 
 /// What to verify.
 #[derive(Clone, Debug)]
@@ -71,6 +81,43 @@ pub enum VerifyError {
         /// The command after.
         new: String,
     },
+    /// A launch failed while it was traced.
+    #[error(transparent)]
+    Ended(#[from] Ended),
+    /// The functions of the launched program are not in its trace.
+    #[error(
+        "the functions of '{program}' itself were not recorded{reason}, so there is nothing to \
+         compare; give a program for this machine that you may read"
+    )]
+    NotRecorded {
+        /// The program.
+        program: String,
+        /// Why, in parentheses, where that is known.
+        reason: String,
+    },
+    /// The builds have nothing to do with each other.
+    #[error(
+        "these are not builds of the same program, or its functions have other names now: of \
+         {named} called functions of the {which} build the other one has {found}, by name; give the \
+         program before and after the relink"
+    )]
+    Unrelated {
+        /// Which of the builds.
+        which: &'static str,
+        /// Its called functions that have a name.
+        named: usize,
+        /// Those that the other build has.
+        found: usize,
+    },
+    /// A held-out launch does not use what was relinked.
+    #[error(
+        "the held-out launch '{command}' calls no function of a relinked module; leave it out, or \
+         give one that does"
+    )]
+    HeldOutElsewhere {
+        /// Its command.
+        command: String,
+    },
 }
 
 /// How far a verification is.
@@ -101,76 +148,109 @@ pub fn verify(
         done += 1;
     };
     step("tracing both builds");
-    let old = traced(&request.old, request)?;
-    let new = traced(&request.new, request)?;
-    let pairs = builds::pairs(&old, &new);
-    if pairs.is_empty() {
+    let both = traced([&request.old, &request.new], request)?;
+    if both.pairs.is_empty() {
         let (old, new) = (request.old.line(), request.new.line());
         return Err(VerifyError::SameFiles { old, new });
     }
-    let mut held_out = Vec::new();
+    let sameness = sameness::sameness(&both.pairs)?;
+    let (mut held_out, mut others) = (Vec::new(), Vec::new());
+    let mut endings = vec![endings_of(&request.new, &both)];
     for launch in &request.held_out {
         step("tracing a held-out launch");
-        held_out.push(held_out_launch(launch, request)?);
+        let traced = traced([&launch.old, &launch.new], request)?;
+        endings.push(endings_of(&launch.new, &traced));
+        let (found, comparisons) = held_out_launch(launch, &traced.pairs)?;
+        held_out.push(found);
+        others.extend(comparisons);
     }
     step("recording cold reads");
-    let cold_reads = cold::record(request, &pairs)?;
+    let launches = both.launches.max(cold::LAUNCHES);
+    let cold_reads = cold::record(request, &both.pairs, launches)?;
+    others.splice(..0, cold_reads.reads());
     step("timing warm launches");
     let [warm_launcher, cold_launcher] = launchers;
     let warm = times::warm(request, warm_launcher)?;
     step("timing cold launches");
     let cold = times::cold(request, cold_launcher)?;
-    let figures = |command: &Command, side: usize| -> BuildFigures {
-        let layout = builds::layout(&pairs, side);
+    let layouts = [0, 1].map(|side| builds::layouts(&both.pairs, side));
+    let measured = Measured { layouts: &layouts, reads: &cold_reads, warm: &warm, cold: &cold };
+    let resolved = builds::resolved_percent(&both.pairs);
+    let unnamed = || Reading::unavailable("no called function has a name", sameness::STRIPPED);
+    let verification = OrderVerification {
+        schema: ORDER_VERIFICATION_SCHEMA,
+        headstart: env!("CARGO_PKG_VERSION").to_owned(),
+        old: measured.figures(&request.old, 0),
+        new: measured.figures(&request.new, 1),
+        traces: both.launches as u64,
+        resolved_percent: resolved.map_or_else(unnamed, Reading::Value),
+        modules: cold_reads.modules(&both.pairs),
+        held_out,
+        warm: warm.effect,
+        cold: cold.effect,
+        verdict: model::OrderVerdict::Same,
+        notes: both.notes,
+    };
+    let pages = layouts.map(|layouts| layouts.into_iter().map(|layout| layout.pages as f64));
+    let pages = compared("pages".to_owned(), pages);
+    Ok(verdict::judged(verification, &Evidence { sameness, pages, others, endings }))
+}
+
+/// What was measured of both builds.
+struct Measured<'a> {
+    layouts: &'a [Vec<Layout>; 2],
+    reads: &'a ColdReads,
+    warm: &'a Times,
+    cold: &'a Times,
+}
+
+impl Measured<'_> {
+    fn figures(&self, command: &Command, side: usize) -> BuildFigures {
+        let (layout, reads) = (builds::median(&self.layouts[side]), self.reads);
         BuildFigures {
             command: command.line(),
             pages: layout.pages,
             windows: layout.windows,
             floor: layout.floor,
-            reads: cold_reads.sum(side, |file| file.reads.len() as u64),
-            bytes: cold_reads.sum(side, model::ReadFile::bytes),
-            distance: cold_reads.sum(side, cold::distance),
-            major_faults: cold_reads.sum(side, |file| file.major_faults),
-            read_us: cold_reads.read_us(side),
-            median_us: warm.median_us(side),
-            cold_median_us: cold.median_us(side),
-            read_list: cold_reads.list(side),
+            reads: reads.sum(side, |file| file.reads.len() as u64),
+            bytes: reads.sum(side, model::ReadFile::bytes),
+            distance: reads.sum(side, cold::distance),
+            major_faults: reads.sum(side, |file| file.major_faults),
+            read_us: reads.read_us(side),
+            median_us: self.warm.median_us(side),
+            cold_median_us: self.cold.median_us(side),
+            read_list: reads.list(side),
         }
-    };
-    let verification = OrderVerification {
-        schema: ORDER_VERIFICATION_SCHEMA,
-        headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        old: figures(&request.old, 0),
-        new: figures(&request.new, 1),
-        resolved_percent: builds::resolved_percent(&pairs),
-        modules: cold_reads.modules(&pairs),
-        held_out,
-        warm: warm.effect,
-        cold: cold.effect,
-        verdict: model::OrderVerdict::Same,
-        notes: Vec::new(),
-    };
-    Ok(verdict::judged(verification))
+    }
 }
 
-/// A recorded launch, and what is known of its modules.
-fn traced(command: &Command, request: &VerifyRequest) -> Result<TracedBuild, VerifyError> {
-    let recorded = functions(command, &request.recording)?;
-    Ok(TracedBuild { trace: record::trace(recorded, command) })
+fn compared(what: String, values: [impl Iterator<Item = f64>; 2]) -> Comparison {
+    let [old, new] = values.map(Repeated::of);
+    Comparison { what, old, new }
 }
 
+fn endings_of(command: &Command, traced: &TracedBuilds) -> LaunchEndings {
+    LaunchEndings { command: command.line(), sides: traced.endings.clone() }
+}
+
+/// What a launch does that the order may not know, and what of that must not rise.
 fn held_out_launch(
     launch: &HeldOutCommand,
-    request: &VerifyRequest,
-) -> Result<HeldOutLaunch, VerifyError> {
-    let old = traced(&launch.old, request)?;
-    let new = traced(&launch.new, request)?;
-    let pairs = builds::pairs(&old, &new);
-    Ok(HeldOutLaunch {
-        command: launch.old.line(),
-        old: held_out::figures(&pairs, 0)?,
-        new: held_out::figures(&pairs, 1)?,
-    })
+    pairs: &[ModulePair],
+) -> Result<(HeldOutLaunch, [Comparison; 2]), VerifyError> {
+    let command = launch.new.line();
+    let is_called = |pair: &ModulePair| !pair.sides[0].called().is_empty();
+    if !pairs.iter().any(is_called) {
+        return Err(VerifyError::HeldOutElsewhere { command });
+    }
+    let [old, new] = [held_out::figures(pairs, 0)?, held_out::figures(pairs, 1)?];
+    let each = |of: fn(&LayoutFigures) -> f64| [&old, &new].map(|launches| launches.iter().map(of));
+    let comparisons = [
+        compared(format!("pages of '{command}'"), each(|launch| launch.pages)),
+        compared(format!("predicted reads of '{command}'"), each(|launch| launch.reads)),
+    ];
+    let [old, new] = [held_out::median(&old), held_out::median(&new)];
+    Ok((HeldOutLaunch { command: launch.old.line(), old, new }, comparisons))
 }
 
 /// A module of both builds: what is known of its files.

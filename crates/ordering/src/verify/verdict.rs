@@ -1,44 +1,66 @@
 //! What follows from the figures of two builds.
 
-use model::{OrderVerdict, OrderVerification, Reading, Verdict};
+use super::repeated::Comparison;
+use model::{Ending, OrderVerdict, OrderVerification, Reading, Verdict};
+use std::cmp::Ordering;
 
-/// A change of less than this part is no change.
-const MARGIN: f64 = 0.01;
+/// What a verdict follows from, besides the times.
+pub struct Evidence {
+    /// Whether what changed is the order; else why that is not known.
+    pub sameness: Reading<()>,
+    /// The pages of the launch.
+    pub pages: Comparison,
+    /// What else must not rise.
+    pub others: Vec<Comparison>,
+    /// How the launches of both builds ended: of each command.
+    pub endings: Vec<LaunchEndings>,
+}
+
+/// How the launches of a command ended.
+pub struct LaunchEndings {
+    pub command: String,
+    /// In the old build and in the new one.
+    pub sides: [Vec<Ending>; 2],
+}
 
 /// The verification with its verdict and the reasons for it.
 ///
-/// An order is rejected where any launch, held out or not, has more pages or reads than before, or
-/// takes longer. Distances and floors are told, and decide nothing.
-pub fn judged(verification: OrderVerification) -> OrderVerification {
-    let worse = worse(&verification);
-    let is_better =
-        (verification.new.pages as f64) < verification.old.pages as f64 * (1.0 - MARGIN);
-    let verdict = match (worse.is_empty(), is_better) {
-        (false, _) => OrderVerdict::Rejected,
-        (true, true) => OrderVerdict::Better,
-        (true, false) => OrderVerdict::Same,
+/// An order is rejected where any launch, held out or not, has more pages or reads than before,
+/// takes longer, or ends in another way. Distances and floors are told, and decide nothing.
+pub fn judged(found: OrderVerification, evidence: &Evidence) -> OrderVerification {
+    let broken: Vec<String> = evidence.endings.iter().filter_map(broken).collect();
+    let unclear: Vec<String> = evidence.endings.iter().filter_map(unclear).collect();
+    let worse = worse(&found, evidence);
+    let is_better = evidence.pages.change() == Ordering::Less;
+    let verdict = match &evidence.sameness {
+        _ if !broken.is_empty() => OrderVerdict::Rejected,
+        Reading::Unavailable { .. } => OrderVerdict::Unavailable,
+        _ if !worse.is_empty() => OrderVerdict::Rejected,
+        _ if !unclear.is_empty() => OrderVerdict::Unavailable,
+        _ if is_better => OrderVerdict::Better,
+        _ => OrderVerdict::Same,
     };
-    let mut notes = worse;
-    notes.extend(unresolved(&verification));
-    OrderVerification { verdict, notes, ..verification }
+    let mut notes = broken;
+    if let Reading::Unavailable { reason, remedy } = &evidence.sameness {
+        notes.push(format!("{reason}; {remedy}"));
+    }
+    notes.extend(worse);
+    notes.extend(unclear);
+    notes.extend(evidence.endings.iter().filter_map(failing));
+    notes.extend(varying(evidence));
+    notes.extend(unresolved(&found));
+    notes.extend(found.notes);
+    OrderVerification { verdict, notes, ..found }
 }
 
 /// What is worse than before, in words.
-fn worse(found: &OrderVerification) -> Vec<String> {
+fn worse(found: &OrderVerification, evidence: &Evidence) -> Vec<String> {
     let mut reasons = Vec::new();
-    let mut compare = |what: &str, old: f64, new: f64| {
-        if new > old * (1.0 + MARGIN) {
-            reasons.push(format!("more {what}: {new:.0} instead of {old:.0}"));
+    for comparison in [&evidence.pages].into_iter().chain(&evidence.others) {
+        if comparison.change() == Ordering::Greater {
+            let (old, new) = (comparison.old.median(), comparison.new.median());
+            reasons.push(format!("more {}: {new:.0} instead of {old:.0}", comparison.what));
         }
-    };
-    compare("pages", found.old.pages as f64, found.new.pages as f64);
-    if let (Some(old), Some(new)) = (found.old.reads.get(), found.new.reads.get()) {
-        compare("reads", old as f64, new as f64);
-    }
-    for launch in &found.held_out {
-        let command = &launch.command;
-        compare(&format!("pages of '{command}'"), launch.old.pages, launch.new.pages);
-        compare(&format!("predicted reads of '{command}'"), launch.old.reads, launch.new.reads);
     }
     for (what, effect) in [("warm", &found.warm), ("cold", &found.cold)] {
         if let Reading::Value(effect) = effect
@@ -51,12 +73,68 @@ fn worse(found: &OrderVerification) -> Vec<String> {
     reasons
 }
 
+/// That no launch of the new build ends as one of the old build does.
+fn broken(launch: &LaunchEndings) -> Option<String> {
+    let [old, new] = &launch.sides;
+    let is_common = old.iter().any(|ending| new.contains(ending));
+    let (old, new) = (old.first()?.words(), new.first()?.words());
+    (!is_common).then(|| {
+        format!(
+            "'{}': the old build {old}, and the new one {new}: the new build does something else",
+            launch.command
+        )
+    })
+}
+
+/// That launches end now in one way, now in another, and not in both builds alike.
+fn unclear(launch: &LaunchEndings) -> Option<String> {
+    let [old, new] = &launch.sides;
+    let differs = |one: &[Ending], other: &[Ending]| one.iter().any(|it| !other.contains(it));
+    let is_unclear = broken(launch).is_none() && (differs(old, new) || differs(new, old));
+    is_unclear.then(|| {
+        format!(
+            "'{}' does not always end in the same way, so nobody knows whether both builds do the \
+             same; give a launch that does",
+            launch.command
+        )
+    })
+}
+
+/// That both builds fail.
+fn failing(launch: &LaunchEndings) -> Option<String> {
+    let [old, new] = &launch.sides;
+    let ending = *old.first()?;
+    let is_all = old.iter().chain(new).all(|other| *other == ending);
+    let has_failed = !matches!(ending, Ending::Code(0) | Ending::Ready);
+    let words = ending.words();
+    (is_all && has_failed).then(|| format!("'{}': both builds fail: each {words}", launch.command))
+}
+
+/// Figures that differ from launch to launch of the same build.
+fn varying(evidence: &Evidence) -> Vec<String> {
+    let all = [&evidence.pages].into_iter().chain(&evidence.others);
+    let varying = all.filter(|comparison| comparison.varies());
+    let words = |it: &Comparison| {
+        let (old, new) = (&it.old, &it.new);
+        format!(
+            "{} vary from launch to launch ({:.0} to {:.0} before, {:.0} to {:.0} after); a change \
+             within that is none",
+            it.what,
+            old.low(),
+            old.high(),
+            new.low(),
+            new.high()
+        )
+    };
+    varying.map(words).collect()
+}
+
 fn unresolved(found: &OrderVerification) -> Option<String> {
-    let left = 100.0 - found.resolved_percent;
+    let left = 100.0 - found.resolved_percent.get()?;
     (left >= 1.0).then(|| {
         format!(
             "the new build does not call {left:.0} % of the functions that the old build calls, by \
-             name: they were inlined, or the builds differ"
+             name: they were inlined, or the builds or the launches differ"
         )
     })
 }
