@@ -137,6 +137,27 @@ fn a_trace_tells_how_the_program_ended() {
 }
 
 #[test]
+fn a_program_whose_name_has_a_line_feed_is_traced_and_no_other_is_ordered_in_its_place() {
+    let Some(world) = World::new() else { return };
+    fs::copy(world.path("program"), world.path("pro\ngram")).unwrap();
+    world.json(&["trace", "--json", "--out", "t", "--", "./pro\ngram"]);
+    let write = ["order", "write", "--linker", "lld", "t"];
+    let order = stdout(&world.headstart(&write));
+    let names: Vec<&str> = order.lines().filter(|name| name.starts_with("f_")).collect();
+    assert_eq!(names, called());
+    let trace = fs::read_to_string(world.path("t")).unwrap();
+    fs::write(world.path("t"), trace.replacen("/pro\\ngram\",\"build_id", "/x\",\"build_id", 1))
+        .unwrap();
+    let output = world.headstart(&write);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""));
+    assert!(
+        stderr(&output).contains("no functions of the launched program"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn one_command_orders_links_and_verifies() {
     let Some(world) = World::new() else { return };
     let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@");

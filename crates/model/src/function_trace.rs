@@ -17,6 +17,10 @@ pub struct FunctionTrace {
     /// The launched program and its arguments, where the recorder tells them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
+    /// The file that was launched, without links, as [`crate::text`] writes names; where that is a
+    /// script, its interpreter is the first of the programs. Recorders of other tools do not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launched: Option<String>,
     /// How much it counts among others.
     pub weight: f64,
     /// How the launched process ended, [`Ending::Ready`] where the launch was complete before

@@ -5,6 +5,7 @@ pub mod attempt;
 pub mod called_code;
 pub mod ended;
 pub mod function;
+pub mod launched;
 mod lines;
 pub mod maps;
 pub mod openoffice;

@@ -50,6 +50,9 @@ pub fn trace(recorded: RecordedFunctions, command: &Command) -> FunctionTrace {
     FunctionTrace {
         recorder: RECORDER.to_owned(),
         command: command.argv.iter().map(text::text).collect(),
+        launched: Some(text::text(
+            command.program.canonicalize().as_ref().unwrap_or(&command.program),
+        )),
         weight: 1.0,
         ending: Some(if ready { Ending::Ready } else { ending }),
         openoffice: None,

@@ -7,6 +7,7 @@ use crate::output;
 use anyhow::Result;
 use clap::builder::TypedValueParser;
 use model::{FunctionTrace, OrderReport, text};
+use ordering::launched;
 use ordering::maps::{self, LinkerMap, MapFormat};
 use ordering::plan::{self, FunctionOrderPlan};
 use ordering::subject::Subject;
@@ -164,22 +165,23 @@ impl Arguments {
     /// The image whose functions are ordered: that of `--image`, else the traced file, else what
     /// the map describes. A DLL itself does not have its linker's names, but the map has.
     fn subject(&self, traces: &[FunctionTrace], map: Option<&LinkerMap>) -> Result<Subject> {
-        let traced = self.traced_module(traces)?;
-        let path = match &self.image {
-            Some(image) => image.clone(),
-            None => PathBuf::from(text::name(&traced)),
+        let mut subject = match &self.image {
+            Some(image) => Subject::open(image)?,
+            None => {
+                let traced = self.traced_module(traces)?;
+                let path = PathBuf::from(text::name(&traced));
+                let is_described =
+                    |map: &&LinkerMap| map.format == MapFormat::Msvc || !path.is_file();
+                if let Some(map) = map.filter(is_described) {
+                    let subject = Subject::of_map(traced, map);
+                    return Ok(match self.linker {
+                        WrittenFor::Linker(Linker::LldLink) => subject.with_movable_statics(),
+                        _ => subject,
+                    });
+                }
+                Subject::open(&path)?
+            }
         };
-        let is_described = |map: &&LinkerMap| {
-            self.image.is_none() && (map.format == MapFormat::Msvc || !path.is_file())
-        };
-        if let Some(map) = map.filter(is_described) {
-            let subject = Subject::of_map(traced, map);
-            return Ok(match self.linker {
-                WrittenFor::Linker(Linker::LldLink) => subject.with_movable_statics(),
-                _ => subject,
-            });
-        }
-        let mut subject = Subject::open(&path)?;
         if let Some(map) = map {
             subject.use_sections(map);
         }
@@ -188,25 +190,11 @@ impl Arguments {
 
     /// The path of the module in the traces.
     fn traced_module(&self, traces: &[FunctionTrace]) -> Result<String> {
-        if let Some(path) = self.module.is_none().then(|| launched_by_name(traces)).flatten() {
-            return Ok(path);
-        }
-        let wanted = self.module.as_deref().unwrap_or("");
-        let modules = traces.iter().flat_map(|trace| &trace.modules);
-        let mut paths = modules.map(|module| module.path.as_str());
-        match paths.clone().find(|path| path.contains(wanted)) {
-            Some(path) => Ok(path.to_owned()),
-            None if paths.next().is_none() => {
-                Err(Usage("the traces list no modules; give other traces".to_owned()).into())
-            }
-            None => {
-                let text = format!(
-                    "no module of the traces has '{wanted}' in its path; headstart trace --json \
-                     lists them"
-                );
-                Err(Usage(text).into())
-            }
-        }
+        let found = match &self.module {
+            Some(wanted) => launched::named(traces, wanted),
+            None => launched::launched(traces),
+        };
+        found.map_err(|error| Usage(error.to_string()).into())
     }
 
     fn order_file(
@@ -273,17 +261,4 @@ impl Arguments {
             report::order::view(report, style) + &below
         })
     }
-}
-
-/// The module that has the name of the launched program: under Wine that is not the first.
-fn launched_by_name(traces: &[FunctionTrace]) -> Option<String> {
-    let trace = traces.first()?;
-    let name = text::name(trace.command.first()?);
-    let name = Path::new(&name).file_name()?.to_owned();
-    let paths = trace.modules.iter().map(|module| &module.path);
-    let found = paths.into_iter().find(|path| {
-        let path = text::name(path);
-        Path::new(&path).file_name() == Some(&name)
-    });
-    found.cloned()
 }

@@ -123,7 +123,7 @@ fn is_of(module: &FunctionModule, image: &OrderedImage<'_>) -> bool {
     same_build || unnamed || file_name(&module.path).eq_ignore_ascii_case(file_name(image.path))
 }
 
-fn file_name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 

@@ -29,6 +29,7 @@ fn native_trace() -> FunctionTrace {
     FunctionTrace {
         recorder: "headstart".to_owned(),
         command: vec!["app".to_owned(), "--help".to_owned()],
+        launched: Some("/opt/app".to_owned()),
         weight: 2.5,
         ending: Some(Ending::Signal(11)),
         modules: vec![module],

@@ -7,6 +7,9 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 
+/// What the kernel writes for a line feed in a name.
+const LINE_FEED: &str = "\\012";
+
 /// A part of a file that is mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMapping {
@@ -23,7 +26,16 @@ pub struct FileMapping {
 /// What `tid` has mapped of files, by address; slow. `None` where it cannot be read.
 pub fn files(tid: Tid) -> Option<Vec<FileMapping>> {
     let maps = fs::read(ptrace::proc_path(tid, "maps")).ok()?;
-    Some(text::text(OsStr::from_bytes(&maps)).lines().filter_map(mapping).collect())
+    let maps = text::text(OsStr::from_bytes(&maps));
+    let mut found: Vec<FileMapping> = maps.split('\n').filter_map(mapping).collect();
+    for mapping in found.iter_mut().filter(|mapping| mapping.path.contains(LINE_FEED)) {
+        // Nothing else is escaped, so a name may also have these characters itself.
+        let written = ptrace::proc_path(tid, &format!("root{}", mapping.path));
+        if fs::symlink_metadata(text::name(&written)).is_err() {
+            mapping.path = mapping.path.replace(LINE_FEED, "\n");
+        }
+    }
+    Some(found)
 }
 
 /// A line, where it is about a file.
