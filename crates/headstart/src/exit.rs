@@ -6,7 +6,7 @@ mod wording;
 
 pub use command::{FileError, Usage, WithCode};
 pub use libraries::unwritten;
-pub use wording::{unkept, verb};
+pub use wording::{unkept, until_words, verb};
 
 use crate::output;
 use bundle::BundleError;
@@ -44,13 +44,15 @@ pub const TABLE: &str = "  0    done
   6    a run folder or file could not be read or written
   7    not permitted here
   8    headstart itself failed
-  130  interrupted; what was measured is printed and kept";
+  130  interrupted; what was measured is printed and kept (trace: 128 and the
+       signal's number, 143 after SIGTERM)";
 
 /// The answer is no.
 pub const NO: u8 = 1;
 /// The command line is wrong, in a way that clap cannot see.
 const USAGE: u8 = 2;
-const NOT_STARTED: u8 = 3;
+/// A program could not be started.
+pub const NOT_STARTED: u8 = 3;
 /// A program failed.
 pub const PROGRAM_FAILED: u8 = 4;
 /// A program did not finish in time.
@@ -62,6 +64,12 @@ pub const NOT_PERMITTED: u8 = 7;
 const HEADSTART_FAILED: u8 = 8;
 /// 128 + SIGINT, as shells have it.
 pub const INTERRUPTED: u8 = 130;
+
+/// 128 and the number of the signal by which the user wanted to stop.
+pub fn interrupted() -> Option<u8> {
+    let signal = os::interrupt::signal()?;
+    Some(u8::try_from(128 + signal).unwrap_or(INTERRUPTED))
+}
 
 /// An error of which is known what it means to whoever typed the command.
 trait Known: Error + 'static {

@@ -115,10 +115,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         output::may_be_written(out)?;
     }
     let command = one_command_found(&arguments.command, windows::find)?;
+    until::check_file(&arguments.until, "remove it")?;
     let request = arguments.request();
     let launch = windows::prepare(command.clone(), request.cpu)?;
-    let mut recorded = os::trace::functions(&launch.command, &request)?;
+    let mut recorded = os::trace::functions_until_interrupt(&launch.command, &request)?;
     recorded.notes.splice(..0, launch.note.clone());
+    recorded.notes.extend(arguments.cut_short(&recorded));
     let (ending, ready, watched) = (recorded.ending, recorded.ready, recorded.planted);
     let trace = FunctionTrace {
         weight: arguments.weight,
@@ -145,6 +147,22 @@ impl Arguments {
             cpu: if self.no_pin { None } else { self.cpu.or_else(quiet) },
             stdio: [0, stdout, STDERR],
         }
+    }
+
+    /// Why the trace does not end where it was to end.
+    fn cut_short(&self, recorded: &RecordedFunctions) -> Option<String> {
+        if os::interrupt::requested() {
+            let note = "headstart was interrupted, and the program with it: what it would have \
+                        called later is missing";
+            return Some(note.to_owned());
+        }
+        let is_never_ready = !recorded.ready && !until::is_exit(&self.until);
+        is_never_ready.then(|| {
+            format!(
+                "'--until {}' never came true: the trace has all calls until the end of the program",
+                until::words(&self.until)
+            )
+        })
     }
 
     fn report(&self, command: &Command, trace: &FunctionTrace) -> TraceReport {
@@ -185,8 +203,8 @@ impl Arguments {
     fn conclude_with(&self, ending: Ending, is_complete: bool, kept: &str) -> Result<ExitCode> {
         let failed =
             |code, what: String| Err(WithCode { code, text: format!("{what}{kept}") }.into());
-        if os::interrupt::requested() {
-            return failed(exit::INTERRUPTED, "interrupted".to_owned());
+        if let Some(code) = exit::interrupted() {
+            return failed(code, "interrupted".to_owned());
         }
         match ending {
             Ending::TimedOut => failed(
@@ -195,7 +213,16 @@ impl Arguments {
                  launch is complete with --until"
                     .to_owned(),
             ),
-            _ if is_complete || self.ignore_failure => Ok(ExitCode::SUCCESS),
+            _ if is_complete => Ok(ExitCode::SUCCESS),
+            _ if !until::is_exit(&self.until) => failed(
+                exit::PROGRAM_FAILED,
+                format!(
+                    "the program {} before it was ready (--until {})",
+                    ending.words(),
+                    until::words(&self.until)
+                ),
+            ),
+            _ if self.ignore_failure => Ok(ExitCode::SUCCESS),
             Ending::Code(0) => Ok(ExitCode::SUCCESS),
             Ending::Code(code) => failed(
                 exit::PROGRAM_FAILED,

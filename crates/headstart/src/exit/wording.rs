@@ -43,9 +43,9 @@ impl Known for LabError {
                 "{self}; allow more time with --timeout, or measure until it is ready with --until"
             ),
             LabError::NeverReady { command, ending, until, output } => format!(
-                "{command}: it {} before it was ready ({}){output}",
+                "{command}: it {} before it was ready (--until {}){output}",
                 ending.words(),
-                until_option(until)
+                until_words(until)
             ),
             LabError::Hook { hook, output, .. } => {
                 let correct = if output.is_empty() { "; correct" } else { "\nCorrect" };
@@ -148,13 +148,14 @@ fn hook_option(hook: HookKind) -> &'static str {
     }
 }
 
-fn until_option(until: &Until) -> String {
+/// When a launch is complete, as it is typed after `--until`.
+pub fn until_words(until: &Until) -> String {
     match until {
-        Until::Exit => "--until exit".to_owned(),
-        Until::Entry => "--until entry".to_owned(),
-        Until::Output(pattern) => format!("--until output:{pattern}"),
-        Until::Port(port) => format!("--until port:{port}"),
-        Until::File(path) => format!("--until file:{path}"),
+        Until::Exit => "exit".to_owned(),
+        Until::Entry => "entry".to_owned(),
+        Until::Output(pattern) => format!("output:{pattern}"),
+        Until::Port(port) => format!("port:{port}"),
+        Until::File(path) => format!("file:{path}"),
     }
 }
 

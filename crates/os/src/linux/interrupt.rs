@@ -1,18 +1,34 @@
 //! Signals that end a program by default: Ctrl-C and SIGTERM, turned into a flag that long work
 //! looks at, and those of limits and of files that are cut short.
 
+use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// The first signal that asked to stop; 0 before that.
+static REQUESTED: AtomicI32 = AtomicI32::new(0);
+/// Whether the terminal sent it: then every process in the foreground has got it.
+static BY_TERMINAL: AtomicBool = AtomicBool::new(false);
 
-extern "C" fn on_signal(_: libc::c_int) {
-    REQUESTED.store(true, Ordering::Relaxed);
+extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes valid information to handlers with SA_SIGINFO.
+    let by_kernel = unsafe { (*info).si_code } == libc::SI_KERNEL;
+    BY_TERMINAL.store(by_kernel, Ordering::Relaxed);
+    REQUESTED.store(signal, Ordering::Relaxed);
 }
 
 /// Installs the handlers: SIGINT, SIGTERM and SIGHUP ask the command to stop in good order.
 pub fn install() {
-    // SAFETY: the handler only stores to an atomic.
-    unsafe { handle(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP], on_signal) };
+    let handler = on_signal as extern "C" fn(_, _, _);
+    // SAFETY: the handler only stores to atomics; a zeroed sigaction is a valid one, and outlives
+    // the calls.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        action.sa_flags = libc::SA_SIGINFO;
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
 }
 
 /// Has `handler` called for each of `signals`, upon which blocking calls return.
@@ -32,7 +48,23 @@ pub(crate) unsafe fn handle(signals: &[libc::c_int], handler: extern "C" fn(libc
 
 /// Whether the user has asked to stop.
 pub fn requested() -> bool {
-    REQUESTED.load(Ordering::Relaxed)
+    signal().is_some()
+}
+
+/// The signal by which the user has asked to stop.
+pub fn signal() -> Option<i32> {
+    Some(REQUESTED.load(Ordering::Relaxed)).filter(|&signal| signal != 0)
+}
+
+/// The signal to pass on to a program in the foreground, unless the terminal has done that.
+pub(crate) fn signal_to_pass_on() -> Option<Signal> {
+    match signal() {
+        Some(_) if BY_TERMINAL.load(Ordering::Relaxed) => None,
+        Some(libc::SIGINT) => Some(Signal::INT),
+        Some(libc::SIGHUP) => Some(Signal::HUP),
+        Some(_) => Some(Signal::TERM),
+        None => None,
+    }
 }
 
 extern "C" fn do_nothing(_: libc::c_int) {}

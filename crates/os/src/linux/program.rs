@@ -3,7 +3,7 @@
 mod privileges;
 mod refused;
 
-pub(in crate::linux) use privileges::{check_not_privileged, has_capabilities};
+pub(in crate::linux) use privileges::{check_not_privileged, has_capabilities, missing};
 pub(in crate::linux) use refused::interpreter;
 pub use refused::{explain_exec_failure, is_on_noexec, refusal};
 

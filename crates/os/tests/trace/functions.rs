@@ -39,7 +39,7 @@ fn request(stdio: [i32; 3]) -> FunctionRequest {
     }
 }
 
-fn record(folder: &Path, change: impl FnOnce(&mut FunctionRequest)) -> Recorded {
+pub fn record(folder: &Path, change: impl FnOnce(&mut FunctionRequest)) -> Recorded {
     let program = folder.join("program");
     let output = folder.join("output");
     let file = File::create(&output).unwrap();

@@ -7,6 +7,7 @@ mod files;
 mod functions;
 mod installed;
 mod kinds;
+mod lost;
 mod pe;
 mod permission;
 mod processes;

@@ -1,6 +1,6 @@
 //! `headstart trace --pages`: which pages of which files a launch touches.
 
-use super::Arguments;
+use super::{Arguments, until};
 use crate::args::one_command;
 use crate::exit::Usage;
 use crate::output;
@@ -26,6 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     // Refused before anything is launched.
     os::file_pages::permitted()?;
     let command = one_command(&arguments.command)?;
+    until::check_file(&arguments.until, "remove it")?;
     let line = StatusLine::new();
     line.show(0.0, "finding the files of a launch".to_owned());
     let mut finding = request.options.clone();
@@ -33,6 +34,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         finding.timeout = finding.timeout.min(request.first.unwrap_or(FINDING)).min(FINDING);
     }
     let files = os::cache::mapped_files(&command, &finding)?;
+    until::check_file(
+        &arguments.until,
+        "the launches that find the files of the program have made it; choose output or port, or \
+         --first",
+    )?;
     line.show(0.5, "recording a cold launch".to_owned());
     let found = os::file_pages::record(&command, &files.files, &request)?;
     line.clear();

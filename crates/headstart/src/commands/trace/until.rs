@@ -1,7 +1,11 @@
 //! When a recorded launch is complete.
 
 use crate::args::values;
+use crate::exit::{self, WithCode};
+use anyhow::Result;
+use model::{Until, quoted};
 use os::trace::{RecordUntil, SPARE_SIGNALS};
+use std::path::Path;
 
 /// What `measure` knows, and `signal:NAME`, `function:NAME`.
 pub fn until(text: &str) -> Result<RecordUntil, String> {
@@ -18,6 +22,34 @@ pub fn until(text: &str) -> Result<RecordUntil, String> {
     }
 }
 
+/// Whether the launch is complete at its end only.
+pub fn is_exit(until: &RecordUntil) -> bool {
+    *until == RecordUntil::Launch(Until::Exit)
+}
+
+/// As it is typed.
+pub fn words(until: &RecordUntil) -> String {
+    match until {
+        RecordUntil::Launch(until) => exit::until_words(until),
+        RecordUntil::Function(name) => format!("function:{name}"),
+        RecordUntil::Signal(number) => {
+            let known = SPARE_SIGNALS.iter().find(|(_, known)| known == number);
+            known.map_or_else(|| format!("signal:{number}"), |(name, _)| format!("signal:{name}"))
+        }
+    }
+}
+
+/// Refuses a file that would mean that the launch is complete before it begins.
+pub fn check_file(until: &RecordUntil, remedy: &str) -> Result<()> {
+    match until {
+        RecordUntil::Launch(Until::File(path)) if Path::new(path).exists() => {
+            let text = format!("{} already exists before the launch; {remedy}", quoted(path));
+            Err(WithCode { code: exit::NOT_STARTED, text }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
 fn signal(name: &str) -> Result<i32, String> {
     let short = name.strip_prefix("SIG").unwrap_or(name);
     let known = SPARE_SIGNALS.iter().find(|(known, _)| *known == short);
@@ -30,7 +62,12 @@ fn signal(name: &str) -> Result<i32, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Until;
+    #[test]
+    fn what_was_typed_is_told() {
+        for typed in ["exit", "output:a b", "port:80", "file:/x", "signal:USR2", "function:f"] {
+            assert_eq!(words(&until(typed).unwrap()), typed);
+        }
+    }
 
     #[test]
     fn a_program_may_say_it_by_a_signal_or_a_function() {

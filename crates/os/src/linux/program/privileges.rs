@@ -21,14 +21,7 @@ pub(in crate::linux) fn has_capabilities(path: &CString) -> bool {
 /// # Errors
 /// [`LaunchError::NotPermitted`].
 pub(in crate::linux) fn check_not_privileged(program: &Path) -> Result<(), LaunchError> {
-    let found = match fs::metadata(program) {
-        Ok(data) if data.mode() & 0o4000 != 0 => "its set-user-ID bit",
-        Ok(data) if data.mode() & 0o2000 != 0 => "its set-group-ID bit",
-        _ => match CString::new(program.as_os_str().as_bytes()) {
-            Ok(path) if has_capabilities(&path) => "file capabilities",
-            _ => return Ok(()),
-        },
-    };
+    let Some(found) = granted(program, |_| true) else { return Ok(()) };
     Err(LaunchError::NotPermitted {
         mechanism: "recording the functions of a program with privileges",
         reason: format!(
@@ -37,4 +30,34 @@ pub(in crate::linux) fn check_not_privileged(program: &Path) -> Result<(), Launc
             program.display()
         ),
     })
+}
+
+/// What `program` grants that this user, in this group, does not have.
+pub(in crate::linux) fn missing(program: &Path, user: u32, group: u32) -> Option<&'static str> {
+    granted(program, |privilege| match privilege {
+        Privilege::User(owner) => owner != user,
+        Privilege::Group(owner) => owner != group,
+        Privilege::Capabilities => user != 0,
+    })
+}
+
+/// What a file grants.
+enum Privilege {
+    User(u32),
+    Group(u32),
+    Capabilities,
+}
+
+/// What `program` grants, in words, if that `counts`.
+fn granted(program: &Path, counts: impl Fn(Privilege) -> bool) -> Option<&'static str> {
+    let data = fs::metadata(program).ok();
+    let has = |bit: u32| data.as_ref().filter(|data| data.mode() & bit != 0);
+    if has(0o4000).is_some_and(|data| counts(Privilege::User(data.uid()))) {
+        return Some("its set-user-ID bit");
+    }
+    if has(0o2000).is_some_and(|data| counts(Privilege::Group(data.gid()))) {
+        return Some("its set-group-ID bit");
+    }
+    let path = CString::new(program.as_os_str().as_bytes()).ok()?;
+    (has_capabilities(&path) && counts(Privilege::Capabilities)).then_some("file capabilities")
 }

@@ -1,7 +1,7 @@
 //! The end of a traced launch: what is left running, and the report.
 
 use super::TracedLaunch;
-use super::ptrace::{self, Resume};
+use super::ptrace::{self, Resume, Tid};
 use super::session::Session;
 use crate::linux::LaunchError;
 use model::{Ending, PhaseTrace, Reading};
@@ -9,7 +9,12 @@ use model::{Ending, PhaseTrace, Reading};
 impl Session<'_> {
     /// Kills whatever the launched process left running and waits until it is gone.
     pub fn end_descendants(&mut self) -> Result<u32, LaunchError> {
-        let running = self.processes.iter().filter(|p| p.threads > 0 && !p.exiting).count();
+        let running = self.processes.iter().filter(|p| p.threads > 0 && !p.exiting);
+        let running: Vec<u32> = running.map(|process| process.record.pid).collect();
+        if let Some(recording) = &mut self.recording {
+            let program = |pid: &u32| ptrace::proc_link(*pid as Tid, "exe").unwrap_or_default();
+            recording.note_left(&running.iter().map(program).collect::<Vec<_>>());
+        }
         self.tasks.keys().chain(self.early.keys()).for_each(|&tid| ptrace::kill(tid));
         while let Some((tid, status)) = ptrace::wait_any()? {
             if libc::WIFSTOPPED(status) {
@@ -25,7 +30,7 @@ impl Session<'_> {
                 self.on_end(tid, at_us);
             }
         }
-        Ok(running as u32)
+        Ok(running.len() as u32)
     }
 
     pub fn report(self, total_us: f64, ending: Ending, left_running: u32) -> TracedLaunch {

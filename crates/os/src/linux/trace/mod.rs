@@ -27,7 +27,7 @@ mod waits;
 
 pub use functions::{
     FunctionRequest, RecordUntil, RecordedCall, RecordedFunctions, RecordedModule, SPARE_SIGNALS,
-    functions,
+    functions, functions_until_interrupt,
 };
 pub use maps::FileMapping;
 pub use permitted::permitted;

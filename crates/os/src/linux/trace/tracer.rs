@@ -50,6 +50,15 @@ impl Over {
     }
 }
 
+/// What becomes of a launch when the user wants to stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::linux) enum OnInterrupt {
+    /// It is killed at once, and its result dropped.
+    Drop,
+    /// It is ended as if headstart were not there, and its result kept.
+    Keep,
+}
+
 /// What a session made of a launch, and how the launched process ended.
 type Outcome<T> = Result<(T, Ending), LaunchError>;
 
@@ -93,12 +102,13 @@ pub(in crate::linux) fn trace<T: Send>(
     limits: Limits,
     session: impl FnOnce(Tracer) -> Outcome<T> + Send,
 ) -> Outcome<T> {
-    trace_until(limits, &Over::default(), None, session)
+    trace_until(limits, OnInterrupt::Drop, &Over::default(), None, session)
 }
 
 /// [`trace`] of a launch that is ended when it is `over`, or where `condition` holds.
 pub(in crate::linux) fn trace_until<T: Send>(
     limits: Limits,
+    on_interrupt: OnInterrupt,
     over: &Over,
     condition: Option<ReadyCondition>,
     session: impl FnOnce(Tracer) -> Outcome<T> + Send,
@@ -111,7 +121,8 @@ pub(in crate::linux) fn trace_until<T: Send>(
             // The receiver waits for this message, so it cannot be gone.
             let _ = done.send(result);
         });
-        Wait { on_start, on_done, child: None, over, condition }.end(limits)
+        let child = None;
+        Wait { on_start, on_done, child, limits, on_interrupt, over, condition }.end()
     })
 }
 
@@ -128,41 +139,80 @@ struct Wait<'a, T> {
     on_start: Receiver<Arc<Child>>,
     on_done: Receiver<Outcome<T>>,
     child: Option<Arc<Child>>,
+    limits: Limits,
+    on_interrupt: OnInterrupt,
     over: &'a Over,
     condition: Option<ReadyCondition>,
 }
 
+/// What a wait ended with.
+enum Waited<T> {
+    /// The launch has ended.
+    Ended(Outcome<T>),
+    /// The launch takes longer, or is complete.
+    Enough,
+    /// The user wants to stop.
+    Interrupted,
+}
+
 impl<T> Wait<'_, T> {
     /// Waits for the end of the launch, and brings it about when the time is up.
-    fn end(mut self, limits: Limits) -> Outcome<T> {
-        if let Some(in_time) = self.within(limits.timeout, true) {
-            return in_time;
+    fn end(mut self) -> Outcome<T> {
+        match self.within(self.limits.timeout, true) {
+            Waited::Ended(outcome) => {
+                // Its last words may be the ones waited for.
+                self.is_complete();
+                outcome
+            }
+            Waited::Interrupted => self.interrupt(),
+            Waited::Enough => {
+                let complete = self.over.is_over();
+                let ended = self.end_by(Some(Signal::TERM));
+                let timed_out = |(result, _)| (result, Ending::TimedOut);
+                if complete { ended } else { ended.map(timed_out) }
+            }
         }
-        let complete = self.over.is_over();
-        self.signal(Signal::TERM);
-        let ended = self.within(limits.grace, false).unwrap_or_else(|| self.kill());
-        let timed_out = |(result, _)| (result, Ending::TimedOut);
-        if complete { ended } else { ended.map(timed_out) }
     }
 
-    /// The outcome; `None` where the launch takes longer than `limit`, or is complete and that
-    /// matters.
-    fn within(&mut self, limit: Duration, until_complete: bool) -> Option<Outcome<T>> {
+    /// The user wants to stop.
+    fn interrupt(&mut self) -> Outcome<T> {
+        match self.on_interrupt {
+            OnInterrupt::Drop => self.kill().and(Err(LaunchError::Interrupted)),
+            OnInterrupt::Keep => self.end_by(interrupt::signal_to_pass_on()),
+        }
+    }
+
+    /// The outcome of a launch that gets `signal`, and SIGKILL if it goes on.
+    fn end_by(&mut self, signal: Option<Signal>) -> Outcome<T> {
+        signal.into_iter().for_each(|signal| self.signal(signal));
+        match self.within(self.limits.grace, false) {
+            Waited::Ended(outcome) => outcome,
+            Waited::Interrupted => self.interrupt(),
+            Waited::Enough => self.kill(),
+        }
+    }
+
+    /// Waits for at most `limit`; `heed` is whether it matters meanwhile that the launch is
+    /// complete, or that the user wants to stop.
+    fn within(&mut self, limit: Duration, heed: bool) -> Waited<T> {
         let began = Instant::now();
         let pause = if self.condition.is_some() { PROBE_INTERVAL } else { LOOK_UP };
         loop {
             let left = limit.saturating_sub(began.elapsed());
+            let may_go_on = !heed && self.on_interrupt == OnInterrupt::Keep;
             match self.on_done.recv_timeout(left.min(pause)) {
-                Ok(outcome) => return Some(outcome),
-                Err(RecvTimeoutError::Disconnected) => return Some(Err(LaunchError::LauncherGone)),
-                Err(RecvTimeoutError::Timeout) if interrupt::requested() => {
-                    return Some(self.kill().and(Err(LaunchError::Interrupted)));
+                Ok(outcome) => return Waited::Ended(outcome),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Waited::Ended(Err(LaunchError::LauncherGone));
                 }
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
+                Err(RecvTimeoutError::Timeout) if interrupt::requested() && !may_go_on => {
+                    return Waited::Interrupted;
+                }
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Waited::Enough,
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if self.is_complete() && until_complete {
-                return None;
+            if self.is_complete() && heed {
+                return Waited::Enough;
             }
         }
     }

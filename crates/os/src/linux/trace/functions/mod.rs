@@ -21,7 +21,7 @@ pub(super) use trap_signal::{TrapDisposition, TrapState};
 pub(super) use watch::Watch;
 
 use super::session::Session;
-use super::tracer::{self, Limits, Over, Tracer};
+use super::tracer::{self, Limits, OnInterrupt, Over, Tracer};
 use super::{TraceRequest, filter};
 use crate::linux::LaunchError;
 use crate::linux::launcher::{GRACE, ReadyCondition};
@@ -29,7 +29,10 @@ use crate::linux::program;
 use crate::linux::spawn::{Prepared, Setup};
 use image::FunctionStarts;
 use model::{Command, Ending, ExecutedProgram, MappedVa, ModuleId, Rva, Until};
+use std::fs::File;
+use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -131,7 +134,28 @@ pub fn functions(
     command: &Command,
     request: &FunctionRequest,
 ) -> Result<RecordedFunctions, LaunchError> {
+    recorded(command, request, OnInterrupt::Drop)
+}
+
+/// [`functions`] of a launch that gets the signal by which the user wants to stop, too, and is
+/// killed after [`GRACE`]: what was recorded until then is kept.
+///
+/// # Errors
+/// As [`functions`], but the user's wish is none.
+pub fn functions_until_interrupt(
+    command: &Command,
+    request: &FunctionRequest,
+) -> Result<RecordedFunctions, LaunchError> {
+    recorded(command, request, OnInterrupt::Keep)
+}
+
+fn recorded(
+    command: &Command,
+    request: &FunctionRequest,
+    on_interrupt: OnInterrupt,
+) -> Result<RecordedFunctions, LaunchError> {
     program::check_not_privileged(&command.program)?;
+    check_readable(&command.program)?;
     let prepared = Prepared::new(command, &[])?;
     let limits = Limits { cpu: request.cpu, timeout: request.timeout, grace: GRACE };
     let mut stdio = request.stdio;
@@ -146,9 +170,26 @@ pub fn functions(
     let over = Over::default();
     let complete = over.clone();
     let tracing = move |tracer: Tracer| follow(tracer, &prepared, request, stdio, &complete);
-    let (recorded, ending) = tracer::trace_until(limits, &over, condition, tracing)?;
+    let (recorded, ending) = tracer::trace_until(limits, on_interrupt, &over, condition, tracing)?;
     drop(write_end);
     Ok(RecordedFunctions { ending, ready: over.is_over(), ..recorded })
+}
+
+/// Refuses a program that may be executed but not read: the kernel hides its memory, too.
+fn check_readable(program: &Path) -> Result<(), LaunchError> {
+    match File::open(program) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(LaunchError::NotPermitted {
+                mechanism: "recording the functions of a program that may not be read",
+                reason: format!(
+                    "'{}' may only be executed; run headstart as root, or have its owner permit \
+                     reading it (chmod a+r)",
+                    program.display()
+                ),
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Everything that happens on the tracer's thread.

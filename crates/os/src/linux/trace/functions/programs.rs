@@ -1,11 +1,11 @@
 //! New code in a process: a program that it executes, a library that it maps.
 
-use crate::linux::LaunchError;
 use crate::linux::trace::functions::{RecordedFunctions, Recording, watch};
 use crate::linux::trace::maps::{self, FileMapping};
 use crate::linux::trace::ptrace::{self, Tid};
 use crate::linux::trace::session::Session;
-use crate::linux::trace::{arch, images};
+use crate::linux::trace::{arch, images, start};
+use crate::linux::{LaunchError, program};
 use image::{FunctionStarts, TableFunction};
 use model::{Ending, FileOffset, Format, MappedVa, ModuleId, Rva, Va, text};
 use std::fs::File;
@@ -31,7 +31,10 @@ impl Session<'_> {
     /// [`Session::run`] for a recording.
     pub fn record(mut self) -> Result<(RecordedFunctions, Ending), LaunchError> {
         let (_, ending, left_running) = self.follow()?;
-        let Some(recording) = self.recording.take() else { return Err(LaunchError::LauncherGone) };
+        let Some(mut recording) = self.recording.take() else {
+            return Err(LaunchError::LauncherGone);
+        };
+        recording.note_missing_function();
         let Recording { modules, programs, calls, notes, planted, .. } = recording;
         let ready = false;
         let functions = RecordedFunctions {
@@ -49,17 +52,23 @@ impl Session<'_> {
 
     /// `process` has executed a new program, which waits before its first instruction.
     pub fn watch_program(&mut self, tid: Tid, process: usize) {
-        let path = ptrace::proc_link(tid, "exe").unwrap_or_default();
         let pid = self.processes.get(process).map_or(0, |process| process.record.pid);
         let Some(recording) = &mut self.recording else { return };
+        let link = ptrace::proc_link(tid, "exe");
+        if link.is_none() {
+            recording.note(hidden(tid));
+        }
+        let path = link.unwrap_or_else(|| own_name(tid));
         recording.executed(process, pid, path.clone());
+        let is_narrow = ptrace::registers(tid).is_ok_and(|registers| arch::is_32_bit(&registers));
+        recording.notes.extend(unprivileged(tid, &path, is_narrow));
         if let Some(process) = self.processes.get_mut(process) {
             process.trap = process.trap.executed();
         }
         // The mask stays; a breakpoint of the former program has not changed it.
         let _ = self.learn_mask(tid);
         let Some(recording) = &mut self.recording else { return };
-        if ptrace::registers(tid).is_ok_and(|registers| arch::is_32_bit(&registers)) {
+        if is_narrow {
             let note = format!("'{path}': the libraries of a 32-bit program are not recorded");
             recording.note(note);
         }
@@ -97,6 +106,8 @@ impl Session<'_> {
         let Some(recording) = &mut self.recording else { return };
         match planted {
             Ok(count) => recording.planted += count as u64,
+            // Of a process that may not be read, which has been noted.
+            Err(_) if mapping.path.is_empty() => {}
             Err(error) => {
                 let path = &mapping.path;
                 recording.note(format!("'{path}': its functions are not recorded: {error}"));
@@ -119,6 +130,13 @@ impl Session<'_> {
             return self.on_image_mapped(tid, mapping, functions, file);
         }
         let Some(mapped_at) = watch::base(&functions, mapping) else { return Ok(0) };
+        if functions.starts.iter().all(|start| *start == functions.entry) {
+            recording.note(format!(
+                "'{}': its calls are unavailable: no function starts are known, as it has neither \
+                 symbols nor an unwind table; trace a build that is not stripped",
+                mapping.path
+            ));
+        }
         let module = recording.module(&mapping.path, &functions, mapped_at);
         self.end_with_function(module, &functions, file);
         let code = File::open(file)?;
@@ -149,6 +167,32 @@ impl Session<'_> {
         let rva = address?.since(functions.preferred_base)?;
         u32::try_from(rva).ok().map(Rva)
     }
+}
+
+/// The name that a program was started by, where its file is hidden.
+fn own_name(tid: Tid) -> String {
+    let arguments = start::arguments(tid).unwrap_or_default();
+    arguments.into_iter().next().unwrap_or_default()
+}
+
+/// What is said of a program whose process hides its file and its memory.
+fn hidden(tid: Tid) -> String {
+    format!(
+        "'{}': its functions are not recorded: it may be executed, but not read; run headstart as \
+         root, or have its owner permit reading it (chmod a+r)",
+        own_name(tid)
+    )
+}
+
+/// What is said of a program that would have had more privileges without a tracer.
+fn unprivileged(tid: Tid, path: &str, is_narrow: bool) -> Option<String> {
+    let user = start::Auxiliary::of(tid, is_narrow)?;
+    let file = ptrace::proc_path(tid, "exe");
+    let found = program::missing(Path::new(&file), user.user, user.group)?;
+    Some(format!(
+        "'{path}': {found} had no effect, as in every traced launch: it ran without its privileges, \
+         and may have behaved differently"
+    ))
 }
 
 /// Where a symbol is, before relocation.

@@ -5,7 +5,7 @@ use super::{FunctionRequest, RecordUntil, RecordedCall, RecordedModule};
 use crate::linux::trace::tracer::Over;
 use image::FunctionStarts;
 use model::{ExecutedProgram, MappedVa, ModuleId, Rva, Until};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -92,6 +92,30 @@ impl Recording {
             RecordUntil::Function(name) => Some(name),
             _ => None,
         }
+    }
+
+    /// Says where no module has the function that the launch is complete with.
+    pub fn note_missing_function(&mut self) {
+        if let (Some(name), true) = (self.last_function(), self.last.is_empty()) {
+            self.note(format!(
+                "no module of the launch has a function '{name}'; write the name as 'nm FILE' does"
+            ));
+        }
+    }
+
+    /// Says which programs have been ended that the launched one left running.
+    pub fn note_left(&mut self, programs: &[String]) {
+        // A launch that was complete is ended with all that belongs to it.
+        if programs.is_empty() || self.over.is_over() {
+            return;
+        }
+        let names: BTreeSet<String> = programs.iter().map(|path| format!("'{path}'")).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        self.note(format!(
+            "processes that the program left running were ended with it: {} ({names}); what they \
+             would have called later is missing; to record a daemon, start it in the foreground",
+            programs.len()
+        ));
     }
 
     /// Whether the launch is complete when the program's entry point is reached.

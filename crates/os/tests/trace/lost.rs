@@ -1,0 +1,84 @@
+//! What a recording does not have, and the notes that say so.
+
+use crate::functions::{Recorded, built, record};
+use crate::support::{folder, gcc};
+use os::trace::RecordUntil;
+use std::os::unix::fs::PermissionsExt;
+
+/// Whether exactly one note has all of these parts.
+fn notes_one(run: &Recorded, parts: &[&str]) -> bool {
+    let notes = run.functions.notes.iter();
+    notes.filter(|note| parts.iter().all(|part| note.contains(part))).count() == 1
+}
+
+#[test]
+fn processes_that_are_left_behind_are_named() {
+    let source = r#"
+        #include <unistd.h>
+        int main(void) {
+            for (int i = 0; i < 2; i++) if (fork() == 0) for (;;) pause();
+            return 0;
+        }"#;
+    let Some(run) = built(source, &["-O1"]) else { return };
+    assert_eq!(run.functions.left_running, 2);
+    assert!(notes_one(&run, &["left running", "2 ('/", "/program')"]), "{:?}", run.functions);
+}
+
+#[test]
+fn what_a_complete_launch_leaves_is_not_noted() {
+    let source = r#"
+        #include <unistd.h>
+        void done(void) { __asm__(""); }
+        int main(void) {
+            if (fork() == 0) for (;;) pause();
+            done();
+            for (;;) pause();
+        }"#;
+    let folder = folder();
+    if gcc(folder.path(), "program", source, &["-O0"]).is_none() {
+        return;
+    }
+    let wanted = |name: &str| RecordUntil::Function(name.to_owned());
+    let run = record(folder.path(), |request| request.until = wanted("done"));
+    assert_eq!((run.functions.left_running, run.functions.notes.len()), (1, 0));
+    let source = "int main(void) { return 0; }";
+    gcc(folder.path(), "program", source, &["-O0"]).unwrap();
+    let run = record(folder.path(), |request| request.until = wanted("absent"));
+    assert!(!run.functions.ready && notes_one(&run, &["no module", "'absent'"]));
+}
+
+#[test]
+fn a_program_without_its_privileges_is_named() {
+    let folder = folder();
+    let Some(helper) = gcc(folder.path(), "helper", "int main(void) { return 0; }", &["-O1"])
+    else {
+        return;
+    };
+    let run_helper = format!(
+        r#"#include <stdlib.h>
+        int main(void) {{ return system("{}"); }}"#,
+        helper.display()
+    );
+    gcc(folder.path(), "program", &run_helper, &["-O1"]).unwrap();
+    let has_note = || notes_one(&record(folder.path(), |_| {}), &["/helper'", "set-user-ID"]);
+    assert!(!has_note());
+    std::fs::set_permissions(&helper, PermissionsExt::from_mode(0o4755)).unwrap();
+    // It grants what its owner has already.
+    assert!(!has_note());
+    // Only root can give it to somebody else.
+    if std::os::unix::fs::chown(&helper, Some(12345), None).is_ok() {
+        std::fs::set_permissions(&helper, PermissionsExt::from_mode(0o4755)).unwrap();
+        assert!(has_note());
+    }
+}
+
+#[test]
+fn a_module_without_known_functions_is_named() {
+    let source = r#"__asm__(".globl _start\n_start: call 1f\nmov $60, %eax\nxor %edi, %edi\n"
+        "syscall\n1: ret\n.globl named\n.type named, @function\nnamed: ret");"#;
+    for (strip, is_noted) in [("-s", true), ("-g", false)] {
+        let Some(run) = built(source, &["-nostdlib", "-static", strip]) else { return };
+        assert_eq!(notes_one(&run, &["/program'", "no function starts are known"]), is_noted);
+        assert_eq!(run.functions.notes.len(), usize::from(is_noted));
+    }
+}
