@@ -5,6 +5,7 @@ mod commands;
 mod examples;
 mod exit;
 mod find;
+mod input;
 mod measuring;
 mod output;
 mod phrases;
@@ -12,6 +13,7 @@ mod progress;
 mod refusals;
 mod rewritten;
 mod rewritten_elf;
+mod spared;
 mod verbs;
 
 use std::process::ExitCode;

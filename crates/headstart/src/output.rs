@@ -2,6 +2,7 @@
 
 use crate::args::Look;
 use crate::exit::{self, FileError};
+use crate::spared;
 use anyhow::Result;
 use files::Permit;
 use lab::Series;
@@ -143,7 +144,7 @@ pub fn print_either(
 /// Whether a file can be written where it is to be: better said before the launches.
 ///
 /// # Errors
-/// Its folder is not there, or it is a named pipe or a program.
+/// Its folder is not there, it is a named pipe or a program, or what is there is no text.
 pub fn may_be_written(path: &Path) -> Result<()> {
     let (found, remedy) = if !files::folder_of(path).is_dir() {
         ("its folder does not exist", "create it, or choose another file")
@@ -155,10 +156,40 @@ pub fn may_be_written(path: &Path) -> Result<()> {
             "choose another file",
         )
     } else {
-        return Ok(());
+        match spared::is_no_text(path) {
+            Ok(false) => return Ok(()),
+            Ok(true) => (
+                "it is no text file, such as an object file or a library, and results replace text \
+                 only",
+                "choose another file",
+            ),
+            Err(_) => ("it cannot be read, so its kind is not known", "choose another file"),
+        }
     };
+    Err(refused(path, found, remedy))
+}
+
+/// Whether a file can be written that is none of those that the command reads.
+///
+/// # Errors
+/// As [`may_be_written`]; or it is one of the `inputs`, by whatever name, or in one that is a folder.
+pub fn may_be_written_beside<'a>(
+    path: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    if spared::is_among(path, inputs) {
+        return Err(refused(
+            path,
+            "the command reads this file",
+            "choose another file for the output",
+        ));
+    }
+    may_be_written(path)
+}
+
+fn refused(path: &Path, found: &str, remedy: &'static str) -> anyhow::Error {
     let source = std::io::Error::other(found);
-    Err(FileError { path: path.display().to_string(), source, remedy }.into())
+    FileError { path: path.display().to_string(), source, remedy }.into()
 }
 
 /// Whether opening it may take for ever; not so a pipe that is open already, as a shell names it

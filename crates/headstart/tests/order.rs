@@ -386,6 +386,31 @@ fn what_moves_along_is_told_by_the_map() {
 }
 
 #[test]
+fn what_is_read_is_not_replaced() {
+    let Some(world) = World::new() else { return };
+    world.json(&["trace", "--json", "--out", "t", "--", "./program"]);
+    assert!(world.shell(&link("program", "-Wl,-Map=map")).status.success());
+    assert!(
+        world.shell("ln -s t link; cp program library.so; chmod -x library.so").status.success()
+    );
+    let cases: [&[&str]; 6] = [
+        &["order", "write", "--linker", "lld", "--out", "link", "t"],
+        &["order", "write", "--linker", "lld", "--map", "map", "--out", "map", "t"],
+        &["order", "write", "--linker", "lld", "--out", "library.so", "t"],
+        &["trace", "--export", "proftext", "--out", "t", "t"],
+        &["trace", "--out", "t", "--", "./program", "--input=t"],
+        &["trace", "--out", "library.so", "--", "./program"],
+    ];
+    let contents = || ["t", "map", "library.so"].map(|name| fs::read(world.path(name)).unwrap());
+    let before = contents();
+    for arguments in cases {
+        let output = world.headstart(arguments);
+        assert_eq!(output.status.code(), Some(6), "{arguments:?}: {}", stderr(&output));
+        assert!(contents() == before, "{arguments:?}");
+    }
+}
+
+#[test]
 fn mistakes_are_told_with_the_next_step() {
     let Some(world) = World::new() else { return };
     fs::write(world.path("no-trace"), "hello\nworld\n").unwrap();

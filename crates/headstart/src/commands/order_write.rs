@@ -1,9 +1,9 @@
 //! `headstart order write`: an order of functions, made of traces, for a linker.
 
 use crate::args::{SnippetArgs, linkers, values};
-use crate::commands::trace::{read, traces_of};
+use crate::commands::trace::traces_of;
 use crate::exit::Usage;
-use crate::output;
+use crate::{input, output};
 use anyhow::Result;
 use clap::builder::TypedValueParser;
 use model::{FunctionTrace, OrderReport, text};
@@ -114,12 +114,11 @@ fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
 /// Makes the order and writes it.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.snippet.check(arguments.linker.linker(), arguments.out.as_deref())?;
-    if let Some(out) = &arguments.out {
-        output::may_be_written(out)?;
-    }
+    arguments.check_out(None)?;
     let traces = arguments.traces()?;
     let map = arguments.map()?;
     let subject = arguments.subject(&traces, map.as_ref())?;
+    arguments.check_out(Some(&PathBuf::from(text::name(&subject.path))))?;
     let plan = plan::plan(&subject, &traces, arguments.algorithm);
     let file = arguments.order_file(&subject, &plan, &traces, map.as_ref());
     let mut report = summary::report(&subject, &plan, &file);
@@ -149,6 +148,13 @@ fn other_build(subject: &Subject, map: &LinkerMap) -> Option<String> {
 }
 
 impl Arguments {
+    /// Whether the order file can be written, and is no file that is read.
+    fn check_out(&self, subject: Option<&PathBuf>) -> Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        let inputs = self.traces.iter().chain(&self.trace).chain(&self.image).chain(&self.map);
+        output::may_be_written_beside(out, inputs.chain(subject).map(PathBuf::as_path))
+    }
+
     fn traces(&self) -> Result<Vec<FunctionTrace>> {
         let paths: Vec<&PathBuf> = self.traces.iter().chain(&self.trace).collect();
         let read: Vec<_> = paths.par_iter().map(|path| traces_of(path, None)).collect();
@@ -159,7 +165,7 @@ impl Arguments {
 
     fn map(&self) -> Result<Option<LinkerMap>> {
         let Some(path) = &self.map else { return Ok(None) };
-        Ok(Some(maps::read(&path.display().to_string(), &read(path)?)?))
+        Ok(Some(maps::read(&path.display().to_string(), &input::read(path)?)?))
     }
 
     /// The image whose functions are ordered: that of `--image`, else the traced file, else what

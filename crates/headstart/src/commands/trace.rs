@@ -6,8 +6,8 @@ mod pages;
 mod until;
 
 use crate::args::{one_command_found, values};
-use crate::exit::{Usage, WithCode};
-use crate::{exit, output};
+use crate::exit::WithCode;
+use crate::{exit, output, spared};
 use anyhow::Result;
 pub use convert::traces_of;
 use convert::{ExportFormat, ImportFormat};
@@ -17,7 +17,7 @@ use ordering::trace::native;
 use ordering::windows;
 use os::trace::{FunctionRequest, RecordUntil, RecordedFunctions};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -104,18 +104,22 @@ pub struct Arguments {
 
 /// Records, or converts.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    os::interrupt::install();
+    // Not for conversions, which Ctrl-C ends at once, even while they wait for a pipe.
     if arguments.export.is_some() || arguments.import.is_some() {
         return convert::run(arguments);
     }
+    os::interrupt::install();
     if arguments.pages {
         return pages::run(arguments);
     }
-    if let Some(out) = &arguments.out {
-        output::may_be_written(out)?;
-    }
     let command = one_command_found(&arguments.command, windows::find)?;
     until::check_file(&arguments.until, "remove it")?;
+    if let Some(out) = &arguments.out {
+        // A compiler's source, for one.
+        let arguments = spared::named_by(&command.argv);
+        let inputs = arguments.iter().chain([&command.program]);
+        output::may_be_written_beside(out, inputs.map(PathBuf::as_path))?;
+    }
     let request = arguments.request();
     let launch = windows::prepare(command.clone(), request.cpu)?;
     let mut recorded = os::trace::functions_until_interrupt(&launch.command, &request)?;
@@ -243,17 +247,4 @@ fn weight(text: &str) -> Result<f64, String> {
         Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
         _ => Err("write a number above 0, such as 2 or 0.5".to_owned()),
     }
-}
-
-/// The bytes of a trace or a map.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
-    if path.is_dir() {
-        let text = format!("'{}' is a folder; give a file in it", path.display());
-        return Err(Usage(text).into());
-    }
-    Ok(std::fs::read(path).map_err(|source| exit::FileError {
-        path: path.display().to_string(),
-        source,
-        remedy: "check the path",
-    })?)
 }

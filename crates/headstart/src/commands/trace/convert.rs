@@ -1,9 +1,9 @@
 //! Traces of other recorders, and for other readers.
 
-use super::{Arguments, read};
+use super::Arguments;
 use crate::args::values;
 use crate::exit::Usage;
-use crate::output;
+use crate::{input, output};
 use anyhow::Result;
 use clap::builder::TypedValueParser;
 use model::{FirstCall, FunctionTrace, ModuleId};
@@ -54,6 +54,9 @@ pub fn imported() -> impl TypedValueParser<Value = ImportFormat> {
 
 /// Reads the traces that are named, and writes them in the other format.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(out) = &arguments.out {
+        output::may_be_written_beside(out, arguments.command.iter().map(Path::new))?;
+    }
     let mut traces = Vec::new();
     for path in &arguments.command {
         traces.extend(traces_of(Path::new(path), arguments.import)?);
@@ -84,7 +87,7 @@ pub fn traces_of(path: &Path, format: Option<ImportFormat>) -> Result<Vec<Functi
     if format == Some(ImportFormat::Uftrace) || uftrace_folder(path) {
         return Ok(vec![uftrace::read(path)?]);
     }
-    Ok(trace::read(&path.display().to_string(), &read(path)?)?)
+    Ok(trace::read(&path.display().to_string(), &input::read(path)?)?)
 }
 
 fn uftrace_folder(path: &Path) -> bool {

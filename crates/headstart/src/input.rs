@@ -1,0 +1,99 @@
+//! Reading traces and maps whole: files, pipes and standard input, but nothing without an end.
+
+use crate::exit::{FileError, Usage};
+use anyhow::Result;
+use std::fs::{File, Metadata};
+use std::io::{self, IsTerminal, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// The largest trace or map: several times what the linker writes for a browser.
+const LARGEST: u64 = 2 << 30;
+
+/// The bytes of a trace or a map. A pipe is read to its end, as of `<(zcat FILE.gz)`; a named one
+/// that nobody writes is waited for, as other tools do.
+///
+/// # Errors
+/// It is a folder, a device or too large, or cannot be read.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    if path.is_dir() {
+        let text = format!("'{}' is a folder; give a file in it", path.display());
+        return Err(Usage(text).into());
+    }
+    let failed = |source, remedy| FileError { path: path.display().to_string(), source, remedy };
+    let unreadable = |source| failed(source, "check the path");
+    // Before it is opened: devices may do something then.
+    let data = path.metadata().map_err(unreadable)?;
+    let file = match is_device(&data) {
+        false => File::open(path).map_err(unreadable)?,
+        true => terminal(path).ok_or_else(|| {
+            failed(io::Error::other("it is a device, which may have no end"), "give a file")
+        })?,
+    };
+    read_up_to(file, LARGEST).map_err(unreadable)?.ok_or_else(|| {
+        let found = format!("it is larger than {} GiB", LARGEST >> 30);
+        failed(io::Error::other(found), "give a trace, or a linker's map").into()
+    })
+}
+
+fn is_device(data: &Metadata) -> bool {
+    data.file_type().is_char_device() || data.file_type().is_block_device()
+}
+
+/// The terminal at which somebody types, by whatever name.
+fn terminal(path: &Path) -> Option<File> {
+    let is_typed = path.starts_with("/dev") && !path.starts_with("/dev/shm");
+    let file = is_typed.then(|| File::open(path).ok())??;
+    file.is_terminal().then_some(file)
+}
+
+/// All bytes, unless there are more than `largest`.
+fn read_up_to(file: File, largest: u64) -> io::Result<Option<Vec<u8>>> {
+    let told = file.metadata()?.len();
+    if told > largest {
+        return Ok(None);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(told).unwrap_or(0));
+    let read = file.take(largest + 1).read_to_end(&mut bytes)? as u64;
+    Ok((read <= largest).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn devices_are_refused_before_they_are_read() {
+        for device in ["/dev/zero", "/dev/urandom", "/dev/null"] {
+            let error = read(Path::new(device)).unwrap_err().to_string();
+            assert!(error.starts_with(device) && error.contains("is a device"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_read_to_its_end() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(b"bytes").unwrap();
+        drop(writer);
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+        assert_eq!(read(Path::new(&path)).unwrap(), b"bytes");
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_read_whole() {
+        let file = || {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(b"12345").unwrap();
+            io::Seek::rewind(&mut file).unwrap();
+            file
+        };
+        assert_eq!(read_up_to(file(), 5).unwrap().as_deref(), Some(&b"12345"[..]));
+        assert_eq!(read_up_to(file(), 4).unwrap(), None);
+        // The size of a pipe is not told.
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(b"12345").unwrap();
+        let pipe = File::from(std::os::fd::OwnedFd::from(reader));
+        assert_eq!(read_up_to(pipe, 4).unwrap(), None);
+    }
+}
