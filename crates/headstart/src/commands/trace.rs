@@ -13,7 +13,7 @@ pub use convert::traces_of;
 use convert::{ExportFormat, ImportFormat};
 use model::{Command, Ending, FunctionTrace, TRACE_REPORT_SCHEMA, TraceReport};
 use ordering::record;
-use ordering::trace::native;
+use ordering::trace::{is_weight, native};
 use ordering::windows;
 use os::trace::{FunctionRequest, RecordUntil, RecordedFunctions};
 use std::ffi::OsString;
@@ -244,7 +244,7 @@ impl Arguments {
 /// A weight: a number above 0.
 fn weight(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
-        _ => Err("write a number above 0, such as 2 or 0.5".to_owned()),
+        Ok(weight) if is_weight(weight) => Ok(weight),
+        _ => Err("write a number from 1e-12 to 1e12, such as 2 or 0.5".to_owned()),
     }
 }

@@ -27,6 +27,23 @@ pub use problem::{TraceProblem, TraceReadError};
 
 use crate::lines::Lines;
 use model::{FunctionTrace, Va};
+use std::ops::RangeInclusive;
+
+const CUT: &str = "the last line is incomplete and was left out: the recorder was killed";
+const NO_END: &str = "the trace has no end: the recorder was killed, the file was cut short, or it is of an older headstart";
+/// Weights between which sums stay exact enough.
+const WEIGHTS: RangeInclusive<f64> = 1e-12..=1e12;
+
+/// Whether a trace can count so much among others.
+pub fn is_weight(weight: f64) -> bool {
+    WEIGHTS.contains(&weight)
+}
+
+/// Why calls may be missing at the end of a trace, if so.
+pub fn incomplete(trace: &FunctionTrace) -> Option<&str> {
+    let tells = |note: &&String| [CUT, NO_END].contains(&note.as_str());
+    trace.notes.iter().find(tells).map(String::as_str)
+}
 
 /// The traces in a file, whose format is recognized by its content; `file` is its name in errors.
 /// A [`proftext`] may have several. For the folders of uftrace see [`uftrace::read`].

@@ -3,10 +3,12 @@
 //! The first line is the header, a JSON object: `schema`, and the fields of [`FunctionTrace`].
 //! Then each first call is a line, a JSON array of the program's index, the module's index, the
 //! RVA, the size, the name, and, where somebody counted, the count:
-//! `[0,2,"0x174d0",48,"_Z4worki",7]`. So a recorder can append each call when it happens, and a
-//! file whose recorder was killed has all but the last.
+//! `[0,2,"0x174d0",48,"_Z4worki",7]`. The last line tells how many these are: `{"calls":1}`. So a
+//! recorder can append each call when it happens, and a file whose recorder was killed, which has
+//! all calls but the last, is told from a whole one.
 
 use super::problem::{TraceProblem, TraceReadError, no_line};
+use super::{CUT, NO_END, is_weight};
 use crate::lines::{Line, Lines, hexadecimal};
 use model::{FUNCTION_TRACE_SCHEMA, FirstCall, FunctionTrace, ModuleId, Rva};
 use serde::de::{Error, SeqAccess, Visitor};
@@ -15,7 +17,7 @@ use std::fmt;
 use std::io::Write;
 
 const START: &[u8] = b"{\"schema\":";
-const CUT: &str = "the last line is incomplete and was left out: the recorder was killed";
+const END: &[u8] = b"{\"calls\":";
 
 #[derive(Serialize)]
 struct HeaderOut<'a> {
@@ -30,6 +32,12 @@ struct HeaderIn {
     trace: FunctionTrace,
 }
 
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct End {
+    calls: usize,
+}
+
 #[derive(Deserialize)]
 struct Version {
     schema: u32,
@@ -42,23 +50,42 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 
 /// Reads a file of this format; `file` is its name in errors.
 ///
-/// A last line that is not whole is left out, which the trace's notes say.
+/// A last line that is not whole is left out. The trace's notes say that, and that the end is
+/// missing, as it also is in older traces.
 ///
 /// # Errors
-/// A line is not as described above, or the schema is another one.
+/// A line is not as described above, calls are missing, or the schema is another one.
 pub fn read(file: &str, bytes: &[u8]) -> Result<FunctionTrace, TraceReadError> {
     let mut lines = Lines::of(bytes);
     let first = lines.next().unwrap_or(no_line());
     let mut trace = header(first).map_err(|problem| first.error(file, problem))?;
     let programs = trace.programs.len().max(1);
+    let (mut has_end, mut is_cut) = (false, false);
     for line in lines.filter(|line| !line.bytes.is_empty()) {
-        match call(line, trace.modules.len(), programs) {
-            Ok(call) => trace.calls.push(call),
-            Err(_) if !line.is_whole => trace.notes.push(CUT.to_owned()),
+        let read = match line.bytes {
+            _ if has_end => Err(TraceProblem::BehindEnd),
+            bytes if bytes.starts_with(END) => end(bytes, trace.calls.len()),
+            _ => call(line, trace.modules.len(), programs).map(|call| trace.calls.push(call)),
+        };
+        match read {
+            Ok(()) => has_end = line.bytes.starts_with(END),
+            Err(TraceProblem::Json(_)) if !line.is_whole => is_cut = true,
             Err(problem) => return Err(line.error(file, problem)),
         }
     }
+    // It was said already where such a trace has been written again.
+    let note = if is_cut { CUT } else { NO_END };
+    if !has_end && !trace.notes.iter().any(|known| known == note) {
+        trace.notes.push(note.to_owned());
+    }
     Ok(trace)
+}
+
+/// The last line, behind so many calls.
+fn end(bytes: &[u8], found: usize) -> Result<(), TraceProblem> {
+    let json = |error: serde_json::Error| TraceProblem::Json(error.to_string());
+    let End { calls } = serde_json::from_slice(bytes).map_err(json)?;
+    if calls == found { Ok(()) } else { Err(TraceProblem::CallsMissing { found, calls }) }
 }
 
 fn header(line: Line<'_>) -> Result<FunctionTrace, TraceProblem> {
@@ -74,8 +101,11 @@ fn header(line: Line<'_>) -> Result<FunctionTrace, TraceProblem> {
         let known = FUNCTION_TRACE_SCHEMA;
         return Err(TraceProblem::Schema { found: version.schema, known });
     }
-    let header: HeaderIn = serde_json::from_slice(line.bytes).map_err(json)?;
-    Ok(header.trace)
+    let HeaderIn { trace } = serde_json::from_slice(line.bytes).map_err(json)?;
+    match is_weight(trace.weight) {
+        true => Ok(trace),
+        false => Err(TraceProblem::Weight(trace.weight.to_string())),
+    }
 }
 
 fn call(line: Line<'_>, modules: usize, programs: usize) -> Result<FirstCall, TraceProblem> {
@@ -130,10 +160,11 @@ impl<'de> Visitor<'de> for CallVisitor {
 pub fn write(trace: &FunctionTrace) -> Vec<u8> {
     let mut text = write_header(trace);
     trace.calls.iter().for_each(|call| write_call(call, &mut text));
+    write_end(trace.calls.len(), &mut text);
     text
 }
 
-/// The first line, for recorders that append the calls.
+/// The first line, for recorders that append the calls, and the end.
 ///
 /// # Panics
 /// As [`write()`].
@@ -157,4 +188,13 @@ pub fn write_call(call: &FirstCall, to: &mut Vec<u8>) {
         Some(count) => writeln!(to, ",{count}]").expect(IN_MEMORY),
         None => to.extend(b"]\n"),
     }
+}
+
+/// Appends the last line, behind so many calls.
+///
+/// # Panics
+/// As [`write()`].
+pub fn write_end(calls: usize, to: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *to, &End { calls }).expect("writing to memory does not fail");
+    to.push(b'\n');
 }

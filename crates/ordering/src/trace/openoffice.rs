@@ -10,6 +10,7 @@
 //! itself has a file for each module. What was read is written again byte by byte: lines that end
 //! with LF or CRLF and the number of digits are kept as [`OpenOfficeStyle`].
 
+use super::CUT;
 use super::problem::{TraceProblem, TraceReadError};
 use crate::lines::{Line, Lines, decimal, hexadecimal, name_text};
 use crate::maps::rva_of;
@@ -21,7 +22,6 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStringExt;
 
 const BASE: &[u8] = b", Baseaddress: ";
-const CUT: &str = "the last line is incomplete and was left out: the recorder was killed";
 const OTHER_FORM: &str =
     "the trace differs in layout from what OpenOffice writes: an export will not be the same bytes";
 /// How a trace is written that was not read from such a file.

@@ -34,6 +34,20 @@ pub enum TraceProblem {
     /// A call by a program that the header does not have.
     #[error("the header lists no program {0}; record the trace again")]
     NoProgram(u32),
+    /// The weight would count for nothing, or for everything.
+    #[error("the weight {0} is not from 1e-12 to 1e12; mend it, or record the trace again")]
+    Weight(String),
+    /// The end tells another number of calls.
+    #[error("the trace has {found} calls, and {calls} were written; record it again")]
+    CallsMissing {
+        /// Calls that there are.
+        found: usize,
+        /// Calls that the end tells.
+        calls: usize,
+    },
+    /// There is more than one trace, or a damaged one.
+    #[error("the trace has ended before this line; give each trace as a file of its own")]
+    BehindEnd,
     /// A number is missing or has too many digits.
     #[error("{0} is not a number, or too large; record the trace again")]
     Number(&'static str),

@@ -5,6 +5,7 @@
 //! trace its weight and a line of names; then the counters of each function. A static function is
 //! named `FILE;NAME`.
 
+use super::is_weight;
 use super::problem::{TraceProblem, TraceReadError, no_line};
 use crate::lines::{Line, Lines, decimal, name_text};
 use model::{FirstCall, FunctionModule, FunctionTrace, ModuleId, Rva};
@@ -40,7 +41,11 @@ pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<FunctionTrace>, TraceReadErr
     number(file, next(true)?, "the number of traces that were seen")?;
     let mut traces = Vec::new();
     for _ in 0..count {
-        let weight = number(file, next(true)?, "the weight")?;
+        let line = next(true)?;
+        let weight = number(file, line, "the weight")?;
+        if !is_weight(weight as f64) {
+            return Err(line.error(file, TraceProblem::Weight(weight.to_string())));
+        }
         traces.push(trace(weight, next(false)?.bytes));
     }
     Ok(traces)

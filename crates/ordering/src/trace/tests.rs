@@ -55,18 +55,60 @@ fn a_trace_of_headstart_comes_back_as_it_was() {
     assert_eq!(lines[3], b"[0,0,\"0x0\",16,\"\"]");
     let mut appended = native::write_header(&trace);
     trace.calls.iter().for_each(|call| native::write_call(call, &mut appended));
+    native::write_end(trace.calls.len(), &mut appended);
     assert_eq!(appended, text);
+    assert!(text.ends_with(b"\n{\"calls\":3}\n"));
+}
+
+#[test]
+fn a_trace_without_its_end_is_read_and_told() {
+    let trace = native_trace();
+    let text = native::write(&trace);
+    let end = text.len() - b"{\"calls\":3}\n".len();
+    let older = native::read("a.log", &text[..end]).unwrap();
+    assert_eq!((older.calls.len(), incomplete(&older)), (3, Some(NO_END)));
+    assert_eq!(incomplete(&native::read("a.log", &native::write(&older)).unwrap()), Some(NO_END));
+    assert_eq!(incomplete(&trace), None);
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let without_one = [&lines[..2], &lines[3..]].concat().concat();
+    assert_eq!(refused(&without_one), (4, TraceProblem::CallsMissing { found: 2, calls: 3 }));
+    assert_eq!(refused(&[&text[..], &text].concat()), (6, TraceProblem::BehindEnd));
+}
+
+#[test]
+fn weights_that_cannot_be_summed_are_refused_with_the_line() {
+    for weight in [0.0, -1.0, 1e308, 1e-300] {
+        let text = native::write(&FunctionTrace { weight, ..native_trace() });
+        assert_eq!(refused(&text), (1, TraceProblem::Weight(weight.to_string())));
+    }
+    let header = |weight: &str| {
+        let text = native::write_header(&native_trace());
+        String::from_utf8(text).unwrap().replace("\"weight\":2.5", &format!("\"weight\":{weight}"))
+    };
+    for weight in ["NaN", "1e999", "null", "\"1\""] {
+        let (line, problem) = refused(header(weight).as_bytes());
+        assert!(line == 1 && matches!(problem, TraceProblem::Json(_)), "{weight}: {problem:?}");
+    }
+    let profile = b":ir\n:temporal_prof_traces\n1\n1\n0\nmain\n";
+    assert_eq!(refused(profile), (5, TraceProblem::Weight("0".to_owned())));
 }
 
 #[test]
 fn a_recorder_that_was_killed_leaves_all_whole_lines() {
     let trace = native_trace();
     let text = native::write(&trace);
-    for cut in [1, 2, 5, 14] {
+    let end = b"{\"calls\":3}\n".len();
+    for (cut, calls, note) in [
+        (1, 3, None),
+        (2, 3, Some(CUT)),
+        (end - 1, 3, Some(CUT)),
+        (end, 3, Some(NO_END)),
+        (end + 1, 3, Some(NO_END)),
+        (end + 2, 2, Some(CUT)),
+        (end + 14, 2, Some(CUT)),
+    ] {
         let found = native::read("a.log", &text[..text.len() - cut]).unwrap();
-        let is_whole = cut == 1;
-        assert_eq!(found.calls.len(), if is_whole { 3 } else { 2 });
-        assert_eq!(found.notes.len(), usize::from(!is_whole));
+        assert_eq!((found.calls.len(), incomplete(&found)), (calls, note), "{cut}");
     }
     let header = text.iter().position(|&byte| byte == b'\n').unwrap();
     assert_eq!(refused(&text[..header - 9]), (1, TraceProblem::CutShort));
