@@ -411,6 +411,30 @@ fn what_is_read_is_not_replaced() {
 }
 
 #[test]
+fn an_empty_order_is_told_and_replaces_no_other() {
+    let Some(world) = World::new() else { return };
+    world.json(&["trace", "--json", "--out", "t", "--", "./program"]);
+    let trace = fs::read_to_string(world.path("t")).unwrap();
+    let empty = trace.lines().next().unwrap().to_owned() + "\n{\"calls\":0}\n";
+    fs::write(world.path("empty"), empty).unwrap();
+    let write = |trace: &str| {
+        world.headstart(&["order", "write", "--linker", "lld", "--out", "order", trace])
+    };
+    let first = write("empty");
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    assert!(stdout(&first).contains("the order has no functions"), "{}", stdout(&first));
+    assert_eq!(fs::read(world.path("order")).unwrap(), b"");
+    let option = "-Wl,--symbol-ordering-file=order";
+    assert!(world.shell(&link("same", option)).status.success());
+    assert_eq!(write("t").status.code(), Some(0), "an empty order is replaced");
+    let good = fs::read(world.path("order")).unwrap();
+    let refused = write("empty");
+    assert_eq!(refused.status.code(), Some(6));
+    assert!(stderr(&refused).contains("no trace has a call into"), "{}", stderr(&refused));
+    assert!(fs::read(world.path("order")).unwrap() == good);
+}
+
+#[test]
 fn mistakes_are_told_with_the_next_step() {
     let Some(world) = World::new() else { return };
     fs::write(world.path("no-trace"), "hello\nworld\n").unwrap();

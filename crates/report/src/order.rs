@@ -8,10 +8,13 @@ use model::{LayoutFigures, OrderReport, quoted};
 /// The terminal view: what was ordered, what it would change, and what could not be listed.
 pub fn view(report: &OrderReport, style: &Style) -> String {
     let mut view = style.paint(Tint::Name, &style.shorten(&report.image, style.width)) + "\n\n";
-    view += &(style.wrap(&ordered(report), 0) + "\n\n");
-    view += &figures(report).render(style);
-    view += "\n";
-    view += &devices(report, style).render(style);
+    view += &(style.wrap(&ordered(report), 0) + "\n");
+    if report.runs > 0 {
+        view += "\n";
+        view += &figures(report).render(style);
+        view += "\n";
+        view += &devices(report, style).render(style);
+    }
     view += &style.notes_below(&notes(report));
     if let Some(file) = &report.file {
         view += &format!("\nThe order is in {}.\n", quoted(file));

@@ -1,5 +1,7 @@
 //! `headstart order write`: an order of functions, made of traces, for a linker.
 
+mod empty;
+
 use crate::args::{SnippetArgs, linkers, values};
 use crate::commands::trace::traces_of;
 use crate::exit::Usage;
@@ -129,10 +131,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.held_out {
         let held_out = plan::held_out(&subject, &plan.matched, arguments.algorithm);
         report.held_out = (!held_out.runs.is_empty()).then(|| held_out.means().into());
-        if report.held_out.is_none() {
+        if plan.matched.runs.len() == 1 {
             report.notes.push("there is only one launch, so none can be held out".to_owned());
         }
     }
+    empty::check(arguments.out.as_deref(), &mut report, &file)?;
     arguments.print(&mut report, &file)?;
     Ok(ExitCode::SUCCESS)
 }
