@@ -441,7 +441,7 @@ fn mistakes_are_told_with_the_next_step() {
     let cases: [(&[&str], i32, &str); 7] = [
         (&["order", "write", "--linker", "lld", "no-trace"], 6, "no-trace, line 1"),
         (&["order", "write", "--linker", "lld", "missing"], 6, "missing"),
-        (&["order", "verify", "./program", "./program"], 2, "the same files"),
+        (&["order", "verify", "./program", "./program"], 2, "no module of"),
         (&["order", "try", "--relink", "true", "--", "./program"], 2, "@ORDER@"),
         (&["order", "try", "--relink", "true @ORDER@", "--", "./program"], 4, "is the same file"),
         (&["order", "try", "--relink", "exit 3 # @ORDER@", "--", "./program"], 4, "code 3"),

@@ -143,6 +143,26 @@ fn what_does_not_go_together_is_said() {
 }
 
 #[test]
+fn windows_programs_are_refused_by_name() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testfiles/pe");
+    let program = folder.join("arm-guarded.exe");
+    let output = run(&["trace", "--pages", "--", program.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot be launched by name"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("chmod"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_file_that_the_first_launches_make_is_no_sign() {
+    let Some(world) = World::new() else { return };
+    let sign = world.folder.path().join("sign");
+    let (until, script) = (format!("file:{}", sign.display()), format!("> {}", sign.display()));
+    let output = run(&["trace", "--pages", "--until", &until, "--", "sh", "-c", &script]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("have made it; choose output"), "{}", stderr(&output));
+}
+
+#[test]
 fn without_root_nothing_is_listed_and_the_remedy_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = headstart(folder.path(), &["trace", "--pages", "--json", "--", "true"]);

@@ -27,9 +27,10 @@ const MANY_READS: u64 = 16;
 /// What the recorded launch of `command` calls, all its processes together: they read each page
 /// of a file once.
 pub fn called_code(recorded: RecordedFunctions, command: &Command) -> CalledCode {
-    let watched = recorded.planted;
     let trace = record::trace(recorded, command);
-    let modules = record::modules(&trace).into_par_iter().filter(|module| module.called > 0);
+    let modules = record::modules(&trace);
+    let watched = record::watched(&modules);
+    let modules = modules.into_par_iter().filter(|module| module.called > 0);
     let modules = modules.map(|calls| CalledModule { ordered: forecast(&calls, &trace), calls });
     CalledCode { watched, modules: modules.collect(), notes: trace.notes.clone() }
 }

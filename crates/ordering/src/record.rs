@@ -6,7 +6,7 @@ use model::text;
 use model::{Command, Ending, FirstCall, FunctionModule, FunctionTrace, ModuleCalls, Rva, Va};
 use os::trace::{RecordedFunctions, RecordedModule};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -106,6 +106,12 @@ fn until_next(module: &RecordedModule, rva: Rva) -> u32 {
     starts.get(after).map_or(0, |next| *next - rva)
 }
 
+/// First calls, those of a library that a program loads again not counted again.
+pub fn first_calls(trace: &FunctionTrace) -> u64 {
+    let calls = trace.calls.iter().map(|call| (call.program, call.module, call.rva));
+    calls.collect::<FxHashSet<_>>().len() as u64
+}
+
 /// What a trace has of each module, those with the most called functions first.
 pub fn modules(trace: &FunctionTrace) -> Vec<ModuleCalls> {
     let mut called: Vec<BTreeMap<Rva, u32>> = vec![BTreeMap::new(); trace.modules.len()];
@@ -117,6 +123,11 @@ pub fn modules(trace: &FunctionTrace) -> Vec<ModuleCalls> {
         modules.map(|(module, called)| module_calls(module, &called)).collect();
     modules.sort_by_key(|module| Reverse(module.called));
     modules
+}
+
+/// Functions that were watched, those of a module once, however often it was mapped.
+pub fn watched(modules: &[ModuleCalls]) -> u64 {
+    modules.iter().filter_map(|module| module.watched).sum()
 }
 
 /// What was called of one module, by address.
@@ -137,5 +148,31 @@ fn module_calls(module: &FunctionModule, called: &BTreeMap<Rva, u32>) -> ModuleC
         called_bytes,
         touched_pages,
         floor_pages: called_bytes.div_ceil(PAGE_BYTES),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ModuleId;
+
+    #[test]
+    fn a_library_that_is_loaded_again_counts_once() {
+        let call = |program, rva| FirstCall {
+            program,
+            module: ModuleId(0),
+            rva: Rva(rva),
+            bytes: 1,
+            count: None,
+            name: String::new(),
+        };
+        let trace = FunctionTrace {
+            modules: vec![FunctionModule { watched: Some(9), ..FunctionModule::default() }],
+            // The second program is another launch of the same.
+            calls: vec![call(0, 1), call(0, 2), call(0, 1), call(1, 1)],
+            ..FunctionTrace::default()
+        };
+        assert_eq!(first_calls(&trace), 3);
+        assert_eq!(watched(&modules(&trace)), 9);
     }
 }

@@ -61,6 +61,11 @@ pub fn find(argv: &[OsString]) -> Result<Command, LaunchError> {
     })
 }
 
+/// Whether the command's program is one for Windows.
+pub fn is_for_windows(command: &Command) -> bool {
+    pe_image(&command.program).is_some()
+}
+
 /// Makes Wine ready where the command's program is one for Windows, its server on `cpu`; other
 /// commands stay as they are. A prefix of the user's is used where it is there already, as Wine
 /// would, with a server that belongs to the launch.

@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut recorded = os::trace::functions_until_interrupt(&launch.command, &request)?;
     recorded.notes.splice(..0, launch.note.clone());
     recorded.notes.extend(arguments.cut_short(&recorded));
-    let (ending, ready, watched) = (recorded.ending, recorded.ready, recorded.planted);
+    let (ending, ready) = (recorded.ending, recorded.ready);
     let trace = FunctionTrace {
         weight: arguments.weight,
         ..record::trace(RecordedFunctions { notes: recorded.notes.clone(), ..recorded }, &command)
@@ -133,7 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(out) = &arguments.out {
         output::write_bytes(out, &native::write(&trace))?;
     }
-    let report = TraceReport { ending, ready, watched, ..arguments.report(&command, &trace) };
+    let report = TraceReport { ending, ready, ..arguments.report(&command, &trace) };
     arguments.print(&report, &trace)?;
     arguments.conclude(&report)
 }
@@ -170,16 +170,17 @@ impl Arguments {
     }
 
     fn report(&self, command: &Command, trace: &FunctionTrace) -> TraceReport {
+        let modules = record::modules(trace);
         TraceReport {
             schema: TRACE_REPORT_SCHEMA,
             headstart: env!("CARGO_PKG_VERSION").to_owned(),
             command: command.line(),
             ending: Ending::Code(0),
             ready: false,
-            watched: 0,
-            first_calls: trace.calls.len() as u64,
+            watched: record::watched(&modules),
+            first_calls: record::first_calls(trace),
             programs: trace.programs.len() as u64,
-            modules: record::modules(trace),
+            modules,
             notes: trace.notes.clone(),
             file: self.out.as_deref().map(model::text::text),
         }

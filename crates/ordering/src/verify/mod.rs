@@ -70,10 +70,10 @@ pub enum VerifyError {
     /// A module could not be read.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// Both commands use the same files.
+    /// Neither command has another build of a module of the other one.
     #[error(
-        "'{old}' and '{new}' load the same files: no module differs in its build-id or path; give \
-         the program before and after the relink"
+        "no module of '{new}' is another build of a module of '{old}'; give the program before and \
+         after the relink"
     )]
     SameFiles {
         /// The command before.

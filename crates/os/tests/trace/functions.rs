@@ -227,6 +227,7 @@ fn sigtrap_stays_the_programs_own() {
         __attribute__((noinline)) void second(void) { __asm__(""); }
         __attribute__((noinline)) void third(void) { __asm__(""); }
         __attribute__((noinline)) void fourth(void) { __asm__(""); }
+        __attribute__((noinline)) void while_pending(void) { __asm__(""); }
         static volatile int seen;
         static volatile long trap, code;
         __attribute__((noinline)) static void handler(int s, siginfo_t *information, void *context) {
@@ -250,11 +251,13 @@ fn sigtrap_stays_the_programs_own() {
             first();                                    // hit while SIGTRAP is blocked
             if (!is_blocked()) return 10;
             raise(SIGTRAP);
+            while_pending();                            // hit while SIGTRAP is pending
             if (seen) return 11;                        // still pending
             sigaction(SIGTRAP, 0, &old);
             if (old.sa_sigaction != handler) return 12;
             sigprocmask(SIG_SETMASK, &before, 0);
             if (seen != 1) return 13;
+            if (code != SI_TKILL) return 20;
             if (is_blocked()) return 14;
             __asm__("int3");
             if (seen != 2) return 15;
@@ -274,11 +277,18 @@ fn sigtrap_stays_the_programs_own() {
             if (signal(SIGTRAP, SIG_DFL) != SIG_IGN) return 18;
             return 0;
         }"#;
-    let Some(run) = built(source, &["-O1"]) else { return };
-    assert_eq!(run.functions.ending, Ending::Code(0));
-    let names = ["main", "first", "second", "third", "fourth", "handler", "other"];
-    let expected = ["main", "first", "handler", "second", "other", "third", "fourth"];
-    assert_eq!(run.order(&names), expected);
+    let folder = folder();
+    if gcc(folder.path(), "program", source, &["-O1"]).is_none() {
+        return;
+    }
+    let expected =
+        ["main", "first", "while_pending", "handler", "second", "other", "third", "fourth"];
+    // Counted calls are stepped over.
+    for count_limit in [None, Some(100)] {
+        let run = record(folder.path(), |request| request.count_limit = count_limit);
+        assert_eq!(run.functions.ending, Ending::Code(0), "{count_limit:?}");
+        assert_eq!(run.order(&expected), expected, "{count_limit:?}");
+    }
 }
 
 #[test]

@@ -82,3 +82,24 @@ fn a_module_without_known_functions_is_named() {
         assert_eq!(run.functions.notes.len(), usize::from(is_noted));
     }
 }
+
+#[test]
+fn a_program_that_copies_its_code_is_named() {
+    let source = r#"
+        #include <string.h>
+        #include <sys/mman.h>
+        __attribute__((noinline)) int copied(int x) { return x * 7 + 3; }
+        __attribute__((noinline)) int behind(int x) { return x * 5 + 3; }
+        int main(void) {
+            int protection = PROT_READ | PROT_WRITE | PROT_EXEC;
+            char *copy = mmap(0, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            memcpy(copy, (void *)copied, (char *)behind - (char *)copied);
+            return ((int (*)(int))copy)(3);
+        }"#;
+    let Some(run) = built(source, &["-O1"]) else { return };
+    assert!(notes_one(&run, &["/program' executed a breakpoint", "copied a function"]));
+    let Some(run) = built("int main(void) { __asm__(\"int3\"); return 0; }", &["-O1"]) else {
+        return;
+    };
+    assert!(run.functions.notes.is_empty(), "{:?}", run.functions.notes);
+}

@@ -1,7 +1,7 @@
 //! `headstart trace --pages`: which pages of which files a launch touches.
 
 use super::{Arguments, until};
-use crate::args::one_command;
+use crate::args::one_command_found;
 use crate::exit::Usage;
 use crate::output;
 use crate::progress::StatusLine;
@@ -9,6 +9,7 @@ use anyhow::Result;
 use model::{
     Command, Ending, FilePages, PAGES_REPORT_SCHEMA, PagesReport, Reading, TouchedFile, Until,
 };
+use ordering::windows;
 use os::attend::AttendOptions;
 use os::file_pages::PagesRequest;
 use os::trace::RecordUntil;
@@ -23,9 +24,14 @@ const FINDING: Duration = Duration::from_secs(5);
 /// Records and prints.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let request = request(arguments)?;
+    let command = one_command_found(&arguments.command, windows::find)?;
     // Refused before anything is launched.
+    if windows::is_for_windows(&command) {
+        let text = "Windows programs cannot be launched by name with --pages; give the launch with \
+                    Wine: headstart trace --pages -- wine64 app.exe";
+        return Err(Usage(text.to_owned()).into());
+    }
     os::file_pages::permitted()?;
-    let command = one_command(&arguments.command)?;
     until::check_file(&arguments.until, "remove it")?;
     let line = StatusLine::new();
     line.show(0.0, "finding the files of a launch".to_owned());

@@ -239,10 +239,10 @@ pub fn kill(pid: Tid) {
     processes::signal(pid, Signal::KILL);
 }
 
-/// Asks one thread of a process to stop.
-pub fn stop(process: Tid, thread: Tid) -> io::Result<()> {
+/// Sends a signal to one thread of a process.
+pub fn signal_thread(process: Tid, thread: Tid, signal: i32) -> io::Result<()> {
     // SAFETY: passes integers only.
-    check(unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGSTOP) })
+    check(unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) })
 }
 
 /// Copies memory of `tid` into `target`; gives the number of bytes that could be read.

@@ -20,6 +20,7 @@ impl Session<'_> {
         }
         if (stepped || delivered) && !ptrace::is_breakpoint_stop(tid) {
             self.mend_trap(tid)?;
+            self.keep_pending_trap(tid)?;
             return Ok(Resume::Continue(0));
         }
         let address = arch::breakpoint_address(tid)?;
@@ -32,7 +33,27 @@ impl Session<'_> {
                 self.mend_trap(tid)?;
                 Ok(Resume::Continue(0))
             }
-            _ => self.on_own_trap(tid),
+            _ => {
+                self.note_stray_breakpoint(tid, space, address);
+                self.on_own_trap(tid)
+            }
+        }
+    }
+
+    /// A breakpoint instruction in memory that is not watched may be in a copy of a function.
+    fn note_stray_breakpoint(&mut self, tid: Tid, space: usize, address: MappedVa) {
+        let space = self.spaces.get(space);
+        let is_watched = space.is_some_and(|space| space.watch.contains(address));
+        if is_watched || !ptrace::is_breakpoint_stop(tid) {
+            return;
+        }
+        let program = ptrace::proc_link(tid, "exe").unwrap_or_default();
+        if let Some(recording) = &mut self.recording {
+            recording.note(format!(
+                "'{program}' executed a breakpoint instruction outside of the recorded modules: it \
+                 is the program's own, or it copied a function with the recorder's breakpoint in it \
+                 and behaves differently than usual"
+            ));
         }
     }
 
@@ -44,6 +65,7 @@ impl Session<'_> {
         }
         arch::set_instruction_pointer(tid, address)?;
         self.mend_trap(tid)?;
+        self.keep_pending_trap(tid)?;
         let pid = self.processes.get(process).map_or(0, |process| process.record.pid);
         let Some(recording) = &mut self.recording else { return Ok(Resume::Continue(0)) };
         let goes_on = recording.call(process, pid, hit);

@@ -132,7 +132,7 @@ impl Session<'_> {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         };
         let process = self.processes.get(task.process).map_or(0, |process| process.record.pid);
-        ptrace::stop(process as Tid, target)?;
+        ptrace::signal_thread(process as Tid, target, libc::SIGSTOP)?;
         task.hold = Some(Hold { tracer, state: HoldState::Asked, awaited: None });
         Ok(())
     }

@@ -23,6 +23,8 @@ pub struct TrapState {
     pub delivered: bool,
     /// What the end of the present system call is awaited for.
     pub awaited: Option<Awaited>,
+    /// What is known of a SIGTRAP of the program that was pending when a breakpoint was hit.
+    pub owed: Option<libc::siginfo_t>,
 }
 
 impl TrapState {
@@ -135,6 +137,20 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// `tid` has hit a breakpoint or made a step. Where a SIGTRAP of the program was pending, the
+    /// kernel keeps one only, and reports that: it becomes pending again.
+    pub fn keep_pending_trap(&mut self, tid: Tid) -> io::Result<()> {
+        let information = ptrace::signal_information(tid)?;
+        // The kernel's own codes are above (sigaction(2), `si_code`).
+        if information.si_code > libc::SI_USER {
+            return Ok(());
+        }
+        let Some(task) = self.tasks.get_mut(&tid) else { return Ok(()) };
+        task.trap.owed.get_or_insert(information);
+        let process = self.processes.get(task.process).map_or(0, |process| process.record.pid);
+        ptrace::signal_thread(process as Tid, tid, libc::SIGTRAP)
+    }
+
     /// rt_sigaction of SIGTRAP has been made.
     pub fn on_action(
         &mut self,
@@ -160,6 +176,10 @@ impl Session<'_> {
 
     /// A SIGTRAP that no breakpoint of ours has caused is the program's own.
     pub fn on_own_trap(&mut self, tid: Tid) -> io::Result<Resume> {
+        let owed = self.tasks.get_mut(&tid).and_then(|task| task.trap.owed.take());
+        if let Some(information) = owed {
+            ptrace::set_signal_information(tid, &information)?;
+        }
         let process = self.tasks.get(&tid).map(|task| task.process);
         let Some(process) = process.and_then(|index| self.processes.get_mut(index)) else {
             return Ok(Resume::Continue(libc::SIGTRAP));

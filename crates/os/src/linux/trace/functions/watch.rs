@@ -99,6 +99,12 @@ impl Watch {
         parts
     }
 
+    /// Whether functions are watched in the mapping or image around `address`.
+    pub fn contains(&self, address: MappedVa) -> bool {
+        let in_module = self.modules.iter().any(|one| one.memory.contains(&address));
+        in_module || self.image_at(address).is_some()
+    }
+
     /// What is at `address` of a function that is watched.
     pub fn at(&self, address: MappedVa) -> Option<Hit> {
         self.find(address).map(|(watched, index)| watched.hit(index))
@@ -119,8 +125,11 @@ impl Watch {
         let modules = std::mem::take(&mut self.modules);
         for watched in &modules {
             for index in (0..watched.starts.len()).filter(|&index| watched.planted.get(index)) {
-                // A page that is gone cannot be executed either.
-                let _ = self.write(tid, watched.address(index), watched.original(index));
+                // The program may have written other code there. A page that is gone cannot be
+                // executed either.
+                if self.is_there(tid, watched.address(index)) {
+                    let _ = self.write(tid, watched.address(index), watched.original(index));
+                }
             }
         }
     }
@@ -140,6 +149,13 @@ impl Watch {
         let written = self.memory(tid).and_then(|file| file.write_all_at(&[byte], address.0));
         // Some kernels keep this file from changing code, but not ptrace (proc_mem.force_override).
         written.or_else(|_| breakpoints::restore(tid, address, byte))
+    }
+
+    /// Whether a breakpoint instruction is at `address`.
+    fn is_there(&mut self, tid: Tid, address: MappedVa) -> bool {
+        let mut byte = [0];
+        let read = self.memory(tid).and_then(|file| file.read_exact_at(&mut byte, address.0));
+        read.is_ok() && byte == [arch::BREAKPOINT]
     }
 
     fn memory(&mut self, tid: Tid) -> io::Result<&File> {
