@@ -382,6 +382,26 @@ fn a_program_that_hides_its_memory_is_let_go() {
 }
 
 #[test]
+fn code_that_the_program_has_replaced_stays() {
+    let source = r#"
+        #include <stdint.h>
+        #include <string.h>
+        #include <sys/mman.h>
+        #include <sys/prctl.h>
+        __attribute__((noinline)) int replaced(void) { __asm__(""); return 2; }
+        int main(void) {
+            static const unsigned char seven[] = { 0x6a, 0x07, 0x58, 0xc3 }; // push 7; pop rax; ret
+            void *page = (void *)((uintptr_t)replaced & ~4095ul);
+            mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+            memcpy((void *)replaced, seven, sizeof seven);
+            prctl(PR_SET_DUMPABLE, 0); // All breakpoints are lifted.
+            return replaced();
+        }"#;
+    let Some(run) = built(source, &["-O1"]) else { return };
+    assert_eq!(run.functions.ending, Ending::Code(7));
+}
+
+#[test]
 fn a_program_with_privileges_is_declined() {
     let folder = folder();
     let Some(program) = gcc(folder.path(), "program", PLAIN, &["-O1"]) else { return };
