@@ -124,6 +124,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let plan = plan::plan(&subject, &traces, arguments.algorithm);
     let file = arguments.order_file(&subject, &plan, &traces, map.as_ref());
     let mut report = summary::report(&subject, &plan, &file);
+    report.notes.extend(ordering::trace::failed(&traces));
     if let Some(map) = &map {
         report.notes.extend(arguments.moved_along(&subject, &plan, map));
         report.notes.extend(other_build(&subject, map));

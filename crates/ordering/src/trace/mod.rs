@@ -10,6 +10,7 @@
 //! | SanitizerCoverage (`.sancov`) | [`sancov`] | what was called, without order |
 //! | uftrace, its folder of raw data | [`uftrace`] | order, addresses and names |
 
+mod failed;
 pub mod matched_names;
 mod names_index;
 pub mod native;
@@ -23,6 +24,7 @@ pub mod sancov;
 mod tests;
 pub mod uftrace;
 
+pub use failed::failed;
 pub use problem::{TraceProblem, TraceReadError};
 
 use crate::lines::Lines;
