@@ -198,6 +198,97 @@ fn an_order_that_is_worse_is_rejected() {
     assert_eq!(good.status.code(), Some(0));
 }
 
+/// Arguments of `order try` that time nothing.
+fn try_with<'a>(relink: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let first = ["order", "try", "--runs", "0", "--cold-runs", "0", "--relink", relink];
+    [&first[..], more, &["--", "./program"]].concat()
+}
+
+/// What is in the folder of `world`, whose program is `before`.
+fn nothing_is_left(world: &World, before: &[u8]) {
+    assert_eq!(fs::read(world.path("program")).unwrap(), before);
+    let names = fs::read_dir(&world.0).unwrap().flatten().map(|entry| entry.file_name());
+    let hidden: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with('.')).collect();
+    assert!(hidden.is_empty(), "{hidden:?}");
+}
+
+#[test]
+fn a_program_that_a_failed_relink_has_lost_is_put_back() {
+    let Some(world) = World::new() else { return };
+    let before = fs::read(world.path("program")).unwrap();
+    let again = "is as it was before the relink again";
+    let cases: [(&str, &[&str]); 6] = [
+        ("rm program; exit 3 # @ORDER@", &["code 3", again]),
+        ("rm program # @ORDER@", &["there is no file", again]),
+        ("echo part > program # @ORDER@", &[again]),
+        ("rm program; kill -INT $PPID # @ORDER@", &["there is no file", again]),
+        ("exit 3 # @ORDER@", &["its output is above\n"]),
+        ("cp program x && cp x program # @ORDER@", &["has the same bytes"]),
+    ];
+    for (relink, words) in cases {
+        let output = world.headstart(&try_with(relink, &[]));
+        let said = stderr(&output);
+        assert_ne!(output.status.code(), Some(0), "{relink}: {said}");
+        assert!(words.iter().all(|words| said.contains(words)), "{relink}: {said}");
+        nothing_is_left(&world, &before);
+    }
+}
+
+#[test]
+fn a_killed_attempt_leaves_the_program_and_no_copy() {
+    let Some(world) = World::new() else { return };
+    let before = fs::read(world.path("program")).unwrap();
+    let relink = "rm program; touch begun; sleep 1000 # @ORDER@";
+    let mut command = headstart(&world.path("cache"), &try_with(relink, &[]));
+    let mut running = command.current_dir(&world.0).spawn().unwrap();
+    common::wait_for("the relink", || world.path("begun").exists());
+    running.kill().unwrap();
+    running.wait().unwrap();
+    common::wait_for("the program", || world.path("program").exists());
+    nothing_is_left(&world, &before);
+}
+
+#[test]
+fn launches_of_other_programs_are_refused() {
+    let Some(world) = World::new() else { return };
+    fs::copy(world.path("program"), world.path("copy")).unwrap();
+    let before = fs::read(world.path("program")).unwrap();
+    let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@");
+    let cases: [(&[&str], &str); 3] = [
+        (&["--held-out", "./copy 1"], "starts another program than './program'"),
+        (&["--also", "true"], "'true' calls no function of './program'"),
+        (&["--held-out", "./program 1 2 3 4 5"], "ended with exit code 1"),
+    ];
+    for (more, words) in cases {
+        let output = world.headstart(&try_with(&relink, more));
+        let said = stderr(&output);
+        assert!(matches!(output.status.code(), Some(2 | 4)), "{said}");
+        assert!(said.contains(words), "{said}");
+        let is_relinked = fs::read(world.path("program")).unwrap() != before;
+        assert_eq!(is_relinked, words.starts_with("ended"), "{more:?}");
+    }
+    fs::write(world.path("program"), &before).unwrap();
+    let through_a_shell = ["--also", "sh -c './program 1'", "--held-out", "./program 2"];
+    let output = world.headstart(&try_with(&relink, &through_a_shell));
+    let said = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(said.contains("it was made from 2 launches"), "{said}");
+    assert!(said.contains("./program 2") && !said.contains("headstart-"), "{said}");
+}
+
+#[test]
+fn what_the_relink_wrote_is_told_apart_from_what_was_there() {
+    let Some(world) = World::new() else { return };
+    assert!(world.shell(&link("new", "-Wl,--build-id=0x12")).status.success());
+    let there = ["--out", "new"];
+    let stale = world.headstart(&try_with("true @ORDER@ @OUT@", &there));
+    assert!(stderr(&stale).contains("did not write 'new'"), "{}", stderr(&stale));
+    let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@") + " && cp program @OUT@";
+    let moved = world.headstart(&try_with(&relink, &there));
+    assert!(stderr(&moved).contains("has changed './program' itself"), "{}", stderr(&moved));
+    assert_eq!((stale.status.code(), moved.status.code()), (Some(4), Some(4)));
+}
+
 /// Arguments of `order verify` that time nothing.
 const VERIFY: [&str; 7] = ["order", "verify", "--runs", "0", "--cold-runs", "0", "--json"];
 

@@ -1,22 +1,25 @@
 //! One loop for those who build the program: trace, order, link again, verify.
 
+mod error;
+mod old;
+mod relink;
+
+use crate::ended::{self, Ended};
 use crate::orders::Algorithm;
 use crate::plan::plan;
 use crate::record;
-use crate::shell;
 use crate::subject::Subject;
 use crate::summary;
-use crate::verify::{HeldOutCommand, VerifyError, VerifyRequest, VerifyStep, verify};
+use crate::trace::runs::runs;
+use crate::verify::{HeldOutCommand, VerifyRequest, VerifyStep, verify};
 use crate::write::{self, Linker};
-use files::{Permit, WriteError};
-use image::ImageError;
-use model::{Command, OrderReport, OrderVerification, quoted, text};
-use os::LaunchError;
+pub use error::AttemptError;
+use files::Permit;
+use model::{Command, FunctionTrace, OrderReport, OrderVerification, quoted, text};
+use old::Old;
 use os::launcher::Launcher;
 use os::trace::functions;
-use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::TempPath;
 
 /// Stands for the order file in the command that links again.
 pub const ORDER: &str = "@ORDER@";
@@ -55,56 +58,11 @@ pub struct Attempted {
     pub verification: OrderVerification,
 }
 
-/// Why nothing came of it.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AttemptError {
-    /// A launch could not be made or recorded.
-    #[error(transparent)]
-    Launch(#[from] LaunchError),
-    /// The program could not be read.
-    #[error(transparent)]
-    Image(#[from] ImageError),
-    /// The order file could not be written.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    /// The builds could not be compared.
-    #[error(transparent)]
-    Verify(#[from] VerifyError),
-    /// The old program could not be kept beside the new one.
-    #[error(
-        "'{path}' could not be copied before the relink: {source}; make room in its folder, and check \
-         that you may write there"
-    )]
-    Keep {
-        /// The program.
-        path: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
-    /// The command that links again failed.
-    #[error("the relink command ended with {ending}: {command}; its output is above")]
-    Relink {
-        /// The command.
-        command: String,
-        /// Its end, in words.
-        ending: String,
-    },
-    /// It made no other program.
-    #[error(
-        "'{path}' is the same file after the relink; check that the command really links, and that \
-         it passes the order file ({ORDER}) to the linker"
-    )]
-    Unchanged {
-        /// The program.
-        path: PathBuf,
-    },
-}
-
 /// Traces, orders, links again and verifies. `launchers` were started before anything large was in
 /// memory: for the relink command, and for warm and cold launches.
 ///
-/// The program that was there is kept until the end, and removed then.
+/// The program that was there is kept until the end, and removed then. If it is not relinked as it
+/// should be, the program is put back.
 ///
 /// # Errors
 /// [`AttemptError`]. The order file is left where it was written already.
@@ -114,17 +72,17 @@ pub fn attempt(
     observer: &mut dyn FnMut(VerifyStep),
 ) -> Result<Attempted, AttemptError> {
     let mut begin = |what| observer(VerifyStep { what, done: 0, of: 1 });
+    for launch in &request.held_out {
+        of_the_same_program(launch, &request.launch)?;
+    }
     begin("tracing");
     let [relinker, warm, cold] = launchers;
     let mut order = write_order(&request)?;
     order.file = Some(text::text(&request.order));
     begin("linking again");
-    let old = Old::keep(&request)?;
-    relink(&request, relinker)?;
-    let new = request.out.as_deref().unwrap_or(&request.launch.program);
-    old.differs_from(new)?;
+    let old = relink::relinked(&request, relinker)?;
     let of_old = |launch: &Command| Command { program: old.path(), ..launch.clone() };
-    let of_new = |launch: &Command| Command { program: new.to_owned(), ..launch.clone() };
+    let of_new = |launch: &Command| Command { program: request.new_program(), ..launch.clone() };
     let both = |launch: &Command| HeldOutCommand { old: of_old(launch), new: of_new(launch) };
     let verify_request = VerifyRequest {
         old: of_old(&request.launch),
@@ -136,14 +94,31 @@ pub fn attempt(
     Ok(Attempted { order, verification })
 }
 
+impl AttemptRequest {
+    /// Where the relink command puts the program.
+    fn new_program(&self) -> PathBuf {
+        self.out.as_ref().unwrap_or(&self.launch.program).clone()
+    }
+}
+
+/// Only of the relinked program itself there are two builds that can be launched.
+fn of_the_same_program(launch: &Command, first: &Command) -> Result<(), AttemptError> {
+    let file = |command: &Command| command.program.canonicalize().ok();
+    match file(launch).is_some() && file(launch) == file(first) {
+        true => Ok(()),
+        false => Err(AttemptError::OtherProgram {
+            command: launch.line(),
+            program: first.program.clone(),
+        }),
+    }
+}
+
 /// Traces the launches, makes their order, and writes it.
 fn write_order(request: &AttemptRequest) -> Result<OrderReport, AttemptError> {
-    let launches = [&request.launch].into_iter().chain(&request.also);
-    let trace = |launch: &Command| {
-        functions(launch, &request.verify.recording).map(|found| record::trace(found, launch))
-    };
-    let traces = launches.map(trace).collect::<Result<Vec<_>, _>>()?;
     let subject = Subject::open(&request.launch.program)?;
+    let launches = [&request.launch].into_iter().chain(&request.also);
+    let traces = launches.map(|launch| traced(launch, &subject, request));
+    let traces = traces.collect::<Result<Vec<_>, _>>()?;
     let plan = plan(&subject, &traces, request.algorithm);
     let functions = summary::ordered_functions(&subject, &plan.order);
     let file =
@@ -152,54 +127,23 @@ fn write_order(request: &AttemptRequest) -> Result<OrderReport, AttemptError> {
     Ok(summary::report(&subject, &plan, &file))
 }
 
-/// The program before it is linked again.
-enum Old {
-    /// The new one goes elsewhere.
-    Stays(PathBuf),
-    /// A copy in the same folder, so that it finds what it looks for beside itself.
-    Copy(TempPath),
-}
-
-impl Old {
-    fn keep(request: &AttemptRequest) -> Result<Old, AttemptError> {
-        let program = &request.launch.program;
-        if request.out.is_some() {
-            return Ok(Old::Stays(program.clone()));
-        }
-        let copy = || {
-            let folder = files::folder_of(program);
-            let named = tempfile::Builder::new().prefix(".headstart-old-").tempfile_in(folder)?;
-            let path = named.into_temp_path();
-            std::fs::copy(program, &path)?;
-            Ok(path)
-        };
-        let failed = |source| AttemptError::Keep { path: program.clone(), source };
-        copy().map(Old::Copy).map_err(failed)
+/// A launch that succeeds and calls functions of the program.
+fn traced(
+    launch: &Command,
+    subject: &Subject,
+    request: &AttemptRequest,
+) -> Result<FunctionTrace, AttemptError> {
+    let VerifyRequest { recording, ignore_failure, .. } = &request.verify;
+    let recorded = functions(launch, recording)?;
+    ended::checked(&recorded, recording, *ignore_failure)
+        .map_err(|how| AttemptError::Ended(Ended { command: launch.line(), how }))?;
+    let trace = record::trace(recorded, launch);
+    let found = subject.with_names(|image| runs(std::slice::from_ref(&trace), image));
+    if found.runs.is_empty() {
+        let program = request.launch.program.clone();
+        return Err(AttemptError::NoCalls { command: launch.line(), program });
     }
-
-    fn path(&self) -> PathBuf {
-        match self {
-            Old::Stays(path) => path.clone(),
-            Old::Copy(path) => path.to_path_buf(),
-        }
-    }
-
-    /// Whether the program was linked again at all.
-    fn differs_from(&self, new: &Path) -> Result<(), AttemptError> {
-        let content = |path: &Path| std::fs::read(path).ok();
-        match (content(&self.path()), content(new)) {
-            (Some(old), Some(new)) if old != new => Ok(()),
-            _ => Err(AttemptError::Unchanged { path: new.to_owned() }),
-        }
-    }
-}
-
-fn relink(request: &AttemptRequest, mut launcher: Launcher) -> Result<(), AttemptError> {
-    let line = build_line(&request.relink, &request.order, request.out.as_deref());
-    match shell::run(&line, &mut launcher)? {
-        None => Ok(()),
-        Some(ending) => Err(AttemptError::Relink { command: line, ending }),
-    }
+    Ok(trace)
 }
 
 /// The command line that links, with its files in the places of [`ORDER`] and [`OUT`].

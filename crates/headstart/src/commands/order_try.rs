@@ -24,9 +24,9 @@ const READS: usize = 12;
 ///
 /// The launch is traced, an order file is written, your own command relinks the program with it, and
 /// both builds are compared: pages, cold reads, times. In the command, @ORDER@ stands for the order
-/// file. The command has to replace the program, or with --out write it to @OUT@. The order file is
-/// kept. An order that makes a launch worse is rejected, with exit code 1, as it is if there is no
-/// verdict (see `order verify --help`).
+/// file. The command has to replace the program, or with --out write it to @OUT@. If it fails, the old
+/// program is put back. The order file is kept. An order that makes a launch worse is rejected. The
+/// exit code is 1 then, and also if there is no verdict (see `order verify --help`).
 ///
 /// Compile with -ffunction-sections. --snippet prints the lines for CMake, Meson, Cargo or make.
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ pub struct Arguments {
     /// Another launch to make the order for, as a whole command line; may be repeated
     #[arg(long, value_name = "CMD")]
     also: Vec<String>,
-    /// A launch that the order is not made for and must not make worse; may be repeated
+    /// A launch of the program that the order is not made for and must not make worse; may be repeated
     #[arg(long, value_name = "CMD")]
     held_out: Vec<String>,
     #[command(flatten)]

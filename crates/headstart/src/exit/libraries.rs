@@ -345,6 +345,7 @@ fn passed_on(error: &AttemptError) -> Option<&dyn Known> {
         AttemptError::Image(error) => error,
         AttemptError::Write(error) => error,
         AttemptError::Verify(error) => error,
+        AttemptError::Ended(error) => error,
         _ => return None,
     })
 }
@@ -352,8 +353,14 @@ fn passed_on(error: &AttemptError) -> Option<&dyn Known> {
 impl Known for AttemptError {
     fn code(&self) -> u8 {
         match self {
-            AttemptError::Keep { .. } => FILES,
-            AttemptError::Relink { .. } | AttemptError::Unchanged { .. } => PROGRAM_FAILED,
+            AttemptError::OtherProgram { .. } | AttemptError::NoCalls { .. } => USAGE,
+            AttemptError::Relink { .. }
+            | AttemptError::Missing { .. }
+            | AttemptError::Unwritten { .. }
+            | AttemptError::Unchanged { .. }
+            | AttemptError::OldChanged { .. } => PROGRAM_FAILED,
+            AttemptError::PutBack { error, .. } => error.code(),
+            AttemptError::Lost { .. } => FILES,
             _ => passed_on(self).map_or(HEADSTART_FAILED, Known::code),
         }
     }

@@ -105,7 +105,7 @@ fn what_is_wrong_with_a_build_is_told_and_no_empty_folder_stays() {
     for (build, wanted) in [
         ("false # @ORDER@ @OUT@", "ended with code 1"),
         ("true # @ORDER@ @OUT@", "did not write"),
-        ("gcc -O1 -o @OUT@ tiny.c # @ORDER@", "same file"),
+        ("gcc -O1 -o @OUT@ tiny.c # @ORDER@", "has the same bytes"),
     ] {
         let Some((made, folder)) = made(build) else { return };
         let error = made.unwrap_err().to_string();

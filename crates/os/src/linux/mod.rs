@@ -13,6 +13,7 @@ pub mod file_pages;
 pub mod file_reads;
 pub mod host;
 pub mod interrupt;
+pub mod kept_copy;
 pub mod launcher;
 pub mod lease;
 pub mod loader_log;

@@ -130,6 +130,11 @@ impl Launcher {
         self.pid as u32
     }
 
+    /// Process id of the launcher's parent, which ends after all that the launcher has launched.
+    pub(crate) fn guardian(&self) -> libc::pid_t {
+        self.guardian
+    }
+
     /// Sets how launches run. Fails where real-time scheduling or the CPU is not permitted.
     pub fn configure(&mut self, configuration: Configuration) -> Result<(), LaunchError> {
         self.ask(&Order::Configure(configuration), &[], None, &mut Unwatched).map(|_| ())

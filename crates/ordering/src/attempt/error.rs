@@ -1,0 +1,121 @@
+//! Why nothing came of an attempt.
+
+use super::{ORDER, OUT};
+use crate::ended::Ended;
+use crate::verify::VerifyError;
+use files::WriteError;
+use image::ImageError;
+use os::LaunchError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why nothing came of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AttemptError {
+    /// A launch could not be made or recorded.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The program could not be read.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// The order file, or the copy of the old program, could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The builds could not be compared.
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+    /// A launch failed while it was traced.
+    #[error(transparent)]
+    Ended(#[from] Ended),
+    /// A held-out launch is one of another program.
+    #[error(
+        "the held-out launch '{command}' starts another program than '{program}', so its two builds \
+         cannot be told apart; give a command line of '{program}'"
+    )]
+    OtherProgram {
+        /// The launch.
+        command: String,
+        /// The program that is ordered.
+        program: PathBuf,
+    },
+    /// A launch for which the order is to be made does not use the program.
+    #[error(
+        "'{command}' calls no function of '{program}', so no order can be made for it; leave it out, \
+         or give a launch that uses the program"
+    )]
+    NoCalls {
+        /// The launch.
+        command: String,
+        /// The program that is ordered.
+        program: PathBuf,
+    },
+    /// The process that keeps the old program is gone.
+    #[error("the process that guards the old program is gone: {0}; run the command again")]
+    Keep(io::Error),
+    /// The command that links again failed.
+    #[error("the relink command ended with {ending}: {command}; its output is above")]
+    Relink {
+        /// The command.
+        command: String,
+        /// Its end, in words.
+        ending: String,
+    },
+    /// There is no program where it should be.
+    #[error(
+        "there is no file '{path}' after the relink; let the command write the program there, or \
+         name the place with --out and {OUT}"
+    )]
+    Missing {
+        /// The program.
+        path: PathBuf,
+    },
+    /// The file was not written.
+    #[error(
+        "the relink command did not write '{path}', and so it is the same file as before; make the \
+         program depend on the order file, or name what the command writes with --out and {OUT}"
+    )]
+    Unwritten {
+        /// The program.
+        path: PathBuf,
+    },
+    /// It was linked to the same bytes.
+    #[error(
+        "the relinked '{path}' has the same bytes as the program before: the linker took no order, or \
+         the program has it already; check that the command passes the order file ({ORDER}) to the \
+         linker"
+    )]
+    Unchanged {
+        /// The program.
+        path: PathBuf,
+    },
+    /// The program before is another one now, although the new one goes elsewhere.
+    #[error(
+        "the relink command has changed '{path}' itself, so the program before is gone and cannot be \
+         compared; leave out --out and {OUT} if the command replaces the program"
+    )]
+    OldChanged {
+        /// The program before.
+        path: PathBuf,
+    },
+    /// The relink went wrong and had changed the program.
+    #[error("{error}; '{path}' is as it was before the relink again")]
+    PutBack {
+        /// What went wrong.
+        error: Box<AttemptError>,
+        /// The program.
+        path: PathBuf,
+    },
+    /// The same, and the program could not be put back.
+    #[error("{error}; '{path}' could not be put back ({source}): move '{copy}' there")]
+    Lost {
+        /// What went wrong.
+        error: Box<AttemptError>,
+        /// The program.
+        path: PathBuf,
+        /// Where the program before is.
+        copy: PathBuf,
+        /// Why it is still there.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,92 @@
+use super::*;
+use crate::linux::processes;
+use rustix::process::Signal;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant, SystemTime};
+
+/// A folder with a file of these bytes, in mode 0o750, of the year 2001.
+fn world() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, "old").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_times(FileTimes::new().set_modified(long_ago)).unwrap();
+    (folder, path)
+}
+
+fn only_the_file(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().count() == 1
+}
+
+#[test]
+fn a_copy_takes_the_place_of_a_lost_file_and_no_other() {
+    let (folder, path) = world();
+    let kept = KeptCopy::of(&path).unwrap();
+    assert_eq!(fs::read(kept.path()).unwrap(), b"old");
+    let before = path.metadata().unwrap();
+    assert!(!kept.put_back().unwrap(), "the file is as it was");
+    assert_eq!(path.metadata().unwrap().ino(), before.ino());
+    assert!(only_the_file(folder.path()));
+
+    for lose in [|path: &Path| fs::remove_file(path), |path: &Path| fs::write(path, "part")] {
+        let kept = KeptCopy::of(&path).unwrap();
+        lose(&path).unwrap();
+        assert!(kept.put_back().unwrap());
+        let data = path.metadata().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!((data.mode() & 0o777, data.mtime()), (0o750, 1_000_000_000));
+        assert!(only_the_file(folder.path()));
+    }
+}
+
+#[test]
+fn a_copy_that_is_dropped_is_gone_and_the_new_file_stays() {
+    let (folder, path) = world();
+    let launcher = Launcher::start().unwrap();
+    let mut kept = KeptCopy::of(&path).unwrap();
+    kept.begin(&launcher).unwrap();
+    fs::write(&path, "new").unwrap();
+    kept.finish();
+    drop(kept);
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert!(only_the_file(folder.path()));
+
+    let mut kept = KeptCopy::of(&path).unwrap();
+    kept.begin(&launcher).unwrap();
+    fs::remove_file(&path).unwrap();
+    drop(kept);
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert!(only_the_file(folder.path()));
+}
+
+/// In a process that is killed: keeps a copy, and loses the file.
+fn keep_and_be_killed(path: &Path, finish: bool) {
+    let life = |_, _| {
+        let launcher = Launcher::start().unwrap();
+        let mut kept = KeptCopy::of(path).unwrap();
+        kept.begin(&launcher).unwrap();
+        fs::write(path, "new").unwrap();
+        if finish {
+            kept.finish();
+        }
+        processes::signal(processes::own_pid(), Signal::KILL);
+    };
+    let (_stream, pid) = crate::linux::launcher::leave::fork(life).unwrap();
+    processes::wait_for(pid, rustix::process::WaitOptions::empty());
+}
+
+#[test]
+fn the_guardian_does_it_where_headstart_is_killed() {
+    for (finish, wanted) in [(false, "old"), (true, "new")] {
+        let (folder, path) = world();
+        keep_and_be_killed(&path, finish);
+        let began = Instant::now();
+        while fs::read(&path).unwrap() != wanted.as_bytes() || !only_the_file(folder.path()) {
+            assert!(began.elapsed() < Duration::from_secs(60), "{wanted}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
