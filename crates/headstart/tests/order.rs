@@ -501,6 +501,31 @@ fn what_is_read_is_not_replaced() {
     }
 }
 
+/// A build is known by its build-id under any name, and another one only by its names.
+#[test]
+fn it_is_told_how_the_image_was_found_in_each_trace_and_what_is_not_used() {
+    let Some(world) = World::new() else { return };
+    world.json(&["trace", "--json", "--out", "t", "--", "./program"]);
+    world.json(&["trace", "--json", "--out", "other", "--", "true"]);
+    fs::rename(world.path("program"), world.path("same")).unwrap();
+    assert!(world.shell(&link("another", "-Wl,-z,now -Wl,--build-id=0x1234")).status.success());
+    let write = |image: &str, more: &[&str]| {
+        let words = ["order", "write", "--linker", "lld", "--out", "order", "--json"];
+        let report = world.json(&[&words[..], &["--image", image, "t", "other"], more].concat());
+        let notes = report["notes"].as_array().unwrap().iter().filter_map(Value::as_str);
+        (report["runs"].as_u64().unwrap(), notes.collect::<Vec<_>>().join("\n"))
+    };
+    let (runs, notes) = write("same", &[]);
+    assert_eq!(runs, 1, "{notes}");
+    assert!(notes.contains("/program is taken for the image by the build-id"), "{notes}");
+    assert!(notes.contains("other: not used: none of its modules"), "{notes}");
+    let (runs, notes) = write("another", &["--module", "program"]);
+    assert_eq!(runs, 1, "{notes}");
+    assert!(notes.contains("as --module says; it is another build"), "{notes}");
+    fs::remove_file(world.path("order")).unwrap();
+    assert_eq!(write("another", &[]).0, 0);
+}
+
 #[test]
 fn an_empty_order_is_told_and_replaces_no_other() {
     let Some(world) = World::new() else { return };

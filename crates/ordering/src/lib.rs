@@ -3,6 +3,7 @@
 
 pub mod attempt;
 pub mod called_code;
+pub mod counted_traces;
 pub mod ended;
 pub mod function;
 pub mod launched;

@@ -21,6 +21,10 @@ pub struct Subject {
     pub path: String,
     /// Its build-id in hexadecimal digits, where it has one.
     pub build_id: Option<String>,
+    /// The name that a library gives itself.
+    pub soname: Option<String>,
+    /// The path that it has in the traces, where its file is another one.
+    pub module: Option<String>,
     /// Its functions, in order of address.
     pub functions: Vec<PlacedFunction>,
     /// Their names as the linker knows them, parallel to `functions`.
@@ -38,7 +42,8 @@ impl Subject {
     /// The file cannot be read or is no image.
     pub fn open(path: &Path) -> Result<Subject, ImageError> {
         let table = image::function_table(path)?;
-        Ok(Subject::of(text::text(path), table))
+        let soname = image::elf::Loadable::open(path).ok().and_then(|library| library.soname);
+        Ok(Subject { soname, ..Subject::of(text::text(path), table) })
     }
 
     fn of(path: String, table: FunctionTable) -> Subject {
@@ -61,7 +66,16 @@ impl Subject {
         let largest = table.code.iter().max_by_key(|part| part.bytes);
         let mapping = mapping(largest, base, table.file_bytes);
         let build_id = table.build_id;
-        Subject { path, build_id, functions, names, mapping, has_sections: false }
+        Subject {
+            path,
+            build_id,
+            soname: None,
+            module: None,
+            functions,
+            names,
+            mapping,
+            has_sections: false,
+        }
     }
 
     /// The image that a linker's map describes; `path` is its file, by whose name traces are matched.
@@ -100,8 +114,16 @@ impl Subject {
             }
         }
         let mapping = mapping_of(&functions);
-        let mut subject =
-            Subject { path, build_id: None, functions, names, mapping, has_sections: false };
+        let mut subject = Subject {
+            path,
+            build_id: None,
+            soname: None,
+            module: None,
+            functions,
+            names,
+            mapping,
+            has_sections: false,
+        };
         subject.use_sections(map);
         subject
     }
@@ -177,6 +199,8 @@ impl Subject {
         use_it(&OrderedImage {
             path: &self.path,
             build_id: self.build_id.as_deref(),
+            soname: self.soname.as_deref(),
+            module: self.module.as_deref(),
             functions: &self.functions,
             names: &names,
         })

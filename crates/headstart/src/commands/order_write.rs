@@ -9,6 +9,7 @@ use crate::{input, output};
 use anyhow::Result;
 use clap::builder::TypedValueParser;
 use model::{FunctionTrace, OrderReport, text};
+use ordering::counted_traces;
 use ordering::launched;
 use ordering::maps::{self, LinkerMap, MapFormat};
 use ordering::plan::{self, FunctionOrderPlan};
@@ -18,7 +19,7 @@ use ordering::write::{self, Linker, OrderFile};
 use ordering::{Algorithm, summary};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Write an order file for a linker, made from traces, and predict its effect
@@ -48,7 +49,8 @@ pub struct Arguments {
     /// Algorithm that makes the order
     #[arg(long, value_name = "NAME", default_value = "signature", value_parser = algorithm())]
     algorithm: Algorithm,
-    /// Order the functions of this module: a part of its path in the traces
+    /// Order the functions of this module: a part of its path in the traces. With --image: the
+    /// module that is the image
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
     /// The image that is to be relinked [default: the file at the traced path]
@@ -117,7 +119,7 @@ fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.snippet.check(arguments.linker.linker(), arguments.out.as_deref())?;
     arguments.check_out(None)?;
-    let traces = arguments.traces()?;
+    let (traces, names): (Vec<_>, Vec<_>) = arguments.traces()?.into_iter().unzip();
     let map = arguments.map()?;
     let subject = arguments.subject(&traces, map.as_ref())?;
     arguments.check_out(Some(&PathBuf::from(text::name(&subject.path))))?;
@@ -125,6 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let file = arguments.order_file(&subject, &plan, &traces, map.as_ref());
     let mut report = summary::report(&subject, &plan, &file);
     report.notes.extend(ordering::trace::failed(&traces));
+    report.notes.extend(counted_traces::notes(&subject, &plan, &traces, &names));
     if let Some(map) = &map {
         report.notes.extend(arguments.moved_along(&subject, &plan, map));
         report.notes.extend(other_build(&subject, map));
@@ -159,12 +162,22 @@ impl Arguments {
         output::may_be_written_beside(out, inputs.chain(subject).map(PathBuf::as_path))
     }
 
-    fn traces(&self) -> Result<Vec<FunctionTrace>> {
+    /// The traces with what to call them.
+    fn traces(&self) -> Result<Vec<(FunctionTrace, String)>> {
         let paths: Vec<&PathBuf> = self.traces.iter().chain(&self.trace).collect();
         let read: Vec<_> = paths.par_iter().map(|path| traces_of(path, None)).collect();
+        let mut named = Vec::new();
         // The first file that cannot be read is told, as if they were read one by one.
-        let read: Result<Vec<_>> = read.into_iter().collect();
-        Ok(read?.into_iter().flatten().collect())
+        for (path, traces) in paths.into_iter().zip(read) {
+            let path = output::quoted(path);
+            let traces = traces?;
+            let is_only = traces.len() == 1;
+            named.extend(traces.into_iter().enumerate().map(|(at, trace)| match is_only {
+                true => (trace, path.clone()),
+                false => (trace, format!("{path} (trace {})", at + 1)),
+            }));
+        }
+        Ok(named)
     }
 
     fn map(&self) -> Result<Option<LinkerMap>> {
@@ -176,7 +189,10 @@ impl Arguments {
     /// the map describes. A DLL itself does not have its linker's names, but the map has.
     fn subject(&self, traces: &[FunctionTrace], map: Option<&LinkerMap>) -> Result<Subject> {
         let mut subject = match &self.image {
-            Some(image) => Subject::open(image)?,
+            Some(image) => Subject {
+                module: self.module.as_deref().map(|_| self.traced_module(traces)).transpose()?,
+                ..Subject::open(image)?
+            },
             None => {
                 let traced = self.traced_module(traces)?;
                 let path = PathBuf::from(text::name(&traced));
@@ -225,10 +241,10 @@ impl Arguments {
                 file
             }
             WrittenFor::Llvm => {
-                let base = Path::new(&subject.path).file_name();
                 let is_it = |trace: &FunctionTrace, call: &model::FirstCall| {
-                    let module = trace.modules.get(call.module.index());
-                    module.is_some_and(|module| Path::new(&module.path).file_name() == base)
+                    let mut each = traces.iter().zip(&plan.matched.traces);
+                    let own = each.find(|(other, _)| std::ptr::eq(*other, trace));
+                    own.is_some_and(|(_, own)| own.modules.get(call.module.index()) == Some(&true))
                 };
                 let text = proftext::write(traces, is_it).text;
                 let functions = functions.len();

@@ -15,6 +15,7 @@ pub mod matched_names;
 mod names_index;
 pub mod native;
 pub mod openoffice;
+pub mod pairing;
 mod problem;
 pub mod proftext;
 pub mod recorder;

@@ -7,6 +7,7 @@
 
 use crate::function::{CalledFunctions, PlacedFunction};
 use crate::trace::names_index::Names;
+use crate::trace::pairing::{TraceMatch, pair};
 use model::{FirstCall, FunctionId, FunctionModule, FunctionTrace, Rva};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -14,8 +15,13 @@ use rustc_hash::FxHashMap;
 /// The image whose functions are to be ordered.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderedImage<'a> {
-    /// Its file; a trace's module of the same file name is this image, or another build of it.
+    /// Its file; for how a trace's module is known to be this image, or another build of it, see
+    /// [`super::pairing::PairedBy`].
     pub path: &'a str,
+    /// The path that it has in the traces, where somebody asked for that.
+    pub module: Option<&'a str>,
+    /// The name that a library gives itself.
+    pub soname: Option<&'a str>,
     /// Its build-id in hexadecimal digits, where it has one.
     pub build_id: Option<&'a str>,
     /// Its functions, in order of address.
@@ -45,6 +51,8 @@ pub struct MatchedRuns {
     pub by_name: usize,
     /// Those that no function of the image is for.
     pub unmatched: Vec<UnmatchedCall>,
+    /// What each trace adds to that.
+    pub traces: Vec<TraceMatch>,
 }
 
 /// A call of which nobody knows what function of the image it is today.
@@ -78,6 +86,7 @@ pub fn runs(traces: &[FunctionTrace], image: &OrderedImage<'_>) -> MatchedRuns {
         all.by_address += found.by_address;
         all.by_name += found.by_name;
         all.unmatched.append(&mut found.unmatched);
+        all.traces.append(&mut found.traces);
     }
     all
 }
@@ -90,13 +99,13 @@ fn runs_of(
     names: &Names<'_>,
 ) -> MatchedRuns {
     let mut found = MatchedRuns::default();
-    let modules: Vec<bool> = trace.modules.iter().map(|it| is_of(it, image)).collect();
+    let paired = pair(trace, image);
     let mut runs: Vec<Option<Run>> = Vec::new();
     runs.resize_with(trace.programs.len().max(1), || None);
     for call in &trace.calls {
         begin(&mut runs, trace, call.program);
         let module = trace.modules.get(call.module.index());
-        let is_of_image = modules.get(call.module.index()) == Some(&true);
+        let is_of_image = paired.modules.get(call.module.index()) == Some(&true);
         let Some(module) = module.filter(|_| is_of_image) else { continue };
         let function = match matched(call, module, image, names) {
             Match::Address(function) => (found.by_address += 1, function).1,
@@ -113,14 +122,9 @@ fn runs_of(
     }
     let called = runs.into_iter().flatten().filter(|run| !run.order.is_empty());
     found.runs.extend(called.map(|run| run.finish(trace.weight)));
+    let matched = found.by_address + found.by_name;
+    found.traces.push(TraceMatch { matched, calls: matched + found.unmatched.len(), ..paired });
     found
-}
-
-/// Whether a module of a trace is the image, or another build of it.
-fn is_of(module: &FunctionModule, image: &OrderedImage<'_>) -> bool {
-    let same_build = module.build_id.is_some() && module.build_id.as_deref() == image.build_id;
-    let unnamed = module.names_only && module.path.is_empty();
-    same_build || unnamed || file_name(&module.path).eq_ignore_ascii_case(file_name(image.path))
 }
 
 pub(crate) fn file_name(path: &str) -> &str {

@@ -1,5 +1,6 @@
 //! Traces of each format, whole and damaged.
 
+use super::pairing::{PairedBy, TraceMatch};
 use super::runs::{NamedFunction, OrderedImage, UnmatchedCall, runs};
 use super::*;
 use crate::function::{Movability, PlacedFunction};
@@ -253,6 +254,11 @@ fn placed(starts: &[u32]) -> Vec<PlacedFunction> {
     starts.iter().map(function).collect()
 }
 
+fn image(path: &str) -> OrderedImage<'_> {
+    let (functions, names) = (&[][..], &[][..]);
+    OrderedImage { path, module: None, soname: None, build_id: None, functions, names }
+}
+
 fn named(names: &[&'static str]) -> Vec<NamedFunction<'static>> {
     let name =
         |(at, &name): (usize, &&'static str)| NamedFunction { function: FunctionId::at(at), name };
@@ -263,8 +269,12 @@ fn named(names: &[&'static str]) -> Vec<NamedFunction<'static>> {
 fn the_same_build_is_matched_by_address_and_another_by_name() {
     let functions = placed(&[0x100, 0x110, 0x120, 0x130]);
     let names = named(&["main", "parse.constprop.1", "helper", "helper"]);
-    let image =
-        |build_id| OrderedImage { path: "/x/app", build_id, functions: &functions, names: &names };
+    let image = |build_id| OrderedImage {
+        build_id,
+        functions: &functions,
+        names: &names,
+        ..image("/x/app")
+    };
     let mut trace = native_trace();
     trace.calls =
         vec![call(0, 0x130, "old"), call(0, 0x118, ""), call(0, 0x100, "main"), call(0, 0x90, "")];
@@ -285,10 +295,55 @@ fn the_same_build_is_matched_by_address_and_another_by_name() {
 }
 
 #[test]
+fn the_surest_sign_tells_which_module_is_the_image() {
+    let functions = placed(&[0x100]);
+    let module = |path: &str, build_id: Option<&str>| FunctionModule {
+        path: path.to_owned(),
+        build_id: build_id.map(str::to_owned),
+        ..FunctionModule::default()
+    };
+    let library = OrderedImage {
+        soname: Some("libx.so.1"),
+        build_id: Some("aa"),
+        functions: &functions,
+        ..image("/build/libx.so.1.3")
+    };
+    let paired = |modules: &[FunctionModule], image: &OrderedImage<'_>| {
+        let trace = FunctionTrace {
+            modules: modules.to_vec(),
+            calls: vec![call(0, 0x100, "f")],
+            ..native_trace()
+        };
+        runs(&[trace], image).traces.remove(0)
+    };
+    let all = [
+        module("/other", Some("bb")),
+        module("/a/libx.so.1.3", Some("cc")),
+        module("/a/libx.so.1.2", Some("dd")),
+        module("/a/renamed", Some("aa")),
+    ];
+    let sign = |found: TraceMatch| found.paired;
+    let is = |by, path: &str| Some((by, path.to_owned()));
+    assert_eq!(sign(paired(&all, &library)), is(PairedBy::BuildId, "/a/renamed"));
+    let by_soname = paired(&all[2..3], &library);
+    assert!(by_soname.is_other_build);
+    assert_eq!(sign(by_soname), is(PairedBy::Soname, "/a/libx.so.1.2"));
+    let unnamed = OrderedImage { soname: None, ..library };
+    assert_eq!(sign(paired(&all[..3], &unnamed)), is(PairedBy::FileName, "/a/libx.so.1.3"));
+    let asked = OrderedImage { module: Some("/other"), ..unnamed };
+    let found = paired(&all[..3], &asked);
+    assert_eq!((found.calls, found.matched), (1, 0));
+    assert_eq!(sign(found), is(PairedBy::Request, "/other"));
+    let none = TraceMatch { modules: vec![false], ..TraceMatch::default() };
+    assert_eq!(paired(&all[..1], &library), none);
+    assert_eq!(sign(paired(&[module("libx.so.10", None)], &library)), None, "another version");
+}
+
+#[test]
 fn without_build_ids_an_address_counts_unless_the_name_is_another() {
     let functions = placed(&[0x100, 0x110]);
     let names = named(&["first", "second"]);
-    let image = OrderedImage { path: "APP", build_id: None, functions: &functions, names: &names };
+    let image = OrderedImage { functions: &functions, names: &names, ..image("APP") };
     let mut trace = native_trace();
     trace.modules[0].build_id = None;
     trace.calls = vec![call(0, 0x100, "second"), call(0, 0x108, ""), call(0, 0x110, "third")];
@@ -300,8 +355,7 @@ fn without_build_ids_an_address_counts_unless_the_name_is_another() {
 #[test]
 fn a_fork_begins_with_the_calls_of_its_parent() {
     let functions = placed(&[0x100, 0x110, 0x120, 0x130]);
-    let image =
-        OrderedImage { path: "app", build_id: Some("0123abcd"), functions: &functions, names: &[] };
+    let image = OrderedImage { build_id: Some("0123abcd"), functions: &functions, ..image("app") };
     let mut trace = native_trace();
     let counted = |program, rva, count| FirstCall { count: Some(count), ..call(program, rva, "") };
     trace.calls = vec![
