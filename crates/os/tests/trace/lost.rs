@@ -2,6 +2,7 @@
 
 use crate::functions::{Recorded, built, record};
 use crate::support::{folder, gcc};
+use model::Ending;
 use os::trace::RecordUntil;
 use std::os::unix::fs::PermissionsExt;
 
@@ -75,8 +76,10 @@ fn a_program_without_its_privileges_is_named() {
 #[test]
 fn a_module_without_known_functions_is_named() {
     let source = r#"__asm__(".globl _start\n_start: call 1f\nmov $60, %eax\nxor %edi, %edi\n"
-        "syscall\n1: ret\n.globl named\n.type named, @function\nnamed: ret");"#;
-    for (strip, is_noted) in [("-s", true), ("-g", false)] {
+        "syscall\n1: ret\n.skip 600, 0x90\n.globl named\n.type named, @function\nnamed: ret");"#;
+    let short = source.replace("600", "60");
+    let kinds = [(source, "-s", true), (source, "-g", false), (&short, "-s", false)];
+    for (source, strip, is_noted) in kinds {
         let Some(run) = built(source, &["-nostdlib", "-static", strip]) else { return };
         assert_eq!(notes_one(&run, &["/program'", "no function starts are known"]), is_noted);
         assert_eq!(run.functions.notes.len(), usize::from(is_noted));
@@ -102,4 +105,20 @@ fn a_program_that_copies_its_code_is_named() {
         return;
     };
     assert!(run.functions.notes.is_empty(), "{:?}", run.functions.notes);
+}
+
+#[test]
+fn a_program_that_interprets_its_code_is_told_what_ended_it() {
+    // As valgrind ends a program in whose code it finds a breakpoint.
+    let source = r#"
+        #include <signal.h>
+        __attribute__((noinline)) int interpreted(int x) { return x * 7 + 3; }
+        int main(void) {
+            if (*(volatile unsigned char *)interpreted == 0xcc) raise(SIGTRAP);
+            return interpreted(1) - 10;
+        }"#;
+    let Some(run) = built(source, &["-O1"]) else { return };
+    assert_eq!(run.functions.ending, Ending::Signal(libc::SIGTRAP));
+    assert!(notes_one(&run, &["SIGTRAP", "programs that interpret code"]));
+    assert_eq!(run.functions.notes.len(), 1);
 }

@@ -34,21 +34,23 @@ impl Session<'_> {
                 Ok(Resume::Continue(0))
             }
             _ => {
-                self.note_stray_breakpoint(tid, space, address);
+                if ptrace::is_breakpoint_stop(tid) {
+                    self.on_foreign_breakpoint(tid, space, address);
+                }
                 self.on_own_trap(tid)
             }
         }
     }
 
-    /// A breakpoint instruction in memory that is not watched may be in a copy of a function.
-    fn note_stray_breakpoint(&mut self, tid: Tid, space: usize, address: MappedVa) {
+    /// `tid` has executed a breakpoint instruction that is none of the recorder's. In memory that is
+    /// not watched it may be in a copy of a function.
+    fn on_foreign_breakpoint(&mut self, tid: Tid, space: usize, address: MappedVa) {
         let space = self.spaces.get(space);
         let is_watched = space.is_some_and(|space| space.watch.contains(address));
-        if is_watched || !ptrace::is_breakpoint_stop(tid) {
-            return;
-        }
         let program = ptrace::proc_link(tid, "exe").unwrap_or_default();
-        if let Some(recording) = &mut self.recording {
+        let Some(recording) = &mut self.recording else { return };
+        recording.foreign_breakpoint = true;
+        if !is_watched {
             recording.note(format!(
                 "'{program}' executed a breakpoint instruction outside of the recorded modules: it \
                  is the program's own, or it copied a function with the recorder's breakpoint in it \

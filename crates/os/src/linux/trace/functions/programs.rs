@@ -35,6 +35,7 @@ impl Session<'_> {
             return Err(LaunchError::LauncherGone);
         };
         recording.note_missing_function();
+        recording.note_own_end(ending);
         let Recording { modules, programs, calls, notes, planted, .. } = recording;
         let ready = false;
         let functions = RecordedFunctions {
@@ -130,10 +131,11 @@ impl Session<'_> {
             return self.on_image_mapped(tid, mapping, functions, file);
         }
         let Some(mapped_at) = watch::base(&functions, mapping) else { return Ok(0) };
-        if functions.starts.iter().all(|start| *start == functions.entry) {
+        if hides_functions(&functions) {
             recording.note(format!(
                 "'{}': its calls are unavailable: no function starts are known, as it has neither \
-                 symbols nor an unwind table; trace a build that is not stripped",
+                 symbols of functions nor an unwind table; if it has functions of its own, trace a \
+                 build that is not stripped",
                 mapping.path
             ));
         }
@@ -167,6 +169,13 @@ impl Session<'_> {
         let rva = address?.since(functions.preferred_base)?;
         u32::try_from(rva).ok().map(Rva)
     }
+}
+
+/// Whether no function is known of a file that has more code than the C library's start files.
+fn hides_functions(functions: &FunctionStarts) -> bool {
+    const START_FILES_BYTES: u64 = 512;
+    let code: u64 = functions.code.iter().map(|part| part.bytes).sum();
+    code > START_FILES_BYTES && functions.starts.iter().all(|start| *start == functions.entry)
 }
 
 /// The name that a program was started by, where its file is hidden.

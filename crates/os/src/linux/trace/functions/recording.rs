@@ -4,7 +4,7 @@ use super::watched::Hit;
 use super::{FunctionRequest, RecordUntil, RecordedCall, RecordedModule};
 use crate::linux::trace::tracer::Over;
 use image::FunctionStarts;
-use model::{ExecutedProgram, MappedVa, ModuleId, Rva, Until};
+use model::{Ending, ExecutedProgram, MappedVa, ModuleId, Rva, Until};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,6 +33,8 @@ pub struct Recording {
     counted: HashMap<(ModuleId, Rva, u32), usize>,
     pub notes: Vec<String>,
     pub planted: u64,
+    /// A breakpoint instruction was executed that is none of the recorder's.
+    pub foreign_breakpoint: bool,
 }
 
 /// What a process executes.
@@ -62,6 +64,7 @@ impl Recording {
             counted: HashMap::new(),
             notes: Vec::new(),
             planted: 0,
+            foreign_breakpoint: false,
         }
     }
 
@@ -100,6 +103,16 @@ impl Recording {
             self.note(format!(
                 "no module of the launch has a function '{name}'; write the name as 'nm FILE' does"
             ));
+        }
+    }
+
+    /// Says what may be behind the end of a program that has sent itself SIGTRAP.
+    pub fn note_own_end(&mut self, ending: Ending) {
+        if ending == Ending::Signal(libc::SIGTRAP) && !self.foreign_breakpoint {
+            let note = "the program was ended by a SIGTRAP that was sent to it; valgrind and other \
+                        programs that interpret code find the recorder's breakpoints in it: trace \
+                        the interpreted program without them";
+            self.note(note.to_owned());
         }
     }
 
