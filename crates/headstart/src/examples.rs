@@ -9,7 +9,7 @@ pub const FIRST: [(&str, &str); 4] = [
 ];
 
 /// A program, in the shell's words.
-const SOURCE: &str = "echo 'int main(void) { return 0; }' > p.c";
+const SOURCE: &str = "echo 'void f(void) {} int main(void) { f(); return 0; }' > p.c";
 /// How it is linked.
 const LINK: &str = "echo 'clang-19 -fuse-ld=lld -ffunction-sections p.c \"$@\"' > link.sh";
 

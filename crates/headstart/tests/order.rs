@@ -363,6 +363,24 @@ fn what_launches_of_one_build_differ_by_is_no_difference() {
     assert!(found["notes"].to_string().contains("pages vary from launch to launch"), "{found}");
 }
 
+/// The script starts the build whose name it has, unless it gets an argument.
+#[test]
+fn what_a_script_starts_is_compared_and_a_launch_without_it_is_told() {
+    let Some(world) = World::new() else { return };
+    let ordered: String = called().iter().map(|name| format!("{name}\n")).collect();
+    fs::write(world.path("order"), ordered).unwrap();
+    let option = "-Wl,--symbol-ordering-file=order";
+    assert!(world.shell(&link("program.new", option)).status.success());
+    fs::write(world.path("start"), "[ \"$2\" ] || \"./program$1\"\n").unwrap();
+    let builds = ["sh start ''", "sh start .new"];
+    let found = world.json(&[&VERIFY[..], &builds].concat());
+    assert_eq!(found["verdict"], "better", "{found}");
+    let output = world.headstart(&[&VERIFY[..], &builds, &["--held-out", "x"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    let said = stderr(&output);
+    assert!(said.contains("'sh start .new x' calls no function of a relinked module"), "{said}");
+}
+
 #[test]
 fn versions_of_a_library_are_compared() {
     let Some(world) = World::new() else { return };

@@ -138,3 +138,27 @@ fn unresolved(found: &OrderVerification) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the launches are found broken, unclear and failing.
+    fn found(old: &[Ending], new: &[Ending]) -> [bool; 3] {
+        let sides = [old.to_vec(), new.to_vec()];
+        let launch = LaunchEndings { command: "p".to_owned(), sides };
+        [broken, unclear, failing].map(|look| look(&launch).is_some())
+    }
+
+    #[test]
+    fn endings_of_both_builds_are_compared() {
+        let [good, bad, killed] = [Ending::Code(0), Ending::Code(1), Ending::Signal(11)];
+        assert_eq!(found(&[good; 3], &[good; 3]), [false, false, false]);
+        assert_eq!(found(&[good; 3], &[killed; 3]), [true, false, false]);
+        assert_eq!(found(&[bad; 3], &[bad; 3]), [false, false, true]);
+        assert_eq!(found(&[good, bad, good], &[good; 3]), [false, true, false]);
+        assert_eq!(found(&[good; 3], &[bad, good, good]), [false, true, false]);
+        assert_eq!(found(&[good, bad], &[bad, good]), [false, false, false]);
+        assert_eq!(found(&[Ending::Ready], &[Ending::Ready]), [false, false, false]);
+    }
+}
