@@ -1,8 +1,14 @@
 //! Lines of text files that other tools write: their numbers, and errors that name and show them.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::{Debug, Display};
 use std::os::unix::ffi::OsStrExt;
+
+/// What editors and shells of Windows put in front of a text: in UTF-8, and in UTF-16.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+const LITTLE_ENDIAN_MARK: [u8; 2] = [0xff, 0xfe];
+const BIG_ENDIAN_MARK: [u8; 2] = [0xfe, 0xff];
 
 /// So much of a line is shown in an error.
 const SHOWN: usize = 160;
@@ -115,6 +121,28 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+/// A text without the mark in front of it, and in UTF-8 if its mark tells that it is UTF-16, as what
+/// a program writes is where PowerShell redirects it to a file.
+pub(crate) fn unmarked(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let from_utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let (units, _) = bytes.as_chunks::<2>();
+        let units = units.iter().map(|pair| unit(*pair));
+        let text: String = char::decode_utf16(units)
+            .map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect();
+        Cow::Owned(text.into_bytes())
+    };
+    if let Some(text) = bytes.strip_prefix(MARK) {
+        Cow::Borrowed(text)
+    } else if let Some(text) = bytes.strip_prefix(&LITTLE_ENDIAN_MARK) {
+        from_utf16(text, u16::from_le_bytes)
+    } else if let Some(text) = bytes.strip_prefix(&BIG_ENDIAN_MARK) {
+        from_utf16(text, u16::from_be_bytes)
+    } else {
+        Cow::Borrowed(bytes)
+    }
+}
+
 /// Why digits are no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoNumber {
@@ -168,6 +196,20 @@ mod tests {
             (Some(&b"b"[..]), &b"c"[..], 1)
         );
         assert!(Lines::of(b"").next().is_none());
+    }
+
+    #[test]
+    fn marks_of_windows_are_left_out() {
+        assert_eq!(*unmarked(b"\xef\xbb\xbfa\n"), *b"a\n");
+        assert_eq!(*unmarked("\u{feff}é\n".as_bytes()), *"é\n".as_bytes());
+        let utf16 = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            "\u{feff}é🦀\r\n".encode_utf16().flat_map(unit).collect()
+        };
+        for bytes in [utf16(u16::to_le_bytes), utf16(u16::to_be_bytes)] {
+            assert_eq!(*unmarked(&bytes), *"é🦀\r\n".as_bytes());
+        }
+        assert_eq!(*unmarked(b"\xff\xfea"), *b"", "half a character is left out");
+        assert_eq!(*unmarked(b"caf\xe9"), *b"caf\xe9");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use lookup::Exactly;
 pub use problem::{MapProblem, MapReadError};
 pub use symbols::TableSymbol;
 
-use crate::lines::Lines;
+use crate::lines::{Lines, unmarked};
 use model::Va;
 use std::sync::Arc;
 
@@ -118,6 +118,7 @@ pub enum Linkage {
 /// # Errors
 /// The file is no such map, or has a line that no map has.
 pub fn read(file: &str, bytes: &[u8]) -> Result<LinkerMap, MapReadError> {
+    let bytes = &*unmarked(bytes);
     let recognized = Lines::of(bytes).find_map(|line| {
         let format = msvc::begins(line).or_else(|| lld::begins(line)).or_else(|| gnu::begins(line));
         format.or_else(|| nm::begins(line))

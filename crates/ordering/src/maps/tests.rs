@@ -47,6 +47,16 @@ fn the_example_of_openoffice_leads_to_a_static_initializer() {
     assert_eq!(rva_of(MappedVa(u64::MAX), MappedVa(0)), None);
 }
 
+/// As the console of Windows redirects what the linker prints.
+#[test]
+fn a_map_in_utf16_is_read() {
+    let text = format!("\u{feff}{}", SPLASH.replace('\n', "\r\n"));
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let plain = read("splmi.map", SPLASH.as_bytes()).unwrap();
+    assert_eq!(read("splmi.map", &utf16).unwrap(), plain);
+    assert_eq!(read("splmi.map", text.as_bytes()).unwrap(), plain);
+}
+
 #[test]
 fn flags_sections_and_objects_are_those_of_the_map() {
     let wide = SPLASH.replace("10001", "0000000010001").replace("10000000", "0000000010000000");

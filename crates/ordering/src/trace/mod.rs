@@ -28,7 +28,7 @@ pub mod uftrace;
 pub use failed::failed;
 pub use problem::{TraceProblem, TraceReadError};
 
-use crate::lines::Lines;
+use crate::lines::{Lines, unmarked};
 use model::{FunctionTrace, Va};
 use std::ops::RangeInclusive;
 
@@ -56,6 +56,8 @@ pub fn incomplete(trace: &FunctionTrace) -> Option<&str> {
 /// # Errors
 /// The file is of no known format, or has a line that its format does not have.
 pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<FunctionTrace>, TraceReadError> {
+    let original = bytes;
+    let bytes = &*unmarked(bytes);
     if native::begins(bytes) {
         return native::read(file, bytes).map(|trace| vec![trace]);
     }
@@ -65,7 +67,9 @@ pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<FunctionTrace>, TraceReadErr
     let has_text = |text: &[u8]| !text.trim_ascii().is_empty() && !text.starts_with(b"#");
     match Lines::of(bytes).find(|line| has_text(line.bytes)) {
         Some(line) if openoffice::begins(line) => {
-            openoffice::read(file, bytes).map(|trace| vec![trace])
+            let trace = openoffice::read(file, bytes)?;
+            let is_marked = bytes.len() < original.len();
+            Ok(vec![if is_marked { openoffice::in_other_form(trace) } else { trace }])
         }
         Some(line) if proftext::begins(line) => proftext::read(file, bytes),
         _ => Err(problem::unrecognized(file, bytes)),

@@ -78,9 +78,18 @@ pub fn read(file: &str, bytes: &[u8]) -> Result<FunctionTrace, TraceReadError> {
     trace.calls = calls.into_iter().map(|it| it.call).collect();
     trace.openoffice = Some(style(bytes, !is_unique));
     if write(&trace) != bytes && trace.notes.is_empty() {
-        (trace.openoffice, trace.notes) = (None, vec![OTHER_FORM.to_owned()]);
+        return Ok(in_other_form(trace));
     }
     Ok(trace)
+}
+
+/// The trace of a file that will not be written again as it was.
+pub(super) fn in_other_form(mut trace: FunctionTrace) -> FunctionTrace {
+    trace.openoffice = None;
+    if trace.notes.is_empty() {
+        trace.notes.push(OTHER_FORM.to_owned());
+    }
+    trace
 }
 
 /// A module's line.

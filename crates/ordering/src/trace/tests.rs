@@ -170,6 +170,23 @@ fn an_openoffice_trace_is_written_again_byte_by_byte() {
 }
 
 #[test]
+fn traces_that_were_saved_on_windows_are_read() {
+    let whole = native_trace();
+    let texts = [String::from_utf8(native::write(&whole)).unwrap(), SPLASH.replace('\n', "\r\n")];
+    for text in &texts {
+        let plain = read("a.log", text.as_bytes()).unwrap().remove(0);
+        let marked = format!("\u{feff}{text}");
+        let utf16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [marked.as_bytes(), &utf16] {
+            let found = read("a.log", bytes).unwrap().remove(0);
+            assert_eq!((&found.modules, &found.calls), (&plain.modules, &plain.calls));
+            // It would be written without the mark.
+            assert_eq!(found.notes.len(), usize::from(*text != texts[0]));
+        }
+    }
+}
+
+#[test]
 fn an_openoffice_trace_tells_addresses_counts_and_order() {
     let trace = &read("a.log", SPLASH.as_bytes()).unwrap()[0];
     let module = &trace.modules[0];
