@@ -41,6 +41,9 @@ pub struct OrderReport {
     pub held_out: Option<LayoutFigures>,
     /// What that costs on devices.
     pub devices: Vec<DeviceCosts>,
+    /// How much the kernel is taken to read ahead.
+    #[serde(default = "usual_read_ahead")]
+    pub read_ahead_bytes: u64,
     /// Runs whose reads would be farther apart, and why.
     pub rises: Vec<RiseReport>,
     /// What else is to be known.
@@ -48,6 +51,11 @@ pub struct OrderReport {
     /// The order file, where one was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+}
+
+/// What reports without it were made with: Linux's usual 128 KiB.
+fn usual_read_ahead() -> u64 {
+    128 << 10
 }
 
 /// Functions that an order file does not list.

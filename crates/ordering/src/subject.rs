@@ -13,6 +13,10 @@ use std::path::Path;
 
 /// Functions are placed at multiples of 16 by compilers for x86-64, unless they are told otherwise.
 const USUAL_ALIGNMENT: u32 = 16;
+/// What they may be told with `-falign-functions`.
+const LARGER_ALIGNMENTS: [u32; 2] = [64, 32];
+/// Of fewer functions it may be by chance that all are at such addresses.
+const ENOUGH_FUNCTIONS: usize = 8;
 
 /// The image whose functions are to be ordered.
 #[derive(Clone, Debug)]
@@ -33,6 +37,10 @@ pub struct Subject {
     pub mapping: TextMapping,
     /// Whether a map told its input sections; else each function is taken to have its own.
     pub has_sections: bool,
+    /// Whether it told how these are aligned; else addresses tell it, up to `usual_alignment`.
+    pub has_alignments: bool,
+    /// What nearly all functions are aligned to that are not aligned to less.
+    pub usual_alignment: u32,
 }
 
 impl Subject {
@@ -51,12 +59,14 @@ impl Subject {
         let rva =
             |address: Va| address.since(base).and_then(|far| u32::try_from(far).ok()).map(Rva);
         let (mut functions, mut names) = (Vec::new(), Vec::new());
+        let starts = table.functions.iter().filter_map(|function| rva(function.address));
+        let usual_alignment = usual_alignment(starts);
         for function in table.functions {
             let Some(rva) = rva(function.address) else { continue };
             functions.push(PlacedFunction {
                 rva,
                 bytes: u32::try_from(function.bytes).unwrap_or(u32::MAX),
-                alignment: alignment(rva),
+                alignment: alignment(rva, usual_alignment),
                 movability: movability(&function, table.text.as_ref()),
                 moves_with_previous: false,
                 bytes_behind: 0,
@@ -75,6 +85,8 @@ impl Subject {
             names,
             mapping,
             has_sections: false,
+            has_alignments: false,
+            usual_alignment,
         }
     }
 
@@ -85,6 +97,8 @@ impl Subject {
     pub fn of_map(path: String, map: &LinkerMap) -> Subject {
         let (mut functions, mut names): (Vec<PlacedFunction>, Vec<Vec<String>>) =
             Default::default();
+        let starts = map.functions().filter_map(|symbol| map.rva_of(symbol.va));
+        let usual_alignment = usual_alignment(starts);
         for (index, symbol) in map.symbols.iter().enumerate().filter(|(_, one)| one.is_function) {
             let Some(rva) = map.rva_of(symbol.va) else { continue };
             let is_static = symbol.linkage == Some(Linkage::Static);
@@ -101,7 +115,7 @@ impl Subject {
                     functions.push(PlacedFunction {
                         rva,
                         bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-                        alignment: known.unwrap_or(alignment(rva)),
+                        alignment: known.unwrap_or(alignment(rva, usual_alignment)),
                         movability,
                         moves_with_previous: false,
                         bytes_behind: 0,
@@ -123,6 +137,8 @@ impl Subject {
             names,
             mapping,
             has_sections: false,
+            has_alignments: false,
+            usual_alignment,
         };
         subject.use_sections(map);
         subject
@@ -145,6 +161,7 @@ impl Subject {
         if !self.has_sections {
             return;
         }
+        self.has_alignments = map.code_sections.iter().all(|section| section.alignment.is_some());
         let each = map.code_sections.iter();
         let sections: Vec<(Rva, &CodeSection)> =
             each.filter_map(|section| Some((map.rva_of(section.va)?, section))).collect();
@@ -219,8 +236,20 @@ fn movability(function: &TableFunction, text: Option<&Range<Va>>) -> Movability 
 }
 
 /// The alignment that the address tells: the usual one, or less.
-fn alignment(rva: Rva) -> u32 {
-    1 << rva.0.trailing_zeros().min(USUAL_ALIGNMENT.trailing_zeros())
+fn alignment(rva: Rva, usual: u32) -> u32 {
+    1 << rva.0.trailing_zeros().min(usual.trailing_zeros())
+}
+
+/// The alignment that nearly all functions at these addresses have, of those that have at least
+/// that of compilers: a few of a larger one cannot be told from those that are there by chance.
+fn usual_alignment(starts: impl Iterator<Item = Rva>) -> u32 {
+    let aligned: Vec<u32> =
+        starts.map(|rva| rva.0).filter(|rva| rva.is_multiple_of(USUAL_ALIGNMENT)).collect();
+    let is_usual = |alignment: &u32| {
+        let count = aligned.iter().filter(|rva| rva.is_multiple_of(*alignment)).count();
+        count >= ENOUGH_FUNCTIONS && count >= aligned.len() - aligned.len() / 10
+    };
+    LARGER_ALIGNMENTS.into_iter().find(is_usual).unwrap_or(USUAL_ALIGNMENT)
 }
 
 /// A mapping of all functions, where nobody tells which part of a file they are in.
@@ -253,5 +282,23 @@ fn mapping(part: Option<&CodePart>, base: Va, file_bytes: u64) -> TextMapping {
         pages: u32::try_from(pages).unwrap_or(u32::MAX),
         offset: FileOffset(offset - within.min(offset)),
         file_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_tell_how_functions_are_aligned() {
+        let usual = |starts: &mut dyn Iterator<Item = u32>| usual_alignment(starts.map(Rva));
+        assert_eq!(usual(&mut (0..100).map(|at| at * 16)), 16);
+        assert_eq!(usual(&mut (0..100).map(|at| at * 32)), 32);
+        assert_eq!(usual(&mut (0..100).map(|at| at * 64)), 64);
+        // Parts that are aligned to less, and a few functions of assembly.
+        let parts = || (0..50).map(|at| 0x9002 + at * 2);
+        assert_eq!(usual(&mut (0..100).map(|at| at * 32).chain(parts())), 32);
+        assert_eq!(usual(&mut (0..7).map(|at| at * 64)), 16, "by chance");
+        assert_eq!((alignment(Rva(0x40), 32), alignment(Rva(0x44), 32)), (32, 4));
     }
 }

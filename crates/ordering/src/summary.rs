@@ -2,7 +2,7 @@
 
 use crate::maps::LinkerMap;
 use crate::plan::{FunctionOrderPlan, forecaster};
-use crate::predict::{Device, DistanceRise, ForecastMeans, LayoutForecast};
+use crate::predict::{Device, DistanceRise, ForecastMeans, LayoutForecast, PAGE_BYTES};
 use crate::subject::Subject;
 use crate::write::{InputSections, OrderFile, OrderedFunction};
 use model::{
@@ -68,6 +68,7 @@ pub fn report(subject: &Subject, plan: &FunctionOrderPlan, file: &OrderFile) -> 
         predicted: plan.ordered.means().into(),
         held_out: None,
         devices: devices(&plan.now, &plan.ordered),
+        read_ahead_bytes: u64::from(forecaster(subject).read_ahead.window_pages) * PAGE_BYTES,
         rises: rises(subject, plan),
         notes: notes(subject, plan),
         file: None,
@@ -78,11 +79,12 @@ fn left_out(file: &OrderFile) -> Vec<LeftOutGroup> {
     let mut groups: BTreeMap<_, LeftOutGroup> = BTreeMap::new();
     for left in &file.left_out {
         let group = groups.entry(left.reason).or_insert_with(|| LeftOutGroup {
-            reason: left.reason.words().to_owned(),
+            reason: left.reason.words(1),
             functions: 0,
             example: None,
         });
         group.functions += 1;
+        group.reason = left.reason.words(group.functions);
         if group.example.is_none() && !left.name.is_empty() {
             group.example = Some(left.name.clone());
         }
@@ -139,8 +141,28 @@ fn notes(subject: &Subject, plan: &FunctionOrderPlan) -> Vec<String> {
         let count = left.len();
         notes.push(format!("the linker cannot move {count} of the called functions"));
     }
+    notes.extend((!plan.order.is_empty()).then(|| assumed(subject)).flatten());
     if forecaster(subject).mapping.pages == 0 {
         notes.push("the image has no code, so nothing can be predicted".to_owned());
     }
     notes
+}
+
+/// What predictions take for granted where no map of the linker tells it.
+fn assumed(subject: &Subject) -> Option<String> {
+    let aligned = format!(
+        "aligned to {} bytes, or to what its address allows if that is less",
+        subject.usual_alignment
+    );
+    match (subject.has_sections, subject.has_alignments) {
+        (true, true) => None,
+        (true, false) => Some(format!(
+            "the map does not tell how input sections are aligned; the predictions assume that each is \
+             {aligned}"
+        )),
+        (false, _) => Some(format!(
+            "the predictions assume that each function has an input section of its own, {aligned}; the \
+             linker's map of this build (order write --map) tells it exactly"
+        )),
+    }
 }

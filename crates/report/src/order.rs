@@ -14,6 +14,7 @@ pub fn view(report: &OrderReport, style: &Style) -> String {
         view += &figures(report).render(style);
         view += "\n";
         view += &devices(report, style).render(style);
+        view += &format!("\n{}\n", style.wrap(&assumed(report), 0));
     }
     view += &style.notes_below(&notes(report));
     if let Some(file) = &report.file {
@@ -40,6 +41,15 @@ fn ordered(report: &OrderReport) -> String {
         );
     }
     sentence
+}
+
+/// What the read times are predicted for.
+fn assumed(report: &OrderReport) -> String {
+    format!(
+        "Reads, faults and read times are predicted for a read-ahead of {} KiB, with nothing in \
+         memory; read times are those of typical devices of each kind.",
+        report.read_ahead_bytes / 1024
+    )
 }
 
 /// A row of the table of figures.

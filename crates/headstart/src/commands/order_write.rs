@@ -148,8 +148,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn other_build(subject: &Subject, map: &LinkerMap) -> Option<String> {
     let of_no_use = !map.code_sections.is_empty() && !subject.has_sections;
     of_no_use.then(|| {
-        "the map is of another build, so the predictions assume an input section for each function; \
-         give the map of this build"
+        "the map is of another build, so the predictions make no use of it; give the map of this build"
             .to_owned()
     })
 }
@@ -264,11 +263,16 @@ impl Arguments {
         let functions = summary::ordered_functions(subject, &plan.order);
         let along = write::moved_along(linker, &functions, map);
         let example = along.example.map_or(String::new(), |name| format!(", such as {name}"));
-        let note = format!(
-            "{} functions that no trace contains move along: they share an input section or a name \
-             with an ordered function{example}",
-            along.functions
-        );
+        let note = match along.functions {
+            1 => format!(
+                "1 function that no trace contains moves along: it shares an input section or a name \
+                 with an ordered function{example}"
+            ),
+            functions => format!(
+                "{functions} functions that no trace contains move along: they share an input section \
+                 or a name with an ordered function{example}"
+            ),
+        };
         (along.functions > 0).then_some(note)
     }
 

@@ -104,21 +104,31 @@ pub enum UnlistedReason {
 }
 
 impl UnlistedReason {
-    /// In words, for many functions at once.
-    pub fn words(self) -> &'static str {
+    /// In words, behind so many functions.
+    pub fn words(self, functions: u64) -> String {
+        let [have, are, them] = match functions {
+            1 => ["has a name", "is", "it"],
+            _ => ["have names", "are", "them"],
+        };
+        let one = functions == 1;
         match self {
-            UnlistedReason::NoName => "have no name: only the unwind table knows of them",
+            UnlistedReason::NoName => {
+                let have = if one { "has" } else { "have" };
+                format!("{have} no name: only the unwind table knows of {them}")
+            }
             UnlistedReason::NoSection => {
-                "share a section with others; compile them with -ffunction-sections"
+                let share = if one { "shares" } else { "share" };
+                format!("{share} a section with others; compile {them} with -ffunction-sections")
             }
-            UnlistedReason::OddName => "have a name that an order file cannot list",
-            UnlistedReason::Static => "are static: this linker does not move them",
-            UnlistedReason::TooLong => {
-                "have a name so long that this linker may crash: it crashed at 3,345 characters, \
-                 and accepts 1,670"
-            }
+            UnlistedReason::OddName => format!("{have} that an order file cannot list"),
+            UnlistedReason::Static => format!("{are} static: this linker does not move {them}"),
+            UnlistedReason::TooLong => format!(
+                "{have} so long that this linker may crash: it crashed at 3,345 characters, and \
+                 accepts 1,670"
+            ),
             UnlistedReason::NameOfOneBuild => {
-                "are in an unnamed namespace: their names change from build to build"
+                let names = if one { "its name changes" } else { "their names change" };
+                format!("{are} in an unnamed namespace: {names} from build to build")
             }
         }
     }

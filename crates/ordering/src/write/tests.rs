@@ -124,6 +124,13 @@ fn an_empty_order_has_no_names() {
     assert_eq!(written(Linker::Bfd, &[], None).text, ".text : {\n}\n");
 }
 
+#[test]
+fn one_function_has_and_several_have() {
+    let words = |count| UnlistedReason::NoName.words(count);
+    assert!(words(1).starts_with("has no name") && words(2).starts_with("have no name"));
+    assert!(UnlistedReason::Static.words(1).starts_with("is static: this linker does not move it"));
+}
+
 proptest! {
     /// However odd the names are, each function is counted once and each line is one name.
     #[test]
