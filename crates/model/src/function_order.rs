@@ -44,7 +44,7 @@ pub struct OrderReport {
     /// How much the kernel is taken to read ahead.
     #[serde(default = "usual_read_ahead")]
     pub read_ahead_bytes: u64,
-    /// Runs whose reads would be farther apart, and why.
+    /// Runs whose seek distance would grow, and why.
     pub rises: Vec<RiseReport>,
     /// What else is to be known.
     pub notes: Vec<String>,
@@ -79,11 +79,11 @@ pub struct LayoutFigures {
     pub windows: f64,
     /// Pages that would do if the called functions were side by side.
     pub floor: f64,
-    /// Reads of the medium.
+    /// Reads from storage.
     pub reads: f64,
     /// Bytes that these read.
     pub bytes: f64,
-    /// Bytes between successive reads.
+    /// The seek distance: bytes between successive reads.
     pub distance: f64,
     /// Page faults that wait for a read.
     pub major_faults: f64,
@@ -100,7 +100,7 @@ pub struct DeviceCosts {
     pub predicted_us: f64,
 }
 
-/// Why the way between the reads of a run becomes longer.
+/// Why the seek distance of a run grows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RiseReport {
     /// Which run, from 0 on.
@@ -178,7 +178,7 @@ pub struct BuildFigures {
     pub reads: Reading<u64>,
     /// Bytes that these read.
     pub bytes: Reading<u64>,
-    /// Bytes between successive reads.
+    /// The seek distance: bytes between successive reads.
     pub distance: Reading<u64>,
     /// Page faults on these modules that waited for a read.
     pub major_faults: Reading<u64>,

@@ -22,7 +22,7 @@ pub struct FunctionOrderPlan {
     pub now: LayoutForecast,
     /// What they would do in that order.
     pub ordered: LayoutForecast,
-    /// For each run whether the way between its reads becomes longer, and why.
+    /// For each run whether its seek distance grows, and why.
     pub rises: Vec<Option<DistanceRise>>,
 }
 

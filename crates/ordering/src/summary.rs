@@ -68,7 +68,7 @@ pub fn report(subject: &Subject, plan: &FunctionOrderPlan, file: &OrderFile) -> 
         predicted: plan.ordered.means().into(),
         held_out: None,
         devices: devices(&plan.now, &plan.ordered),
-        read_ahead_bytes: u64::from(forecaster(subject).read_ahead.window_pages) * PAGE_BYTES,
+        read_ahead_bytes: u64::from(forecaster(subject).read_ahead.pages) * PAGE_BYTES,
         rises: rises(subject, plan),
         notes: notes(subject, plan),
         file: None,

@@ -1,4 +1,4 @@
-//! Why an order makes the way between reads longer, said before anything is linked.
+//! Why an order increases the seek distance, said before anything is linked.
 //!
 //! OpenOffice's fwkmi.dll (2009) was read with 65 reads instead of 70 after it had been ordered, but
 //! with 28.9 MB between them instead of 21.7, and took longer. Its linker could not move static
@@ -18,7 +18,7 @@ pub struct FarFunction {
     pub distance: u64,
 }
 
-/// How an order makes the way between the reads of a run longer.
+/// How an order increases the seek distance of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DistanceRise {
     /// The sum of distances before.
@@ -36,7 +36,7 @@ pub struct DistanceRise {
     pub far: Vec<FarFunction>,
 }
 
-/// Whether an order makes the way between the reads of a run longer, and why.
+/// Whether an order increases the seek distance of a run, and why.
 ///
 /// `before` and `after` are the same run in the present layout and in the one with the order.
 pub fn distance_rise(

@@ -48,11 +48,11 @@ pub struct ForecastMeans {
     pub windows: f64,
     /// The fewest pages with which the runs could do.
     pub function_floor: f64,
-    /// Reads of the medium.
+    /// Reads from storage.
     pub reads: f64,
     /// Bytes that these read.
     pub bytes: f64,
-    /// Distances between successive reads, in bytes.
+    /// The seek distance, in bytes.
     pub distance: f64,
     /// Faults that wait for a read.
     pub major_faults: f64,

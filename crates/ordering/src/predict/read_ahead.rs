@@ -39,7 +39,7 @@ pub struct ReadAhead {
     /// Which pages are read.
     pub kind: ReadAheadKind,
     /// How many: `read_ahead_kb` of the device, in pages.
-    pub window_pages: u32,
+    pub pages: u32,
     /// Aligned pages that a fault maps of what is in memory; 1 where a fault maps its page only.
     pub fault_around_pages: u32,
 }
@@ -47,7 +47,7 @@ pub struct ReadAhead {
 impl ReadAhead {
     /// Linux with its usual 128 KiB and 64 KiB.
     pub fn linux(kind: ReadAheadKind) -> ReadAhead {
-        ReadAhead { kind, window_pages: 32, fault_around_pages: 16 }
+        ReadAhead { kind, pages: 32, fault_around_pages: 16 }
     }
 }
 

@@ -1,4 +1,4 @@
-//! First touches of pages, replayed through a kernel's read-ahead: which reads of the medium they
+//! First touches of pages, replayed through a kernel's read-ahead: which reads from storage they
 //! cause, and which faults.
 
 use super::{ImagePage, PAGE_BYTES, ReadAhead, ReadAheadKind, TextMapping};
@@ -11,7 +11,7 @@ const MAPPED: u8 = 2;
 /// Has the pages behind it read when it is touched.
 const MARKED: u8 = 4;
 
-/// One read of the medium.
+/// One read from storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaRead {
     /// Where in the file.
@@ -33,7 +33,7 @@ pub struct Replay {
     pub reads: Vec<MediaRead>,
     /// Page faults of all kinds.
     pub faults: u64,
-    /// Page faults that waited for the medium.
+    /// Page faults that waited for a read.
     pub major_faults: u64,
 }
 
@@ -73,7 +73,7 @@ struct Ahead {
 struct Kernel<'a> {
     mapping: &'a TextMapping,
     policy: &'a ReadAhead,
-    window: i64,
+    read_ahead: i64,
     /// Bits of each page from `lowest` on.
     state: Vec<u8>,
     lowest: i64,
@@ -84,13 +84,13 @@ struct Kernel<'a> {
 impl<'a> Kernel<'a> {
     fn new(mapping: &'a TextMapping, policy: &'a ReadAhead) -> Kernel<'a> {
         // A larger read-ahead than 1 GiB reads all of an image anyway.
-        let window = i64::from(policy.window_pages.clamp(1, 1 << 18));
-        let lowest = -window.min(mapping.pages_before());
-        let highest = (i64::from(mapping.pages) + 2 * window).min(mapping.pages_to_end());
+        let read_ahead = i64::from(policy.pages.clamp(1, 1 << 18));
+        let lowest = -read_ahead.min(mapping.pages_before());
+        let highest = (i64::from(mapping.pages) + 2 * read_ahead).min(mapping.pages_to_end());
         let pages = usize::try_from(highest - lowest).unwrap_or(0);
         let state = vec![0; pages];
         let (ahead, done) = (Ahead::default(), Replay::default());
-        Kernel { mapping, policy, window, state, lowest, ahead, done }
+        Kernel { mapping, policy, read_ahead, state, lowest, ahead, done }
     }
 
     fn bits(&self, page: i64) -> u8 {
@@ -122,15 +122,15 @@ impl<'a> Kernel<'a> {
 
     /// Reads what a fault has to wait for.
     fn read_around(&mut self, page: i64) {
-        let (window, before) = (self.window, self.mapping.pages_before());
+        let (read_ahead, before) = (self.read_ahead, self.mapping.pages_before());
         self.ahead = match self.policy.kind {
             ReadAheadKind::Forward => {
-                let end = (page + window).min(i64::from(self.mapping.pages));
+                let end = (page + read_ahead).min(i64::from(self.mapping.pages));
                 Ahead { start: page, pages: end - page, behind_mark: 0 }
             }
             ReadAheadKind::Centered => {
-                let start = (page - window / 2).max(-before);
-                Ahead { start, pages: window, behind_mark: window / 4 }
+                let start = (page - read_ahead / 2).max(-before);
+                Ahead { start, pages: read_ahead, behind_mark: read_ahead / 4 }
             }
         };
         self.read(self.ahead, page);
@@ -143,11 +143,11 @@ impl<'a> Kernel<'a> {
             (start + pages, pages)
         } else {
             let missing =
-                (page + 1..=page + self.window).find(|page| self.bits(*page) & CACHED == 0);
+                (page + 1..=page + self.read_ahead).find(|page| self.bits(*page) & CACHED == 0);
             let Some(missing) = missing else { return };
             (missing, missing - page + 1)
         };
-        let next = following_size(last, self.window);
+        let next = following_size(last, self.read_ahead);
         self.ahead = Ahead { start: from, pages: next, behind_mark: next };
         self.read(self.ahead, page);
     }

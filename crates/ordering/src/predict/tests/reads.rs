@@ -85,11 +85,11 @@ proptest! {
     fn each_touched_page_is_read_once_and_no_page_twice(
         touched in prop::collection::vec(1u32..400, 0..200),
         is_centered in any::<bool>(),
-        window_pages in 0u32..80,
+        ahead in 0u32..80,
         fault_around_pages in 0u32..40,
     ) {
         let kind = if is_centered { ReadAheadKind::Centered } else { ReadAheadKind::Forward };
-        let policy = ReadAhead { kind, window_pages, fault_around_pages };
+        let policy = ReadAhead { kind, pages: ahead, fault_around_pages };
         let done = replay(&pages(touched.clone()), &mapping(400, 20), &policy);
         let mut read = BTreeSet::new();
         for [start, count] in ranges(&done) {
