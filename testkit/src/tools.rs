@@ -62,6 +62,13 @@ pub const TOOLS: &[Tool] = &[
         Tests,
         "builds PE images with a C library",
     ),
+    tool(
+        "x86_64-w64-mingw32-g++",
+        "g++-mingw-w64-x86-64-win32",
+        Tests,
+        "builds PE images with C++ names and exceptions",
+    ),
+    tool("i686-w64-mingw32-g++", "g++-mingw-w64-i686-win32", Tests, "builds these for 32 bits"),
     tool("i686-w64-mingw32-gcc", "gcc-mingw-w64-i686-win32", Tests, "builds them for 32 bits"),
     tool("file", "file", Checks, "the peer and oracle of identify"),
     tool("wine64", "wine64", Tests, "runs emitted PE images"),

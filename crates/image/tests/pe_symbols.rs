@@ -28,12 +28,12 @@ fn hexadecimal(digits: &str) -> u64 {
 #[test]
 fn coff_symbols_are_those_of_nm() {
     for target in ["x86_64", "i686"] {
-        let gcc = format!("{target}-w64-mingw32-gcc");
-        let Some(_) = testkit::tool(&gcc) else { continue };
+        let compiler = format!("{target}-w64-mingw32-g++");
+        let Some(_) = testkit::tool(&compiler) else { continue };
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         std::fs::write(folder.join("w.cpp"), SOURCE).unwrap();
-        run(folder, &[&gcc, "-shared", "w.cpp", "-o", "w.dll"]);
+        run(folder, &[&compiler, "-shared", "w.cpp", "-o", "w.dll"]);
         let bytes = std::fs::read(folder.join("w.dll")).unwrap();
         let pe = image::pe::Pe::parse("w.dll", &bytes).unwrap();
         let found = symbols(&pe);

@@ -117,21 +117,44 @@ impl Drop for Keeper {
         processes::signal(self.pid, Signal::TERM);
         let status = processes::wait_for(self.pid, WaitOptions::empty());
         if status.is_some_and(WaitStatus::signaled) {
-            end_orphans(&self.prefix);
-            remove_sockets(&self.prefix);
+            clear(&self.prefix);
         }
     }
 }
 
-/// Ends the services that a killed keeper has left, which do not end with their server.
-fn end_orphans(prefix: &Path) {
+/// Ends whatever still works in the prefix, and removes that.
+///
+/// These are the services of a keeper that was killed, which do not end with their server, and the
+/// launch of a headstart that was killed: it may outlive the keeper's other processes by
+/// milliseconds, and write into the prefix meanwhile.
+fn clear(prefix: &Path) {
+    let began = Instant::now();
+    while began.elapsed() < END_LIMIT {
+        let ended = end_users(prefix);
+        remove_sockets(prefix);
+        let gone = match std::fs::remove_dir_all(prefix) {
+            Ok(()) => true,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        if gone && !ended {
+            return;
+        }
+        std::thread::sleep(LOOK_UP);
+    }
+}
+
+/// Ends the processes that were started with this prefix; whether there were any.
+fn end_users(prefix: &Path) -> bool {
     let mark = [b"WINEPREFIX=", prefix.as_os_str().as_bytes()].concat();
-    for pid in processes::all() {
+    let mut found = false;
+    for pid in processes::all().into_iter().filter(|pid| *pid != processes::own_pid()) {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         if environment.split(|&byte| byte == 0).any(|variable| variable == mark) {
             processes::signal(pid, Signal::KILL);
+            found = true;
         }
     }
+    found
 }
 
 const READY: &str = "ready";
@@ -170,8 +193,7 @@ fn keep(mut stream: UnixStream, parent: libc::pid_t, plan: &Plan) {
         wait_for_end(&mut stream, server);
     }
     processes::end_descendants(processes::own_pid(), END_LIMIT);
-    remove_sockets(&plan.prefix);
-    let _ = std::fs::remove_dir_all(&plan.prefix);
+    clear(&plan.prefix);
 }
 
 /// Fills the prefix, starts the server, whose id it gives, and the first program.
@@ -185,7 +207,8 @@ fn begin(plan: &Plan) -> Result<libc::pid_t, String> {
     )?;
     let server = start(&plan.server, plan.cpu)?;
     let listens = || socket_of(server.pid);
-    wait_until(SERVER_LIMIT, &server, listens)
+    // A server that is killed before it listens leaves a folder behind whose name nobody knows.
+    wait_until(SERVER_LIMIT, &server, listens, || false)
         .map_err(|why| format!("the server {why} before it listened"))?;
     // Once in some thousands of launches the kernel's random addresses are in Wine's way.
     launch_first(plan).or_else(|_| launch_first(plan))?;
@@ -204,7 +227,7 @@ fn socket_of(server: libc::pid_t) -> Option<PathBuf> {
 
 fn launch_first(plan: &Plan) -> Result<(), String> {
     let first = start(&plan.first, plan.cpu)?;
-    match wait_until(FIRST_LIMIT, &first, || None::<()>) {
+    match wait_until(FIRST_LIMIT, &first, || None::<()>, told_to_leave) {
         Err(Stopped::Ended(0)) => Ok(()),
         Err(why) => Err(format!("the first program {why}")),
         Ok(()) => Err("the first program's exit was not seen".to_owned()),
@@ -238,11 +261,12 @@ impl std::fmt::Display for Stopped {
     }
 }
 
-/// Waits until `condition` gives something, for as long as the child lives.
+/// Waits until `condition` gives something, for as long as the child lives, and until `stop`.
 fn wait_until<T>(
     limit: Duration,
     child: &Child,
     condition: impl Fn() -> Option<T>,
+    stop: impl Fn() -> bool,
 ) -> Result<T, Stopped> {
     let began = Instant::now();
     loop {
@@ -252,7 +276,7 @@ fn wait_until<T>(
         if let Some(status) = processes::wait_for(child.pid, WaitOptions::NOHANG) {
             return Err(status.exit_status().map_or(Stopped::Killed, Stopped::Ended));
         }
-        if told_to_leave() {
+        if stop() {
             return Err(Stopped::Leaving);
         }
         if began.elapsed() > limit {

@@ -1,3 +1,5 @@
+//! A file that is lost gets its place back, as it was, whoever is killed.
+
 use super::*;
 use crate::linux::processes;
 use rustix::process::Signal;
