@@ -26,7 +26,8 @@ pub struct FunctionStarts {
     pub code: Vec<CodePart>,
     /// The starts, in order of address.
     pub starts: Vec<Rva>,
-    /// The byte at each start.
+    /// The byte at each start of a PE image. Of ELF there are none: its code is mapped as the file
+    /// has it, and reading it all takes longer than everything else here.
     pub bytes: Vec<u8>,
 }
 
@@ -67,11 +68,12 @@ impl FunctionStarts {
     pub(crate) fn add(&mut self, file: &[u8], address: Va) {
         let within = |part: &&CodePart| address.since(part.address).is_some_and(|d| d < part.bytes);
         let Some(part) = self.code.iter().find(within) else { return };
-        let offset = part.offset.saturating_add(address - part.address);
+        let offset = part.offset.saturating_add(address - part.address).index();
         let rva = address.since(self.preferred_base).and_then(|rva| u32::try_from(rva).ok());
-        if let (Some(rva), Some(&byte)) = (rva, file.get(offset.index())) {
-            self.starts.push(Rva(rva));
-            self.bytes.push(byte);
+        let Some(rva) = rva.filter(|_| offset < file.len()) else { return };
+        self.starts.push(Rva(rva));
+        if self.format == Format::Pe {
+            self.bytes.push(file[offset]);
         }
     }
 }
@@ -85,7 +87,6 @@ mod tests {
     fn starts_are_those_of_nm() {
         let own = std::env::current_exe().unwrap();
         let found = function_starts(&own).unwrap();
-        assert_eq!(found.starts.len(), found.bytes.len());
         assert!(found.starts.is_sorted());
         assert!(u64::from(found.starts.last().unwrap().0) < found.image_bytes);
         let nm = std::process::Command::new("nm").arg(&own).output().unwrap();

@@ -38,7 +38,8 @@ fn read<H: FileHeader<Endian = Endianness>>(
     addresses.extend(frames.filter(|start| !linkage.iter().any(|range| range.contains(start))));
     let entry = Va(file.header.e_entry(endian).into());
     addresses.push(entry.0);
-    addresses.sort_unstable();
+    // The table is in order, and so are most symbols: the stable sort finds such runs.
+    addresses.sort();
     addresses.dedup();
     let mut found = FunctionStarts {
         format: Format::Elf,

@@ -26,6 +26,13 @@ impl Recorded {
         let names = calls.filter_map(|call| self.names.get(&call.rva.0));
         names.map(String::as_str).filter(|name| wanted.contains(name)).collect()
     }
+
+    /// How often the program's function of that name was called, if it was and calls were counted.
+    fn count(&self, wanted: &str) -> Option<u64> {
+        let is_it = |rva: u32| self.names.get(&rva).is_some_and(|name| name == wanted);
+        let mut calls = self.functions.calls.iter();
+        calls.find(|call| call.module.index() == 0 && is_it(call.rva.0))?.count
+    }
 }
 
 fn request(stdio: [i32; 3]) -> FunctionRequest {
@@ -118,6 +125,41 @@ fn a_stripped_program_has_the_same_calls() {
 }
 
 #[test]
+fn repetitions_of_a_string_instruction_are_one_call_and_threads_make_counts_lower_bounds() {
+    let source = r#"
+        #include <pthread.h>
+        __asm__(".type fill, @function\nfill: rep stosb\nret\n.size fill, . - fill");
+        __attribute__((noinline)) void called(void) { __asm__(""); }
+        static void *work(void *none) {
+            for (int at = 0; at < 500; at++) called();
+            return none;
+        }
+        int main(int argc, char **argv) {
+            static char room[300];
+            for (int at = 0; at < 3; at++) {
+                void *to = room;
+                long bytes = sizeof room;
+                __asm__ volatile("call fill" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
+            }
+            pthread_t thread;
+            if (argc > 1) return 1;
+            pthread_create(&thread, 0, work, 0);
+            work(0);
+            return pthread_join(thread, 0);
+        }"#;
+    let folder = folder();
+    if gcc(folder.path(), "program", source, &["-O1", "-pthread", "-mno-red-zone"]).is_none() {
+        return;
+    }
+    let run = record(folder.path(), |request| request.count_limit = Some(1_000_000));
+    assert_eq!(run.count("fill"), Some(3));
+    let called = run.count("called").unwrap();
+    assert!((500..=1000).contains(&called), "{called}");
+    let notes = run.functions.notes.iter().filter(|note| note.contains("lower bounds"));
+    assert_eq!(notes.count(), 1, "{:?}", run.functions.notes);
+}
+
+#[test]
 fn calls_are_counted_up_to_the_limit() {
     let folder = folder();
     if gcc(folder.path(), "program", PLAIN, &["-O1"]).is_none() {
@@ -125,12 +167,7 @@ fn calls_are_counted_up_to_the_limit() {
     }
     for (limit, expected) in [(100, [1, 2, 3, 1]), (2, [1, 2, 2, 1])] {
         let run = record(folder.path(), |request| request.count_limit = Some(limit));
-        let count = |wanted: &str| {
-            let mut calls = run.functions.calls.iter();
-            let is_it = |rva: u32| run.names.get(&rva).is_some_and(|name| name == wanted);
-            calls.find(|c| c.module.index() == 0 && is_it(c.rva.0)).unwrap().count.unwrap()
-        };
-        assert_eq!(["main", "b", "a", "c"].map(count), expected);
+        assert_eq!(["main", "b", "a", "c"].map(|name| run.count(name).unwrap()), expected);
         assert_eq!(run.output, "b\na\na\na\nc\nb\n");
     }
 }

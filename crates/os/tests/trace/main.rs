@@ -8,6 +8,7 @@ mod functions;
 mod installed;
 mod kinds;
 mod lost;
+mod moved;
 mod pe;
 mod permission;
 mod processes;

@@ -35,16 +35,26 @@ pub enum Reason {
     Trace = 12,
     /// The program waits for what it may trace.
     AwaitTracee = 13,
+    /// Memory gets another address.
+    MoveMemory = 14,
 }
+
+/// Added to a reason: filters of the program's own hardly have messages like these.
+const MARK: u16 = 0x4800;
 
 impl Reason {
     /// The reason behind an event message.
     pub fn from_message(message: u64) -> Option<Self> {
-        use Reason::{AwaitTracee, Clone, ProtectCode, Trace, Undumpable, Wait};
+        use Reason::{AwaitTracee, Clone, MoveMemory, ProtectCode, Trace, Undumpable, Wait};
         use Reason::{Execute, File, MapCode, MapLibrary, Mask, ThreadPointer, TrapAction};
         let ours = [MapCode, TrapAction, Mask, Undumpable, ProtectCode, Clone, Trace, AwaitTracee];
-        let mut all = [ThreadPointer, Execute, MapLibrary, File, Wait].into_iter().chain(ours);
-        all.find(|&reason| reason as u64 == message)
+        let all = [ThreadPointer, Execute, MapLibrary, File, Wait, MoveMemory];
+        let mut all = all.into_iter().chain(ours);
+        all.find(|&reason| u64::from(reason.message()) == message)
+    }
+
+    fn message(self) -> u16 {
+        MARK | self as u16
     }
 }
 
@@ -287,7 +297,7 @@ fn ret(value: u32) -> sock_filter {
 }
 
 fn stop(reason: Reason) -> sock_filter {
-    ret(libc::SECCOMP_RET_TRACE | reason as u32)
+    ret(libc::SECCOMP_RET_TRACE | u32::from(reason.message()))
 }
 
 fn statement(code: u32, k: u32) -> sock_filter {

@@ -17,8 +17,12 @@ pub struct FileMapping {
     pub memory: Range<MappedVa>,
     /// Mapped executable.
     pub executable: bool,
+    /// What is written there is written to the file.
+    pub shared: bool,
     /// Offset in the file of what is at the first address.
     pub offset: FileOffset,
+    /// The number of the file in its file system.
+    pub inode: u64,
     /// The file, as [`model::text`] writes names.
     pub path: String,
 }
@@ -38,16 +42,24 @@ pub fn files(tid: Tid) -> Option<Vec<FileMapping>> {
     Some(found)
 }
 
+/// The one of `files`, which are by address, that is mapped at `address`.
+pub fn around(files: &[FileMapping], address: MappedVa) -> Option<&FileMapping> {
+    let after = files.partition_point(|file| file.memory.start <= address);
+    files.get(after.checked_sub(1)?).filter(|file| file.memory.contains(&address))
+}
+
 /// A line, where it is about a file.
 fn mapping(line: &str) -> Option<FileMapping> {
     let path = &line[line.find('/')?..];
     let mut words = line.split_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
-    let executable = words.next()?.contains('x');
+    let permissions = words.next()?;
+    let (executable, shared) = (permissions.contains('x'), permissions.contains('s'));
     let number = |text: &str| u64::from_str_radix(text, 16).ok();
     let offset = FileOffset(number(words.next()?)?);
+    let inode = words.nth(1)?.parse().ok()?;
     let memory = MappedVa(number(start)?)..MappedVa(number(end)?);
-    Some(FileMapping { memory, executable, offset, path: path.to_owned() })
+    Some(FileMapping { memory, executable, shared, offset, inode, path: path.to_owned() })
 }
 
 #[cfg(test)]
@@ -60,12 +72,16 @@ mod tests {
         let expected = FileMapping {
             memory: MappedVa(0x7f00_0000_1000)..MappedVa(0x7f00_0000_3000),
             executable: true,
+            shared: false,
             offset: FileOffset(0x2000),
+            inode: 77,
             path: "/lib/a b.so".to_owned(),
         };
         assert_eq!(mapping(line), Some(expected));
         let data = mapping("7f00-7f10 r--p 00000000 fe:01 77 /lib/a.so");
         assert!(!data.unwrap().executable);
+        let shared = mapping("7f00-7f10 rwxs 00000000 fe:01 77 /lib/a.so").unwrap();
+        assert!(shared.executable && shared.shared);
         assert_eq!(mapping("7f00-7f10 r-xp 00000000 00:00 0 [vdso]"), None);
         assert_eq!(mapping("cut /"), None);
     }

@@ -1,5 +1,6 @@
 //! The event loop of a traced launch: which threads there are and how each goes on.
 
+use super::arch;
 use super::breakpoints::{self, Space};
 use super::files::{self, Pending};
 use super::filter::Reason;
@@ -175,6 +176,10 @@ impl<'a> Session<'a> {
             return Resume::Leave;
         };
         let stepped = task.stepping.take();
+        if self.goes_on_stepping(tid, stepped, status) {
+            return Resume::Step;
+        }
+        let Some(task) = self.tasks.get_mut(&tid) else { return Resume::Continue(0) };
         if let Some(address) = stepped
             && let Some(space) = self.spaces.get_mut(task.space)
         {
@@ -274,9 +279,15 @@ impl<'a> Session<'a> {
                 | Reason::Undumpable
                 | Reason::Clone
                 | Reason::Trace
-                | Reason::AwaitTracee),
+                | Reason::AwaitTracee
+                | Reason::MoveMemory),
             ) => return self.on_recorded_call(tid, reason),
-            Some(Reason::File) | None => {}
+            Some(Reason::File) => {}
+            // A filter of the program's own: without a tracer the call fails like this.
+            None => {
+                arch::answer(tid, (-libc::ENOSYS).into())?;
+                return Ok(Resume::Continue(0));
+            }
         }
         let is_file_call = matches!(reason, Some(Reason::File | Reason::Execute));
         if !(self.request.record_files && is_file_call) {

@@ -36,6 +36,7 @@ pub fn stops() -> Vec<FilteredCall> {
         // Its flags are in memory, which filters do not see.
         FilteredCall::any(libc::SYS_clone3, Reason::Clone),
         FilteredCall::any(libc::SYS_ptrace, Reason::Trace),
+        FilteredCall::any(libc::SYS_mremap, Reason::MoveMemory),
         FilteredCall::wait_for_all_kinds(),
     ]
 }
@@ -67,6 +68,10 @@ impl Session<'_> {
                 Some(flags) => Awaited::Clone(flags),
                 None => return Ok(Resume::Continue(0)),
             },
+            Reason::MoveMemory => {
+                self.on_move(tid, arguments);
+                return Ok(Resume::Continue(0));
+            }
             Reason::Trace => return self.on_ptrace(tid, arguments),
             Reason::AwaitTracee => return self.on_wait_for_tracee(tid, arguments),
             _ => return Ok(Resume::Continue(0)),
@@ -111,6 +116,23 @@ impl Session<'_> {
             Ok(libc::SIG_UNBLOCK) => task.trap.blocked &= !has_trap,
             Ok(libc::SIG_SETMASK) => task.trap.blocked = has_trap,
             _ => {}
+        }
+    }
+
+    /// mremap: code is about to get another address, where nobody would know of its breakpoints.
+    fn on_move(&mut self, tid: Tid, [from, bytes, ..]: [u64; 6]) {
+        let memory = MappedVa(from)..MappedVa(from).saturating_add(bytes);
+        let Some(task) = self.tasks.get(&tid) else { return };
+        let Some(space) = self.spaces.get_mut(task.space) else { return };
+        if !space.watch.lift_in(tid, &memory) {
+            return;
+        }
+        let program = ptrace::proc_link(tid, "exe").unwrap_or_default();
+        if let Some(recording) = &mut self.recording {
+            recording.note(format!(
+                "'{program}' moved code to another address (mremap); its calls from then on are not \
+                 recorded"
+            ));
         }
     }
 

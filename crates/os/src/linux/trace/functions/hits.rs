@@ -1,6 +1,6 @@
 //! A breakpoint is hit: the function is called.
 
-use super::watched::Hit;
+use super::watched::{Head, Hit};
 use crate::linux::trace::arch;
 use crate::linux::trace::ptrace::{self, Resume, Tid};
 use crate::linux::trace::session::Session;
@@ -24,13 +24,13 @@ impl Session<'_> {
             return Ok(Resume::Continue(0));
         }
         let address = arch::breakpoint_address(tid)?;
-        let hit = self.spaces.get(space).and_then(|space| space.watch.at(address));
-        match hit {
-            Some(hit) if hit.planted => self.on_function(tid, address, hit),
+        match self.hit_at(tid, space, address) {
+            Some((hit, head)) if hit.planted => self.on_function(tid, address, hit, head),
             // Another thread has hit it at the same moment.
-            Some(_) if ptrace::is_breakpoint_stop(tid) => {
+            Some((hit, _)) if ptrace::is_breakpoint_stop(tid) => {
                 arch::set_instruction_pointer(tid, address)?;
                 self.mend_trap(tid)?;
+                self.count_call(tid, hit);
                 Ok(Resume::Continue(0))
             }
             _ => {
@@ -40,6 +40,34 @@ impl Session<'_> {
                 self.on_own_trap(tid)
             }
         }
+    }
+
+    /// Whether `tid`, which was to execute the instruction at `stepped` alone, is still at it: a
+    /// string instruction stops after each repetition. It goes on then, and that is one call.
+    pub fn goes_on_stepping(
+        &mut self,
+        tid: Tid,
+        stepped: Option<MappedVa>,
+        status: libc::c_int,
+    ) -> bool {
+        let (Some(address), Some(_)) = (stepped, &self.recording) else { return false };
+        let is_trap = status >> 16 == 0 && libc::WSTOPSIG(status) == libc::SIGTRAP;
+        if !is_trap || !arch::instruction_pointer(tid).is_ok_and(|next| next == address) {
+            return false;
+        }
+        // A thread that has been killed meanwhile only has to go on.
+        let _ = self.mend_trap(tid).and_then(|()| self.keep_pending_trap(tid));
+        if let Some(task) = self.tasks.get_mut(&tid) {
+            task.stepping = stepped;
+        }
+        true
+    }
+
+    /// The function that `tid` calls at `address`, and its first bytes as they are in memory.
+    fn hit_at(&self, tid: Tid, space: usize, address: MappedVa) -> Option<(Hit, Head)> {
+        let watch = &self.spaces.get(space)?.watch;
+        let (hit, head) = (watch.at(address)?, ptrace::head(tid, address));
+        (!hit.planted || watch.is_ours(tid, address, head)).then_some((hit, head))
     }
 
     /// `tid` has executed a breakpoint instruction that is none of the recorder's. In memory that is
@@ -59,24 +87,48 @@ impl Session<'_> {
         }
     }
 
-    fn on_function(&mut self, tid: Tid, address: MappedVa, hit: Hit) -> io::Result<Resume> {
+    fn on_function(
+        &mut self,
+        tid: Tid,
+        address: MappedVa,
+        hit: Hit,
+        head: Head,
+    ) -> io::Result<Resume> {
         let Some(task) = self.tasks.get(&tid) else { return Ok(Resume::Continue(0)) };
-        let (process, space) = (task.process, task.space);
+        let space = task.space;
         if let Some(space) = self.spaces.get_mut(space) {
-            space.watch.lift(tid, address)?;
+            space.watch.lift(tid, address, head)?;
         }
         arch::set_instruction_pointer(tid, address)?;
         self.mend_trap(tid)?;
         self.keep_pending_trap(tid)?;
-        let pid = self.processes.get(process).map_or(0, |process| process.record.pid);
-        let Some(recording) = &mut self.recording else { return Ok(Resume::Continue(0)) };
-        let goes_on = recording.call(process, pid, hit);
-        if !goes_on {
+        if !self.count_call(tid, hit) {
             return Ok(Resume::Continue(0));
         }
+        self.note_uncounted(space);
         if let Some(task) = self.tasks.get_mut(&tid) {
             task.stepping = Some(address);
         }
         Ok(Resume::Step)
+    }
+
+    /// Records the call; whether the function's calls are to be counted further.
+    fn count_call(&mut self, tid: Tid, hit: Hit) -> bool {
+        let process = self.tasks.get(&tid).map_or(0, |task| task.process);
+        let pid = self.processes.get(process).map_or(0, |process| process.record.pid);
+        self.recording.as_mut().is_some_and(|recording| recording.call(process, pid, hit))
+    }
+
+    /// Says that counts are too low, where other threads may call the function while its breakpoint
+    /// is lifted.
+    fn note_uncounted(&mut self, space: usize) {
+        if self.tasks.values().filter(|task| task.space == space).count() < 2 {
+            return;
+        }
+        if let Some(recording) = &mut self.recording {
+            let note = "threads called functions while calls of other threads were counted: counts of \
+                        programs with several threads are lower bounds";
+            recording.note(note.to_owned());
+        }
     }
 }

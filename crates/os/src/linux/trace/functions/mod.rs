@@ -125,7 +125,8 @@ pub struct RecordedCall {
 /// running.
 ///
 /// Addresses are not random in such a launch, where the system permits that. Processes that use
-/// ptrace themselves find it taken, unless they share their memory with what they trace, and set-user-ID programs run without that.
+/// ptrace themselves find it taken, unless they share their memory with what they trace, and
+/// set-user-ID programs run without that.
 ///
 /// # Errors
 /// [`LaunchError::NotPermitted`] where ptrace or seccomp filters are refused, or the program is

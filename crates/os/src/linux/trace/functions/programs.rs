@@ -10,20 +10,25 @@ use image::{FunctionStarts, TableFunction};
 use model::{Ending, FileOffset, Format, MappedVa, ModuleId, Rva, Va, text};
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A mapping of code that is being made.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCode {
     bytes: u64,
+    /// What is written there is written to the file.
+    shared: bool,
     descriptor: u64,
     offset: FileOffset,
 }
 
 impl NewCode {
     /// From the arguments of mmap.
-    pub fn of([_, bytes, _, _, descriptor, offset]: [u64; 6]) -> NewCode {
-        NewCode { bytes, descriptor, offset: FileOffset(offset) }
+    pub fn of([_, bytes, _, flags, descriptor, offset]: [u64; 6]) -> NewCode {
+        // MAP_SHARED_VALIDATE has this bit, too.
+        let shared = flags & libc::MAP_SHARED as u64 != 0;
+        NewCode { bytes, shared, descriptor, offset: FileOffset(offset) }
     }
 }
 
@@ -96,8 +101,11 @@ impl Session<'_> {
         let link = format!("fd/{}", new.descriptor as i32);
         let path = ptrace::proc_link(tid, &link).unwrap_or_default();
         let memory = start..start.saturating_add(new.bytes.next_multiple_of(4096));
-        let mapping = FileMapping { memory, executable: true, offset: new.offset, path };
-        self.watch(tid, &mapping, &ptrace::proc_path(tid, &link));
+        let file = ptrace::proc_path(tid, &link);
+        let inode = std::fs::metadata(&file).map_or(0, |data| data.ino());
+        let (executable, shared, offset) = (true, new.shared, new.offset);
+        let mapping = FileMapping { memory, executable, shared, offset, inode, path };
+        self.watch(tid, &mapping, &file);
         Ok(())
     }
 
@@ -126,6 +134,11 @@ impl Session<'_> {
         let Some(recording) = &mut self.recording else { return Ok(0) };
         if recording.is_finished() {
             return Ok(0);
+        }
+        if mapping.shared {
+            let why =
+                "it is mapped so that breakpoints would be written into the file (MAP_SHARED)";
+            return Err(io::Error::other(why));
         }
         if functions.format == Format::Pe {
             return self.on_image_mapped(tid, mapping, functions, file);

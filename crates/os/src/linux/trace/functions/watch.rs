@@ -2,12 +2,12 @@
 
 use super::pe_images::PeImage;
 use super::planting::{Planting, plant_in_memory};
-use super::watched::{Hit, Watched};
-use crate::linux::trace::maps::FileMapping;
+use super::watched::{Head, Hit, Watched, first};
+use crate::linux::trace::maps::{self, FileMapping};
 use crate::linux::trace::ptrace::{self, Tid};
 use crate::linux::trace::{arch, breakpoints};
 use image::{CodePart, FunctionStarts};
-use model::{MappedVa, ModuleId, Rva};
+use model::{Format, MappedVa, ModuleId, Rva};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
@@ -44,15 +44,13 @@ impl Watch {
         self.forget(&mapping.memory);
         let Some(part) = part_of(functions, mapping) else { return Ok(0) };
         let base = base_of(functions, mapping, part);
-        let mut watched = Watched::new(module, functions, mapping.memory.clone(), base);
-        let runs = watched.plan();
-        let count = runs.iter().map(|run| run.planted).sum();
-        // It is known before the first byte is written: a hit must find it.
-        let at = self.insert(watched);
-        self.memory(tid)?;
-        if let (Some(memory), Some(watched)) = (&self.memory, self.modules.get(at)) {
-            Planting { watched, memory, part, code }.plant_all(&runs)?;
-        }
+        let file = (&*mapping.path, mapping.inode);
+        let mut watched = Watched::new(module, functions, mapping.memory.clone(), base, file);
+        let planting = Planting { watched: &watched, memory: self.memory(tid)?, part, code };
+        // A thread that hits one meanwhile is looked at only when all are planted.
+        let heads = planting.plant_all(&watched.runs())?;
+        let count = watched.set_heads(heads);
+        self.insert(watched);
         Ok(count)
     }
 
@@ -79,7 +77,8 @@ impl Watch {
     ) -> io::Result<usize> {
         let mut count = 0;
         for memory in self.unwatched(memory) {
-            let mut watched = Watched::new(module, &image.functions, memory, image.memory.start);
+            let (functions, base) = (&image.functions, image.memory.start);
+            let mut watched = Watched::new(module, functions, memory, base, (&image.path, 0));
             count += plant_in_memory(&mut watched, self.memory(tid)?)?;
             self.insert(watched);
         }
@@ -110,52 +109,92 @@ impl Watch {
         self.find(address).map(|(watched, index)| watched.hit(index))
     }
 
-    /// Puts the original byte back.
-    pub fn lift(&mut self, tid: Tid, address: MappedVa) -> io::Result<()> {
-        self.set(tid, address, false)
+    /// Whether the function's breakpoint at `address`, where `found` is in memory, is the
+    /// recorder's. The program may have unmapped the code, and have mapped other memory there, in
+    /// which a breakpoint is its own affair.
+    pub fn is_ours(&self, tid: Tid, address: MappedVa, found: Head) -> bool {
+        let Some((watched, index)) = self.find(address) else { return false };
+        // Wine relocates code that has been planted in.
+        watched.functions.format == Format::Pe
+            || watched.looks_planted(index, found)
+            || maps::files(tid).is_none_or(|files| {
+                maps::around(&files, address).is_some_and(|file| watched.is_of(file))
+            })
+    }
+
+    /// Puts the original byte back; `found` is what is in memory there.
+    pub fn lift(&mut self, tid: Tid, address: MappedVa, found: Head) -> io::Result<()> {
+        let Some((watched, index)) = self.find(address) else { return Ok(()) };
+        let original = watched.original(index);
+        let whole = found & !0xff | Head::from(original);
+        // The last function may be nearer to the end of the memory than a word.
+        if ptrace::set_code_word(tid, address, whole).is_err() {
+            self.write(tid, address, original)?;
+        }
+        self.mark(address, false);
+        Ok(())
     }
 
     /// Plants the breakpoint again.
     pub fn replant(&mut self, tid: Tid, address: MappedVa) -> io::Result<()> {
-        self.set(tid, address, true)
+        self.set_planted(tid, address)
     }
 
     /// Lifts every breakpoint, for a process whose memory can soon not be written any more.
     pub fn lift_all(&mut self, tid: Tid) {
-        let modules = std::mem::take(&mut self.modules);
-        for watched in &modules {
-            for index in (0..watched.starts.len()).filter(|&index| watched.planted.get(index)) {
-                // The program may have written other code there. A page that is gone cannot be
-                // executed either.
-                if self.is_there(tid, watched.address(index)) {
-                    let _ = self.write(tid, watched.address(index), watched.original(index));
+        self.lift_in(tid, &(MappedVa::ZERO..MappedVa(u64::MAX)));
+        self.modules.clear();
+    }
+
+    /// Lifts every breakpoint in `memory` that the program has left there; whether there were any.
+    pub fn lift_in(&mut self, tid: Tid, memory: &Range<MappedVa>) -> bool {
+        let overlaps =
+            |one: &Watched| one.memory.start < memory.end && memory.start < one.memory.end;
+        if !self.modules.iter().any(overlaps) {
+            return false;
+        }
+        let files = maps::files(tid).unwrap_or_default();
+        let mut lifted = false;
+        let mut modules = std::mem::take(&mut self.modules);
+        for watched in modules.iter_mut().filter(|one| overlaps(one)) {
+            for index in 0..watched.starts.len() {
+                let address = watched.address(index);
+                if !watched.planted.get(index) || !memory.contains(&address) {
+                    continue;
+                }
+                watched.planted.set(index, false);
+                // A page that is gone cannot be executed either.
+                let found = ptrace::head(tid, address);
+                if is_left(watched, index, found, maps::around(&files, address)) {
+                    lifted |= self.write(tid, address, watched.original(index)).is_ok();
                 }
             }
         }
+        self.modules = modules;
+        lifted
     }
 
-    fn set(&mut self, tid: Tid, address: MappedVa, planted: bool) -> io::Result<()> {
-        let Some((watched, index)) = self.find(address) else { return Ok(()) };
-        let byte = if planted { arch::BREAKPOINT } else { watched.original(index) };
-        self.write(tid, address, byte)?;
+    fn set_planted(&mut self, tid: Tid, address: MappedVa) -> io::Result<()> {
+        if self.find(address).is_some() {
+            self.write(tid, address, arch::BREAKPOINT)?;
+            self.mark(address, true);
+        }
+        Ok(())
+    }
+
+    /// Remembers whether the breakpoint at `address` is there.
+    fn mark(&mut self, address: MappedVa, planted: bool) {
+        let Some(index) = self.find(address).map(|(_, index)| index) else { return };
         let found = self.modules.iter_mut().find(|one| one.memory.contains(&address));
         if let Some(watched) = found {
             watched.planted.set(index, planted);
         }
-        Ok(())
     }
 
     fn write(&mut self, tid: Tid, address: MappedVa, byte: u8) -> io::Result<()> {
         let written = self.memory(tid).and_then(|file| file.write_all_at(&[byte], address.0));
         // Some kernels keep this file from changing code, but not ptrace (proc_mem.force_override).
         written.or_else(|_| breakpoints::restore(tid, address, byte))
-    }
-
-    /// Whether a breakpoint instruction is at `address`.
-    fn is_there(&mut self, tid: Tid, address: MappedVa) -> bool {
-        let mut byte = [0];
-        let read = self.memory(tid).and_then(|file| file.read_exact_at(&mut byte, address.0));
-        read.is_ok() && byte == [arch::BREAKPOINT]
     }
 
     fn memory(&mut self, tid: Tid) -> io::Result<&File> {
@@ -193,6 +232,19 @@ impl Watch {
         let at = self.modules.partition_point(|one| one.memory.start < watched.memory.start);
         self.modules.insert(at, watched);
         at
+    }
+}
+
+/// Whether a breakpoint is still where it was planted, where `found` is in memory now, of `file` or
+/// of none. The program may have mapped something else there.
+fn is_left(watched: &Watched, index: usize, found: Head, file: Option<&FileMapping>) -> bool {
+    let is_breakpoint = first(found) == arch::BREAKPOINT;
+    match file {
+        Some(file) if file.shared => false,
+        Some(file) if watched.is_of(file) => is_breakpoint,
+        // Wine relocates code that has been planted in.
+        _ if watched.functions.format == Format::Pe => is_breakpoint,
+        _ => watched.looks_planted(index, found),
     }
 }
 
