@@ -299,17 +299,6 @@ pub fn code_word(tid: Tid, address: MappedVa) -> io::Result<u64> {
     peek(libc::PTRACE_PEEKTEXT, tid, address.0)
 }
 
-/// The first bytes of the code at `address`, the first one lowest; zeros behind the end of the
-/// memory.
-pub fn head(tid: Tid, address: MappedVa) -> u64 {
-    code_word(tid, address).unwrap_or_else(|_| {
-        let mut bytes = [0; 8];
-        // It stops at the end of the page.
-        read_memory(tid, address, &mut bytes);
-        u64::from_le_bytes(bytes)
-    })
-}
-
 fn peek(request: libc::c_uint, tid: Tid, at: u64) -> io::Result<u64> {
     // SAFETY: passes integers, of which the kernel checks the place in the tracee; errno tells a
     // word of -1 from an error.

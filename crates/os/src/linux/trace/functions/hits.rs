@@ -1,6 +1,6 @@
 //! A breakpoint is hit: the function is called.
 
-use super::watched::{Head, Hit};
+use super::watched::Hit;
 use crate::linux::trace::arch;
 use crate::linux::trace::ptrace::{self, Resume, Tid};
 use crate::linux::trace::session::Session;
@@ -25,9 +25,9 @@ impl Session<'_> {
         }
         let address = arch::breakpoint_address(tid)?;
         match self.hit_at(tid, space, address) {
-            Some((hit, head)) if hit.planted => self.on_function(tid, address, hit, head),
+            Some(hit) if hit.planted => self.on_function(tid, address, hit),
             // Another thread has hit it at the same moment.
-            Some((hit, _)) if ptrace::is_breakpoint_stop(tid) => {
+            Some(hit) if ptrace::is_breakpoint_stop(tid) => {
                 arch::set_instruction_pointer(tid, address)?;
                 self.mend_trap(tid)?;
                 self.count_call(tid, hit);
@@ -63,11 +63,11 @@ impl Session<'_> {
         true
     }
 
-    /// The function that `tid` calls at `address`, and its first bytes as they are in memory.
-    fn hit_at(&self, tid: Tid, space: usize, address: MappedVa) -> Option<(Hit, Head)> {
-        let watch = &self.spaces.get(space)?.watch;
-        let (hit, head) = (watch.at(address)?, ptrace::head(tid, address));
-        (!hit.planted || watch.is_ours(tid, address, head)).then_some((hit, head))
+    /// The function that `tid` calls at `address`.
+    fn hit_at(&mut self, tid: Tid, space: usize, address: MappedVa) -> Option<Hit> {
+        let watch = &mut self.spaces.get_mut(space)?.watch;
+        let hit = watch.at(address)?;
+        (!hit.planted || watch.is_ours(tid, address, hit.place)).then_some(hit)
     }
 
     /// `tid` has executed a breakpoint instruction that is none of the recorder's. In memory that is
@@ -87,21 +87,18 @@ impl Session<'_> {
         }
     }
 
-    fn on_function(
-        &mut self,
-        tid: Tid,
-        address: MappedVa,
-        hit: Hit,
-        head: Head,
-    ) -> io::Result<Resume> {
+    fn on_function(&mut self, tid: Tid, address: MappedVa, hit: Hit) -> io::Result<Resume> {
         let Some(task) = self.tasks.get(&tid) else { return Ok(Resume::Continue(0)) };
-        let space = task.space;
+        let (space, blocked) = (task.space, task.trap.blocked);
         if let Some(space) = self.spaces.get_mut(space) {
-            space.watch.lift(tid, address, head)?;
+            space.watch.lift(tid, address, hit.place)?;
         }
         arch::set_instruction_pointer(tid, address)?;
         self.mend_trap(tid)?;
-        self.keep_pending_trap(tid)?;
+        // A SIGTRAP that is not blocked is never pending while the program executes anything.
+        if blocked || self.counts_calls() {
+            self.keep_pending_trap(tid)?;
+        }
         if !self.count_call(tid, hit) {
             return Ok(Resume::Continue(0));
         }
@@ -110,6 +107,11 @@ impl Session<'_> {
             task.stepping = Some(address);
         }
         Ok(Resume::Step)
+    }
+
+    /// Whether every call is counted, and functions keep their breakpoints.
+    fn counts_calls(&self) -> bool {
+        self.recording.as_ref().is_some_and(|recording| recording.count_limit.is_some())
     }
 
     /// Records the call; whether the function's calls are to be counted further.

@@ -2,7 +2,7 @@
 
 use super::pe_images::PeImage;
 use super::planting::{Planting, plant_in_memory};
-use super::watched::{Head, Hit, Watched, first};
+use super::watched::{HEAD_BYTES, Head, Hit, Place, Watched, first};
 use crate::linux::trace::maps::{self, FileMapping};
 use crate::linux::trace::ptrace::{self, Tid};
 use crate::linux::trace::{arch, breakpoints};
@@ -106,38 +106,37 @@ impl Watch {
 
     /// What is at `address` of a function that is watched.
     pub fn at(&self, address: MappedVa) -> Option<Hit> {
-        self.find(address).map(|(watched, index)| watched.hit(index))
+        let place = self.find(address)?;
+        Some(self.modules[place.module].hit(place))
     }
 
-    /// Whether the function's breakpoint at `address`, where `found` is in memory, is the
+    /// Whether the breakpoint of a function, which `tid` has executed at `address`, is the
     /// recorder's. The program may have unmapped the code, and have mapped other memory there, in
     /// which a breakpoint is its own affair.
-    pub fn is_ours(&self, tid: Tid, address: MappedVa, found: Head) -> bool {
-        let Some((watched, index)) = self.find(address) else { return false };
+    pub fn is_ours(&mut self, tid: Tid, address: MappedVa, place: Place) -> bool {
+        let found = self.head(tid, address);
+        let watched = &self.modules[place.module];
         // Wine relocates code that has been planted in.
         watched.functions.format == Format::Pe
-            || watched.looks_planted(index, found)
+            || watched.looks_planted(place.index, found)
             || maps::files(tid).is_none_or(|files| {
                 maps::around(&files, address).is_some_and(|file| watched.is_of(file))
             })
     }
 
-    /// Puts the original byte back; `found` is what is in memory there.
-    pub fn lift(&mut self, tid: Tid, address: MappedVa, found: Head) -> io::Result<()> {
-        let Some((watched, index)) = self.find(address) else { return Ok(()) };
-        let original = watched.original(index);
-        let whole = found & !0xff | Head::from(original);
-        // The last function may be nearer to the end of the memory than a word.
-        if ptrace::set_code_word(tid, address, whole).is_err() {
-            self.write(tid, address, original)?;
-        }
-        self.mark(address, false);
+    /// Puts the original byte back.
+    pub fn lift(&mut self, tid: Tid, address: MappedVa, place: Place) -> io::Result<()> {
+        self.write(tid, address, self.modules[place.module].original(place.index))?;
+        self.modules[place.module].planted.set(place.index, false);
         Ok(())
     }
 
     /// Plants the breakpoint again.
     pub fn replant(&mut self, tid: Tid, address: MappedVa) -> io::Result<()> {
-        self.set_planted(tid, address)
+        let Some(place) = self.find(address) else { return Ok(()) };
+        self.write(tid, address, arch::BREAKPOINT)?;
+        self.modules[place.module].planted.set(place.index, true);
+        Ok(())
     }
 
     /// Lifts every breakpoint, for a process whose memory can soon not be written any more.
@@ -164,7 +163,7 @@ impl Watch {
                 }
                 watched.planted.set(index, false);
                 // A page that is gone cannot be executed either.
-                let found = ptrace::head(tid, address);
+                let found = self.head(tid, address);
                 if is_left(watched, index, found, maps::around(&files, address)) {
                     lifted |= self.write(tid, address, watched.original(index)).is_ok();
                 }
@@ -174,27 +173,19 @@ impl Watch {
         lifted
     }
 
-    fn set_planted(&mut self, tid: Tid, address: MappedVa) -> io::Result<()> {
-        if self.find(address).is_some() {
-            self.write(tid, address, arch::BREAKPOINT)?;
-            self.mark(address, true);
-        }
-        Ok(())
-    }
-
-    /// Remembers whether the breakpoint at `address` is there.
-    fn mark(&mut self, address: MappedVa, planted: bool) {
-        let Some(index) = self.find(address).map(|(_, index)| index) else { return };
-        let found = self.modules.iter_mut().find(|one| one.memory.contains(&address));
-        if let Some(watched) = found {
-            watched.planted.set(index, planted);
-        }
-    }
-
     fn write(&mut self, tid: Tid, address: MappedVa, byte: u8) -> io::Result<()> {
         let written = self.memory(tid).and_then(|file| file.write_all_at(&[byte], address.0));
         // Some kernels keep this file from changing code, but not ptrace (proc_mem.force_override).
         written.or_else(|_| breakpoints::restore(tid, address, byte))
+    }
+
+    /// The first bytes at `address`; zeros behind the end of the memory.
+    fn head(&mut self, tid: Tid, address: MappedVa) -> Head {
+        let mut bytes = [0; HEAD_BYTES];
+        if self.memory(tid).and_then(|file| file.read_at(&mut bytes, address.0)).is_err() {
+            bytes.fill(0);
+        }
+        Head::from_le_bytes(bytes)
     }
 
     fn memory(&mut self, tid: Tid) -> io::Result<&File> {
@@ -207,9 +198,10 @@ impl Watch {
         }
     }
 
-    fn find(&self, address: MappedVa) -> Option<(&Watched, usize)> {
+    fn find(&self, address: MappedVa) -> Option<Place> {
         let after = self.modules.partition_point(|one| one.memory.start <= address);
-        let watched = self.modules.get(after.checked_sub(1)?)?;
+        let module = after.checked_sub(1)?;
+        let watched = self.modules.get(module)?;
         if !watched.memory.contains(&address) {
             return None;
         }
@@ -217,7 +209,7 @@ impl Watch {
         let starts = watched.functions.starts.get(watched.starts.clone())?;
         let index = starts.binary_search(&Rva(rva)).ok()?;
         // An int3 of the program's own is its own affair.
-        (watched.original(index) != arch::BREAKPOINT).then_some((watched, index))
+        (watched.original(index) != arch::BREAKPOINT).then_some(Place { module, index })
     }
 
     /// Something else has been mapped there.

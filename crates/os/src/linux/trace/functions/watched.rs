@@ -41,9 +41,20 @@ pub fn first(head: Head) -> u8 {
     head as u8
 }
 
+/// Where a watched function is, until modules are added or go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Index among the watched mappings.
+    pub module: usize,
+    /// Index among the starts of this mapping.
+    pub index: usize,
+}
+
 /// A breakpoint that was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
+    /// The function, in the address space that was asked.
+    pub place: Place,
     /// The module.
     pub module: ModuleId,
     /// Index among the starts of its functions.
@@ -127,8 +138,10 @@ impl Watched {
         mapping.inode == self.inode || mapping.path == *self.path
     }
 
-    pub fn hit(&self, index: usize) -> Hit {
+    pub fn hit(&self, place: Place) -> Hit {
+        let index = place.index;
         Hit {
+            place,
             module: self.module,
             start: self.starts.start + index,
             rva: self.rva(index),
