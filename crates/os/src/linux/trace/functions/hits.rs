@@ -30,7 +30,9 @@ impl Session<'_> {
             Some(hit) if ptrace::is_breakpoint_stop(tid) => {
                 arch::set_instruction_pointer(tid, address)?;
                 self.mend_trap(tid)?;
-                self.count_call(tid, hit);
+                if self.counts_calls() {
+                    self.count_call(tid, hit);
+                }
                 Ok(Resume::Continue(0))
             }
             _ => {
