@@ -9,11 +9,11 @@ use crate::orders::Algorithm;
 use crate::plan::plan;
 use crate::record;
 use crate::subject::Subject;
-use crate::summary;
+use crate::summary::{self, Assumption};
 use crate::trace::runs::runs;
 use crate::verify::{HeldOutCommand, VerifyRequest, VerifyStep, verify};
 use crate::write::{self, Linker};
-pub use error::AttemptError;
+pub use error::{AttemptAdvice, AttemptError};
 use files::Permit;
 use model::{Command, FunctionTrace, OrderReport, OrderVerification, quoted, text};
 use old::Old;
@@ -54,6 +54,8 @@ pub struct AttemptRequest {
 pub struct Attempted {
     /// The order, and what it was to change.
     pub order: OrderReport,
+    /// What that prediction takes for granted.
+    pub assumption: Option<Assumption>,
     /// What it has changed.
     pub verification: OrderVerification,
 }
@@ -77,7 +79,7 @@ pub fn attempt(
     }
     begin("tracing");
     let [relinker, warm, cold] = launchers;
-    let mut order = write_order(&request)?;
+    let (mut order, assumption) = write_order(&request)?;
     order.file = Some(text::text(&request.order));
     begin("linking again");
     let old = relink::relinked(&request, relinker)?;
@@ -91,7 +93,7 @@ pub fn attempt(
         ..request.verify.clone()
     };
     let verification = verify(&verify_request, [warm, cold], observer)?;
-    Ok(Attempted { order, verification })
+    Ok(Attempted { order, assumption, verification })
 }
 
 impl AttemptRequest {
@@ -114,7 +116,9 @@ fn of_the_same_program(launch: &Command, first: &Command) -> Result<(), AttemptE
 }
 
 /// Traces the launches, makes their order, and writes it.
-fn write_order(request: &AttemptRequest) -> Result<OrderReport, AttemptError> {
+fn write_order(
+    request: &AttemptRequest,
+) -> Result<(OrderReport, Option<Assumption>), AttemptError> {
     let subject = Subject::open(&request.launch.program)?;
     let launches = [&request.launch].into_iter().chain(&request.also);
     let traces = launches.map(|launch| traced(launch, &subject, request));
@@ -124,7 +128,7 @@ fn write_order(request: &AttemptRequest) -> Result<OrderReport, AttemptError> {
     let file =
         write::write(request.linker, &functions, Some(&summary::input_sections(&subject, None)));
     files::write_over(&request.order, file.text.as_bytes(), Permit::Created(0o666))?;
-    Ok(summary::report(&subject, &plan, &file))
+    Ok((summary::report(&subject, &plan, &file), summary::assumption(&subject, &plan)))
 }
 
 /// A launch that succeeds and calls functions of the program.

@@ -2,6 +2,7 @@
 
 use crate::args::{CommandArgs, SnippetArgs, linkers, one_command};
 use crate::commands::order_verify::{self, VerifyArgs};
+use crate::commands::order_write::notes;
 use crate::exit::Usage;
 use crate::output;
 use crate::progress::StatusLine;
@@ -93,7 +94,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         line.show(f64::from(step.done) / f64::from(step.of), step.what.to_owned());
     });
     line.clear();
-    let Attempted { order, verification } = attempted?;
+    let Attempted { mut order, assumption, verification } = attempted?;
+    order.notes.extend(assumption.map(notes::assumed));
     let (linker, file) = (Some(arguments.linker), Some(arguments.order.as_path()));
     let snippet = arguments.snippet.text(linker, file)?;
     let code = order_verify::code(verification.verdict);

@@ -1,6 +1,6 @@
 //! Why nothing came of an attempt.
 
-use super::{ORDER, OUT};
+use super::ORDER;
 use crate::ended::Ended;
 use crate::verify::VerifyError;
 use files::WriteError;
@@ -62,19 +62,13 @@ pub enum AttemptError {
         ending: String,
     },
     /// There is no program where it should be.
-    #[error(
-        "there is no file '{path}' after the relink; let the command write the program there, or \
-         name the place with --out and {OUT}"
-    )]
+    #[error("there is no file '{path}' after the relink")]
     Missing {
         /// The program.
         path: PathBuf,
     },
     /// The file was not written.
-    #[error(
-        "the relink command did not write '{path}', and so it is the same file as before; make the \
-         program depend on the order file, or name what the command writes with --out and {OUT}"
-    )]
+    #[error("the relink command did not write '{path}', and so it is the same file as before")]
     Unwritten {
         /// The program.
         path: PathBuf,
@@ -92,14 +86,14 @@ pub enum AttemptError {
     /// The program before is another one now, although the new one goes elsewhere.
     #[error(
         "the relink command has changed '{path}' itself, so the program before is gone and cannot be \
-         compared; leave out --out and {OUT} if the command replaces the program"
+         compared"
     )]
     OldChanged {
         /// The program before.
         path: PathBuf,
     },
     /// The relink went wrong and had changed the program.
-    #[error("{error}; '{path}' is as it was before the relink again")]
+    #[error("{error}; {}", self.what_became())]
     PutBack {
         /// What went wrong.
         error: Box<AttemptError>,
@@ -107,7 +101,7 @@ pub enum AttemptError {
         path: PathBuf,
     },
     /// The same, and the program could not be put back.
-    #[error("{error}; '{path}' could not be put back ({source}): move '{copy}' there")]
+    #[error("{error}; {}", self.what_became())]
     Lost {
         /// What went wrong.
         error: Box<AttemptError>,
@@ -118,4 +112,42 @@ pub enum AttemptError {
         /// Why it is still there.
         source: io::Error,
     },
+}
+
+/// What a user can do about it, as data: only the command line knows how that is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptAdvice {
+    /// Let the command write the program there, or name the place that it writes to.
+    WriteThere,
+    /// Make the program depend on the order file, or name the place that the command writes to.
+    DependOnOrder,
+    /// Name no place, if the command replaces the program.
+    NameNoPlace,
+}
+
+impl AttemptError {
+    /// What became of the program that was there before, where the relink had changed it.
+    pub fn what_became(&self) -> String {
+        match self {
+            AttemptError::PutBack { path, .. } => {
+                format!("'{}' is as it was before the relink again", path.display())
+            }
+            AttemptError::Lost { path, copy, source, .. } => format!(
+                "'{}' could not be put back ({source}): move '{}' there",
+                path.display(),
+                copy.display()
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// What can be done about it.
+    pub fn advice(&self) -> Option<AttemptAdvice> {
+        match self {
+            AttemptError::Missing { .. } => Some(AttemptAdvice::WriteThere),
+            AttemptError::Unwritten { .. } => Some(AttemptAdvice::DependOnOrder),
+            AttemptError::OldChanged { .. } => Some(AttemptAdvice::NameNoPlace),
+            _ => None,
+        }
+    }
 }
