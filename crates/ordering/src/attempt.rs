@@ -127,7 +127,7 @@ fn write_order(
     let functions = summary::ordered_functions(&subject, &plan.order);
     let file =
         write::write(request.linker, &functions, Some(&summary::input_sections(&subject, None)));
-    files::write_over(&request.order, file.text.as_bytes(), Permit::Created(0o666))?;
+    files::write_named(&request.order, file.text.as_bytes(), Permit::Created(0o666))?;
     Ok((summary::report(&subject, &plan, &file), summary::assumption(&subject, &plan)))
 }
 

@@ -4,8 +4,8 @@ use crate::args::{CommandArgs, SnippetArgs, linkers, one_command};
 use crate::commands::order_verify::{self, VerifyArgs};
 use crate::commands::order_write::notes;
 use crate::exit::Usage;
-use crate::output;
 use crate::progress::StatusLine;
+use crate::{output, spared};
 use anyhow::Result;
 use clap::builder::TypedValueParser;
 use model::{Command, OrderReport, OrderVerification};
@@ -120,11 +120,13 @@ impl Arguments {
         let lines = |lines: &[String]| -> Result<Vec<Command>> {
             lines.iter().map(|line| one_command(std::slice::from_ref(line))).collect()
         };
+        let (also, held_out) = (lines(&self.also)?, lines(&self.held_out)?);
+        self.check_order([&launch].into_iter().chain(&also).chain(&held_out))?;
         Ok(AttemptRequest {
             verify: self.how.request(launch.clone(), launch.clone(), Vec::new(), null),
             launch,
-            also: lines(&self.also)?,
-            held_out: lines(&self.held_out)?,
+            also,
+            held_out,
             relink: self.relink.clone(),
             out: self.out.clone(),
             linker: self.linker,
@@ -135,7 +137,6 @@ impl Arguments {
 
     fn check(&self) -> Result<()> {
         self.snippet.check(Some(self.linker), Some(&self.order))?;
-        output::may_be_written(&self.order)?;
         if !self.relink.contains(ORDER) {
             let text = format!("--relink has to name the order file: write {ORDER} where it goes");
             return Err(Usage(text).into());
@@ -145,5 +146,17 @@ impl Arguments {
             return Err(Usage(text).into());
         }
         Ok(())
+    }
+
+    /// Whether the order file can be written, and is no file that a launch or the relink reads.
+    fn check_order<'a>(&self, launches: impl Iterator<Item = &'a Command>) -> Result<()> {
+        let mut inputs = spared::named_in(&self.relink.replace(ORDER, " ").replace(OUT, " "));
+        for launch in launches {
+            inputs.push(launch.program.clone());
+            inputs.extend(spared::named_by(&launch.argv));
+        }
+        // A folder that is named is where the order file may well be.
+        inputs.retain(|path| path.is_file());
+        output::may_be_written_beside(&self.order, inputs.iter().map(PathBuf::as_path))
     }
 }

@@ -1,0 +1,149 @@
+//! `headstart order try`, on programs that are built here: what it does, and what it leaves.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::scattered::{World, link, nothing_is_left, try_with};
+use common::{headstart, stderr, stdout};
+use std::fs;
+
+#[test]
+fn one_command_orders_links_and_verifies() {
+    let Some(world) = World::new() else { return };
+    let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@");
+    let arguments = [
+        &["order", "try", "--json", "--snippet", "make", "--runs", "3"][..],
+        &["--cold-runs", "0", "--relink", &relink],
+    ]
+    .concat();
+    let found = world.json(&[&arguments[..], &["--", "./program"]].concat());
+    let verification = &found["verification"];
+    assert_eq!(verification["verdict"], "better", "{found}");
+    let pages = |side: &str| verification[side]["pages"].as_u64().unwrap();
+    assert!(pages("new") < pages("old") * 6 / 10, "{verification}");
+    assert_eq!(pages("new") as f64, found["order"]["predicted"]["pages"].as_f64().unwrap());
+    assert_eq!(verification["resolved_percent"], 100.0, "{verification}");
+    assert!(world.path("headstart.order").is_file());
+    let piece = found["snippet"].as_str().unwrap();
+    assert!(piece.starts_with("ORDER_FILE := headstart.order\n"), "{piece}");
+    let left: Vec<_> = fs::read_dir(&world.0).unwrap().flatten().map(|e| e.file_name()).collect();
+    let hidden = |name: &std::ffi::OsString| name.to_string_lossy().starts_with('.');
+    assert!(!left.iter().any(hidden), "{left:?}");
+}
+
+#[test]
+fn a_program_that_a_failed_relink_has_lost_is_put_back() {
+    let Some(world) = World::new() else { return };
+    let before = fs::read(world.path("program")).unwrap();
+    let again = "is as it was before the relink again";
+    let cases: [(&str, &[&str]); 6] = [
+        ("rm program; exit 3 # @ORDER@", &["code 3", again]),
+        ("rm program # @ORDER@", &["there is no file", again]),
+        ("echo part > program # @ORDER@", &[again]),
+        ("rm program; kill -INT $PPID # @ORDER@", &["there is no file", again]),
+        ("exit 3 # @ORDER@", &["its output is above\n"]),
+        ("cp program x && cp x program # @ORDER@", &["has the same bytes"]),
+    ];
+    for (relink, words) in cases {
+        let output = world.headstart(&try_with(relink, &[]));
+        let said = stderr(&output);
+        assert_ne!(output.status.code(), Some(0), "{relink}: {said}");
+        assert!(words.iter().all(|words| said.contains(words)), "{relink}: {said}");
+        nothing_is_left(&world, &before);
+    }
+}
+
+#[test]
+fn a_killed_attempt_leaves_the_program_and_no_copy() {
+    let Some(world) = World::new() else { return };
+    let before = fs::read(world.path("program")).unwrap();
+    let relink = "rm program; touch begun; sleep 1000 # @ORDER@";
+    let mut command = headstart(&world.path("cache"), &try_with(relink, &[]));
+    let mut running = command.current_dir(&world.0).spawn().unwrap();
+    common::wait_for("the relink", || world.path("begun").exists());
+    running.kill().unwrap();
+    running.wait().unwrap();
+    common::wait_for("the program", || world.path("program").exists());
+    nothing_is_left(&world, &before);
+}
+
+#[test]
+fn launches_of_other_programs_are_refused() {
+    let Some(world) = World::new() else { return };
+    fs::copy(world.path("program"), world.path("copy")).unwrap();
+    let before = fs::read(world.path("program")).unwrap();
+    let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@");
+    let cases: [(&[&str], &str); 3] = [
+        (&["--held-out", "./copy 1"], "starts another program than './program'"),
+        (&["--also", "true"], "'true' calls no function of './program'"),
+        (&["--held-out", "./program 1 2 3 4 5"], "ended with exit code 1"),
+    ];
+    for (more, words) in cases {
+        let output = world.headstart(&try_with(&relink, more));
+        let said = stderr(&output);
+        assert!(matches!(output.status.code(), Some(2 | 4)), "{said}");
+        assert!(said.contains(words), "{said}");
+        let is_relinked = fs::read(world.path("program")).unwrap() != before;
+        assert_eq!(is_relinked, words.starts_with("ended"), "{more:?}");
+    }
+    fs::write(world.path("program"), &before).unwrap();
+    let through_a_shell = ["--also", "sh -c './program 1'", "--held-out", "./program 2"];
+    let output = world.headstart(&try_with(&relink, &through_a_shell));
+    let said = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(said.contains("it was made from 2 launches"), "{said}");
+    assert!(said.contains("./program 2") && !said.contains("headstart-"), "{said}");
+}
+
+#[test]
+fn what_the_relink_wrote_is_told_apart_from_what_was_there() {
+    let Some(world) = World::new() else { return };
+    assert!(world.shell(&link("new", "-Wl,--build-id=0x12")).status.success());
+    let there = ["--out", "new"];
+    let stale = world.headstart(&try_with("true @ORDER@ @OUT@", &there));
+    assert!(stderr(&stale).contains("did not write 'new'"), "{}", stderr(&stale));
+    let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@") + " && cp program @OUT@";
+    let moved = world.headstart(&try_with(&relink, &there));
+    assert!(stderr(&moved).contains("has changed './program' itself"), "{}", stderr(&moved));
+    assert_eq!((stale.status.code(), moved.status.code()), (Some(4), Some(4)));
+}
+
+/// The relink command fails: what is written before that is looked at.
+#[test]
+fn the_order_is_written_where_links_lead_and_into_devices() {
+    let Some(world) = World::new() else { return };
+    let made = "mkdir d && ln -s d/far near && ln -s real d/far && ln -s /dev/null void";
+    assert!(world.shell(made).status.success());
+    for order in ["near", "void"] {
+        let output = world.headstart(&try_with("exit 3 # @ORDER@", &["--order", order]));
+        assert!(stderr(&output).contains("code 3"), "{}", stderr(&output));
+        assert!(world.path(order).is_symlink(), "{order}");
+    }
+    assert!(world.path("d/far").is_symlink());
+    assert!(fs::read_to_string(world.path("d/real")).unwrap().contains("f_10\n"));
+}
+
+#[test]
+fn what_the_commands_name_is_not_replaced_by_the_order() {
+    let Some(world) = World::new() else { return };
+    let script = link("program", "-Wl,--symbol-ordering-file=$1");
+    for (name, relink, more) in [
+        ("link.sh", "sh link.sh @ORDER@", &[][..]),
+        ("link.sh", "cat x; sh -c '. ./link.sh' @ORDER@", &[]),
+        ("options", "gcc -fuse-ld=lld -Wl,@options @ORDER@", &[]),
+        ("input", "true @ORDER@", &["--also", "./program --input=input"]),
+        ("input", "true @ORDER@", &["--held-out", "./program input"]),
+    ] {
+        fs::write(world.path(name), &script).unwrap();
+        let more = [&["--order", name][..], more].concat();
+        let output = world.headstart(&try_with(relink, &more));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(6), "{relink} {more:?}: {said}");
+        assert!(said.contains("the command reads this file"), "{said}");
+        assert_eq!(fs::read_to_string(world.path(name)).unwrap(), script);
+    }
+    // An order of an earlier run is replaced.
+    fs::write(world.path("ORDER"), "f_0\n").unwrap();
+    let output = world.headstart(&try_with("sh link.sh @ORDER@", &["--order", "ORDER"]));
+    assert!(output.status.success(), "{}", stderr(&output));
+}
