@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::scattered::{World, link, nothing_is_left, try_with};
+use common::scattered::{World, called, link, nothing_is_left, try_with};
 use common::{headstart, stderr, stdout};
+use serde_json::Value;
 use std::fs;
 
 #[test]
@@ -24,6 +25,10 @@ fn one_command_orders_links_and_verifies() {
     assert_eq!(pages("new") as f64, found["order"]["predicted"]["pages"].as_f64().unwrap());
     assert_eq!(verification["resolved_percent"], 100.0, "{verification}");
     assert!(world.path("headstart.order").is_file());
+    assert_eq!(
+        (&found["old_program"], &found["new_program"]),
+        (&"replaced".into(), &"./program".into())
+    );
     let piece = found["snippet"].as_str().unwrap();
     assert!(piece.starts_with("ORDER_FILE := headstart.order\n"), "{piece}");
     let left: Vec<_> = fs::read_dir(&world.0).unwrap().flatten().map(|e| e.file_name()).collect();
@@ -67,6 +72,93 @@ fn a_killed_attempt_leaves_the_program_and_no_copy() {
     nothing_is_left(&world, &before);
 }
 
+/// What is put back is the link, whatever took its place.
+#[test]
+fn a_link_that_a_failed_relink_has_lost_is_put_back() {
+    let Some(world) = World::new() else { return };
+    assert!(
+        world.shell("mkdir real && mv program real/p && ln -s real/p program").status.success()
+    );
+    let before = fs::read(world.path("program")).unwrap();
+    let lost = "rm program; echo garbage > program;";
+    let output = world.headstart(&try_with(&format!("{lost} exit 3 # @ORDER@"), &[]));
+    let said = stderr(&output);
+    assert!(said.contains("'./program' is as it was before the relink again"), "{said}");
+    assert_eq!(fs::read_link(world.path("program")).unwrap().to_str(), Some("real/p"));
+    let relink = format!("{lost} touch begun; sleep 1000 # @ORDER@");
+    let mut command = headstart(&world.path("cache"), &try_with(&relink, &[]));
+    let mut running = command.current_dir(&world.0).spawn().unwrap();
+    common::wait_for("the relink", || world.path("begun").exists());
+    running.kill().unwrap();
+    running.wait().unwrap();
+    common::wait_for("the link", || world.path("program").is_symlink());
+    nothing_is_left(&world, &before);
+    assert_eq!(fs::read_dir(world.path("real")).unwrap().count(), 1);
+}
+
+/// A program that crashes.
+const CRASHING: &str = "int main(void) { return *(volatile int *)0; }";
+
+#[test]
+fn a_new_build_that_cannot_be_compared_gives_its_place_back() {
+    let Some(world) = World::new() else { return };
+    fs::write(world.path("crash.c"), CRASHING).unwrap();
+    assert!(world.shell("gcc -o crash crash.c && cp /bin/true other").status.success());
+    let before = fs::read(world.path("program")).unwrap();
+    let relinked = link("program", "-Wl,--symbol-ordering-file=@ORDER@");
+    let cases = [
+        ("cp crash program # @ORDER@".to_owned(), "killed by signal 11", "program.headstart-new"),
+        (relinked + " && chmod -x program", "program", "program.headstart-new"),
+        ("rm program; cp other program # @ORDER@".to_owned(), "", "program.headstart-new"),
+        // What somebody else's link leads to stays where it is.
+        ("ln -sf other program # @ORDER@".to_owned(), "", "other"),
+    ];
+    for (relink, words, new) in cases {
+        let output = world.headstart(&try_with(&relink, &[]));
+        let said = stdout(&output) + &stderr(&output);
+        assert_ne!(output.status.code(), Some(0), "{relink}: {said}");
+        assert!(said.contains(words), "{relink}: {said}");
+        let state = "'./program' is as it was before the relink again; the new build is '";
+        let said = said.replace('\n', " ");
+        assert!(said.contains(state) && said.contains(&format!("/{new}'")), "{relink}: {said}");
+        assert!(world.path(new).is_file(), "{relink}");
+        nothing_is_left(&world, &before);
+    }
+    assert_eq!(fs::read(world.path("other")).unwrap(), fs::read("/bin/true").unwrap());
+}
+
+#[test]
+fn a_build_that_is_rejected_gives_its_place_back() {
+    let Some(world) = World::new() else { return };
+    let ordered: String = called().iter().map(|name| format!("{name}\n")).collect();
+    fs::write(world.path("good"), ordered).unwrap();
+    let option = "-Wl,--symbol-ordering-file=good";
+    assert!(world.shell(&link("program", option)).status.success());
+    let before = fs::read(world.path("program")).unwrap();
+    let relink = link("program", "") + " # @ORDER@";
+    let output = world.headstart(&try_with(&relink, &["--json"]));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["verification"]["verdict"], "rejected", "{found}");
+    assert_eq!(found["old_program"], "put_back");
+    assert!(found["new_program"].as_str().unwrap().ends_with("/program.headstart-new"));
+    nothing_is_left(&world, &before);
+}
+
+#[test]
+fn an_order_that_the_relink_has_removed_is_not_said_to_be_there() {
+    let Some(world) = World::new() else { return };
+    let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@") + " && rm @ORDER@";
+    let output = world.headstart(&try_with(&relink, &[]));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(
+        said.contains("the relink command has removed the order file headstart.order"),
+        "{said}"
+    );
+    assert!(!said.contains("The order is in") && !said.contains("--snippet"), "{said}");
+}
+
 #[test]
 fn launches_of_other_programs_are_refused() {
     let Some(world) = World::new() else { return };
@@ -83,10 +175,10 @@ fn launches_of_other_programs_are_refused() {
         let said = stderr(&output);
         assert!(matches!(output.status.code(), Some(2 | 4)), "{said}");
         assert!(said.contains(words), "{said}");
-        let is_relinked = fs::read(world.path("program")).unwrap() != before;
+        assert!(fs::read(world.path("program")).unwrap() == before, "{more:?}");
+        let is_relinked = world.path("program.headstart-new").exists();
         assert_eq!(is_relinked, words.starts_with("ended"), "{more:?}");
     }
-    fs::write(world.path("program"), &before).unwrap();
     let through_a_shell = ["--also", "sh -c './program 1'", "--held-out", "./program 2"];
     let output = world.headstart(&try_with(&relink, &through_a_shell));
     let said = stdout(&output);
@@ -103,7 +195,10 @@ fn what_the_relink_wrote_is_told_apart_from_what_was_there() {
     let stale = world.headstart(&try_with("true @ORDER@ @OUT@", &there));
     assert!(stderr(&stale).contains("did not write 'new'"), "{}", stderr(&stale));
     let relink = link("program", "-Wl,--symbol-ordering-file=@ORDER@") + " && cp program @OUT@";
+    let before = fs::read(world.path("program")).unwrap();
     let moved = world.headstart(&try_with(&relink, &there));
+    assert!(stderr(&moved).contains("'./program' is as it was before"), "{}", stderr(&moved));
+    nothing_is_left(&world, &before);
     assert!(stderr(&moved).contains("has changed './program' itself"), "{}", stderr(&moved));
     assert_eq!((stale.status.code(), moved.status.code()), (Some(4), Some(4)));
 }

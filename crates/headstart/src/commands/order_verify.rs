@@ -94,12 +94,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(code(found.verdict)))
 }
 
-/// The exit code of a verdict: an order that nothing is known of is not accepted.
+/// The exit code of a verdict.
 pub fn code(verdict: OrderVerdict) -> u8 {
-    match verdict {
-        OrderVerdict::Better | OrderVerdict::Same => 0,
-        OrderVerdict::Rejected | OrderVerdict::Unavailable => exit::NO,
-    }
+    if verdict.is_accepted() { 0 } else { exit::NO }
 }
 
 impl Arguments {

@@ -1,7 +1,7 @@
 //! Orders of functions: which exit code an error has, and the next step on the command line.
 
 use super::{FILES, HEADSTART_FAILED, Known, NO, NOT_STARTED, PROGRAM_FAILED, TIMED_OUT, USAGE};
-use ordering::attempt::{AttemptAdvice, AttemptError, OUT};
+use ordering::attempt::{AttemptAdvice, AttemptError, BecameOfOld, OUT};
 use ordering::ended::{BadEnding, Ended};
 use ordering::launched::{ModuleAdvice, ModuleError};
 use ordering::maps::MapReadError;
@@ -100,8 +100,8 @@ impl Known for AttemptError {
             | AttemptError::Unwritten { .. }
             | AttemptError::Unchanged { .. }
             | AttemptError::OldChanged { .. } => PROGRAM_FAILED,
-            AttemptError::PutBack { error, .. } => error.code(),
-            AttemptError::Lost { .. } => FILES,
+            AttemptError::Relinked { old: BecameOfOld::Lost { .. }, .. } => FILES,
+            AttemptError::Relinked { error, .. } => error.code(),
             _ => passed_on(self).map_or(HEADSTART_FAILED, Known::code),
         }
     }
@@ -111,9 +111,7 @@ impl Known for AttemptError {
             return error.words();
         }
         match self {
-            AttemptError::PutBack { error, .. } | AttemptError::Lost { error, .. } => {
-                format!("{}; {}", error.words(), self.what_became())
-            }
+            AttemptError::Relinked { error, old } => format!("{}; {old}", error.words()),
             _ => self.advice().map_or_else(
                 || self.to_string(),
                 |advice| format!("{self}; {}", advice_of_attempt(advice)),
@@ -159,17 +157,19 @@ impl Known for ModuleError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ordering::attempt::NewBuild;
     use std::path::PathBuf;
 
     #[test]
     fn the_next_step_names_the_option() {
         let path = || PathBuf::from("p");
+        let back = || BecameOfOld::PutBack { path: path(), new: NewBuild::None };
         let lost = || Box::new(AttemptError::Missing { path: path() });
         for (error, option) in [
             (AttemptError::Missing { path: path() }, "--out and @OUT@"),
             (AttemptError::Unwritten { path: path() }, "--out and @OUT@"),
             (AttemptError::OldChanged { path: path() }, "leave out --out"),
-            (AttemptError::PutBack { error: lost(), path: path() }, "--out and @OUT@; 'p' is as"),
+            (AttemptError::Relinked { error: lost(), old: back() }, "--out and @OUT@; 'p' is as"),
         ] {
             assert!(error.words().contains(option), "{}", error.words());
         }

@@ -1,6 +1,6 @@
 //! Why nothing came of an attempt.
 
-use super::ORDER;
+use super::{BecameOfOld, ORDER};
 use crate::ended::Ended;
 use crate::verify::VerifyError;
 use files::WriteError;
@@ -84,33 +84,18 @@ pub enum AttemptError {
         path: PathBuf,
     },
     /// The program before is another one now, although the new one goes elsewhere.
-    #[error(
-        "the relink command has changed '{path}' itself, so the program before is gone and cannot be \
-         compared"
-    )]
+    #[error("the relink command has changed '{path}' itself, not only what it was to write")]
     OldChanged {
         /// The program before.
         path: PathBuf,
     },
-    /// The relink went wrong and had changed the program.
-    #[error("{error}; {}", self.what_became())]
-    PutBack {
+    /// Something went wrong when the relink had changed the program.
+    #[error("{error}; {old}")]
+    Relinked {
         /// What went wrong.
         error: Box<AttemptError>,
-        /// The program.
-        path: PathBuf,
-    },
-    /// The same, and the program could not be put back.
-    #[error("{error}; {}", self.what_became())]
-    Lost {
-        /// What went wrong.
-        error: Box<AttemptError>,
-        /// The program.
-        path: PathBuf,
-        /// Where the program before is.
-        copy: PathBuf,
-        /// Why it is still there.
-        source: io::Error,
+        /// What became of the program that there was before.
+        old: BecameOfOld,
     },
 }
 
@@ -126,18 +111,11 @@ pub enum AttemptAdvice {
 }
 
 impl AttemptError {
-    /// What became of the program that was there before, where the relink had changed it.
-    pub fn what_became(&self) -> String {
-        match self {
-            AttemptError::PutBack { path, .. } => {
-                format!("'{}' is as it was before the relink again", path.display())
-            }
-            AttemptError::Lost { path, copy, source, .. } => format!(
-                "'{}' could not be put back ({source}): move '{}' there",
-                path.display(),
-                copy.display()
-            ),
-            _ => String::new(),
+    /// The same, with what became of the program that there was before, unless nothing did.
+    pub(super) fn with(self, old: BecameOfOld) -> AttemptError {
+        match old {
+            BecameOfOld::Untouched | BecameOfOld::Replaced => self,
+            old => AttemptError::Relinked { error: Box::new(self), old },
         }
     }
 
