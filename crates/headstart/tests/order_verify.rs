@@ -74,6 +74,46 @@ fn a_build_that_ends_in_another_way_is_not_better() {
     assert!(found["notes"][0].as_str().unwrap().contains("both builds fail"), "{found}");
 }
 
+/// The program with this `main`, linked so that each called function is in the first pages.
+fn build_with(world: &World, name: &str, main: &str) {
+    let text = source();
+    let functions = &text[..text.find("int main").unwrap()];
+    fs::write(world.path("program.c"), format!("{functions}{main}")).unwrap();
+    let compile = "gcc -O1 -ffunction-sections -fno-inline -c program.c -o program.o";
+    assert!(world.shell(compile).status.success());
+    let ordered: String = called().iter().map(|name| format!("{name}\n")).collect();
+    fs::write(world.path("order"), ordered).unwrap();
+    assert!(world.shell(&link(name, "-Wl,--symbol-ordering-file=order")).status.success());
+}
+
+#[test]
+fn a_build_that_no_longer_does_the_work_is_not_better() {
+    let Some(world) = World::new() else { return };
+    let text = source();
+    let main = &text[text.find("int main").unwrap()..];
+    let with_argument = main.replacen("f_300();", "if (argc == 2) return 0; f_300();", 1);
+    build_with(&world, "lazy", &with_argument.replacen("argc == 2", "argc >= 1", 1));
+    build_with(
+        &world,
+        "held",
+        &with_argument.replacen("argc == 2", "argc == 2 && argv[0][2] == 'h'", 1),
+    );
+    for (builds, which) in [(["./program", "./lazy"], "new"), (["./lazy", "./program"], "old")] {
+        let output = world.headstart(&[&VERIFY[..], &builds].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["verdict"], "unavailable", "{found}");
+        let words = format!("no launch of the {which} build calls 45, such as f_");
+        assert!(found["notes"][0].as_str().unwrap().contains(&words), "{found}");
+    }
+    let builds = ["./program", "./held"];
+    let good = world.json(&[&VERIFY[..], &builds].concat());
+    assert_eq!(good["verdict"], "better", "{good}");
+    let output = world.headstart(&[&VERIFY[..], &builds, &["--held-out", "x"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stdout(&output).contains("the builds do not do the same"), "{}", stdout(&output));
+}
+
 /// Half of the functions that it may call, by the clock.
 const VARYING: &str =
     "struct timespec now; clock_gettime(CLOCK_REALTIME, &now); srand(now.tv_nsec);";
