@@ -19,7 +19,7 @@ use files::Permit;
 use model::{Command, FunctionTrace, OrderReport, OrderVerification, quoted, text};
 use old::Old;
 use os::launcher::Launcher;
-use os::trace::functions;
+use os::trace::{RecordedFunctions, functions};
 pub use outcome::{BecameOfOld, NewBuild};
 use std::path::{Path, PathBuf};
 
@@ -80,10 +80,12 @@ pub fn attempt(
     observer: &mut dyn FnMut(VerifyStep),
 ) -> Result<Attempted, AttemptError> {
     let mut begin = |what| observer(VerifyStep { what, done: 0, of: 1 });
+    begin("tracing");
     for launch in &request.held_out {
         of_the_same_program(launch, &request.launch)?;
+        // Better found out before the relink.
+        recorded(launch, &request)?;
     }
-    begin("tracing");
     let [relinker, warm, cold] = launchers;
     let order = write_order(&request)?;
     begin("linking again");
@@ -169,6 +171,9 @@ fn write_order(request: &AttemptRequest) -> Result<WrittenOrder, AttemptError> {
     let functions = summary::ordered_functions(&subject, &plan.order);
     let file =
         write::write(request.linker, &functions, Some(&summary::input_sections(&subject, None)));
+    if file.functions == 0 {
+        return Err(AttemptError::Empty { program: request.launch.program.clone() });
+    }
     files::write_named(&request.order, file.text.as_bytes(), Permit::Created(0o666))?;
     let report = summary::report(&subject, &plan, &file);
     let assumption = summary::assumption(&subject, &plan);
@@ -181,17 +186,22 @@ fn traced(
     subject: &Subject,
     request: &AttemptRequest,
 ) -> Result<FunctionTrace, AttemptError> {
-    let VerifyRequest { recording, ignore_failure, .. } = &request.verify;
-    let recorded = functions(launch, recording)?;
-    ended::checked(&recorded, recording, *ignore_failure)
-        .map_err(|how| AttemptError::Ended(Ended { command: launch.line(), how }))?;
-    let trace = record::trace(recorded, launch);
+    let trace = record::trace(recorded(launch, request)?, launch);
     let found = subject.with_names(|image| runs(std::slice::from_ref(&trace), image));
     if found.runs.is_empty() {
         let program = request.launch.program.clone();
         return Err(AttemptError::NoCalls { command: launch.line(), program });
     }
     Ok(trace)
+}
+
+/// A launch that succeeds.
+fn recorded(launch: &Command, request: &AttemptRequest) -> Result<RecordedFunctions, AttemptError> {
+    let VerifyRequest { recording, ignore_failure, .. } = &request.verify;
+    let recorded = functions(launch, recording)?;
+    ended::checked(&recorded, recording, *ignore_failure)
+        .map_err(|how| AttemptError::Ended(Ended { command: launch.line(), how }))?;
+    Ok(recorded)
 }
 
 /// The command line that links, with its files in the places of [`ORDER`] and [`OUT`].

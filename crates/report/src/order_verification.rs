@@ -31,8 +31,8 @@ fn verdict(found: &OrderVerification, style: &Style) -> String {
             (Tint::Good, format!("{words}, {}.", besides(found)))
         }
         OrderVerdict::Same => {
-            let words =
-                "The new order is neither better nor worse: the pages are as many as before";
+            let words = "The new order is neither better nor worse: the launch touches about as many \
+                         pages";
             (Tint::Doubt, format!("{words}, {}.", besides(found)))
         }
         OrderVerdict::Rejected => {
@@ -275,6 +275,6 @@ mod tests {
         found.old.reads = Reading::unavailable("only root may see reads", "");
         assert!(sentence(&found).ends_with("pages, and nothing else was measured."));
         found.verdict = OrderVerdict::Same;
-        assert!(sentence(&found).ends_with("as many as before, and nothing else was measured."));
+        assert!(sentence(&found).ends_with("as many pages, and nothing else was measured."));
     }
 }

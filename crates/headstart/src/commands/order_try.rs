@@ -177,6 +177,11 @@ impl Arguments {
             let text = format!("{OUT} in --relink and --out belong together; give both or neither");
             return Err(Usage(text).into());
         }
+        let place = |path: &Path| std::path::absolute(path).ok();
+        if self.out.as_deref().and_then(place).is_some_and(|out| Some(out) == place(&self.order)) {
+            let text = "--order and --out name the same file; the program would replace the order";
+            return Err(Usage(text.to_owned()).into());
+        }
         Ok(())
     }
 
@@ -187,6 +192,7 @@ impl Arguments {
             inputs.push(launch.program.clone());
             inputs.extend(spared::named_by(&launch.argv));
         }
+        inputs.extend(self.out.clone());
         // A folder that is named is where the order file may well be.
         inputs.retain(|path| path.is_file());
         output::may_be_written_beside(&self.order, inputs.iter().map(PathBuf::as_path))

@@ -95,6 +95,7 @@ impl Known for AttemptError {
     fn code(&self) -> u8 {
         match self {
             AttemptError::OtherProgram { .. } | AttemptError::NoCalls { .. } => USAGE,
+            AttemptError::Empty { .. } => NO,
             AttemptError::Relink { .. }
             | AttemptError::Missing { .. }
             | AttemptError::Unwritten { .. }

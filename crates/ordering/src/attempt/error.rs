@@ -50,6 +50,15 @@ pub enum AttemptError {
         /// The program that is ordered.
         program: PathBuf,
     },
+    /// There is nothing to order.
+    #[error(
+        "no called function of '{program}' can be listed in an order file, so there is no order to \
+         try, and none was written; give a program that is not stripped"
+    )]
+    Empty {
+        /// The program that is ordered.
+        program: PathBuf,
+    },
     /// The process that keeps the old program is gone.
     #[error("the process that guards the old program is gone: {0}; run the command again")]
     Keep(io::Error),
