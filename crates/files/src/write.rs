@@ -1,13 +1,16 @@
 //! Writing one file: a new one, or over an older version.
 
 use crate::content::Content;
-use crate::folder::Folder;
+use crate::folder::{Folder, folder_of};
 use crate::new_file::NewFile;
 use crate::{Edited, WriteError};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// So many links the system follows (path_resolution(7)).
+const LINKS: usize = 40;
 
 /// The permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +86,30 @@ pub fn write_over(path: &Path, content: &[u8], permit: Permit) -> Result<(), Wri
     new.fill(|mut file| file.write_all(content))?.synced()?.replace()?.sync()
 }
 
+/// Writes a file that a user has named: into a device or pipe, which nothing may replace, else as
+/// [`write_over`]. A link is followed, also one that leads to no file yet.
+///
+/// # Errors
+/// As [`write_over`]; a device may have taken a part.
+pub fn write_named(path: &Path, content: &[u8], permit: Permit) -> Result<(), WriteError> {
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, content).map_err(WriteError::io(path, "writing it"));
+    }
+    write_over(&followed(path)?, content, permit)
+}
+
+/// The file that the path leads to, which need not be there.
+fn followed(path: &Path) -> Result<PathBuf, WriteError> {
+    let mut real = path.to_owned();
+    for _ in 0..LINKS {
+        match std::fs::read_link(&real) {
+            Ok(target) => real = folder_of(&real).join(target),
+            Err(_) => return Ok(real),
+        }
+    }
+    Err(WriteError::refused(path, "it is a link that leads to itself; choose another file"))
+}
+
 /// Makes sure that the names in the folder of `path` are on the disk. One that may be written to but
 /// not read cannot be asked to.
 ///
@@ -96,5 +123,53 @@ fn absent(path: &Path) -> Result<(), WriteError> {
     match path.symlink_metadata() {
         Ok(_) => Err(WriteError::Exists(path.to_owned())),
         Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
+
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    #[test]
+    fn links_stay_and_what_they_lead_to_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("d")).unwrap();
+        symlink("d/far", at("near")).unwrap();
+        symlink("real", at("d/far")).unwrap();
+        for text in ["new", "over an older one"] {
+            write_named(&at("near"), text.as_bytes(), Permit::Created(0o666)).unwrap();
+            assert_eq!(fs::read_to_string(at("d/real")).unwrap(), text);
+        }
+        assert!(at("near").is_symlink() && at("d/far").is_symlink());
+        symlink("self", at("self")).unwrap();
+        let refused = write_named(&at("self"), b"", Permit::Created(0o666));
+        assert!(matches!(refused, Err(WriteError::Refused { .. })), "{refused:?}");
+        assert!(at("self").is_symlink());
+    }
+
+    #[test]
+    fn a_pipe_is_written_into_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).unwrap()
+        });
+        write_named(&pipe, b"words", Permit::Created(0o666)).unwrap();
+        assert_eq!(reader.join().unwrap(), b"words");
+        assert!(pipe.metadata().unwrap().file_type().is_fifo());
     }
 }

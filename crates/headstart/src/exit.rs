@@ -2,6 +2,7 @@
 
 mod command;
 mod libraries;
+mod orders;
 mod wording;
 
 pub use command::{FileError, Usage, WithCode};
@@ -18,6 +19,7 @@ use lab::pietrek::PietrekError;
 use loader::GraphError;
 use optimize::OptimizeError;
 use ordering::attempt::AttemptError;
+use ordering::launched::ModuleError;
 use ordering::maps::MapReadError;
 use ordering::openoffice::OpenOfficeError;
 use ordering::trace::TraceReadError;
@@ -86,7 +88,7 @@ trait Known: Error + 'static {
 type AsKnown = fn(&anyhow::Error) -> Option<&dyn Known>;
 
 /// The types of known errors: of the command itself, then of the libraries.
-const KNOWN: [AsKnown; 22] = [
+const KNOWN: [AsKnown; 23] = [
     as_known::<Usage>,
     as_known::<FileError>,
     as_known::<WithCode>,
@@ -107,6 +109,7 @@ const KNOWN: [AsKnown; 22] = [
     as_known::<MapReadError>,
     as_known::<VerifyError>,
     as_known::<AttemptError>,
+    as_known::<ModuleError>,
     as_known::<OpenOfficeError>,
     as_known::<WindowsLaunchError>,
 ];

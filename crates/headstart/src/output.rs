@@ -216,12 +216,7 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
         source,
         remedy: "choose another file, or make room",
     };
-    // Devices and pipes, such as /dev/stdout, cannot be replaced.
-    if path.exists() && !path.is_file() {
-        return Ok(std::fs::write(path, bytes).map_err(failed)?);
-    }
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let written = files::write_over(&real, bytes, Permit::Created(0o666));
+    let written = files::write_named(path, bytes, Permit::Created(0o666));
     Ok(written.map_err(|error| failed(error.into()))?)
 }
 

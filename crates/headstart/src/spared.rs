@@ -47,6 +47,14 @@ pub fn named_by(arguments: &[impl AsRef<std::ffi::OsStr>]) -> Vec<PathBuf> {
     words.map(|word| PathBuf::from(std::ffi::OsStr::from_bytes(&word))).collect()
 }
 
+/// The files that a line for the shell may name: its words, and what its signs divide them into.
+pub fn named_in(line: &str) -> Vec<PathBuf> {
+    let is_sign = |c: char| c.is_whitespace() || "'\"`;|&<>()=,:@$".contains(c);
+    let pieces = line.split(is_sign).filter(|piece| !piece.is_empty()).map(PathBuf::from);
+    // With the names that have signs in them.
+    named_by(&shlex::split(line).unwrap_or_default()).into_iter().chain(pieces).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +94,14 @@ mod tests {
             assert_eq!(is_no_text(&file).unwrap(), is_other, "{}", content.escape_ascii());
         }
         assert!(!is_no_text(&folder.path().join("gone")).unwrap());
+    }
+
+    #[test]
+    fn lines_name_files_in_words_and_between_signs() {
+        let found = named_in("cd x;sh -c '. ./a.sh <b' --from=c -Wl,-T,d 'e f'");
+        for name in ["a.sh", "b", "c", "d", "e f"] {
+            assert!(found.iter().any(|path| path.ends_with(name)), "{name}: {found:?}");
+        }
     }
 
     #[test]

@@ -163,6 +163,16 @@ pub enum OrderVerdict {
     Unavailable,
 }
 
+impl OrderVerdict {
+    /// Whether the order may be used: one that nothing is known of may not.
+    pub fn is_accepted(self) -> bool {
+        match self {
+            OrderVerdict::Better | OrderVerdict::Same => true,
+            OrderVerdict::Rejected | OrderVerdict::Unavailable => false,
+        }
+    }
+}
+
 /// What a launch of one build does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BuildFigures {

@@ -43,6 +43,14 @@ impl<T> Reading<T> {
         }
     }
 
+    /// The same with a reference to the figure.
+    pub fn as_ref(&self) -> Reading<&T> {
+        match self {
+            Reading::Value(value) => Reading::Value(value),
+            Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
+        }
+    }
+
     /// Applies `f` to the figure and keeps a missing one as it is.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Reading<U> {
         match self {

@@ -2,6 +2,7 @@
 
 mod error;
 mod old;
+mod outcome;
 mod relink;
 
 use crate::ended::{self, Ended};
@@ -9,16 +10,17 @@ use crate::orders::Algorithm;
 use crate::plan::plan;
 use crate::record;
 use crate::subject::Subject;
-use crate::summary;
+use crate::summary::{self, Assumption};
 use crate::trace::runs::runs;
 use crate::verify::{HeldOutCommand, VerifyRequest, VerifyStep, verify};
 use crate::write::{self, Linker};
-pub use error::AttemptError;
+pub use error::{AttemptAdvice, AttemptError};
 use files::Permit;
 use model::{Command, FunctionTrace, OrderReport, OrderVerification, quoted, text};
 use old::Old;
 use os::launcher::Launcher;
-use os::trace::functions;
+use os::trace::{RecordedFunctions, functions};
+pub use outcome::{BecameOfOld, NewBuild};
 use std::path::{Path, PathBuf};
 
 /// Stands for the order file in the command that links again.
@@ -54,15 +56,21 @@ pub struct AttemptRequest {
 pub struct Attempted {
     /// The order, and what it was to change.
     pub order: OrderReport,
+    /// What that prediction takes for granted.
+    pub assumption: Option<Assumption>,
     /// What it has changed.
     pub verification: OrderVerification,
+    /// What became of the program that there was before.
+    pub old: BecameOfOld,
+    /// Where the relink command has put the new one.
+    pub new: PathBuf,
 }
 
 /// Traces, orders, links again and verifies. `launchers` were started before anything large was in
 /// memory: for the relink command, and for warm and cold launches.
 ///
-/// The program that was there is kept until the end, and removed then. If it is not relinked as it
-/// should be, the program is put back.
+/// The program that was there is kept until the end. Only if the order is accepted, the new one stays
+/// in its place; else the program is put back, and a new one that could be linked is kept beside it.
 ///
 /// # Errors
 /// [`AttemptError`]. The order file is left where it was written already.
@@ -72,32 +80,49 @@ pub fn attempt(
     observer: &mut dyn FnMut(VerifyStep),
 ) -> Result<Attempted, AttemptError> {
     let mut begin = |what| observer(VerifyStep { what, done: 0, of: 1 });
+    begin("tracing");
     for launch in &request.held_out {
         of_the_same_program(launch, &request.launch)?;
+        // Better found out before the relink.
+        recorded(launch, &request)?;
     }
-    begin("tracing");
     let [relinker, warm, cold] = launchers;
-    let mut order = write_order(&request)?;
-    order.file = Some(text::text(&request.order));
+    let order = write_order(&request)?;
     begin("linking again");
     let old = relink::relinked(&request, relinker)?;
-    let of_old = |launch: &Command| Command { program: old.path(), ..launch.clone() };
-    let of_new = |launch: &Command| Command { program: request.new_program(), ..launch.clone() };
-    let both = |launch: &Command| HeldOutCommand { old: of_old(launch), new: of_new(launch) };
-    let verify_request = VerifyRequest {
-        old: of_old(&request.launch),
-        new: of_new(&request.launch),
-        held_out: request.held_out.iter().map(both).collect(),
-        ..request.verify.clone()
-    };
-    let verification = verify(&verify_request, [warm, cold], observer)?;
-    Ok(Attempted { order, verification })
+    match verify(&request.comparison(&old.path()), [warm, cold], observer) {
+        Ok(verification) => {
+            let is_accepted = verification.verdict.is_accepted();
+            let old = if is_accepted { old.replaced() } else { old.put_back_beside_new() };
+            let (new, assumption) = (request.new_program(), order.assumption);
+            Ok(Attempted {
+                order: order.report(&request.order),
+                assumption,
+                verification,
+                old,
+                new,
+            })
+        }
+        Err(error) => Err(AttemptError::from(error).with(old.put_back_beside_new())),
+    }
 }
 
 impl AttemptRequest {
     /// Where the relink command puts the program.
     fn new_program(&self) -> PathBuf {
         self.out.as_ref().unwrap_or(&self.launch.program).clone()
+    }
+
+    /// The comparison of the program with the old one, which is at `old`.
+    fn comparison(&self, old: &Path) -> VerifyRequest {
+        let of = |program: PathBuf, launch: &Command| Command { program, ..launch.clone() };
+        let both = |launch: &Command| HeldOutCommand {
+            old: of(old.to_owned(), launch),
+            new: of(self.new_program(), launch),
+        };
+        let HeldOutCommand { old, new } = both(&self.launch);
+        let held_out = self.held_out.iter().map(both).collect();
+        VerifyRequest { old, new, held_out, ..self.verify.clone() }
     }
 }
 
@@ -113,8 +138,31 @@ fn of_the_same_program(launch: &Command, first: &Command) -> Result<(), AttemptE
     }
 }
 
+/// An order that was made and written.
+struct WrittenOrder {
+    report: OrderReport,
+    assumption: Option<Assumption>,
+    text: String,
+}
+
+impl WrittenOrder {
+    /// The report, with the file that has the order after the relink: the command may have removed or
+    /// changed it.
+    fn report(mut self, path: &Path) -> OrderReport {
+        let is_device = path.exists() && !path.is_file();
+        if is_device || std::fs::read(path).is_ok_and(|bytes| bytes == self.text.as_bytes()) {
+            self.report.file = Some(text::text(path));
+        } else {
+            let done = if path.exists() { "changed" } else { "removed" };
+            let path = quoted(path);
+            self.report.notes.push(format!("the relink command has {done} the order file {path}"));
+        }
+        self.report
+    }
+}
+
 /// Traces the launches, makes their order, and writes it.
-fn write_order(request: &AttemptRequest) -> Result<OrderReport, AttemptError> {
+fn write_order(request: &AttemptRequest) -> Result<WrittenOrder, AttemptError> {
     let subject = Subject::open(&request.launch.program)?;
     let launches = [&request.launch].into_iter().chain(&request.also);
     let traces = launches.map(|launch| traced(launch, &subject, request));
@@ -123,8 +171,13 @@ fn write_order(request: &AttemptRequest) -> Result<OrderReport, AttemptError> {
     let functions = summary::ordered_functions(&subject, &plan.order);
     let file =
         write::write(request.linker, &functions, Some(&summary::input_sections(&subject, None)));
-    files::write_over(&request.order, file.text.as_bytes(), Permit::Created(0o666))?;
-    Ok(summary::report(&subject, &plan, &file))
+    if file.functions == 0 {
+        return Err(AttemptError::Empty { program: request.launch.program.clone() });
+    }
+    files::write_named(&request.order, file.text.as_bytes(), Permit::Created(0o666))?;
+    let report = summary::report(&subject, &plan, &file);
+    let assumption = summary::assumption(&subject, &plan);
+    Ok(WrittenOrder { report, assumption, text: file.text })
 }
 
 /// A launch that succeeds and calls functions of the program.
@@ -133,17 +186,22 @@ fn traced(
     subject: &Subject,
     request: &AttemptRequest,
 ) -> Result<FunctionTrace, AttemptError> {
-    let VerifyRequest { recording, ignore_failure, .. } = &request.verify;
-    let recorded = functions(launch, recording)?;
-    ended::checked(&recorded, recording, *ignore_failure)
-        .map_err(|how| AttemptError::Ended(Ended { command: launch.line(), how }))?;
-    let trace = record::trace(recorded, launch);
+    let trace = record::trace(recorded(launch, request)?, launch);
     let found = subject.with_names(|image| runs(std::slice::from_ref(&trace), image));
     if found.runs.is_empty() {
         let program = request.launch.program.clone();
         return Err(AttemptError::NoCalls { command: launch.line(), program });
     }
     Ok(trace)
+}
+
+/// A launch that succeeds.
+fn recorded(launch: &Command, request: &AttemptRequest) -> Result<RecordedFunctions, AttemptError> {
+    let VerifyRequest { recording, ignore_failure, .. } = &request.verify;
+    let recorded = functions(launch, recording)?;
+    ended::checked(&recorded, recording, *ignore_failure)
+        .map_err(|how| AttemptError::Ended(Ended { command: launch.line(), how }))?;
+    Ok(recorded)
 }
 
 /// The command line that links, with its files in the places of [`ORDER`] and [`OUT`].

@@ -1,77 +1,103 @@
-//! Which traces an order is made from, which not, and why: in words.
+//! Which traces an order is made from, which not, and why.
 
 use crate::plan::FunctionOrderPlan;
 use crate::subject::Subject;
 use crate::trace::incomplete;
 use crate::trace::pairing::{PairedBy, TraceMatch};
-use model::{FunctionTrace, quoted, text};
+use model::FunctionTrace;
 use std::collections::BTreeMap;
-use std::path::Path;
 
-/// So many traces of which the same is said are named.
-const NAMED: usize = 3;
+/// What is to be known of traces that a plan was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceNote {
+    /// What the traces are called.
+    pub traces: Vec<String>,
+    /// What there is to say of each of them.
+    pub remark: TraceRemark,
+}
 
-/// What is to be known of the traces that a plan was made from; `names` are theirs.
+/// What there is to say of a trace, as data: only the command line knows how its modules are named.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TraceRemark {
+    /// A module of another path is taken for the image.
+    Taken {
+        /// Its path in the trace.
+        path: String,
+        /// By what it is known.
+        by: PairedBy,
+        /// Whether it is the same build.
+        build: KnownBuild,
+    },
+    /// It is not used: none of its modules is the image.
+    Elsewhere {
+        /// So many it has.
+        modules: usize,
+    },
+    /// It is not used: it has no calls of the image.
+    NoCalls,
+    /// It is not used: no function of the image has the name or address of its calls.
+    Unmatched {
+        /// So many it has.
+        calls: usize,
+    },
+    /// Calls may be missing at its end, and why.
+    Incomplete(String),
+}
+
+/// What build-ids tell of a module that is taken for the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KnownBuild {
+    /// It is the same build.
+    Same,
+    /// It is another one, so functions are matched by name.
+    Other,
+    /// Nothing.
+    Unknown,
+}
+
+/// What is to be known of the traces that a plan was made from; `names` are theirs. Traces of which
+/// the same is said are named together.
 pub fn notes(
     subject: &Subject,
     plan: &FunctionOrderPlan,
     traces: &[FunctionTrace],
     names: &[String],
-) -> Vec<String> {
-    let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+) -> Vec<TraceNote> {
+    let mut said: BTreeMap<TraceRemark, Vec<String>> = BTreeMap::new();
     for ((matched, trace), name) in plan.matched.traces.iter().zip(traces).zip(names) {
-        let of_it = [taken(matched, subject), dropped(matched, trace)].into_iter().flatten();
-        for sentence in of_it.chain(incomplete(trace).map(str::to_owned)) {
-            said.entry(sentence).or_default().push(name);
+        let missing = incomplete(trace).map(|why| TraceRemark::Incomplete(why.to_owned()));
+        let of_it = [taken(matched, subject), dropped(matched, trace), missing];
+        for remark in of_it.into_iter().flatten() {
+            said.entry(remark).or_default().push(name.clone());
         }
     }
-    said.into_iter().map(|(sentence, of)| format!("{}: {sentence}", listed(&of))).collect()
+    said.into_iter().map(|(remark, traces)| TraceNote { traces, remark }).collect()
 }
 
 /// How the image was found in a trace, unless it is there at the same path.
-fn taken(matched: &TraceMatch, subject: &Subject) -> Option<String> {
+fn taken(matched: &TraceMatch, subject: &Subject) -> Option<TraceRemark> {
     let (by, path) = matched.paired.as_ref()?;
-    let by = match by {
+    match by {
         PairedBy::BuildId if *path == subject.path => return None,
         PairedBy::NamesOnly => return None,
-        PairedBy::BuildId => "by the build-id",
-        PairedBy::Request => "as --module says",
-        PairedBy::Soname => "by the SONAME",
-        PairedBy::FileName => "by the file name",
-    };
+        _ => {}
+    }
     let build = match (matched.paired_by_build(), matched.is_other_build) {
-        (true, _) => "",
-        (false, true) => "; it is another build, so functions are matched by name",
-        (false, false) => "; no build-id tells whether it is this build",
+        (true, _) => KnownBuild::Same,
+        (false, true) => KnownBuild::Other,
+        (false, false) => KnownBuild::Unknown,
     };
-    Some(format!("{} is taken for the image {by}{build}", quoted(Path::new(&text::name(path)))))
+    Some(TraceRemark::Taken { path: path.clone(), by: *by, build })
 }
 
 /// Why a trace counts for nothing.
-fn dropped(matched: &TraceMatch, trace: &FunctionTrace) -> Option<String> {
+fn dropped(matched: &TraceMatch, trace: &FunctionTrace) -> Option<TraceRemark> {
     if matched.matched > 0 {
         return None;
     }
-    let why = match (&matched.paired, matched.calls) {
-        (None, _) => format!(
-            "none of its modules ({}) is the image by build-id, SONAME or file name; if one is, give \
-             both --image and --module",
-            trace.modules.len()
-        ),
-        (Some(_), 0) => "the launch called no function of the image".to_owned(),
-        (Some(_), calls) => {
-            format!(
-                "no function of the image has the name or address of any of its calls ({calls})"
-            )
-        }
-    };
-    Some(format!("not used: {why}"))
-}
-
-fn listed(names: &[&str]) -> String {
-    let shown = names.iter().take(NAMED).copied().collect::<Vec<&str>>().join(", ");
-    match names.len().saturating_sub(NAMED) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
+    Some(match (&matched.paired, matched.calls) {
+        (None, _) => TraceRemark::Elsewhere { modules: trace.modules.len() },
+        (Some(_), 0) => TraceRemark::NoCalls,
+        (Some(_), calls) => TraceRemark::Unmatched { calls },
+    })
 }

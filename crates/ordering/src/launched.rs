@@ -15,15 +15,18 @@ pub enum ModuleError {
     #[error("the traces list no modules; give other traces")]
     NoModules,
     /// Only names of functions were recorded.
-    #[error("the traces do not name the image of their functions; give it with --image")]
+    #[error("the traces do not name the image of their functions")]
     NamesOnly,
     /// The recorder does not tell what it launched.
-    #[error("the traces do not tell which program was launched; name a module with --module: {0}")]
-    NothingTold(String),
+    #[error("the traces do not tell which program was launched, only their modules: {modules}")]
+    NothingTold {
+        /// What there is.
+        modules: String,
+    },
     /// The program is not among the modules.
     #[error(
-        "the traces have no functions of the launched program {program}; if it is a script, trace the \
-         program that it starts, or name a module with --module: {modules}"
+        "the traces have no functions of the launched program {program}, only of other modules: \
+         {modules}"
     )]
     NotRecorded {
         /// What was launched.
@@ -32,9 +35,7 @@ pub enum ModuleError {
         modules: String,
     },
     /// No module is called so.
-    #[error(
-        "no module of the traces has '{0}' in its path; headstart trace --json lists the modules"
-    )]
+    #[error("no module of the traces has '{0}' in its path")]
     NoSuchModule(String),
     /// Several modules are called so.
     #[error(
@@ -46,6 +47,32 @@ pub enum ModuleError {
         /// What there is.
         modules: String,
     },
+}
+
+/// What a user can do about it, as data: only the command line knows how that is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleAdvice {
+    /// Say which file the image is.
+    GiveImage,
+    /// Say which module is meant.
+    NameModule,
+    /// The same; or trace the program itself, if what was launched is a script.
+    TraceProgram,
+    /// Look at what modules there are.
+    ListModules,
+}
+
+impl ModuleError {
+    /// What can be done about it, where the error does not say so itself.
+    pub fn advice(&self) -> Option<ModuleAdvice> {
+        match self {
+            ModuleError::NamesOnly => Some(ModuleAdvice::GiveImage),
+            ModuleError::NothingTold { .. } => Some(ModuleAdvice::NameModule),
+            ModuleError::NotRecorded { .. } => Some(ModuleAdvice::TraceProgram),
+            ModuleError::NoSuchModule(_) => Some(ModuleAdvice::ListModules),
+            _ => None,
+        }
+    }
 }
 
 /// The path of the launched program's module, by the first trace that tells it.
@@ -68,7 +95,7 @@ pub fn launched(traces: &[FunctionTrace]) -> Result<String, ModuleError> {
     match modules.as_slice() {
         [] => Err(ModuleError::NamesOnly),
         [only] => Ok((*only).to_owned()),
-        _ => Err(ModuleError::NothingTold(listed(&modules))),
+        _ => Err(ModuleError::NothingTold { modules: listed(&modules) }),
     }
 }
 
@@ -182,7 +209,7 @@ mod tests {
         assert!(matches!(error(script), ModuleError::NotRecorded { .. }));
         assert_eq!(error(trace(None, &[], &[])), ModuleError::NoModules);
         assert_eq!(error(trace(None, &[], &[""])), ModuleError::NamesOnly);
-        let several = ModuleError::NothingTold("a.so, b.so".to_owned());
+        let several = ModuleError::NothingTold { modules: "a.so, b.so".to_owned() };
         assert_eq!(error(trace(None, &[], &["a.so", "b.so"])), several);
     }
 

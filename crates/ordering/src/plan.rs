@@ -87,9 +87,75 @@ pub fn held_out(subject: &Subject, matched: &MatchedRuns, algorithm: Algorithm) 
     let without = |left_out: usize| {
         let others = all.iter().enumerate().filter(|(index, _)| *index != left_out);
         let others: Vec<_> = others.map(|(_, run)| run.clone()).collect();
-        let order = order(algorithm, &subject.functions, &others);
+        let order = as_linked(subject, &order(algorithm, &subject.functions, &others));
         let placement = TextPlacement::reordered(&subject.functions, &order);
         forecaster.run(&placement, &all[left_out])
     };
     LayoutForecast { runs: (0..all.len()).into_par_iter().map(without).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::{ImagePage, PAGE_BYTES, TextMapping};
+    use crate::trace::pairing::TraceMatch;
+    use crate::{CalledFunctions, Movability, PlacedFunction};
+    use model::{FileOffset, Rva};
+
+    /// Functions of a page each, of these names.
+    fn subject(names: &[&str]) -> Subject {
+        let page = PAGE_BYTES as u32;
+        let function = |at: usize| PlacedFunction {
+            rva: Rva(at as u32 * page),
+            bytes: page,
+            alignment: 16,
+            movability: Movability::Free,
+            moves_with_previous: false,
+            bytes_behind: 0,
+        };
+        Subject {
+            path: "p".to_owned(),
+            build_id: None,
+            soname: None,
+            module: None,
+            functions: (0..names.len()).map(function).collect(),
+            names: names.iter().map(|name| vec![(*name).to_owned()]).collect(),
+            mapping: TextMapping {
+                first: ImagePage(0),
+                pages: names.len() as u32,
+                offset: FileOffset(0),
+                file_bytes: names.len() as u64 * PAGE_BYTES,
+            },
+            has_sections: false,
+            has_alignments: false,
+            usual_alignment: 16,
+        }
+    }
+
+    /// Without that, the called functions of a held-out launch would be side by side.
+    #[test]
+    fn all_functions_of_a_listed_name_move_for_held_out_launches_too() {
+        let mut names = vec!["helper"; 40];
+        (names[0], names[39]) = ("first", "last");
+        let run = |calls: [usize; 3]| CalledFunctions {
+            weight: 1.0,
+            first_calls: calls.map(FunctionId::at).to_vec(),
+            counts: Vec::new(),
+        };
+        let matched = MatchedRuns {
+            runs: vec![run([0, 20, 39]), run([0, 20, 39])],
+            traces: vec![TraceMatch::default(); 2],
+            ..MatchedRuns::default()
+        };
+        let subject = subject(&names);
+        let held_out = held_out(&subject, &matched, Algorithm::FirstCall);
+        let order = as_linked(&subject, &[0, 20, 39].map(FunctionId::at));
+        assert_eq!(order.len(), 40);
+        let placement = TextPlacement::reordered(&subject.functions, &order);
+        let linked = forecaster(&subject).run(&placement, &matched.runs[0]);
+        assert_eq!(held_out.runs[0], linked);
+        let alone = TextPlacement::reordered(&subject.functions, &[0, 20, 39].map(FunctionId::at));
+        let alone = forecaster(&subject).run(&alone, &matched.runs[0]);
+        assert_ne!(alone, linked);
+    }
 }

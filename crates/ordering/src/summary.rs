@@ -10,6 +10,7 @@ use model::{
     RiseReport,
 };
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 /// Functions that are named as the farthest of a run.
@@ -48,7 +49,7 @@ pub fn input_sections(subject: &Subject, map: Option<&LinkerMap>) -> InputSectio
     }
 }
 
-/// The report of a plan and the order file that was made of it.
+/// The report of a plan and the order file that was made of it, but for its [`assumption`].
 pub fn report(subject: &Subject, plan: &FunctionOrderPlan, file: &OrderFile) -> OrderReport {
     let count = |number: usize| number as u64;
     let matched = &plan.matched;
@@ -141,28 +142,44 @@ fn notes(subject: &Subject, plan: &FunctionOrderPlan) -> Vec<String> {
         let count = left.len();
         notes.push(format!("the linker cannot move {count} of the called functions"));
     }
-    notes.extend((!plan.order.is_empty()).then(|| assumed(subject)).flatten());
     if forecaster(subject).mapping.pages == 0 {
         notes.push("the image has no code, so nothing can be predicted".to_owned());
     }
     notes
 }
 
-/// What predictions take for granted where no map of the linker tells it.
-fn assumed(subject: &Subject) -> Option<String> {
-    let aligned = format!(
-        "aligned to {} bytes, or to what its address allows if that is less",
-        subject.usual_alignment
-    );
+/// What the predictions of a plan take for granted.
+pub fn assumption(subject: &Subject, plan: &FunctionOrderPlan) -> Option<Assumption> {
     match (subject.has_sections, subject.has_alignments) {
+        _ if plan.order.is_empty() => None,
         (true, true) => None,
-        (true, false) => Some(format!(
-            "the map does not tell how input sections are aligned; the predictions assume that each is \
-             {aligned}"
-        )),
-        (false, _) => Some(format!(
-            "the predictions assume that each function has an input section of its own, {aligned}; the \
-             linker's map of this build (order write --map) tells it exactly"
-        )),
+        (true, false) => Some(Assumption::Alignments(subject.usual_alignment)),
+        (false, _) => Some(Assumption::Sections(subject.usual_alignment)),
+    }
+}
+
+/// What predictions take for granted where no map of the linker tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// That input sections are aligned to so many bytes.
+    Alignments(u32),
+    /// That each function has an input section of its own, aligned so.
+    Sections(u32),
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, bytes) = match self {
+            Assumption::Alignments(bytes) => (
+                "the map does not tell how input sections are aligned; the predictions assume that \
+                 each is",
+                bytes,
+            ),
+            Assumption::Sections(bytes) => (
+                "the predictions assume that each function has an input section of its own,",
+                bytes,
+            ),
+        };
+        write!(f, "{what} aligned to {bytes} bytes, or to what its address allows if that is less")
     }
 }

@@ -25,17 +25,43 @@ pub fn view(found: &OrderVerification, rows: Rows, style: &Style) -> String {
 }
 
 fn verdict(found: &OrderVerification, style: &Style) -> String {
-    let (tint, word) = match found.verdict {
+    let (tint, words) = match found.verdict {
         OrderVerdict::Better => {
-            (Tint::Good, "The new order is better: fewer pages, and nothing measured is worse.")
+            let words = "The new order is better: the launch touches fewer pages";
+            (Tint::Good, format!("{words}, {}.", besides(found)))
         }
-        OrderVerdict::Same => (Tint::Doubt, "The new order is neither better nor worse."),
-        OrderVerdict::Rejected => (Tint::Bad, "The new order is rejected: see the notes below."),
+        OrderVerdict::Same => {
+            let words = "The new order is neither better nor worse: the launch touches about as many \
+                         pages";
+            (Tint::Doubt, format!("{words}, {}.", besides(found)))
+        }
+        OrderVerdict::Rejected => {
+            (Tint::Bad, "The new order is rejected: see the notes below.".to_owned())
+        }
         OrderVerdict::Unavailable => {
-            (Tint::Doubt, "There is no verdict on the new order: see the notes below.")
+            (Tint::Doubt, "There is no verdict on the new order: see the notes below.".to_owned())
         }
     };
-    style.paint(tint, word)
+    style.paint(tint, &style.wrap(&words, 0))
+}
+
+/// What else an accepted order was judged by: no more than what the verdict has looked at.
+fn besides(found: &OrderVerification) -> String {
+    let judged = [
+        (found.old.reads.value().is_some(), "reads"),
+        (found.warm.value().is_some(), "warm launch times"),
+        (found.cold.value().is_some(), "cold launch times"),
+        (!found.held_out.is_empty(), "held-out launches"),
+    ];
+    let judged = judged.into_iter().filter_map(|(is_judged, what)| is_judged.then_some(what));
+    let mut judged: Vec<&str> = judged.collect();
+    match (judged.pop(), judged.as_slice()) {
+        (None, _) => "and nothing else was measured".to_owned(),
+        (Some(last), []) => format!("and {last} are not measurably worse"),
+        (Some(last), more) => {
+            format!("and {} and {last} are not measurably worse", more.join(", "))
+        }
+    }
 }
 
 pub(crate) fn sums(found: &OrderVerification, style: &Style) -> Table {
@@ -207,8 +233,48 @@ fn notes(found: &OrderVerification, style: &Style) -> Vec<String> {
             }
         }
     }
+    if !found.modules.is_empty() {
+        let words = "read times and seek distances are those of single cold launches, which vary: they \
+                     decide nothing";
+        notes.push(words.to_owned());
+    }
     if found.old.reads.value().is_none() {
         notes.push(format!("reads were not recorded: {}", why(&found.old.reads)));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A verification of vim whose read time rose, though nothing that is judged did.
+    fn found() -> OrderVerification {
+        let text = include_str!("order_experiment/experiment.json");
+        let experiment: model::OrderExperiment = serde_json::from_str(text).unwrap();
+        let mut found = experiment.verification;
+        found.new.read_us = found.old.read_us.clone().map(|us| us * 1.14);
+        found
+    }
+
+    #[test]
+    fn the_verdict_names_what_was_judged_and_no_more() {
+        let style = Style { color: false, width: 500, unicode: false };
+        let sentence = |found: &OrderVerification| {
+            view(found, Some(2), &style).lines().next().map(str::to_owned).unwrap_or_default()
+        };
+        let mut found = found();
+        assert!(view(&found, None, &style).contains("read times and seek distances are those of"));
+        found.held_out.clear();
+        let words = "The new order is better: the launch touches fewer pages, and reads, warm launch \
+                     times and cold launch times are not measurably worse.";
+        assert_eq!(sentence(&found), words);
+        let none = || Reading::unavailable("it was not asked for", "");
+        (found.warm, found.cold) = (none(), none());
+        assert!(sentence(&found).ends_with("pages, and reads are not measurably worse."));
+        found.old.reads = Reading::unavailable("only root may see reads", "");
+        assert!(sentence(&found).ends_with("pages, and nothing else was measured."));
+        found.verdict = OrderVerdict::Same;
+        assert!(sentence(&found).ends_with("as many pages, and nothing else was measured."));
+    }
 }

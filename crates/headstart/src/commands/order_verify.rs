@@ -24,8 +24,8 @@ pub const READS: usize = 12;
 /// quotation marks. Both are traced, three times each (nine times if launches differ), their cold
 /// reads are recorded (as root), and they are timed in interleaved rounds. The order is rejected, with
 /// exit code 1, if a launch touches more pages or makes more reads than before, takes longer, or ends
-/// differently. The exit code is also 1 if there is no verdict: the builds need symbols and have to be
-/// of the same program.
+/// differently. The exit code is also 1 if there is no verdict: the builds need symbols, have to be of
+/// the same program, and have to call the same functions.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// OLD and NEW: programs, or whole command lines
@@ -94,12 +94,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(code(found.verdict)))
 }
 
-/// The exit code of a verdict: an order that nothing is known of is not accepted.
+/// The exit code of a verdict.
 pub fn code(verdict: OrderVerdict) -> u8 {
-    match verdict {
-        OrderVerdict::Better | OrderVerdict::Same => 0,
-        OrderVerdict::Rejected | OrderVerdict::Unavailable => exit::NO,
-    }
+    if verdict.is_accepted() { 0 } else { exit::NO }
 }
 
 impl Arguments {

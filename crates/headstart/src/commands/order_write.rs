@@ -1,10 +1,10 @@
 //! `headstart order write`: an order of functions, made of traces, for a linker.
 
 mod empty;
+pub mod notes;
 
 use crate::args::{SnippetArgs, linkers, values};
 use crate::commands::trace::traces_of;
-use crate::exit::Usage;
 use crate::{input, output};
 use anyhow::Result;
 use clap::builder::TypedValueParser;
@@ -127,7 +127,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let file = arguments.order_file(&subject, &plan, &traces, map.as_ref());
     let mut report = summary::report(&subject, &plan, &file);
     report.notes.extend(ordering::trace::failed(&traces));
-    report.notes.extend(counted_traces::notes(&subject, &plan, &traces, &names));
+    report.notes.extend(summary::assumption(&subject, &plan).map(notes::assumed));
+    let of_traces = counted_traces::notes(&subject, &plan, &traces, &names);
+    report.notes.extend(of_traces.iter().map(notes::of_traces));
     if let Some(map) = &map {
         report.notes.extend(arguments.moved_along(&subject, &plan, map));
         report.notes.extend(other_build(&subject, map));
@@ -219,7 +221,7 @@ impl Arguments {
             Some(wanted) => launched::named(traces, wanted),
             None => launched::launched(traces),
         };
-        found.map_err(|error| Usage(error.to_string()).into())
+        Ok(found?)
     }
 
     fn order_file(

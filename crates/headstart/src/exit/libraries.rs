@@ -2,7 +2,7 @@
 
 use super::{
     FILES, HEADSTART_FAILED, INTERRUPTED, Known, NO, NOT_PERMITTED, NOT_STARTED, PROGRAM_FAILED,
-    TIMED_OUT, USAGE,
+    USAGE,
 };
 use bundle::{BundleAdvice, BundleError, DeclineReason};
 use dlls::rebase::DatabaseError;
@@ -11,13 +11,6 @@ use image::ImageError;
 use loader::GraphError;
 use model::quoted;
 use optimize::{BuildRemedy, OptimizeError};
-use ordering::attempt::AttemptError;
-use ordering::ended::{BadEnding, Ended};
-use ordering::maps::MapReadError;
-use ordering::trace::TraceReadError;
-use ordering::trace::uftrace::UftraceError;
-use ordering::verify::VerifyError;
-use ordering::windows::WindowsLaunchError;
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use rewrite::ElfRewriteError;
@@ -60,15 +53,6 @@ impl Known for WineError {
             WineError::Launch(error) => error.code(),
             WineError::Prefix { .. } => FILES,
             WineError::ServerGone => HEADSTART_FAILED,
-            _ => NOT_STARTED,
-        }
-    }
-}
-
-impl Known for WindowsLaunchError {
-    fn code(&self) -> u8 {
-        match self {
-            WindowsLaunchError::Wine(error) => error.code(),
             _ => NOT_STARTED,
         }
     }
@@ -275,97 +259,5 @@ pub fn unwritten(error: &WriteError) -> String {
 impl Known for DatabaseError {
     fn code(&self) -> u8 {
         FILES
-    }
-}
-
-impl Known for TraceReadError {
-    fn code(&self) -> u8 {
-        FILES
-    }
-}
-
-impl Known for UftraceError {
-    fn code(&self) -> u8 {
-        FILES
-    }
-}
-
-impl Known for MapReadError {
-    fn code(&self) -> u8 {
-        FILES
-    }
-}
-
-impl Known for VerifyError {
-    fn code(&self) -> u8 {
-        match self {
-            VerifyError::Launch(error) => error.code(),
-            VerifyError::Lab(error) => error.code(),
-            VerifyError::Image(error) => error.code(),
-            VerifyError::Ended(error) => error.code(),
-            VerifyError::NotRecorded { .. } => NO,
-            _ => USAGE,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            VerifyError::Launch(error) => error.words(),
-            VerifyError::Lab(error) => error.words(),
-            VerifyError::Image(error) => error.words(),
-            VerifyError::Ended(error) => error.words(),
-            _ => self.to_string(),
-        }
-    }
-}
-
-impl Known for Ended {
-    fn code(&self) -> u8 {
-        match self.how {
-            BadEnding::TimedOut => TIMED_OUT,
-            BadEnding::Failed(_) | BadEnding::Incomplete(_) => PROGRAM_FAILED,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self.how {
-            BadEnding::TimedOut => format!(
-                "{self}; give it more with --timeout, or say when its launch is complete with --until"
-            ),
-            BadEnding::Incomplete(_) => format!("{self}; check --until"),
-            BadEnding::Failed(_) => format!("{self} (--ignore-failure accepts that)"),
-        }
-    }
-}
-
-/// The error of another library that this one passes on.
-fn passed_on(error: &AttemptError) -> Option<&dyn Known> {
-    Some(match error {
-        AttemptError::Launch(error) => error,
-        AttemptError::Image(error) => error,
-        AttemptError::Write(error) => error,
-        AttemptError::Verify(error) => error,
-        AttemptError::Ended(error) => error,
-        _ => return None,
-    })
-}
-
-impl Known for AttemptError {
-    fn code(&self) -> u8 {
-        match self {
-            AttemptError::OtherProgram { .. } | AttemptError::NoCalls { .. } => USAGE,
-            AttemptError::Relink { .. }
-            | AttemptError::Missing { .. }
-            | AttemptError::Unwritten { .. }
-            | AttemptError::Unchanged { .. }
-            | AttemptError::OldChanged { .. } => PROGRAM_FAILED,
-            AttemptError::PutBack { error, .. } => error.code(),
-            AttemptError::Lost { .. } => FILES,
-            _ => passed_on(self).map_or(HEADSTART_FAILED, Known::code),
-        }
-    }
-
-    fn words(&self) -> String {
-        passed_on(self).map_or_else(|| self.to_string(), Known::words)
     }
 }

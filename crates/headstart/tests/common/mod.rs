@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
 pub mod pe;
+pub mod scattered;
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Why nothing came of an attempt.
 
-use super::{ORDER, OUT};
+use super::{BecameOfOld, ORDER};
 use crate::ended::Ended;
 use crate::verify::VerifyError;
 use files::WriteError;
@@ -50,6 +50,15 @@ pub enum AttemptError {
         /// The program that is ordered.
         program: PathBuf,
     },
+    /// There is nothing to order.
+    #[error(
+        "no called function of '{program}' can be listed in an order file, so there is no order to \
+         try, and none was written; give a program that is not stripped"
+    )]
+    Empty {
+        /// The program that is ordered.
+        program: PathBuf,
+    },
     /// The process that keeps the old program is gone.
     #[error("the process that guards the old program is gone: {0}; run the command again")]
     Keep(io::Error),
@@ -62,19 +71,13 @@ pub enum AttemptError {
         ending: String,
     },
     /// There is no program where it should be.
-    #[error(
-        "there is no file '{path}' after the relink; let the command write the program there, or \
-         name the place with --out and {OUT}"
-    )]
+    #[error("there is no file '{path}' after the relink")]
     Missing {
         /// The program.
         path: PathBuf,
     },
     /// The file was not written.
-    #[error(
-        "the relink command did not write '{path}', and so it is the same file as before; make the \
-         program depend on the order file, or name what the command writes with --out and {OUT}"
-    )]
+    #[error("the relink command did not write '{path}', and so it is the same file as before")]
     Unwritten {
         /// The program.
         path: PathBuf,
@@ -90,32 +93,48 @@ pub enum AttemptError {
         path: PathBuf,
     },
     /// The program before is another one now, although the new one goes elsewhere.
-    #[error(
-        "the relink command has changed '{path}' itself, so the program before is gone and cannot be \
-         compared; leave out --out and {OUT} if the command replaces the program"
-    )]
+    #[error("the relink command has changed '{path}' itself, not only what it was to write")]
     OldChanged {
         /// The program before.
         path: PathBuf,
     },
-    /// The relink went wrong and had changed the program.
-    #[error("{error}; '{path}' is as it was before the relink again")]
-    PutBack {
+    /// Something went wrong when the relink had changed the program.
+    #[error("{error}; {old}")]
+    Relinked {
         /// What went wrong.
         error: Box<AttemptError>,
-        /// The program.
-        path: PathBuf,
+        /// What became of the program that there was before.
+        old: BecameOfOld,
     },
-    /// The same, and the program could not be put back.
-    #[error("{error}; '{path}' could not be put back ({source}): move '{copy}' there")]
-    Lost {
-        /// What went wrong.
-        error: Box<AttemptError>,
-        /// The program.
-        path: PathBuf,
-        /// Where the program before is.
-        copy: PathBuf,
-        /// Why it is still there.
-        source: io::Error,
-    },
+}
+
+/// What a user can do about it, as data: only the command line knows how that is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptAdvice {
+    /// Let the command write the program there, or name the place that it writes to.
+    WriteThere,
+    /// Make the program depend on the order file, or name the place that the command writes to.
+    DependOnOrder,
+    /// Name no place, if the command replaces the program.
+    NameNoPlace,
+}
+
+impl AttemptError {
+    /// The same, with what became of the program that there was before, unless nothing did.
+    pub(super) fn with(self, old: BecameOfOld) -> AttemptError {
+        match old {
+            BecameOfOld::Untouched | BecameOfOld::Replaced => self,
+            old => AttemptError::Relinked { error: Box::new(self), old },
+        }
+    }
+
+    /// What can be done about it.
+    pub fn advice(&self) -> Option<AttemptAdvice> {
+        match self {
+            AttemptError::Missing { .. } => Some(AttemptAdvice::WriteThere),
+            AttemptError::Unwritten { .. } => Some(AttemptAdvice::DependOnOrder),
+            AttemptError::OldChanged { .. } => Some(AttemptAdvice::NameNoPlace),
+            _ => None,
+        }
+    }
 }

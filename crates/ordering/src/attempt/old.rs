@@ -1,67 +1,111 @@
 //! The program before it is linked again.
 
-use super::{AttemptError, AttemptRequest};
+use super::{AttemptError, AttemptRequest, BecameOfOld, NewBuild};
 use files::Stamp;
 use os::kept_copy::KeptCopy;
 use os::launcher::Launcher;
 use std::path::{Path, PathBuf};
 
+/// What the name of a new build ends with where the old one has its place again.
+const NEW: &str = ".headstart-new";
+
 /// The program before it is linked again.
-pub enum Old {
-    /// The new one goes elsewhere.
-    Stays { program: PathBuf, stamp: Option<Stamp> },
-    /// A copy in the same folder, so that it finds what it looks for beside itself.
-    Copy(KeptCopy),
+pub struct Old {
+    program: PathBuf,
+    /// Where the new one goes.
+    new: PathBuf,
+    /// Where the new one goes elsewhere: what this one is.
+    stays: Option<Option<Stamp>>,
+    /// A copy in the same folder, so that it finds what it looks for beside itself. Where it stays,
+    /// there is none if its folder cannot be written.
+    copy: Option<KeptCopy>,
 }
 
 impl Old {
-    /// Keeps it while the programs of `launcher` link.
+    /// Keeps it while the programs of `launcher` link, and until it is known what they made.
     pub fn keep(request: &AttemptRequest, launcher: &Launcher) -> Result<Old, AttemptError> {
-        let program = &request.launch.program;
+        let (program, new) = (request.launch.program.clone(), request.new_program());
         let file = |path: &Path| path.canonicalize().ok();
-        let goes_elsewhere = request.out.as_deref().is_some_and(|out| file(out) != file(program));
-        if goes_elsewhere {
-            return Ok(Old::Stays { program: program.clone(), stamp: Stamp::now(program) });
+        let goes_elsewhere = file(&new) != file(&program);
+        let stays = goes_elsewhere.then(|| Stamp::now(&program));
+        let copy = match goes_elsewhere {
+            true => KeptCopy::of(&program).ok(),
+            false => Some(KeptCopy::of(&new)?),
+        };
+        let mut old = Old { program, new, stays, copy };
+        if let Some(copy) = &mut old.copy {
+            copy.begin(launcher).map_err(AttemptError::Keep)?;
         }
-        let mut copy = KeptCopy::of(program)?;
-        copy.begin(launcher).map_err(AttemptError::Keep)?;
-        Ok(Old::Copy(copy))
+        Ok(old)
     }
 
+    /// Where it can be launched.
     pub fn path(&self) -> PathBuf {
-        match self {
-            Old::Stays { program, .. } => program.clone(),
-            Old::Copy(copy) => copy.path().to_owned(),
+        match (&self.stays, &self.copy) {
+            (None, Some(copy)) => copy.path().to_owned(),
+            _ => self.program.clone(),
         }
     }
 
     /// Whether it is still what it was. A copy is nobody else's.
     pub fn check(&self) -> Result<(), AttemptError> {
-        match self {
-            Old::Stays { program, stamp } if !is_as_before(program, stamp.as_ref()) => {
-                Err(AttemptError::OldChanged { path: program.clone() })
+        match &self.stays {
+            Some(stamp) if !is_as_before(&self.program, stamp.as_ref()) => {
+                Err(AttemptError::OldChanged { path: self.program.clone() })
             }
             _ => Ok(()),
         }
     }
 
-    /// The new program is there.
-    pub fn replaced(mut self) -> Old {
-        if let Old::Copy(copy) = &mut self {
+    /// The new program is there and is accepted.
+    pub fn replaced(mut self) -> BecameOfOld {
+        if let Some(copy) = &mut self.copy {
             copy.finish();
         }
-        self
+        match self.stays {
+            Some(_) => BecameOfOld::Untouched,
+            None => BecameOfOld::Replaced,
+        }
     }
 
-    /// Puts the program back after `error`, which it gives with what became of the program.
-    pub fn put_back(self, error: AttemptError) -> AttemptError {
-        let Old::Copy(kept) = self else { return error };
-        let (path, copy) = (kept.original().to_owned(), kept.path().to_owned());
+    /// Puts the program back, as there is no new one.
+    pub fn put_back(self) -> BecameOfOld {
+        self.end(NewBuild::None)
+    }
+
+    /// Puts the program back, and keeps the new one beside it.
+    pub fn put_back_beside_new(self) -> BecameOfOld {
+        let new = match (&self.stays, &self.copy) {
+            (None, Some(copy)) => moved_aside(&self.new, copy.original()),
+            _ => NewBuild::None,
+        };
+        self.end(new)
+    }
+
+    fn end(self, new: NewBuild) -> BecameOfOld {
+        let path = if self.stays.is_some() { self.program } else { self.new };
+        let Some(kept) = self.copy else { return BecameOfOld::Untouched };
+        let copy = kept.path().to_owned();
         match kept.put_back() {
-            Ok(false) => error,
-            Ok(true) => AttemptError::PutBack { error: Box::new(error), path },
-            Err(source) => AttemptError::Lost { error: Box::new(error), path, copy, source },
+            Ok(false) => BecameOfOld::Untouched,
+            Ok(true) => BecameOfOld::PutBack { path, new },
+            Err(error) => BecameOfOld::Lost { path, copy, reason: error.to_string() },
         }
+    }
+}
+
+/// Gives the new build another name. What a link leads to that the relink has made is not its own.
+fn moved_aside(new: &Path, original: &Path) -> NewBuild {
+    let Ok(real) = new.canonicalize() else { return NewBuild::None };
+    if new.is_symlink() && real != original {
+        return NewBuild::Kept(real);
+    }
+    let mut name = real.file_name().unwrap_or_default().to_owned();
+    name.push(NEW);
+    let aside = real.with_file_name(name);
+    match std::fs::rename(&real, &aside) {
+        Ok(()) => NewBuild::Kept(aside),
+        Err(_) => NewBuild::Discarded,
     }
 }
 

@@ -7,15 +7,16 @@ use files::Stamp;
 use os::launcher::Launcher;
 use std::path::Path;
 
-/// Links the program again and checks that it was. Gives the old one, which is put back after an error.
+/// Links the program again and checks that it was. Gives the old one, which is put back after an error,
+/// or else with the value that is given.
 pub fn relinked(request: &AttemptRequest, mut launcher: Launcher) -> Result<Old, AttemptError> {
     let old = Old::keep(request, &launcher)?;
     let new = request.new_program();
     let before = Stamp::now(&new);
     let linked = run(request, &mut launcher).and_then(|()| check(&old, &new, before));
     match linked {
-        Ok(()) => Ok(old.replaced()),
-        Err(error) => Err(old.put_back(error)),
+        Ok(()) => Ok(old),
+        Err(error) => Err(error.with(old.put_back())),
     }
 }
 

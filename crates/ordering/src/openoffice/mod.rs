@@ -139,7 +139,9 @@ fn made(
     link_unordered(&program, &places, request.linker, &mut build)?;
     let order = folder.join(format!("{}.order", program.name));
     let attempt_request = attempt_request(request, &program, &places, order);
-    let Attempted { order, verification } = attempt::attempt(attempt_request, attempt, observer)?;
+    let attempted = attempt::attempt(attempt_request, attempt, observer)?;
+    let Attempted { mut order, assumption, verification, .. } = attempted;
+    order.notes.extend(assumption.map(|assumption| assumption.to_string()));
     observer(VerifyStep { what: "comparing with reading the whole file ahead", done: 0, of: 1 });
     let first = program.launches.first().map_or(&[][..], |task| &task.arguments);
     let pagein = pagein::compare(&places, first, &request.verify, pagein)?;

@@ -19,12 +19,12 @@ pub struct BuildModule {
     /// Its file.
     pub path: String,
     /// What each traced launch calls of it.
-    pub launches: Vec<CalledModule>,
+    pub launches: Vec<LaunchCalls>,
 }
 
 /// What one launch calls of a module.
 #[derive(Default)]
-pub struct CalledModule {
+pub struct LaunchCalls {
     /// Size and name by address.
     pub called: BTreeMap<Rva, CalledFunction>,
     /// In order of first call.
@@ -47,7 +47,7 @@ pub struct Layout {
 
 impl BuildModule {
     pub fn of(traces: &[FunctionTrace], path: &str) -> BuildModule {
-        let launches = traces.iter().map(|trace| CalledModule::of(trace, path)).collect();
+        let launches = traces.iter().map(|trace| LaunchCalls::of(trace, path)).collect();
         BuildModule { path: path.to_owned(), launches }
     }
 
@@ -58,9 +58,9 @@ impl BuildModule {
     }
 }
 
-impl CalledModule {
-    fn of(trace: &FunctionTrace, path: &str) -> CalledModule {
-        let mut found = CalledModule::default();
+impl LaunchCalls {
+    fn of(trace: &FunctionTrace, path: &str) -> LaunchCalls {
+        let mut found = LaunchCalls::default();
         for call in &trace.calls {
             let module = trace.modules.get(call.module.index());
             let is_it = module.is_some_and(|module| module.path == path);

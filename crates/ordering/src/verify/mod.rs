@@ -6,6 +6,7 @@ pub(crate) mod cold;
 mod held_out;
 mod pairs;
 mod repeated;
+mod same_work;
 mod sameness;
 pub(crate) mod times;
 mod traced;
@@ -153,7 +154,14 @@ pub fn verify(
         let (old, new) = (request.old.line(), request.new.line());
         return Err(VerifyError::SameFiles { old, new });
     }
-    let sameness = sameness::sameness(&both.pairs)?;
+    let mut sameness = sameness::sameness(&both.pairs)?;
+    let mut check_work = |pairs: &[ModulePair]| -> Result<(), ImageError> {
+        if sameness.value().is_some() {
+            sameness = same_work::same_work(pairs)?;
+        }
+        Ok(())
+    };
+    check_work(&both.pairs)?;
     let (mut held_out, mut others) = (Vec::new(), Vec::new());
     let mut endings = vec![endings_of(&request.new, &both)];
     for launch in &request.held_out {
@@ -161,6 +169,7 @@ pub fn verify(
         let traced = traced([&launch.old, &launch.new], request)?;
         endings.push(endings_of(&launch.new, &traced));
         let (found, comparisons) = held_out_launch(launch, &traced.pairs)?;
+        check_work(&traced.pairs)?;
         held_out.push(found);
         others.extend(comparisons);
     }

@@ -9,7 +9,7 @@ use model::Reading;
 use std::collections::BTreeSet;
 
 /// Functions that every program has, whatever it does: they match in unrelated ones.
-const OF_EVERY_PROGRAM: [&str; 10] = [
+pub const OF_EVERY_PROGRAM: [&str; 10] = [
     "main",
     "_start",
     "_init",

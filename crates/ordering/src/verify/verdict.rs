@@ -133,8 +133,8 @@ fn unresolved(found: &OrderVerification) -> Option<String> {
     let left = 100.0 - found.resolved_percent.get()?;
     (left >= 1.0).then(|| {
         format!(
-            "the new build does not call {left:.0} % of the functions that the old build calls, by \
-             name: they were inlined, or the builds or the launches differ"
+            "{left:.0} % of the functions that launches of the old build call are called by none of the \
+             new build, by name: they were inlined, or the builds or the launches differ"
         )
     })
 }

@@ -1,17 +1,20 @@
 //! A copy of a file that a launched program is about to replace. Whatever happens, the copy is
 //! removed in the end; where the replacing did not come to its end, it first takes the file's place.
+//! The links that led to the file are put back with it.
 //!
 //! - [`KeptCopy`] does that when it is dropped: at the end, after an error or a panic.
 //! - A guardian process does it where headstart is killed, as soon as the launched programs have gone.
 //! - Where both were killed, the next copy of that file replaces the one that was left.
 
 mod guardian;
+mod links;
 #[cfg(test)]
 mod tests;
 
 use super::launcher::Launcher;
 use files::{Draft, WriteError};
 use guardian::{Guardian, Wish};
+use links::KeptLink;
 use std::fs::{File, FileTimes};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -32,6 +35,8 @@ pub struct KeptCopy {
 struct Places {
     original: PathBuf,
     copy: PathBuf,
+    /// Those by which the file was named.
+    links: Vec<KeptLink>,
 }
 
 impl KeptCopy {
@@ -45,7 +50,8 @@ impl KeptCopy {
         let draft = Draft::create(&original)?;
         copied(&original, draft.file()).map_err(failed("copying it"))?;
         let copy = draft.read_only()?;
-        let places = Places { original, copy: copy.path() };
+        let links = KeptLink::all(path, copy.path().file_name().unwrap_or_default());
+        let places = Places { original, copy: copy.path(), links };
         let guardian = Guardian::start(&places, copy.file().as_raw_fd());
         let guardian = guardian.map_err(failed("starting a process that guards its copy"))?;
         Ok(KeptCopy { places, is_at_stake: false, copy: Some(copy), guardian })
@@ -78,8 +84,8 @@ impl KeptCopy {
         let _ = self.guardian.tell(wish);
     }
 
-    /// Puts the copy in the place of the file, where that is not what it was; whether it was not.
-    /// The copy is gone then, unless that failed.
+    /// Puts the links and the copy in their places, where these are not what they were; whether they
+    /// were not. The copy is gone then, unless that failed.
     ///
     /// # Errors
     /// What the system says; the copy stays where it is.
@@ -108,8 +114,12 @@ impl Drop for KeptCopy {
 
 impl Places {
     fn put_back(&self) -> io::Result<bool> {
+        let mut has_changed = false;
+        for link in &self.links {
+            has_changed |= link.put_back()?;
+        }
         if is_same(&self.original, &self.copy)? {
-            return Ok(false);
+            return Ok(has_changed);
         }
         std::fs::rename(&self.copy, &self.original)?;
         Ok(true)

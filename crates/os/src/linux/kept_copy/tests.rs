@@ -45,6 +45,44 @@ fn a_copy_takes_the_place_of_a_lost_file_and_no_other() {
 }
 
 #[test]
+fn the_links_to_a_file_are_put_back_with_it() {
+    let (folder, path) = world();
+    fs::create_dir(folder.path().join("d")).unwrap();
+    let [near, far] = ["near", "d/far"].map(|name| folder.path().join(name));
+    std::os::unix::fs::symlink("d/far", &near).unwrap();
+    std::os::unix::fs::symlink("../file", &far).unwrap();
+    let losses: [fn(&Path, &Path); 3] = [
+        |near, _| fs::remove_file(near).unwrap(),
+        |near, far| {
+            fs::remove_file(far).unwrap();
+            fs::write(far, "garbage").unwrap();
+            fs::write(near, "more").unwrap();
+        },
+        |near, far| {
+            fs::write(near, "through both").unwrap();
+            fs::remove_file(near).unwrap();
+            std::os::unix::fs::symlink(far, near).unwrap();
+        },
+    ];
+    for lose in losses {
+        let kept = KeptCopy::of(&near).unwrap();
+        lose(&near, &far);
+        assert!(kept.put_back().unwrap());
+        assert_eq!(fs::read_link(&near).unwrap(), Path::new("d/far"));
+        assert_eq!(fs::read_link(&far).unwrap(), Path::new("../file"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        assert_eq!(fs::read_dir(folder.path().join("d")).unwrap().count(), 1);
+    }
+    let kept = KeptCopy::of(&near).unwrap();
+    fs::remove_file(&near).unwrap();
+    fs::create_dir(&near).unwrap();
+    let copy = kept.path().to_owned();
+    assert!(kept.put_back().unwrap_err().to_string().contains("near'"));
+    assert_eq!(fs::read(copy).unwrap(), b"old");
+}
+
+#[test]
 fn a_copy_that_is_dropped_is_gone_and_the_new_file_stays() {
     let (folder, path) = world();
     let launcher = Launcher::start().unwrap();
