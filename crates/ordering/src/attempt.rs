@@ -12,7 +12,7 @@ use crate::subject::Subject;
 use crate::summary;
 use crate::trace::runs::runs;
 use crate::verify::{HeldOutCommand, VerifyRequest, VerifyStep, verify};
-use crate::write::{self, Linker};
+use crate::write::{self, Linker, Relinker};
 pub use error::AttemptError;
 use files::Permit;
 use model::{Command, FunctionTrace, OrderReport, OrderVerification, quoted, text};
@@ -119,10 +119,11 @@ fn write_order(request: &AttemptRequest) -> Result<OrderReport, AttemptError> {
     let launches = [&request.launch].into_iter().chain(&request.also);
     let traces = launches.map(|launch| traced(launch, &subject, request));
     let traces = traces.collect::<Result<Vec<_>, _>>()?;
-    let plan = plan(&subject, &traces, request.algorithm);
+    let sections = summary::input_sections(&subject, None);
+    let relinker = Relinker { linker: request.linker, sections: &sections };
+    let plan = plan(&subject, &traces, request.algorithm, &relinker);
     let functions = summary::ordered_functions(&subject, &plan.order);
-    let file =
-        write::write(request.linker, &functions, Some(&summary::input_sections(&subject, None)));
+    let file = write::write(request.linker, &functions, Some(&sections));
     files::write_over(&request.order, file.text.as_bytes(), Permit::Created(0o666))?;
     Ok(summary::report(&subject, &plan, &file))
 }
