@@ -91,12 +91,7 @@ fn sums_row(
         Reading::Unavailable { .. } => Cell::new(Tint::Doubt, style.or("–", "-")),
     };
     let [before, after] = sides;
-    vec![
-        Cell::new(Tint::Name, name),
-        cell(before),
-        cell(after),
-        Cell::new(Tint::Strong, changed),
-    ]
+    vec![Cell::new(Tint::Name, name), cell(before), cell(after), Cell::new(Tint::Strong, changed)]
 }
 
 /// The change of a median, where the comparison of the launches allows to name one.
@@ -216,7 +211,12 @@ fn sum_cells(file: &ReadFile) -> [Cell; 4] {
     let us: f64 = file.reads.iter().filter_map(|read| read.duration_us.get()).sum();
     let way: u64 = file.reads.windows(2).map(|pair| distance(&pair[0], &pair[1])).sum();
     let reads = count(file.reads.len() as u64);
-    let cells = [signed_figure(format!("{:.2}", us / 1e3)), reads + " reads", count(file.bytes()), count(way)];
+    let cells = [
+        signed_figure(format!("{:.2}", us / 1e3)),
+        reads + " reads",
+        count(file.bytes()),
+        count(way),
+    ];
     cells.map(|it| Cell::new(Tint::Strong, it))
 }
 

@@ -4,8 +4,8 @@ use crate::figure::count;
 use crate::order_verification::{improvement, is_unsure};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
-use model::published::{PublishedModule, PublishedOrder, PublishedReadSums};
 use crate::words::brief;
+use model::published::{PublishedModule, PublishedOrder, PublishedReadSums};
 use model::{BuildFigures, OrderExperiment, Reading};
 
 /// The published tables, and then the effects there and here.
