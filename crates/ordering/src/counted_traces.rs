@@ -20,7 +20,8 @@ pub fn notes(
 ) -> Vec<String> {
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for ((matched, trace), name) in plan.matched.traces.iter().zip(traces).zip(names) {
-        let of_it = [taken(matched, subject), dropped(matched, trace)].into_iter().flatten();
+        let of_it = [taken(matched, subject), matched.wrong_id(), dropped(matched, trace)];
+        let of_it = of_it.into_iter().flatten();
         for sentence in of_it.chain(incomplete(trace).map(str::to_owned)) {
             said.entry(sentence).or_default().push(name);
         }

@@ -27,6 +27,9 @@ pub struct TraceMatch {
     pub modules: Vec<bool>,
     /// Whether the build-ids tell that it is another build.
     pub is_other_build: bool,
+    /// Whether it has the build-id of the image, but functions of other names or sizes at its
+    /// addresses.
+    pub has_wrong_id: bool,
     /// Calls of the image that were matched.
     pub matched: usize,
     /// All calls of the image.
@@ -37,6 +40,15 @@ impl TraceMatch {
     /// Whether the build-id tells that it is this build.
     pub fn paired_by_build(&self) -> bool {
         matches!(self.paired, Some((PairedBy::BuildId, _)))
+    }
+
+    /// What is to be said of a build-id that is not true.
+    pub fn wrong_id(&self) -> Option<String> {
+        self.has_wrong_id.then(|| {
+            "it has the build-id of the image, but at its addresses the image has functions of other \
+             names or sizes, so it is of another build, and functions are matched by name"
+                .to_owned()
+        })
     }
 }
 
