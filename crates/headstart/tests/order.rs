@@ -123,6 +123,14 @@ fn a_piece_that_does_not_exist_is_refused() {
         assert!(said.contains(instead), "{said}");
         assert!(!world.path("order").exists());
     }
+    for (name, file, sign) in [("make", "my order", "a blank"), ("cmake", "a,b", "a comma")] {
+        let words = ["order", "write", "t", "--linker", "lld", "--snippet", name, "--out", file];
+        let output = world.headstart(&words);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(sign) && said.contains("give a path of letters"), "{said}");
+        assert!(!world.path(file).exists());
+    }
 }
 
 /// The functions of a file without sections of their own, two of which are called.

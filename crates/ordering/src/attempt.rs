@@ -13,7 +13,7 @@ use crate::subject::Subject;
 use crate::summary::{self, Assumption};
 use crate::trace::runs::runs;
 use crate::verify::{HeldOutCommand, VerifyRequest, VerifyStep, verify};
-use crate::write::{self, Linker};
+use crate::write::{self, Linker, Relinker};
 pub use error::{AttemptAdvice, AttemptError};
 use files::Permit;
 use model::{Command, FunctionTrace, OrderReport, OrderVerification, quoted, text};
@@ -167,10 +167,11 @@ fn write_order(request: &AttemptRequest) -> Result<WrittenOrder, AttemptError> {
     let launches = [&request.launch].into_iter().chain(&request.also);
     let traces = launches.map(|launch| traced(launch, &subject, request));
     let traces = traces.collect::<Result<Vec<_>, _>>()?;
-    let plan = plan(&subject, &traces, request.algorithm);
+    let sections = summary::input_sections(&subject, None);
+    let relinker = Relinker { linker: request.linker, sections: &sections };
+    let plan = plan(&subject, &traces, request.algorithm, &relinker);
     let functions = summary::ordered_functions(&subject, &plan.order);
-    let file =
-        write::write(request.linker, &functions, Some(&summary::input_sections(&subject, None)));
+    let file = write::write(request.linker, &functions, Some(&sections));
     if file.functions == 0 {
         return Err(AttemptError::Empty { program: request.launch.program.clone() });
     }

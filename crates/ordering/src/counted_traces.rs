@@ -28,6 +28,8 @@ pub enum TraceRemark {
         /// Whether it is the same build.
         build: KnownBuild,
     },
+    /// It has the build-id of the image, but other functions at its addresses.
+    WrongBuildId,
     /// It is not used: none of its modules is the image.
     Elsewhere {
         /// So many it has.
@@ -65,8 +67,9 @@ pub fn notes(
 ) -> Vec<TraceNote> {
     let mut said: BTreeMap<TraceRemark, Vec<String>> = BTreeMap::new();
     for ((matched, trace), name) in plan.matched.traces.iter().zip(traces).zip(names) {
+        let wrong_id = matched.has_wrong_id.then_some(TraceRemark::WrongBuildId);
         let missing = incomplete(trace).map(|why| TraceRemark::Incomplete(why.to_owned()));
-        let of_it = [taken(matched, subject), dropped(matched, trace), missing];
+        let of_it = [taken(matched, subject), wrong_id, dropped(matched, trace), missing];
         for remark in of_it.into_iter().flatten() {
             said.entry(remark).or_default().push(name.clone());
         }

@@ -10,6 +10,7 @@ use model::{FileOffset, FunctionId, Rva, Va, text};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Functions are placed at multiples of 16 by compilers for x86-64, unless they are told otherwise.
 const USUAL_ALIGNMENT: u32 = 16;
@@ -35,6 +36,8 @@ pub struct Subject {
     pub names: Vec<Vec<String>>,
     /// The mapping that has its code.
     pub mapping: TextMapping,
+    /// Names of their input sections, parallel to `functions`, where a map told them.
+    pub sections: Vec<Option<Arc<str>>>,
     /// Whether a map told its input sections; else each function is taken to have its own.
     pub has_sections: bool,
     /// Whether it told how these are aligned; else addresses tell it, up to `usual_alignment`.
@@ -84,6 +87,7 @@ impl Subject {
             functions,
             names,
             mapping,
+            sections: Vec::new(),
             has_sections: false,
             has_alignments: false,
             usual_alignment,
@@ -136,6 +140,7 @@ impl Subject {
             functions,
             names,
             mapping,
+            sections: Vec::new(),
             has_sections: false,
             has_alignments: false,
             usual_alignment,
@@ -171,6 +176,8 @@ impl Subject {
             behind.checked_sub(1).filter(|at| u64::from(function.rva.0) < end(*at))
         };
         let places: Vec<Option<usize>> = self.functions.iter().map(section_of).collect();
+        let name = |at: usize| Arc::clone(&sections[at].1.name);
+        self.sections = places.iter().map(|place| place.map(name)).collect();
         for (index, function) in self.functions.iter_mut().enumerate() {
             let Some(at) = places[index] else { continue };
             function.moves_with_previous = index > 0 && places[index - 1] == Some(at);

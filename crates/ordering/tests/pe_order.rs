@@ -8,7 +8,7 @@ use ordering::plan::{self, FunctionOrderPlan};
 use ordering::record;
 use ordering::subject::Subject;
 use ordering::trace::{native, openoffice};
-use ordering::write::{self, Linker, UnlistedReason};
+use ordering::write::{self, InputSections, Linker, Relinker, UnlistedReason};
 use ordering::{Algorithm, summary};
 use os::trace::{FunctionRequest, RecordUntil};
 use std::ffi::OsStr;
@@ -128,10 +128,15 @@ fn calls(trace: &FunctionTrace) -> (Vec<Rva>, Vec<String>) {
     calls.map(|call| (call.rva, call.name.clone())).unzip()
 }
 
+fn planned(subject: &Subject, trace: &FunctionTrace, linker: Linker) -> FunctionOrderPlan {
+    let relinker = Relinker { linker, sections: &InputSections::usual([]) };
+    plan::plan(subject, std::slice::from_ref(trace), Algorithm::FirstCall, &relinker)
+}
+
 fn order(map: &LinkerMap, trace: &FunctionTrace) -> (Subject, FunctionOrderPlan) {
     let path = trace.modules[module(trace).index()].path.clone();
     let subject = Subject::of_map(path, map).with_movable_statics();
-    let plan = plan::plan(&subject, std::slice::from_ref(trace), Algorithm::FirstCall);
+    let plan = planned(&subject, trace, Linker::LldLink);
     (subject, plan)
 }
 
@@ -194,7 +199,7 @@ fn openoffices_own_pipeline_makes_the_same_order() {
     // Microsoft's linker moves what is not static only, and says so.
     let path = read.modules[0].path.clone();
     let subject = Subject::of_map(path, &map);
-    let plan = plan::plan(&subject, &[read], Algorithm::FirstCall);
+    let plan = planned(&subject, &read, Linker::Msvc);
     let functions = summary::ordered_functions(&subject, &plan.order);
     let file = write::write(Linker::Msvc, &functions, None);
     assert_eq!((file.functions, file.left_out.len()), (2 * EACH, 0));

@@ -2,7 +2,7 @@
 //! and is linked again when the file changes.
 #![allow(clippy::unwrap_used)]
 
-use ordering::snippets::{BuildSystem, snippet};
+use ordering::snippets::{BuildSystem, link_words, snippet, unfit};
 use ordering::write::{InputSections, Linker, OrderedFunction, write};
 use std::path::PathBuf;
 use std::process::Command;
@@ -24,7 +24,10 @@ fn main() { std::process::exit(third(std::env::args().count() as i32) & 0) }
 #[unsafe(no_mangle)] #[inline(never)] fn second(x: i32) -> i32 { std::hint::black_box(x) + 2 }
 #[unsafe(no_mangle)] #[inline(never)] fn third(x: i32) -> i32 { first(x) + second(x) }
 ";
-const ORDER: &str = "the order.txt";
+/// Signs that end words elsewhere.
+const ORDER: &str = "the `x` #1 order's (a&b) [c]* %d.txt";
+/// The same, and one that CMake's build files replace.
+const WITH_VARIABLE: &str = "the $HOME `x` #1 order's (a&b) [c]* %d.txt";
 
 /// A project that is built for this linker, or as it is without a snippet.
 struct Project {
@@ -62,6 +65,7 @@ impl Project {
     }
 
     fn snippet(&self, build: BuildSystem) -> String {
+        assert_eq!(unfit(build, self.linker, self.order), None);
         snippet(build, self.linker, self.order).unwrap()
     }
 
@@ -170,7 +174,7 @@ fn cmake_takes_the_snippets() {
 fn meson_takes_the_snippets() {
     let Some(linkers) = linkers(&["meson", "ninja"]) else { return };
     for linker in linkers {
-        let project = Project::new(linker, ORDER);
+        let project = Project::new(linker, WITH_VARIABLE);
         let build = |text: Option<&str>| {
             let marker = "link_args: order_args";
             let arguments = text.map(|text| format!(", {}", with_program(text, marker, "")));
@@ -257,11 +261,32 @@ fn a_shell_takes_the_snippets() {
     }
 }
 
+/// What stands below an order without a snippet.
+#[test]
+fn linkers_take_names_with_blanks_and_commas() {
+    let Some(linkers) = linkers(&[]) else { return };
+    for linker in linkers {
+        for order in ["an order, made, of 'traces'", "an order's $HOME.txt"] {
+            let project = Project::new(linker, order);
+            project.run("gcc -O2 -ffunction-sections -c main.c library.c also.cpp");
+            let link = |words: Vec<String>| {
+                let words: Vec<String> = words.iter().map(model::quoted).collect();
+                let words = words.join(" ");
+                project.run(&format!("g++ {words} -o program main.o also.o library.o"));
+                project.functions("program")
+            };
+            let order: Vec<String> = link(Vec::new()).into_iter().rev().collect();
+            project.order(&order);
+            assert_eq!(link(link_words(linker, project.order).unwrap()), order, "{linker:?}");
+        }
+    }
+}
+
 #[test]
 fn cargo_takes_the_snippets() {
     let Some(linkers) = linkers(&["cargo"]) else { return };
     for linker in linkers.into_iter().filter(|linker| *linker != Linker::Gold) {
-        let project = Project::new(linker, ORDER);
+        let project = Project::new(linker, WITH_VARIABLE);
         project.write(
             "Cargo.toml",
             "[package]\nname = \"program\"\nedition = \"2024\"\n[workspace]\n",

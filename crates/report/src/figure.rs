@@ -65,7 +65,7 @@ impl TimeFormat {
     pub fn bare(&self, us: f64) -> String {
         let value = us / self.us;
         if value.abs() < 999.95 {
-            format!("{value:.*}", self.decimals)
+            signed_figure(format!("{value:.*}", self.decimals))
         } else {
             count(value.round() as u64)
         }
@@ -89,7 +89,15 @@ pub fn percent_decimals(fraction: f64) -> usize {
 
 /// A fraction as a percentage: `13.6 %`, `0.35 %`.
 pub fn percent(fraction: f64) -> String {
-    format!("{:.*} %", percent_decimals(fraction), fraction * 100.0)
+    signed_figure(format!("{:.*} %", percent_decimals(fraction), fraction * 100.0))
+}
+
+/// A figure as it was rounded: nothing has no sign.
+pub fn signed_figure(text: String) -> String {
+    match text.contains(|c: char| matches!(c, '1'..='9')) {
+        true => text,
+        false => text.trim_start_matches(['-', '+']).to_owned(),
+    }
 }
 
 /// A confidence or a threshold as a percentage: `99 %`, `99.9 %`.
@@ -147,6 +155,8 @@ mod tests {
             (12.345e6, "12.35 s"),
             (1234.5e6, "1,235 s"),
             (0.0, "0.000 µs"),
+            (-0.0, "0.000 µs"),
+            (-0.0001, "0.000 µs"),
         ] {
             assert_eq!(time(us, &STYLE), wanted);
         }
@@ -159,6 +169,7 @@ mod tests {
 
     #[test]
     fn shares_have_the_digits_that_count() {
+        assert_eq!((percent(-1e-9), percent(-0.5)), ("0.00 %".to_owned(), "-50.0 %".to_owned()));
         assert_eq!((percent(0.1364), percent(0.0035)), ("13.6 %".to_owned(), "0.35 %".to_owned()));
         let whole = [0.99, 0.999, 0.95].map(whole_percent);
         assert_eq!(whole, ["99 %", "99.9 %", "95 %"]);

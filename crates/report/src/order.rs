@@ -1,6 +1,6 @@
 //! Views of orders of functions.
 
-use crate::figure::{count, plural, time, whole_percent};
+use crate::figure::{count, plural, signed_figure, time, whole_percent};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use model::{LayoutFigures, OrderReport, quoted};
@@ -101,7 +101,7 @@ pub(crate) fn change(now: f64, ordered: f64) -> String {
     if now <= 0.0 || now == ordered {
         return String::new();
     }
-    format!("{:+.0} %", 100.0 * (ordered / now - 1.0))
+    signed_figure(format!("{:+.0} %", 100.0 * (ordered / now - 1.0)))
 }
 
 fn devices(report: &OrderReport, style: &Style) -> Table {

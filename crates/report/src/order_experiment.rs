@@ -106,14 +106,13 @@ fn notes(found: &OrderExperiment) -> Vec<String> {
     if let Some(kind @ ("tmpfs" | "ramfs")) = found.file_system.as_deref() {
         notes.push(format!("Files on {kind} never leave memory, so nothing here is cold."));
     }
-    for row in found.pagein.iter().take(1) {
-        if row.reads.value().is_none() {
-            notes.push(format!("Reads were not recorded: {}.", why(&row.reads)));
-        }
-        if row.median_us.value().is_none() {
-            notes.push(format!("Cold launches were not timed: {}.", why(&row.median_us)));
-        }
-    }
+    let rows = || found.pagein.iter();
+    let unread = rows().find(|row| row.reads.value().is_none());
+    notes.extend(unread.map(|row| format!("Reads were not recorded: {}.", why(&row.reads))));
+    let untimed = rows().find(|row| row.median_us.value().is_none());
+    notes.extend(
+        untimed.map(|row| format!("Cold launches were not timed: {}.", why(&row.median_us))),
+    );
     notes
 }
 

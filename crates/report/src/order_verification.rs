@@ -1,12 +1,14 @@
 //! Views of two builds compared: OpenOffice's two tables (*Reorder Symbols For Libraries*, 2009),
 //! of this machine, and what they add up to.
 
-use crate::figure::{count, time, why};
+use crate::figure::{count, signed_figure, time, why};
 use crate::order::change;
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use crate::words::brief;
-use model::{BuildFigures, Effect, FileRead, OrderVerdict, OrderVerification, ReadFile, Reading};
+use model::{
+    BuildFigures, Effect, FileRead, OrderVerdict, OrderVerification, ReadFile, Reading, Verdict,
+};
 
 /// Reads that are listed of each build; `None` for all.
 pub type Rows = Option<usize>;
@@ -71,24 +73,14 @@ pub(crate) fn sums(found: &OrderVerification, style: &Style) -> Table {
         Column::right("after"),
         Column::right("change"),
     ]);
-    let (old, new) = (&found.old, &found.new);
     let mut row =
         |name: &str, of: &dyn Fn(&BuildFigures) -> Reading<f64>, show: &dyn Fn(f64) -> String| {
-            let (before, after) = (of(old), of(new));
-            let cell = |reading: &Reading<f64>| match reading {
-                Reading::Value(value) => Cell::new(Tint::Plain, show(*value)),
-                Reading::Unavailable { .. } => Cell::new(Tint::Doubt, style.or("–", "-")),
-            };
-            let changed = match (&before, &after) {
-                (Reading::Value(before), Reading::Value(after)) => change(*before, *after),
+            let sides = [of(&found.old), of(&found.new)];
+            let changed = match &sides {
+                [Reading::Value(before), Reading::Value(after)] => change(*before, *after),
                 _ => String::new(),
             };
-            table.row(vec![
-                Cell::new(Tint::Name, name),
-                cell(&before),
-                cell(&after),
-                Cell::new(Tint::Strong, changed),
-            ]);
+            table.row(sums_row(name, &sides, show, changed, style));
         };
     let whole = |value: f64| count(value.round() as u64);
     let megabytes = |value: f64| format!("{:.1}", value / 1e6);
@@ -102,9 +94,44 @@ pub(crate) fn sums(found: &OrderVerification, style: &Style) -> Table {
     row("MB read", &|it| number(&it.bytes), &megabytes);
     row("seek distance, MB", &|it| number(&it.distance), &megabytes);
     row("read time", &|it| it.read_us.clone(), &times);
-    row("cold launch, median", &|it| it.cold_median_us.clone(), &times);
-    row("warm launch, median", &|it| it.median_us.clone(), &times);
+    let (old, new) = (&found.old, &found.new);
+    for (name, [before, after], effect) in [
+        ("cold launch, median", [&old.cold_median_us, &new.cold_median_us], &found.cold),
+        ("warm launch, median", [&old.median_us, &new.median_us], &found.warm),
+    ] {
+        let sides = [before.clone(), after.clone()];
+        table.row(sums_row(name, &sides, &times, changed_time(&sides, effect, style), style));
+    }
     table
+}
+
+fn sums_row(
+    name: &str,
+    sides: &[Reading<f64>; 2],
+    show: &dyn Fn(f64) -> String,
+    changed: String,
+    style: &Style,
+) -> Vec<Cell> {
+    let cell = |reading: &Reading<f64>| match reading {
+        Reading::Value(value) => Cell::new(Tint::Plain, show(*value)),
+        Reading::Unavailable { .. } => Cell::new(Tint::Doubt, style.or("–", "-")),
+    };
+    let [before, after] = sides;
+    vec![Cell::new(Tint::Name, name), cell(before), cell(after), Cell::new(Tint::Strong, changed)]
+}
+
+/// The change of a median, where the comparison of the launches allows to name one.
+fn changed_time(sides: &[Reading<f64>; 2], effect: &Reading<Effect>, style: &Style) -> String {
+    match (sides, effect) {
+        (_, Reading::Value(effect)) if is_unsure(effect) => brief(effect, style),
+        ([Reading::Value(before), Reading::Value(after)], _) => change(*before, *after),
+        _ => String::new(),
+    }
+}
+
+/// Whether no change follows from a comparison.
+pub(crate) fn is_unsure(effect: &Effect) -> bool {
+    matches!(effect.verdict, Verdict::Same | Verdict::Inconclusive)
 }
 
 fn held_out(found: &OrderVerification) -> Table {
@@ -162,7 +189,7 @@ pub(crate) fn improvement(before: f64, after: f64) -> String {
     if before <= 0.0 {
         return String::new();
     }
-    format!("{:.0} %", 100.0 * (1.0 - after / before))
+    signed_figure(format!("{:.0} %", 100.0 * (1.0 - after / before)))
 }
 
 /// The second of the document's tables: a line a read, of both builds side by side.
@@ -210,7 +237,12 @@ fn sum_cells(file: &ReadFile) -> [Cell; 4] {
     let us: f64 = file.reads.iter().filter_map(|read| read.duration_us.get()).sum();
     let way: u64 = file.reads.windows(2).map(|pair| distance(&pair[0], &pair[1])).sum();
     let reads = count(file.reads.len() as u64);
-    let cells = [format!("{:.2}", us / 1e3), reads + " reads", count(file.bytes()), count(way)];
+    let cells = [
+        signed_figure(format!("{:.2}", us / 1e3)),
+        reads + " reads",
+        count(file.bytes()),
+        count(way),
+    ];
     cells.map(|it| Cell::new(Tint::Strong, it))
 }
 
@@ -238,9 +270,8 @@ fn notes(found: &OrderVerification, style: &Style) -> Vec<String> {
                      decide nothing";
         notes.push(words.to_owned());
     }
-    if found.old.reads.value().is_none() {
-        notes.push(format!("reads were not recorded: {}", why(&found.old.reads)));
-    }
+    let missing = [&found.old.reads, &found.new.reads].into_iter().find(|it| it.value().is_none());
+    notes.extend(missing.map(|reads| format!("reads were not recorded: {}", why(reads))));
     notes
 }
 

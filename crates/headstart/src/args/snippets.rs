@@ -5,7 +5,7 @@ use crate::exit::Usage;
 use anyhow::Result;
 use clap::builder::{PossibleValue, TypedValueParser};
 use model::quoted;
-use ordering::snippets::{BuildSystem, link_words, snippet};
+use ordering::snippets::{BuildSystem, link_words, snippet, unfit};
 use ordering::write::Linker;
 use std::path::Path;
 
@@ -51,10 +51,13 @@ impl SnippetArgs {
                         build file; choose another path";
             return Err(Usage(text.to_owned()).into());
         };
-        let text = linker.and_then(|linker| snippet(build, linker, file));
-        match text {
-            Some(text) => Ok(Some(text)),
-            None => Err(Usage(missing(linker).to_owned()).into()),
+        let text = linker.and_then(|linker| Some((linker, snippet(build, linker, file)?)));
+        let Some((linker, text)) = text else {
+            return Err(Usage(missing(linker).to_owned()).into());
+        };
+        match unfit(build, linker, file) {
+            Some(sign) => Err(Usage(unusable(build, file, sign)).into()),
+            None => Ok(Some(text)),
         }
     }
 
@@ -94,19 +97,39 @@ fn missing(linker: Option<Linker>) -> &'static str {
     }
 }
 
+/// Why an order file of that name has no piece.
+fn unusable(build: BuildSystem, file: &str, sign: char) -> String {
+    let place = place(build).0;
+    let sign = match sign {
+        ' ' => "a blank".to_owned(),
+        ',' => "a comma".to_owned(),
+        sign => format!("{sign:?}"),
+    };
+    format!(
+        "the path of the order file, {}, has {sign}, with which it cannot be passed to the linker from \
+         {place}; give a path of letters, digits and the signs _ - . / only",
+        quoted(file)
+    )
+}
+
 /// What the piece is for, and from where it looks for the order file.
 fn heading(build: BuildSystem, file: Option<&Path>) -> String {
-    let (place, from) = match build {
+    let (place, from) = place(build);
+    match file {
+        Some(file) if file.is_absolute() => format!("For {place}:"),
+        Some(_) => format!("For {place}; the path of the order file is relative to {from}:"),
+        None => format!("For {place}, with the order in {UNNAMED}, relative to {from}:"),
+    }
+}
+
+/// Where the piece belongs, and where it looks for the order file.
+fn place(build: BuildSystem) -> (&'static str, &'static str) {
+    match build {
         BuildSystem::CMake => ("CMakeLists.txt", "its folder"),
         BuildSystem::Meson => ("meson.build", "its folder"),
         BuildSystem::Cargo => ("build.rs", "the folder of Cargo.toml"),
         BuildSystem::Make => ("a makefile", "the folder where make runs"),
         BuildSystem::Shell => ("a shell", "the folder where the linker runs"),
-    };
-    match file {
-        Some(file) if file.is_absolute() => format!("For {place}:"),
-        Some(_) => format!("For {place}; the path of the order file is relative to {from}:"),
-        None => format!("For {place}, with the order in {UNNAMED}, relative to {from}:"),
     }
 }
 
@@ -118,11 +141,14 @@ fn how_taken(linker: Option<Linker>, file: &str) -> String {
             .to_owned();
     };
     let words = link_words(linker, file).unwrap_or_default();
-    match words.iter().find(|word| word.contains(file)) {
-        Some(word) => format!(
+    let with_file = words.iter().position(|word| word.contains(file));
+    // All of the words, if there is one for each part of the option.
+    let first = words.iter().position(|word| word == "-Xlinker").or(with_file);
+    match first.zip(with_file) {
+        Some((first, last)) => format!(
             "{} takes the order with {}; --snippet NAME prints the lines for a build system.",
             name(linker),
-            quoted(word)
+            words[first..=last].iter().map(quoted).collect::<Vec<_>>().join(" ")
         ),
         None => format!(
             "For each object file: objcopy {} in.o out.o; --snippet make or shell prints the lines \
@@ -202,5 +228,7 @@ mod tests {
         assert!(line(None).contains("--irpgo-profile"));
         let odd = how_taken(Some(Linker::Lld), "a b");
         assert!(odd.contains("'-Wl,--symbol-ordering-file=a b'"), "{odd}");
+        let commas = how_taken(Some(Linker::Script), "a,b");
+        assert!(commas.contains(" with -Xlinker -T -Xlinker a,b;"), "{commas}");
     }
 }

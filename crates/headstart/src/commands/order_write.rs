@@ -15,7 +15,7 @@ use ordering::maps::{self, LinkerMap, MapFormat};
 use ordering::plan::{self, FunctionOrderPlan};
 use ordering::subject::Subject;
 use ordering::trace::proftext;
-use ordering::write::{self, Linker, OrderFile};
+use ordering::write::{self, InputSections, Linker, OrderFile, Relinker};
 use ordering::{Algorithm, summary};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -80,6 +80,11 @@ impl WrittenFor {
             WrittenFor::Llvm => None,
         }
     }
+
+    /// The linker that places the functions.
+    fn places(self) -> Linker {
+        self.linker().unwrap_or(Linker::Lld)
+    }
 }
 
 /// What `--json` prints.
@@ -123,8 +128,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let map = arguments.map()?;
     let subject = arguments.subject(&traces, map.as_ref())?;
     arguments.check_out(Some(&PathBuf::from(text::name(&subject.path))))?;
-    let plan = plan::plan(&subject, &traces, arguments.algorithm);
-    let file = arguments.order_file(&subject, &plan, &traces, map.as_ref());
+    let sections = summary::input_sections(&subject, map.as_ref());
+    let relinker = Relinker { linker: arguments.linker.places(), sections: &sections };
+    let plan = plan::plan(&subject, &traces, arguments.algorithm, &relinker);
+    let file = arguments.order_file(&subject, &plan, &traces, &sections);
     let mut report = summary::report(&subject, &plan, &file);
     report.notes.extend(ordering::trace::failed(&traces));
     report.notes.extend(summary::assumption(&subject, &plan).map(notes::assumed));
@@ -135,7 +142,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         report.notes.extend(other_build(&subject, map));
     }
     if arguments.held_out {
-        let held_out = plan::held_out(&subject, &plan.matched, arguments.algorithm);
+        let held_out = plan::held_out(&subject, &plan.matched, arguments.algorithm, &relinker);
         report.held_out = (!held_out.runs.is_empty()).then(|| held_out.means().into());
         if plan.matched.runs.len() == 1 {
             report.notes.push("there is only one launch, so none can be held out".to_owned());
@@ -229,13 +236,12 @@ impl Arguments {
         subject: &Subject,
         plan: &FunctionOrderPlan,
         traces: &[FunctionTrace],
-        map: Option<&LinkerMap>,
+        sections: &InputSections,
     ) -> OrderFile {
         let functions = summary::ordered_functions(subject, &plan.order);
         match self.linker {
             WrittenFor::Linker(linker) => {
-                let sections = summary::input_sections(subject, map);
-                let mut file = write::write(linker, &functions, Some(&sections));
+                let mut file = write::write(linker, &functions, Some(sections));
                 if linker == Linker::Msvc {
                     file.left_out.extend(write::statics(subject, &plan.matched));
                 }

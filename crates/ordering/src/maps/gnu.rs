@@ -137,7 +137,8 @@ impl<'a> Reader<'a> {
             let (section, object) = (named.name, words.rest());
             self.input = Some(Input { start, bytes, section, object, first });
             if bytes > 0 && is_code(self.output) {
-                let section = CodeSection { va: start, bytes, alignment: None };
+                let name = self.found.shared(section);
+                let section = CodeSection { name, va: start, bytes, alignment: None };
                 self.found.code_sections.push(section);
             }
         }

@@ -119,11 +119,12 @@ impl<'a> Reader<'a> {
     }
 
     fn code_section(&mut self, row: &Row<'a>) {
-        if self.input.is_some() && row.bytes > 0 && is_code(self.output) {
-            let Row { va, bytes, alignment, .. } = *row;
-            let alignment = Some(alignment);
-            self.found.code_sections.push(CodeSection { va, bytes, alignment });
-        }
+        let Some(input) = self.input.filter(|_| row.bytes > 0 && is_code(self.output)) else {
+            return;
+        };
+        let Row { va, bytes, alignment, .. } = *row;
+        let (name, alignment) = (self.found.shared(input.section), Some(alignment));
+        self.found.code_sections.push(CodeSection { name, va, bytes, alignment });
     }
 
     fn symbol(&mut self, row: Row<'a>) {

@@ -53,8 +53,10 @@ pub struct LinkerMap {
 }
 
 /// An input section that holds code: what a linker moves as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeSection {
+    /// Its name in the object file.
+    pub name: Arc<str>,
     /// Where it is, by the image's preferred base.
     pub va: Va,
     /// Its size; never 0.

@@ -3,8 +3,8 @@
 
 use super::OpenOfficeError;
 use super::places::Places;
-use crate::verify::{VerifyRequest, cold, for_root, times};
-use model::{CacheState, Command, PageinForm, PageinRow, ReadFile, Reading, Results, Variant};
+use crate::verify::{VerifyRequest, cold, times};
+use model::{Command, PageinForm, PageinRow, ReadFile, Reading, Results, Variant};
 use os::LaunchError;
 use os::launcher::Launcher;
 use std::ffi::OsString;
@@ -30,19 +30,13 @@ pub fn compare(
     let commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
     let watched: [(&Command, Vec<PathBuf>); FORMS.len()] =
         std::array::from_fn(|at| (&commands[at], vec![program(FORMS[at], places)]));
-    let reads = match cold::in_turns(watched, request, cold::LAUNCHES) {
-        Ok(reads) => Ok(reads),
-        Err(error @ LaunchError::NotPermitted { .. }) => Err(error),
-        Err(error) => return Err(error.into()),
-    };
+    let reads = cold::in_turns(watched, request, cold::LAUNCHES)?;
     let variants = FORMS.iter().zip(commands);
     let variants = variants.map(|(form, command)| Variant::new(form.words().to_owned(), command));
-    let how = (request.cold_rounds, CacheState::ColdEvicted);
-    let times = times::in_turns(variants.collect(), request, launcher, how)?;
-    let rows = FORMS.iter().enumerate();
-    Ok(rows
-        .map(|(at, form)| row(*form, reads.as_ref().map(|reads| cold::median(&reads[at])), &times))
-        .collect())
+    let files = [places.before.clone(), places.after.clone()];
+    let times = times::cold_in_turns(variants.collect(), request, launcher, &files)?;
+    let rows = FORMS.iter().zip(&reads);
+    Ok(rows.map(|(form, reads)| row(*form, &cold::median_of(reads), &times)).collect())
 }
 
 fn program(form: PageinForm, places: &Places) -> PathBuf {
@@ -67,15 +61,8 @@ fn command(
     os::program::resolve(&words)
 }
 
-fn row(
-    form: PageinForm,
-    reads: Result<&[ReadFile], &LaunchError>,
-    times: &Reading<Results>,
-) -> PageinRow {
-    let sum = |of: fn(&ReadFile) -> u64| match reads {
-        Ok(files) => Reading::Value(files.iter().map(of).sum()),
-        Err(error) => for_root(error),
-    };
+fn row(form: PageinForm, reads: &Reading<&[ReadFile]>, times: &Reading<Results>) -> PageinRow {
+    let sum = |of: fn(&ReadFile) -> u64| reads.clone().map(|files| files.iter().map(of).sum());
     let name = form.words();
     PageinRow {
         form,
@@ -83,10 +70,7 @@ fn row(
         bytes: sum(ReadFile::bytes),
         distance: sum(cold::distance),
         major_faults: sum(|file| file.major_faults),
-        read_us: match reads {
-            Ok(files) => Reading::Value(files.iter().map(cold::read_us).sum()),
-            Err(error) => for_root(error),
-        },
+        read_us: reads.clone().map(cold::all_read_us),
         median_us: match times {
             Reading::Value(results) => {
                 let variant = results.variants.iter().find(|variant| variant.name == name);

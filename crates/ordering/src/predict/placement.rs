@@ -39,27 +39,20 @@ impl TextPlacement {
     /// stay where they are, in another section.
     /// Bytes between two functions that alignment does not explain stay with the others, too.
     pub fn reordered(functions: &[PlacedFunction], order: &[FunctionId]) -> TextPlacement {
-        let mut linker = Linker {
-            end: in_section(functions).map(|(_, f)| u64::from(f.rva.0)).min().unwrap_or(0),
-            extents: vec![None; functions.len()],
-        };
-        for id in order {
-            if functions.get(id.index()).is_some_and(PlacedFunction::is_free) {
-                linker.place(functions, input_section(functions, id.index()));
-            }
-        }
-        let mut others = input_sections(functions).peekable();
-        while let Some(section) = others.next() {
-            let next = others.peek().and_then(|next| functions.get(next.start));
-            let last = functions.get(section.end - 1);
-            linker.place(functions, section);
-            linker.end += last.zip(next).map_or(0, |(last, next)| unexplained(last, next));
-        }
-        let fixed = functions.iter().zip(&mut linker.extents);
-        for (function, extent) in fixed.filter(|(_, extent)| extent.is_none()) {
-            *extent = Some(FunctionExtent { rva: function.rva, bytes: function.bytes });
-        }
-        TextPlacement { extents: linker.extents }
+        let mut linker = Linker::of(functions);
+        linker.place_all(functions, ordered(functions, order));
+        linker.place_others(functions, &vec![false; functions.len()]);
+        linker.finish(functions)
+    }
+
+    /// The same, but the ordered functions come last, as gold has them.
+    pub fn reordered_behind(functions: &[PlacedFunction], order: &[FunctionId]) -> TextPlacement {
+        let mut is_ordered = vec![false; functions.len()];
+        ordered(functions, order).flatten().for_each(|at| is_ordered[at] = true);
+        let mut linker = Linker::of(functions);
+        linker.place_others(functions, &is_ordered);
+        linker.place_all(functions, ordered(functions, order));
+        linker.finish(functions)
     }
 
     /// Where this function is; `None` where the layout does not have it.
@@ -108,6 +101,16 @@ fn input_section(functions: &[PlacedFunction], at: usize) -> Range<usize> {
     start..at + 1 + behind.count()
 }
 
+/// The input sections of the functions that move, in this order.
+fn ordered(
+    functions: &[PlacedFunction],
+    order: &[FunctionId],
+) -> impl Iterator<Item = Range<usize>> {
+    let is_free = |at: &usize| functions.get(*at).is_some_and(PlacedFunction::is_free);
+    let places = order.iter().map(|id| id.index()).filter(is_free);
+    places.map(|at| input_section(functions, at))
+}
+
 /// Places one input section after the other.
 struct Linker {
     end: u64,
@@ -115,6 +118,40 @@ struct Linker {
 }
 
 impl Linker {
+    fn of(functions: &[PlacedFunction]) -> Linker {
+        let first = in_section(functions).map(|(_, function)| u64::from(function.rva.0)).min();
+        Linker { end: first.unwrap_or(0), extents: vec![None; functions.len()] }
+    }
+
+    fn place_all(
+        &mut self,
+        functions: &[PlacedFunction],
+        sections: impl Iterator<Item = Range<usize>>,
+    ) {
+        sections.for_each(|section| self.place(functions, section));
+    }
+
+    /// Places what is not placed yet, as it is now, but for what comes later.
+    fn place_others(&mut self, functions: &[PlacedFunction], is_later: &[bool]) {
+        let mut others = input_sections(functions).peekable();
+        while let Some(section) = others.next() {
+            let next = others.peek().and_then(|next| functions.get(next.start));
+            let last = functions.get(section.end - 1);
+            if !is_later[section.start] {
+                self.place(functions, section);
+            }
+            self.end += last.zip(next).map_or(0, |(last, next)| unexplained(last, next));
+        }
+    }
+
+    /// What is in another section stays where it is.
+    fn finish(self, functions: &[PlacedFunction]) -> TextPlacement {
+        let stays = |it: &PlacedFunction| FunctionExtent { rva: it.rva, bytes: it.bytes };
+        let extents = functions.iter().zip(self.extents);
+        let extents = extents.map(|(function, extent)| extent.or(Some(stays(function))));
+        TextPlacement { extents: extents.collect() }
+    }
+
     /// Places the functions of an input section, if they are not placed yet.
     fn place(&mut self, functions: &[PlacedFunction], section: Range<usize>) {
         let Some(first) = functions.get(section.start) else { return };

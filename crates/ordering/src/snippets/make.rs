@@ -1,10 +1,9 @@
-//! For a makefile. make has no way to quote a blank in the name of a file.
+//! For a makefile. make has no way to quote a blank in the name of a file; see [`super::unfit`].
 
 use super::words::{for_compiler, for_linker, is_for_pe};
 use crate::write::Linker;
 
 pub(super) fn snippet(linker: Linker, file: &str) -> String {
-    let file = file.replace('$', "$$").replace('#', "\\#");
     let mut text = format!("ORDER_FILE := {file}\n");
     if let Some(word) = for_compiler(linker) {
         text += "# Run make clean once, so that everything is compiled with this.\n";

@@ -5,10 +5,13 @@ mod cargo;
 mod cmake;
 mod make;
 mod meson;
+mod names;
 mod shell;
 #[cfg(test)]
 mod tests;
 mod words;
+
+pub use names::unfit;
 
 use crate::write::Linker;
 
@@ -41,11 +44,15 @@ impl BuildSystem {
 /// The words that make gcc or clang link with `linker` and the order `file`, or for Microsoft's
 /// linker and lld-link themselves. None for objcopy, which works before linking.
 pub fn link_words(linker: Linker, file: &str) -> Option<Vec<String>> {
-    words::for_linker(linker, file)
+    match file.contains(',') {
+        true => words::with_commas(linker, file),
+        false => words::for_linker(linker, file),
+    }
 }
 
 /// What to put into the build so that `linker` reads the order `file`, with comments that say
-/// where; a relative path is relative to the build file. Names of programs are left to the reader.
+/// where; a relative path is relative to the build file. Names of programs are left to the reader. It
+/// is of no use for a name that is [`unfit`].
 ///
 /// None for objcopy where a build system compiles and links in one go: a linker script for GNU ld
 /// does the same there. None for gold in a Rust package, as Rust advises against it.

@@ -43,8 +43,34 @@ fn names_of_files_are_quoted() {
     assert!(text(BuildSystem::CMake).contains(r#""a \"b\" \$c 'd' \\e""#));
     assert!(text(BuildSystem::Meson).contains(r#"'a "b" $c \'d\' \\e'"#));
     assert!(text(BuildSystem::Cargo).contains(r#""a \"b\" $c 'd' \\e""#));
-    assert!(text(BuildSystem::Make).contains("$$c"));
     assert!(text(BuildSystem::Shell).starts_with("order_file='a"), "{}", text(BuildSystem::Shell));
+}
+
+/// What `tests/` shows to work is not refused.
+#[test]
+fn names_that_a_build_cannot_pass_on_are_refused() {
+    use BuildSystem::{CMake, Cargo, Make, Meson, Shell};
+    let refused = |build, names: &[&str]| {
+        let found = names.iter().map(|name| unfit(build, Linker::Lld, name));
+        found.map(|sign| sign.unwrap_or('-')).collect::<String>()
+    };
+    let odd = ["a b", "a'b", "a\"b", "a#b", "a$b", "a;b", "a\\b", "a,b", "a\nb", "é/a_b-c.+@9"];
+    assert_eq!(refused(CMake, &odd), "--\"-$;\\,\n-");
+    assert_eq!(refused(Meson, &odd), "--\"---\\,\n-");
+    assert_eq!(refused(Cargo, &odd), "-------,\n-");
+    for build in [Make, Shell] {
+        assert_eq!(refused(build, &odd), " '\"#$;\\,\n-");
+    }
+    assert_eq!(unfit(Cargo, Linker::LldLink, "a,b"), None);
+    assert_eq!(unfit(CMake, Linker::Msvc, "a,b"), Some(','), "LINKER: is divided at commas");
+}
+
+#[test]
+fn a_name_with_commas_is_a_word_of_its_own() {
+    let words = |linker| link_words(linker, "a,b").unwrap().join(" ");
+    assert_eq!(words(Linker::Script), "-fuse-ld=bfd -Xlinker -T -Xlinker a,b");
+    assert_eq!(words(Linker::Ld64), "-Xlinker -order_file -Xlinker a,b");
+    assert_eq!(words(Linker::Msvc), "/ORDER:@a,b");
 }
 
 /// The document shows them as they are.

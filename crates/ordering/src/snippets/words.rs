@@ -7,6 +7,17 @@ pub(super) fn is_for_pe(linker: Linker) -> bool {
     matches!(linker, Linker::Msvc | Linker::LldLink)
 }
 
+/// The same words for a file whose name has commas, at which what stands behind `-Wl,` is divided.
+pub(super) fn with_commas(linker: Linker, file: &str) -> Option<Vec<String>> {
+    const FILE: &str = "\0";
+    let each = for_linker(linker, FILE)?;
+    let words = each.iter().flat_map(|word| match word.strip_prefix("-Wl,") {
+        Some(words) => words.split(',').flat_map(|word| ["-Xlinker", word]).collect(),
+        None => vec![word.as_str()],
+    });
+    Some(words.map(|word| word.replace(FILE, file)).collect())
+}
+
 /// What gives each function a section of its own; linkers for macOS do without.
 pub(super) fn for_compiler(linker: Linker) -> Option<&'static str> {
     match linker {

@@ -10,6 +10,7 @@
 //! | SanitizerCoverage (`.sancov`) | [`sancov`] | what was called, without order |
 //! | uftrace, its folder of raw data | [`uftrace`] | order, addresses and names |
 
+mod build_ids;
 mod failed;
 pub mod matched_names;
 mod names_index;

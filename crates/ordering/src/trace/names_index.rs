@@ -13,7 +13,7 @@ pub(super) struct Names<'a> {
     names: &'a [NamedFunction<'a>],
     exact: OnceLock<Chains>,
     roots: OnceLock<Chains>,
-    named: OnceLock<Vec<bool>>,
+    starts: OnceLock<Vec<usize>>,
 }
 
 /// Places of names by their hashes: those of one hash are chained, in the order of the names.
@@ -23,9 +23,9 @@ struct Chains {
 }
 
 impl<'a> Names<'a> {
-    pub fn of(names: &'a [NamedFunction<'a>]) -> Names<'a> {
-        let (exact, roots, named) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Names { names, exact, roots, named }
+    pub fn new(names: &'a [NamedFunction<'a>]) -> Names<'a> {
+        let (exact, roots, starts) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Names { names, exact, roots, starts }
     }
 
     /// The functions of that name; where there are none, those whose names have the same root.
@@ -33,10 +33,20 @@ impl<'a> Names<'a> {
         if name.is_empty() {
             return Vec::new();
         }
+        let found: Vec<_> = self.exactly(name).collect();
+        if found.is_empty() { self.of_root(name) } else { found }
+    }
+
+    /// The functions of exactly that name.
+    fn exactly(&self, name: &str) -> impl Iterator<Item = FunctionId> {
         let exact = self.exact.get_or_init(|| Chains::of(self.names, hash));
         let found = exact.places(hash(name)).map(|place| self.names[place]);
-        let found: Vec<_> = found.filter(|it| it.name == name).map(|it| it.function).collect();
-        if found.is_empty() { self.of_root(name) } else { found }
+        found.filter(move |it| it.name == name).map(|it| it.function)
+    }
+
+    /// Whether any function has exactly that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.exactly(name).next().is_some()
     }
 
     fn of_root(&self, name: &str) -> Vec<FunctionId> {
@@ -46,17 +56,39 @@ impl<'a> Names<'a> {
         found.filter(|it| root(it.name) == name).map(|it| it.function).collect()
     }
 
+    /// The names of a function.
+    pub fn of(&self, function: FunctionId) -> &[NamedFunction<'a>] {
+        let starts = self.starts.get_or_init(|| starts(self.names));
+        let at = |index: usize| starts.get(index).copied().unwrap_or(self.names.len());
+        self.names.get(at(function.index())..at(function.index() + 1)).unwrap_or_default()
+    }
+
+    /// Whether one of the function's names is this one, but for what changes from build to build;
+    /// `None` where the function or the other one has none.
+    pub fn is_called(&self, function: FunctionId, name: &str) -> Option<bool> {
+        let own = self.of(function);
+        if own.is_empty() || name.is_empty() {
+            return None;
+        }
+        let is_same = own.iter().any(|it| it.name == name);
+        Some(is_same || own.iter().any(|it| root(it.name) == root(name)))
+    }
+
     /// Whether nothing speaks against a function having that name.
     pub fn may_be(&self, function: FunctionId, name: &str) -> bool {
-        let named = self.named.get_or_init(|| {
-            let functions = self.names.iter().map(|it| it.function.index() + 1).max();
-            let mut named = vec![false; functions.unwrap_or(0)];
-            self.names.iter().for_each(|it| named[it.function.index()] = true);
-            named
-        });
-        let is_named = named.get(function.index()) == Some(&true) && !name.is_empty();
-        !is_named || self.of_root(name).contains(&function)
+        self.is_called(function, name) != Some(false)
     }
+}
+
+/// Where the names of each function begin, among all names.
+fn starts(names: &[NamedFunction<'_>]) -> Vec<usize> {
+    let functions = names.last().map_or(0, |it| it.function.index() + 1);
+    let mut starts = Vec::with_capacity(functions);
+    for (place, it) in names.iter().enumerate() {
+        // Functions without names have the place of the next.
+        starts.resize(starts.len().max(it.function.index() + 1), place);
+    }
+    starts
 }
 
 fn hash(name: &str) -> u64 {

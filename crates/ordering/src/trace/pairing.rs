@@ -27,6 +27,9 @@ pub struct TraceMatch {
     pub modules: Vec<bool>,
     /// Whether the build-ids tell that it is another build.
     pub is_other_build: bool,
+    /// Whether it has the build-id of the image, but functions of other names or sizes at its
+    /// addresses.
+    pub has_wrong_id: bool,
     /// Calls of the image that were matched.
     pub matched: usize,
     /// All calls of the image.

@@ -2,10 +2,11 @@
 //! the image's present functions.
 //!
 //! A call is matched by its address where the trace is of the same build, and by name where it is
-//! of another: first by the same name, then by the same
+//! of another, whatever its build-id says: first by the same name, then by the same
 //! [`root`](super::matched_names::root).
 
 use crate::function::{CalledFunctions, PlacedFunction};
+use crate::trace::build_ids::is_contradicted;
 use crate::trace::names_index::Names;
 use crate::trace::pairing::{TraceMatch, pair};
 use model::{FirstCall, FunctionId, FunctionModule, FunctionTrace, Rva};
@@ -26,7 +27,7 @@ pub struct OrderedImage<'a> {
     pub build_id: Option<&'a str>,
     /// Its functions, in order of address.
     pub functions: &'a [PlacedFunction],
-    /// Their names; a function may have several.
+    /// Their names, in order of function; a function may have several.
     pub names: &'a [NamedFunction<'a>],
 }
 
@@ -77,7 +78,7 @@ impl MatchedRuns {
 
 /// What the traces say of the image.
 pub fn runs(traces: &[FunctionTrace], image: &OrderedImage<'_>) -> MatchedRuns {
-    let names = Names::of(image.names);
+    let names = Names::new(image.names);
     let each = traces.par_iter().enumerate();
     let each = each.map(|(index, trace)| runs_of(index, trace, image, &names));
     let mut all = MatchedRuns::default();
@@ -99,7 +100,14 @@ fn runs_of(
     names: &Names<'_>,
 ) -> MatchedRuns {
     let mut found = MatchedRuns::default();
-    let paired = pair(trace, image);
+    let mut paired = pair(trace, image);
+    let is_wrong = |module: usize| {
+        paired.paired_by_build()
+            && paired.modules[module]
+            && is_contradicted(trace, module, image, names)
+    };
+    let wrong_ids: Vec<bool> = (0..trace.modules.len()).map(is_wrong).collect();
+    paired.has_wrong_id = wrong_ids.contains(&true);
     let mut runs: Vec<Option<Run>> = Vec::new();
     runs.resize_with(trace.programs.len().max(1), || None);
     for call in &trace.calls {
@@ -107,7 +115,8 @@ fn runs_of(
         let module = trace.modules.get(call.module.index());
         let is_of_image = paired.modules.get(call.module.index()) == Some(&true);
         let Some(module) = module.filter(|_| is_of_image) else { continue };
-        let function = match matched(call, module, image, names) {
+        let has_wrong_id = wrong_ids.get(call.module.index()) == Some(&true);
+        let function = match matched(call, (module, has_wrong_id), image, names) {
             Match::Address(function) => (found.by_address += 1, function).1,
             Match::Name(function) => (found.by_name += 1, function).1,
             Match::None => {
@@ -190,12 +199,12 @@ enum Match {
 
 fn matched(
     call: &FirstCall,
-    module: &FunctionModule,
+    (module, has_wrong_id): (&FunctionModule, bool),
     image: &OrderedImage<'_>,
     names: &Names<'_>,
 ) -> Match {
     let builds = module.build_id.as_deref().zip(image.build_id);
-    let here = covering(image.functions, call.rva).filter(|_| !module.names_only);
+    let here = covering(image.functions, call.rva).filter(|_| !module.names_only && !has_wrong_id);
     match (builds, here) {
         (Some((one, other)), Some(function)) if one == other => return Match::Address(function),
         // Nobody knows whether it is the same build: names may tell.
@@ -213,7 +222,7 @@ fn matched(
 }
 
 /// The function that an address is in.
-fn covering(functions: &[PlacedFunction], rva: Rva) -> Option<FunctionId> {
+pub(super) fn covering(functions: &[PlacedFunction], rva: Rva) -> Option<FunctionId> {
     let after = functions.partition_point(|function| function.rva <= rva);
     let index = after.checked_sub(1)?;
     let function = functions.get(index)?;

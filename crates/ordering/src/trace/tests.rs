@@ -311,6 +311,36 @@ fn the_same_build_is_matched_by_address_and_another_by_name() {
     assert_eq!(runs(&[], &image(None)).matched_percent(), None);
 }
 
+/// A build-id may be fixed by an option, or kept by a tool that moves functions.
+#[test]
+fn a_build_id_that_names_or_sizes_contradict_counts_for_nothing() {
+    let functions = placed(&[0x100, 0x110, 0x120, 0x130]);
+    let names = named(&["a", "b", "f@@V1", "d"]);
+    let build_id = Some("0123abcd");
+    let image = OrderedImage { functions: &functions, names: &names, build_id, ..image("/x/app") };
+    let unnamed = OrderedImage { names: &[], ..image };
+    let found = |image: &OrderedImage<'_>, calls: &[(u32, u32, &str)]| {
+        let calls = calls
+            .iter()
+            .map(|(rva, bytes, name)| FirstCall { bytes: *bytes, ..call(0, *rva, name) });
+        let trace = FunctionTrace { calls: calls.collect(), ..native_trace() };
+        let mut found = runs(&[trace], image);
+        let order = found.runs.pop().map_or(Vec::new(), |run| run.first_calls);
+        let order: Vec<usize> = order.into_iter().map(FunctionId::index).collect();
+        (order, found.traces.remove(0).has_wrong_id)
+    };
+    // Names of other versions and unknown ones, sizes that nobody knows, and calls into a function.
+    let same = [(0x120, 16, "f"), (0x110, 0, "local"), (0x138, 5, ""), (0x100, 16, "")];
+    assert_eq!(found(&image, &same), (vec![2, 1, 3, 0], false));
+    assert_eq!(found(&unnamed, &same), (vec![2, 1, 3, 0], false));
+    // One name at another address is enough: b and d have been swapped.
+    let moved = [(0x100, 16, "a"), (0x110, 16, "d"), (0x130, 16, "b")];
+    assert_eq!(found(&image, &moved), (vec![0, 3, 1], true));
+    assert_eq!(found(&image, &[(0x900, 16, "d")]), (vec![3], true));
+    // Without names sizes tell.
+    assert_eq!(found(&unnamed, &[(0x100, 16, "a"), (0x110, 48, "b")]), (vec![], true));
+}
+
 #[test]
 fn the_surest_sign_tells_which_module_is_the_image() {
     let functions = placed(&[0x100]);

@@ -1,6 +1,7 @@
 //! The reads of cold launches, of the modules that were linked again.
 
 use super::builds::ModulePair;
+use super::coldness::of_check;
 use super::repeated::{Comparison, Repeated};
 use super::{COLD_TIMEOUT, VerifyError, VerifyRequest, for_root};
 use model::{Command, FileReads, ModuleChange, ReadFile, Reading, text};
@@ -11,88 +12,104 @@ use std::path::PathBuf;
 /// Cold launches whose reads are recorded where nothing varies; the median is shown.
 pub const LAUNCHES: usize = 3;
 
-/// The launches of each build, in order of the time of their reads, or why nothing is known of them.
-pub struct ColdReads(Reading<[Vec<FileReads>; 2]>);
+/// The launches of each build, in order of the time of their reads, or why there are none.
+pub struct ColdReads([Reading<Vec<FileReads>>; 2]);
 
 /// Records the reads of so many launches of both builds.
 ///
 /// # Errors
-/// A launch failed. That recording is not permitted is no error.
+/// A launch failed. That recording is not permitted is no error, nor that files stay in memory.
 pub fn record(
     request: &VerifyRequest,
     pairs: &[ModulePair],
     launches: usize,
 ) -> Result<ColdReads, VerifyError> {
-    let of_side = |side: usize| -> Vec<PathBuf> {
-        pairs.iter().map(|pair| PathBuf::from(text::name(&pair.sides[side].path))).collect()
-    };
-    let builds = [(&request.old, of_side(0)), (&request.new, of_side(1))];
-    match in_turns(builds, request, launches) {
-        Ok(reads) => Ok(ColdReads(were_cold(reads))),
-        Err(error @ LaunchError::NotPermitted { .. }) => Ok(ColdReads(for_root(&error))),
-        Err(error) => Err(error.into()),
-    }
+    let [old, new] = files(pairs);
+    let builds = [(&request.old, old), (&request.new, new)];
+    Ok(ColdReads(in_turns(builds, request, launches)?))
 }
 
-/// The launches, unless a part of the builds stayed in memory: nobody knows what would be read then.
-fn were_cold(builds: [Vec<FileReads>; 2]) -> Reading<[Vec<FileReads>; 2]> {
-    for (launches, which) in builds.iter().zip(["old", "new"]) {
-        let resident = launches.iter().filter_map(|launch| launch.cold.resident_pages.get()).max();
-        if let Some(pages) = resident.filter(|pages| *pages > 0) {
-            return Reading::unavailable(
-                format!(
-                    "{pages} pages of the {which} build could not be evicted from memory: another \
-                     process has mapped them, or their file system is in memory"
-                ),
-                "end that process, or put the builds on a disk",
-            );
-        }
-    }
-    Reading::Value(builds)
+/// The files of both builds.
+pub fn files(pairs: &[ModulePair]) -> [Vec<PathBuf>; 2] {
+    [0, 1].map(|side| {
+        pairs.iter().map(|pair| PathBuf::from(text::name(&pair.sides[side].path))).collect()
+    })
 }
 
 /// Records what commands read of files, in turns: the launches of each command, in order of the time
-/// of their reads.
+/// of their reads; or why nothing is known of them: recording is not permitted, or the files stay in
+/// memory.
 ///
 /// # Errors
-/// Recording is not permitted, or a launch failed.
+/// A launch failed.
 pub fn in_turns<const N: usize>(
     commands: [(&Command, Vec<PathBuf>); N],
     request: &VerifyRequest,
     times: usize,
-) -> Result<[Vec<FileReads>; N], LaunchError> {
+) -> Result<[Reading<Vec<FileReads>>; N], LaunchError> {
     let cpu = request.recording.cpu;
     let options = AttendOptions { timeout: COLD_TIMEOUT, cpu, to_entry: false };
     let mut launches: [Vec<FileReads>; N] = std::array::from_fn(|_| Vec::new());
     for _ in 0..times {
         for ((command, files), launches) in commands.iter().zip(&mut launches) {
-            launches.push(os::file_reads::record(command, files, &options)?);
+            match os::file_reads::record(command, files, &options) {
+                Ok(reads) => launches.push(reads),
+                Err(error @ LaunchError::NotPermitted { .. }) => {
+                    return Ok(std::array::from_fn(|_| for_root(&error)));
+                }
+                Err(error) => return Err(error),
+            }
         }
     }
-    for launches in &mut launches {
-        launches.sort_by(|one, other| duration_us(one).total_cmp(&duration_us(other)));
+    let mut commands = commands.iter();
+    Ok(launches.map(|launches| {
+        let files = commands.next().map_or(&[][..], |(_, files)| files);
+        if_cold(launches, files)
+    }))
+}
+
+/// The launches, if all were cold.
+fn if_cold(mut launches: Vec<FileReads>, files: &[PathBuf]) -> Reading<Vec<FileReads>> {
+    for launch in &launches {
+        if let Reading::Unavailable { reason, remedy } = of_check(files, &launch.cold) {
+            return Reading::Unavailable { reason, remedy };
+        }
     }
-    Ok(launches)
+    launches.sort_by(|one, other| duration_us(one).total_cmp(&duration_us(other)));
+    Reading::Value(launches)
 }
 
 /// The launch whose reads take the median time.
-pub fn median(launches: &[FileReads]) -> &[ReadFile] {
+fn median(launches: &[FileReads]) -> &[ReadFile] {
     launches.get(launches.len() / 2).map_or(&[], |launch| &launch.files)
+}
+
+/// The reads of that launch, or why they are not known.
+pub fn median_of(launches: &Reading<Vec<FileReads>>) -> Reading<&[ReadFile]> {
+    match launches {
+        Reading::Value(launches) => Reading::Value(median(launches)),
+        Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
+    }
 }
 
 /// Time of all reads.
 fn duration_us(reads: &FileReads) -> f64 {
-    added(reads.files.iter().map(read_us))
-}
-
-/// The sum, which is 0 and not -0 of nothing.
-fn added(values: impl Iterator<Item = f64>) -> f64 {
-    values.fold(0.0, |sum, value| sum + value)
+    all_read_us(&reads.files)
 }
 
 /// Time of its reads.
 pub fn read_us(file: &ReadFile) -> f64 {
-    added(file.reads.iter().filter_map(|read| read.duration_us.get()))
+    added_us(file.reads.iter().filter_map(|read| read.duration_us.get()))
+}
+
+/// A sum that is 0 if there is nothing to add; that of the standard library is -0.
+fn added_us(times: impl Iterator<Item = f64>) -> f64 {
+    times.fold(0.0, |sum, us| sum + us)
+}
+
+/// Time of the reads of all files.
+pub fn all_read_us(files: &[ReadFile]) -> f64 {
+    added_us(files.iter().map(read_us))
 }
 
 /// Bytes between successive reads of a file.
@@ -104,24 +121,24 @@ pub fn distance(file: &ReadFile) -> u64 {
 impl ColdReads {
     /// The sum over the files of one build.
     pub fn sum(&self, side: usize, of: impl Fn(&ReadFile) -> u64) -> Reading<u64> {
-        self.0.as_ref().map(|builds| median(&builds[side]).iter().map(of).sum())
+        median_of(&self.0[side]).map(|files| files.iter().map(of).sum())
     }
 
     /// Time of all reads of one build.
     pub fn read_us(&self, side: usize) -> Reading<f64> {
-        self.0.as_ref().map(|builds| added(median(&builds[side]).iter().map(read_us)))
+        median_of(&self.0[side]).map(all_read_us)
     }
 
     /// The reads of one build; none where they could not be recorded.
     pub fn list(&self, side: usize) -> Vec<ReadFile> {
-        self.0.value().map_or(Vec::new(), |builds| median(&builds[side]).to_vec())
+        self.0[side].value().map_or(Vec::new(), |launches| median(launches).to_vec())
     }
 
     /// The number of reads in each launch, where they could be recorded.
     pub fn reads(&self) -> Option<Comparison> {
-        let [old, new] = self.0.value()?;
+        let [old, new] = self.both()?;
         let reads = |launch: &FileReads| {
-            launch.files.iter().map(|file| file.reads.len() as f64).sum::<f64>()
+            launch.files.iter().map(|file| file.reads.len()).sum::<usize>() as f64
         };
         let repeated = |launches: &[FileReads]| Repeated::of(launches.iter().map(reads));
         Some(Comparison { what: "reads".to_owned(), old: repeated(old), new: repeated(new) })
@@ -129,7 +146,7 @@ impl ColdReads {
 
     /// What each module waits for.
     pub fn modules(&self, pairs: &[ModulePair]) -> Vec<ModuleChange> {
-        let Reading::Value([old, new]) = &self.0 else { return Vec::new() };
+        let Some([old, new]) = self.both() else { return Vec::new() };
         let files = pairs.iter().zip(median(old)).zip(median(new));
         let change = |((pair, old), new): ((&ModulePair, &ReadFile), &ReadFile)| ModuleChange {
             module: pair.name.clone(),
@@ -140,39 +157,10 @@ impl ColdReads {
         };
         files.map(change).collect()
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::{CacheState, ColdCheck};
-
-    fn launch(resident: Reading<u64>) -> FileReads {
-        FileReads {
-            total_us: 1.0,
-            cold: ColdCheck {
-                state: CacheState::ColdEvicted,
-                files: 1,
-                total_pages: 9,
-                resident_pages: resident,
-            },
-            major_faults: Reading::Value(0),
-            lost: 0,
-            files: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn what_stayed_in_memory_has_no_reads() {
-        let cold =
-            || vec![launch(Reading::Value(0)), launch(Reading::unavailable("old kernel", ""))];
-        let mapped = || vec![launch(Reading::Value(0)), launch(Reading::Value(3))];
-        assert!(were_cold([cold(), cold()]).value().is_some());
-        for (builds, which) in [([mapped(), cold()], "old"), ([cold(), mapped()], "new")] {
-            let found = were_cold(builds);
-            let words = format!("3 pages of the {which} build");
-            assert!(found.reason().is_some_and(|reason| reason.starts_with(&words)), "{found:?}");
-        }
-        assert!(duration_us(&launch(Reading::Value(0))).is_sign_positive());
+    /// The launches of both builds, where both could be recorded.
+    fn both(&self) -> Option<[&[FileReads]; 2]> {
+        let [old, new] = &self.0;
+        Some([old.value()?, new.value()?])
     }
 }

@@ -3,6 +3,7 @@
 
 mod builds;
 pub(crate) mod cold;
+pub(crate) mod coldness;
 mod held_out;
 mod pairs;
 mod repeated;
@@ -181,7 +182,7 @@ pub fn verify(
     let [warm_launcher, cold_launcher] = launchers;
     let warm = times::warm(request, warm_launcher)?;
     step("timing cold launches");
-    let cold = times::cold(request, cold_launcher)?;
+    let cold = times::cold(request, cold_launcher, cold::files(&both.pairs))?;
     let layouts = [0, 1].map(|side| builds::layouts(&both.pairs, side));
     let measured = Measured { layouts: &layouts, reads: &cold_reads, warm: &warm, cold: &cold };
     let resolved = builds::resolved_percent(&both.pairs);

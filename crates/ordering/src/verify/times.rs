@@ -1,11 +1,13 @@
 //! Start-up time of both builds, launched in turns.
 
+use super::coldness::coldness;
 use super::{VerifyError, VerifyRequest, for_root};
 use lab::{Keep, LabError, MeasureRequest, Stop};
 use model::{CacheState, Effect, LaunchOptions, Reading, Results, Schedule, Until, Variant};
 use os::LaunchError;
 use os::launcher::Launcher;
 use os::trace::RecordUntil;
+use std::path::PathBuf;
 
 const OLD: &str = "old";
 const NEW: &str = "new";
@@ -28,6 +30,13 @@ impl Times {
         Times { medians_us: [none(), none()], effect: Reading::unavailable(reason, remedy) }
     }
 
+    fn of_reading(results: Reading<Results>) -> Times {
+        match results {
+            Reading::Value(results) => Times::of(&results),
+            Reading::Unavailable { reason, remedy } => Times::unavailable(&reason, &remedy),
+        }
+    }
+
     fn of(results: &Results) -> Times {
         let median = |name: &str| {
             let variant = results.variants.iter().find(|variant| variant.name == name);
@@ -42,32 +51,50 @@ impl Times {
 
 /// With everything in memory.
 pub fn warm(request: &VerifyRequest, launcher: Launcher) -> Result<Times, VerifyError> {
-    both(request, launcher, request.warm_rounds, CacheState::Warm)
+    let how = (request.warm_rounds, CacheState::Warm);
+    Ok(Times::of_reading(in_turns(variants(request), request, launcher, how)?))
 }
 
-/// With the page cache emptied before each launch, where that is permitted.
-pub fn cold(request: &VerifyRequest, launcher: Launcher) -> Result<Times, VerifyError> {
-    both(request, launcher, request.cold_rounds, CacheState::ColdEvicted)
-}
-
-fn both(
+/// With the page cache emptied before each launch, where the files of both builds leave it.
+pub fn cold(
     request: &VerifyRequest,
     launcher: Launcher,
-    rounds: u32,
-    cache: CacheState,
+    [old, new]: [Vec<PathBuf>; 2],
 ) -> Result<Times, VerifyError> {
-    let variants = vec![
+    let files = [old, new].concat();
+    Ok(Times::of_reading(cold_in_turns(variants(request), request, launcher, &files)?))
+}
+
+fn variants(request: &VerifyRequest) -> Vec<Variant> {
+    vec![
         Variant::new(OLD.to_owned(), request.old.clone()),
         Variant::new(NEW.to_owned(), request.new.clone()),
-    ];
-    Ok(match in_turns(variants, request, launcher, (rounds, cache))? {
-        Reading::Value(results) => Times::of(&results),
-        Reading::Unavailable { reason, remedy } => Times::unavailable(&reason, &remedy),
-    })
+    ]
+}
+
+/// What cold launches in turns show, if these files are out of memory before the first and after the
+/// last.
+pub fn cold_in_turns(
+    variants: Vec<Variant>,
+    request: &VerifyRequest,
+    launcher: Launcher,
+    files: &[PathBuf],
+) -> Result<Reading<Results>, VerifyError> {
+    let unavailable = |cold: Reading<()>| match cold {
+        Reading::Value(()) => None,
+        Reading::Unavailable { reason, remedy } => Some(Reading::Unavailable { reason, remedy }),
+    };
+    let rounds = request.cold_rounds;
+    if let Some(stayed) = unavailable(coldness(files)).filter(|_| rounds > 0) {
+        return Ok(stayed);
+    }
+    let results = in_turns(variants, request, launcher, (rounds, CacheState::ColdEvicted))?;
+    let is_measured = results.value().is_some();
+    Ok(unavailable(coldness(files)).filter(|_| is_measured).unwrap_or(results))
 }
 
 /// What launches of the variants in turns show; the first is the baseline.
-pub fn in_turns(
+fn in_turns(
     variants: Vec<Variant>,
     request: &VerifyRequest,
     launcher: Launcher,

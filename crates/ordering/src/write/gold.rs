@@ -8,6 +8,10 @@ pub(super) fn write(
     functions: &[OrderedFunction<'_>],
     sections: Option<&InputSections>,
 ) -> OrderFile {
-    let is_plain = |section: &str| !section.contains(['*', '?', '[']);
     Listing::of_sections(functions, sections, is_plain).lines()
+}
+
+/// Whether it is no pattern.
+pub(super) fn is_plain(section: &str) -> bool {
+    !section.contains(['*', '?', '['])
 }

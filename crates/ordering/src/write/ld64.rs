@@ -11,15 +11,17 @@ const MACHINES: [&str; 6] = ["i386:", "x86_64:", "arm:", "arm64:", "ppc:", "ppc6
 const OBJECTS: [&str; 2] = [".o:", ".o):"];
 
 pub(super) fn write(functions: &[OrderedFunction<'_>]) -> OrderFile {
-    let symbol = |name: &str| {
-        let symbol = match name {
-            method if method.starts_with("-[") || method.starts_with("+[") => method.to_owned(),
-            name => format!("_{name}"),
-        };
-        let means_more = symbol.contains('#')
-            || MACHINES.iter().any(|machine| symbol.starts_with(machine))
-            || OBJECTS.iter().any(|object| symbol.contains(object));
-        (is_text(&symbol) && !means_more).then_some(symbol)
-    };
     Listing::of_symbols(functions, symbol).lines()
+}
+
+/// What the file can list for a name.
+pub(super) fn symbol(name: &str) -> Option<String> {
+    let symbol = match name {
+        method if method.starts_with("-[") || method.starts_with("+[") => method.to_owned(),
+        name => format!("_{name}"),
+    };
+    let means_more = symbol.contains('#')
+        || MACHINES.iter().any(|machine| symbol.starts_with(machine))
+        || OBJECTS.iter().any(|object| symbol.contains(object));
+    (is_text(&symbol) && !means_more).then_some(symbol)
 }

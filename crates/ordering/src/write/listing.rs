@@ -32,7 +32,7 @@ impl Listing {
         is_plain: impl Fn(&str) -> bool,
     ) -> Listing {
         Listing::of(functions, |names| {
-            let mut listed = sections_of(names.iter().map(|name| unversioned(name)), sections);
+            let mut listed = sections_of(names.iter().copied(), sections);
             if listed.is_empty() {
                 return Err(UnlistedReason::NoSection);
             }

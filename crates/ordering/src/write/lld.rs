@@ -5,9 +5,11 @@ use super::listing::{Listing, is_text, unversioned};
 use super::{OrderFile, OrderedFunction};
 
 pub(super) fn write(functions: &[OrderedFunction<'_>]) -> OrderFile {
-    let symbol = |name: &str| {
-        let name = unversioned(name);
-        (is_text(name) && !name.starts_with('#')).then(|| name.to_owned())
-    };
-    Listing::of_symbols(functions, symbol).lines()
+    Listing::of_symbols(functions, |name| symbol(name).map(str::to_owned)).lines()
+}
+
+/// What the file can list for a name.
+pub(super) fn symbol(name: &str) -> Option<&str> {
+    let name = unversioned(name);
+    (is_text(name) && !name.starts_with('#')).then_some(name)
 }

@@ -19,6 +19,7 @@ mod listing;
 mod lld;
 mod msvc;
 mod objcopy;
+mod reach;
 mod script;
 mod sections;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod tests;
 
 pub use along::{MovedAlong, moved_along};
 pub use msvc::{LONGEST_NAME, statics};
+pub use reach::Relinker;
 pub use sections::InputSections;
 
 /// Who reads the order file.

@@ -22,16 +22,30 @@ const UNNAMED_NAMESPACE: &str = "?A0x";
 
 /// The order file of Microsoft's linker.
 pub(super) fn write_msvc(functions: &[OrderedFunction<'_>]) -> OrderFile {
-    write(functions, |name| match () {
+    write(functions, judged_by_msvc)
+}
+
+/// Why Microsoft's linker cannot take a name.
+pub(super) fn judged_by_msvc(name: &str) -> Result<(), UnlistedReason> {
+    judged_by_lld_link(name)?;
+    match () {
         () if name.len() > LONGEST_NAME => Err(UnlistedReason::TooLong),
         () if is_in_unnamed_namespace(name) => Err(UnlistedReason::NameOfOneBuild),
         () => Ok(()),
-    })
+    }
+}
+
+/// Why lld-link cannot take it.
+pub(super) fn judged_by_lld_link(name: &str) -> Result<(), UnlistedReason> {
+    match is_text(name) && !name.starts_with([';', '#']) {
+        true => Ok(()),
+        false => Err(UnlistedReason::OddName),
+    }
 }
 
 /// The order file of lld-link. clang numbers unnamed namespaces by the paths of their files.
 pub(super) fn write_lld_link(functions: &[OrderedFunction<'_>]) -> OrderFile {
-    write(functions, |_| Ok(()))
+    write(functions, judged_by_lld_link)
 }
 
 /// Static functions that launches called, which Microsoft's linker leaves where they are.
@@ -54,10 +68,7 @@ fn write(
     functions: &[OrderedFunction<'_>],
     judge: impl Fn(&str) -> Result<(), UnlistedReason>,
 ) -> OrderFile {
-    let judge = |name: &String| match is_text(name) && !name.starts_with([';', '#']) {
-        true => judge(name).map(|()| name.clone()),
-        false => Err(UnlistedReason::OddName),
-    };
+    let judge = |name: &String| judge(name).map(|()| name.clone());
     let (mut file, mut seen) = (OrderFile::default(), HashSet::new());
     for function in functions {
         let judged: Vec<_> = function.names.iter().map(judge).collect();

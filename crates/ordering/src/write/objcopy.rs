@@ -9,7 +9,6 @@ pub(super) fn write(
     functions: &[OrderedFunction<'_>],
     sections: Option<&InputSections>,
 ) -> OrderFile {
-    let is_plain = |section: &str| !section.contains('=');
     let Listing { functions, file } = Listing::of_sections(functions, sections, is_plain);
     // They are sorted as text.
     let digits = functions.len().to_string().len().max(6);
@@ -21,6 +20,11 @@ pub(super) fn write(
         }
     }
     OrderFile { text, ..file }
+}
+
+/// Whether it ends where the new name begins.
+pub(super) fn is_plain(section: &str) -> bool {
+    !section.contains('=')
 }
 
 /// A file of arguments is divided at blanks, and quotes and backslashes mean something in it.

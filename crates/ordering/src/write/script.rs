@@ -38,7 +38,7 @@ fn written(
 }
 
 /// Quotes have no way to contain a quote, and patterns are patterns within them, too.
-fn is_plain(section: &str) -> bool {
+pub(super) fn is_plain(section: &str) -> bool {
     !section.contains(['*', '?', '[', '\\', '"'])
 }
 

@@ -1,5 +1,6 @@
 //! In which section of its object file a function is.
 
+use super::listing::unversioned;
 use crate::maps::{LinkerMap, MapFormat};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,7 +10,7 @@ const PREFIXES: [&str; 5] = [".text.", ".text.startup.", ".text.hot.", UNLIKELY,
 const UNLIKELY: &str = ".text.unlikely.";
 /// Sections that many functions share without `-ffunction-sections`, not those of functions of
 /// such a name.
-const SHARED: [&str; 4] = [".text.startup", ".text.hot", ".text.unlikely", ".text.exit"];
+pub(super) const SHARED: [&str; 4] = [".text.startup", ".text.hot", ".text.unlikely", ".text.exit"];
 /// Ends the name of what a compiler has split off a function because it is hardly ever executed.
 const COLD: &str = ".cold";
 /// Sections of such parts by gcc, and by clang.
@@ -52,13 +53,19 @@ impl InputSections {
         let functions = map.functions().filter(|symbol| !symbol.is_demangled);
         // A section that was renamed has another name in the object file.
         for symbol in functions.filter(|symbol| !symbol.section.starts_with(SORTED)) {
-            let known = self.known.entry(symbol.name.clone()).or_default();
+            // An image may have a name without its version.
+            let known = self.known.entry(unversioned(&symbol.name).to_owned()).or_default();
             let section = &*symbol.section;
             if section.starts_with(".text.") && !known.iter().any(|known| known == section) {
                 known.push(section.to_owned());
             }
         }
         self
+    }
+
+    /// What a map tells of a function of that name; an empty list if it shares `.text`.
+    pub(super) fn known(&self, name: &str) -> Option<&Vec<String>> {
+        self.known.get(unversioned(name))
     }
 }
 
@@ -68,10 +75,10 @@ pub(super) fn sections_of<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
     sections: Option<&InputSections>,
 ) -> Vec<String> {
-    let of_map = |name: &str| sections.and_then(|sections| sections.known.get(name));
+    let of_map = |name: &str| sections.and_then(|sections| sections.known(name));
     let known: Vec<&Vec<String>> = names.clone().filter_map(of_map).collect();
     if known.is_empty() {
-        return names.flat_map(|name| usual_sections(name, sections)).collect();
+        return names.flat_map(|name| usual_sections(unversioned(name), sections)).collect();
     }
     known.into_iter().flatten().cloned().collect()
 }

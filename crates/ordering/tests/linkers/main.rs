@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod build;
+mod predicted;
 
 use build::{Build, Names, ONE, TWO, grouped};
 use model::FunctionId;

@@ -16,7 +16,10 @@ use rustix::process::geteuid;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+/// How long a process may take that is ending.
+const ENDING: Duration = Duration::from_millis(20);
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// Why the page cache could not be dropped.
@@ -74,6 +77,21 @@ fn evict_file(path: &Path) -> io::Result<()> {
         file.sync_data()?;
     }
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
+}
+
+/// Evicts these files, and counts what stays in memory.
+pub fn emptied_of<P: AsRef<Path>>(paths: &[P]) -> ColdCheck {
+    let emptied = || {
+        evict(paths);
+        check(paths, CacheState::ColdEvicted)
+    };
+    let found = emptied();
+    if found.resident_pages.get() == Some(0) {
+        return found;
+    }
+    // A process that is ending may have had pages mapped.
+    std::thread::sleep(ENDING);
+    emptied()
 }
 
 /// How much of `paths` is still in memory after the cache was emptied as `state` says.

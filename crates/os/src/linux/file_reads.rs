@@ -23,7 +23,7 @@ use super::launcher::{LaunchRecord, Source};
 use super::perf::{self, Attr, EventKind, Record, Rings};
 use assign::{Assigned, Happening, Read};
 use major::MajorFaults;
-use model::{CacheState, ColdCheck, Command, FileRead, FileReads, ReadFile, Reading, text};
+use model::{ColdCheck, Command, FileRead, FileReads, ReadFile, Reading, text};
 use points::{Completions, Points, completed};
 use std::io;
 use std::os::fd::RawFd;
@@ -78,8 +78,7 @@ pub fn permitted() -> io::Result<()> {
 
 fn evict(files: &[WatchedFile]) -> ColdCheck {
     let paths: Vec<_> = files.iter().map(|file| &file.path).collect();
-    cache::evict(&paths);
-    cache::check(&paths, CacheState::ColdEvicted)
+    cache::emptied_of(&paths)
 }
 
 /// Which of the launch's own events is which.

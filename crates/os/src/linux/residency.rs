@@ -27,13 +27,16 @@ const WINDOW_BYTES: u64 = 1 << 30;
 pub fn resident_pages(path: &Path) -> io::Result<(u64, Reading<u64>)> {
     let file = open(path)?;
     let total = file.metadata()?.len().div_ceil(page_bytes());
+    let by_mincore = || match mincore_pages(&file) {
+        Ok(resident) => Reading::Value(resident),
+        Err(error) => Reading::unavailable(format!("mincore failed: {error}"), ""),
+    };
     let reading = match cachestat(&file) {
+        // Of a file on an overlay it tells nothing: the pages are those of the file below.
+        Ok(CacheStat { cached: 0, .. }) if total > 0 && may_ask_mincore(&file) => by_mincore(),
         Ok(found) => Reading::Value(found.cached.min(total)),
         Err(error) => match error.raw_os_error() {
-            Some(libc::ENOSYS) if may_ask_mincore(&file) => match mincore_pages(&file) {
-                Ok(resident) => Reading::Value(resident),
-                Err(error) => Reading::unavailable(format!("mincore failed: {error}"), ""),
-            },
+            Some(libc::ENOSYS) if may_ask_mincore(&file) => by_mincore(),
             Some(libc::ENOSYS | libc::EPERM) => Reading::unavailable(
                 "the kernel tells only the owner of a file which pages are in memory",
                 "run headstart as root",
@@ -176,6 +179,43 @@ mod tests {
         assert_eq!(resident_ranges(file.as_file()).unwrap(), vec![0..41; 1]);
         touch(file.as_file(), 40).unwrap();
         assert!(touch(file.as_file(), 41).is_err());
+    }
+
+    /// A mounted overlay, until the end of a test.
+    struct Overlay(tempfile::TempDir);
+
+    impl Overlay {
+        fn mount() -> Option<Overlay> {
+            let folder = tempfile::tempdir().unwrap();
+            for name in ["below", "above", "work", "overlay"] {
+                std::fs::create_dir(folder.path().join(name)).unwrap();
+            }
+            let options = "lowerdir=below,upperdir=above,workdir=work";
+            let mut mount = std::process::Command::new("mount");
+            let mount = mount.args(["-t", "overlay", "overlay", "-o", options, "overlay"]);
+            let done = mount.current_dir(folder.path()).output();
+            done.is_ok_and(|done| done.status.success()).then_some(Overlay(folder))
+        }
+
+        fn path(&self, name: &str) -> std::path::PathBuf {
+            self.0.path().join(name)
+        }
+    }
+
+    impl Drop for Overlay {
+        fn drop(&mut self) {
+            let _ = std::process::Command::new("umount").arg(self.path("overlay")).status();
+        }
+    }
+
+    #[test]
+    fn the_pages_of_a_file_on_an_overlay_are_counted() {
+        let Some(overlay) = Overlay::mount() else {
+            return testkit::skip("no overlay can be mounted");
+        };
+        std::fs::write(overlay.path("below/file"), vec![1; 9 * page_bytes() as usize]).unwrap();
+        let (total, resident) = resident_pages(&overlay.path("overlay/file")).unwrap();
+        assert_eq!((total, resident.get()), (9, Some(9)));
     }
 
     #[test]

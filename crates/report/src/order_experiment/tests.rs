@@ -36,6 +36,28 @@ fn what_was_not_measured_is_not_shown_as_a_figure() {
     assert!(text.is_ascii(), "{text}");
 }
 
+/// Three rounds tell nothing, whatever their medians are.
+#[test]
+fn an_inconclusive_comparison_has_no_effect() {
+    let mut found = found();
+    let style = Style { color: false, width: 120, unicode: true };
+    let line = |found: &OrderExperiment, name: &str| {
+        let text = view(found, &PublishedOrder::openoffice(), None, &style);
+        let mut lines = text.lines().filter(|line| line.trim_start().starts_with(name));
+        lines.next_back().unwrap().to_owned()
+    };
+    for name in ["cold start", "cold launch, median"] {
+        assert!(line(&found, name).contains("60 %"), "{}", line(&found, name));
+    }
+    if let Reading::Value(effect) = &mut found.verification.cold {
+        effect.verdict = model::Verdict::Inconclusive;
+    }
+    for name in ["cold start", "cold launch, median"] {
+        let line = line(&found, name);
+        assert!(line.ends_with("inconclusive") && !line.contains("60 %"), "{line}");
+    }
+}
+
 #[test]
 fn markdown_and_csv_have_all_of_it() {
     let found = found();

@@ -1,9 +1,10 @@
 //! OpenOffice's published figures, and what an order and reading ahead do there and here.
 
 use crate::figure::count;
-use crate::order_verification::improvement;
+use crate::order_verification::{improvement, is_unsure};
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
+use crate::words::brief;
 use model::published::{PublishedModule, PublishedOrder, PublishedReadSums};
 use model::{BuildFigures, OrderExperiment, Reading};
 
@@ -148,7 +149,7 @@ fn there(published: &PublishedOrder) -> [(String, String); 6] {
     ]
 }
 
-/// The same here.
+/// The same here. Of the cold start, what its comparison allows to be said.
 fn here(found: &OrderExperiment, style: &Style) -> [String; 6] {
     let number = |reading: &Reading<u64>| reading.clone().map(|value| value as f64);
     let figures = |build: &BuildFigures| {
@@ -162,8 +163,13 @@ fn here(found: &OrderExperiment, style: &Style) -> [String; 6] {
         ]
     };
     let (old, new) = (figures(&found.verification.old), figures(&found.verification.new));
-    std::array::from_fn(|at| match (&old[at], &new[at]) {
+    let mut here: [String; 6] = std::array::from_fn(|at| match (&old[at], &new[at]) {
         (Reading::Value(before), Reading::Value(after)) => improvement(*before, *after),
         _ => style.or("–", "-").to_owned(),
-    })
+    });
+    let unsure = found.verification.cold.value().filter(|effect| is_unsure(effect));
+    if let (Some(effect), [.., start]) = (unsure, &mut here) {
+        *start = brief(effect, style);
+    }
+    here
 }

@@ -32,6 +32,10 @@ pub fn of_traces(note: &TraceNote) -> String {
 fn sentence(remark: &TraceRemark) -> String {
     match remark {
         TraceRemark::Taken { path, by, build } => taken(path, *by, *build),
+        TraceRemark::WrongBuildId => "it has the build-id of the image, but at its addresses the image \
+                                      has functions of other names or sizes: it is of another build, \
+                                      and functions are matched by name"
+            .to_owned(),
         TraceRemark::Elsewhere { modules } => format!(
             "not used: none of its modules ({modules}) is the image by build-id, SONAME or file name; \
              if one is, give both --image and --module"
