@@ -18,7 +18,7 @@ pub fn of_check(files: &[PathBuf], check: &ColdCheck) -> Reading<()> {
         Reading::Value(0) | Reading::Unavailable { .. } => return Reading::Value(()),
         Reading::Value(pages) => *pages,
     };
-    let names: Vec<String> = files.iter().map(|file| quoted(file)).collect();
+    let names: Vec<String> = files.iter().map(quoted).collect();
     let on = files.first().and_then(|file| os::host::file_system(file).ok());
     let remedy = match on.as_deref() {
         Some(kind @ ("tmpfs" | "ramfs")) => {

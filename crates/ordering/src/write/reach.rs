@@ -105,8 +105,7 @@ impl Relinker<'_> {
 /// The section that compilers give to a function of that name, unless it is one of many functions;
 /// without its beginning, which no format minds, where the name is ordinary.
 fn own_section(name: &str) -> Option<Cow<'_, str>> {
-    let is_shared = |section: &&str| section.strip_prefix(".text.") == Some(name);
-    if SHARED.iter().any(|section| is_shared(&section)) {
+    if SHARED.iter().any(|section| section.strip_prefix(".text.") == Some(name)) {
         return None;
     }
     let is_ordinary = name.bytes().all(|byte| byte.is_ascii_graphic());

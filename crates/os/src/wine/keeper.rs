@@ -147,7 +147,7 @@ fn clear(prefix: &Path) {
 fn end_users(prefix: &Path) -> bool {
     let mark = [b"WINEPREFIX=", prefix.as_os_str().as_bytes()].concat();
     let mut found = false;
-    for pid in processes::all().into_iter().filter(|pid| *pid != processes::own_pid()) {
+    for pid in processes::all().filter(|pid| *pid != processes::own_pid()) {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         if environment.split(|&byte| byte == 0).any(|variable| variable == mark) {
             processes::signal(pid, Signal::KILL);

@@ -2,7 +2,7 @@
 
 use super::pe_images::PeImage;
 use super::planting::{Planting, plant_in_memory};
-use super::watched::{HEAD_BYTES, Head, Hit, Place, Watched, first};
+use super::watched::{FunctionPlace, HEAD_BYTES, Head, Hit, Watched, first};
 use crate::linux::trace::maps::{self, FileMapping};
 use crate::linux::trace::ptrace::{self, Tid};
 use crate::linux::trace::{arch, breakpoints};
@@ -113,7 +113,7 @@ impl Watch {
     /// Whether the breakpoint of a function, which `tid` has executed at `address`, is the
     /// recorder's. The program may have unmapped the code, and have mapped other memory there, in
     /// which a breakpoint is its own affair.
-    pub fn is_ours(&mut self, tid: Tid, address: MappedVa, place: Place) -> bool {
+    pub fn is_ours(&mut self, tid: Tid, address: MappedVa, place: FunctionPlace) -> bool {
         let found = self.head(tid, address);
         let watched = &self.modules[place.module];
         // Wine relocates code that has been planted in.
@@ -125,7 +125,7 @@ impl Watch {
     }
 
     /// Puts the original byte back.
-    pub fn lift(&mut self, tid: Tid, address: MappedVa, place: Place) -> io::Result<()> {
+    pub fn lift(&mut self, tid: Tid, address: MappedVa, place: FunctionPlace) -> io::Result<()> {
         self.write(tid, address, self.modules[place.module].original(place.index))?;
         self.modules[place.module].planted.set(place.index, false);
         Ok(())
@@ -198,7 +198,7 @@ impl Watch {
         }
     }
 
-    fn find(&self, address: MappedVa) -> Option<Place> {
+    fn find(&self, address: MappedVa) -> Option<FunctionPlace> {
         let after = self.modules.partition_point(|one| one.memory.start <= address);
         let module = after.checked_sub(1)?;
         let watched = self.modules.get(module)?;
@@ -209,7 +209,7 @@ impl Watch {
         let starts = watched.functions.starts.get(watched.starts.clone())?;
         let index = starts.binary_search(&Rva(rva)).ok()?;
         // An int3 of the program's own is its own affair.
-        (watched.original(index) != arch::BREAKPOINT).then_some(Place { module, index })
+        (watched.original(index) != arch::BREAKPOINT).then_some(FunctionPlace { module, index })
     }
 
     /// Something else has been mapped there.

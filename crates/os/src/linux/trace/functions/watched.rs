@@ -43,7 +43,7 @@ pub fn first(head: Head) -> u8 {
 
 /// Where a watched function is, until modules are added or go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FunctionPlace {
     /// Index among the watched mappings.
     pub module: usize,
     /// Index among the starts of this mapping.
@@ -54,7 +54,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The function, in the address space that was asked.
-    pub place: Place,
+    pub place: FunctionPlace,
     /// The module.
     pub module: ModuleId,
     /// Index among the starts of its functions.
@@ -138,7 +138,7 @@ impl Watched {
         mapping.inode == self.inode || mapping.path == *self.path
     }
 
-    pub fn hit(&self, place: Place) -> Hit {
+    pub fn hit(&self, place: FunctionPlace) -> Hit {
         let index = place.index;
         Hit {
             place,
