@@ -5,6 +5,7 @@ use crate::figure::{count, signed_figure, time, why};
 use crate::order::change;
 use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
+use crate::text::printable;
 use crate::words::brief;
 use model::{
     BuildFigures, Effect, FileRead, OrderVerdict, OrderVerification, ReadFile, Reading, Verdict,
@@ -21,7 +22,7 @@ pub fn view(found: &OrderVerification, rows: Rows, style: &Style) -> String {
     }
     if !found.modules.is_empty() {
         view += &format!("\n{}", modules(found, style).render(style));
-        view += &format!("\n{}", reads(found, rows, style));
+        view += &reads(found, rows, style);
     }
     view + &style.notes_below(&notes(found, style))
 }
@@ -198,14 +199,14 @@ fn reads(found: &OrderVerification, rows: Rows, style: &Style) -> String {
     for (module, (old, new)) in
         found.modules.iter().zip(found.old.read_list.iter().zip(&found.new.read_list))
     {
-        let table = read_table(&module.module, old, new, rows);
-        text += &(table.render(style) + "\n");
+        let title = format!("Reads of {}:", printable(&module.module));
+        text += &format!("\n{title}\n{}", read_table(old, new, rows).render(style));
     }
     text
 }
 
-fn read_table(module: &str, old: &ReadFile, new: &ReadFile, rows: Rows) -> Table {
-    let mut columns = vec![Column::right(format!("reads of {module}"))];
+fn read_table(old: &ReadFile, new: &ReadFile, rows: Rows) -> Table {
+    let mut columns = vec![Column::right("read")];
     for side in ["before:", "after:"] {
         columns.push(Column::right(format!("{side} ms")));
         columns.extend(["offset", "bytes", "distance"].map(Column::right));
@@ -236,13 +237,11 @@ fn read_cells(file: &ReadFile, at: usize) -> [Cell; 4] {
 fn sum_cells(file: &ReadFile) -> [Cell; 4] {
     let us: f64 = file.reads.iter().filter_map(|read| read.duration_us.get()).sum();
     let way: u64 = file.reads.windows(2).map(|pair| distance(&pair[0], &pair[1])).sum();
-    let reads = count(file.reads.len() as u64);
-    let cells = [
-        signed_figure(format!("{:.2}", us / 1e3)),
-        reads + " reads",
-        count(file.bytes()),
-        count(way),
-    ];
+    let reads = match file.reads.len() {
+        1 => "1 read".to_owned(),
+        reads => count(reads as u64) + " reads",
+    };
+    let cells = [signed_figure(format!("{:.2}", us / 1e3)), reads, count(file.bytes()), count(way)];
     cells.map(|it| Cell::new(Tint::Strong, it))
 }
 
