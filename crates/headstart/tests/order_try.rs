@@ -72,6 +72,28 @@ fn a_killed_attempt_leaves_the_program_and_no_copy() {
     nothing_is_left(&world, &before);
 }
 
+/// Linkers, cp and others may write into the file that is there.
+#[test]
+fn other_names_of_a_program_lead_to_the_old_one_again() {
+    let Some(world) = World::new() else { return };
+    assert!(world.shell("ln program other && cp /bin/true true").status.success());
+    let before = fs::read(world.path("program")).unwrap();
+    let set_aside = world.path("program.headstart-new");
+    for (relink, new) in [
+        ("echo broken > program; exit 1 # @ORDER@", None),
+        ("cp true program # @ORDER@", Some("true")),
+    ] {
+        let output = world.headstart(&try_with(relink, &[]));
+        let said = stderr(&output);
+        assert!(said.contains("is as it was before the relink again"), "{relink}: {said}");
+        nothing_is_left(&world, &before);
+        assert!(fs::read(world.path("other")).unwrap() == before, "{relink}");
+        assert!(world.shell("test program -ef other").status.success(), "{relink}");
+        let new = new.map(|new| fs::read(world.path(new)).unwrap());
+        assert!(fs::read(&set_aside).ok() == new, "{relink}: {said}");
+    }
+}
+
 /// What is put back is the link, whatever took its place.
 #[test]
 fn a_link_that_a_failed_relink_has_lost_is_put_back() {

@@ -80,7 +80,7 @@ impl Drop for Guardian {
 /// The guardian's life.
 fn watch(mut stream: UnixStream, parent: libc::pid_t, places: &Places, lock: RawFd) {
     leave::listen();
-    close_all_but(&[stream.as_raw_fd(), lock]);
+    close_all_but(&[stream.as_raw_fd(), lock, places.file.descriptor()]);
     let _ = setsid();
     leave::live_and_die_with(parent, c"kept-copy");
     // A signal that comes just before a read is noticed with the next look.
