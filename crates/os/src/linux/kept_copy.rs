@@ -4,6 +4,7 @@
 //!
 //! - [`KeptCopy`] does that when it is dropped: at the end, after an error or a panic.
 //! - A guardian process does it where headstart is killed, as soon as the launched programs have gone.
+//!   Another one is there before the copy has a name.
 //! - Where both were killed, the next copy of that file replaces the one that was left.
 
 mod guardian;
@@ -39,16 +40,24 @@ impl KeptCopy {
     /// # Errors
     /// What the system says; nothing is left then.
     pub fn of(path: &Path) -> Result<KeptCopy, WriteError> {
+        KeptCopy::of_when(path, || {})
+    }
+
+    /// As [`KeptCopy::of`]; tests are told when the copy has a name and no guardian of its own.
+    fn of_when(path: &Path, is_alone: impl FnOnce()) -> Result<KeptCopy, WriteError> {
         let failed = |doing| move |source| WriteError::Io { path: path.to_owned(), doing, source };
+        let no_guardian = || failed("starting a process that guards its copy");
         let original = path.canonicalize().map_err(failed("finding it"))?;
         let file = KeptFile::open(&original).map_err(failed("copying it"))?;
+        let mut first = Guardian::before_copy(&original).map_err(no_guardian())?;
         let draft = Draft::create(&original)?;
+        is_alone();
         file.copy_to(draft.file()).map_err(failed("copying it"))?;
         let copy = draft.read_only()?;
         let links = KeptLink::all(path, copy.path().file_name().unwrap_or_default());
         let places = Places { original, copy: copy.path(), file, links };
-        let guardian = Guardian::start(&places, copy.file().as_raw_fd());
-        let guardian = guardian.map_err(failed("starting a process that guards its copy"))?;
+        let guardian = Guardian::start(&places, copy.file().as_raw_fd()).map_err(no_guardian())?;
+        first.tell(Wish::Leave).map_err(no_guardian())?;
         Ok(KeptCopy { places, is_at_stake: false, copy: Some(copy), guardian })
     }
 

@@ -208,3 +208,21 @@ fn the_guardian_does_it_where_headstart_is_killed() {
         assert_eq!((path.metadata().unwrap().ino(), attribute(&path)), (number, had));
     }
 }
+
+#[test]
+fn a_copy_that_has_no_guardian_yet_is_not_left() {
+    let (folder, path) = world();
+    let at_work = Draft::create(&path).unwrap();
+    let life = |_, _| {
+        let _ = KeptCopy::of_when(&path, || processes::signal(processes::own_pid(), Signal::KILL));
+    };
+    let (_stream, pid) = crate::linux::launcher::leave::fork(life).unwrap();
+    processes::wait_for(pid, rustix::process::WaitOptions::empty());
+    let began = Instant::now();
+    while fs::read_dir(folder.path()).unwrap().count() > 2 {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(at_work.path().exists(), "that of another run stays");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+}
