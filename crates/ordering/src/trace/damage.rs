@@ -72,7 +72,7 @@ fn header(fields: &Map<String, Value>) -> String {
 const UNKNOWN: &str = "it has not the fields of such a line, each once";
 
 fn call(parts: &[Value]) -> String {
-    /// Each part: its name, and whether a value can be that.
+    /// A part's name, whether a value can be that, and what it has to be.
     type Part = (&'static str, fn(&Value) -> bool, &'static str);
     const NUMBER: &str = "a whole number from 0 to 4294967295";
     const PARTS: [Part; 6] = [

@@ -119,8 +119,10 @@ fn set_attribute(path: &Path, value: &[u8]) {
     }
 }
 
-/// What a program may do to a file, which has another name, and whether it is the same file then.
-const HARMS: [(fn(&Path), bool); 6] = [
+/// What a program may do to a file that has another name, and whether it is the same file then.
+type Harm = (fn(&Path), bool);
+
+const HARMS: [Harm; 6] = [
     (|path| fs::write(path, "longer than before").unwrap(), true),
     (|path| fs::write(path, "").unwrap(), true),
     (|path| set_attribute(path, b"other"), true),
