@@ -48,6 +48,15 @@ impl Draft {
         Ok(Draft { file, ..draft })
     }
 
+    /// Removes drafts for `path` that killed runs have left; whether there is none any more. Those of
+    /// runs that are at work stay.
+    ///
+    /// # Errors
+    /// The folder cannot be opened.
+    pub fn remove_left(path: &Path) -> Result<bool, WriteError> {
+        Ok(Target::new(&Folder::of(path)?, path)?.remove_left())
+    }
+
     /// The same, no longer open for writing: such a file cannot be started.
     ///
     /// # Errors
@@ -145,6 +154,20 @@ mod tests {
             (names(folder.path()), fs::read(&path).unwrap()),
             (vec!["file".into()], vec![b'1'])
         );
+    }
+
+    #[test]
+    fn drafts_that_were_left_are_removed_and_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let at_work = Draft::create(&path).unwrap();
+        let killed = Draft::create(&path).unwrap();
+        let left = killed.path();
+        killed.file().unlock().unwrap();
+        assert!(!Draft::remove_left(&path).unwrap());
+        assert!(at_work.path().exists() && !left.exists());
+        drop(at_work);
+        assert!(Draft::remove_left(&path).unwrap());
     }
 
     #[test]

@@ -174,6 +174,14 @@ impl Target {
         })
     }
 
+    /// Removes what killed runs have left of it; whether nothing has such a name any more.
+    pub(crate) fn remove_left(&self) -> bool {
+        let stays = |hidden: &OsString| {
+            self.folder.stamp(hidden).is_some() && !self.folder.remove_left(hidden)
+        };
+        (0..=HIDDEN).map(|number| self.hidden(number)).filter(stays).count() == 0
+    }
+
     fn hidden(&self, number: u32) -> OsString {
         let mut hidden = OsString::from(".");
         match self.name.as_bytes().get(..LONGEST) {

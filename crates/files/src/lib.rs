@@ -7,8 +7,10 @@
 //! - [`in_place`] and [`undo`] rewrite a file and take that back;
 //! - [`privilege`] and [`may_be_replaced`] say which files must stay as they are;
 //! - [`Lock`] and [`Locked`] keep other runs out of a folder;
+//! - [`Attributes`] are what a file has besides its bytes, mode and times;
 //! - [`Stamp`] tells whether a file was touched; [`reasons`] puts the system's errors into words.
 
+mod attributes;
 mod batch;
 mod before;
 mod content;
@@ -26,6 +28,7 @@ mod stamp;
 mod undo;
 mod write;
 
+pub use attributes::Attributes;
 pub use batch::Batch;
 pub use content::data;
 pub use draft::Draft;

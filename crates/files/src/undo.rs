@@ -4,6 +4,7 @@
 //! the old length, mode and time, and hashes of both versions. It is written first, so that there
 //! is no moment at which the old bytes are not on the disk.
 
+use crate::attributes::Attributes;
 use crate::batch::WaitingFile;
 use crate::before::{Before, Hash, damaged, hash};
 use crate::content::Content;
@@ -164,19 +165,8 @@ fn keep_attributes(real: &Path, new: &File, data: &Metadata, mode: u32) -> Resul
     if new.metadata().map_err(&failed)?.gid() != data.gid() {
         fchown(new, None, Some(data.gid())).map_err(&failed)?;
     }
-    let mut names = vec![0; 64 << 10];
-    let Ok(size) = rustix::fs::listxattr(real, &mut names[..]) else { return Ok(()) };
-    names.truncate(size);
-    for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        let mut value = vec![0; 64 << 10];
-        let Ok(size) = rustix::fs::getxattr(real, name, &mut value[..]) else { continue };
-        value.truncate(size);
-        // The system gives new files labels of its own where it does not let users set them.
-        let set = rustix::fs::fsetxattr(new, name, &value, rustix::fs::XattrFlags::empty());
-        if name.starts_with(b"user.") || name.starts_with(b"system.posix_acl") {
-            set.map_err(|error| failed(error.into()))?;
-        }
-    }
+    let real = File::open(real).map_err(&failed)?;
+    Attributes::of(&real).add_to(new).map_err(&failed)?;
     new.set_permissions(Permissions::from_mode(mode)).map_err(&failed)?;
     new.sync_all().map_err(failed)
 }

@@ -95,12 +95,12 @@ impl Known for AttemptError {
     fn code(&self) -> u8 {
         match self {
             AttemptError::OtherProgram { .. } | AttemptError::NoCalls { .. } => USAGE,
-            AttemptError::Empty { .. } => NO,
-            AttemptError::Relink { .. }
-            | AttemptError::Missing { .. }
+            // The relink command ends well, but does not do what the options say of it.
+            AttemptError::Missing { .. }
             | AttemptError::Unwritten { .. }
-            | AttemptError::Unchanged { .. }
-            | AttemptError::OldChanged { .. } => PROGRAM_FAILED,
+            | AttemptError::OldChanged { .. } => USAGE,
+            AttemptError::Empty { .. } | AttemptError::Unchanged { .. } => NO,
+            AttemptError::Relink { .. } => PROGRAM_FAILED,
             AttemptError::Relinked { old: BecameOfOld::Lost { .. }, .. } => FILES,
             AttemptError::Relinked { error, .. } => error.code(),
             _ => passed_on(self).map_or(HEADSTART_FAILED, Known::code),

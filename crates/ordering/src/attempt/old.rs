@@ -1,9 +1,11 @@
 //! The program before it is linked again.
 
 use super::{AttemptError, AttemptRequest, BecameOfOld, NewBuild};
-use files::Stamp;
+use files::{Draft, Stamp, WriteError};
 use os::kept_copy::KeptCopy;
 use os::launcher::Launcher;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What the name of a new build ends with where the old one has its place again.
@@ -76,7 +78,7 @@ impl Old {
     /// Puts the program back, and keeps the new one beside it.
     pub fn put_back_beside_new(self) -> BecameOfOld {
         let new = match (&self.stays, &self.copy) {
-            (None, Some(copy)) => moved_aside(&self.new, copy.original()),
+            (None, Some(copy)) => set_aside(&self.new, copy),
             _ => NewBuild::None,
         };
         self.end(new)
@@ -94,19 +96,34 @@ impl Old {
     }
 }
 
-/// Gives the new build another name. What a link leads to that the relink has made is not its own.
-fn moved_aside(new: &Path, original: &Path) -> NewBuild {
+/// Keeps the new build under another name. What a link leads to that the relink has made is not its own.
+fn set_aside(new: &Path, old: &KeptCopy) -> NewBuild {
     let Ok(real) = new.canonicalize() else { return NewBuild::None };
-    if new.is_symlink() && real != original {
+    if new.is_symlink() && real != old.original() {
         return NewBuild::Kept(real);
     }
     let mut name = real.file_name().unwrap_or_default().to_owned();
     name.push(NEW);
     let aside = real.with_file_name(name);
-    match std::fs::rename(&real, &aside) {
-        Ok(()) => NewBuild::Kept(aside),
-        Err(_) => NewBuild::Discarded,
-    }
+    let set_aside = match old.is_of(&real) {
+        // It was written into the old file, whose other names are to lead to the old program again.
+        true => copied(&real, &aside).is_ok(),
+        false => std::fs::rename(&real, &aside).is_ok(),
+    };
+    if set_aside { NewBuild::Kept(aside) } else { NewBuild::Discarded }
+}
+
+fn copied(from: &Path, to: &Path) -> Result<(), WriteError> {
+    let failed = |source| WriteError::Io { path: to.to_owned(), doing: "writing it", source };
+    let draft = Draft::create(to)?;
+    let copy = || {
+        let from = File::open(from)?;
+        io::copy(&mut &from, &mut draft.file())?;
+        draft.file().set_permissions(from.metadata()?.permissions())?;
+        draft.file().sync_all()
+    };
+    copy().map_err(failed)?;
+    draft.replace()
 }
 
 fn is_as_before(program: &Path, before: Option<&Stamp>) -> bool {

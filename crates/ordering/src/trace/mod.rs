@@ -11,6 +11,7 @@
 //! | uftrace, its folder of raw data | [`uftrace`] | order, addresses and names |
 
 mod build_ids;
+mod damage;
 mod failed;
 pub mod matched_names;
 mod names_index;
@@ -49,6 +50,39 @@ pub fn incomplete(trace: &FunctionTrace) -> Option<&str> {
     trace.notes.iter().find(tells).map(String::as_str)
 }
 
+/// A format of a single file, which its content tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceFormat {
+    /// headstart's own.
+    Headstart,
+    /// OpenOffice's, or that of headstart's recorder library.
+    OpenOffice,
+    /// LLVM's temporal profile as text.
+    Proftext,
+    /// SanitizerCoverage's.
+    Sancov,
+}
+
+/// The format of a file; `None` for one that is no trace.
+pub fn format_of(bytes: &[u8]) -> Option<TraceFormat> {
+    format_of_unmarked(&unmarked(bytes))
+}
+
+fn format_of_unmarked(bytes: &[u8]) -> Option<TraceFormat> {
+    if native::begins(bytes) {
+        return Some(TraceFormat::Headstart);
+    }
+    if sancov::begins(bytes) {
+        return Some(TraceFormat::Sancov);
+    }
+    let has_text = |text: &[u8]| !text.trim_ascii().is_empty() && !text.starts_with(b"#");
+    match Lines::of(bytes).find(|line| has_text(line.bytes)) {
+        Some(line) if openoffice::begins(line) => Some(TraceFormat::OpenOffice),
+        Some(line) if proftext::begins(line) => Some(TraceFormat::Proftext),
+        _ => None,
+    }
+}
+
 /// The traces in a file, whose format is recognized by its content; `file` is its name in errors.
 /// A [`proftext`] may have several. For the folders of uftrace see [`uftrace::read`].
 ///
@@ -59,20 +93,16 @@ pub fn incomplete(trace: &FunctionTrace) -> Option<&str> {
 pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<FunctionTrace>, TraceReadError> {
     let original = bytes;
     let bytes = &*unmarked(bytes);
-    if native::begins(bytes) {
-        return native::read(file, bytes).map(|trace| vec![trace]);
-    }
-    if sancov::begins(bytes) {
-        return sancov::read(file, bytes, Va::ZERO).map(|trace| vec![trace]);
-    }
-    let has_text = |text: &[u8]| !text.trim_ascii().is_empty() && !text.starts_with(b"#");
-    match Lines::of(bytes).find(|line| has_text(line.bytes)) {
-        Some(line) if openoffice::begins(line) => {
+    let trace = match format_of_unmarked(bytes) {
+        Some(TraceFormat::Proftext) => return proftext::read(file, bytes),
+        Some(TraceFormat::Headstart) => native::read(file, bytes)?,
+        Some(TraceFormat::Sancov) => sancov::read(file, bytes, Va::ZERO)?,
+        Some(TraceFormat::OpenOffice) => {
             let trace = openoffice::read(file, bytes)?;
             let is_marked = bytes.len() < original.len();
-            Ok(vec![if is_marked { openoffice::in_other_form(trace) } else { trace }])
+            if is_marked { openoffice::in_other_form(trace) } else { trace }
         }
-        Some(line) if proftext::begins(line) => proftext::read(file, bytes),
-        _ => Err(problem::unrecognized(file, bytes)),
-    }
+        None => return Err(problem::unrecognized(file, bytes)),
+    };
+    Ok(vec![trace])
 }

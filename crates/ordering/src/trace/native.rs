@@ -7,6 +7,7 @@
 //! recorder can append each call when it happens, and a file whose recorder was killed, which has
 //! all calls but the last, is told from a whole one.
 
+use super::damage::{self, Kind};
 use super::problem::{TraceProblem, TraceReadError, no_line};
 use super::{CUT, NO_END, is_weight};
 use crate::lines::{Line, Lines, hexadecimal};
@@ -83,8 +84,8 @@ pub fn read(file: &str, bytes: &[u8]) -> Result<FunctionTrace, TraceReadError> {
 
 /// The last line, behind so many calls.
 fn end(bytes: &[u8], found: usize) -> Result<(), TraceProblem> {
-    let json = |error: serde_json::Error| TraceProblem::Json(error.to_string());
-    let End { calls } = serde_json::from_slice(bytes).map_err(json)?;
+    let damaged = |_| damage::of(bytes, Kind::End);
+    let End { calls } = serde_json::from_slice(bytes).map_err(damaged)?;
     if calls == found { Ok(()) } else { Err(TraceProblem::CallsMissing { found, calls }) }
 }
 
@@ -92,16 +93,16 @@ fn header(line: Line<'_>) -> Result<FunctionTrace, TraceProblem> {
     if line.bytes.is_empty() {
         return Err(TraceProblem::Empty);
     }
-    let json = |error: serde_json::Error| match line.is_whole {
-        true => TraceProblem::Json(error.to_string()),
+    let damaged = |_| match line.is_whole {
+        true => damage::of(line.bytes, Kind::Header),
         false => TraceProblem::CutShort,
     };
-    let version: Version = serde_json::from_slice(line.bytes).map_err(json)?;
+    let version: Version = serde_json::from_slice(line.bytes).map_err(damaged)?;
     if version.schema != FUNCTION_TRACE_SCHEMA {
         let known = FUNCTION_TRACE_SCHEMA;
         return Err(TraceProblem::Schema { found: version.schema, known });
     }
-    let HeaderIn { trace } = serde_json::from_slice(line.bytes).map_err(json)?;
+    let HeaderIn { trace } = serde_json::from_slice(line.bytes).map_err(damaged)?;
     match is_weight(trace.weight) {
         true => Ok(trace),
         false => Err(TraceProblem::Weight(trace.weight.to_string())),
@@ -109,8 +110,8 @@ fn header(line: Line<'_>) -> Result<FunctionTrace, TraceProblem> {
 }
 
 fn call(line: Line<'_>, modules: usize, programs: usize) -> Result<FirstCall, TraceProblem> {
-    let Call(call) = serde_json::from_slice(line.bytes)
-        .map_err(|error: serde_json::Error| TraceProblem::Json(error.to_string()))?;
+    let damaged = |_| damage::of(line.bytes, Kind::Call);
+    let Call(call) = serde_json::from_slice(line.bytes).map_err(damaged)?;
     if call.module.index() >= modules {
         return Err(TraceProblem::NoModule(call.module.0));
     }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::builder::TypedValueParser;
 use model::{FirstCall, FunctionTrace, ModuleId};
 use ordering::trace::proftext::Proftext;
-use ordering::trace::{self, native, openoffice, proftext, uftrace};
+use ordering::trace::{self, TraceFormat, native, openoffice, proftext, uftrace};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -26,8 +26,10 @@ pub enum ExportFormat {
 /// A format that a trace is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportFormat {
-    /// Any file that tells its format by its content.
+    /// Any that its content tells.
     Auto,
+    /// A file of this one.
+    File(TraceFormat),
     /// A folder of uftrace.
     Uftrace,
 }
@@ -45,9 +47,9 @@ pub fn exported() -> impl TypedValueParser<Value = ExportFormat> {
 pub fn imported() -> impl TypedValueParser<Value = ImportFormat> {
     values::choice([
         ("auto", ImportFormat::Auto),
-        ("openoffice", ImportFormat::Auto),
-        ("proftext", ImportFormat::Auto),
-        ("sancov", ImportFormat::Auto),
+        ("openoffice", ImportFormat::File(TraceFormat::OpenOffice)),
+        ("proftext", ImportFormat::File(TraceFormat::Proftext)),
+        ("sancov", ImportFormat::File(TraceFormat::Sancov)),
         ("uftrace", ImportFormat::Uftrace),
     ])
 }
@@ -82,12 +84,41 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The traces in a file or a folder of uftrace.
+/// The traces in a file or a folder of uftrace. Where a format is named, it has to be of that one.
 pub fn traces_of(path: &Path, format: Option<ImportFormat>) -> Result<Vec<FunctionTrace>> {
-    if format == Some(ImportFormat::Uftrace) || uftrace_folder(path) {
+    let is_folder = uftrace_folder(path);
+    if let (Some(ImportFormat::File(_)), true) = (format, is_folder) {
+        return Err(other_format(path, "a folder of uftrace"));
+    }
+    if format == Some(ImportFormat::Uftrace) && !path.is_file() || is_folder {
         return Ok(vec![uftrace::read(path)?]);
     }
-    Ok(trace::read(&path.display().to_string(), &input::read(path)?)?)
+    let bytes = input::read(path)?;
+    match (format, trace::format_of(&bytes)) {
+        (Some(ImportFormat::File(wanted)), Some(found)) if wanted != found => {
+            Err(other_format(path, words_of(found)))
+        }
+        (Some(ImportFormat::Uftrace), Some(found)) => Err(other_format(path, words_of(found))),
+        (Some(ImportFormat::Uftrace), None) => Ok(vec![uftrace::read(path)?]),
+        _ => Ok(trace::read(&path.display().to_string(), &bytes)?),
+    }
+}
+
+fn words_of(format: TraceFormat) -> &'static str {
+    match format {
+        TraceFormat::Headstart => "a trace of headstart",
+        TraceFormat::OpenOffice => "a trace of OpenOffice",
+        TraceFormat::Proftext => "a .proftext file of LLVM",
+        TraceFormat::Sancov => "a .sancov file",
+    }
+}
+
+fn other_format(path: &Path, is: &str) -> anyhow::Error {
+    let text = format!(
+        "'{}' is {is}, and --import names another format; leave out --import, or give --import auto",
+        path.display()
+    );
+    Usage(text).into()
 }
 
 fn uftrace_folder(path: &Path) -> bool {

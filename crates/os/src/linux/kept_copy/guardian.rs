@@ -1,21 +1,27 @@
-//! The process that puts the file back, or removes its copy, where headstart is killed.
+//! The processes that put the file back, or remove its copy, where headstart is killed: one that is
+//! there before the copy has a name, and then that of the copy.
 //!
-//! It is in a session of its own, so that neither Ctrl-C nor a signal to headstart's process group
-//! reaches it, and holds the lock of the copy, so that no other run takes it for one that was left.
+//! They are in sessions of their own, so that neither Ctrl-C nor a signal to headstart's process group
+//! reaches them. The second holds the lock of the copy, so that no other run takes it for one that was
+//! left.
 
 use super::Places;
 use crate::linux::launcher::guardian::close_all_but;
 use crate::linux::launcher::leave::{self, told_to_leave};
 use crate::linux::processes;
+use files::Draft;
 use rustix::process::{Signal, WaitOptions, setsid};
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long the programs that may still replace the file are waited for.
 const LIMIT: Duration = Duration::from_secs(20);
+/// How long a copy is locked that another run has, and that is to stay, or one of a process that ends.
+const LOCKED: Duration = Duration::from_secs(1);
 const LOOK_UP: Duration = Duration::from_millis(10);
 
 /// What is to be done with the copy in the end.
@@ -53,10 +59,35 @@ pub(super) struct Guardian {
 }
 
 impl Guardian {
-    /// Starts it, and waits until it watches. `lock` is the open copy.
+    /// Starts one that watches until it is told anything, while the copy is made: a copy that has
+    /// no guardian of its own when headstart is killed is removed.
+    pub(super) fn before_copy(original: &Path) -> io::Result<Guardian> {
+        Guardian::living(&[], |stream| {
+            if hear(stream).is_none() {
+                remove_left(original);
+            }
+        })
+    }
+
+    /// Starts that of the copy. `lock` is the open copy.
     pub(super) fn start(places: &Places, lock: RawFd) -> io::Result<Guardian> {
-        let life = |stream, parent| watch(stream, parent, places, lock);
-        let (stream, pid) = leave::fork(life)?;
+        Guardian::living(&[lock, places.file.descriptor()], |stream| watch(stream, places))
+    }
+
+    /// Starts a process that keeps these descriptors, and waits until it watches.
+    fn living(kept: &[RawFd], life: impl FnOnce(&mut UnixStream)) -> io::Result<Guardian> {
+        let (stream, pid) = leave::fork(|mut stream, parent| {
+            leave::listen();
+            close_all_but(&[&[stream.as_raw_fd()], kept].concat());
+            let _ = setsid();
+            // Where headstart has gone already, the stream ends at once.
+            let _ = leave::lives_with(parent, c"kept-copy");
+            // A signal that comes just before a read is noticed with the next look.
+            let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
+            // Nobody may be there to hear it.
+            let _ = stream.write_all(&[1]);
+            life(&mut stream);
+        })?;
         let mut guardian = Guardian { stream, pid };
         guardian.stream.read_exact(&mut [0])?;
         Ok(guardian)
@@ -77,19 +108,11 @@ impl Drop for Guardian {
     }
 }
 
-/// The guardian's life.
-fn watch(mut stream: UnixStream, parent: libc::pid_t, places: &Places, lock: RawFd) {
-    leave::listen();
-    close_all_but(&[stream.as_raw_fd(), lock]);
-    let _ = setsid();
-    leave::live_and_die_with(parent, c"kept-copy");
-    // A signal that comes just before a read is noticed with the next look.
-    let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
+/// The life of the copy's guardian.
+fn watch(stream: &mut UnixStream, places: &Places) {
     let mut wish = Wish::Remove;
-    if stream.write_all(&[1]).is_ok() {
-        while let Some(next) = hear(&mut stream) {
-            wish = next;
-        }
+    while let Some(next) = hear(stream) {
+        wish = next;
     }
     match wish {
         Wish::Leave => {}
@@ -101,6 +124,16 @@ fn watch(mut stream: UnixStream, parent: libc::pid_t, places: &Places, lock: Raw
                 places.remove();
             }
         }
+    }
+}
+
+/// Removes the copy of a killed headstart. It is locked until all of that has gone.
+fn remove_left(original: &Path) {
+    let began = Instant::now();
+    while Draft::remove_left(original).is_ok_and(|none_is_left| !none_is_left)
+        && began.elapsed() < LOCKED
+    {
+        std::thread::sleep(LOOK_UP);
     }
 }
 

@@ -3,8 +3,9 @@
 use super::*;
 use crate::linux::processes;
 use rustix::process::Signal;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A folder with a file of these bytes, in mode 0o750, of the year 2001.
@@ -102,6 +103,82 @@ fn a_copy_that_is_dropped_is_gone_and_the_new_file_stays() {
     assert!(only_the_file(folder.path()));
 }
 
+/// The attribute of a file, where its file system has any.
+fn attribute(path: &Path) -> Option<Vec<u8>> {
+    let mut value = [0; 16];
+    let size = rustix::fs::getxattr(path, ATTRIBUTE, &mut value[..]).ok()?;
+    Some(value[..size].to_vec())
+}
+
+const ATTRIBUTE: &str = "user.headstart";
+
+fn set_attribute(path: &Path, value: &[u8]) {
+    let set = rustix::fs::setxattr(path, ATTRIBUTE, value, rustix::fs::XattrFlags::empty());
+    if let Err(error) = set {
+        testkit::skip(&format!("{}: {error}", path.display()));
+    }
+}
+
+/// What a program may do to a file that has another name, and whether it is the same file then.
+type Harm = (fn(&Path), bool);
+
+const HARMS: [Harm; 6] = [
+    (|path| fs::write(path, "longer than before").unwrap(), true),
+    (|path| fs::write(path, "").unwrap(), true),
+    (|path| set_attribute(path, b"other"), true),
+    (|path| fs::set_permissions(path, fs::Permissions::from_mode(0o400)).unwrap(), true),
+    (|path| fs::remove_file(path).unwrap(), false),
+    (
+        |path| {
+            fs::remove_file(path).unwrap();
+            // With the bytes and the mode of before, but without the attribute.
+            fs::write(path, "old").unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o750)).unwrap();
+        },
+        false,
+    ),
+];
+
+#[test]
+fn a_file_that_is_still_the_same_gets_its_content_back_and_so_do_its_other_names() {
+    for (nth, (harm, stays)) in HARMS.into_iter().enumerate() {
+        let (folder, path) = world();
+        set_attribute(&path, b"kept");
+        let (other, had) = (folder.path().join("other"), attribute(&path));
+        fs::hard_link(&path, &other).unwrap();
+        let number = path.metadata().unwrap().ino();
+        let kept = KeptCopy::of(&path).unwrap();
+        harm(&path);
+        let was_changed = kept.put_back().unwrap();
+        assert!(was_changed || had.is_none(), "{nth}");
+        let data = path.metadata().unwrap();
+        assert_eq!(data.ino() == number, stays, "{nth}");
+        for name in [&path, &other] {
+            assert_eq!(fs::read(name).unwrap(), b"old", "{nth}");
+            assert_eq!(attribute(name), had, "{nth}");
+        }
+        assert_eq!(data.mode() & 0o777, 0o750, "{nth}");
+        assert!(data.mtime() == 1_000_000_000 || !was_changed, "{nth}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "{nth}");
+    }
+}
+
+/// A number that is free again is soon another file's.
+#[test]
+fn no_other_file_is_taken_for_the_same() {
+    let (folder, path) = world();
+    let kept = KeptCopy::of(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let built = folder.path().join("built");
+    fs::write(&built, "new").unwrap();
+    fs::hard_link(&built, &path).unwrap();
+    assert!(kept.put_back().unwrap());
+    assert_eq!(
+        (fs::read(&path).unwrap(), fs::read(&built).unwrap()),
+        (b"old".into(), b"new".into())
+    );
+}
+
 /// In a process that is killed: keeps a copy, and loses the file.
 fn keep_and_be_killed(path: &Path, finish: bool) {
     let life = |_, _| {
@@ -122,11 +199,32 @@ fn keep_and_be_killed(path: &Path, finish: bool) {
 fn the_guardian_does_it_where_headstart_is_killed() {
     for (finish, wanted) in [(false, "old"), (true, "new")] {
         let (folder, path) = world();
+        set_attribute(&path, b"kept");
+        let (number, had) = (path.metadata().unwrap().ino(), attribute(&path));
         keep_and_be_killed(&path, finish);
         let began = Instant::now();
         while fs::read(&path).unwrap() != wanted.as_bytes() || !only_the_file(folder.path()) {
             assert!(began.elapsed() < Duration::from_secs(60), "{wanted}");
             std::thread::sleep(Duration::from_millis(5));
         }
+        assert_eq!((path.metadata().unwrap().ino(), attribute(&path)), (number, had));
     }
+}
+
+#[test]
+fn a_copy_that_has_no_guardian_yet_is_not_left() {
+    let (folder, path) = world();
+    let at_work = Draft::create(&path).unwrap();
+    let life = |_, _| {
+        let _ = KeptCopy::of_when(&path, || processes::signal(processes::own_pid(), Signal::KILL));
+    };
+    let (_stream, pid) = crate::linux::launcher::leave::fork(life).unwrap();
+    processes::wait_for(pid, rustix::process::WaitOptions::empty());
+    let began = Instant::now();
+    while fs::read_dir(folder.path()).unwrap().count() > 2 {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(at_work.path().exists(), "that of another run stays");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
 }

@@ -42,14 +42,19 @@ pub fn end_everything() -> u32 {
 
 /// Makes the calling process inherit its descendants' orphans, and get SIGTERM when `parent` dies.
 pub fn live_and_die_with(parent: libc::pid_t, name: &std::ffi::CStr) {
+    if !lives_with(parent, name) {
+        exit();
+    }
+}
+
+/// As [`live_and_die_with`], for a process that has something to do then; whether `parent` lives.
+pub fn lives_with(parent: libc::pid_t, name: &std::ffi::CStr) -> bool {
     // None of these fails on a kernel that has them.
     let _ = set_parent_process_death_signal(Some(Signal::TERM));
     let _ = set_child_subreaper(Some(getpid()));
     let _ = set_name(name);
     // A parent that died before its death became a signal is noticed by its changed id.
-    if Pid::as_raw(getppid()) != parent {
-        exit();
-    }
+    Pid::as_raw(getppid()) == parent
 }
 
 /// Forks a process that lives `life`, with one end of a stream and the id of its parent; gives the
