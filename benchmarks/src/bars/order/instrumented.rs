@@ -83,7 +83,8 @@ fn recorded(trace: &Path, program: &Path) -> Result<Vec<String>> {
     let path = |module: &serde_json::Value| module.get("path") == Some(&text_value(program));
     let module = modules.and_then(|all| all.iter().position(path)).context("no such module")?;
     let mut found = Vec::new();
-    for line in lines {
+    // The last line is the end mark.
+    for line in lines.filter(|line| line.starts_with('[')) {
         let call: Vec<serde_json::Value> = serde_json::from_str(line)?;
         let [_, of, rva, ..] = call.as_slice() else { bail!("a line '{line}'") };
         if of.as_u64() == Some(module as u64) {

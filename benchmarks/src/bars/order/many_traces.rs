@@ -61,6 +61,7 @@ fn generated(bed: &Bed, table: &FunctionTable, header: &str, number: u64) -> Res
             writeln!(text, "[0,0,\"{rva:#x}\",{},{name}]", function.bytes)?;
         }
     }
+    writeln!(text, "{{\"calls\":{FUNCTIONS}}}")?;
     let file = bed.context.scratch.join(format!("generated-{number}.trace"));
     write(&file, &text)?;
     Ok(file)
