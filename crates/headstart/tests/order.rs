@@ -252,7 +252,7 @@ fn mistakes_are_told_with_the_next_step() {
         (&["order", "write", "--linker", "lld", "missing"], 6, "missing"),
         (&["order", "verify", "./program", "./program"], 2, "no module of"),
         (&["order", "try", "--relink", "true", "--", "./program"], 2, "@ORDER@"),
-        (&["order", "try", "--relink", "true @ORDER@", "--", "./program"], 4, "is the same file"),
+        (&["order", "try", "--relink", "true @ORDER@", "--", "./program"], 2, "is the same file"),
         (&["order", "try", "--relink", "exit 3 # @ORDER@", "--", "./program"], 4, "code 3"),
         (&["trace", "--until", "signal:KILL", "--", "./program"], 2, "signal"),
     ];

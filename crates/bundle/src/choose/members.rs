@@ -1,7 +1,6 @@
 //! Which modules are merged, and which stay outside, and why.
 
 use crate::choose::bounds;
-use image::elf::spec;
 use image::elf::{Loadable, trailing_data};
 use loader::Graph;
 use loader::graph::Module;
@@ -68,9 +67,7 @@ fn reason(graph: &Graph, id: ModuleId, module: &Module, keep_outside: &[String])
 
 /// Why an image cannot be part of another file at all.
 pub(crate) fn cannot_be_merged(image: &Loadable) -> Option<String> {
-    let text_relocations = image.dynamic_value(spec::DT_TEXTREL).is_some()
-        || image.dynamic_value(spec::DT_FLAGS).is_some_and(|flags| flags & spec::DF_TEXTREL != 0);
-    if text_relocations {
+    if image.has_text_relocations() {
         return Some("its code is relocated (DT_TEXTREL); build it with -fPIC".to_owned());
     }
     if image.fixed && image.interpreter.is_none() {

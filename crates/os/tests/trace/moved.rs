@@ -133,3 +133,35 @@ fn a_call_that_the_programs_own_filter_gives_to_a_tracer_fails_as_without_one() 
     let Some(run) = built(source, &["-O1"]) else { return };
     assert_eq!(run.output, "0 -1 1\n");
 }
+
+#[test]
+fn a_breakpoint_that_the_program_puts_where_a_function_was_called_is_its_own() {
+    let source = r#"
+        #include <signal.h>
+        #include <stdint.h>
+        #include <stdio.h>
+        #include <sys/mman.h>
+        __attribute__((noinline)) int called(int x) { __asm__ volatile(""); return x + 1; }
+        __attribute__((noinline)) int replaced(int x) { __asm__ volatile(""); return x + 2; }
+        static volatile int traps;
+        static void on_trap(int signal) { (void)signal; traps++; }
+        static void put(void *function, const unsigned char *code, int bytes) {
+            char *page = (char *)((uintptr_t)function & -4096);
+            mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+            for (int at = 0; at < bytes; at++) ((volatile unsigned char *)function)[at] = code[at];
+        }
+        int main(void) {
+            static const unsigned char trap_and_return[] = { 0xcc, 0xc3, 0x90, 0x90 };
+            int sum = called(1);
+            signal(SIGTRAP, on_trap);
+            put((void *)called, trap_and_return, 4);
+            put((void *)replaced, trap_and_return, 4);
+            called(1);
+            replaced(1);
+            replaced(1);
+            printf("%d %d\n", sum, traps);
+            return 0;
+        }"#;
+    let Some(run) = built(source, &["-O1"]) else { return };
+    assert_eq!(run.output, "2 3\n", "{:?}", run.functions.notes);
+}

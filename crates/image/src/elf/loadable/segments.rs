@@ -3,6 +3,7 @@
 use super::{ENDIAN, Endian, Hash, Loadable};
 use crate::elf::records::{DynamicEntry, ProgramHeader};
 use crate::elf::relr;
+use crate::elf::spec;
 use crate::notes::entries;
 use model::Va;
 use object::U32;
@@ -68,6 +69,13 @@ impl Loadable {
     /// Value of the last entry with this tag, which is the one that loaders use.
     pub fn dynamic_value(&self, tag: u64) -> Option<u64> {
         self.dynamic.iter().rev().find(|entry| entry.tag == tag).map(|entry| entry.value)
+    }
+
+    /// Whether the loader changes the code of the image (`DT_TEXTREL`, `DF_TEXTREL`).
+    pub fn has_text_relocations(&self) -> bool {
+        let flags = self.dynamic_value(spec::DT_FLAGS);
+        self.dynamic_value(spec::DT_TEXTREL).is_some()
+            || flags.is_some_and(|flags| flags & spec::DF_TEXTREL != 0)
     }
 
     /// As [`Loadable::dynamic_value`], of a tag whose value is an address.

@@ -34,13 +34,13 @@ impl Tracefs {
         }
     }
 
-    /// The text of a file.
+    /// The text of a file. Names of processes in it need not be UTF-8.
     pub(super) fn read(&self, path: &str) -> io::Result<String> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let mut file = File::from(openat(&self.folder, path, flags, Mode::empty())?);
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
-        Ok(text)
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Sets what a file says.

@@ -80,6 +80,11 @@ impl Image {
 }
 
 /// The image at `path`. It is not kept: what is mapped cannot be evicted from memory.
+/// Whether the loader changes the code of `path`; not where it cannot be read.
+pub fn has_text_relocations(path: &Path) -> bool {
+    loadable(path).is_ok_and(|image| image.has_text_relocations())
+}
+
 fn loadable(path: &Path) -> io::Result<Loadable> {
     Loadable::open(path).map_err(unreadable)
 }

@@ -69,7 +69,7 @@ impl Session<'_> {
     fn hit_at(&mut self, tid: Tid, space: usize, address: MappedVa) -> Option<Hit> {
         let watch = &mut self.spaces.get_mut(space)?.watch;
         let hit = watch.at(address)?;
-        (!hit.planted || watch.is_ours(tid, address, hit.place)).then_some(hit)
+        watch.is_ours(tid, address, hit.place).then_some(hit)
     }
 
     /// `tid` has executed a breakpoint instruction that is none of the recorder's. In memory that is

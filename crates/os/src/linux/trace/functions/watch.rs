@@ -5,13 +5,14 @@ use super::planting::{Planting, plant_in_memory};
 use super::watched::{FunctionPlace, HEAD_BYTES, Head, Hit, Watched, first};
 use crate::linux::trace::maps::{self, FileMapping};
 use crate::linux::trace::ptrace::{self, Tid};
-use crate::linux::trace::{arch, breakpoints};
+use crate::linux::trace::{arch, breakpoints, images};
 use image::{CodePart, FunctionStarts};
-use model::{Format, MappedVa, ModuleId, Rva};
+use model::{Format, MappedVa, ModuleId, Rva, text};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The modules of an address space that are watched.
@@ -111,17 +112,19 @@ impl Watch {
     }
 
     /// Whether the breakpoint of a function, which `tid` has executed at `address`, is the
-    /// recorder's. The program may have unmapped the code, and have mapped other memory there, in
-    /// which a breakpoint is its own affair.
+    /// recorder's. The program may have unmapped the code, and have mapped other memory there, or
+    /// have written into its code: a breakpoint in that is its own affair.
     pub fn is_ours(&mut self, tid: Tid, address: MappedVa, place: FunctionPlace) -> bool {
         let found = self.head(tid, address);
         let watched = &self.modules[place.module];
-        // Wine relocates code that has been planted in.
+        if !watched.planted.get(place.index) {
+            // Another thread has just hit it, unless a breakpoint is there again.
+            return first(found) != arch::BREAKPOINT;
+        }
+        // Wine relocates code that has been planted in, and so does the loader in some images.
         watched.functions.format == Format::Pe
             || watched.looks_planted(place.index, found)
-            || maps::files(tid).is_none_or(|files| {
-                maps::around(&files, address).is_some_and(|file| watched.is_of(file))
-            })
+            || is_relocated(watched, tid, address)
     }
 
     /// Puts the original byte back.
@@ -225,6 +228,16 @@ impl Watch {
         self.modules.insert(at, watched);
         at
     }
+}
+
+/// Whether the code at `address` is still that of the module, whose loader changes its code.
+fn is_relocated(watched: &Watched, tid: Tid, address: MappedVa) -> bool {
+    let files = maps::files(tid).unwrap_or_default();
+    let file = maps::around(&files, address).filter(|file| watched.is_of(file));
+    file.is_some_and(|file| {
+        let path = ptrace::proc_path(tid, &format!("root{}", file.path));
+        images::has_text_relocations(Path::new(&text::name(&path)))
+    })
 }
 
 /// Whether a breakpoint is still where it was planted, where `found` is in memory now, of `file` or
