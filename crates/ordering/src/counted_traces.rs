@@ -69,7 +69,9 @@ pub fn notes(
     for ((matched, trace), name) in plan.matched.traces.iter().zip(traces).zip(names) {
         let wrong_id = matched.has_wrong_id.then_some(TraceRemark::WrongBuildId);
         let missing = incomplete(trace).map(|why| TraceRemark::Incomplete(why.to_owned()));
-        let of_it = [taken(matched, subject), wrong_id, dropped(matched, trace), missing];
+        // That the build-id is not true says more than that it is the same.
+        let found = wrong_id.or_else(|| taken(matched, subject));
+        let of_it = [found, dropped(matched, trace), missing];
         for remark in of_it.into_iter().flatten() {
             said.entry(remark).or_default().push(name.clone());
         }

@@ -50,21 +50,30 @@ fn verdict(found: &OrderVerification, style: &Style) -> String {
 
 /// What else an accepted order was judged by: no more than what the verdict has looked at.
 fn besides(found: &OrderVerification) -> String {
-    let judged = [
-        (found.old.reads.value().is_some(), "reads"),
-        (found.warm.value().is_some(), "warm launch times"),
-        (found.cold.value().is_some(), "cold launch times"),
-        (!found.held_out.is_empty(), "held-out launches"),
-    ];
-    let judged = judged.into_iter().filter_map(|(is_judged, what)| is_judged.then_some(what));
-    let mut judged: Vec<&str> = judged.collect();
-    match (judged.pop(), judged.as_slice()) {
-        (None, _) => "and nothing else was measured".to_owned(),
-        (Some(last), []) => format!("and {last} are not measurably worse"),
-        (Some(last), more) => {
-            format!("and {} and {last} are not measurably worse", more.join(", "))
-        }
+    let times = [(&found.warm, "warm launch times"), (&found.cold, "cold launch times")];
+    let times = times.into_iter().filter_map(|(effect, what)| Some((effect.value()?, what)));
+    let (open, known): (Vec<_>, Vec<_>) =
+        times.partition(|(effect, _)| effect.verdict == Verdict::Inconclusive);
+    let mut judged: Vec<&str> = Vec::new();
+    judged.extend(found.old.reads.value().map(|_| "reads"));
+    judged.extend(known.iter().map(|(_, what)| what));
+    judged.extend((!found.held_out.is_empty()).then_some("held-out launches"));
+    let open: Vec<&str> = open.iter().map(|(_, what)| *what).collect();
+    let parts = [(judged, "not measurably worse"), (open, "inconclusive")];
+    let said = parts.iter().filter_map(|(what, how)| Some(format!("{} are {how}", listed(what)?)));
+    match said.collect::<Vec<_>>().join("; ") {
+        said if said.is_empty() => "and nothing else was measured".to_owned(),
+        said => format!("and {said}"),
     }
+}
+
+/// "a, b and c"; `None` of nothing.
+fn listed(words: &[&str]) -> Option<String> {
+    let (last, more) = words.split_last()?;
+    Some(match more {
+        [] => (*last).to_owned(),
+        more => format!("{} and {last}", more.join(", ")),
+    })
 }
 
 pub(crate) fn sums(found: &OrderVerification, style: &Style) -> Table {
@@ -296,8 +305,8 @@ mod tests {
         let mut found = found();
         assert!(view(&found, None, &style).contains("read times and seek distances are those of"));
         found.held_out.clear();
-        let words = "The new order is better: the launch touches fewer pages, and reads, warm launch \
-                     times and cold launch times are not measurably worse.";
+        let words = "The new order is better: the launch touches fewer pages, and reads and cold \
+                     launch times are not measurably worse; warm launch times are inconclusive.";
         assert_eq!(sentence(&found), words);
         let none = || Reading::unavailable("it was not asked for", "");
         (found.warm, found.cold) = (none(), none());
