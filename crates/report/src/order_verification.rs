@@ -55,7 +55,8 @@ fn besides(found: &OrderVerification) -> String {
     let (open, known): (Vec<_>, Vec<_>) =
         times.partition(|(effect, _)| effect.verdict == Verdict::Inconclusive);
     let mut judged: Vec<&str> = Vec::new();
-    judged.extend(found.old.reads.value().map(|_| "reads"));
+    let both_read = found.old.reads.value().and(found.new.reads.value());
+    judged.extend(both_read.map(|_| "reads"));
     judged.extend(known.iter().map(|(_, what)| what));
     judged.extend((!found.held_out.is_empty()).then_some("held-out launches"));
     let open: Vec<&str> = open.iter().map(|(_, what)| *what).collect();
@@ -311,6 +312,9 @@ mod tests {
         let none = || Reading::unavailable("it was not asked for", "");
         (found.warm, found.cold) = (none(), none());
         assert!(sentence(&found).ends_with("pages, and reads are not measurably worse."));
+        let reads = std::mem::replace(&mut found.new.reads, Reading::unavailable("mapped", ""));
+        assert!(sentence(&found).ends_with("pages, and nothing else was measured."));
+        found.new.reads = reads;
         found.old.reads = Reading::unavailable("only root may see reads", "");
         assert!(sentence(&found).ends_with("pages, and nothing else was measured."));
         found.verdict = OrderVerdict::Same;
