@@ -4,15 +4,18 @@
 
 mod answers;
 mod bars;
+mod cold_lab;
 mod context;
 mod headstart;
 mod hyperfine;
 mod loader_statistics;
 mod report;
+mod slow_device;
 mod statistics;
 mod subjects;
 
 use bars::bundle::variants;
+use bars::cold;
 use bars::explain::rounds;
 use std::process::ExitCode;
 
@@ -23,6 +26,8 @@ fn main() -> ExitCode {
         // The program starts itself with these, where another user or environment is needed.
         [rounds::COMMAND, words @ ..] => rounds::run(words),
         [variants::COMMAND, words @ ..] => variants::run(words),
+        [cold::COMMAND, words @ ..] => cold::run(words),
+        [slow_device::COMMAND, words @ ..] => slow_device::run(words),
         names => bars::run(names),
     };
     match good {

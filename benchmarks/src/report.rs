@@ -1,9 +1,10 @@
 //! The table that a check prints.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One figure against its bar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     /// What was measured.
     pub figure: String,

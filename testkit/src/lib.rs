@@ -10,10 +10,13 @@ pub mod cases;
 pub mod oracles;
 pub mod packages;
 pub mod pe;
+pub mod pf;
 mod tools;
+mod when_free;
 pub mod workspace;
 
 pub use tools::{Need, TOOLS, Tool, known};
+pub use when_free::WhenFree;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

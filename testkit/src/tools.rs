@@ -98,7 +98,8 @@ pub const TOOLS: &[Tool] = &[
     tool("node", "nodejs", Checks, "a program at fixed addresses that makes code"),
     tool("gdb", "gdb", Checks, "a program with an interpreter inside"),
     tool("redis-server", "redis-server", Checks, "a server measured until its port answers"),
-    tool("mksquashfs", "squashfs-tools", Checks, "a read-only file system to launch from"),
+    tool("sccainfo", "libscca-utils", Tests, "the oracle of Windows' prefetch files"),
+    tool("mksquashfs", "squashfs-tools", Tests, "a read-only file system to launch from"),
     tool("mkfs.btrfs", "btrfs-progs", Checks, "a compressed file system to launch from"),
     tool("pip3", "python3-venv python3-pip", Checks, "packages with real PE files, and pefile"),
     tool("mvn", "maven", Checks, "a package with PE files for ARM"),
@@ -108,6 +109,15 @@ pub const TOOLS: &[Tool] = &[
         Checks,
         "a program of 176,000 functions that is linked again in any order",
     ),
+    tool(
+        "/usr/lib/python3/dist-packages/numpy/__init__.py",
+        "python3-numpy",
+        Checks,
+        "a package of many modules",
+    ),
+    tool("vmtouch", "vmtouch", Checks, "a peer of prefetch, which reads whole files"),
+    tool("losetup", "mount", Checks, "a disk of its own for cold launches"),
+    tool("mkfs.ext4", "e2fsprogs", Checks, "the file system on it"),
     tool("hyperfine", "hyperfine", Checks, "the peer whose figures stand beside ours"),
 ];
 

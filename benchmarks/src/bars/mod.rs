@@ -2,6 +2,9 @@
 
 mod alone;
 pub mod bundle;
+mod bundle_ahead;
+pub mod cold;
+mod eviction;
 mod experiments;
 pub mod explain;
 mod generate;
@@ -11,6 +14,7 @@ mod hot;
 mod identify;
 mod inspect;
 mod launcher;
+mod load;
 mod memory;
 mod optimize;
 mod order;
@@ -20,6 +24,7 @@ mod programs;
 mod realign;
 mod rebase;
 mod same;
+mod sharing;
 mod simulate;
 mod slowdown;
 mod wine;
@@ -45,6 +50,12 @@ const BARS: &[Bar] = &[
         check: launcher::check,
     },
     Bar {
+        name: "load",
+        about: "a list of libraries loads as fast as by a bare loop of dlopen",
+        tools: &["gcc"],
+        check: load::check,
+    },
+    Bar {
         name: "same",
         about: "two copies of one program are not called different",
         tools: &["git", "hyperfine"],
@@ -61,6 +72,12 @@ const BARS: &[Bar] = &[
         about: "memory held elsewhere does not show",
         tools: &["cc"],
         check: memory::check,
+    },
+    Bar {
+        name: "sharing",
+        about: "memory of processes sums up to what the kernel says; four copies take 2 s at most",
+        tools: &["inkscape", "emacs", "node", "python3"],
+        check: sharing::check,
     },
     Bar {
         name: "own-start",
@@ -106,6 +123,12 @@ const BARS: &[Bar] = &[
         check: hot::check,
     },
     Bar {
+        name: "eviction",
+        about: "eviction without root leaves in memory what drop_caches leaves",
+        tools: &["emacs", "inkscape", "chromium", "clang-19", "setpriv"],
+        check: eviction::check,
+    },
+    Bar {
         name: "experiments",
         about: "the published experiments run end to end, on several file systems",
         tools: &["mksquashfs", "mkfs.btrfs", "wine64"],
@@ -137,6 +160,12 @@ const BARS: &[Bar] = &[
             "node", "strace", "gcc", "readelf",
         ],
         check: bundle::check,
+    },
+    Bar {
+        name: "bundle_ahead",
+        about: "bundles that read themselves ahead start cold nearly as fast as warm",
+        tools: &["inkscape", "clang-19", "chromium"],
+        check: bundle_ahead::check,
     },
     Bar {
         name: "pe",
@@ -191,6 +220,24 @@ const BARS: &[Bar] = &[
             "redis-server",
         ],
         check: order::check,
+    },
+    Bar {
+        name: "cold",
+        about: "cold starts are recorded exactly, and read ahead, on this disk and slower ones",
+        tools: &[
+            "emacs",
+            "chromium",
+            "soffice",
+            "inkscape",
+            "clang-19",
+            "python3",
+            "/usr/lib/python3/dist-packages/numpy/__init__.py",
+            "vmtouch",
+            "unshare",
+            "losetup",
+            "mkfs.ext4",
+        ],
+        check: cold::check,
     },
     Bar {
         name: "programs",

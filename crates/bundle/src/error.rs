@@ -78,6 +78,35 @@ pub enum BundleError {
         .0.display()
     )]
     NotFixed(PathBuf),
+    /// A recording says nothing of the program.
+    #[error(
+        "the recording of {command} says nothing of {program}{}: record a launch of that",
+        if *.changed { " as it is now, as it has changed since" } else { "" }
+    )]
+    OtherRecording {
+        /// The program.
+        program: String,
+        /// What was recorded.
+        command: String,
+        /// It was recorded, and is another file now.
+        changed: bool,
+    },
+    /// What a launch reads cannot be recorded.
+    #[error(transparent)]
+    NotRecorded(os::LaunchError),
+    /// The launch that was to be recorded did not end well, or nothing of it is known.
+    #[error(
+        "the launch that was to be recorded {what}, so the bundle that is in {} {}", .folder.display(),
+        if *.kept { "was not replaced" } else { "now reads nothing ahead" }
+    )]
+    LaunchNotRecorded {
+        /// What became of it.
+        what: String,
+        /// Where the bundle is.
+        folder: PathBuf,
+        /// It is the one that was there before.
+        kept: bool,
+    },
     /// A file of the bundle cannot be written.
     #[error("{} cannot be written: {}", path.display(), unwritten(path, source))]
     Write {

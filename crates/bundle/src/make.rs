@@ -5,10 +5,12 @@ use crate::choose::members;
 use crate::choose::unsuitable;
 use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::bases;
-use crate::plan::{self, BundleSpec};
+use crate::plan::{self, BundleSpec, Plan};
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
-use crate::tables;
+use crate::read_ahead::{self, PagesAhead};
+use crate::recorded;
+use crate::tables::{self, Tables};
 use crate::verify;
 use crate::write::content::{self, Content};
 use crate::write::debugger::{self, SYMBOLS};
@@ -21,7 +23,7 @@ use crate::write::spare;
 use crate::write::workplace::Workplace;
 use files::{Draft, Privilege, privilege};
 use image::elf::Loadable;
-use loader::{Environment, Graph};
+use loader::{Environment, Graph, Relocated};
 use model::bundle::{BundleFigures, BundleManifest};
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -38,6 +40,8 @@ pub struct BundleOptions {
     pub fixed: bool,
     /// Libraries to leave outside: names (`libfoo`), paths, or folders.
     pub outside: Vec<String>,
+    /// What the bundle reads ahead where it is not in memory.
+    pub read_ahead: Option<PagesAhead>,
 }
 
 /// What was made.
@@ -62,6 +66,7 @@ pub struct Made {
 pub fn make(program: &Path, folder: &Path, options: &BundleOptions) -> Result<Made, BundleError> {
     let workplace = Workplace::enter(folder);
     let owned = Owned::of(folder, Some(program))?;
+    recorded::remove_left(folder);
     make_at((&workplace, &owned), program, folder, options)
 }
 
@@ -112,7 +117,8 @@ fn proved(
     let memberships = members::choose(graph, &options.outside);
     let bases = bases::choose(graph, &memberships, options).map_err(declined)?;
     let fixed = options.fixed;
-    let spec = BundleSpec { program, own_name: OsStr::new(RUN), bases, fixed };
+    let read_ahead = options.read_ahead.as_ref();
+    let spec = BundleSpec { program, own_name: OsStr::new(RUN), bases, fixed, read_ahead };
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, &relocated, &memberships, spec)?;
@@ -150,20 +156,33 @@ fn proved(
     };
     let (product, (manifest, warnings)) = publish::synced_meanwhile(draft.file(), &run, described)?;
     sources::unchanged(&graph.modules)?;
+    let mut warnings = warnings;
+    warnings.extend(read_ahead.and_then(read_ahead::stale_warning).map(BundleWarning::of));
+    warnings.extend(read_ahead.and_then(read_ahead::ended_warning).map(BundleWarning::of));
     let texts = warnings.iter().map(|warning| warning.text.clone()).collect();
     let made = Made {
         run,
-        manifest: BundleManifest { product: Some(product?), warnings: texts, ..manifest? },
-        warnings,
-        figures: BundleFigures {
-            bytes,
-            bound: relocated.iter().map(|module| module.work.references).sum(),
-            looked_up: plan.fixups.references.all.len() as u64,
-            relative: if fixed { 0 } else { tables.relocations.relative.len() as u64 },
-            joined: plan.layout.joined as u64,
+        manifest: BundleManifest {
+            product: Some(product?),
+            warnings: texts,
+            read_ahead: tables.read_ahead.clone(),
+            ..manifest?
         },
+        warnings,
+        figures: figures(&plan, &tables, &relocated, bytes),
     };
     Ok(Proved { draft, commands, made })
+}
+
+fn figures(plan: &Plan<'_>, tables: &Tables, relocated: &[Relocated], bytes: u64) -> BundleFigures {
+    let fixed = plan.spec.fixed;
+    BundleFigures {
+        bytes,
+        bound: relocated.iter().map(|module| module.work.references).sum(),
+        looked_up: plan.fixups.references.all.len() as u64,
+        relative: if fixed { 0 } else { tables.relocations.relative.len() as u64 },
+        joined: plan.layout.joined as u64,
+    }
 }
 
 const MACHINE: &str = "x86_64";

@@ -7,6 +7,7 @@ use crate::error::BundleError;
 use crate::make::{self, BundleOptions, RUN};
 use crate::plan::bases;
 use crate::plan::layout::page_start;
+use crate::read_ahead::PagesAhead;
 use crate::write::manifest::{self, PENDING};
 use crate::write::ownership::Owned;
 use crate::write::patch::{Patch, Patched};
@@ -60,7 +61,8 @@ fn rerandomized(folder: &Path) -> Result<Rerandomized, BundleError> {
     if program.is_ok_and(|program| program.fixed) {
         // The program itself cannot move, and what is around it would be at other distances.
         let path = manifest.path();
-        let options = BundleOptions { fixed: true, outside: manifest.outside };
+        let read_ahead = manifest.read_ahead.as_ref().and_then(|said| PagesAhead::kept(&run, said));
+        let options = BundleOptions { fixed: true, outside: manifest.outside, read_ahead };
         make::make_at((&workplace, &owned), &path, folder, &options)?;
         let libraries = Loadable::open(&run)?;
         return Ok(Rerandomized { from, to: low(&libraries), words: None });

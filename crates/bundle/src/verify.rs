@@ -4,6 +4,7 @@ use crate::error::BundleError;
 use crate::make::{BundleOptions, RUN};
 use crate::prove::original::{self, Original};
 use crate::prove::sources::{self, unread};
+use crate::read_ahead;
 use crate::tables::dynamic::PREAMBLE_SECTION;
 use crate::write::content::Content;
 use crate::write::debugger::SYMBOLS;
@@ -42,8 +43,11 @@ pub struct Verified {
 pub struct MakeAgain {
     /// The program.
     pub program: PathBuf,
-    /// As the bundle was made.
+    /// As the bundle was made, but for what it reads ahead.
     pub options: BundleOptions,
+    /// The launch of which it reads ahead what that touched, as one would type it. There has to be a
+    /// recording of it.
+    pub reads_ahead: Option<String>,
     /// The folder, if not a new one.
     pub folder: Option<PathBuf>,
 }
@@ -93,6 +97,9 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
     };
     // Of a bundle by another headstart nobody knows what it starts; that is no change.
     let is_right = changes.is_empty() && matches!(starts, Starts::Bundle | Starts::Unknown);
+    let ahead = manifest.read_ahead.map(|said| read_ahead::still_read(&folder.join(RUN), said));
+    let (read_ahead, not_read_ahead) =
+        ahead.map_or((None, Vec::new()), |(now, not)| (Some(now), not));
     let found = BundleVerification {
         schema: BUNDLE_SCHEMA,
         program: manifest.program,
@@ -102,6 +109,8 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         starts,
         noticed,
         instead,
+        read_ahead,
+        not_read_ahead,
         remedy: Some(remedy).filter(|_| !is_right),
         changes,
     };
@@ -281,8 +290,13 @@ fn remedy(
             Some(folder.to_owned()),
         )
     };
-    let options = BundleOptions { fixed: manifest.fixed, outside: manifest.outside.clone() };
-    (remedy.to_owned(), Some(MakeAgain { program, options, folder }))
+    let reads_ahead = manifest.read_ahead.as_ref().map(|said| said.command.clone());
+    let options = BundleOptions {
+        fixed: manifest.fixed,
+        outside: manifest.outside.clone(),
+        read_ahead: None,
+    };
+    (remedy.to_owned(), Some(MakeAgain { program, options, reads_ahead, folder }))
 }
 
 fn nothing_starts(folder: &Path, program: &Path) -> String {

@@ -91,7 +91,7 @@ fn bundled(name: &str, built: &Built) -> Bundled {
     let bundles = [false, true].map(|fixed| {
         let folder = built.folder.join(if fixed { "bundle-fixed" } else { "bundle" });
         fs::create_dir(&folder).unwrap();
-        bundle::make(&built.program, &folder, &BundleOptions { fixed, outside: Vec::new() })
+        bundle::make(&built.program, &folder, &BundleOptions { fixed, ..BundleOptions::default() })
     });
     Bundled { name: name.to_owned(), built: built.clone(), bundles }
 }

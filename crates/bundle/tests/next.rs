@@ -96,7 +96,8 @@ fn the_next_definition_and_the_end() {
     for fixed in [false, true] {
         let bundle = at.join(format!("bundle-{fixed}"));
         std::fs::create_dir(&bundle).unwrap();
-        let made = bundle::make(&program, &bundle, &BundleOptions { fixed, outside: Vec::new() });
+        let made =
+            bundle::make(&program, &bundle, &BundleOptions { fixed, ..BundleOptions::default() });
         assert_eq!(told(&made.unwrap().run), (Some(3), LINES.to_owned()), "fixed: {fixed}");
     }
 }

@@ -23,7 +23,7 @@ fn a_program_without_a_c_library_is_bundled() {
     for fixed in [false, true] {
         let bundle = at.join(format!("bundle-{fixed}"));
         std::fs::create_dir(&bundle).unwrap();
-        let options = BundleOptions { fixed, outside: Vec::new() };
+        let options = BundleOptions { fixed, ..BundleOptions::default() };
         let made = bundle::make(&program, &bundle, &options).unwrap();
         // It does not give way to the original.
         let status = Command::new(&made.run).env("HEADSTART_STALE", "z").status();

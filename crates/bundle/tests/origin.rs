@@ -130,7 +130,7 @@ fn the_library_of_dlopen_stays_outside() {
 fn made(at: &Path, program: &Path, fixed: bool) -> Made {
     let bundle = at.join("bundle");
     std::fs::create_dir(&bundle).unwrap();
-    bundle::make(program, &bundle, &BundleOptions { fixed, outside: Vec::new() }).unwrap()
+    bundle::make(program, &bundle, &BundleOptions { fixed, ..BundleOptions::default() }).unwrap()
 }
 
 /// Status and output; of a bundle, where it does not give way to the original.

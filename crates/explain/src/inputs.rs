@@ -2,7 +2,7 @@
 
 use model::{
     CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog,
-    MemoryChange, PageFaults, PhaseTrace, Reading, WaitTrace,
+    MemoryChange, PageFaults, PhaseTrace, Reading, UnpackedFiles, WaitTrace,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,6 +82,9 @@ pub struct Inputs {
     /// real path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bundles: BTreeMap<String, BTreeSet<String>>,
+    /// Files of the launch that lie compressed, or that a process serves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unpacked: Vec<UnpackedFiles>,
     /// Where launches execute, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot: Option<Reading<Hot>>,
@@ -112,6 +115,7 @@ impl Inputs {
             facts: BTreeMap::new(),
             simulated: Vec::new(),
             bundles: BTreeMap::new(),
+            unpacked: Vec::new(),
             hot: None,
         }
     }

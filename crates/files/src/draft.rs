@@ -1,10 +1,11 @@
 //! A file that is looked at, by a hidden name in its folder, before it gets its own name.
 
-use crate::WriteError;
 use crate::folder::{Folder, Target, folder_of};
-use crate::new_file::ParkedFile;
+use crate::new_file::{NewFile, ParkedFile};
+use crate::{Permit, WriteError};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat};
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file that is not yet where it is to be. It goes with this value.
@@ -25,6 +26,24 @@ impl Draft {
         let (file, hidden) =
             created.map_err(|error| WriteError::io(path, "writing its folder")(error.into()))?;
         Ok(Draft { file, parked: ParkedFile { target, hidden: Some(hidden) } })
+    }
+
+    /// As [`Draft::create`], but the file has its content and is on the disk before it gets its hidden
+    /// name, and is [`Draft::read_only`]: where a run is killed that writes a large one nothing is
+    /// left, as far as the file system has files without names.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn written(
+        path: &Path,
+        permit: Permit,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<Draft, WriteError> {
+        let new = NewFile::create(&Folder::of(path)?, path, permit)?.fill(write)?.synced()?;
+        // The same open file, which stays locked.
+        let file = new.file.try_clone().map_err(WriteError::io(path, "writing it"))?;
+        let _ = file.try_lock();
+        Draft { file, parked: new.park()? }.read_only()
     }
 
     /// As [`Draft::create`], of a file that is in the same folder and loses its name, whatever
@@ -154,6 +173,25 @@ mod tests {
             (names(folder.path()), fs::read(&path).unwrap()),
             (vec!["file".into()], vec![b'1'])
         );
+    }
+
+    #[test]
+    fn a_draft_that_is_written_first_has_no_name_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let written = Draft::written(&path, Permit::Exactly(0o640), |mut file| {
+            assert!(names(folder.path()).iter().all(|name| name != "file"));
+            file.write_all(b"1")
+        });
+        let draft = written.unwrap();
+        assert_eq!(fs::read(draft.path()).unwrap(), b"1");
+        assert!(!Draft::remove_left(&path).unwrap(), "it is locked");
+        assert!(draft.file().write_all(b"2").is_err(), "it is read-only");
+        drop(draft);
+        assert!(names(folder.path()).is_empty());
+        let failed =
+            Draft::written(&path, Permit::Exactly(0o640), |_| Err(io::ErrorKind::Other.into()));
+        assert!(failed.is_err() && names(folder.path()).is_empty());
     }
 
     #[test]

@@ -163,6 +163,7 @@ impl From<WriteError> for io::Error {
         match error {
             WriteError::Io { source, .. } | WriteError::Written { source, .. } => source,
             WriteError::Exists(_) => ErrorKind::AlreadyExists.into(),
+            WriteError::Refused { reason, .. } => io::Error::other(reason),
             other => io::Error::other(other.to_string()),
         }
     }

@@ -40,10 +40,26 @@ fn of_order(verb: &str) -> &'static [&'static str] {
     }
 }
 
+/// The lines of the verbs of the page cache.
+fn of_cache(verb: &str) -> &'static [&'static str] {
+    match verb {
+        "status" => &[
+            "headstart cache status /usr/bin/git",
+            "headstart cache status /usr/lib/git-core",
+            "headstart cache status -- git --version",
+        ],
+        "evict" => {
+            &["headstart cache evict /usr/bin/git", "headstart cache evict --json -- git --version"]
+        }
+        _ => &[],
+    }
+}
+
 /// The lines of a verb, in the order in which they are to be typed; `word` is that of its group.
 pub fn of_verb(word: &str, verb: &str) -> &'static [&'static str] {
     match verb {
         _ if word == "order" => of_order(verb),
+        _ if word == "cache" => of_cache(verb),
         "measure" => &[
             "headstart measure git --version",
             "headstart measure --until output:ready sh -c 'echo ready; sleep 10'",
@@ -59,16 +75,43 @@ pub fn of_verb(word: &str, verb: &str) -> &'static [&'static str] {
         "optimize" => {
             &["headstart optimize --out git-fast -- git --version", "git-fast/run --version"]
         }
-        "bundle" => &["headstart bundle git --out git-bundle", "git-bundle/run --version"],
+        "bundle" => &[
+            "headstart bundle git --out git-bundle",
+            "git-bundle/run --version",
+            "sudo headstart bundle --prefetch auto --out git-bundle -- git --version",
+        ],
         "verify" => &["headstart bundle git --out git-bundle", "headstart verify git-bundle"],
         "rerandomize" => {
             &["headstart bundle --fixed git --out git-bundle", "headstart rerandomize git-bundle"]
         }
+        "record" => &[
+            "headstart record -- git --version",
+            "headstart record --out git.record -- git --version",
+            "headstart record git.record",
+        ],
+        "prefetch" => &[
+            "headstart record -- git --version",
+            "headstart prefetch -- git --version",
+            "headstart prefetch --only -- git --version",
+            "headstart prefetch list",
+            "headstart prefetch install --to fast-git git",
+            "./fast-git --version",
+            "headstart prefetch uninstall fast-git",
+        ],
         "trace" => &[
             "headstart trace --out git.trace -- git --version",
             "headstart trace --functions -- git --version",
             "sudo headstart trace --pages -- git --version",
             "headstart trace --export openoffice git.trace",
+        ],
+        "load" => &[
+            "headstart load --sample --out list.txt",
+            "headstart load list.txt",
+            "headstart load --cold --prefetch list.txt",
+        ],
+        "io" => &[
+            "headstart io -- git --version",
+            "sudo headstart io --all --csv reads.csv -- git --version",
         ],
         "inspect" => &["headstart inspect /usr/bin/git", "headstart inspect --json /usr/bin/git"],
         "identify" => &["headstart identify /usr/bin/git", "headstart identify /usr/bin/*git*"],
@@ -119,7 +162,16 @@ pub fn of_verb(word: &str, verb: &str) -> &'static [&'static str] {
             SOURCE,
             LINK,
             "echo 'sh link.sh -o $2 -Wl,--symbol-ordering-file=$1' > again.sh",
+            "headstart load --sample --count 10 --out list.txt",
+            "headstart experiment prefetch -r 3 list.txt",
+            "headstart experiment pagein -r 2 --evict -- git --version",
+            "headstart experiment probe -r 2 git --version",
             "headstart experiment openoffice --source . --build 'sh again.sh @ORDER@ @OUT@' --cold-runs 0",
+        ],
+        "sharing" => &[
+            "headstart sharing --copies 4 -- cat",
+            "headstart sharing $$",
+            "headstart sharing --compare 'git --version' 'python3 --version' --copies 2",
         ],
         "doctor" => &["headstart doctor"],
         _ => &[],

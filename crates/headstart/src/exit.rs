@@ -3,6 +3,7 @@
 mod command;
 mod libraries;
 mod orders;
+mod recordings;
 mod wording;
 
 pub use command::{FileError, Usage, WithCode};
@@ -28,7 +29,10 @@ use ordering::verify::VerifyError;
 use ordering::windows::WindowsLaunchError;
 use os::LaunchError;
 use os::wine::WineError;
+use prefetch::launchers::InstallError;
+use prefetch::store::StoreError;
 use rewrite::ElfRewriteError;
+use sharing::SharingError;
 use std::error::Error;
 use std::process::ExitCode;
 use workload::WorkloadError;
@@ -88,7 +92,7 @@ trait Known: Error + 'static {
 type AsKnown = fn(&anyhow::Error) -> Option<&dyn Known>;
 
 /// The types of known errors: of the command itself, then of the libraries.
-const KNOWN: [AsKnown; 23] = [
+const KNOWN: [AsKnown; 26] = [
     as_known::<Usage>,
     as_known::<FileError>,
     as_known::<WithCode>,
@@ -112,6 +116,9 @@ const KNOWN: [AsKnown; 23] = [
     as_known::<ModuleError>,
     as_known::<OpenOfficeError>,
     as_known::<WindowsLaunchError>,
+    as_known::<StoreError>,
+    as_known::<InstallError>,
+    as_known::<SharingError>,
 ];
 
 fn as_known<E: Known + Send + Sync>(error: &anyhow::Error) -> Option<&dyn Known> {

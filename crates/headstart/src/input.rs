@@ -16,6 +16,30 @@ const LARGEST: u64 = 2 << 30;
 /// # Errors
 /// It is a folder, a device or too large, or cannot be read.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let too_large = || {
+        let found = format!("it is larger than {} GiB", LARGEST >> 30);
+        (io::Error::other(found), "give a trace, or a linker's map")
+    };
+    read_or(path, LARGEST, too_large)
+}
+
+/// [`read`] for short texts.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_at_most(path: &Path, largest: u64) -> Result<Vec<u8>> {
+    let too_large = || {
+        let found = format!("it is larger than {} MiB", largest >> 20);
+        (io::Error::other(found), "give a text file")
+    };
+    read_or(path, largest, too_large)
+}
+
+fn read_or(
+    path: &Path,
+    largest: u64,
+    too_large: impl Fn() -> (io::Error, &'static str),
+) -> Result<Vec<u8>> {
     if path.is_dir() {
         let text = format!("'{}' is a folder; give a file in it", path.display());
         return Err(Usage(text).into());
@@ -30,9 +54,9 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
             failed(io::Error::other("it is a device, which may have no end"), "give a file")
         })?,
     };
-    read_up_to(file, LARGEST).map_err(unreadable)?.ok_or_else(|| {
-        let found = format!("it is larger than {} GiB", LARGEST >> 30);
-        failed(io::Error::other(found), "give a trace, or a linker's map").into()
+    read_up_to(file, largest).map_err(unreadable)?.ok_or_else(|| {
+        let (found, remedy) = too_large();
+        failed(found, remedy).into()
     })
 }
 

@@ -26,6 +26,16 @@ fn main() -> ExitCode {
     {
         return version();
     }
+    // Before anything that a program could inherit.
+    if first.as_ref().is_some_and(|word| word == "prefetch") {
+        verbs::restore_read_ahead();
+    }
+    if first.as_ref().is_some_and(|word| word == "prefetch")
+        && let Some(error) = commands::prefetch::run_now(std::env::args_os().skip(2))
+    {
+        os::phrases::set_words(phrases::words);
+        return exit::report(&error);
+    }
     os::phrases::set_words(phrases::words);
     os::interrupt::survive_file_size_limit();
     os::interrupt::tell_of_cut_files(exit::FILES);

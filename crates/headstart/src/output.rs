@@ -1,10 +1,10 @@
 //! What standard output can show, and writing to it and to files.
 
 use crate::args::Look;
-use crate::exit::{self, FileError};
+use crate::exit::{self, FileError, WithCode};
 use crate::spared;
 use anyhow::Result;
-use files::Permit;
+use files::{Permit, WriteError};
 use lab::Series;
 use report::Style;
 use serde::Serialize;
@@ -216,8 +216,13 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
         source,
         remedy: "choose another file, or make room",
     };
-    let written = files::write_named(path, bytes, Permit::Created(0o666));
-    Ok(written.map_err(|error| failed(error.into()))?)
+    match files::write_named(path, bytes, Permit::Created(0o666)) {
+        // It has its own next step.
+        Err(error @ WriteError::Refused { .. }) => {
+            Err(WithCode { code: exit::FILES, text: error.to_string() }.into())
+        }
+        written => Ok(written.map_err(|error| failed(error.into()))?),
+    }
 }
 
 #[cfg(test)]

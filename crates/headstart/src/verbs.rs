@@ -71,6 +71,24 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        heading: "Cold starts",
+        word: None,
+        verbs: &[
+            verb!("record", record, "which pages of which files a launch reads"),
+            verb!("prefetch", prefetch, "read them ahead while the program starts"),
+            verb!("load", load, "time a list of libraries"),
+            verb!("io", io, "what a cold launch reads from storage, read by read"),
+        ],
+    },
+    Group {
+        heading: "Cold starts: files in memory",
+        word: Some(("cache", "Show which files are in memory, and evict them")),
+        verbs: &[
+            verb!("status", cache_status, "how much of files is in memory"),
+            verb!("evict", cache_evict, "files leave memory; what stayed, and who maps it"),
+        ],
+    },
+    Group {
         heading: "Order of functions",
         word: None,
         verbs: &[verb!(
@@ -90,6 +108,15 @@ pub const GROUPS: &[Group] = &[
             verb!("verify", order_verify, "compare the builds before and after ordering"),
             verb!("try", order_try, "trace, order, relink with your own command, and verify"),
         ],
+    },
+    Group {
+        heading: "Memory",
+        word: None,
+        verbs: &[verb!(
+            "sharing",
+            sharing,
+            "private and shared memory per module and section, copies side by side"
+        )],
     },
     Group {
         heading: "Look",
@@ -170,7 +197,7 @@ fn build(wanted: impl Fn(&str) -> bool) -> Command {
             "Finds out where a program's start-up time goes, makes it start faster, and proves it.",
         )
         .help_template("{about}\n\n{usage-heading} {usage}{after-help}\n{options}")
-        .override_usage("headstart [elf|order|pe] COMMAND [OPTIONS] …")
+        .override_usage("headstart [cache|elf|order|pe] COMMAND [OPTIONS] …")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100);
@@ -263,8 +290,8 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     }
 }
 
-/// What a killed `trace --pages` may have left switched off. A look for one file.
-fn restore_read_ahead() {
+/// What a killed `trace --pages` or `record` may have left switched off. A look for one file.
+pub fn restore_read_ahead() {
     match os::read_ahead::restore_abandoned() {
         Ok(devices) => devices.iter().for_each(|device| {
             let (name, kib) = (&device.name, device.kib);

@@ -8,6 +8,7 @@ use common::{run, stderr};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use testkit::WhenFree;
 
 const SOURCE: &str = "#include <stdio.h>\nconst char *words[] = {\"here\", \"there\"};\n\
     int main(int count, char **all) { (void)all; return puts(words[count - 1]) < 0; }";
@@ -181,7 +182,7 @@ fn too_few_threads_are_told_before_anything_is_done() {
         command.arg(format!("--nproc={limit}")).arg(&setpriv);
         // A user who has no other processes.
         command.args(["--reuid", "64123", "--regid", "64123", "--clear-groups"]).arg(&copy);
-        command.args(["simulate", "/bin/ls"]).current_dir("/").output().unwrap()
+        command.args(["simulate", "/bin/ls"]).current_dir("/").output_when_free()
     };
     let output = limited("100");
     if stderr(&output).starts_with("setpriv:") {
@@ -210,7 +211,7 @@ fn a_standard_error_that_is_full_or_closed_changes_no_exit_code() {
                 let script = format!("exec \"$0\" \"$@\" 2>{stderr}");
                 let mut shell = std::process::Command::new("sh");
                 shell.args(["-c", &script, env!("CARGO_BIN_EXE_headstart")]).args(&words);
-                let ended = shell.output().unwrap().status.code();
+                let ended = shell.output_when_free().status.code();
                 assert_eq!(ended, code, "{words:?} 2>{stderr}");
             }
         }

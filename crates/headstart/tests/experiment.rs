@@ -180,3 +180,63 @@ fn dawsons_graphs_are_drawn() {
     let table = fs::read_to_string(kept.join("table.md")).unwrap();
     assert!(table.contains("| 1,600 | ") && table.contains("April 2019"), "{table}");
 }
+
+/// The files of the launch are evicted, so that nobody else's leave memory.
+#[test]
+fn whole_files_ranges_and_nothing_are_launched_in_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    let words = ["experiment", "pagein", "--evict", "-r", "2", "--json", "--save"];
+    let words = [&words[..], &[kept.to_str().unwrap(), "--", "git", "--version"]].concat();
+    let output = headstart(folder.path(), &words).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let forms = found["forms"].as_array().unwrap();
+    let names: Vec<&str> = forms.iter().map(|form| form["form"].as_str().unwrap()).collect();
+    assert_eq!(names, ["cold", "whole_files", "ranges", "warm"]);
+    let asked: Vec<Option<u64>> =
+        forms.iter().map(|form| form["asked"]["bytes"].as_u64()).collect();
+    assert!(asked[0].is_none() && asked[3].is_none(), "{asked:?}");
+    assert_eq!(asked[1], found["recording"]["file_bytes"].as_u64());
+    assert!(asked[2] < asked[1] && asked[2] >= found["recording"]["recorded_bytes"].as_u64());
+    for form in forms {
+        assert_eq!(form["times_us"].as_array().unwrap().len(), 2);
+        assert!(form["read"]["bytes"].is_u64() || form["read"]["unavailable"].is_string());
+    }
+    assert_eq!(found["cold"]["state"], "cold_evicted");
+    assert_eq!(found["published"]["starts"][0]["mean_s"], 16.23);
+    assert_eq!(files(&kept), ["launch.record", "pagein.json", "table.md"]);
+
+    // The recording that was kept is as good as a new one.
+    let record = kept.join("launch.record");
+    let words = ["experiment", "pagein", "--evict", "-r", "1", "--record"];
+    let words = [&words[..], &[record.to_str().unwrap(), "--", "git", "--version"]].concat();
+    let shown = stdout(&headstart(folder.path(), &words).output().unwrap());
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["whole files first", "16.05 s", "(pagein)", "can be said from 10 rounds on"] {
+        assert!(flat.contains(part), "{part}: {shown}");
+    }
+    assert!(!flat.contains("another program"), "{shown}");
+}
+
+#[test]
+fn what_cannot_be_read_ahead_or_fails_is_no_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let failed = run(&["experiment", "pagein", "--evict", "-r", "1", "--", "false"]);
+    assert_eq!(failed.status.code(), Some(4), "{}", stderr(&failed));
+    assert!(stderr(&failed).contains("exit code 1"), "{}", stderr(&failed));
+    let none = folder.path().join("none").display().to_string();
+    let missing = run(&["experiment", "pagein", "--record", &none, "--", "true"]);
+    assert_eq!(missing.status.code(), Some(6), "{}", stderr(&missing));
+
+    // A copy of a program, recorded and then gone.
+    let program = folder.path().join("program");
+    fs::copy(testkit::find("true").unwrap(), &program).unwrap();
+    let (program, record) = (program.to_str().unwrap(), folder.path().join("record"));
+    let record = record.to_str().unwrap();
+    let made = run(&["record", "--out", record, "--", program]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let other = ["experiment", "pagein", "--evict", "-r", "1", "--record", record, "--", "true"];
+    let shown = stdout(&run(&other));
+    assert!(shown.contains("The recording is of another program"), "{shown}");
+}

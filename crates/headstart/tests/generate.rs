@@ -7,6 +7,7 @@ use common::{json, run, stderr, stdout};
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
+use testkit::WhenFree;
 
 fn folder() -> (TempDir, String) {
     let parent = tempfile::tempdir().unwrap();
@@ -15,16 +16,7 @@ fn folder() -> (TempDir, String) {
 }
 
 fn exit_code(program: &str, argument: &str) -> Option<i32> {
-    // A child that another test has just forked holds the open file until it executes.
-    for _ in 0..200 {
-        match Command::new(program).arg(argument).status() {
-            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-            status => return status.unwrap().code(),
-        }
-    }
-    panic!("{program} stays busy")
+    Command::new(program).arg(argument).output_when_free().status.code()
 }
 
 #[test]

@@ -9,11 +9,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The groups of the design that exist today; a group with a word is typed with it.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: [(&str, &[&str]); 11] = [
     ("", &["measure", "compare", "explain", "optimize"]),
     ("", &["bundle", "verify", "rerandomize"]),
+    ("", &["record", "prefetch", "load", "io"]),
+    ("cache", &["status", "evict"]),
     ("", &["trace"]),
     ("order", &["write", "verify", "try"]),
+    ("", &["sharing"]),
     ("", &["inspect", "identify", "simulate"]),
     ("elf", &["selfbind", "order-needed", "no-pie", "relr"]),
     ("pe", &["rebase", "bind", "unbind", "hints", "ordinal", "realign", "flags", "survey"]),
@@ -38,7 +41,8 @@ fn whole_help(words: &[&str]) -> String {
     let mut text = help(words);
     let below = match words {
         ["generate"] => &["pietrek", "dawson", "shape"][..],
-        ["experiment"] => &["pietrek", "dawson", "openoffice"],
+        ["experiment"] => &["pietrek", "dawson", "openoffice", "prefetch", "pagein", "probe"],
+        ["prefetch"] => &["list", "show", "rm", "name", "install", "uninstall"],
         _ => &[],
     };
     for word in below {
@@ -164,8 +168,9 @@ fn every_command_and_option_that_is_named_exists() {
 
 #[test]
 fn old_names_answer_with_the_new_ones() {
-    // `pe survey` was an option, and nothing of `order` had another name.
-    let had_another = |words: &Vec<&str>| words.len() == 2 && words[0] != "order";
+    // `pe survey` was an option, and nothing of `order` and `cache` had another name.
+    let had_another =
+        |words: &Vec<&str>| words.len() == 2 && !["cache", "order"].contains(&words[0]);
     let moved = verbs().into_iter().filter(|words| had_another(words) && words[1] != "survey");
     for words in moved {
         let old = if words[1] == "no-pie" { "exec" } else { words[1] };

@@ -244,3 +244,49 @@ fn a_program_with_very_many_guarded_functions_is_told_with_an_estimate() {
     assert!(text.contains("ESTIMATE: Windows 10 before 1903 does about 1.0 times"), "{text}");
     assert_eq!(findings(&json(&survey(&["--json", &path])))[0], "guard");
 }
+
+/// A prefetch file of Windows 10, and a database as SuperFetch leaves it beside it.
+fn prefetch_folder() -> tempfile::TempDir {
+    use testkit::pf::{Codes, PfForm, PfSample, PfSampleFile, PfSampleVolume, mam};
+    let folder = tempfile::tempdir().unwrap();
+    let device = r"\DEVICE\HARDDISKVOLUME2";
+    let path = format!(r"{device}\WINDOWS\NOTEPAD.EXE");
+    let sample = PfSample {
+        form: PfForm::ThirtyShorter,
+        executable: "NOTEPAD.EXE".to_owned(),
+        hash: 0xd841_4f97,
+        run_count: 12,
+        last_runs: vec![130_073_839_092_812_500],
+        files: vec![PfSampleFile { path, reference: 0, pages: vec![0, 4096] }],
+        volumes: vec![PfSampleVolume {
+            device_path: device.to_owned(),
+            serial: 1,
+            created: 0,
+            directories: Vec::new(),
+            references: Vec::new(),
+        }],
+        text: String::new(),
+    };
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+    write("NOTEPAD.EXE-D8414F97.pf", &mam(&sample.bytes(), Codes::Skewed));
+    write("AgAppLaunch.db", &mam(&[0; 5000], Codes::Even));
+    folder
+}
+
+#[test]
+fn prefetch_files_of_windows_are_inspected_by_their_content() {
+    let folder = prefetch_folder();
+    let named = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let output = inspect(&["--json", &folder.path().to_string_lossy(), &image("pie")]);
+    let found = json(&output);
+    assert_eq!(paths(&output), [named("NOTEPAD.EXE-D8414F97.pf"), image("pie")]);
+    assert_eq!((&found[0]["format"], &found[0]["run_count"]), (&"prefetch".into(), &12.into()));
+    assert_eq!(found[0]["files"][0]["pages"], serde_json::json!([0, 4096]));
+    assert_eq!(found[0]["last_runs"][0], "2013-03-10T10:11:49.2812500Z");
+    let database = inspect(&[&named("AgAppLaunch.db")]);
+    assert_eq!(database.status.code(), Some(1));
+    assert!(stderr(&database).contains("is no prefetch file"), "{}", stderr(&database));
+    // Where images are asked for, they are not in the way.
+    let survey = survey(&[&folder.path().to_string_lossy()]);
+    assert!(!stderr(&survey).contains("NOTEPAD"), "{}", stderr(&survey));
+}

@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
+use testkit::WhenFree;
 
 const SOURCE: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }";
 
@@ -48,12 +49,43 @@ fn json_has_what_scripts_rely_on() {
     }
     let best = &found["best"];
     assert!(variants.iter().any(|v| v["name"] == *best && v["verified"] == true), "{best}");
-    let output = Command::new(out.join("run")).output().unwrap();
+    let output = Command::new(out.join("run")).output_when_free();
     assert_eq!(stdout(&output), "hello\n");
     let manifest = fs::read_to_string(out.join("headstart.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     assert_eq!((&manifest["variant"], &manifest["original"]["file"]), (best, &program.into()));
     assert_eq!(fs::read(manifest["original"]["file"].as_str().unwrap()).unwrap(), before);
+}
+
+const AHEAD: &str = "bundle + read-ahead";
+
+/// Bundles that read ahead are tried where cold launches are measured and pages can be recorded.
+#[test]
+fn bundles_that_read_ahead_are_for_cold_launches() {
+    let Some((_folder, program)) = program() else { return };
+    let tried = |more: &[&str]| {
+        let options = ["optimize", "--json", "--runs", "2", "--only", AHEAD];
+        let found = json(&[&options[..], more, &["--", &program]].concat());
+        let variant = found["variants"][1].clone();
+        assert_eq!(variant["name"], AHEAD);
+        variant
+    };
+    let warm = tried(&[]);
+    assert_eq!((&warm["state"], &warm["cold"]), (&"not_tried".into(), &Value::Null));
+    assert!(warm["reason"].as_str().unwrap().contains("--cold"), "{warm}");
+    if os::host::file_system(&std::env::temp_dir()).is_ok_and(|kind| kind == "tmpfs") {
+        return testkit::skip("the folder for temporary files is in memory");
+    }
+    let cold = tried(&["--cold"]);
+    if os::file_pages::permitted().is_err() {
+        assert_eq!(cold["state"], "declined", "{cold}");
+        assert!(cold["reason"].as_str().unwrap().contains("run headstart as root"), "{cold}");
+        return testkit::skip("recording pages needs root");
+    }
+    assert_eq!((&cold["state"], &cold["cold"]["rounds"]), (&"verified".into(), &2.into()));
+    let notes = cold["notes"].as_array().unwrap();
+    let says = |note: &Value| note.as_str().unwrap().starts_with("Where it is not in memory");
+    assert!(notes.iter().any(says), "{cold}");
 }
 
 #[test]
@@ -150,7 +182,7 @@ fn folders_that_cannot_be_used() {
     fails(&[&option, &place, "--", "/bin/false"], 4, "exit code 1");
     assert!(!path("new").exists());
     let mut command = headstart(folder.path(), &["optimize", "--", &program]);
-    check(&command.env("TMPDIR", path("none")).output().unwrap(), 6, "TMPDIR");
+    check(&command.env("TMPDIR", path("none")).output_when_free(), 6, "TMPDIR");
 }
 
 /// The command in a namespace of mounts, with a small file system of these options at `place`.
@@ -162,7 +194,7 @@ fn mounted(options: &str, place: &Path, arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(unshare);
     command.args(["--map-root-user", "--mount", "sh", "-c", script, "sh", options, text(place)]);
     command.arg(env!("CARGO_BIN_EXE_headstart")).args(arguments).env("TMPDIR", "/tmp");
-    let output = command.output().unwrap();
+    let output = command.output_when_free();
     if output.status.code() == Some(97) || stderr(&output).contains("unshare:") {
         testkit::skip("file systems cannot be mounted here");
         return None;

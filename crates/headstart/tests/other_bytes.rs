@@ -11,6 +11,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use testkit::WhenFree;
 
 const LIBRARY: &str = "static int n; int *p[] = {&n, &n, &n};
     int own(int x) { return x + n; } int greet(int x) { return own(x) + own(x); }";
@@ -56,7 +57,7 @@ impl Bench {
 
     fn run(&self, words: &[&OsStr]) -> Output {
         let mut command = common::headstart(self.folder.path(), &[]);
-        command.args(words).output().unwrap()
+        command.args(words).output_when_free()
     }
 
     /// The words before, the program, and the words behind; all is to go well, with JSON or without.
@@ -70,7 +71,7 @@ impl Bench {
 }
 
 fn prints_42(program: &Path) {
-    let output = Command::new(program).output().unwrap();
+    let output = Command::new(program).output_when_free();
     assert_eq!(stdout(&output), "42\n", "{program:?}: {}", stderr(&output));
 }
 
@@ -137,9 +138,9 @@ fn rewritten_and_taken_back() {
         let run = if verb == "selfbind" { out.join("run") } else { out };
         // $ORIGIN of another folder is another one.
         let library_path =
-            |command: &mut Command| command.env("LD_LIBRARY_PATH", &bench.own).output().unwrap();
+            |command: &mut Command| command.env("LD_LIBRARY_PATH", &bench.own).output_when_free();
         let output = match verb {
-            "selfbind" => Command::new(&run).output().unwrap(),
+            "selfbind" => Command::new(&run).output_when_free(),
             _ => library_path(&mut Command::new(&run)),
         };
         assert_eq!(stdout(&output), "42\n", "{verb}: {}", stderr(&output));

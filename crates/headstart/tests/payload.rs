@@ -149,7 +149,10 @@ fn optimize_tries_nothing_that_would_move_data() {
     assert!(variants.len() > 3, "{found:#}");
     for variant in variants.iter().filter(|variant| variant["name"] != "default") {
         let state = variant["state"].as_str().unwrap();
-        assert!(["declined", "verified"].contains(&state), "{variant:#}");
+        // Those that only cold launches gain from.
+        let is_for_cold = variant["name"].as_str().unwrap().ends_with("read-ahead");
+        let expected = if is_for_cold { &["not_tried"][..] } else { &["declined", "verified"] };
+        assert!(expected.contains(&state), "{variant:#}");
     }
     let relr = variants.iter().find(|variant| variant["name"] == "relr").unwrap();
     assert_eq!(relr["state"], "declined", "{relr:#}");

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use testkit::WhenFree;
 
 /// A generated set: a program, and so many DLLs at one base.
 fn set(folder: &Path, dlls: u32, arch: &str) -> Vec<PathBuf> {
@@ -221,7 +222,7 @@ fn a_set_in_one_go_is_the_same_as_step_by_step() {
     let at_once = run(&words(&["--json", "--out", text(&out)], &files));
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -n 60; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_headstart")]);
-    let limited = limited.args(words(&["--json", "--out", text(&few)], &files)).output().unwrap();
+    let limited = limited.args(words(&["--json", "--out", text(&few)], &files)).output_when_free();
     assert!(at_once.status.success() && limited.status.success(), "{limited:?}");
     let told = |output: &Output, folder: &Path| {
         String::from_utf8(output.stdout.clone()).unwrap().replace(text(folder), "OUT")
@@ -271,7 +272,7 @@ fn killed_at_any_moment_every_file_is_whole() {
             command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
             command.args(["-e", &format!("inject={moment}"), env!("CARGO_BIN_EXE_headstart")]);
             command.args(words(&["--out", text(&out), "--database", text(&database)], &files));
-            let status = command.env("RAYON_NUM_THREADS", "1").output().unwrap().status;
+            let status = command.env("RAYON_NUM_THREADS", "1").output_when_free().status;
             if out.exists() {
                 for name in names(&out) {
                     let written = fs::read(out.join(&name)).unwrap();

@@ -7,6 +7,7 @@ use common::{json, run, stderr, stdout};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::WhenFree;
 
 const SOURCE: &str = "#include <stdio.h>\nconst char *words[] = {\"here\", \"there\"};\n\
     int main(int count, char **all) { (void)all; return puts(words[count - 1]) < 0; }";
@@ -17,7 +18,7 @@ fn built(folder: &Path) -> Option<PathBuf> {
 }
 
 fn says_here(program: &Path) -> bool {
-    Command::new(program).output().unwrap().stdout == b"here\n"
+    Command::new(program).output_when_free().stdout == b"here\n"
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -114,7 +115,7 @@ fn a_broken_disk_is_told_of_and_whether_the_file_has_been_written() {
             command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e"]);
             command.arg(format!("inject=fsync:error=EIO:when={time}"));
             command.args([env!("CARGO_BIN_EXE_headstart"), "elf", "relr", verb, path]);
-            let failed = command.output().unwrap();
+            let failed = command.output_when_free();
             if failed.status.success() {
                 break;
             }
@@ -152,7 +153,7 @@ fn killed_at_any_moment_it_leaves_the_old_file_or_the_new_one() {
                 command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
                 command.args(["-e", &format!("inject={moment}")]);
                 command.args([env!("CARGO_BIN_EXE_headstart"), "elf", "relr", verb, path]);
-                let status = command.output().unwrap().status;
+                let status = command.output_when_free().status;
                 whole(folder.path(), &old, &new, &moment);
                 if status.success() {
                     break;
@@ -308,7 +309,7 @@ fn the_advice_for_such_a_program_can_be_followed() {
         let (advice, _) = advice.split_once("), or").unwrap();
         let headstart = env!("CARGO_BIN_EXE_headstart");
         let line = format!("{headstart} elf relr \"$0\" --out {advice}");
-        let shell = Command::new("sh").args(["-c", &line, text(&program)]).output().unwrap();
+        let shell = Command::new("sh").args(["-c", &line, text(&program)]).output_when_free();
         assert!(shell.status.success(), "{line}: {}", stderr(&shell));
         assert_eq!(run_of(&spaced.join(beside)), b"found\n");
     }
@@ -375,7 +376,7 @@ fn text(path: &Path) -> &str {
 }
 
 fn run_of(program: &Path) -> Vec<u8> {
-    let ran = Command::new(program).output().unwrap();
+    let ran = Command::new(program).output_when_free();
     assert!(ran.status.success(), "{}", stderr(&ran));
     ran.stdout
 }
@@ -414,7 +415,7 @@ fn folders_that_no_search_path_can_name() {
         let (odd, plain) = (folder.path().join(name), folder.path().join("plain"));
         fs::create_dir(&odd).unwrap();
         let Some(program) = with_library(&odd, FINDS) else { return };
-        assert_eq!(Command::new(&program).output().unwrap().stdout, b"found\n");
+        assert_eq!(Command::new(&program).output_when_free().stdout, b"found\n");
         let text = |path: &Path| path.to_str().unwrap().to_owned();
         for verb in ["relr", "no-pie", "order-needed", "selfbind"] {
             let out = text(&folder.path().join(verb));

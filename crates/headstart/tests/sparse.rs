@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use testkit::WhenFree;
 
 const SOURCE: &str = "#include <stdio.h>\nconst char *words[] = {\"here\", \"there\", \"where\"};\n\
     int main(int count, char **all) { (void)all; return puts(words[count - 1]) < 0; }";
@@ -73,7 +74,7 @@ fn taken(path: &Path) -> u64 {
 }
 
 fn says_here(path: &Path) -> bool {
-    Command::new(path).output().unwrap().stdout == b"here\n"
+    Command::new(path).output_when_free().stdout == b"here\n"
 }
 
 #[test]

@@ -14,10 +14,12 @@ mod fields;
 mod mach_o;
 mod other;
 mod pe;
+mod prefetch;
 mod script;
 mod source;
 mod text;
 
+pub use prefetch::COMPRESSED;
 pub use source::BUDGET_BYTES;
 
 use model::{FileKind, Identity};
@@ -90,6 +92,7 @@ fn recognize(source: &mut Source) -> Identity {
         return script::identify(start);
     }
     archive::identify(start)
+        .or_else(|| prefetch::identify(start))
         .or_else(|| mach_o::identify(start))
         .or_else(|| other::wasm(start))
         .or_else(|| other::bitcode(start))

@@ -13,6 +13,7 @@ pub mod identify;
 mod lines;
 mod notes;
 pub mod pe;
+mod placement;
 mod starts;
 pub mod unwind;
 
@@ -23,11 +24,13 @@ pub use functions::{
     DEBUG_FOLDER, Function, Placed, code, functions, functions_of, functions_starting,
 };
 pub use lines::{Line, lines};
+pub use placement::{ImagePlacement, PlacedPart, PlacedSection, placement, placement_of};
 pub use starts::{CodePart, FunctionStarts, function_starts, function_starts_of};
 
 use files::MapError;
 use memmap2::Mmap;
 use model::ImageFacts;
+use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
 
@@ -48,6 +51,20 @@ pub fn facts(path: &Path) -> Result<ImageFacts, ImageError> {
         Some((_, bytes)) => Err(ImageError::unrecognized(&name, &bytes, &error::IMAGE)),
         None => Err(ImageError::unrecognized(&name, &[], &error::IMAGE)),
     }
+}
+
+/// The build-id of an ELF file, in hexadecimal digits. Reads no more than its headers and notes.
+/// `None` where the file has none, is no ELF file or cannot be read.
+pub fn build_id(path: &Path) -> Option<String> {
+    let (_, bytes) = map(path).ok()??;
+    elf::build_id_of(&path.to_string_lossy(), &bytes).ok()?
+}
+
+/// The loader that an ELF program names (PT_INTERP). `None` where the file names none, is no ELF file or
+/// cannot be read.
+pub fn interpreter(path: &Path) -> Option<OsString> {
+    let (_, bytes) = map(path).ok()??;
+    elf::interpreter_of(&path.to_string_lossy(), &bytes).ok()?
 }
 
 /// A regular file and its bytes, mapped read-only; `None` for an empty one.

@@ -1,5 +1,6 @@
 //! What a bundle was made of, and what has become of that.
 
+use crate::RecordingMode;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -34,6 +35,26 @@ pub struct BundleManifest {
     /// The spare that `rerandomize` has left beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spare: Option<BundleProduct>,
+    /// What it reads ahead; none where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead: Option<BundleReadAhead>,
+}
+
+/// What a bundle reads ahead at a start at which it is not in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundleReadAhead {
+    /// How the launch was recorded from which that is known.
+    pub recorded: RecordingMode,
+    /// The command that was recorded.
+    pub command: String,
+    /// Requests for the bundle's own file.
+    pub ranges: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Other files of which something is read.
+    pub files: u64,
+    /// Bytes of those.
+    pub bytes_of_files: u64,
 }
 
 impl BundleManifest {
@@ -161,6 +182,12 @@ pub struct BundleVerification {
     /// was, or why it cannot be started; to follow the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
+    /// What a bundle reads ahead where it is not in memory; none of all else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead: Option<BundleReadAhead>,
+    /// Other files that it would read ahead, had they not changed since the recording.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_read_ahead: Vec<String>,
     /// The next step, where there is one.
     pub remedy: Option<String>,
     /// What has changed.

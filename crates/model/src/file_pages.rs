@@ -22,6 +22,9 @@ pub struct FilePages {
     pub other_pages: u64,
     /// Records that the kernel dropped for want of room.
     pub lost: u64,
+    /// Files of which other programs kept pages in memory, with the reason why no copy took their place
+    /// for the launch; none where no copies were asked for.
+    pub not_copied: Vec<(String, String)>,
 }
 
 /// What the launch touched of one file. Pages are numbered from 0.

@@ -58,6 +58,8 @@ pub enum FileKind {
     Script,
     /// Files in a file, or a compressed file.
     Archive,
+    /// What Windows records of the launches of a program (`.pf`).
+    Prefetch,
     /// A class of Java.
     JavaClass,
     /// WebAssembly.
@@ -160,7 +162,7 @@ macro_rules! words {
 }
 
 words!(FileKind: Elf "elf" Pe "pe" Dos "dos" Ne "ne" Le "le" Coff "coff" MachO "mach_o"
-    Script "script" Archive "archive" JavaClass "java_class" Wasm "wasm"
+    Script "script" Archive "archive" Prefetch "prefetch" JavaClass "java_class" Wasm "wasm"
     LlvmBitcode "llvm_bitcode" Text "text" Empty "empty" Other "other" Unreadable "unreadable");
 words!(Role: Executable "executable" Pie "pie" Static "static" StaticPie "static_pie"
     Library "library" Loader "loader" Object "object" Core "core");

@@ -1,6 +1,6 @@
 //! Static facts of an image file, by its format.
 
-use crate::PeFacts;
+use crate::{PeFacts, PfFacts};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,6 +41,16 @@ impl ImageFacts {
             ImageFacts::Pe(facts) => &facts.problems,
         }
     }
+}
+
+/// What is told of a file that is inspected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum InspectedFile {
+    /// Of an image.
+    Image(ImageFacts),
+    /// Of a prefetch file of Windows.
+    Prefetch(Box<PfFacts>),
 }
 
 /// What an image is for.

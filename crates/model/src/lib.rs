@@ -21,23 +21,34 @@ pub mod growth;
 mod identity;
 mod ids;
 mod image;
+mod installed;
+mod io;
 mod launch;
+mod library_load;
 pub mod load_table;
 mod machine;
+mod memory;
 pub mod optimization;
 mod order_experiment;
+mod page_cache;
+mod pagein_experiment;
 mod pe;
 mod pe_set;
+mod pf;
 mod phase;
+mod prefetch_experiment;
+mod probe_experiment;
 pub mod published;
 mod reading;
 pub mod rebase;
+mod recording;
 mod results;
 mod samples;
 pub mod simulation;
 pub mod text;
 mod throughput;
 mod trace;
+mod unpacked;
 mod waits;
 
 pub use address::{BundleVa, FileOffset, LoadBias, MappedVa, Rva, TlsOffset, Va};
@@ -54,7 +65,7 @@ pub use file_pages::{
     FilePages, FilePagesReport, PAGES_REPORT_SCHEMA, PageFigures, PageInOrder, PagesReport,
     SectionPages, TouchedFile, TouchedPage,
 };
-pub use file_reads::{FileRead, FileReads, ReadFile};
+pub use file_reads::{FileRead, FileReads, OtherReads, ReadFile, ReadSum};
 pub use function_order::{
     BuildFigures, DeviceCosts, HeldOutLaunch, LayoutFigures, LeftOutGroup, ModuleChange,
     ORDER_REPORT_SCHEMA, ORDER_VERIFICATION_SCHEMA, OrderReport, OrderVerdict, OrderVerification,
@@ -67,18 +78,58 @@ pub use function_trace::{
 pub use identity::{FileKind, Identity, Role, Runtime, Subsystem};
 pub use ids::{FunctionId, MemberId, ModuleId, SymbolIndex, SymbolRef, VariantId};
 pub use image::{
-    ElfFacts, Format, HashStyle, ImageFacts, ImageKind, Interpreter, Relro, SearchPath, VersionNeed,
+    ElfFacts, Format, HashStyle, ImageFacts, ImageKind, InspectedFile, Interpreter, Relro,
+    SearchPath, VersionNeed,
+};
+pub use installed::{
+    INSTALL_REPORT_SCHEMA, InstallReport, InstalledKind, UNINSTALL_REPORT_SCHEMA, UninstallReport,
+    UninstalledFile,
+};
+pub use io::{
+    ContentKind, FileIo, IO_REPORT_SCHEMA, IoAdvice, IoReport, IoSource, KindIo, ReadInSequence,
+    SectionIo,
 };
 pub use launch::{CacheState, ColdCheck, Ending, Launch, Sample, Until};
+pub use library_load::{
+    AheadWhen, FilesAhead, LIBRARY_LOADS_SCHEMA, LibraryLoad, LibraryLoadReport,
+};
 pub use machine::{Check, CheckState, Machine};
+pub use memory::{
+    MappingFigures, MemoryFigures, MemoryKind, SHARING_REPORT_SCHEMA, SectionDivision,
+    SharingComparison, SharingModule, SharingProcess, SharingReport, SharingRest, SharingSection,
+    SharingState, SharingTotals, UnreadProcess,
+};
 pub use order_experiment::{ORDER_EXPERIMENT_SCHEMA, OrderExperiment, PageinForm, PageinRow};
+pub use page_cache::{
+    CACHE_EVICTION_SCHEMA, CACHE_STATUS_SCHEMA, CacheEviction, CacheStatus, CacheTotals,
+    CachedFile, CachedMetadata, EvictedFile, EvictionLevel, MappingProcess, SkippedPath,
+};
+pub use pagein_experiment::{
+    AheadForm, AheadFormFigures, PAGEIN_EXPERIMENT_SCHEMA, PageinDisk, PageinExperiment,
+    PageinRecording,
+};
 pub use pe::{
     BoundDll, BoundForwarder, BoundState, Checksum, DebugEntry, GuardFacts, ImportedDll, PeFacts,
     PeFlags, PeKind, PeSection, StrongNameFacts, TlsFacts,
 };
 pub use pe_set::{Collision, Collisions, PE_SET_SCHEMA, PeSet, SetFinding, StampTwins};
+pub use pf::{
+    PF_NAMES_SCHEMA, PfFacts, PfFormat, PfListedFile, PfReference, PfVolume, PredictedPfName,
+    PredictedPfNames,
+};
 pub use phase::{Phase, PhaseTime};
+pub use prefetch_experiment::{
+    PREFETCH_EXPERIMENT_SCHEMA, PrefetchExperiment, PrefetchForm, PrefetchFormTimes,
+};
+pub use probe_experiment::{
+    PROBE_EXPERIMENT_SCHEMA, ProbeExperiment, ProbeFigures, ProbeKind, ProbeRow, ProbedState,
+};
 pub use reading::Reading;
+pub use recording::{
+    AHEAD_REPORT_SCHEMA, AheadReport, FileRange, LookedUpPath, RECORDING_LIST_SCHEMA,
+    RECORDING_REPORT_SCHEMA, RecordedFile, RecordedIdentity, Recording, RecordingEntry,
+    RecordingList, RecordingMode, RecordingReport, SkippedAhead, StaleFile,
+};
 pub use results::{ColdSummary, EndingCount, RESULTS_SCHEMA, Results, TimeUnit, VariantResult};
 pub use samples::{CodeSample, Hot, HotFunction, HotInstruction, Hottest, LaunchSamples};
 pub use throughput::{JobLaunch, Scaling, Throughput};
@@ -86,4 +137,5 @@ pub use trace::{
     FileCall, FileOperation, LoaderLine, LoaderLog, Mapping, Mark, MarkKind, MemoryChange,
     PageFault, PageFaults, PhaseTrace, TracedImage, TracedProcess,
 };
+pub use unpacked::{UnpackTimes, UnpackedFiles, UnpackingMount};
 pub use waits::{ThreadLife, Wait, WaitCaller, WaitFor, WaitReport, WaitTrace, Waits};

@@ -1,11 +1,17 @@
 //! Figures of the published experiments, to stand beside our own. Facts only; each names its source,
 //! machine, system and year, and none shares a column with a figure of ours.
 
+mod loaddlls;
+mod memory;
 mod openoffice;
+mod probes;
 
+pub use loaddlls::PublishedPrefetch;
+pub use memory::{PublishedAddress, PublishedMemory, PublishedSection, PublishedSum};
 pub use openoffice::{
     PublishedModule, PublishedOrder, PublishedReadSums, PublishedReads, PublishedStart,
 };
+pub use probes::PublishedProbes;
 use serde::{Deserialize, Serialize};
 
 /// Load times of a published table.

@@ -31,9 +31,7 @@ pub struct Terms {
 
 /// What is optimized: a command whose program the loader loads, and what it does.
 pub struct Baseline {
-    /// As the user gave it.
-    pub command: Command,
-    /// Its program.
+    /// The program, and the launch of it.
     pub program: Program,
     /// What the environment tells the loader.
     pub environment: Environment,
@@ -78,20 +76,10 @@ impl Baseline {
             let (first, second) = (first.ending, second.ending);
             return Err(OptimizeError::Unsteady { command: command.line(), first, second });
         }
-        let program = Program { path, file };
-        let baseline = Baseline { command, program, environment, graph, observed: [first, second] };
+        let program = Program { path, file, command };
+        let baseline = Baseline { program, environment, graph, observed: [first, second] };
         baseline.test(terms, launches)?;
         Ok(baseline)
-    }
-
-    /// The command with another program in the original's place, called by its path.
-    pub fn command_for(&self, program: &Path) -> Command {
-        let mut command = self.command.clone();
-        command.program = program.to_owned();
-        if let Some(name) = command.argv.first_mut() {
-            *name = program.into();
-        }
-        command
     }
 
     /// The user's test has to succeed for the original.

@@ -74,9 +74,10 @@ pub(crate) fn measure(
 
 /// What is launched, and the ids that these variants have among all.
 fn variants(baseline: &Baseline, trials: &[Trial]) -> (Vec<VariantId>, Vec<Variant>) {
-    let original = Variant::new(crate::choose::DEFAULT.to_owned(), baseline.command.clone());
+    let original =
+        Variant::new(crate::choose::DEFAULT.to_owned(), baseline.program.command.clone());
     let verified = trials.iter().filter_map(|trial| {
-        let command = baseline.command_for(&trial.verified()?.run);
+        let command = baseline.program.command_for(&trial.verified()?.run);
         Some((trial.id, Variant::new(trial.name().to_owned(), command)))
     });
     [(BASELINE, original)].into_iter().chain(verified).unzip()

@@ -1,6 +1,7 @@
 //! What every way to make a program start faster has in common.
 
 use crate::NotBuilt;
+use model::Command;
 use std::path::{Path, PathBuf};
 
 /// A program that is to start faster.
@@ -10,6 +11,20 @@ pub struct Program {
     pub path: PathBuf,
     /// The file itself, links followed.
     pub file: PathBuf,
+    /// The launch of it that is to be faster, as the user gave it.
+    pub command: Command,
+}
+
+impl Program {
+    /// The command with another program in the original's place, called by its path.
+    pub fn command_for(&self, program: &Path) -> Command {
+        let mut command = self.command.clone();
+        command.program = program.to_owned();
+        if let Some(name) = command.argv.first_mut() {
+            *name = program.into();
+        }
+        command
+    }
 }
 
 /// Writes the changed program and what belongs to it into the folder, which is empty, is the
@@ -24,6 +39,8 @@ pub struct Optimization {
     pub name: &'static str,
     /// Whether every launch still has other addresses (address-space layout randomization).
     pub keeps_aslr: bool,
+    /// Only cold launches can gain from it, so that it is tried only where these are measured.
+    pub for_cold: bool,
     /// Makes the changed program.
     pub build: &'static Build,
 }

@@ -111,7 +111,7 @@ pub fn optimize(
         }
         _ => None,
     };
-    let best = best(&candidates(&tried, &warm)).unwrap_or(BASELINE);
+    let best = best(&candidates(&tried, &warm, cold.as_ref())).unwrap_or(BASELINE);
     let best = tried.iter().find(|trial| trial.id == best);
     let mut notes = warm.notes.clone();
     let of_cold = cold.iter().flat_map(|cold| &cold.notes);
@@ -119,7 +119,7 @@ pub fn optimize(
     let mut report = OptimizationReport {
         schema: OPTIMIZATION_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
-        command: baseline.command.line(),
+        command: baseline.program.command.line(),
         program: text(&baseline.program.path),
         confidence: warm.confidence,
         variants: report::variants(&baseline, &tried, &warm, cold.as_ref()),
@@ -137,11 +137,16 @@ pub fn optimize(
     Ok(Optimized { report, reasons, uncompared, scattered })
 }
 
-fn candidates(trials: &[Trial], warm: &Measurement) -> Vec<VerifiedVariant> {
+fn candidates(
+    trials: &[Trial],
+    warm: &Measurement,
+    cold: Option<&Measurement>,
+) -> Vec<VerifiedVariant> {
     let verified = trials.iter().filter(|trial| trial.verified().is_some());
     let candidate = |trial: &Trial| VerifiedVariant {
         id: trial.id,
-        figures: warm.figures(trial.id),
+        warm: warm.figures(trial.id),
+        cold: cold.map(|cold| cold.figures(trial.id)).unwrap_or_default(),
         keeps_aslr: trial.optimization.keeps_aslr,
     };
     verified.map(candidate).collect()

@@ -1,15 +1,27 @@
 //! All ways to make a program start faster that this crate has.
 
-use crate::Optimization;
 use crate::optimizations::{bundle, no_pie, no_pie_and_order, order, relr, selfbind_and_order};
+use crate::{Build, Optimization};
 
 /// A line for each, in the order in which they are tried and shown.
-pub const ALL: [Optimization; 7] = [
-    Optimization { name: "order", keeps_aslr: true, build: &order::build },
-    Optimization { name: "selfbind + order", keeps_aslr: true, build: &selfbind_and_order::build },
-    Optimization { name: "relr", keeps_aslr: true, build: &relr::build },
-    Optimization { name: "no-pie", keeps_aslr: false, build: &no_pie::build },
-    Optimization { name: "no-pie + order", keeps_aslr: false, build: &no_pie_and_order::build },
-    Optimization { name: "bundle", keeps_aslr: true, build: &bundle::movable },
-    Optimization { name: "bundle --fixed", keeps_aslr: false, build: &bundle::fixed },
+pub const ALL: [Optimization; 9] = [
+    warm("order", true, &order::build),
+    warm("selfbind + order", true, &selfbind_and_order::build),
+    warm("relr", true, &relr::build),
+    warm("no-pie", false, &no_pie::build),
+    warm("no-pie + order", false, &no_pie_and_order::build),
+    warm("bundle", true, &bundle::movable),
+    warm("bundle --fixed", false, &bundle::fixed),
+    cold("bundle + read-ahead", true, &bundle::movable_ahead),
+    cold("bundle --fixed + read-ahead", false, &bundle::fixed_ahead),
 ];
+
+/// One that warm launches can gain from.
+const fn warm(name: &'static str, keeps_aslr: bool, build: &'static Build) -> Optimization {
+    Optimization { name, keeps_aslr, for_cold: false, build }
+}
+
+/// One that only cold launches can gain from.
+const fn cold(name: &'static str, keeps_aslr: bool, build: &'static Build) -> Optimization {
+    Optimization { name, keeps_aslr, for_cold: true, build }
+}

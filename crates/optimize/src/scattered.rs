@@ -31,12 +31,12 @@ pub(crate) fn scattered(
         cpu: terms.cpu,
         stdio: [null.as_raw_fd(); 3],
     };
-    let recorded = match os::trace::functions(&baseline.command, &request) {
+    let recorded = match os::trace::functions(&baseline.program.command, &request) {
         Ok(recorded) if recorded.ending == baseline.observed[0].ending => recorded,
         Err(error @ LaunchError::Interrupted) => return Err(error.into()),
         _ => return Ok(Vec::new()),
     };
-    let code = called_code(recorded, &baseline.command);
+    let code = called_code(recorded, &baseline.program.command);
     let worth = worth_an_order(&code).into_iter();
     let own = worth.filter(|module| !is_of_package(Path::new(&text::name(&module.calls.path))));
     Ok(own.cloned().collect())

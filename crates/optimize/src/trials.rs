@@ -18,6 +18,8 @@ pub struct Selection {
     pub skip: Vec<String>,
     /// Those too without which every launch has the same addresses.
     pub without_aslr: bool,
+    /// Those too that only cold launches gain from.
+    pub for_cold: bool,
 }
 
 /// What became of a variant.
@@ -110,8 +112,10 @@ impl Selection {
 
     /// Why one that is wanted is not tried all the same.
     fn forbids(&self, optimization: Optimization) -> Option<VariantReason> {
-        let fixed = !optimization.keeps_aslr && !self.without_aslr;
-        fixed.then_some(VariantReason::SameAddresses)
+        if !optimization.keeps_aslr && !self.without_aslr {
+            return Some(VariantReason::SameAddresses);
+        }
+        (optimization.for_cold && !self.for_cold).then_some(VariantReason::OnlyCold)
     }
 }
 
@@ -165,6 +169,8 @@ pub(crate) fn attempt(
     let built = match build(&baseline.program, folder) {
         Ok(built) => built,
         Err(NotBuilt::Declined(Declined(reason))) => {
+            // It may be declined because its launch was ended.
+            stop_if_asked()?;
             return Ok(TrialOutcome::Declined(reason.into()));
         }
         Err(NotBuilt::Disk { path, source }) => return Err(OptimizeError::Disk { path, source }),

@@ -11,6 +11,9 @@ pub enum VariantReason {
     /// It is at the same addresses at every launch, which is not allowed.
     #[error("every launch would have the same addresses, which helps attackers")]
     SameAddresses,
+    /// Cold launches are not measured, and no others can gain from it.
+    #[error("only cold launches can gain from it, and these are not measured")]
+    OnlyCold,
     /// Only a test of the user's could tell whether it is right.
     #[error(
         "the unmodified program writes something different to {stream} at each launch, so it cannot \

@@ -5,6 +5,7 @@
 mod bench;
 
 use bench::terms;
+use model::RecordingMode;
 use model::bundle::{BundleVerification, ChangeKind, Starts};
 use model::optimization::Manifest;
 use optimize::{
@@ -202,7 +203,8 @@ const CASES: [Case; 7] = [
 fn each_kind_of_variant() {
     let Some(stage) = Stage::new() else { return };
     let all = registry::ALL;
-    assert_eq!(all.len(), CASES.len(), "each variant has a case");
+    let others = all.iter().filter(|one| !one.for_cold);
+    assert_eq!(others.count(), CASES.len(), "each variant has a case");
     let before = output(&stage.path("program"));
     let out = |case: &Case| stage.path(&format!("out {}", case.name));
     for case in &CASES {
@@ -249,6 +251,33 @@ fn each_kind_of_variant() {
         assert_eq!(old, case.starts == Starts::Copies, "{}", case.name);
         let starts = if old { Starts::Copies } else { Starts::Original };
         stale(&out(case), starts, "program");
+    }
+}
+
+/// Bundles for cold launches are found to read ahead, and are declined where that cannot be recorded.
+#[test]
+fn bundles_that_read_ahead() {
+    let Some(stage) = Stage::new() else { return };
+    let ahead = registry::ALL.into_iter().filter(|one| one.for_cold);
+    for variant in ahead {
+        let out = stage.path(&format!("out {}", variant.name));
+        if let Err(error) = stage.left(Some(variant), &out) {
+            let reason = error.to_string();
+            let known = ["run headstart as root", "reads nothing from a disk"];
+            let known = known.into_iter().find(|known| reason.contains(known));
+            assert!(known.is_some(), "{reason}");
+            assert!(!out.join("run").exists());
+            testkit::skip(match known {
+                Some("run headstart as root") => "recording pages needs root",
+                _ => "the folder for temporary files is in memory",
+            });
+            continue;
+        }
+        assert_eq!(output(&out.join("run")), output(&stage.path("program")));
+        current(&out, Starts::Bundle);
+        let list = verified(&out).read_ahead.unwrap();
+        assert!(list.recorded == RecordingMode::Exact && list.ranges > 0, "{list:?}");
+        assert_eq!(list.command, stage.path("program").display().to_string());
     }
 }
 

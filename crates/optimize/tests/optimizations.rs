@@ -47,9 +47,14 @@ fn optimization(name: &str) -> Optimization {
     registry::ALL.into_iter().find(|optimization| optimization.name == name).unwrap()
 }
 
+fn program_at(path: &Path, file: &Path) -> Program {
+    let command = os::program::resolve(&[path]).unwrap();
+    Program { path: path.to_owned(), file: file.to_owned(), command }
+}
+
 fn built(name: &str, path: &Path, file: &Path) -> (Built, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let program = Program { path: path.to_owned(), file: file.to_owned() };
+    let program = program_at(path, file);
     ((optimization(name).build)(&program, folder.path()).unwrap(), folder)
 }
 
@@ -78,7 +83,7 @@ fn a_copy_elsewhere_finds_the_libraries_of_the_original() {
 #[test]
 fn a_folder_that_is_not_empty_is_refused() {
     let Some(stage) = Stage::new() else { return };
-    let program = Program { path: stage.program.clone(), file: stage.program.clone() };
+    let program = program_at(&stage.program, &stage.program);
     for name in ["order", "relr", "selfbind + order"] {
         let (_, folder) = built(name, &stage.program, &stage.program);
         assert!((optimization(name).build)(&program, folder.path()).is_err(), "{name}");
@@ -111,7 +116,7 @@ fn privileged_programs_keep_random_addresses() {
     let Some(stage) = Stage::new() else { return };
     let mode = std::fs::Permissions::from_mode(0o4755);
     std::fs::set_permissions(&stage.program, mode).unwrap();
-    let program = Program { path: stage.program.clone(), file: stage.program.clone() };
+    let program = program_at(&stage.program, &stage.program);
     let folder = tempfile::tempdir().unwrap();
     let refused = (optimization("no-pie").build)(&program, folder.path()).unwrap_err();
     assert!(refused.to_string().contains("set-user-ID"), "{refused}");

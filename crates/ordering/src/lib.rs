@@ -14,6 +14,7 @@ pub mod orders;
 pub mod pages;
 pub mod plan;
 pub mod predict;
+pub mod reads;
 pub mod record;
 mod shell;
 pub mod snippets;

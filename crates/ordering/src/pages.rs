@@ -9,15 +9,18 @@ use std::ops::Range;
 use std::path::Path;
 
 /// What is in no section.
-const NO_SECTION: &str = "(none)";
+pub(crate) const NO_SECTION: &str = "(none)";
 /// An image with more sections is not divided: no program has that many.
 const MOST_SECTIONS: usize = 4096;
 
 /// Each file by sections, the one with the most touched pages first, and every touched page in
 /// order, with the indices of these files.
 pub fn by_section(found: &FilePages) -> (Vec<FilePagesReport>, Vec<PageInOrder>) {
-    let mut divided: Vec<(&TouchedFile, Sections)> =
-        found.files.iter().map(|file| (file, Sections::of(file, found.page_bytes))).collect();
+    let mut divided: Vec<(&TouchedFile, PagedSections)> = found
+        .files
+        .iter()
+        .map(|file| (file, PagedSections::of(&file.path, file.pages, found.page_bytes)))
+        .collect();
     let touched = |file: &TouchedFile| file.touched.value().map_or(0, Vec::len);
     divided.sort_by_key(|(file, _)| (Reverse(touched(file)), Reverse(file.pages)));
     let mut order: Vec<(u64, PageInOrder)> = Vec::new();
@@ -40,25 +43,26 @@ struct Run {
 }
 
 /// A file, divided.
-struct Sections {
+pub(crate) struct PagedSections {
     /// In the order of the file.
     names: Vec<String>,
     /// All pages, in order; nothing where the file is no image.
     runs: Vec<Run>,
+    page_bytes: u64,
 }
 
-impl Sections {
-    fn of(file: &TouchedFile, page_bytes: u64) -> Sections {
-        let path = text::name(&file.path);
-        let extents = image::extents(Path::new(&path)).unwrap_or_default();
-        Sections::divide(&extents, file.pages, page_bytes)
+impl PagedSections {
+    /// Of a file with so many pages; nothing of one that is no image.
+    pub(crate) fn of(path: &str, pages: u64, page_bytes: u64) -> PagedSections {
+        let extents = image::extents(Path::new(&text::name(path))).unwrap_or_default();
+        PagedSections::divide(&extents, pages, page_bytes)
     }
 
     /// A page counts for the section that has the most bytes of it, of equals the first one.
-    fn divide(extents: &[Extent], pages: u64, page_bytes: u64) -> Sections {
+    fn divide(extents: &[Extent], pages: u64, page_bytes: u64) -> PagedSections {
         let (mut names, mut runs) = (Vec::new(), Vec::new());
         if extents.is_empty() || extents.len() > MOST_SECTIONS {
-            return Sections { names, runs };
+            return PagedSections { names, runs, page_bytes };
         }
         // Between pages where sections begin and end all pages count for the same one.
         let ends = extents.iter().flat_map(|extent| [extent.bytes.start, extent.bytes.end]);
@@ -76,10 +80,20 @@ impl Sections {
             });
             runs.push(Run { pages: cut[0]..cut[1], section });
         }
-        Sections { names, runs }
+        PagedSections { names, runs, page_bytes }
     }
 
-    fn place(&self, page: u64) -> Option<usize> {
+    /// In the order of the file.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(crate) fn page_bytes(&self) -> u64 {
+        self.page_bytes
+    }
+
+    /// The index of the section that a page counts for.
+    pub(crate) fn place(&self, page: u64) -> Option<usize> {
         let behind = self.runs.partition_point(|run| run.pages.end <= page);
         self.runs.get(behind).map(|run| run.section)
     }
@@ -162,7 +176,7 @@ mod tests {
             extent(".text", 300..1001),
             extent(".data", 1001..1040),
         ];
-        let found = Sections::divide(&extents, 12, 100);
+        let found = PagedSections::divide(&extents, 12, 100);
         assert_eq!(found.names, ["headers", ".rela.dyn", ".text", ".data", "(none)"]);
         let pages: Vec<_> = (0..13).map(|page| found.place(page)).collect();
         let (headers, rela, text, data, none) = (Some(0), Some(1), Some(2), Some(3), Some(4));
@@ -170,7 +184,7 @@ mod tests {
         expected.extend([text; 7]);
         expected.extend([data, none, None]);
         assert_eq!(pages, expected);
-        assert!(Sections::divide(&[], 12, 100).runs.is_empty());
+        assert!(PagedSections::divide(&[], 12, 100).runs.is_empty());
     }
 
     #[test]
@@ -193,6 +207,7 @@ mod tests {
             other_files: 0,
             other_pages: 0,
             lost: 0,
+            not_copied: vec![],
         };
         let (files, order) = by_section(&found);
         let sum = |of: fn(&PageFigures) -> u64| {

@@ -2,7 +2,7 @@
 
 use crate::orders::{Algorithm, order};
 use crate::predict::{
-    DistanceRise, Forecaster, LayoutForecast, ReadAhead, ReadAheadKind, TextPlacement,
+    DistanceRise, Forecaster, KernelReadAhead, LayoutForecast, ReadAheadKind, TextPlacement,
     distance_rise,
 };
 use crate::subject::Subject;
@@ -52,7 +52,7 @@ pub fn forecaster(subject: &Subject) -> Forecaster<'_> {
     Forecaster {
         functions: &subject.functions,
         mapping: subject.mapping,
-        read_ahead: ReadAhead::linux(ReadAheadKind::Forward),
+        read_ahead: KernelReadAhead::linux(ReadAheadKind::Forward),
     }
 }
 

@@ -3,7 +3,10 @@
 use crate::CommandWords;
 use crate::figure::{count, plural};
 use crate::style::{Style, Tint};
-use model::bundle::{BundleFigures, BundleManifest, BundleVerification, ChangeKind, Starts};
+use model::RecordingMode;
+use model::bundle::{
+    BundleFigures, BundleManifest, BundleReadAhead, BundleVerification, ChangeKind, Starts,
+};
 
 /// The terminal view of a bundle that was made just now.
 /// `run` is what to start.
@@ -32,6 +35,9 @@ pub fn made(
     );
     let mut view = style.paint(Tint::Name, &style.terminal(run)) + "\n";
     view += &(style.wrap(&sentence, 0) + "\n");
+    if let Some(ahead) = &manifest.read_ahead {
+        view += &(style.wrap(&read_ahead(ahead, style), 0) + "\n");
+    }
     for module in &manifest.modules {
         let Some(reason) = &module.outside else { continue };
         let line = format!("outside: {} ({reason})", style.terminal(&module.path));
@@ -50,6 +56,30 @@ pub fn made(
         ));
     }
     view + &style.notes(&notes)
+}
+
+/// What is read ahead, and where that is known from.
+fn read_ahead(ahead: &BundleReadAhead, style: &Style) -> String {
+    let beside = match ahead.files {
+        0 => String::new(),
+        files => format!(
+            " and {} of {}",
+            model::figures::bytes(ahead.bytes_of_files),
+            plural(files, "other file", "other files")
+        ),
+    };
+    let recorded = match ahead.recorded {
+        RecordingMode::Exact => "page by page",
+        RecordingMode::Tracepoints => "with what the kernel read ahead",
+        RecordingMode::PageFaults => "from page faults",
+    };
+    format!(
+        "Where it is not in memory, a start reads {} of it ahead in {}{beside}, as a launch of `{}` \
+         did (recorded {recorded}).",
+        model::figures::bytes(ahead.bytes),
+        plural(ahead.ranges, "request", "requests"),
+        style.terminal(&ahead.command),
+    )
 }
 
 /// The terminal view of a verification.
@@ -80,11 +110,29 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
         let line = format!("{}: {}", style.terminal(&change.path), style.terminal(&change.found));
         view += &(style.wrap(&line, 2) + "\n");
     }
+    if let Some(ahead) = verification.read_ahead.as_ref().filter(|_| verification.current) {
+        let text = read_ahead(ahead, style) + &not_read_ahead(verification, style);
+        view += &(style.wrap(&text, 0) + "\n");
+    }
     if let Some(remedy) = &verification.remedy {
         // A command has to be copied whole.
         view += &(style.paint(Tint::Remedy, &style.terminal(remedy)) + "\n");
     }
     view
+}
+
+/// Which files it does not read ahead any more.
+fn not_read_ahead(verification: &BundleVerification, style: &Style) -> String {
+    let Some((first, more)) = verification.not_read_ahead.split_first() else {
+        return String::new();
+    };
+    let first = style.terminal(first);
+    match more.len() {
+        0 => format!(" {first} has changed or is gone, and is not read ahead."),
+        more => {
+            format!(" {first} and {more} more have changed or are gone, and are not read ahead.")
+        }
+    }
 }
 
 /// A bundle whose files are the same, and that takes itself for stale.

@@ -2,6 +2,7 @@
 //! returns its text.
 
 pub mod bundle;
+pub mod cache;
 pub mod chart;
 mod command_words;
 pub mod compare;
@@ -17,7 +18,10 @@ mod histogram;
 pub mod hot;
 pub mod identify;
 pub mod inspect;
+pub mod installed;
+pub mod io;
 pub mod jobs;
+pub mod library_loads;
 pub mod load_table;
 pub mod measure;
 mod notes;
@@ -26,11 +30,14 @@ pub mod order;
 pub mod order_experiment;
 pub mod order_verification;
 pub mod pages;
+pub mod pf_names;
 pub mod published;
 pub mod realign;
 pub mod rebase;
+pub mod recording;
 pub mod rewritten;
 pub mod scale;
+pub mod sharing;
 pub mod simulation;
 pub mod style;
 pub mod table;

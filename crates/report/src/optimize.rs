@@ -6,7 +6,7 @@ use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use crate::words::{brief, brief_interval, in_rounds, sentence, tint};
 use model::optimization::{OptimizationReport, VariantFigures, VariantReport, VariantState};
-use model::{Effect, Rules, Verdict};
+use model::{Effect, Rules};
 
 /// The terminal view: the best in a sentence, the figures of all, why some have none, what to
 /// know, where the best was left.
@@ -36,7 +36,7 @@ fn best(found: &OptimizationReport, words: &CommandWords, style: &Style) -> Stri
     let rules = rules(found);
     let best = found.variants.iter().find(|variant| variant.name == found.best);
     let effect = best.and_then(|best| effect(found, best, &best.warm));
-    if let Some(effect) = effect.filter(|effect| effect.verdict == Verdict::Faster) {
+    if let Some(effect) = effect {
         return sentence(&effect, &rules, words, style);
     }
     let program = style.paint(Tint::Name, &style.shorten(&found.command, 40));
@@ -47,13 +47,16 @@ fn best(found: &OptimizationReport, words: &CommandWords, style: &Style) -> Stri
     let why = match measured.count() {
         0 => "no other variant could be verified",
         _ if few => too_few.as_str(),
+        _ if found.variants.iter().any(|variant| variant.cold.is_some()) => {
+            "no variant is measurably faster when warm, nor as fast when warm and faster when cold"
+        }
         1 => "the other variant is not measurably faster",
         _ => "no variant is measurably faster",
     };
     format!("{program} should be left as it is: {why}.")
 }
 
-/// What the best, chosen by warm launches, does to cold ones.
+/// What the best does to cold launches.
 fn best_cold(found: &OptimizationReport, words: &CommandWords, style: &Style) -> Option<String> {
     let best = found.variants.iter().find(|variant| variant.name == found.best)?;
     let effect = effect(found, best, best.cold.as_ref()?)?;

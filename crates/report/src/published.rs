@@ -1,8 +1,15 @@
 //! Views of published figures, beside ours and never among them.
 
+mod loaddlls;
 mod openoffice;
+mod pagein;
+mod probes;
 
+pub use loaddlls::{prefetching, prefetching_markdown};
+pub(crate) use openoffice::reads;
 pub use openoffice::{order, order_markdown};
+pub use pagein::{pagein, pagein_markdown};
+pub use probes::{probes, probes_markdown};
 
 use crate::figure::percent;
 use crate::style::{Style, Tint};

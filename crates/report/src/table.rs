@@ -48,6 +48,7 @@ impl Column {
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
+    has_whole_names: bool,
 }
 
 const GAP: usize = 2;
@@ -60,7 +61,13 @@ impl Table {
     /// A table with a faint head line; every row has as many cells as there are columns.
     pub fn new(columns: Vec<Column>) -> Table {
         let head = columns.iter().map(|column| Cell::new(Tint::Faint, &*column.head)).collect();
-        Table { columns, rows: vec![head] }
+        Table { columns, rows: vec![head], has_whole_names: false }
+    }
+
+    /// The same, with the first column's texts whole even if a line becomes too long: for what is
+    /// copied from the screen.
+    pub fn with_whole_names(self) -> Table {
+        Table { has_whole_names: true, ..self }
     }
 
     /// Adds a row.
@@ -75,7 +82,8 @@ impl Table {
             widths = self.widths();
         }
         let name = style.width.saturating_sub(others(&widths) + GAP).max(LEAST_NAME);
-        for cell in self.rows.iter_mut().filter_map(|row| row.first_mut()) {
+        let names = self.rows.iter_mut().filter_map(|row| row.first_mut());
+        for cell in names.filter(|_| !self.has_whole_names) {
             cell.text = style.shorten(&cell.text, name);
         }
         let widths = self.widths();
@@ -93,7 +101,8 @@ impl Table {
     }
 
     fn too_wide(&self, widths: &[usize], width: usize) -> bool {
-        let name = widths.first().map_or(0, |&name| name.min(FAIR_NAME));
+        let most = if self.has_whole_names { usize::MAX } else { FAIR_NAME };
+        let name = widths.first().map_or(0, |&name| name.min(most));
         GAP + name + others(widths) > width
     }
 

@@ -8,7 +8,10 @@ use model::growth::Scale;
 use model::load_table::LoadTable;
 use model::optimization::{Manifest, OptimizationReport};
 use model::simulation::Simulation;
-use model::{Check, Experiment, Explanation, Hot, Identity, ImageFacts, PeSet, Results, Sample};
+use model::{
+    Check, Experiment, Explanation, Hot, Identity, ImageFacts, InspectedFile, PeSet, Results,
+    Sample,
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -41,6 +44,7 @@ fn examples_are_complete_and_exact() {
             "explanation" => round_trip::<Explanation>(&example),
             "hot" => round_trip::<Hot>(&example),
             "image" => round_trip::<ImageFacts>(&example),
+            "inspected" => round_trip::<InspectedFile>(&example),
             "set" => round_trip::<PeSet>(&example),
             "identity" => round_trip::<Identity>(&example),
             "scale" => round_trip::<Scale>(&example),
@@ -65,6 +69,7 @@ fn examples_are_complete_and_exact() {
         "hot",
         "image",
         "image",
+        "inspected",
         "set",
         "identity",
         "scale",

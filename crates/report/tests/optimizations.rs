@@ -130,3 +130,18 @@ fn cold_figures_have_a_table_of_their_own() {
     ];
     assert_snapshot!("optimization_cold", fits(&view(&found(variants, "bundle", None), &PLAIN)));
 }
+
+/// The best may be as fast as the original warm, and faster cold.
+#[test]
+fn the_best_of_cold_launches_is_not_the_original() {
+    let cold =
+        |variant, ratio, verdict| VariantReport { cold: Some(figures(ratio, verdict)), ..variant };
+    let variants = vec![
+        cold(measured("default", 1.0, Verdict::Same), 1.0, Verdict::Same),
+        cold(measured("relr", 1.0, Verdict::Same), 0.8, Verdict::Faster),
+    ];
+    let text = view(&found(variants, "relr", None), &PLAIN);
+    assert!(text.starts_with("relr and default: no difference larger than"), "{text}");
+    assert!(text.contains("\nCold: relr is 20.0 % faster than default"), "{text}");
+    assert!(!text.contains("left as it is"), "{text}");
+}

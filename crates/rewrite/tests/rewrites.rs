@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+use testkit::WhenFree;
 
 /// Pointers in constant, writable and thread-local data, an indirect function, COPY relocations,
 /// a weak reference, constructors, calls that wait for their first time.
@@ -271,7 +272,7 @@ fn real_programs_say_the_same() {
         // The name by which a program was started tells some where their files are.
         let run = |file: &Path| {
             use std::os::unix::process::CommandExt;
-            let output = Command::new(file).arg0(&program).args(words).output().unwrap();
+            let output = Command::new(file).arg0(&program).args(words).output_when_free();
             assert!(output.status.success(), "{tool}: {output:?}");
             output.stdout
         };
@@ -295,7 +296,7 @@ fn the_debugger_finds_functions_at_their_new_addresses() {
     std::fs::remove_file(&built.program).unwrap();
     written(&built.program, &bytes);
     let words = ["-batch", "-ex", "info files", "-ex", "break main", "-ex", "run"];
-    let said = Command::new(gdb).args(words).arg(&built.program).output().unwrap();
+    let said = Command::new(gdb).args(words).arg(&built.program).output_when_free();
     let text = String::from_utf8_lossy(&said.stdout);
     assert!(text.contains("Breakpoint 1, 0x00000020000"), "{text}");
     assert!(text.contains("is .text") && text.contains(".interp"), "{text}");

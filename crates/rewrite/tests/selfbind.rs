@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+use testkit::WhenFree;
 
 /// Binds a program's own symbols and compares with the real loader: what it still looks up is as
 /// before, and what it does not was a module's own.
@@ -84,7 +85,7 @@ fn classes_across_libraries() {
         fs::write(&file, format!("{CPP}{source}")).unwrap();
         let mut command = Command::new(&gxx);
         command.current_dir(folder.path()).args(["-o", name]).arg(file).args(options);
-        let output = command.arg("-Wl,-rpath,$ORIGIN").output().unwrap();
+        let output = command.arg("-Wl,-rpath,$ORIGIN").output_when_free();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         folder.path().join(name)
     };
@@ -150,7 +151,7 @@ fn plugins_and_other_libraries() {
         let other = library.replace("return ++count", "return count += 10");
         bench.cc("other/libcount.so.1", &other, &["-shared", "-fPIC", "-Wl,-soname,libcount.so.1"]);
         let mut command = Command::new(&run);
-        let done = command.env("LD_LIBRARY_PATH", bench.path("other")).output().unwrap();
+        let done = command.env("LD_LIBRARY_PATH", bench.path("other")).output_when_free();
         assert_eq!(String::from_utf8_lossy(&done.stdout), "begin\n20 1\n");
     }
 }

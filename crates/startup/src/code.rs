@@ -38,9 +38,14 @@ pub fn start() -> u64 {
     directory(3)
 }
 
+/// Offset of the resolver that reads the bundle ahead: for the first relocation.
+pub fn ahead() -> u64 {
+    directory(4)
+}
+
 impl WrappedFunction {
     /// Offset of the preamble's function that stands in for this one.
     pub fn wrapper(self) -> u64 {
-        directory(4 + self as usize)
+        directory(5 + self as usize)
     }
 }

@@ -10,6 +10,9 @@
 //! [`entry`] first into DT_PREINIT_ARRAY, makes [`start`] the entry point, and binds functions for
 //! merged code to [`WrappedFunction::wrapper`].
 //!
+//! [`ahead()`] reads the bundle ahead where it is not in memory. It has to be the resolver of the first
+//! relocation that is not relative, so that it runs before anything is touched.
+//!
 //! In order: options of a loader that was named, the environment, the files, the names for the
 //! loader, what the process believes (`argv[0]`, AT_EXECFN, the process's name), protection of
 //! constants. An original that cannot be started, or that is the bundle itself, ends the process
@@ -22,6 +25,7 @@
 //! relocations and calls of its own (`memcpy`), and wrappers pass the caller's registers and stack
 //! on as they came. A test decodes every instruction; the structs are shared with Rust.
 
+mod ahead;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
 mod folders;
@@ -31,8 +35,9 @@ mod record;
 mod shared;
 mod tables;
 
+pub use ahead::{AheadList, AheadPage, AheadRange, BesideFile};
 use code::code;
-pub use code::{entry, start};
+pub use code::{ahead, entry, start};
 pub use read::{Checks, Difference};
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;
@@ -96,6 +101,19 @@ pub struct Addresses {
     /// The 8-byte slots that the loader fills with the addresses of the functions that the wrappers
     /// replace, as GLOB_DAT relocations tell it: one for each of [`WrappedFunction::ALL`].
     pub slots: i64,
+    /// Where the bundle reads itself ahead.
+    pub ahead: Option<AheadAddresses>,
+}
+
+/// What [`ahead()`] needs, which must then be the bundle's first relocation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AheadAddresses {
+    /// Offset of the [`AheadList`]'s bytes.
+    pub list: i64,
+    /// Packed relocations (RELR) of the bundle, which the loader is not to know of.
+    pub packed: Functions,
+    /// The preamble's address before the bundle is moved.
+    pub own_address: u64,
 }
 
 /// A variable of the environment.

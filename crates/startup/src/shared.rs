@@ -73,6 +73,7 @@ macro_rules! shared {
             "headstart_preamble_begin:",
             ".Lbegin:",
             ".long .Lcode - .Lbegin, .Lcode_end - .Lbegin, .Lentry - .Lbegin, .Lstart - .Lbegin",
+            ".long .Lahead - .Lbegin",
             $(concat!(".long .L", $symbol, " - .Lbegin"),)*
             include_str!("assembly/entry.s"),
             include_str!("assembly/loader.s"),
@@ -87,6 +88,7 @@ macro_rules! shared {
             include_str!("assembly/next.s"),
             include_str!("assembly/open.s"),
             include_str!("assembly/origin.s"),
+            include_str!("assembly/ahead.s"),
             ".Lcode_end:",
             ".balign 16",
             ".Ltables:", // Struct Header, the slots, and all else that headstart writes.
@@ -134,6 +136,42 @@ shared! {
             debug_copy: i64,
             modules: u64,
             module_count: u64,
+            /// What is read ahead, or 0.
+            ahead: i64,
+            /// Packed relocations that the preamble applies, and their words.
+            packed: i64,
+            packed_count: u64,
+            /// The preamble's own address before the bundle is moved.
+            own_address: u64,
+        }
+
+        /// What is read ahead; it is elsewhere in the bundle, and offsets count from here.
+        Ahead {
+            /// The user to whom the bundle belongs.
+            owner: u64,
+            samples: u64,
+            sample_count: u64,
+            ranges: u64,
+            range_count: u64,
+            files: u64,
+            file_count: u64,
+        }
+
+        /// A page that tells whether the bundle is in memory: where it is mapped, and in the file.
+        Sample {
+            offset: i64,
+            file_offset: u64,
+        }
+
+        /// A file beside the bundle, which is read ahead if it is still this one.
+        File {
+            path: u64,
+            inode: u64,
+            size: u64,
+            modified_seconds: i64,
+            modified_nanoseconds: i64,
+            ranges: u64,
+            range_count: u64,
         }
 
         /// A variable of the environment.
@@ -159,7 +197,7 @@ shared! {
             changed_nanoseconds: i64,
         }
 
-        /// Memory that becomes read-only.
+        /// Memory that becomes read-only or is read ahead, or a range of a file.
         Range {
             offset: i64,
             length: u64,

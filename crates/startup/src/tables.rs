@@ -79,6 +79,11 @@ impl Preamble {
         (header.finalizers, header.finalizer_count) =
             (start.finalizers.offset, start.finalizers.count);
         header.finish = start.finish;
+        if let Some(ahead) = &addresses.ahead {
+            header.ahead = ahead.list;
+            (header.packed, header.packed_count) = (ahead.packed.offset, ahead.packed.count);
+            header.own_address = ahead.own_address;
+        }
         let mut bytes = Vec::with_capacity(lists() + self.behind.len());
         bytes.extend(code());
         header.write(&mut bytes);

@@ -1,6 +1,7 @@
 //! Runs built cases.
 
 use super::Built;
+use crate::WhenFree;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -54,7 +55,7 @@ pub fn command(program: &Path, built: &Built) -> Command {
 pub fn run(program: &Path, built: &Built) -> Outcome {
     let mut command = command(program, built);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap_or_else(|why| panic!("{command:?}: {why}"));
+    let mut child = command.spawn_when_free();
     let stdout = text_of(child.stdout.take());
     let stderr = text_of(child.stderr.take());
     let status = end_of(&mut child, &command);

@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 const COMMAND: &str = "crates/headstart/";
 const VERBS: &str = "crates/headstart/src/verbs.rs";
 /// Words that are no options of the command line, though they look like them.
-const OTHERS: [(&str, &str); 3] = [
+const OTHERS: [(&str, &str); 4] = [
     // What build-ids are made from.
     ("crates/bundle/src/write/content.rs", "headstart bundle"),
-    // The name of a variant.
+    // Names of variants.
     ("crates/optimize/src/registry.rs", "--fixed"),
+    ("crates/optimize/src/registry.rs", "--prefetch"),
     // An option of ps.
     ("crates/os/src/linux/checks/load.rs", "--sort"),
 ];

@@ -9,7 +9,7 @@ mod loader_time;
 mod making;
 mod preamble;
 mod real_work;
-mod tasks;
+pub mod tasks;
 pub mod variants;
 mod whole_time;
 

@@ -28,6 +28,13 @@ pub struct BundleWarning {
     pub keep_outside: Option<String>,
 }
 
+impl BundleWarning {
+    /// One about no library.
+    pub(crate) fn of(text: String) -> BundleWarning {
+        BundleWarning { text, keep_outside: None }
+    }
+}
+
 /// One for each two such modules.
 pub(crate) fn warnings(layout: &Layout<'_>) -> Vec<BundleWarning> {
     // By name, who asks.

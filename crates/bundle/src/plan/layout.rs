@@ -242,7 +242,17 @@ fn mapped_parts(image: &Loadable) -> Vec<ProgramHeader> {
         reach(relocation.offset, if copied { symbol() } else { 8 });
     }
     image.packed_addresses().for_each(|address| reach(address, 8));
+    parts.iter_mut().for_each(fill_page);
     parts
+}
+
+/// The last page of what is written comes from the file as a whole. Else the kernel would clear its end
+/// when it maps the program, and so read and copy a page of every module.
+fn fill_page(part: &mut ProgramHeader) {
+    if part.flags & spec::PF_W != 0 && part.file_size > 0 {
+        let page_end = align_up(part.address.0 + part.file_size, PAGE) - part.address.0;
+        part.file_size = part.file_size.max(page_end.min(part.memory_size));
+    }
 }
 
 /// Where there are more program headers than a kernel takes: neighbors that are not written

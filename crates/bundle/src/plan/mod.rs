@@ -9,13 +9,14 @@ mod initializers;
 pub(crate) mod layout;
 mod loader_names;
 pub(crate) mod own_data;
-mod preamble;
+pub(crate) mod preamble;
 pub(crate) mod references;
 mod symlinks;
 mod tls;
 
 use crate::choose::members::Membership;
 use crate::error::{BundleError, DeclineReason};
+use crate::read_ahead::PagesAhead;
 use dependencies::Dependencies;
 use exports::Export;
 use fixups::Fixups;
@@ -24,6 +25,7 @@ use layout::{Bases, Layout};
 use loader::{Graph, Relocated};
 use model::BundleVa;
 use own_data::{OwnData, Reserved};
+use startup::Preamble;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -39,6 +41,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) bases: Bases,
     /// ET_EXEC: nothing moves.
     pub(crate) fixed: bool,
+    /// What is read ahead.
+    pub(crate) read_ahead: Option<&'a PagesAhead>,
 }
 
 impl BundleSpec<'_> {
@@ -59,7 +63,7 @@ pub(crate) struct Plan<'a> {
     /// Names of merged libraries for the loader.
     pub(crate) names: Vec<Vec<u8>>,
     pub(crate) own: OwnData,
-    pub(crate) preamble: Vec<u8>,
+    pub(crate) preamble: Preamble,
     /// That of the program.
     pub(crate) ident: Identification,
     /// Where the file is entered.
@@ -87,7 +91,7 @@ pub(crate) fn plan<'a>(
     Ok(Plan {
         entry: layout.preamble() + startup::start(),
         ident: header.map(|header| header.ident).unwrap_or_default(),
-        preamble: preamble.bytes(&preamble::addresses(&layout, &own)),
+        preamble,
         exports: exports::collect(graph, relocated, &layout),
         graph,
         spec,

@@ -68,6 +68,7 @@ pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
             finish: offset(own.finish),
         },
         slots: offset(own.reserved.slots.start),
+        ahead: None,
     }
 }
 

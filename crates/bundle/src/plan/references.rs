@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 pub(crate) struct ReferenceId(u32);
 
 impl ReferenceId {
-    /// The symbol of the bundle by which it refers: they come first, behind the null symbol.
+    /// The symbol of the bundle by which it refers: they come behind the null symbol and the local one.
     pub(crate) fn symbol(self) -> SymbolIndex {
-        SymbolIndex(self.0 + 1)
+        SymbolIndex(self.0 + 2)
     }
 }
 

@@ -51,7 +51,9 @@ pub(crate) fn entries(
     if tables.relocations.relative_others > 0 {
         all.push((DT_RELACOUNT, tables.relocations.relative_others as u64));
     }
-    if let Some(packed) = tables.find_table(".relr.dyn") {
+    // What is read ahead is relocated by the preamble.
+    let packed = tables.find_table(".relr.dyn").filter(|_| plan.spec.read_ahead.is_none());
+    if let Some(packed) = packed {
         all.push((DT_RELR, packed.address().0));
         all.push((DT_RELRSZ, packed.section.header.size));
         all.push((DT_RELRENT, 8));
@@ -114,7 +116,7 @@ fn link(sections: &mut [Section]) {
     let (strings, symbols) = (number(".dynstr"), number(".dynsym"));
     for Section { header, .. } in sections {
         match header.kind {
-            SHT_DYNSYM => (header.link, header.info) = (strings, 1),
+            SHT_DYNSYM => (header.link, header.info) = (strings, 2),
             SHT_DYNAMIC | SHT_GNU_VERDEF | SHT_GNU_VERNEED => header.link = strings,
             SHT_GNU_HASH | SHT_GNU_VERSYM | SHT_RELA => header.link = symbols,
             _ => {}

@@ -1,6 +1,7 @@
 //! The read-only tables at the end, one after the other: symbols, versions, relocations, what
 //! unwinders and the kernel look at; and the headers.
 
+pub(crate) mod ahead;
 pub(crate) mod debug_symbols;
 pub(crate) mod dynamic;
 pub(crate) mod headers;
@@ -21,8 +22,9 @@ use crate::plan::fixups::Fixup;
 use crate::plan::layout::aligned;
 use crate::plan::own_data::Extent;
 use image::elf::loadable::{Section, Version};
-use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry};
+use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry, symbol_info};
 use image::elf::spec;
+use model::bundle::BundleReadAhead;
 use model::text::name as name_of;
 use model::{BundleVa, FileOffset, SymbolIndex, Va};
 use relocations::Relocations;
@@ -38,6 +40,8 @@ pub(crate) const BUILD_ID: &str = ".note.gnu.build-id";
 /// Size of a build-id in bytes, and of the note with it.
 pub(crate) const BUILD_ID_BYTES: usize = 20;
 pub(crate) const BUILD_ID_NOTE: usize = 16 + BUILD_ID_BYTES;
+/// Name of the local symbol.
+const LOCAL_SYMBOL: &str = "headstart_read_ahead";
 const C_LIBRARY: &str = "libc.so.6";
 
 /// A table and its section.
@@ -62,6 +66,8 @@ pub(crate) struct Tables {
     pub(crate) relocations: Relocations,
     /// The chain of names for the loader, in the bundle's own data.
     pub(crate) chain: Vec<Fixup>,
+    /// What is read ahead, in figures.
+    pub(crate) read_ahead: Option<BundleReadAhead>,
 }
 
 impl Tables {
@@ -131,8 +137,13 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     if !plan.spec.fixed && !relocations.relative.is_empty() {
         tables.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
     }
+    let read_ahead = plan.spec.read_ahead.map(|read_ahead| {
+        let (list, said) = ahead::list(plan, &tables.all, read_ahead);
+        tables.add(ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, 8, list.bytes());
+        said
+    });
     let all = tables.all;
-    let mut tables = Tables { all, dynamic: Vec::new(), sections, relocations, chain };
+    let mut tables = Tables { all, dynamic: Vec::new(), sections, relocations, chain, read_ahead };
     tables.dynamic = dynamic::entries(plan, &tables, &needed, search);
     dynamic::add_sections(plan, &mut tables);
     Ok(tables)
@@ -164,7 +175,21 @@ fn symbols(
         ExportValue::ThreadLocal(_) => thread_local,
         ExportValue::Address(address) => sections::holding(sections, address),
     };
-    symbols::build(&plan.exports, &plan.fixups.references, versions, strings, section)
+    let local = local_symbol(plan, strings.add(LOCAL_SYMBOL.as_bytes()), thread_local - 1);
+    symbols::build(&plan.exports, &plan.fixups.references, versions, strings, local, section)
+}
+
+/// The code that reads ahead, which the first relocation has the loader call.
+fn local_symbol(plan: &Plan<'_>, name: u32, section: u16) -> SymbolEntry {
+    let kind = if plan.spec.read_ahead.is_some() { spec::STT_GNU_IFUNC } else { spec::STT_FUNC };
+    SymbolEntry {
+        name,
+        info: symbol_info(spec::STB_LOCAL, kind),
+        visibility: spec::STV_DEFAULT,
+        section,
+        value: plan.layout.preamble().0 + startup::ahead(),
+        size: 0,
+    }
 }
 
 fn add_unwind(plan: &Plan<'_>, tables: &mut Placed) -> Result<(), DeclineReason> {
@@ -187,7 +212,11 @@ fn relocations(plan: &Plan<'_>, chain: &[Fixup], of_exports: &[SymbolIndex]) -> 
         Some((of_exports[export], copy.to))
     });
     let all = plan.fixups.all.iter().chain(&plan.own.fixups).chain(chain).copied();
-    Relocations::new(all, copies, plan.spec.fixed)
+    let mut relocations = Relocations::new(all, copies, plan.spec.fixed);
+    if plan.spec.read_ahead.is_some() {
+        relocations.begin_with(SymbolIndex(1), plan.own.finish);
+    }
+    relocations
 }
 
 /// The tables so far.

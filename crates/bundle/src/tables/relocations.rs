@@ -17,6 +17,8 @@ pub(crate) struct Relocations {
     others: Vec<Rela>,
     /// How many of them, at the beginning, only add the base (DT_RELACOUNT).
     pub(crate) relative_others: usize,
+    /// The first behind those, whose resolver reads ahead.
+    first: Option<Rela>,
 }
 
 /// Type of a relocation, and its symbol.
@@ -69,9 +71,17 @@ impl Relocations {
         all
     }
 
+    /// Puts a reference to a local function of the bundle before all that need a look-up: the loader
+    /// calls it then, as its kind of symbol (IFUNC) tells, for a word that nobody reads.
+    pub(crate) fn begin_with(&mut self, symbol: SymbolIndex, word: BundleVa) {
+        let info = relocation_info(symbol.0, spec::R_X86_64_GLOB_DAT);
+        self.first = Some(Rela { offset: Va(word.0), info, addend: 0 });
+    }
+
     /// DT_RELA.
     pub(crate) fn table(&self) -> Vec<u8> {
-        self.others.iter().flat_map(Rela::bytes).collect()
+        let (relative, others) = self.others.split_at(self.relative_others);
+        relative.iter().chain(&self.first).chain(others).flat_map(Rela::bytes).collect()
     }
 
     /// DT_RELR.

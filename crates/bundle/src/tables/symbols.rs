@@ -26,12 +26,13 @@ pub(crate) struct Symbols {
     pub(crate) of_exports: Vec<SymbolIndex>,
 }
 
-/// Builds the tables. `section`: number of the section that holds an address.
+/// Builds the tables. `local`: the only local symbol. `section`: number of the section that holds an address.
 pub(crate) fn build(
     exports: &[Export<'_>],
     references: &References<'_>,
     versions: &Versions,
     strings: &mut Strings,
+    local: SymbolEntry,
     section: impl Fn(&Export<'_>) -> u16,
 ) -> Symbols {
     let buckets = ((exports.len() / PER_BUCKET) as u32) | 1;
@@ -41,9 +42,10 @@ pub(crate) fn build(
     let mut symbols = Symbols {
         table: vec![0; SymbolEntry::SIZE],
         versions: vec![0; 2],
-        hash: hash(&order, buckets, references.all.len() as u32 + 1),
+        hash: hash(&order, buckets, references.all.len() as u32 + 2),
         of_exports: vec![SymbolIndex(0); exports.len()],
     };
+    symbols.add(local, 0);
     let versions_of_references = &versions.of_references;
     for ((reference, binding, kind), version) in references.all.iter().zip(versions_of_references) {
         let name = strings.add(reference.name);

@@ -52,6 +52,7 @@ pub(crate) fn of(
         symbols_sha256: Some(symbols_sha256),
         product: None,
         spare: None,
+        read_ahead: None,
     }
 }
 

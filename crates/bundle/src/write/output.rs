@@ -5,13 +5,16 @@ use crate::plan::Plan;
 use crate::plan::fixups::{Copied, Fixup, Value};
 use crate::plan::layout::Member;
 use crate::plan::own_data::Extent;
-use crate::tables::Tables;
+use crate::plan::preamble::addresses;
+use crate::tables::ahead;
 use crate::tables::headers::Headers;
+use crate::tables::{Table, Tables};
 use image::elf::records::{DynamicEntry, ProgramHeader};
 use image::elf::spec;
 use model::{BundleVa, FileOffset, Va};
 use os::copy::{CopyError, copy_range};
 use rayon::prelude::*;
+use startup::{Addresses, AheadAddresses, Functions};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -29,7 +32,7 @@ pub(crate) fn write(
     let write = |bytes: &[u8], offset: FileOffset| {
         file.write_all_at(bytes, offset.0).map_err(|error| BundleError::write(path, error))
     };
-    write(&plan.preamble, layout.offset_behind(plan.own.reserved.preamble.start))?;
+    write(&preamble(plan, tables), layout.offset_behind(plan.own.reserved.preamble.start))?;
     write(&own_data(plan, tables), layout.offset_behind(plan.own.reserved.start))?;
     for table in &tables.all {
         write(&table.bytes, table.section.header.offset)?;
@@ -39,6 +42,20 @@ pub(crate) fn write(
         write(bytes, *offset)?;
     }
     Ok(headers.size)
+}
+
+fn preamble(plan: &Plan<'_>, tables: &Tables) -> Vec<u8> {
+    let offset = |table: &Table| ahead::offset(plan, table.address());
+    let packed = tables
+        .find_table(".relr.dyn")
+        .map(|table| Functions { offset: offset(table), count: table.section.header.size / 8 });
+    let ahead = tables.find_table(ahead::LIST_SECTION).map(|list| AheadAddresses {
+        list: offset(list),
+        packed: packed.unwrap_or_default(),
+        own_address: plan.layout.preamble().0,
+    });
+    let addresses = Addresses { ahead, ..addresses(&plan.layout, &plan.own) };
+    plan.preamble.clone().bytes(&addresses)
 }
 
 fn write_member(

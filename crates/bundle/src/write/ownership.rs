@@ -77,6 +77,11 @@ impl Owned {
         Ok(Owned { folder: folder.to_owned(), manifest, run: at_run })
     }
 
+    /// Whether there is a bundle.
+    pub(crate) fn has_bundle(&self) -> bool {
+        self.run.is_some()
+    }
+
     /// Makes the manifest that is right the only one, where headstart was killed between its two
     /// last steps.
     pub(crate) fn settle(&self) -> io::Result<()> {

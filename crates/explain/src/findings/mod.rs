@@ -7,6 +7,7 @@
 //! one cause ([`shares`]). A remedy names only what exists today.
 
 mod cold_reads;
+mod compressed_image;
 mod cpuid;
 mod executable_stack;
 mod exit;
@@ -78,11 +79,12 @@ pub(crate) struct Context<'a> {
 type Finder = fn(&Context) -> Option<Finding>;
 
 /// About processes, or without a time that could count twice: once for the whole launch.
-const OF_LAUNCH: [Finder; 7] = [
+const OF_LAUNCH: [Finder; 8] = [
     stale_bundle::find,
     launcher_chain::find,
     helper_processes::find,
     cold_reads::find,
+    compressed_image::find,
     scattered_code::find,
     executable_stack::find,
     old_hash::find,

@@ -554,4 +554,5 @@ fn findings_are_ranked_by_cost() {
 
 mod processes;
 mod scattered;
+mod unpacked;
 mod unseen;

@@ -1,7 +1,7 @@
 //! The files behind the paths that launches name.
 
 use crate::inputs::Inputs;
-use model::{ElfFacts, MemoryChange, text};
+use model::{ElfFacts, MemoryChange, Reading, UnpackedFiles, text};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,29 @@ pub(super) fn resolve(inputs: &mut Inputs) {
             Some((path.to_string(), image::elf::merged(Path::new(&text::name(path))).ok()??))
         })
         .collect();
+    inputs.unpacked = unpacked(files.into_iter().cloned().collect());
+}
+
+/// The files that lie on file systems with work to do for them, by file system.
+fn unpacked(files: Vec<String>) -> Vec<UnpackedFiles> {
+    let mut found: Vec<UnpackedFiles> = Vec::new();
+    for path in files {
+        let Some(mount) = os::host::unpacking_mount(Path::new(&text::name(&path))) else {
+            continue;
+        };
+        match found.iter_mut().find(|known| known.mount == mount) {
+            Some(known) => known.files.push(path),
+            None => {
+                let read = Reading::unavailable("it was not measured", "");
+                found.push(UnpackedFiles { mount, files: vec![path], read });
+            }
+        }
+    }
+    for one in &mut found {
+        let paths: Vec<PathBuf> = one.files.iter().map(|path| text::name(path).into()).collect();
+        one.read = os::host::unpack_times(&paths);
+    }
+    found
 }
 
 /// The real path of a file, or of a program by its bare name.

@@ -1,6 +1,7 @@
 //! How launches are made, and how many.
 
 use super::around::AroundArgs;
+use super::pinning::PinArgs;
 use super::values::{self, Ignored};
 use crate::exit::Usage;
 use anyhow::Result;
@@ -72,22 +73,18 @@ pub struct LaunchArgs {
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all-non-zero", value_parser = values::ignored)]
     pub ignore_failure: Option<Ignored>,
-    /// Pin launches to this CPU [default: the quietest]
-    #[arg(long, value_name = "N", conflicts_with = "no_pin")]
-    pub cpu: Option<u32>,
-    /// Let the scheduler choose the CPU
-    #[arg(long)]
-    pub no_pin: bool,
+    /// Where they run.
+    #[command(flatten)]
+    pub pin: PinArgs,
 }
 
 impl LaunchArgs {
     /// How warm launches are made.
     pub fn options(&self) -> LaunchOptions {
-        let quiet = || Some(os::host::quiet_cpu());
         LaunchOptions {
             until: self.until.clone(),
             cache: CacheState::Warm,
-            cpu: if self.no_pin { None } else { self.cpu.or_else(quiet) },
+            cpu: self.pin.cpu(),
             realtime: false,
             timeout_s: self.timeout.as_secs_f64(),
             ignore_failure: matches!(self.ignore_failure, Some(Ignored::All)),

@@ -106,6 +106,17 @@ pub fn until(text: &str) -> Result<Until, String> {
     }
 }
 
+/// `idle`, or as [`until`].
+pub fn idle_or_until(text: &str) -> Result<Option<Until>, String> {
+    match text {
+        "idle" => Ok(None),
+        _ => until(text).map(Some).map_err(|error| match error.strip_prefix("write ") {
+            Some(forms) => format!("write idle, {forms}"),
+            None => error,
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

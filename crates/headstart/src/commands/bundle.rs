@@ -1,13 +1,18 @@
 //! `headstart bundle`: a program and its libraries as one file.
 
-use crate::exit::{self, WithCode};
+use crate::exit::{self, Usage, WithCode};
 use crate::output;
 use crate::phrases::VIEW_WORDS;
 use anyhow::{Context, Result};
-use bundle::{BundleError, BundleOptions, BundleWarning};
+use bundle::{BundleError, BundleOptions, BundleWarning, PagesAhead};
+use model::Recording;
+use prefetch::recording::{self, MOST_BYTES};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// The word for a recording that is made now.
+const AUTO: &str = "auto";
 
 /// Merge a program and its libraries into one file that starts faster
 ///
@@ -18,6 +23,9 @@ use std::process::ExitCode;
 pub struct Arguments {
     /// The program: a path, or a name to look up in PATH
     program: OsString,
+    /// Arguments of the launch that --prefetch auto records
+    #[arg(value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
     /// Folder for the bundle; created if missing, and a bundle in it is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -28,6 +36,11 @@ pub struct Arguments {
     /// Do not merge this library: a name such as libfoo, a path, or a folder; may be repeated
     #[arg(long, value_name = "LIBRARY")]
     outside: Vec<OsString>,
+    /// Read ahead what a start needs where the file is not in memory, as a recording tells it (a file
+    /// of headstart record). With `auto` a cold launch of the bundle is recorded now, with the
+    /// arguments behind the program; that needs root
+    #[arg(long, value_name = "RECORD|auto")]
+    prefetch: Option<OsString>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -35,20 +48,54 @@ pub struct Arguments {
 
 /// Makes the bundle and says what it is.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let command = os::program::resolve(std::slice::from_ref(&arguments.program))?;
+    let mut command = os::program::resolve(std::slice::from_ref(&arguments.program))?;
+    command.argv.extend(arguments.arguments.iter().cloned());
     let program = os::program::lasting_path(&command.program)
         .with_context(|| format!("{}: its folder cannot be found", command.program.display()))?;
     let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
     let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
-    let options = BundleOptions { fixed: arguments.fixed, outside };
-    let mut made = in_folder(&folder, || Ok(bundle::make(&program, &folder, &options)?))?;
+    let options = BundleOptions { fixed: arguments.fixed, outside, read_ahead: None };
+    let is_auto = arguments.prefetch.as_ref().is_some_and(|record| record == AUTO);
+    if !arguments.arguments.is_empty() && !is_auto {
+        let text = "arguments of the program are only for a launch that is recorded: use --prefetch \
+                    auto, or omit them";
+        return Err(Usage(text.to_owned()).into());
+    }
+    if is_auto {
+        // What is made beside a bundle goes again.
+        os::interrupt::install();
+    }
+    let mut made = in_folder(&folder, || match &arguments.prefetch {
+        Some(_) if is_auto => Ok(bundle::make_recorded(&program, &command, &folder, &options)?),
+        Some(record) => {
+            let recording = recording(Path::new(record))?;
+            let read_ahead = Some(PagesAhead::of_recording(&recording, &program, &folder)?);
+            Ok(bundle::make(&program, &folder, &BundleOptions { read_ahead, ..options })?)
+        }
+        None => Ok(bundle::make(&program, &folder, &options)?),
+    })?;
     made.manifest.warnings = made.warnings.iter().map(advised).collect();
     output::print_either(arguments.json, &made.manifest, |style| {
         let run = made.run.display().to_string();
         report::bundle::made(&run, &made.manifest, &made.figures, &VIEW_WORDS, style)
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The recording in a file.
+fn recording(path: &Path) -> Result<Recording> {
+    let wrong = |found: String| {
+        let text = format!("{}: {found}", path.display());
+        anyhow::Error::from(WithCode { code: exit::FILES, text })
+    };
+    let unread = |error: std::io::Error| wrong(files::reasons::unread(path, &error));
+    let data = path.metadata().map_err(unread)?;
+    if !data.is_file() || data.len() > MOST_BYTES {
+        return Err(wrong("it is no recording: a folder, a device, or too large".to_owned()));
+    }
+    let bytes = std::fs::read(path).map_err(unread)?;
+    recording::read(&bytes).map_err(|problem| wrong(problem.to_string()))
 }
 
 /// A warning with what helps.

@@ -47,7 +47,8 @@ pub struct Arguments {
     /// HEADSTART_VARIANT names the variant
     #[arg(long, value_name = "CMD")]
     check: Option<OsString>,
-    /// Also measure cold launches, with an empty page cache
+    /// Also measure cold launches, with an empty page cache: they decide between variants that are equally
+    /// fast when warm. As root, also try bundles that read ahead
     #[arg(long)]
     cold: bool,
     #[command(flatten)]
@@ -125,7 +126,12 @@ impl Arguments {
             return Err(Usage(text.to_owned()).into());
         }
         let without_aslr = self.allow.contains(&Allow::NoAslr);
-        Ok(Selection { only: self.only.clone(), skip: self.skip.clone(), without_aslr })
+        Ok(Selection {
+            only: self.only.clone(),
+            skip: self.skip.clone(),
+            without_aslr,
+            for_cold: self.cold,
+        })
     }
 
     fn terms(&self, options: &LaunchOptions) -> Result<Terms> {

@@ -5,7 +5,7 @@ mod convert;
 mod pages;
 mod until;
 
-use crate::args::{one_command_found, values};
+use crate::args::{PinArgs, one_command_found, values};
 use crate::exit::WithCode;
 use crate::{exit, output, spared};
 use anyhow::Result;
@@ -20,6 +20,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+pub use until::check_file;
 
 /// Standard output and standard error of headstart itself.
 const STDOUT: i32 = 1;
@@ -30,7 +31,8 @@ const STDERR: i32 = 2;
 /// Every function of the program and its libraries gets a breakpoint that is removed when it is
 /// hit, so nothing has to be rebuilt. Threads, forks and started programs are followed. The
 /// program's output is shown; headstart's own summary goes to stderr. Windows programs are launched
-/// under Wine, in a temporary prefix or in an existing one that WINEPREFIX names.
+/// under Wine, in a temporary prefix or in an existing one that WINEPREFIX names. With --no-pin, recording
+/// functions takes several times as long.
 ///
 /// With --pages (root only), records which pages of which files a cold launch touches, of all
 /// sections. The files are evicted from memory, and read-ahead of their disks is off for one launch.
@@ -67,12 +69,8 @@ pub struct Arguments {
     /// Accept a program that fails
     #[arg(short, long, help_heading = "How to launch")]
     ignore_failure: bool,
-    /// Pin the launch to this CPU [default: the quietest]
-    #[arg(long, value_name = "N", conflicts_with = "no_pin", help_heading = "How to launch")]
-    cpu: Option<u32>,
-    /// Let the scheduler choose the CPU (several times slower)
-    #[arg(long, help_heading = "How to launch")]
-    no_pin: bool,
+    #[command(flatten)]
+    pin: PinArgs,
     /// Write the trace to this file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
@@ -113,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return pages::run(arguments);
     }
     let command = one_command_found(&arguments.command, windows::find)?;
-    until::check_file(&arguments.until, "remove it")?;
+    check_file(&arguments.until, "remove it")?;
     if let Some(out) = &arguments.out {
         // A compiler's source, for one.
         let arguments = spared::named_by(&command.argv);
@@ -142,13 +140,12 @@ impl Arguments {
     fn request(&self) -> FunctionRequest {
         // Standard output is headstart's where somebody parses it.
         let stdout = if self.json || self.functions { STDERR } else { STDOUT };
-        let quiet = || Some(os::host::quiet_cpu());
         FunctionRequest {
             until: self.until.clone(),
             first: self.first,
             count_limit: self.counts.then_some(self.count_limit),
             timeout: self.timeout,
-            cpu: if self.no_pin { None } else { self.cpu.or_else(quiet) },
+            cpu: self.pin.cpu(),
             stdio: [0, stdout, STDERR],
         }
     }

@@ -1,5 +1,6 @@
 //! `headstart verify`: whether what was made of a program is still right for what it is now.
 
+use crate::args::split;
 use crate::exit::{self, FileError, Usage};
 use crate::output;
 use crate::refusals;
@@ -64,22 +65,24 @@ fn remedy(next: &NextStep) -> String {
             quoted(program),
             quoted(folder)
         ),
-        NextStep::BundleAgain(MakeAgain { program, options, folder }) => {
+        NextStep::BundleAgain(MakeAgain { program, options, reads_ahead, folder }) => {
             let outside = options.outside.iter();
             let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
             let fixed = if options.fixed { " --fixed" } else { "" };
+            let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
             let out = folder.as_ref().map_or("NEW".to_owned(), quoted);
             format!(
-                "headstart bundle{}{fixed} --out {out} {}",
+                "{record}headstart bundle{}{fixed}{prefetch} --out {out} {}",
                 outside.collect::<String>(),
                 quoted(program)
             )
         }
-        NextStep::OptimizeAgain { command, without_aslr } => {
+        NextStep::OptimizeAgain { command, without_aslr, cold } => {
             let allow = if *without_aslr { "--allow no-aslr " } else { "" };
+            let cold = if *cold { "--cold " } else { "" };
             format!(
                 "Make it again in a new folder, with the other options that it had: headstart \
-                 optimize {allow}--out NEW -- {command}"
+                 optimize {allow}{cold}--out NEW -- {command}"
             )
         }
         NextStep::SelfBindAgain { program } => format!(
@@ -88,6 +91,21 @@ fn remedy(next: &NextStep) -> String {
             quoted(program)
         ),
     }
+}
+
+/// What comes before the command, and the option with which it uses that: the recorded launch of the
+/// bundle is one of the program now.
+fn recorded_again(launch: Option<&str>, program: &Path) -> (String, String) {
+    let Some(launch) = launch else { return (String::new(), String::new()) };
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let file = quoted(format!("{name}.record"));
+    let words = split(launch).unwrap_or_default();
+    let arguments = words.iter().skip(1).map(|word| format!(" {}", quoted(word)));
+    let arguments = arguments.collect::<String>();
+    (
+        format!("headstart record --out {file} -- {}{arguments} && ", quoted(program)),
+        format!(" --prefetch {file}"),
+    )
 }
 
 /// Says what is missing where a folder has nothing that could be verified but files whose imports

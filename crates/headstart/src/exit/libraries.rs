@@ -14,6 +14,7 @@ use optimize::{BuildRemedy, OptimizeError};
 use os::wine::WineError;
 use os::{FailureKind, LaunchError};
 use rewrite::ElfRewriteError;
+use sharing::SharingError;
 use workload::{Size, Unsupported, WorkloadError};
 
 /// A file of another kind, or a damaged one, is an answer; one that cannot be read is none.
@@ -54,6 +55,17 @@ impl Known for WineError {
             WineError::Prefix { .. } => FILES,
             WineError::ServerGone => HEADSTART_FAILED,
             _ => NOT_STARTED,
+        }
+    }
+}
+
+impl Known for SharingError {
+    fn code(&self) -> u8 {
+        match self {
+            SharingError::Launch(error) => error.code(),
+            SharingError::Memory(error) if error.is_refusal() => NOT_PERMITTED,
+            SharingError::Memory(_) => NO,
+            SharingError::Lost(_) => PROGRAM_FAILED,
         }
     }
 }
@@ -117,11 +129,16 @@ impl Known for BundleError {
             | BundleError::Unresolved { .. }
             | BundleError::NotFixed(_) => NO,
             BundleError::Image(error) => error.code(),
+            BundleError::NotRecorded(error) => error.code(),
+            BundleError::LaunchNotRecorded { .. } => {
+                crate::exit::interrupted().unwrap_or(PROGRAM_FAILED)
+            }
             BundleError::NotABundle { .. }
             | BundleError::NotOurs { .. }
             | BundleError::ChangedMeanwhile(_)
             | BundleError::Write { .. }
             | BundleError::NotMoved { .. }
+            | BundleError::OtherRecording { .. }
             | BundleError::Occupied { .. }
             | BundleError::Io { .. } => FILES,
         }
@@ -138,6 +155,7 @@ impl Known for BundleError {
             BundleError::Unresolved { lazy: true, .. } => format!(
                 "{self}; leave the library out with --outside, or link it with what defines it"
             ),
+            BundleError::NotRecorded(error) => error.words(),
             BundleError::NotFixed(_) => {
                 format!("{self}; only bundles made with --fixed need a new base")
             }

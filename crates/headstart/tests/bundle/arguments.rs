@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use testkit::WhenFree;
 
 /// It tells its arguments, and those that others see, before and after it has written a title.
 const TELLS: &str = r#"
@@ -47,7 +48,7 @@ int main(int count, char **words) {
 
 fn told(command: &mut Command) -> String {
     command.env_clear().env("ONE", "first").env("TWO", "").env("THREE", "the third variable");
-    let output = command.output().unwrap();
+    let output = command.output_when_free();
     assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
     stdout(&output)
 }
@@ -126,7 +127,7 @@ fn stale_bundles_that_start_each_other_end() {
             let moved = Command::new("cp").args([place.path(from), place.path(to)]).status();
             assert!(moved.unwrap().success());
         }
-        let output = command(&place.path("of-one/run")).output().unwrap();
+        let output = command(&place.path("of-one/run")).output_when_free();
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(127), "{text}");
         assert!(text.contains("has started the bundle again 500 times"), "{text}");
@@ -163,7 +164,7 @@ int main(int count, char **words) {
     assert!(made.status.success(), "{}", stderr(&made));
     fs::rename(place.path("newer"), &program).unwrap();
     let bundle = out.join("run");
-    let output = command(&bundle).arg("100").arg(&bundle).output().unwrap();
+    let output = command(&bundle).arg("100").arg(&bundle).output_when_free();
     assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), ("(null)\n", ""));
     assert_eq!(output.status.code(), Some(0));
 }
@@ -185,7 +186,7 @@ fn options_of_the_loader_are_followed() {
         let start = |name: &str, arguments: &[&str]| {
             let mut loader = command(Path::new("/lib64/ld-linux-x86-64.so.2"));
             loader.args(options).arg(stage.path(name)).args(arguments);
-            outcome(&loader.output().unwrap())
+            outcome(&loader.output_when_free())
         };
         for arguments in [&[][..], &["", "a b", "--preload"]] {
             let original = start("program", arguments);
@@ -197,7 +198,7 @@ fn options_of_the_loader_are_followed() {
     }
     let mut forbidden = command(Path::new("/lib64/ld-linux-x86-64.so.2"));
     forbidden.args(["--preload", &preload]).arg(stage.path("made/out/run"));
-    let said = forbidden.env("HEADSTART_STALE", "never").output().unwrap();
+    let said = forbidden.env("HEADSTART_STALE", "never").output_when_free();
     let words = "an option of the loader was not given when the bundle was made";
     assert!(stderr(&said).contains(words), "{}", stderr(&said));
     assert_eq!(said.status.code(), Some(127));

@@ -4,6 +4,7 @@ use crate::common::{stderr, stdout};
 use crate::stage::{FIXED, KINDS, LIBRARIES, OUT, Stage, json, names, outcome, run};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use testkit::WhenFree;
 
 #[test]
 fn it_is_made_runs_and_is_current() {
@@ -21,9 +22,9 @@ fn it_is_made_runs_and_is_current() {
         assert_eq!(names(&stage.path(kind)), ["headstart.json", "run", "symbols.gdb"]);
         let mode = |name: &str| fs::metadata(stage.path(name)).unwrap().permissions().mode();
         assert_eq!(mode(&format!("{kind}/run")), mode("program"));
-        let original = outcome(&stage.start("program").output().unwrap());
+        let original = outcome(&stage.start("program").output_when_free());
         assert!(original.contains("program v1: one-v1 two-v1/three-v1 three-v1"), "{original}");
-        assert_eq!(outcome(&stage.start(&format!("{kind}/run")).output().unwrap()), original);
+        assert_eq!(outcome(&stage.start(&format!("{kind}/run")).output_when_free()), original);
         assert!(stage.runs_merged(kind));
         let verified = run(&["verify", &out]);
         assert!(verified.status.success(), "{}", stderr(&verified));
@@ -66,8 +67,8 @@ fn json_of_both() {
     });
     assert_eq!(verified, wanted);
     assert_eq!(
-        outcome(&stage.start("program").output().unwrap()),
-        outcome(&stage.start("made/out/run").output().unwrap())
+        outcome(&stage.start("program").output_when_free()),
+        outcome(&stage.start("made/out/run").output_when_free())
     );
 }
 
@@ -85,7 +86,7 @@ fn made_again_while_it_runs() {
         fs::copy(stage.path("v2/libone.so.1"), stage.path("first/libone.so.1")).unwrap();
         stage.bundle_one(kind);
         assert!(stage.runs_merged(kind));
-        let now = stdout(&stage.start(&format!("{kind}/run")).output().unwrap());
+        let now = stdout(&stage.start(&format!("{kind}/run")).output_when_free());
         assert!(now.contains("one-v2"), "{now}");
         child.stdin.take().unwrap().write_all(b"\n").unwrap();
         let line = lines.next().unwrap().unwrap();

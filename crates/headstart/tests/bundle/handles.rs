@@ -4,6 +4,7 @@ use crate::common::stderr;
 use crate::place::Place;
 use crate::stage::{command, json, outcome, run};
 use std::path::PathBuf;
+use testkit::WhenFree;
 
 const MAIN: &str = r#"
 #include <dlfcn.h>
@@ -36,14 +37,14 @@ const BEGIN: &str = "int begin(void) { return NUMBER; }";
 fn what_a_handle_no_longer_tells_apart_is_said() {
     let Some(place) = Place::new() else { return };
     let program = built(&place, MAIN, BEGIN);
-    let original = outcome(&command(&program).output().unwrap());
+    let original = outcome(&command(&program).output_when_free());
     let (out, name) = (place.path("out").display().to_string(), program.to_str().unwrap());
     let made = json(&["bundle", "--json", "--out", &out, name]);
     let says = "libone.so and libtwo.so both define 'begin', named in program, where dlsym is \
         called: if that asks for it by the handle of libtwo.so, it gets what libone.so defines. \
         To be sure, keep the library apart: --outside libtwo.so";
     assert_eq!(made["warnings"], serde_json::json!([says]));
-    let bundle = command(&place.path("out/run")).output().unwrap();
+    let bundle = command(&place.path("out/run")).output_when_free();
     assert_ne!(outcome(&bundle), original, "there is nothing to warn of any more");
     let made = run(&["bundle", "--out", &out, name]);
     let text = String::from_utf8(made.stdout).unwrap();
@@ -52,7 +53,7 @@ fn what_a_handle_no_longer_tells_apart_is_said() {
     // The advice helps.
     let made = json(&["bundle", "--json", "--out", &out, "--outside", "libtwo.so", name]);
     assert!(made.get("warnings").is_none(), "{made}");
-    let bundle = command(&place.path("out/run")).output().unwrap();
+    let bundle = command(&place.path("out/run")).output_when_free();
     assert_eq!(outcome(&bundle), original, "{}", stderr(&bundle));
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use testkit::WhenFree;
 
 /// Everything in a folder: names, kinds, modes and bytes.
 fn everything(folder: &Path) -> Vec<(PathBuf, u32, Vec<u8>)> {
@@ -63,7 +64,7 @@ fn the_program_itself_however_it_is_spelled() {
     // As it was reported: from within the folder.
     let before = everything(stage.folder.path());
     let mut within = crate::stage::headstart(&["bundle", "--out", ".", "./run"]);
-    let output = within.current_dir(stage.folder.path()).output().unwrap();
+    let output = within.current_dir(stage.folder.path()).output_when_free();
     says(&output, &["run is the program itself"]);
     assert!(everything(stage.folder.path()) == before);
 }
@@ -93,7 +94,7 @@ fn the_program_mounted_in_the_folder() {
     let script = "mount --bind \"$1\" \"$2/run\" || exit 99\n\"$3\" bundle --out \"$2\" \"$1\"";
     let mut inside = command(&unshare);
     inside.args(["-m", "sh", "-c", script, "sh", &stage.text("program"), &stage.text("mounted")]);
-    let output = inside.arg(env!("CARGO_BIN_EXE_headstart")).output().unwrap();
+    let output = inside.arg(env!("CARGO_BIN_EXE_headstart")).output_when_free();
     if output.status.code() == Some(99) || stderr(&output).starts_with("unshare") {
         return testkit::skip("files are only mounted by root");
     }
@@ -227,7 +228,7 @@ fn a_bundle_finds_its_original_when_the_folder_it_was_made_in_is_gone() {
     fs::create_dir(&within).unwrap();
     let out = stage.text("out");
     let mut bundle = crate::stage::headstart(&["bundle", "--out", &out, "../program"]);
-    let made = bundle.current_dir(&within).output().unwrap();
+    let made = bundle.current_dir(&within).output_when_free();
     assert!(made.status.success(), "{}", stderr(&made));
     fs::remove_dir(&within).unwrap();
     let manifest = fs::read_to_string(stage.path("out/headstart.json")).unwrap();
@@ -243,7 +244,7 @@ fn a_file_size_limit_is_an_error_and_leaves_nothing() {
     let mut shell = std::process::Command::new("sh");
     let script = "ulimit -f 3; exec \"$0\" bundle --out \"$1\" \"$2\"";
     let words = [env!("CARGO_BIN_EXE_headstart"), &stage.text("out"), &stage.text("program")];
-    let output = shell.args(["-c", script]).args(words).output().unwrap();
+    let output = shell.args(["-c", script]).args(words).output_when_free();
     says(&output, &["out", "File too large"]);
     assert!(everything(stage.folder.path()) == before);
 }

@@ -4,6 +4,7 @@ use crate::common::stderr;
 use crate::stage::{FIXED, KINDS, OUT, Stage, command, names, run};
 use std::fs;
 use std::path::Path;
+use testkit::WhenFree;
 
 /// Calls that change something on disk.
 const CALLS: [&str; 10] = [
@@ -49,7 +50,7 @@ pub fn at_every_call(words: &[&str], look: &dyn Fn(&Moment<'_>)) -> Vec<&'static
             traced.env("RAYON_NUM_THREADS", "1").args(["-f", "-qq", "-o", "/dev/null"]);
             traced.args(["-e", &format!("trace={call}")]);
             traced.args(["-e", &format!("inject={call}:signal=SIGKILL:when={time}")]);
-            let output = traced.arg(env!("CARGO_BIN_EXE_headstart")).args(words).output().unwrap();
+            let output = traced.arg(env!("CARGO_BIN_EXE_headstart")).args(words).output_when_free();
             let last = output.status.success();
             let said = stderr(&output);
             assert!(last || output.status.code().is_none(), "{call} {time}: {said}");
@@ -67,7 +68,7 @@ pub fn at_every_call(words: &[&str], look: &dyn Fn(&Moment<'_>)) -> Vec<&'static
 
 /// What a former command left is cleaned up, and the bundle is whole.
 fn is_whole(stage: &Stage, kind: &str, moment: &Moment<'_>) {
-    let done = stage.start(&format!("{kind}/run")).output().unwrap();
+    let done = stage.start(&format!("{kind}/run")).output_when_free();
     assert_eq!(done.stdout, b"program v1: one-v1 two-v1/three-v1 three-v1\n", "{moment:?}");
     assert_eq!(done.status.code(), Some(7), "{moment:?}");
     assert!(stage.runs_merged(kind), "{moment:?}");

@@ -6,6 +6,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use testkit::WhenFree;
 
 /// What `verify --json` tells, once it is known that its exit code fits, and the words.
 fn verified(stage: &Stage, kind: &str) -> (serde_json::Value, String) {
@@ -17,7 +18,7 @@ fn verified(stage: &Stage, kind: &str) -> (serde_json::Value, String) {
 }
 
 fn launched(stage: &Stage, kind: &str) -> Option<i32> {
-    stage.start(&format!("{kind}/run")).output().unwrap().status.code()
+    stage.start(&format!("{kind}/run")).output_when_free().status.code()
 }
 
 /// A launch ends with 127, and `verify` says that nothing is started and why.

@@ -6,6 +6,7 @@ use crate::stage::command;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
+use testkit::WhenFree;
 use testkit::cases::in_parallel;
 
 /// What is the same in all scenes: overlays; a library in two versions, and one beside it; a
@@ -219,7 +220,7 @@ impl Work {
         let mut command = command(&self.unshare);
         command.args(["-m", "sh", "-c", &script, "sh"]);
         command.arg(self.folder.path()).arg(env!("CARGO_BIN_EXE_headstart"));
-        let output = command.output().unwrap();
+        let output = command.output_when_free();
         if output.status.code() == Some(99) || stderr(&output).starts_with("unshare") {
             return Err(());
         }

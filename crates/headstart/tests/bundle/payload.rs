@@ -6,6 +6,7 @@ use crate::refused::{MAIN, refused};
 use crate::stage::{command, json, outcome, run};
 use std::fs;
 use std::process::Command;
+use testkit::WhenFree;
 
 /// It tells the last bytes of its own file, found by the name of the link or of itself.
 const READS_ITSELF: &str = r#"
@@ -25,7 +26,7 @@ fn a_program_with_data_behind_it_is_declined() {
     let program = place.built("program", READS_ITSELF, &[]);
     let bytes = fs::read(&program).unwrap();
     let whole = place.file("with-data", &[&bytes[..], b"PAYLOAD!"].concat());
-    assert_eq!(command(&whole).output().unwrap().stdout, b"PAYLOAD!\n");
+    assert_eq!(command(&whole).output_when_free().stdout, b"PAYLOAD!\n");
     let says = format!("8 bytes of data at offset {} behind its last", bytes.len());
     refused(&[], &whole, 1, &says);
     let padded = place.file("padded", &[&bytes[..], &[0; 4096]].concat());
@@ -70,8 +71,8 @@ fn a_library_with_data_behind_it_stays_outside() {
     let outside = modules.iter().find(|module| module["name"] == "liblast.so").unwrap();
     let reason = outside["outside"].as_str().unwrap();
     assert!(reason.starts_with("it has 1 byte of data at offset "), "{reason}");
-    let bundle = command(&place.path("json/run")).output().unwrap();
-    assert_eq!(outcome(&bundle), outcome(&command(&program).output().unwrap()));
+    let bundle = command(&place.path("json/run")).output_when_free();
+    assert_eq!(outcome(&bundle), outcome(&command(&program).output_when_free()));
     let verified = run(&["verify", &out]);
     assert!(verified.status.success(), "{}", stderr(&verified));
 }

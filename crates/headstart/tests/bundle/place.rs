@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use testkit::WhenFree;
 
 /// A folder of files that a test builds.
 pub struct Place {
@@ -37,7 +38,7 @@ impl Place {
 
     /// It is bundled, and runs as the original.
     pub fn same(&self, program: &Path) -> String {
-        let original = outcome(&command(program).output().unwrap());
+        let original = outcome(&command(program).output_when_free());
         let mut said = String::new();
         for (kind, words) in [("out", &[][..]), ("fixed", &["--fixed"])] {
             let out = self.path(kind).display().to_string();
@@ -45,7 +46,7 @@ impl Place {
                 run(&[&["bundle", "--out", &out, program.to_str().unwrap()], words].concat());
             assert!(made.status.success(), "{}", stderr(&made));
             said = String::from_utf8(made.stdout).unwrap();
-            let bundle = command(&self.path(kind).join("run")).output().unwrap();
+            let bundle = command(&self.path(kind).join("run")).output_when_free();
             assert_eq!(outcome(&bundle), original, "{kind}");
             let current = run(&["verify", &out]);
             assert!(current.status.success(), "{}", String::from_utf8_lossy(&current.stdout));

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::WhenFree;
 use testkit::cases::in_parallel;
 
 /// Something that changes, and what is seen then.
@@ -63,14 +64,14 @@ impl Case {
             command.envs(self.environment.iter().map(|(name, v)| (*name, v.replace('@', root))));
             command
         };
-        let original = outcome(&start("program").output().unwrap());
+        let original = outcome(&start("program").output_when_free());
         for kind in KINDS {
             let run = format!("{kind}/run");
-            let bundle = outcome(&start(&run).output().unwrap());
+            let bundle = outcome(&start(&run).output_when_free());
             if bundle != original {
                 return Some(format!("{} ({kind}):\n{bundle}instead of\n{original}", self.name));
             }
-            let maps = start(&run).env("SHOW_MAPS", "1").output().unwrap();
+            let maps = start(&run).env("SHOW_MAPS", "1").output_when_free();
             if (maps.stdout == b"merged\n") != self.merged {
                 return Some(format!("{} ({kind}): merged: {}", self.name, !self.merged));
             }
@@ -88,7 +89,7 @@ impl Case {
         let root = stage.folder.path().to_str().unwrap();
         let environment = || self.environment.iter().map(|(name, v)| (*name, v.replace('@', root)));
         let out = stage.text(kind);
-        let json = headstart(&["verify", "--json", &out]).envs(environment()).output().unwrap();
+        let json = headstart(&["verify", "--json", &out]).envs(environment()).output_when_free();
         let found = serde_json::from_slice::<serde_json::Value>(&json.stdout);
         let Ok(found) = found else { return Some(format!("verify fails: {}", stderr(&json))) };
         let current = found["current"] == true;
@@ -102,7 +103,7 @@ impl Case {
             && found["noticed"].is_null() == self.merged
             && found["reason"].is_null() == current
             && code == Some(i32::from(!current));
-        let text = headstart(&["verify", &out]).envs(environment()).output().unwrap();
+        let text = headstart(&["verify", &out]).envs(environment()).output_when_free();
         let text = String::from_utf8_lossy(&text.stdout).replace('\n', " ");
         let says_original = text.contains("original") && !text.contains("does not notice");
         (!right || says_original == self.merged).then(|| format!("verify says: {found}\n{text}"))
@@ -340,7 +341,7 @@ fn a_program_that_is_gone_is_told() {
     let Some(stage) = Stage::bundled() else { return };
     fs::remove_file(stage.path("program")).unwrap();
     for kind in KINDS {
-        let output = stage.start(&format!("{kind}/run")).output().unwrap();
+        let output = stage.start(&format!("{kind}/run")).output_when_free();
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(127), "{text}");
         assert!(text.contains("the original program is missing: install it again"), "{text}");
@@ -352,7 +353,7 @@ fn a_program_that_is_gone_is_told() {
 fn it_follows_back_and_forth() {
     let Some(stage) = Stage::bundled() else { return };
     let says = |kind: &str| {
-        String::from_utf8(stage.start(&format!("{kind}/run")).output().unwrap().stdout).unwrap()
+        String::from_utf8(stage.start(&format!("{kind}/run")).output_when_free().stdout).unwrap()
     };
     let earlier = stage.path("first/libone.so.1");
     for round in 0..5 {

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
+use testkit::WhenFree;
 
 /// It ends with this code and these words, and the folders that it made are gone.
 pub fn refused(words: &[&str], program: &Path, code: i32, says: &str) {
@@ -72,8 +73,8 @@ fn truncated_at_any_length() {
         let code = output.status.code();
         if code == Some(0) {
             // What is missing is behind all that is loaded.
-            let done = command(&out.join("run")).output().unwrap();
-            assert_eq!(outcome(&done), outcome(&command(&program).output().unwrap()), "{length}");
+            let done = command(&out.join("run")).output_when_free();
+            assert_eq!(outcome(&done), outcome(&command(&program).output_when_free()), "{length}");
             fs::remove_dir_all(&out).unwrap();
             continue;
         }
@@ -110,7 +111,7 @@ fn privileges_would_be_lost() {
     }
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let Some(setcap) = testkit::tool("setcap") else { return };
-    let set = Command::new(setcap).arg("cap_net_raw+ep").arg(&program).output().unwrap();
+    let set = Command::new(setcap).arg("cap_net_raw+ep").arg(&program).output_when_free();
     if !set.status.success() {
         testkit::skip("capabilities are only given by root");
         return;
@@ -124,7 +125,7 @@ fn what_a_bundle_cannot_follow() {
     let (out, program) = (stage.text("made/out"), stage.text("program"));
     let mut made = headstart(&["bundle", "--out", &out, &program]);
     told(
-        &made.env("LD_PRELOAD", stage.path("preload.so")).output().unwrap(),
+        &made.env("LD_PRELOAD", stage.path("preload.so")).output_when_free(),
         1,
         "LD_PRELOAD is set",
     );
@@ -159,7 +160,7 @@ fn where_nothing_can_be_written() {
     let mut nobody = command(&setpriv);
     nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     nobody.arg(env!("CARGO_BIN_EXE_headstart")).arg("bundle").arg("--out").arg(&closed);
-    let output = nobody.arg(&program).output().unwrap();
+    let output = nobody.arg(&program).output_when_free();
     if stderr(&output).starts_with("setpriv") {
         testkit::skip("another user can only be taken on by root, and must reach headstart");
         return;
@@ -180,7 +181,7 @@ fn a_folder_that_may_be_written_to_but_not_read_gets_a_bundle() {
     let mut nobody = command(&setpriv);
     nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     nobody.arg(env!("CARGO_BIN_EXE_headstart")).arg("bundle").arg("--out").arg(&out);
-    let output = nobody.arg(&program).output().unwrap();
+    let output = nobody.arg(&program).output_when_free();
     if stderr(&output).starts_with("setpriv") {
         testkit::skip("another user can only be taken on by root, and must reach headstart");
         return;
@@ -199,7 +200,7 @@ fn in_a_mount(stage: &Stage, options: &str) -> Option<Output> {
     let mut command = command(&unshare);
     command.args(["-m", "sh", "-c", script, "sh", options, &folder]);
     let output =
-        command.arg(env!("CARGO_BIN_EXE_headstart")).arg(stage.path("program")).output().unwrap();
+        command.arg(env!("CARGO_BIN_EXE_headstart")).arg(stage.path("program")).output_when_free();
     if output.status.code() == Some(99) || stderr(&output).starts_with("unshare") {
         testkit::skip("file systems are only mounted by root");
         return None;

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+use testkit::WhenFree;
 
 /// Where the program and a library are, after the line that tells what they are.
 fn addresses(stage: &Stage) -> (String, String) {
-    let text = stdout(&stage.start("made/fixed/run").arg("where").output().unwrap());
+    let text = stdout(&stage.start("made/fixed/run").arg("where").output_when_free());
     let (first, second) = text.split_once('\n').unwrap();
     assert_eq!(first, "program v1: one-v1 two-v1/three-v1 three-v1");
     let (program, library) = second.trim().split_once(' ').unwrap();
@@ -20,14 +21,14 @@ fn addresses(stage: &Stage) -> (String, String) {
 #[test]
 fn five_times_in_a_row() {
     let Some(stage) = Stage::bundled() else { return };
-    let original = outcome(&stage.start("program").output().unwrap());
+    let original = outcome(&stage.start("program").output_when_free());
     let mut seen = BTreeSet::from([addresses(&stage)]);
     assert_eq!(addresses(&stage), addresses(&stage));
     for round in 1..=5 {
         let done = run(&["rerandomize", &stage.text(FIXED)]);
         assert!(done.status.success(), "{}", stderr(&done));
         assert!(stdout(&done).contains("addresses changed"), "{}", stdout(&done));
-        assert_eq!(outcome(&stage.start("made/fixed/run").output().unwrap()), original);
+        assert_eq!(outcome(&stage.start("made/fixed/run").output_when_free()), original);
         assert!(stage.runs_merged(FIXED));
         assert!(seen.insert(addresses(&stage)), "{round}: {seen:?}");
     }
@@ -95,7 +96,7 @@ fn another_word(bytes: &mut [u8]) {
 fn the_spare_of_a_former_bundle_is_not_used() {
     let Some(stage) = Stage::bundled() else { return };
     let rerandomize = || assert!(run(&["rerandomize", &stage.text(FIXED)]).status.success());
-    let starts = || stdout(&stage.start("made/fixed/run").output().unwrap());
+    let starts = || stdout(&stage.start("made/fixed/run").output_when_free());
     rerandomize();
     // The preamble takes the same content in another file for a change.
     renew(&stage, "second/libtwo.so.1", &|_| {});

@@ -14,6 +14,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::Duration;
 use tempfile::TempDir;
+use testkit::WhenFree;
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -182,7 +183,7 @@ impl Stage {
 
     /// Whether a bundle runs as itself: no merged library is mapped from its own file.
     pub fn runs_merged(&self, kind: &str) -> bool {
-        let output = self.start(&format!("{kind}/run")).env("SHOW_MAPS", "1").output().unwrap();
+        let output = self.start(&format!("{kind}/run")).env("SHOW_MAPS", "1").output_when_free();
         output.stdout == b"merged\n"
     }
 }
@@ -206,7 +207,7 @@ pub fn headstart(arguments: &[&str]) -> Command {
 }
 
 pub fn run(arguments: &[&str]) -> Output {
-    headstart(arguments).output().unwrap()
+    headstart(arguments).output_when_free()
 }
 
 /// Runs it, expects success, and reads the JSON object that it prints.

@@ -4,6 +4,7 @@ use crate::common::{stderr, stdout};
 use crate::stage::{FIXED, KINDS, Stage, command, outcome, run};
 use std::path::Path;
 use std::process::Command;
+use testkit::WhenFree;
 
 /// Exceptions that a library throws and the program catches, and the other way round.
 const THROWS: &str = "#include <stdexcept>\n#include <string>\n\
@@ -54,13 +55,13 @@ fn survives(tool: &str, arguments: &[&str]) {
     let Some(tool) = testkit::tool(tool) else { return };
     let Some(stages) = stages() else { return };
     for (stage, says) in &stages {
-        let original = outcome(&stage.start("program").output().unwrap());
+        let original = outcome(&stage.start("program").output_when_free());
         assert!(original.contains(says), "{original}");
         for kind in KINDS {
             let run = stage.path(&format!("{kind}/run"));
-            let changed = Command::new(&tool).args(arguments).arg(&run).output().unwrap();
+            let changed = Command::new(&tool).args(arguments).arg(&run).output_when_free();
             assert!(changed.status.success(), "{kind}: {}", stderr(&changed));
-            assert_eq!(outcome(&command(&run).output().unwrap()), original, "{tool:?} {kind}");
+            assert_eq!(outcome(&command(&run).output_when_free()), original, "{tool:?} {kind}");
             assert!(stage.runs_merged(kind), "{tool:?} {arguments:?} {kind}");
             // patchelf leaves headers of which readelf says something, whatever the file was.
             if !tool.ends_with("patchelf") {
@@ -74,7 +75,7 @@ fn survives(tool: &str, arguments: &[&str]) {
 fn is_well_formed(file: &Path) {
     for (reader, words) in [("readelf", &["-aW"][..]), ("llvm-readobj-19", &["--all"])] {
         let Some(reader) = testkit::tool(reader) else { continue };
-        let said = Command::new(&reader).args(words).arg(file).output().unwrap();
+        let said = Command::new(&reader).args(words).arg(file).output_when_free();
         assert!(said.status.success() && said.stderr.is_empty(), "{reader:?}: {}", stderr(&said));
     }
 }
@@ -139,7 +140,7 @@ fn stripped_of_its_moving_words_it_cannot_be_moved() {
 /// Name and address of a function of a merged library.
 fn symbol(file: &Path, name: &str) -> Option<u64> {
     let readelf = testkit::tool("readelf")?;
-    let text = stdout(&Command::new(readelf).args(["-sW"]).arg(file).output().unwrap());
+    let text = stdout(&Command::new(readelf).args(["-sW"]).arg(file).output_when_free());
     let line =
         text.lines().find(|line| line.ends_with(&format!(" {name}")) && line.contains("FUNC"));
     let address = line.unwrap_or_else(|| panic!("no {name} in\n{text}")).split_whitespace().nth(1);
@@ -156,7 +157,7 @@ fn functions_of_libraries_have_their_names() {
             let Some(address) = symbol(&file, name) else { return };
             let mut command = Command::new(&addr2line);
             let inside = format!("{:#x}", address + 3);
-            let said = command.arg("-fe").arg(&file).arg(inside).output().unwrap();
+            let said = command.arg("-fe").arg(&file).arg(inside).output_when_free();
             assert_eq!(stdout(&said).lines().next(), Some(name), "{kind}");
         }
     }
@@ -179,7 +180,7 @@ fn frames(gdb: &Path, run: &Path, breakpoint: &str, script: Option<&str>) -> Vec
         None => (["-ex", "set confirm off"], "run"),
     };
     command.args(commands).args(["-ex", &format!("break {breakpoint}"), "-ex", start, "-ex", "bt"]);
-    let text = stdout(&command.arg(run).output().unwrap());
+    let text = stdout(&command.arg(run).output_when_free());
     let lines = text.lines().filter(|line| line.starts_with('#'));
     let name = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use testkit::WhenFree;
 
 /// The changes that are told of `library`, and that the words name them.
 fn changes(stage: &Stage, library: &str, words: &str) -> Vec<String> {
@@ -62,8 +63,7 @@ fn a_bundle_on_a_file_system_without_programs_is_not_current() {
     let output = Command::new(unshare)
         .args(["-m", "sh", "-c", script, "sh", &stage.text("mounted")])
         .args([env!("CARGO_BIN_EXE_headstart"), &stage.text("program")])
-        .output()
-        .unwrap();
+        .output_when_free();
     if stderr(&output).contains("not permitted") {
         testkit::skip("needs root: mounting");
         return;
@@ -129,7 +129,7 @@ fn a_variable_is_named_and_nothing_is_blamed_for_it() {
     {
         let mut verify = Command::new(env!("CARGO_BIN_EXE_headstart"));
         verify.env_remove("LD_LIBRARY_PATH").env(name, value);
-        let output = verify.args(["verify", &stage.text(OUT)]).output().unwrap();
+        let output = verify.args(["verify", &stage.text(OUT)]).output_when_free();
         let said = stdout(&output);
         assert!(said.contains(name) && said.contains("Set or unset"), "{said}");
         assert!(!said.contains("libm.so.6") && !said.contains("Make the bundle"), "{said}");
@@ -209,7 +209,7 @@ fn the_spare_is_looked_at_too_and_is_used_only_as_it_was_left() {
         fs::remove_file(&spare).unwrap();
         rerandomize();
         is_current(&stage, FIXED);
-        let said = stdout(&stage.start("made/fixed/run").output().unwrap());
+        let said = stdout(&stage.start("made/fixed/run").output_when_free());
         assert_eq!(said, "program v1: one-v1 two-v1/three-v1 three-v1\n");
     }
 }
@@ -306,7 +306,7 @@ fn as_another_user(stage: &Stage, folder: &Path) {
         let mut nobody = crate::stage::command(&setpriv);
         nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
         nobody.arg(env!("CARGO_BIN_EXE_headstart")).args(["verify", "--json"]).arg(folder);
-        nobody.output().unwrap()
+        nobody.output_when_free()
     };
     let output = verify();
     if stderr(&output).starts_with("setpriv") {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use testkit::WhenFree;
 
 /// The command, keeping its runs below `folder`.
 pub fn headstart(folder: &Path, arguments: &[&str]) -> Command {
@@ -20,7 +21,7 @@ pub fn headstart(folder: &Path, arguments: &[&str]) -> Command {
 /// Runs it with a throw-away cache folder.
 pub fn run(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
-    headstart(folder.path(), arguments).output().unwrap()
+    headstart(folder.path(), arguments).output_when_free()
 }
 
 /// Runs it, expects success, and reads the JSON object that it prints.
@@ -106,7 +107,7 @@ pub fn confined(refused: &str) -> Option<impl Fn(&[&str]) -> Output> {
     Some(move |arguments: &[&str]| {
         let mut command = Command::new(&program);
         command.arg(env!("CARGO_BIN_EXE_headstart")).args(arguments);
-        let output = command.env("XDG_CACHE_HOME", folder.path()).output().unwrap();
+        let output = command.env("XDG_CACHE_HOME", folder.path()).output_when_free();
         assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
         output
     })

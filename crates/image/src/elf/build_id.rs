@@ -1,9 +1,29 @@
 //! The build-id, which tells one build of a file from all others.
 
+use super::form;
 use super::read::Elf;
+use crate::error::ImageError;
 use crate::notes::{Budget, Notes};
-use object::elf;
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader};
+use object::{Endianness, elf};
+
+/// [`read`] of a file in memory.
+pub(crate) fn of_bytes(path: &str, bytes: &[u8]) -> Result<Option<String>, ImageError> {
+    let (class, endian) = form(path, bytes)?;
+    match class {
+        elf::ELFCLASS64 => parsed::<elf::FileHeader64<Endianness>>(path, bytes, endian),
+        _ => parsed::<elf::FileHeader32<Endianness>>(path, bytes, endian),
+    }
+}
+
+fn parsed<H: FileHeader<Endian = Endianness>>(
+    path: &str,
+    bytes: &[u8],
+    endian: Endianness,
+) -> Result<Option<String>, ImageError> {
+    let notes = &mut Notes::new(bytes.len());
+    Ok(read(&Elf::<H>::parse(path, bytes, endian, None, notes)?, notes))
+}
 
 /// The GNU build-id in hexadecimal: from note segments, or else from note sections (object files
 /// have no segments, and Go's linker puts the build-id in none).

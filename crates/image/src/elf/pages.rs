@@ -47,6 +47,12 @@ impl Pages {
         self.compact();
         self.pages.len() as u64
     }
+
+    /// The different pages, in order.
+    pub(super) fn sorted(mut self) -> Vec<u64> {
+        self.compact();
+        self.pages
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ pub(super) struct Relocations {
     pub(super) tls: u64,
     pub(super) table_bytes: u64,
     pub(super) pages: u64,
+    /// The same pages, by number and in order.
+    pub(super) written: Vec<u64>,
     /// One more than the largest symbol index: a lower bound of the number of dynamic symbols.
     pub(super) symbols_at_least: u64,
 }
@@ -82,7 +84,13 @@ pub(super) fn read<H: FileHeader>(file: &Elf<'_, H>, notes: &mut Notes) -> Reloc
     relocations.classify(file, &applied);
     relocations.name(file, &applied);
     relocations.name(file, &left_over);
+    relocations.written = applied.pages.sorted();
     relocations
+}
+
+/// The 4 KiB pages that a loader's relocations write to, by number and in order.
+pub(crate) fn written_pages<H: FileHeader>(file: &Elf<'_, H>) -> Vec<u64> {
+    read(file, &mut Notes::new(file.bytes.len())).written
 }
 
 /// As readelf finds them: all sections of the three types.

@@ -4,7 +4,10 @@
 use super::machine::Machine;
 use super::processor::Processor;
 use std::cmp::Ordering;
-use std::path::Path;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// Where ldconfig writes the cache.
 pub const CACHE: &str = "/etc/ld.so.cache";
@@ -74,6 +77,22 @@ impl Cache {
             return None;
         };
         Some(Cache { bytes, table })
+    }
+
+    /// Names and paths of all libraries for `machine`, as `uname -m` has it, in the order of the
+    /// cache; of a name that stands there several times, the first. Variants for some processors
+    /// are left out.
+    pub fn all(&self, machine: &str) -> Vec<(String, PathBuf)> {
+        let Some(machine) = Machine::named(machine) else { return Vec::new() };
+        let mut known = HashSet::new();
+        let entries = (0..self.table.count).filter_map(|index| {
+            let entry = self.entry(index)?;
+            (entry.flags == machine.cache_flags && entry.hwcap == 0).then_some(())?;
+            let name = std::str::from_utf8(self.name(index)?).ok()?;
+            let path = PathBuf::from(OsStr::from_bytes(entry.path?));
+            known.insert(name).then(|| (name.to_owned(), path))
+        });
+        entries.collect()
     }
 
     /// The path that the loader takes for `name`.

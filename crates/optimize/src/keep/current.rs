@@ -68,6 +68,8 @@ pub enum NextStep {
         command: String,
         /// The variant was one whose every launch has the same addresses.
         without_aslr: bool,
+        /// Cold launches were measured too.
+        cold: bool,
     },
     /// The program has to be bound to private libraries again.
     SelfBindAgain {
@@ -135,6 +137,7 @@ fn optimized(folder: &Path, manifest: &Manifest) -> FolderVerification {
         match bundle::verify(&folder.join(FILES)) {
             Ok(Verified { found: of_bundle, .. }) => {
                 found.files += of_bundle.files;
+                found.read_ahead = of_bundle.read_ahead;
                 // One `run` leads to the other.
                 if found.changes.is_empty() {
                     (found.starts, found.noticed) = (of_bundle.starts, of_bundle.noticed);
@@ -156,7 +159,9 @@ fn optimized(folder: &Path, manifest: &Manifest) -> FolderVerification {
     }
     let variant = manifest.figures.iter().find(|figures| figures.name == manifest.variant);
     let without_aslr = variant.is_some_and(|variant| !variant.keeps_aslr);
-    settled(found, NextStep::OptimizeAgain { command: manifest.command.clone(), without_aslr })
+    let cold = variant.is_some_and(|variant| variant.cold.is_some());
+    let command = manifest.command.clone();
+    settled(found, NextStep::OptimizeAgain { command, without_aslr, cold })
 }
 
 fn of_selfbind(folder: &Path, path: &Path) -> Result<FolderVerification, BundleError> {
@@ -210,6 +215,8 @@ fn of_kept(folder: &Path, program: &str, kept: &Inventory) -> BundleVerification
         starts,
         noticed: None,
         instead,
+        read_ahead: None,
+        not_read_ahead: Vec::new(),
         remedy: None,
         changes,
     }

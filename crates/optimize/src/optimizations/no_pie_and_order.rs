@@ -16,7 +16,7 @@ pub fn build(program: &Program, folder: &Path) -> Result<Built, NotBuilt> {
     let failed = NotBuilt::io(&between);
     std::fs::create_dir(&between).map_err(&failed)?;
     let ordered = order::build(program, &between)?;
-    let changed = Program { path: program.path.clone(), file: ordered.run.clone() };
+    let changed = Program { file: ordered.run.clone(), ..program.clone() };
     let fixed = no_pie::build(&changed, folder)?;
     std::fs::remove_dir_all(&between).map_err(failed)?;
     let notes = ordered

@@ -120,7 +120,7 @@ impl<'a> Verifier<'a> {
             let variant = references::references(&graph, &original);
             references::compare(&self.references, &variant)?;
         }
-        let command = self.baseline.command_for(&built.run);
+        let command = self.baseline.program.command_for(&built.run);
         self.behaves(&command)?;
         let options =
             AttendOptions { timeout: self.patience, cpu: self.terms.cpu, to_entry: false };
@@ -135,8 +135,8 @@ impl<'a> Verifier<'a> {
             let observed = self.launches.observe(command, self.patience)?;
             let (baseline, launches, timeout) =
                 (self.baseline, &mut *self.launches, self.terms.timeout);
-            let again = &mut || launches.observe(&baseline.command, timeout);
-            let names = behavior::Names::new(&baseline.command, command);
+            let again = &mut || launches.observe(&baseline.program.command, timeout);
+            let names = behavior::Names::new(&baseline.program.command, command);
             self.expected.compare(&observed, &names, again)?;
         }
         Ok(())

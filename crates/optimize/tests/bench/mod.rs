@@ -65,7 +65,7 @@ impl Bench {
 
     pub fn made(&'static self, name: &'static str, build: Build) -> Optimization {
         let build = move |program: &Program, folder: &Path| Ok(build(self, program, folder)?);
-        Optimization { name, keeps_aslr: true, build: Box::leak(Box::new(build)) }
+        Optimization { name, keeps_aslr: true, for_cold: false, build: Box::leak(Box::new(build)) }
     }
 
     /// What becomes of these variants of `command`, in their order, and the streams that are not compared.

@@ -1,8 +1,8 @@
 //! What runs do in one layout of an image: pages, reads and faults, run by run and on average.
 
 use super::{
-    DeviceProfile, ReadAhead, Replay, TextMapping, TextPlacement, TouchedPages, WeightedReplay,
-    expected_cost, function_floor, replay, touched_pages,
+    DeviceProfile, KernelReadAhead, Replay, TextMapping, TextPlacement, TouchedPages,
+    WeightedReplay, expected_cost, function_floor, replay, touched_pages,
 };
 use crate::{CalledFunctions, PlacedFunction};
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ pub struct Forecaster<'a> {
     /// The mapping that has them. An order does not change it: the text stays as large.
     pub mapping: TextMapping,
     /// How the kernel reads ahead.
-    pub read_ahead: ReadAhead,
+    pub read_ahead: KernelReadAhead,
 }
 
 /// What one run does in one layout.

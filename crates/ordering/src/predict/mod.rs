@@ -22,6 +22,6 @@ pub use pages::{
     ImagePage, PAGE_BYTES, TouchedPages, WINDOW_PAGES, function_floor, line_floor, touched_pages,
 };
 pub use placement::{FunctionExtent, TextPlacement};
-pub use read_ahead::{ReadAhead, ReadAheadKind, TextMapping};
+pub use read_ahead::{KernelReadAhead, ReadAheadKind, TextMapping};
 pub use replay::{MediaRead, Replay, replay};
 pub use scatter::{ModuleScatter, module_scatter};

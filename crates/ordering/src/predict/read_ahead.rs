@@ -35,7 +35,7 @@ pub enum ReadAheadKind {
 
 /// A kernel's way to read ahead in mapped files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadAhead {
+pub struct KernelReadAhead {
     /// Which pages are read.
     pub kind: ReadAheadKind,
     /// How many: `read_ahead_kb` of the device, in pages.
@@ -44,10 +44,10 @@ pub struct ReadAhead {
     pub fault_around_pages: u32,
 }
 
-impl ReadAhead {
+impl KernelReadAhead {
     /// Linux with its usual 128 KiB and 64 KiB.
-    pub fn linux(kind: ReadAheadKind) -> ReadAhead {
-        ReadAhead { kind, pages: 32, fault_around_pages: 16 }
+    pub fn linux(kind: ReadAheadKind) -> KernelReadAhead {
+        KernelReadAhead { kind, pages: 32, fault_around_pages: 16 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! First touches of pages, replayed through a kernel's read-ahead: which reads from storage they
 //! cause, and which faults.
 
-use super::{ImagePage, PAGE_BYTES, ReadAhead, ReadAheadKind, TextMapping};
+use super::{ImagePage, KernelReadAhead, PAGE_BYTES, ReadAheadKind, TextMapping};
 use model::FileOffset;
 
 /// In memory.
@@ -50,7 +50,7 @@ impl Replay {
 }
 
 /// Replays the first touches of pages. Pages outside the mapping are passed over.
-pub fn replay(touched: &[ImagePage], mapping: &TextMapping, policy: &ReadAhead) -> Replay {
+pub fn replay(touched: &[ImagePage], mapping: &TextMapping, policy: &KernelReadAhead) -> Replay {
     let mut kernel = Kernel::new(mapping, policy);
     for page in touched {
         let at = i64::from(page.0) - i64::from(mapping.first.0);
@@ -72,7 +72,7 @@ struct Ahead {
 /// Pages are counted from the first one of the mapping; those before it in the file are negative.
 struct Kernel<'a> {
     mapping: &'a TextMapping,
-    policy: &'a ReadAhead,
+    policy: &'a KernelReadAhead,
     read_ahead: i64,
     /// Bits of each page from `lowest` on.
     state: Vec<u8>,
@@ -82,7 +82,7 @@ struct Kernel<'a> {
 }
 
 impl<'a> Kernel<'a> {
-    fn new(mapping: &'a TextMapping, policy: &'a ReadAhead) -> Kernel<'a> {
+    fn new(mapping: &'a TextMapping, policy: &'a KernelReadAhead) -> Kernel<'a> {
         // A larger read-ahead than 1 GiB reads all of an image anyway.
         let read_ahead = i64::from(policy.pages.clamp(1, 1 << 18));
         let lowest = -read_ahead.min(mapping.pages_before());

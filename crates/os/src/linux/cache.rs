@@ -5,17 +5,28 @@
 //! own blocks, folders and inodes stay in memory; only a remount clears them. [`check`] counts what
 //! stayed, so that a result says how cold its launches really were.
 
+mod evict;
+mod eviction;
 mod files;
+mod holders;
+mod remount;
+mod status;
+mod walk;
 
-pub use files::{MappedFiles, mapped_files};
+pub use super::residency::page_bytes;
+pub use evict::{Evicted, evict};
+pub use eviction::{EvictError, EvictedFiles, evict_files};
+pub use files::{MappedFiles, ObservedFiles, mapped_files, observed_files};
+pub use holders::{Holders, holders};
+pub use remount::RemountError;
+pub use status::{metadata, shared_with_layers, status};
+pub use walk::{MOST_FILES, NamedFiles, named_files};
 
-use super::residency::{cachestat, open, resident_pages};
+use super::residency::resident_pages;
 use model::{CacheState, ColdCheck, Reading};
-use rustix::fs::{Advice, fadvise};
-use rustix::process::geteuid;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long a process may take that is ending.
@@ -28,7 +39,7 @@ pub enum DropError {
     /// Only root may.
     #[error(
         "dropping the page cache needs root (writing {DROP_CACHES}: {0}); run headstart as root; \
-         otherwise only the files of the launch are evicted"
+         without root single files can be evicted"
     )]
     NotPermitted(io::Error),
     /// The kernel has no such switch, or a container hides it.
@@ -42,41 +53,27 @@ pub enum DropError {
 /// [`DropError::NotPermitted`] for everybody but root.
 pub fn drop_all() -> Result<(), DropError> {
     rustix::fs::sync();
-    std::fs::write(DROP_CACHES, "3").map_err(|error| match error.kind() {
+    write_drop("3")
+}
+
+/// Whether [`drop_all`] is permitted. Nothing is dropped.
+///
+/// # Errors
+/// [`DropError`], as dropping would.
+pub fn may_drop() -> Result<(), DropError> {
+    File::options().write(true).open(DROP_CACHES).map(drop).map_err(refused)
+}
+
+/// `1`: pages; `3`: also names and inodes.
+fn write_drop(what: &str) -> Result<(), DropError> {
+    std::fs::write(DROP_CACHES, what).map_err(refused)
+}
+
+fn refused(error: io::Error) -> DropError {
+    match error.kind() {
         io::ErrorKind::PermissionDenied => DropError::NotPermitted(error),
         _ => DropError::Failed(error),
-    })
-}
-
-/// What [`evict`] could not do.
-#[derive(Debug, Default)]
-pub struct Evicted {
-    /// Files asked to leave memory.
-    pub files: u32,
-    /// Files that could not be opened, with the reason.
-    pub failed: Vec<(PathBuf, io::Error)>,
-}
-
-/// Evicts exactly these files: posix_fadvise(POSIX_FADV_DONTNEED), which needs no more than the
-/// right to read. Dirty pages stay, so files of the user's own are written out first.
-pub fn evict<P: AsRef<Path>>(paths: &[P]) -> Evicted {
-    let mut evicted = Evicted::default();
-    for path in paths {
-        match evict_file(path.as_ref()) {
-            Ok(()) => evicted.files += 1,
-            Err(error) => evicted.failed.push((path.as_ref().to_owned(), error)),
-        }
     }
-    evicted
-}
-
-fn evict_file(path: &Path) -> io::Result<()> {
-    let file = open(path)?;
-    let own = file.metadata()?.uid() == geteuid().as_raw();
-    if own && !cachestat(&file).is_ok_and(|found| found.dirty == 0) {
-        file.sync_data()?;
-    }
-    Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
 /// Evicts these files, and counts what stays in memory.

@@ -15,12 +15,13 @@ mod names;
 mod reads;
 
 pub use cost::minor_fault_cost_us;
+pub(crate) use names::FileNames;
 
 use super::attend::{AttendOptions, attend, on_own_thread, unwatched};
 use super::error::LaunchError;
 use super::launcher::{LaunchRecord, Source};
 use super::perf::{self, Attr, EventKind, Record, Rings, Scope};
-use model::{Command, FaultTotals, Launch, PageFaults, Reading};
+use model::{Command, Ending, FaultTotals, Launch, PageFaults, Reading};
 use reads::{Reads, Tracepoints};
 use std::io;
 use std::os::fd::RawFd;
@@ -36,6 +37,17 @@ const MECHANISM: &str = "recording page faults with perf events";
 /// [`LaunchError::NotPermitted`] where perf events are refused: [`totals`] works regardless.
 pub fn record(command: &Command, options: &AttendOptions) -> Result<PageFaults, LaunchError> {
     record_with_launch(command, options).map(|(faults, _)| faults)
+}
+
+/// [`record`], and how the launch ended.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_ended(
+    command: &Command,
+    options: &AttendOptions,
+) -> Result<(PageFaults, Ending), LaunchError> {
+    record_with_launch(command, options).map(|(faults, launch)| (faults, launch.ending))
 }
 
 /// [`record`], and what the kernel counted.
@@ -117,7 +129,7 @@ impl Recorder {
     fn finish(mut self, once: &LaunchRecord) -> PageFaults {
         self.found.faults.sort_by_key(|(at_ns, _)| *at_ns);
         let at_us = |ns: u64| once.at_us(ns);
-        let names = names::Names::from_mappings(&self.found.records);
+        let names = FileNames::from_mappings(&self.found.records);
         let faults = self.found.faults.into_iter();
         PageFaults {
             total_us: once.launch.total_us,

@@ -18,16 +18,21 @@ mod watched;
 use super::attend::{AttendOptions, attend, on_own_thread};
 use super::cache;
 use super::error::LaunchError;
+use super::faults::FileNames;
 use super::host;
 use super::launcher::{LaunchRecord, Source};
 use super::perf::{self, Attr, EventKind, Record, Rings};
-use assign::{Assigned, Happening, Read};
+use assign::{Assigned, Happening, Read, Unwatched};
 use major::MajorFaults;
-use model::{ColdCheck, Command, FileRead, FileReads, ReadFile, Reading, text};
+use model::{
+    CacheState, ColdCheck, Command, FileRead, FileReads, OtherReads, ReadFile, Reading, text,
+};
 use points::{Completions, Points, completed};
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::RawFd;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use watched::WatchedFile;
 
 /// What is refused where tracepoints are, in words.
@@ -44,19 +49,43 @@ pub fn record(
     files: &[PathBuf],
     options: &AttendOptions,
 ) -> Result<FileReads, LaunchError> {
+    record_from(command, files, options, true)
+}
+
+/// [`record`] of a launch that finds in memory whatever is there.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_warm(
+    command: &Command,
+    files: &[PathBuf],
+    options: &AttendOptions,
+) -> Result<FileReads, LaunchError> {
+    record_from(command, files, options, false)
+}
+
+fn record_from(
+    command: &Command,
+    files: &[PathBuf],
+    options: &AttendOptions,
+    is_cold: bool,
+) -> Result<FileReads, LaunchError> {
     let cpus = perf::cpus(options);
     on_own_thread(options, || {
         let files = files.iter().map(|path| WatchedFile::open(path));
         let files = files.collect::<Result<Vec<_>, _>>()?;
         let mut recorder = Recorder::open(&cpus)?;
-        let cold = evict(&files);
+        let evicted = evict(&files, is_cold);
         let completions = Completions::record().map_err(refused)?;
+        // Others may have read the files since, so the last look is right before the launch.
+        let cold = in_memory(&files, evicted.state);
         let once = attend(command, &[], None, options, &mut recorder)?;
         let failed = LaunchError::failed("reading the kernel's trace", "try again");
         let trace = completions.finish().map_err(failed)?;
         recorder.found.happenings.extend(completed(&trace));
         recorder.found.lost += trace.lost;
-        Ok(recorder.found.finish(&once, cold, &files))
+        let after = in_memory(&files, cold.state).resident_pages;
+        Ok(recorder.found.finish(&once, cold, &after, &files))
     })
 }
 
@@ -76,9 +105,36 @@ pub fn permitted() -> io::Result<()> {
     Completions::record().map(|_| ())
 }
 
-fn evict(files: &[WatchedFile]) -> ColdCheck {
-    let paths: Vec<_> = files.iter().map(|file| &file.path).collect();
-    cache::emptied_of(&paths)
+fn evict(files: &[WatchedFile], is_cold: bool) -> ColdCheck {
+    match is_cold {
+        true => cache::emptied_of(&distinct(files)),
+        false => in_memory(files, CacheState::Warm),
+    }
+}
+
+fn in_memory(files: &[WatchedFile], state: CacheState) -> ColdCheck {
+    cache::check(&distinct(files), state)
+}
+
+/// Each file once: the pages of a file are the same by all its names.
+fn distinct(files: &[WatchedFile]) -> Vec<&Path> {
+    let mut seen = HashSet::new();
+    let is_new = |file: &&WatchedFile| match file.path.metadata() {
+        Ok(data) => seen.insert((data.dev(), data.ino())),
+        Err(_) => true,
+    };
+    files.iter().filter(is_new).map(|file| file.path.as_path()).collect()
+}
+
+/// Pages that were not there before, and that the launch has not read itself.
+fn brought(before: &Reading<u64>, after: &Reading<u64>, files: &[ReadFile]) -> Reading<u64> {
+    let own: u64 = files.iter().map(|file| file.pages).sum();
+    match (before, after) {
+        (Reading::Value(before), Reading::Value(after)) => {
+            Reading::Value(after.saturating_sub(before.saturating_add(own)))
+        }
+        (Reading::Value(_), missing) | (missing, _) => missing.clone(),
+    }
 }
 
 /// Which of the launch's own events is which.
@@ -127,11 +183,17 @@ impl Source for Recorder {
 }
 
 impl Found {
-    fn finish(mut self, once: &LaunchRecord, cold: ColdCheck, files: &[WatchedFile]) -> FileReads {
+    fn finish(
+        mut self,
+        once: &LaunchRecord,
+        cold: ColdCheck,
+        after: &Reading<u64>,
+        files: &[WatchedFile],
+    ) -> FileReads {
         // What was recorded before the launch is the launcher's.
         self.happenings.retain(|happening| happening.at_ns >= once.ticks);
         self.happenings.sort_by_key(|happening| happening.at_ns);
-        let assigned = assign::assign(&self.happenings, files);
+        let (assigned, besides) = assign::assign(&self.happenings, files);
         let faults = self.faults.by_path(once);
         let read_file = |(file, Assigned { pages, reads }): (&WatchedFile, Assigned)| {
             let path = text::text(&file.path);
@@ -143,14 +205,28 @@ impl Found {
                 path,
             }
         };
+        let files: Vec<ReadFile> = files.iter().zip(assigned).map(read_file).collect();
         FileReads {
             total_us: once.launch.total_us,
+            brought_pages: brought(&cold.resident_pages, after, &files),
             cold,
             major_faults: once.launch.major_faults.clone(),
-            files: files.iter().zip(assigned).map(read_file).collect(),
+            files,
+            others: others(besides),
+            read_bytes: once.launch.read_bytes.clone(),
+            ending: once.launch.ending,
             lost: self.lost,
         }
     }
+}
+
+fn others(besides: Unwatched) -> OtherReads {
+    let names = FileNames::now();
+    let named = besides.files.into_iter();
+    let mut files: Vec<_> =
+        named.map(|((device, inode), sum)| (names.name(device, inode), sum)).collect();
+    files.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then_with(|| a.0.cmp(&b.0)));
+    OtherReads { metadata: besides.metadata, files, unassigned: besides.unassigned }
 }
 
 fn file_read(read: &Read, once: &LaunchRecord) -> FileRead {

@@ -4,22 +4,31 @@ mod affinity;
 mod busy;
 pub(crate) mod cgroup;
 mod file_system;
+mod mount_points;
 mod read_ahead;
 mod threads;
+mod unpacking;
 
 pub use super::cpuid::{cpuid_cost_us, hypervisor};
 pub use affinity::{allowed_cpus, leave_cpu, stay_off};
 pub(crate) use affinity::{pin, processors};
 pub use busy::{Activity, activity, load_average, quiet_cpu};
-pub use file_system::file_system;
 pub(crate) use file_system::{Mount, mounts};
+pub use file_system::{file_system, is_always_in_memory};
+pub(crate) use mount_points::{MountPoint, mount_points, mount_points_of};
 pub use read_ahead::read_ahead_kib;
 pub(crate) use read_ahead::{bdi_name, device_read_ahead_kib};
 pub use threads::may_start_threads;
+pub use unpacking::{unpack_times, unpacking_mount};
 
 use model::Machine;
 use std::ffi::CStr;
 use std::fs;
+
+/// The number of the user for whom files are opened.
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
 
 /// What there is to know about the machine for reading its results later.
 pub fn machine() -> Machine {

@@ -7,7 +7,7 @@
 //!   Another one is there before the copy has a name.
 //! - Where both were killed, the next copy of that file replaces the one that was left.
 
-mod guardian;
+pub(super) mod guardian;
 mod kept_file;
 mod links;
 mod places;

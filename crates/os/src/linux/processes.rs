@@ -7,6 +7,7 @@ use rustix::process::{
 };
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Waits for children of all kinds: `__WALL` of wait(2), which rustix does not name.
@@ -15,6 +16,11 @@ pub const ALL_KINDS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL.ca
 /// Process id of the caller.
 pub fn own_pid() -> libc::pid_t {
     getpid().as_raw_pid()
+}
+
+/// Process id of the caller's parent.
+pub(crate) fn own_parent() -> libc::pid_t {
+    Pid::as_raw(rustix::process::getppid())
 }
 
 /// Sends a signal to a process; one that has gone meanwhile is an error that nobody needs.
@@ -37,14 +43,25 @@ pub fn reap_one() -> rustix::io::Result<Option<libc::pid_t>> {
 
 /// The text behind `name` in a line of `/proc/PID/FILE`, such as `status` or `io`.
 pub fn line(pid: libc::pid_t, file: &str, name: &str) -> Option<String> {
-    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
+    let text = read_lossy(format!("/proc/{pid}/{file}"))?;
     let found = text.lines().find_map(|line| line.strip_prefix(name))?;
     Some(found.trim().to_owned())
 }
 
 /// The fields of `/proc/PID/stat` from the third (state) on; `None` where the process is gone.
 pub fn stat_fields(pid: libc::pid_t) -> Option<Vec<String>> {
-    fields_behind_name(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    fields_behind_name(&read_lossy(format!("/proc/{pid}/stat"))?)
+}
+
+/// The text of a file of `/proc` in which names of processes occur, which need not be UTF-8.
+fn read_lossy(path: impl AsRef<Path>) -> Option<String> {
+    Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
+}
+
+/// The state of a thread (proc_pid_stat(5)), whose folder of `/proc` is given; `None` where it has
+/// ended.
+pub(in crate::linux) fn state_of(task: &Path) -> Option<char> {
+    fields_behind_name(&read_lossy(task.join("stat"))?)?.first()?.chars().next()
 }
 
 /// The second field of a line of `stat` is the name in parentheses, which may itself hold

@@ -24,6 +24,11 @@ pub fn resolve<Word: AsRef<OsStr>>(argv: &[Word]) -> Result<Command, LaunchError
     Ok(Command { argv, program, directory: None, environment: Vec::new() })
 }
 
+/// The user to whom files belong that are made now.
+pub fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// The path of `name`: itself where it holds a slash, else the first executable along PATH.
 fn find(name: &OsStr) -> Result<PathBuf, LaunchError> {
     if name.as_bytes().contains(&b'/') {

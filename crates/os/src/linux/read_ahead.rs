@@ -4,7 +4,8 @@
 //! is one of the whole device, so what it was before is kept safe in three ways:
 //!
 //! - [`ReadAheadOff`] puts it back when it is dropped: at the end, after an error or a panic.
-//! - A guardian process puts it back at once where headstart is killed.
+//! - A guardian process puts it back at once where headstart is killed, and soon where it is stopped
+//!   (Ctrl-Z) or takes longer than it said; [`ReadAheadOff::restore`] tells that then.
 //! - The setting is in a file before it is changed. Where both were killed, the next headstart that
 //!   calls [`restore_abandoned`], or switches read-ahead off itself, puts it back.
 //!
@@ -18,7 +19,8 @@ mod setting;
 
 use super::error::LaunchError;
 use super::interrupt;
-use guardian::Guardian;
+use super::processes;
+use guardian::{GaveUp, Guardian};
 use kept::{Folder, Kept};
 pub use setting::{RestoredDevice, setting_of};
 use std::fs::TryLockError;
@@ -46,12 +48,12 @@ pub struct ReadAheadOff {
 
 impl ReadAheadOff {
     /// Switches read-ahead off on the devices with these names in `/sys/class/bdi`
-    /// ([`setting_of`]).
+    /// ([`setting_of`]), for at most `limit`.
     ///
     /// # Errors
     /// [`LaunchError::NotPermitted`] for everybody but root, and where the settings cannot be changed
     /// or cannot be kept safe.
-    pub fn on(devices: &[String]) -> Result<ReadAheadOff, LaunchError> {
+    pub fn on(devices: &[String], limit: Duration) -> Result<ReadAheadOff, LaunchError> {
         let folder = Folder::open().map_err(refused)?;
         let (lock, descriptor) = locked(&folder)?;
         restore(&folder).map_err(refused)?;
@@ -59,7 +61,7 @@ impl ReadAheadOff {
         if kept.devices.is_empty() {
             return Ok(ReadAheadOff { folder, changed: None, _lock: lock });
         }
-        let guardian = Guardian::start(&folder, descriptor)?;
+        let guardian = Guardian::start(&folder, descriptor, limit)?;
         folder.keep(&kept).map_err(refused)?;
         let off = ReadAheadOff { folder, changed: Some((kept.clone(), guardian)), _lock: lock };
         for device in &kept.devices {
@@ -72,22 +74,41 @@ impl ReadAheadOff {
     /// Puts the settings back now, and says where that failed.
     ///
     /// # Errors
-    /// The setting and the value that it should have.
+    /// The setting and the value that it should have. Where they were not off all the time, since
+    /// headstart was stopped or took too long: what was recorded is not exact then.
     pub fn restore(mut self) -> Result<(), LaunchError> {
         self.put_back()
     }
 
     fn put_back(&mut self) -> Result<(), LaunchError> {
-        let Some((_, guardian)) = self.changed.take() else { return Ok(()) };
-        let restored = restore(&self.folder);
-        // It tries once more where this failed, and finds nothing to do where it did not.
+        let Some((_, mut guardian)) = self.changed.take() else { return Ok(()) };
+        let gave_up = guardian.gave_up();
+        // It puts them back when it ends; where it was killed or failed, this does.
         drop(guardian);
-        restored.map(|_| ()).map_err(|source| LaunchError::System {
+        restore(&self.folder).map_err(|source| LaunchError::System {
             action: "the read-ahead of a device could not be set back".into(),
             source,
             remedy: "set it by hand: the error names the file and the value".into(),
-        })
+        })?;
+        gave_up.map_or(Ok(()), |why| Err(not_exact(why)))
     }
+}
+
+fn not_exact(why: GaveUp) -> LaunchError {
+    let (action, kind) = match why {
+        GaveUp::Stopped => (
+            "headstart was stopped while read-ahead was off, so it was switched on again and what \
+             was recorded is not exact",
+            io::ErrorKind::Interrupted,
+        ),
+        GaveUp::Late => (
+            "recording took too long, so read-ahead was switched on again and what was recorded is \
+             not exact",
+            io::ErrorKind::TimedOut,
+        ),
+    };
+    let remedy = "run the command again".into();
+    LaunchError::System { action: action.into(), source: kind.into(), remedy }
 }
 
 impl Drop for ReadAheadOff {
@@ -129,6 +150,30 @@ fn refused(error: io::Error) -> LaunchError {
     }
 }
 
+/// Whether it is stopped, as by Ctrl-Z.
+fn is_stopped(pid: libc::pid_t) -> bool {
+    processes::stat_fields(pid).is_some_and(|fields| fields.first().is_some_and(|it| it == "T"))
+}
+
+fn still_locked(folder: &Folder) -> LaunchError {
+    let finished = "run the command again when that one has finished";
+    let (holder, remedy) = match folder.holder() {
+        None => (String::new(), finished.to_owned()),
+        Some(pid) => match is_stopped(pid) {
+            false => (format!(" (process {pid})"), format!("{finished}, or end it: kill {pid}")),
+            true => (
+                format!(" (process {pid}), which is stopped,"),
+                format!("let it go on (kill -CONT {pid}), then run the command again"),
+            ),
+        },
+    };
+    LaunchError::System {
+        action: format!("another headstart{holder} is recording without read-ahead").into(),
+        source: io::ErrorKind::TimedOut.into(),
+        remedy: remedy.into(),
+    }
+}
+
 /// The lock, and the descriptor of its file.
 fn locked(folder: &Folder) -> Result<(files::Lock, RawFd), LaunchError> {
     let began = Instant::now();
@@ -140,11 +185,7 @@ fn locked(folder: &Folder) -> Result<(files::Lock, RawFd), LaunchError> {
             Err(TryLockError::Error(error)) => return Err(refused(error)),
             Err(_) if interrupt::requested() => return Err(LaunchError::Interrupted),
             Err(_) if began.elapsed() > LOCK_LIMIT => {
-                return Err(LaunchError::System {
-                    action: "another headstart has switched read-ahead off".into(),
-                    source: io::ErrorKind::TimedOut.into(),
-                    remedy: "run the command again when that one has finished".into(),
-                });
+                return Err(still_locked(folder));
             }
             Err(_) => std::thread::sleep(LOOK_UP),
         }

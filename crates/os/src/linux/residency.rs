@@ -19,6 +19,13 @@ const SYS_CACHESTAT: libc::c_long = 451;
 
 /// Bytes mapped at a time for mincore.
 const WINDOW_BYTES: u64 = 1 << 30;
+/// So many are walked at most, which takes a second or two.
+const MOST_WINDOWS: u64 = 64;
+/// So many where cachestat says which of them are empty.
+const MOST_ASKED_WINDOWS: u64 = 1 << 16;
+/// `f_type` of file systems whose files may keep their pages in files of others, of which cachestat
+/// tells nothing (statfs(2)): overlay, FUSE, aufs.
+const STACKED: [i64; 3] = [0x794c_7630, 0x6573_5546, 0x6175_6673];
 
 /// Pages of the file and how many of them are in the page cache.
 ///
@@ -33,7 +40,11 @@ pub fn resident_pages(path: &Path) -> io::Result<(u64, Reading<u64>)> {
     };
     let reading = match cachestat(&file) {
         // Of a file on an overlay it tells nothing: the pages are those of the file below.
-        Ok(CacheStat { cached: 0, .. }) if total > 0 && may_ask_mincore(&file) => by_mincore(),
+        Ok(CacheStat { cached: 0, .. })
+            if total > 0 && is_stacked(&file) && may_ask_mincore(&file) =>
+        {
+            by_mincore()
+        }
         Ok(found) => Reading::Value(found.cached.min(total)),
         Err(error) => match error.raw_os_error() {
             Some(libc::ENOSYS) if may_ask_mincore(&file) => by_mincore(),
@@ -57,7 +68,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-pub(crate) fn page_bytes() -> u64 {
+/// Size of a page.
+pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
@@ -67,7 +79,7 @@ pub(crate) fn page_bytes() -> u64 {
 pub(crate) struct CacheStat {
     pub(crate) cached: u64,
     pub(crate) dirty: u64,
-    writeback: u64,
+    pub(crate) writeback: u64,
     evicted: u64,
     recently_evicted: u64,
 }
@@ -81,13 +93,22 @@ struct CacheStatRange {
 
 /// cachestat(2) of the whole file.
 pub(crate) fn cachestat(file: &File) -> io::Result<CacheStat> {
-    let range = CacheStatRange { offset: 0, length: 0 };
+    cachestat_of(file, 0, 0)
+}
+
+fn cachestat_of(file: &File, offset: u64, length: u64) -> io::Result<CacheStat> {
+    let range = CacheStatRange { offset, length };
     let mut found = CacheStat::default();
     // SAFETY: both structures have the kernel's layout and outlive the call.
     let result = unsafe {
         libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut found, 0)
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(found) }
+}
+
+/// Whether the pages of a file may be those of another one.
+fn is_stacked(file: &File) -> bool {
+    rustix::fs::fstatfs(file).map_or(true, |found| STACKED.contains(&{ found.f_type }))
 }
 
 /// Whether mincore tells us the truth: the kernel's `can_do_mincore`.
@@ -119,28 +140,52 @@ fn mincore_pages(file: &File) -> io::Result<u64> {
     Ok(resident)
 }
 
-/// Gives each resident page, by mincore(2), through a mapping that touches nothing.
+/// Gives each resident page, by mincore(2), through a mapping that touches nothing. Parts of which
+/// cachestat says that they are empty are passed over, so that a large sparse file takes no time.
 fn mincore_each(file: &File, mut found: impl FnMut(u64)) -> io::Result<()> {
     let length = file.metadata()?.len();
+    let asks = !is_stacked(file);
+    let resident = cachestat(file).ok().filter(|_| asks).map(|found| found.cached);
+    if resident == Some(0) {
+        return Ok(());
+    }
+    let most = if resident.is_some() { MOST_ASKED_WINDOWS } else { MOST_WINDOWS };
+    if length.div_ceil(WINDOW_BYTES) > most {
+        let text = format!("a file of more than {most} GiB is too large to be looked through");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
     let mut offset = 0;
     while offset < length {
         let bytes = (length - offset).min(WINDOW_BYTES);
-        let mut states = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
-        // SAFETY: a fresh mapping that is never accessed; `states` has a byte for each page.
-        unsafe {
-            let (bytes, shared) = (bytes as usize, MapFlags::SHARED);
-            let start = mmap(null_mut(), bytes, ProtFlags::READ, shared, file, offset)?;
-            let result = libc::mincore(start, bytes, states.as_mut_ptr());
-            let error = io::Error::last_os_error();
-            libc::munmap(start, bytes);
-            if result < 0 {
-                return Err(error);
-            }
+        let is_empty = || cachestat_of(file, offset, bytes).is_ok_and(|found| found.cached == 0);
+        if resident.is_none() || !is_empty() {
+            mincore_window(file, offset, bytes, &mut found)?;
         }
-        let resident = states.iter().enumerate().filter(|(_, state)| **state & 1 != 0);
-        resident.for_each(|(at, _)| found(offset / page_bytes() + at as u64));
         offset += bytes;
     }
+    Ok(())
+}
+
+fn mincore_window(
+    file: &File,
+    offset: u64,
+    bytes: u64,
+    mut found: impl FnMut(u64),
+) -> io::Result<()> {
+    let mut states = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
+    // SAFETY: a fresh mapping that is never accessed; `states` has a byte for each page.
+    unsafe {
+        let (bytes, shared) = (bytes as usize, MapFlags::SHARED);
+        let start = mmap(null_mut(), bytes, ProtFlags::READ, shared, file, offset)?;
+        let result = libc::mincore(start, bytes, states.as_mut_ptr());
+        let error = io::Error::last_os_error();
+        libc::munmap(start, bytes);
+        if result < 0 {
+            return Err(error);
+        }
+    }
+    let resident = states.iter().enumerate().filter(|(_, state)| **state & 1 != 0);
+    resident.for_each(|(at, _)| found(offset / page_bytes() + at as u64));
     Ok(())
 }
 
@@ -181,6 +226,25 @@ mod tests {
         assert!(touch(file.as_file(), 41).is_err());
     }
 
+    #[test]
+    fn a_large_sparse_file_is_not_looked_through_page_by_page() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        if file.as_file().set_len(1 << 40).is_err() {
+            return testkit::skip("the file system has no files of 1 TiB");
+        }
+        if is_stacked(file.as_file()) || cachestat(file.as_file()).is_err() {
+            return testkit::skip("cachestat does not tell of this file system");
+        }
+        let pages = (1 << 40) / page_bytes();
+        let (total, resident) = resident_pages(file.path()).unwrap();
+        assert_eq!((total, resident.get()), (pages, Some(0)));
+        assert_eq!(resident_ranges(file.as_file()).unwrap(), []);
+        std::os::unix::fs::FileExt::write_at(file.as_file(), &[1], (1 << 40) - 1).unwrap();
+        let (_, resident) = resident_pages(file.path()).unwrap();
+        assert_eq!(resident.get(), Some(1));
+        assert_eq!(resident_ranges(file.as_file()).unwrap(), vec![pages - 1..pages; 1]);
+    }
+
     /// A mounted overlay, until the end of a test.
     struct Overlay(tempfile::TempDir);
 
@@ -216,6 +280,11 @@ mod tests {
         std::fs::write(overlay.path("below/file"), vec![1; 9 * page_bytes() as usize]).unwrap();
         let (total, resident) = resident_pages(&overlay.path("overlay/file")).unwrap();
         assert_eq!((total, resident.get()), (9, Some(9)));
+        let large = File::create(overlay.path("below/large")).unwrap();
+        if large.set_len((MOST_WINDOWS + 1) << 30).is_ok() {
+            let (_, resident) = resident_pages(&overlay.path("overlay/large")).unwrap();
+            assert!(resident.reason().unwrap().contains("too large"), "{resident:?}");
+        }
     }
 
     #[test]

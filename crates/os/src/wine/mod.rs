@@ -8,10 +8,12 @@
 mod error;
 mod find;
 mod keeper;
+mod output;
 mod prefix;
 
 pub use error::WineError;
 pub use find::Installation;
+pub use output::WineOutput;
 
 use keeper::{Keeper, Plan};
 use model::Command;

@@ -3,6 +3,7 @@
 mod elf;
 mod guard;
 mod pe;
+mod pf;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -10,8 +11,8 @@ mod tests;
 pub use set::set;
 
 use crate::text::{lines, printable};
-use model::ImageFacts;
 use model::figures::count;
+use model::{ImageFacts, InspectedFile};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -35,6 +36,33 @@ pub fn table(images: &[ImageFacts]) -> String {
     };
     let blocks: Vec<String> = images.iter().map(block).collect();
     blocks.join("\n")
+}
+
+/// The facts of images and prefetch files: those of a few in the order of the files, those of many
+/// in a table for each format.
+pub fn files(files: &[InspectedFile]) -> String {
+    if files.len() <= BLOCKS {
+        let block = |file: &InspectedFile| match file {
+            InspectedFile::Image(image) => table(std::slice::from_ref(image)),
+            InspectedFile::Prefetch(facts) => pf::block(facts),
+        };
+        return files.iter().map(block).collect::<Vec<_>>().join("\n");
+    }
+    let (mut images, mut prefetch) = (Vec::new(), Vec::new());
+    for file in files {
+        match file {
+            InspectedFile::Image(image) => images.push(image.clone()),
+            InspectedFile::Prefetch(facts) => prefetch.push(&**facts),
+        }
+    }
+    let mut tables = Vec::new();
+    if !images.is_empty() {
+        tables.push(if images.len() > BLOCKS { list(&images) } else { table(&images) });
+    }
+    if !prefetch.is_empty() {
+        tables.push(pf::list(&prefetch));
+    }
+    tables.join("\n")
 }
 
 /// One line a file: a table for each format.

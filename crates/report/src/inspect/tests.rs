@@ -1,6 +1,7 @@
 //! Tests of how facts of images are printed.
 
 mod pe;
+mod pf;
 
 use super::*;
 use model::{ElfFacts, HashStyle, ImageKind, Interpreter, Relro, SearchPath, VersionNeed};

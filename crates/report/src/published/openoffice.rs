@@ -71,7 +71,7 @@ fn modules(published: &PublishedOrder, style: &Style) -> Table {
     table
 }
 
-fn reads(published: &PublishedOrder) -> Table {
+pub(crate) fn reads(published: &PublishedOrder) -> Table {
     let mut table = Table::new(vec![
         Column::left(""),
         Column::right("reads"),
@@ -88,7 +88,7 @@ fn reads(published: &PublishedOrder) -> Table {
     table
 }
 
-fn starts(published: &PublishedOrder, style: &Style) -> Table {
+pub(super) fn starts(published: &PublishedOrder, style: &Style) -> Table {
     let columns = ["", "first", "second", "third", "mean", "change"];
     let column = |(at, name): (usize, &str)| match at {
         0 => Column::left(name),

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
 use image::elf::Loadable;
-use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use testkit::WhenFree;
 
 pub fn open(path: &Path) -> Loadable {
     Loadable::open(path).unwrap()
@@ -20,13 +20,7 @@ pub fn written(path: &Path, bytes: &[u8]) {
 
 /// What a program that succeeds says.
 pub fn output(program: &Path) -> String {
-    let output = loop {
-        // Another test's child may have the file open for writing until it starts its program.
-        match Command::new(program).output() {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {}
-            output => break output.unwrap(),
-        }
-    };
+    let output = Command::new(program).output_when_free();
     assert!(output.status.success(), "{program:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }

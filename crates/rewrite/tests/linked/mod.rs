@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use testkit::WhenFree;
 
 /// A folder to build in, a compiler, and options that choose a linker.
 pub struct Bench {
@@ -31,7 +32,7 @@ impl Bench {
         let mut command = Command::new(&self.cc);
         command.current_dir(self.folder.path()).arg("-o").arg(name).arg(file).arg("-L.");
         command.arg("-Wl,--no-as-needed").args(options).args(&self.options);
-        let output = command.output().unwrap();
+        let output = command.output_when_free();
         assert!(output.status.success(), "{command:?} {}", String::from_utf8_lossy(&output.stderr));
         self.path(name)
     }
@@ -82,7 +83,7 @@ pub fn installed(name: &str) -> Option<PathBuf> {
 pub fn output(program: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(program);
     command.args(arguments).env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD");
-    let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output().unwrap();
+    let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output_when_free();
     let text = String::from_utf8_lossy(&stdout) + String::from_utf8_lossy(&stderr);
     (status.code(), text.into_owned())
 }

@@ -109,7 +109,7 @@ impl<'a> Sized<'a> {
             return Err(PeWorkloadError::GuardEntry { file: PROGRAM.to_owned(), found });
         }
         let machine = Machine::of(Arch::X86_64);
-        let imports = Imports::of_system(machine);
+        let imports = Imports::of_system(machine, &KERNEL_FUNCTIONS);
         let virtuals = virtual_functions(asked);
         let each = FUNCTION_BYTES + machine.pointer + found;
         fits(PROGRAM, virtuals.saturating_mul(each.into()))?;

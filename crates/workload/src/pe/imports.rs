@@ -12,13 +12,10 @@ const DESCRIPTOR_BYTES: u32 = 20;
 const BOUND_BYTES: u64 = 8;
 const KERNEL: &str = "KERNEL32.dll";
 
-/// What every program imports from the system, in this order. Their hints are zero: positions
+/// What synthetic programs import from the system, in this order. Their hints are zero: positions
 /// among that library's names differ from one version of the system to the next.
 pub(super) const KERNEL_FUNCTIONS: [&str; 3] =
     ["GetCommandLineA", "GetCurrentProcess", "TerminateProcess"];
-
-/// Thunks of the system's library, with the one that ends them.
-const KERNEL_THUNKS: u64 = KERNEL_FUNCTIONS.len() as u64 + 1;
 
 /// The import tables of a program: address table, lookup table, directory, hints and names.
 ///
@@ -26,6 +23,8 @@ const KERNEL_THUNKS: u64 = KERNEL_FUNCTIONS.len() as u64 + 1;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Imports {
     pub(super) machine: Machine,
+    /// Functions of the system's library.
+    pub(super) system: &'static [&'static str],
     /// Pietrek's libraries.
     pub(super) dlls: u32,
     /// Functions of each.
@@ -36,8 +35,13 @@ pub(super) struct Imports {
 
 impl Imports {
     /// The system's functions only.
-    pub(super) fn of_system(machine: Machine) -> Self {
-        Self { machine, dlls: 0, functions: 0, by_ordinal: false, hints: Hints::Zero }
+    pub(super) fn of_system(machine: Machine, system: &'static [&'static str]) -> Self {
+        Self { machine, system, dlls: 0, functions: 0, by_ordinal: false, hints: Hints::Zero }
+    }
+
+    /// Thunks of the system's library, with the one that ends them.
+    fn system_thunks(&self) -> u64 {
+        self.system.len() as u64 + 1
     }
 
     /// Functions imported from Pietrek's libraries.
@@ -47,7 +51,7 @@ impl Imports {
 
     /// Bytes of the address table, and of the lookup table.
     fn thunk_bytes(&self) -> u64 {
-        let thunks = KERNEL_THUNKS + u64::from(self.dlls) + self.calls();
+        let thunks = self.system_thunks() + u64::from(self.dlls) + self.calls();
         thunks.saturating_mul(self.machine.pointer.into())
     }
 
@@ -57,7 +61,7 @@ impl Imports {
 
     /// Bytes of hints and names of functions.
     fn hint_bytes(&self) -> u64 {
-        let system: u64 = KERNEL_FUNCTIONS.iter().map(|name| hint_bytes(name.len() as u64)).sum();
+        let system: u64 = self.system.iter().map(|name| hint_bytes(name.len() as u64)).sum();
         if self.by_ordinal {
             return system;
         }
@@ -91,14 +95,14 @@ impl Imports {
         names.map(|(digits, count)| count * (library_bytes(1) - 1 + u64::from(digits))).sum()
     }
 
-    /// Address of the slot that the loader fills with one of [`KERNEL_FUNCTIONS`].
+    /// Address of the slot that the loader fills with one of the system's functions.
     pub(super) fn system_slot(&self, rva: Rva, index: u32) -> Rva {
         rva + index * self.machine.pointer
     }
 
     /// Address of the slot of a function of Pietrek's; both numbers count from 0.
     pub(super) fn slot(&self, rva: Rva, dll: u32, function: u32) -> Rva {
-        let thunk = KERNEL_THUNKS as u32 + dll * (self.functions + 1) + function;
+        let thunk = self.system_thunks() as u32 + dll * (self.functions + 1) + function;
         rva + thunk * self.machine.pointer
     }
 
@@ -132,7 +136,7 @@ impl Imports {
             machine.push(out, hint.0.into());
             hint += hint_bytes(name_bytes) as u32;
         };
-        for name in KERNEL_FUNCTIONS {
+        for name in self.system {
             by_name(out, name.len() as u64);
         }
         machine.push(out, 0);
@@ -162,7 +166,7 @@ impl Imports {
     }
 
     fn push_hints(&self, out: &mut Vec<u8>) {
-        for name in KERNEL_FUNCTIONS {
+        for name in self.system {
             push_u16(out, &[0]);
             out.extend_from_slice(name.as_bytes());
             end_hint(out, name.len());

@@ -18,6 +18,8 @@ mod imports;
 mod layout;
 mod library;
 mod load_config;
+pub mod load_records;
+pub mod loads;
 mod machine;
 mod names;
 mod options;

@@ -95,6 +95,7 @@ impl<'a> Sized<'a> {
         let machine = Machine::of(asked.arch);
         let imports = Imports {
             machine,
+            system: &KERNEL_FUNCTIONS,
             dlls: asked.dlls,
             functions: asked.functions,
             by_ordinal: asked.by == By::Ordinal,

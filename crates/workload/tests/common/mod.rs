@@ -1,11 +1,10 @@
 //! Writes workloads to throw-away folders and launches them.
 #![allow(clippy::unwrap_used, dead_code)] // each test file uses a part of this
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Duration;
 use tempfile::TempDir;
+use testkit::WhenFree;
 use workload::{Dawson, Files, Kind, Pietrek, Shape, Workload};
 
 pub fn pietrek(dlls: u32, functions: u32, globals: u32) -> Workload {
@@ -55,27 +54,14 @@ pub fn emitted(workload: &Workload) -> (TempDir, PathBuf) {
 pub fn launch(program: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.args(arguments).env_remove("LD_LIBRARY_PATH");
-    output(command)
+    command.output_when_free()
 }
 
 /// The program's output with one environment variable set.
 pub fn launch_with(program: &Path, name: &str, value: &str) -> Output {
     let mut command = Command::new(program);
     command.env(name, value);
-    output(command)
-}
-
-fn output(mut command: Command) -> Output {
-    // A child that another test has just forked holds the open file until it executes.
-    for _ in 0..200 {
-        match command.output() {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            output => return output.unwrap(),
-        }
-    }
-    panic!("{command:?} stays busy")
+    command.output_when_free()
 }
 
 /// The images among the files of a workload, in order of their paths.

@@ -1,12 +1,13 @@
 //! Facts of all files that are named, and what becomes of those that have none.
 
-use super::files::{self, Errors};
+use super::files::{self, Errors, Within};
 use crate::output;
 use anyhow::{Context, Result};
 use dlls::{MemberId, OpenFiles, survey};
 use image::ImageError;
 use image::pe::PeFile;
-use model::{ImageFacts, PeFacts};
+use model::{ImageFacts, InspectedFile, PeFacts};
+use prefetch::pf::{PfError, PfProblem};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::io::{BufWriter, ErrorKind, Write};
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 
 /// The facts of the named files and of those in named folders, in the order of their names.
 pub fn read(named: &[PathBuf], errors: &mut Errors) -> Vec<ImageFacts> {
-    let files = files::expand(named, errors);
+    let files = files::expand(named, Within::Images, errors);
     let mut images = Vec::new();
     for (path, facts) in files.iter().zip(read_all(&files)) {
         match facts {
@@ -23,8 +24,39 @@ pub fn read(named: &[PathBuf], errors: &mut Errors) -> Vec<ImageFacts> {
             Err(error) => errors.push((path.clone(), error.to_string())),
         }
     }
-    look_up(&mut images);
+    look_up(images.iter_mut());
     images
+}
+
+/// The same, with what prefetch files of Windows say.
+pub fn read_files(named: &[PathBuf], errors: &mut Errors) -> Vec<InspectedFile> {
+    let files = files::expand(named, Within::ImagesAndPrefetch, errors);
+    let mut inspected = Vec::new();
+    for (path, facts) in files.iter().zip(read_all(&files)) {
+        match facts.map(InspectedFile::Image).or_else(|error| read_prefetch(path, error)) {
+            Ok(facts) => inspected.push(facts),
+            Err(error) => errors.push((path.clone(), error)),
+        }
+    }
+    look_up(inspected.iter_mut().filter_map(|file| match file {
+        InspectedFile::Image(facts) => Some(facts),
+        InspectedFile::Prefetch(_) => None,
+    }));
+    inspected
+}
+
+/// What a file says that is no image, or why that cannot be told.
+fn read_prefetch(path: &Path, error: ImageError) -> Result<InspectedFile, String> {
+    if !matches!(error, ImageError::Unrecognized { .. }) {
+        return Err(error.to_string());
+    }
+    match prefetch::pf::read(path) {
+        Ok(facts) => Ok(InspectedFile::Prefetch(Box::new(facts))),
+        Err(PfError::Io { .. } | PfError::Content { source: PfProblem::OtherFile, .. }) => {
+            Err(error.to_string())
+        }
+        Err(found) => Err(found.to_string()),
+    }
 }
 
 /// In the order of `files`. A single file is read without starting any threads.
@@ -36,7 +68,7 @@ fn read_all(files: &[PathBuf]) -> Vec<Result<ImageFacts, ImageError>> {
 }
 
 /// Completes the facts of PE files by what other files say.
-fn look_up(images: &mut [ImageFacts]) {
+fn look_up<'a>(images: impl Iterator<Item = &'a mut ImageFacts>) {
     let mut facts: Vec<&mut PeFacts> = Vec::new();
     let mut open = Vec::new();
     for image in images {

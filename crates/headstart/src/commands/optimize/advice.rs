@@ -20,6 +20,7 @@ fn words(reason: &VariantReason) -> String {
     match reason {
         VariantReason::Found(found) => found.clone(),
         VariantReason::SameAddresses => format!("{reason}; allow it with --allow no-aslr"),
+        VariantReason::OnlyCold => format!("{reason}; measure them with --cold"),
         VariantReason::Incomparable { .. } => format!("{reason}; test it with --check CMD"),
         VariantReason::Test { .. } => format!("--check {reason}"),
         VariantReason::AfterTest { command, problem } => {

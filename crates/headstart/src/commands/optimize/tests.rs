@@ -55,7 +55,7 @@ impl Bench {
                 ..Built::default()
             })
         };
-        Optimization { name, keeps_aslr, build: Box::leak(Box::new(build)) }
+        Optimization { name, keeps_aslr, for_cold: false, build: Box::leak(Box::new(build)) }
     }
 
     fn optimized(&self, options: &[&str], all: &[Optimization]) -> Result<OptimizationReport> {

@@ -11,7 +11,7 @@ use model::{
 };
 use ordering::windows;
 use os::attend::AttendOptions;
-use os::file_pages::PagesRequest;
+use os::file_pages::{HeldFiles, PagesRequest};
 use os::trace::RecordUntil;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -70,11 +70,12 @@ fn request(arguments: &Arguments) -> Result<PagesRequest> {
                     use --until with exit, entry, output, port or file, or --first";
         return Err(Usage(text.to_owned()).into());
     };
-    let quiet = || Some(os::host::quiet_cpu());
-    let cpu = if arguments.no_pin { None } else { arguments.cpu.or_else(quiet) };
+    let cpu = arguments.pin.cpu();
     Ok(PagesRequest {
         until: until.clone(),
         first: arguments.first,
+        with_read_ahead: false,
+        held: HeldFiles::Used,
         options: AttendOptions { timeout: arguments.timeout, cpu, to_entry: false },
     })
 }

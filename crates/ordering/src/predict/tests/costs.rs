@@ -58,7 +58,7 @@ fn averages_are_weighted_and_leave_out_runs_without_weight() {
     let forecaster = Forecaster {
         functions: &functions,
         mapping: mapping(100, 0),
-        read_ahead: ReadAhead::linux(ReadAheadKind::Forward),
+        read_ahead: KernelReadAhead::linux(ReadAheadKind::Forward),
     };
     let heavy = CalledFunctions { weight: 3.0, ..run(ids(0..4)) };
     let nothing = CalledFunctions { weight: f64::NAN, ..run(ids(0..100)) };
@@ -81,7 +81,7 @@ fn the_scatter_of_a_module_says_what_an_order_would_save() {
     let forecaster = Forecaster {
         functions: &functions,
         mapping: mapping(100, 0),
-        read_ahead: ReadAhead::linux(ReadAheadKind::Forward),
+        read_ahead: KernelReadAhead::linux(ReadAheadKind::Forward),
     };
     let scatter = module_scatter(&forecaster, &[run(ids((0..400).step_by(40)))]);
     assert_eq!((scatter.movable, scatter.immovable), (9, 1));

@@ -14,12 +14,12 @@ fn ranges(replay: &Replay) -> Vec<[u64; 2]> {
     reads.map(|read| [read.offset.0 / PAGE_BYTES, read.bytes.div_ceil(PAGE_BYTES)]).collect()
 }
 
-fn forward() -> ReadAhead {
-    ReadAhead::linux(ReadAheadKind::Forward)
+fn forward() -> KernelReadAhead {
+    KernelReadAhead::linux(ReadAheadKind::Forward)
 }
 
-fn centered() -> ReadAhead {
-    ReadAhead::linux(ReadAheadKind::Centered)
+fn centered() -> KernelReadAhead {
+    KernelReadAhead::linux(ReadAheadKind::Centered)
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_new_kernel_reads_from_the_missing_page_on() {
 fn a_fault_maps_what_is_in_memory_of_its_64_kib() {
     let done = replay(&pages([32, 33, 47, 48, 63]), &mapping(100, 0), &forward());
     assert_eq!((done.faults, done.major_faults), (2, 1));
-    let alone = ReadAhead { fault_around_pages: 1, ..forward() };
+    let alone = KernelReadAhead { fault_around_pages: 1, ..forward() };
     assert_eq!(replay(&pages([32, 33, 47, 48, 63]), &mapping(100, 0), &alone).faults, 5);
 }
 
@@ -89,7 +89,7 @@ proptest! {
         fault_around_pages in 0u32..40,
     ) {
         let kind = if is_centered { ReadAheadKind::Centered } else { ReadAheadKind::Forward };
-        let policy = ReadAhead { kind, pages: ahead, fault_around_pages };
+        let policy = KernelReadAhead { kind, pages: ahead, fault_around_pages };
         let done = replay(&pages(touched.clone()), &mapping(400, 20), &policy);
         let mut read = BTreeSet::new();
         for [start, count] in ranges(&done) {

@@ -29,7 +29,7 @@ fn statics_everywhere() -> (Vec<PlacedFunction>, CalledFunctions) {
 /// 22 KiB on average.
 fn forecaster(functions: &[PlacedFunction]) -> Forecaster<'_> {
     let kind = ReadAheadKind::Forward;
-    let read_ahead = ReadAhead { kind, pages: 8, fault_around_pages: 1 };
+    let read_ahead = KernelReadAhead { kind, pages: 8, fault_around_pages: 1 };
     Forecaster { functions, mapping: mapping(30 * 40 * 1600 / 4096 + 1, 0), read_ahead }
 }
 

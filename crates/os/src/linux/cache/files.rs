@@ -6,7 +6,7 @@ use crate::linux::launcher::dev_null;
 use crate::linux::program::resolve;
 use crate::linux::trace::{TraceRequest, trace};
 use crate::linux::{faults, loader_log};
-use model::{Command, FileOperation, PageFaults, text};
+use model::{Command, FileCall, FileOperation, PageFaults, PhaseTrace, text};
 use std::collections::BTreeSet;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -18,6 +18,17 @@ pub struct MappedFiles {
     pub source: String,
     /// Regular files that still exist, sorted.
     pub files: Vec<PathBuf>,
+}
+
+/// What two untimed launches show of the files that they use.
+#[derive(Debug)]
+pub struct ObservedFiles {
+    /// The files, and how they were found.
+    pub files: MappedFiles,
+    /// Mappings and page faults of the first launch; why there are none.
+    pub faults: Result<PageFaults, LaunchError>,
+    /// Calls on the file system of the second launch; why there are none.
+    pub calls: Result<Vec<FileCall>, LaunchError>,
 }
 
 /// Launches `command` twice and lists the files that it and its children map, and those that they
@@ -33,22 +44,43 @@ pub fn mapped_files(
     command: &Command,
     options: &AttendOptions,
 ) -> Result<MappedFiles, LaunchError> {
-    let (mut source, mut paths) = match faults::record(command, options) {
-        Ok(faults) => from_mappings(&faults),
-        Err(LaunchError::NotPermitted { .. }) => from_loader_log(command, options)?,
-        Err(error) => return Err(error),
+    observed_files(command, options).map(|observed| observed.files)
+}
+
+/// [`mapped_files`], with the records.
+///
+/// # Errors
+/// Where the program cannot be started.
+pub fn observed_files(
+    command: &Command,
+    options: &AttendOptions,
+) -> Result<ObservedFiles, LaunchError> {
+    let faults = permitted(faults::record(command, options))?;
+    let (mut source, mut paths) = match &faults {
+        Ok(faults) => from_mappings(faults),
+        Err(_) => from_loader_log(command, options)?,
     };
-    match opened(command, options) {
-        Ok(opened) => {
+    let traced = permitted(traced(command, options))?;
+    match &traced {
+        Ok(trace) => {
             source.push_str("; files opened by a launch (ptrace)");
-            paths.extend(opened);
+            paths.extend(opened(trace));
         }
-        Err(error @ LaunchError::NotPermitted { .. }) => {
+        Err(error) => {
             source.push_str(&format!("; files that are only read are missing: {error}"));
         }
-        Err(error) => return Err(error),
     }
-    Ok(MappedFiles { source, files: existing(command, paths) })
+    let files = MappedFiles { source, files: existing(command, paths) };
+    Ok(ObservedFiles { files, faults, calls: traced.map(|trace| trace.file_calls) })
+}
+
+/// The inner error is a refusal, which leaves less to be seen; the outer one any other.
+fn permitted<T>(found: Result<T, LaunchError>) -> Result<Result<T, LaunchError>, LaunchError> {
+    match found {
+        Err(error @ LaunchError::NotPermitted { .. }) => Ok(Err(error)),
+        Err(error) => Err(error),
+        Ok(found) => Ok(Ok(found)),
+    }
 }
 
 fn from_mappings(faults: &PageFaults) -> (String, Vec<PathBuf>) {
@@ -82,21 +114,24 @@ fn from_loader_log(
     Ok((source, named.collect()))
 }
 
-/// What the launch opens and executes, in vain or not: [`existing`] sorts that out.
-fn opened(command: &Command, options: &AttendOptions) -> Result<Vec<PathBuf>, LaunchError> {
+fn traced(command: &Command, options: &AttendOptions) -> Result<PhaseTrace, LaunchError> {
     let null = dev_null()?;
     let mut request = TraceRequest::new([null.as_raw_fd(); 3]);
     request.record_files = true;
     request.timeout = options.timeout;
     request.cpu = options.cpu.or(request.cpu);
-    let launch = trace(command, &request)?;
-    let images = launch.trace.processes.iter().flat_map(|process| &process.images);
+    Ok(trace(command, &request)?.trace)
+}
+
+/// What the launch opens and executes.
+fn opened(trace: &PhaseTrace) -> Vec<PathBuf> {
+    let images = trace.processes.iter().flat_map(|process| &process.images);
     let executed = images.flat_map(|image| [Some(&image.path), image.loader.as_ref()]);
-    let calls = launch.trace.file_calls.iter().filter(|call| {
+    let calls = trace.file_calls.iter().filter(|call| {
         matches!(call.operation, FileOperation::Open | FileOperation::Execute) && call.error == 0
     });
     let paths = executed.flatten().chain(calls.map(|call| &call.path));
-    Ok(paths.map(|path| PathBuf::from(text::name(path))).collect())
+    paths.map(|path| PathBuf::from(text::name(path))).collect()
 }
 
 /// The program and those of `paths` that are regular files now, each once, whatever links lead
@@ -132,7 +167,7 @@ mod tests {
             return;
         }
         let by_default = mapped_files(&command, &options).unwrap().files;
-        let by_trace = existing(&command, opened(&command, &options).unwrap());
+        let by_trace = existing(&command, opened(&traced(&command, &options).unwrap()));
         let program = command.program.canonicalize().unwrap();
         for found in [existing(&command, log), by_trace, by_default] {
             let has = |part: &str| found.iter().any(|path| path.to_string_lossy().contains(part));

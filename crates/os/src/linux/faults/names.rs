@@ -8,34 +8,40 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 /// Paths known from the launch's own mappings.
-pub(super) struct Names {
+pub(crate) struct FileNames {
+    mounts: Vec<Mount>,
     known: HashMap<(u64, u64), String>,
 }
 
-impl Names {
-    pub(super) fn from_mappings(records: &[Record]) -> Names {
+impl FileNames {
+    /// No names but those that the file systems know.
+    pub(crate) fn now() -> FileNames {
+        FileNames { mounts: mounts().unwrap_or_default(), known: HashMap::new() }
+    }
+
+    pub(super) fn from_mappings(records: &[Record]) -> FileNames {
         let named = records.iter().filter_map(|record| match record {
             Record::Mapped { device, inode, path, .. } if *inode != 0 => {
                 Some(((kernel_device(device.0, device.1), *inode), path.clone()))
             }
             _ => None,
         });
-        Names { known: named.collect() }
+        FileNames { known: named.collect(), ..FileNames::now() }
     }
 
-    /// Largest first. What has no name is described by its device and inode.
+    /// Largest first.
     pub(super) fn apply(&self, read: HashMap<(u64, u64), u64>) -> Vec<(String, u64)> {
-        let mounts = mounts().unwrap_or_default();
-        let mut named: Vec<(String, u64)> = read
-            .into_iter()
-            .map(|((device, inode), bytes)| {
-                let known = self.known.get(&(device, inode)).cloned();
-                let name = known.or_else(|| by_handle(&mounts, device, inode));
-                (name.unwrap_or_else(|| describe(device, inode)), bytes)
-            })
-            .collect();
+        let name = |((device, inode), bytes)| (self.name(device, inode), bytes);
+        let mut named: Vec<(String, u64)> = read.into_iter().map(name).collect();
         named.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         named
+    }
+
+    /// The path of a file. What has no name is described by its device and inode.
+    pub(crate) fn name(&self, device: u64, inode: u64) -> String {
+        let known = self.known.get(&(device, inode)).cloned();
+        let name = known.or_else(|| by_handle(&self.mounts, device, inode));
+        name.unwrap_or_else(|| describe(device, inode))
     }
 }
 

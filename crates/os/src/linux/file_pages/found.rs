@@ -1,5 +1,6 @@
 //! What was recorded, as pages of files in order of first touch.
 
+use super::copies::Copies;
 use super::watched::{CacheIdentity, WatchedPages};
 use super::{Addition, Recorder};
 use crate::linux::launcher::LaunchRecord;
@@ -33,7 +34,12 @@ impl Found {
         Found { additions, complete_us, lost: recorder.lost }
     }
 
-    pub(super) fn finish(&self, once: &LaunchRecord, files: Vec<WatchedPages>) -> FilePages {
+    pub(super) fn finish(
+        &self,
+        once: &LaunchRecord,
+        files: Vec<WatchedPages>,
+        copies: &Copies,
+    ) -> FilePages {
         let watched: HashSet<CacheIdentity> =
             files.iter().filter_map(|file| file.identity().get()).collect();
         let mut touched: HashMap<CacheIdentity, Vec<TouchedPage>> = HashMap::new();
@@ -43,8 +49,9 @@ impl Found {
         for Addition { at_ns, added } in &self.additions {
             let (identity, at_us) = ((added.device, added.inode), once.at_us(*at_ns));
             if !watched.contains(&identity) {
-                // Blocks of file systems themselves are on no named device.
-                if !is_unnamed(added.device) {
+                // Blocks of file systems themselves are on no named device. What has a copy in its
+                // place is read by the launcher, not by the launch.
+                if !is_unnamed(added.device) && !copies.originals.contains(&identity) {
                     others.extend(added.pages.clone().map(|page| (identity, page)));
                 }
                 continue;
@@ -67,6 +74,7 @@ impl Found {
             other_files: other_files.len() as u64,
             other_pages: others.len() as u64,
             lost: self.lost,
+            not_copied: copies.missing_as_text(),
         }
     }
 }

@@ -31,7 +31,7 @@ fn thirds(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Pages of the constants in the order of first touch, numbered from the first of them.
-fn of_constants(program: &Path, found: &TouchedFile) -> Vec<u64> {
+pub(super) fn of_constants(program: &Path, found: &TouchedFile) -> Vec<u64> {
     let bytes = std::fs::read(program).unwrap();
     let page = |at: u64| bytes.get((at * page_bytes()) as usize..).unwrap();
     let first = (0..found.pages).find(|&at| page(at).starts_with(b"\x01thirds")).unwrap();
@@ -40,13 +40,15 @@ fn of_constants(program: &Path, found: &TouchedFile) -> Vec<u64> {
     own.map(|page| page - first).collect()
 }
 
-fn command(program: &Path, arguments: &[&str]) -> Command {
+pub(super) fn command(program: &Path, arguments: &[&str]) -> Command {
     let words = [program.to_str().unwrap()].into_iter().chain(arguments.iter().copied());
     resolve(&words.map(str::to_owned).collect::<Vec<_>>()).unwrap()
 }
 
 fn request(until: &Until) -> PagesRequest {
-    PagesRequest { until: until.clone(), first: None, options: AttendOptions::default() }
+    let options = AttendOptions::default();
+    let held = HeldFiles::Used;
+    PagesRequest { until: until.clone(), first: None, with_read_ahead: false, held, options }
 }
 
 /// `None`, said loudly, where it is refused or the file system has no such pages.
@@ -68,7 +70,7 @@ fn recorded(command: &Command, until: &Until) -> Option<FilePages> {
     }
 }
 
-fn every_third() -> Vec<u64> {
+pub(super) fn every_third() -> Vec<u64> {
     (0..CONSTANTS).rev().step_by(3).collect()
 }
 

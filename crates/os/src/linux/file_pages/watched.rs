@@ -146,19 +146,19 @@ fn numbers(device: u64) -> (u32, u32) {
     ((device >> 20) as u32, (device & 0xf_ffff) as u32)
 }
 
-/// Tries each file without read-ahead: one page is touched, and exactly that one has to enter
+/// Tries each file: one page is touched, and without read-ahead exactly that one has to enter
 /// memory.
-pub(super) fn prove(files: &mut [WatchedPages], recorder: &mut Recorder) {
+pub(super) fn prove(files: &mut [WatchedPages], recorder: &mut Recorder, with_read_ahead: bool) {
     for file in files.iter_mut().filter(|file| file.identity.is_none()) {
         match file.touch(recorder) {
             Ok(None) => refuse_resident(file),
-            Ok(Some((page, additions))) => judge(file, page, &additions),
+            Ok(Some((page, additions))) => judge(file, page, &additions, with_read_ahead),
             Err(error) => file.refuse(error.to_string(), ""),
         }
     }
 }
 
-fn judge(file: &mut WatchedPages, page: u64, additions: &[Addition]) {
+fn judge(file: &mut WatchedPages, page: u64, additions: &[Addition], with_read_ahead: bool) {
     let found = additions.iter().find(|one| one.added.pages.contains(&page));
     let Some(found) = found else {
         let reason = format!("the kernel does not tell what is read of {}", file.file_system());
@@ -167,7 +167,7 @@ fn judge(file: &mut WatchedPages, page: u64, additions: &[Addition]) {
     let identity = (found.added.device, found.added.inode);
     let same = additions.iter().filter(|one| (one.added.device, one.added.inode) == identity);
     let pages: u64 = same.map(|one| one.added.pages.end - one.added.pages.start).sum();
-    if pages == 1 {
+    if pages == 1 || with_read_ahead {
         file.identity = Some(Reading::Value(identity));
         return;
     }

@@ -5,7 +5,7 @@ use super::watched::WatchedFile;
 use crate::linux::perf::Added;
 use crate::linux::perf::is_unnamed;
 use crate::linux::residency::page_bytes;
-use model::FileOffset;
+use model::{FileOffset, ReadSum};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
@@ -22,6 +22,8 @@ pub(super) enum Event {
     Added { thread: u32, added: Added },
     /// A read was asked for.
     Asked { thread: u32, sectors: Sectors },
+    /// A read of the file system's own blocks was asked for.
+    AskedMetadata { sectors: Sectors },
     /// A device has finished with these.
     Done { sectors: Sectors },
 }
@@ -35,6 +37,10 @@ pub(super) struct Sectors {
 }
 
 impl Sectors {
+    fn bytes(&self) -> u64 {
+        self.count.saturating_mul(SECTOR_BYTES)
+    }
+
     fn shared_with(&self, other: &Sectors) -> u64 {
         let end = |sectors: &Sectors| sectors.first.saturating_add(sectors.count);
         let shared = end(self).min(end(other)).saturating_sub(self.first.max(other.first));
@@ -56,10 +62,29 @@ pub(super) struct Read {
     pub(super) bytes: u64,
 }
 
-/// What was read of each of `files`; `happenings` are in order of time.
-pub(super) fn assign(happenings: &[Happening], files: &[WatchedFile]) -> Vec<Assigned> {
-    let assigned = files.iter().map(|_| Assigned::default()).collect();
-    let mut found = Assignment { files, batches: HashMap::new(), open: Vec::new(), assigned };
+/// What was read besides.
+#[derive(Default)]
+pub(super) struct Unwatched {
+    pub(super) metadata: ReadSum,
+    /// By device and inode.
+    pub(super) files: HashMap<(u64, u64), ReadSum>,
+    pub(super) unassigned: ReadSum,
+}
+
+/// What was read of each of `files`, and besides; `happenings` are in order of time.
+pub(super) fn assign(
+    happenings: &[Happening],
+    files: &[WatchedFile],
+) -> (Vec<Assigned>, Unwatched) {
+    let mut found = Assignment {
+        files,
+        batches: HashMap::new(),
+        others: HashMap::new(),
+        other_disks: HashMap::new(),
+        open: Vec::new(),
+        assigned: files.iter().map(|_| Assigned::default()).collect(),
+        unwatched: Unwatched::default(),
+    };
     for Happening { at_ns, event } in happenings {
         match event {
             Event::Added { thread, added } => {
@@ -68,22 +93,31 @@ pub(super) fn assign(happenings: &[Happening], files: &[WatchedFile]) -> Vec<Ass
                     Some(file) => found.added(*thread, file, added.pages.clone()),
                     // A block of the file system itself, looked up on the way.
                     None if is_unnamed(added.device) => {}
-                    None => drop(found.batches.remove(thread)),
+                    None => {
+                        found.batches.remove(thread);
+                        found.others.insert(*thread, (added.device, added.inode));
+                    }
                 }
             }
             Event::Asked { thread, sectors } => found.asked(*at_ns, *thread, sectors),
+            Event::AskedMetadata { sectors } => found.unwatched.metadata.add(sectors.bytes()),
             Event::Done { sectors } => found.done(*at_ns, sectors),
         }
     }
-    found.assigned
+    (found.assigned, found.unwatched)
 }
 
 struct Assignment<'a> {
     files: &'a [WatchedFile],
     /// By thread.
     batches: HashMap<u32, Batch>,
+    /// Files that are not watched of which pages entered memory last, by thread.
+    others: HashMap<u32, (u64, u64)>,
+    /// The disk of each: devices below it are asked for the same bytes again.
+    other_disks: HashMap<(u64, u64), u64>,
     open: Vec<OpenRead>,
     assigned: Vec<Assigned>,
+    unwatched: Unwatched,
 }
 
 /// Adjoining pages that entered the page cache and wait for a read.
@@ -107,6 +141,7 @@ struct OpenRead {
 
 impl Assignment<'_> {
     fn added(&mut self, thread: u32, file: usize, pages: Range<u64>) {
+        self.others.remove(&thread);
         self.assigned[file].pages += pages.end.saturating_sub(pages.start);
         let new = || Batch { file, pages: VecDeque::new(), end: pages.start, asked: false };
         let batch = self.batches.entry(thread).or_insert_with(new);
@@ -119,13 +154,17 @@ impl Assignment<'_> {
     }
 
     fn asked(&mut self, at_ns: u64, thread: u32, sectors: &Sectors) {
-        let Some(batch) = self.batches.get_mut(&thread) else { return };
+        let Some(batch) = self.batches.get_mut(&thread) else {
+            return self.asked_of_others(thread, sectors);
+        };
         if !self.files[batch.file].may_be_on(sectors.disk) {
             return;
         }
-        let bytes = sectors.count.saturating_mul(SECTOR_BYTES);
+        let bytes = sectors.bytes();
         let pages = usize::try_from(bytes.div_ceil(page_bytes())).unwrap_or(usize::MAX);
-        let Some(&first) = batch.pages.front() else { return };
+        let Some(&first) = batch.pages.front() else {
+            return self.unwatched.unassigned.add(sectors.bytes());
+        };
         batch.pages.drain(..pages.min(batch.pages.len()));
         batch.asked = true;
         let reads = &mut self.assigned[batch.file].reads;
@@ -133,6 +172,15 @@ impl Assignment<'_> {
         let offset = FileOffset(first.saturating_mul(page_bytes()));
         reads.push(Read { at_ns, done_ns: None, offset, bytes });
         self.open.push(OpenRead { file, read, sectors: sectors.clone(), left: sectors.count });
+    }
+
+    fn asked_of_others(&mut self, thread: u32, sectors: &Sectors) {
+        let Some(file) = self.others.get(&thread) else {
+            return self.unwatched.unassigned.add(sectors.bytes());
+        };
+        if *self.other_disks.entry(*file).or_insert(sectors.disk) == sectors.disk {
+            self.unwatched.files.entry(*file).or_default().add(sectors.bytes());
+        }
     }
 
     fn done(&mut self, at_ns: u64, sectors: &Sectors) {

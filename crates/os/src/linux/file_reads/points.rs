@@ -49,16 +49,19 @@ impl Points {
         let thread = *thread;
         let event = match place {
             0 => Event::Added { thread, added: self.added.added(raw)? },
-            _ => Event::Asked { thread, sectors: self.asked(raw)? },
+            _ => self.asked(thread, raw)?,
         };
         Some(Happening { at_ns: *at_ns, event })
     }
 
-    /// Reads of data. Those of the file system's own blocks are marked with an M.
-    fn asked(&self, raw: &[u8]) -> Option<Sectors> {
+    /// A read. Those of the file system's own blocks are marked with an M.
+    fn asked(&self, thread: u32, raw: &[u8]) -> Option<Event> {
         let kind = self.asked.bytes(raw, "rwbs")?;
-        let of_data = kind.contains(&b'R') && !kind.contains(&b'M');
-        sectors(&self.asked, raw).filter(|_| of_data)
+        let sectors = sectors(&self.asked, raw).filter(|_| kind.contains(&b'R'))?;
+        Some(match kind.contains(&b'M') {
+            true => Event::AskedMetadata { sectors },
+            false => Event::Asked { thread, sectors },
+        })
     }
 }
 

@@ -4,6 +4,8 @@ use super::*;
 use crate::linux::program::resolve;
 use crate::linux::residency::page_bytes;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Touches pages of a mapped file in the order of its arguments. Without read-ahead
 /// (MADV_RANDOM) each takes a read of its own.
@@ -127,4 +129,32 @@ fn whether_it_is_permitted_is_told_beforehand() {
     }
     let missing = record(&ls, &[Path::new("/no/such").into()], &AttendOptions::default());
     assert!(missing.unwrap_err().to_string().contains("/no/such"));
+}
+
+#[test]
+fn pages_that_others_read_meanwhile_are_counted() {
+    let Some(touch) = touch() else { return };
+    let sleep = ["sh", "-c", "sleep 0.5"].map(str::to_owned);
+    let files = [touch.data.clone()];
+    let is_over = AtomicBool::new(false);
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                std::fs::read(&touch.data).unwrap();
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let found = record(&resolve(&sleep).unwrap(), &files, &AttendOptions::default());
+        is_over.store(true, Ordering::Relaxed);
+        found
+    });
+    match found {
+        Err(error @ LaunchError::NotPermitted { .. }) => testkit::skip(&error.to_string()),
+        found => {
+            let found = found.unwrap();
+            let before = found.cold.resident_pages.get().unwrap();
+            assert_eq!(before + found.brought_pages.get().unwrap(), 300, "{found:?}");
+            assert_eq!(found.files[0].pages, 0, "the launch does not touch it");
+        }
+    }
 }

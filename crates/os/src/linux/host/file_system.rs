@@ -14,6 +14,14 @@ pub fn file_system(folder: &Path) -> io::Result<String> {
     })
 }
 
+/// `f_type` of file systems without storage (statfs(2)): tmpfs, ramfs, hugetlbfs.
+const IN_MEMORY: [i64; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
+
+/// Whether a file is on a file system that is nowhere but in memory.
+pub fn is_always_in_memory(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_ok_and(|found| IN_MEMORY.contains(&{ found.f_type }))
+}
+
 /// A mounted file system.
 pub(crate) struct Mount {
     /// Major and minor number.
@@ -55,6 +63,18 @@ fn kind_of(mounts: &[Mount], folder: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_systems_in_memory_are_told_by_their_number() {
+        for mount in mounts().unwrap().iter().filter(|mount| mount.point.is_dir()) {
+            let last = kind_of(&mounts().unwrap(), &mount.point);
+            if last.as_deref() == Some("tmpfs") {
+                assert!(is_always_in_memory(&mount.point), "{:?}", mount.point);
+            }
+        }
+        assert!(!is_always_in_memory(Path::new("/proc/self")));
+        assert!(!is_always_in_memory(Path::new("/no/such/path")));
+    }
 
     #[test]
     fn the_longest_mount_point_decides() {

@@ -53,7 +53,7 @@ impl Wish {
 }
 
 /// The guardian, seen from headstart. It ends when dropped.
-pub(super) struct Guardian {
+pub(in crate::linux) struct Guardian {
     stream: UnixStream,
     pid: libc::pid_t,
 }
@@ -61,7 +61,7 @@ pub(super) struct Guardian {
 impl Guardian {
     /// Starts one that watches until it is told anything, while the copy is made: a copy that has
     /// no guardian of its own when headstart is killed is removed.
-    pub(super) fn before_copy(original: &Path) -> io::Result<Guardian> {
+    pub(in crate::linux) fn before_copy(original: &Path) -> io::Result<Guardian> {
         Guardian::living(&[], |stream| {
             if hear(stream).is_none() {
                 remove_left(original);

@@ -17,6 +17,7 @@ use crate::linux::error::LaunchError;
 use crate::linux::phrases::Phrase;
 use crate::linux::spawn::{Child, Prepared, Setup};
 use crate::linux::trace::breakpoints::{BreakpointPurpose, Space};
+use crate::linux::trace::start::Auxiliary;
 use crate::linux::trace::{arch, ptrace, tracer};
 use model::{Ending, Launch, MappedVa};
 use std::io;
@@ -64,7 +65,7 @@ fn follow(child: &Child, alarm: &Alarm) -> Result<Completion, LaunchError> {
         let mut signal = libc::WSTOPSIG(status);
         if !begun || status >> 16 == libc::PTRACE_EVENT_EXEC {
             begun = true;
-            match begin(child).map_err(|error| in_words(child, error))? {
+            match begin(child, OPTIONS).map_err(|error| in_words(child, error))? {
                 Some(entry) => breakpoint = Some(entry),
                 None => return Ok(Completion::Ready(total_us)),
             }
@@ -88,12 +89,8 @@ enum Obstacle {
 
 /// Plants a breakpoint at the entry point of the image just executed; `None` where it stands
 /// there already.
-fn begin(child: &Child) -> Result<Option<MappedVa>, Obstacle> {
-    ptrace::set_options_to(child.pid, OPTIONS).map_err(Obstacle::Refused)?;
-    let image = tracee::executed_image(child.pid).ok_or(Obstacle::Unreadable)?;
-    if tracee::lost_privileges(child.pid, &image) {
-        return Err(Obstacle::Privileges);
-    }
+fn begin(child: &Child, options: libc::c_int) -> Result<Option<MappedVa>, Obstacle> {
+    let image = check(child, options)?;
     if arch::instruction_pointer(child.pid).is_ok_and(|present| present == image.entry) {
         return Ok(None);
     }
@@ -103,22 +100,64 @@ fn begin(child: &Child) -> Result<Option<MappedVa>, Obstacle> {
     planted.map_err(Obstacle::Refused).map(|()| Some(image.entry))
 }
 
+/// Chooses `options` for an image that was just executed; refuses one that ptrace changes.
+fn check(child: &Child, options: libc::c_int) -> Result<Auxiliary, Obstacle> {
+    ptrace::set_options_to(child.pid, options).map_err(Obstacle::Refused)?;
+    let image = tracee::executed_image(child.pid).ok_or(Obstacle::Unreadable)?;
+    if tracee::lost_privileges(child.pid, &image) {
+        return Err(Obstacle::Privileges);
+    }
+    Ok(image)
+}
+
+/// Where the entry point of a copy is.
+pub(super) struct CopyEntry {
+    /// The breakpoint, where one was asked for.
+    pub(super) breakpoint: Option<MappedVa>,
+    /// It is there already.
+    pub(super) reached: bool,
+}
+
+/// Prepares a copy that has just executed its program: chooses `options`, and plants a breakpoint at
+/// its entry point where that is to be seen.
+pub(super) fn begin_copy(
+    child: &Child,
+    options: libc::c_int,
+    to_entry: bool,
+) -> Result<CopyEntry, LaunchError> {
+    let mechanism = "looking at the memory of copies";
+    let none = |reached| CopyEntry { breakpoint: None, reached };
+    let begun = match to_entry {
+        true => begin(child, options).map(|breakpoint| match breakpoint {
+            None => none(true),
+            breakpoint => CopyEntry { breakpoint, reached: false },
+        }),
+        false => check(child, options).map(|_| none(false)),
+    };
+    begun.map_err(|obstacle| LaunchError::NotPermitted {
+        mechanism,
+        reason: format!("{}; run headstart as root", reason(child, obstacle)),
+    })
+}
+
 fn in_words(child: &Child, obstacle: Obstacle) -> LaunchError {
+    let to_exit = Phrase::MeasureToExit.words();
+    let reason = format!("{}; run as root, or {to_exit}", reason(child, obstacle));
+    LaunchError::NotPermitted { mechanism: "measuring to the entry point", reason }
+}
+
+/// What stands in the way, without what helps.
+fn reason(child: &Child, obstacle: Obstacle) -> String {
     let program = ptrace::proc_link(child.pid, "exe");
     let program = program.map_or_else(|| "this program".to_owned(), |path| format!("'{path}'"));
-    let to_exit = Phrase::MeasureToExit.words();
-    let reason = match obstacle {
+    match obstacle {
         Obstacle::Privileges => format!(
             "{program} is set-user-ID, set-group-ID or has capabilities, which it loses under \
-             ptrace; run as root, or {to_exit}"
+             ptrace"
         ),
-        Obstacle::Unreadable => format!(
-            "the memory of {program} may not be read, because its file is not readable; run as \
-             root, or {to_exit}"
-        ),
-        Obstacle::Refused(error) => {
-            format!("{program}: {error}; run as root, or {to_exit}")
+        Obstacle::Unreadable => {
+            format!("the memory of {program} may not be read, because its file is not readable")
         }
-    };
-    LaunchError::NotPermitted { mechanism: "measuring to the entry point", reason }
+        Obstacle::Refused(error) => format!("{program}: {error}"),
+    }
 }

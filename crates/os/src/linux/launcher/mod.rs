@@ -10,9 +10,11 @@
 //! and ends, the rest.
 
 mod alarm;
+mod copies;
 mod entry;
 mod exit;
 pub(crate) mod guardian;
+mod idle;
 pub(crate) mod leave;
 mod pattern;
 mod peak;
@@ -20,24 +22,25 @@ mod ready;
 mod schedule;
 mod serve;
 mod source;
+mod still;
 mod tracee;
 mod usage;
+mod wake;
 mod wire;
 
 use super::error::LaunchError;
 use super::spawn::Child;
 use super::{interrupt, processes};
 use model::{Command, Launch, Until};
-use rustix::process::{Signal, WaitOptions};
 use serde::{Deserialize, Serialize};
 use source::{poll, readable};
 use std::io::{self, Read};
-use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use wire::{LaunchPurpose, Order, Reply};
 
+pub use copies::{CopiesRequest, CopiesUntil, Held, HeldProcess};
 pub use pattern::pattern;
 pub(in crate::linux) use ready::ReadyCondition;
 pub(crate) use schedule::set_policy;
@@ -101,13 +104,17 @@ pub struct Launcher {
     /// Our child, and the launcher's parent.
     guardian: libc::pid_t,
     slots: usize,
+    look_up_ms: i32,
 }
 
 /// Extra time before an unresponsive launcher's programs are ended from here.
 const WATCHDOG_MARGIN: Duration = Duration::from_secs(3);
 
-/// How often a wait looks up for an interrupt that came just before it began.
+/// How often a wait looks up for an interrupt that came just before it began, and wakes those that a
+/// program has stopped.
 const LOOK_UP_MS: i32 = 1000;
+/// The same where nothing is timed.
+const LOOK_UP_OFTEN_MS: i32 = 50;
 
 impl Launcher {
     /// Forks the launcher. Call it early: what the caller holds in memory then is what the
@@ -118,7 +125,7 @@ impl Launcher {
             "check the limits on processes and open files (ulimit -u, ulimit -n)",
         );
         let (stream, guardian) = leave::fork(guardian::watch_over).map_err(failed)?;
-        let mut launcher = Launcher { stream, pid: 0, guardian, slots: 0 };
+        let mut launcher = Launcher { stream, pid: 0, guardian, slots: 0, look_up_ms: LOOK_UP_MS };
         let mut pid = [0; size_of::<libc::pid_t>()];
         launcher.stream.read_exact(&mut pid).map_err(failed)?;
         launcher.pid = libc::pid_t::from_le_bytes(pid);
@@ -264,6 +271,8 @@ impl Launcher {
         source: &mut dyn Source,
     ) -> Result<(), LaunchError> {
         let mut asked = Instant::now();
+        let mut looked_up = asked;
+        let look_up = Duration::from_millis(self.look_up_ms.unsigned_abs().into());
         let mut fds = vec![self.stream.as_raw_fd()];
         fds.extend(source.descriptors());
         let mut fds: Vec<_> = fds.into_iter().map(readable).collect();
@@ -272,7 +281,11 @@ impl Launcher {
             if interrupt::requested() {
                 return Err(LaunchError::Interrupted);
             }
-            match poll(&mut fds, if more { 0 } else { LOOK_UP_MS }) {
+            if looked_up.elapsed() >= look_up {
+                looked_up = Instant::now();
+                self.wake();
+            }
+            match poll(&mut fds, if more { 0 } else { self.look_up_ms }) {
                 Ok(_) if fds[0].revents != 0 => return Ok(()),
                 Ok(0) if !more && limit.is_some_and(|limit| asked.elapsed() > limit) => {
                     processes::kill_descendants(self.pid);
@@ -292,17 +305,6 @@ fn keep(command: &Command, environment: &[(&str, &str)], instead_of: Option<usiz
     let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     let environment = environment.iter().map(owned).collect();
     Order::Prepare { command: command.clone(), environment, instead_of }
-}
-
-impl Drop for Launcher {
-    fn drop(&mut self) {
-        // A launcher that waits for requests sees the end of the stream, one that waits for a
-        // program the signal, which the guardian passes on.
-        let _ = self.stream.shutdown(Shutdown::Both);
-        // The guardian is our child and not yet waited for, so the id is still its own.
-        processes::signal(self.guardian, Signal::TERM);
-        processes::wait_for(self.guardian, WaitOptions::empty());
-    }
 }
 
 /// `/dev/null`, for stdio.

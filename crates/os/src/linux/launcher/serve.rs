@@ -1,9 +1,12 @@
 //! The launcher process itself.
 
+use super::copies::HeldCopies;
 use super::leave::{self, end_everything, told_to_leave};
 use super::source::{poll, readable};
 use super::wire::{self, LaunchPurpose, Order, Reply};
-use super::{Configuration, LaunchRecord, LaunchSpec, entry, exit, peak, ready, schedule};
+use super::{
+    Configuration, CopiesRequest, LaunchRecord, LaunchSpec, entry, exit, peak, ready, schedule,
+};
 use crate::linux::error::LaunchError;
 use crate::linux::host;
 use crate::linux::processes;
@@ -18,7 +21,8 @@ use std::time::Duration;
 pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
     become_launcher(parent);
     let greeted = stream.write_all(&processes::own_pid().to_le_bytes()).is_ok();
-    let mut launcher = Server { configuration: Configuration::default(), slots: Vec::new() };
+    let mut launcher =
+        Server { configuration: Configuration::default(), slots: Vec::new(), held: None };
     while greeted && !told_to_leave() {
         launcher.stay_awake(&stream);
         let Ok(Some((request, fds))) = wire::receive::<Order>(&mut stream) else { break };
@@ -28,6 +32,7 @@ pub fn serve(mut stream: UnixStream, parent: libc::pid_t) -> ! {
             break;
         }
     }
+    drop(launcher);
     end_everything();
     leave::exit()
 }
@@ -53,6 +58,7 @@ fn too_many_files() -> LaunchError {
 struct Server {
     configuration: Configuration,
     slots: Vec<Slot>,
+    held: Option<HeldCopies>,
 }
 
 struct Slot {
@@ -96,6 +102,13 @@ impl Server {
             Order::Launch { slot, spec, purpose } => {
                 self.launch(slot, &spec, purpose).map(Reply::Launched)
             }
+            Order::Hold { slot, request } => self.hold(slot, request),
+            Order::Release => {
+                if let Some(held) = self.held.take() {
+                    held.end();
+                }
+                Ok(Reply::Done)
+            }
         };
         result.unwrap_or_else(|error| Reply::Failed {
             message: error.to_string(),
@@ -107,6 +120,13 @@ impl Server {
         schedule::apply(configuration)?;
         self.configuration = configuration;
         Ok(Reply::Done)
+    }
+
+    fn hold(&mut self, slot: usize, request: CopiesRequest) -> Result<Reply, LaunchError> {
+        let slot = self.slots.get(slot).ok_or(LaunchError::LauncherGone)?;
+        let (held, found) = HeldCopies::start(&slot.prepared, slot.stdio()?, request)?;
+        self.held = Some(held);
+        Ok(Reply::Held(found))
     }
 
     fn launch(

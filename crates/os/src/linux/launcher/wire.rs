@@ -1,6 +1,6 @@
 //! Messages between headstart and its launcher: a length, then JSON; descriptors ride along.
 
-use super::{Configuration, LaunchRecord, LaunchSpec};
+use super::{Configuration, CopiesRequest, Held, LaunchRecord, LaunchSpec};
 use crate::linux::error::FailureKind;
 use model::Command;
 use rustix::io::Errno;
@@ -38,6 +38,15 @@ pub enum Order {
         /// What for.
         purpose: LaunchPurpose,
     },
+    /// Launch copies of a kept command and hold them.
+    Hold {
+        /// Which, in order of preparation.
+        slot: usize,
+        /// How.
+        request: CopiesRequest,
+    },
+    /// End the copies that are held.
+    Release,
 }
 
 /// What a kept command is launched for.
@@ -59,6 +68,8 @@ pub enum Reply {
     Done,
     /// The launches.
     Launched(Vec<LaunchRecord>),
+    /// The copies that are held.
+    Held(Held),
     /// What failed.
     Failed {
         /// The error in words.

@@ -191,7 +191,8 @@ fn head(path: &Path) -> Vec<u8> {
 /// What the kernel starts in the program's place, from its `#!` line or PT_INTERP.
 pub(in crate::linux) fn interpreter(program: &Path) -> Option<String> {
     let head = head(program);
-    script_interpreter(&head).or_else(|| elf_interpreter(&head))
+    let of_image = || image::interpreter(program).map(|path| path.to_string_lossy().into_owned());
+    script_interpreter(&head).or_else(of_image)
 }
 
 /// The interpreter of a `#!` line, without its argument. The kernel takes blanks and tabs as its
@@ -200,16 +201,6 @@ fn script_interpreter(head: &[u8]) -> Option<String> {
     let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let text = String::from_utf8_lossy(line);
     text.split([' ', '\t']).find(|word| !word.is_empty()).map(str::to_owned)
-}
-
-/// PT_INTERP, looked for as text: the file was already refused, so its tables are not trusted.
-fn elf_interpreter(head: &[u8]) -> Option<String> {
-    if !head.starts_with(b"\x7fELF") {
-        return None;
-    }
-    let strings = head.split(|&byte| byte == 0);
-    let mut paths = strings.filter(|bytes| bytes.starts_with(b"/") && bytes.len() > 4);
-    paths.next().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// The machine named by an ELF header (e_machine in the byte order of EI_DATA, gABI chapter 4).

@@ -64,6 +64,17 @@ impl Prepared {
         }
     }
 
+    /// Replaces the program of this process; returns where that fails.
+    ///
+    /// # Safety
+    /// No other thread of this process runs.
+    pub(crate) unsafe fn execute(&self) {
+        // SAFETY: the strings are owned by this value, and both lists end with a null pointer.
+        unsafe {
+            libc::execve(self.program.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr());
+        }
+    }
+
     /// Bytes of all arguments and variables, and of the longest one, as execve counts them: with
     /// a NUL, and a pointer to each.
     pub(super) fn sizes(&self) -> (usize, usize) {

@@ -4,7 +4,7 @@ use super::arch;
 use super::breakpoints::{self, Space};
 use super::files::{self, Pending};
 use super::filter::Reason;
-use super::functions::{Hold, Recording, TrapDisposition, TrapState};
+use super::functions::{FunctionRecording, Hold, TrapDisposition, TrapState};
 use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
 use super::waits::{RecordedWait, Waiting};
@@ -89,7 +89,7 @@ pub(super) struct Session<'a> {
     pub threads: Vec<ThreadLife>,
     pub stops: u32,
     /// The functions that are called, where they are recorded.
-    pub recording: Option<Recording>,
+    pub recording: Option<FunctionRecording>,
 }
 
 impl<'a> Session<'a> {

@@ -37,7 +37,7 @@ fn done(disk: u64, first: u64, pages: u64) -> Event {
 fn reads(events: Vec<Event>) -> Vec<(u64, u64, Option<u64>)> {
     let at = |(at_ns, event)| Happening { at_ns, event };
     let happenings: Vec<Happening> = (1..).zip(events).map(at).collect();
-    let assigned = assign(&happenings, &[file()]).remove(0);
+    let assigned = assign(&happenings, &[file()]).0.remove(0);
     let pages = |read: &Read| (read.offset.0 / page_bytes(), read.bytes / page_bytes());
     assigned.reads.iter().map(|read| (pages(read).0, pages(read).1, read.done_ns)).collect()
 }
@@ -99,6 +99,28 @@ fn holes_are_not_read() {
     assert_eq!(reads(events.collect()), [(2, 2, None), (5, 2, None)]);
 }
 
+#[test]
+fn what_is_read_besides_is_counted_by_file() {
+    let events = vec![
+        Event::AskedMetadata { sectors: sectors(DISK, 10, 1) },
+        asked(2, DISK, 900, 1),
+        added(1, 11, 0..3),
+        asked(1, DISK, 700, 3),
+        // The device below.
+        asked(1, DISK + 16, 700, 3),
+        added(1, 10, 0..1),
+        asked(1, DISK, 100, 1),
+    ];
+    let at = |(at_ns, event)| Happening { at_ns, event };
+    let happenings: Vec<Happening> = (1..).zip(events).map(at).collect();
+    let (assigned, besides) = assign(&happenings, &[file()]);
+    let sum = |reads, pages| ReadSum { reads, bytes: pages * page_bytes() };
+    assert_eq!(besides.metadata, sum(1, 1));
+    assert_eq!(besides.unassigned, sum(1, 1));
+    assert_eq!(besides.files, HashMap::from([((PARTITION, 11), sum(1, 3))]));
+    assert_eq!(assigned[0].reads.len(), 1);
+}
+
 fn event() -> impl Strategy<Value = Event> {
     // Numbers that meet, and any.
     let number = || prop_oneof![0_u64..40, any::<u64>()];
@@ -119,7 +141,7 @@ proptest! {
         let at = |(at_ns, event)| Happening { at_ns, event };
         let asked = events.iter().filter(|event| matches!(event, Event::Asked { .. })).count();
         let happenings: Vec<Happening> = (1..).zip(events).map(at).collect();
-        let found = assign(&happenings, &[file()]).remove(0);
+        let found = assign(&happenings, &[file()]).0.remove(0);
         prop_assert!(found.reads.len() <= asked);
         prop_assert!(found.reads.len() as u64 <= found.pages);
         for read in &found.reads {

@@ -16,7 +16,7 @@ mod watch;
 mod watched;
 
 pub(super) use inner_tracer::Hold;
-pub(super) use recording::Recording;
+pub(super) use recording::FunctionRecording;
 pub(super) use trap_signal::{TrapDisposition, TrapState};
 pub(super) use watch::Watch;
 
@@ -206,6 +206,6 @@ fn follow(
     let child = tracer.start(prepared, setup)?;
     let launch = TraceRequest { cpu: request.cpu, ..TraceRequest::new(stdio) };
     let mut session = Session::new(&launch, &child, false);
-    session.recording = Some(Recording::new(request, over.clone()));
+    session.recording = Some(FunctionRecording::new(request, over.clone()));
     session.record()
 }

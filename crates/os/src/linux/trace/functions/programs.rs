@@ -1,6 +1,6 @@
 //! New code in a process: a program that it executes, a library that it maps.
 
-use crate::linux::trace::functions::{RecordedFunctions, Recording, watch};
+use crate::linux::trace::functions::{FunctionRecording, RecordedFunctions, watch};
 use crate::linux::trace::maps::{self, FileMapping};
 use crate::linux::trace::ptrace::{self, Tid};
 use crate::linux::trace::session::Session;
@@ -41,7 +41,7 @@ impl Session<'_> {
         };
         recording.note_missing_function();
         recording.note_own_end(ending);
-        let Recording { modules, programs, calls, notes, planted, .. } = recording;
+        let FunctionRecording { modules, programs, calls, notes, planted, .. } = recording;
         let ready = false;
         let functions = RecordedFunctions {
             modules,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A recording under way.
-pub struct Recording {
+pub struct FunctionRecording {
     until: RecordUntil,
     pub count_limit: Option<u64>,
     deadline: Option<Duration>,
@@ -46,9 +46,9 @@ enum Executing {
     ForkOf(Option<u32>),
 }
 
-impl Recording {
+impl FunctionRecording {
     pub fn new(request: &FunctionRequest, over: Over) -> Self {
-        Recording {
+        FunctionRecording {
             until: request.until.clone(),
             count_limit: request.count_limit,
             deadline: request.first,

@@ -1,0 +1,89 @@
+//! The bars of cold starts: recordings, launches that are read ahead, and other tools that read ahead,
+//! on this disk and on slower ones. docs/cold-lab.md describes the laboratory.
+
+mod bed;
+mod page_cache;
+mod peers;
+mod recorder;
+mod speed;
+mod tasks;
+mod warm;
+mod ways;
+
+use crate::context::Context;
+use crate::headstart::Headstart;
+use crate::report::{Report, Row};
+use anyhow::{Context as _, Result, bail, ensure};
+use bed::Bed;
+use std::path::Path;
+use std::process::Command;
+
+/// The word with which this program starts itself in a mount namespace of its own.
+pub const COMMAND: &str = "cold-bars";
+/// Chooses some of the parts, by their names with commas between them.
+const PARTS_VARIABLE: &str = "HEADSTART_COLD_PARTS";
+
+type Rows = fn(&mut Bed) -> Result<Vec<Row>>;
+
+const PARTS: [(&str, Rows); 5] = [
+    ("recorder", recorder::rows),
+    ("speed", speed::rows),
+    ("work", speed::work_rows),
+    ("peers", peers::rows),
+    ("warm", warm::rows),
+];
+
+/// All parts. What cannot be measured is a row that fails.
+///
+/// # Errors
+/// The laboratory cannot be mounted: only root can.
+pub fn check(context: &Context) -> Result<Report> {
+    let rows = context.scratch.join("cold-rows.json");
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private"]).arg(std::env::current_exe()?);
+    command.arg(COMMAND).arg(&context.scratch).arg(&context.headstart.program).arg(&rows);
+    let status = command.status().context("unshare cannot be run")?;
+    let read = std::fs::read_to_string(&rows);
+    let read = read.with_context(|| format!("the laboratory gave no rows, {status}"))?;
+    Ok(Report { rows: serde_json::from_str(&read)? })
+}
+
+/// The parts, in the namespace: scratch folder, headstart, file for the rows.
+///
+/// # Errors
+/// As [`check`].
+pub fn run(words: &[&str]) -> Result<bool> {
+    let [scratch, program, out] = words else {
+        bail!("{COMMAND} takes a folder, a program and a file");
+    };
+    let scratch = Path::new(scratch).to_owned();
+    let headstart = Headstart {
+        program: program.into(),
+        scratch: scratch.clone(),
+        as_nobody: false,
+        empty_environment: false,
+        environment: Vec::new(),
+    };
+    let context = Context { headstart, scratch, cpu: os::host::quiet_cpu() };
+    let parts = parts()?;
+    let mut bed = Bed::make(&context)?;
+    let mut rows = Vec::new();
+    for (name, part) in parts {
+        match part(&mut bed) {
+            Ok(found) => rows.extend(found),
+            Err(error) => rows.push(Row::bar(name, format!("{error:#}"), "measured", false)),
+        }
+    }
+    std::fs::write(out, serde_json::to_string(&rows)?)?;
+    Ok(true)
+}
+
+fn parts() -> Result<Vec<(&'static str, Rows)>> {
+    let Ok(chosen) = std::env::var(PARTS_VARIABLE) else { return Ok(PARTS.to_vec()) };
+    let names: Vec<&str> = chosen.split(',').collect();
+    for name in &names {
+        let is_known = PARTS.iter().any(|(known, _)| known == name);
+        ensure!(is_known, "{PARTS_VARIABLE} names '{name}', which is no part of this check");
+    }
+    Ok(PARTS.into_iter().filter(|(name, _)| names.contains(name)).collect())
+}

@@ -1,0 +1,418 @@
+//! Bundles that read themselves ahead.
+
+use crate::common::{stderr, stdout, wait_for};
+use crate::place::Place;
+use crate::stage::{command, json, outcome, run};
+use model::{FileOffset, FileRange, RecordedFile, RecordedIdentity, Recording, RecordingMode};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use testkit::WhenFree;
+
+/// 4096 pages, of which it touches none. Of every 16th it tells whether it is in memory, those of even
+/// number first; then how many descriptors and threads it has, and whether it has a child.
+const LOOKS: &str = r#"
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern const volatile char constants[];
+__asm__(".section .constants,\"a\",@progbits\n.balign 4096\nconstants:\n.ascii \"first constant\"\n"
+        ".zero 4082\n.rept 4095\n.byte 1\n.zero 4095\n.endr\n.text\n");
+static char *pointer = "a pointer";
+static char **to_pointer = &pointer;
+static int entries(const char *path) {
+    DIR *folder = opendir(path);
+    int count = 0;
+    while (readdir(folder)) count++;
+    closedir(folder);
+    return count;
+}
+static int there(int first) {
+    int count = 0;
+    for (int page = first; page < 4096; page += 32) {
+        unsigned char known = 0;
+        mincore((void *)(constants + page * 4096L), 1, &known);
+        count += known & 1;
+    }
+    return count;
+}
+int main(int count, char **words) {
+    if (count > 3) pause();
+    if (count > 2) raise(SIGKILL);
+    /* Reading takes its time. */
+    for (int wait = 0; wait < 200 && count > 1 && there(0) < 128; wait++) usleep(10000);
+    if (count > 1) return printf("%d %d\n", there(0), there(16)) < 0;
+    int child = waitpid(-1, 0, __WALL | WNOHANG);
+    printf("%s %d %d %d\n", *to_pointer, entries("/proc/self/fd"), entries("/proc/self/task"),
+           child == -1 && errno == ECHILD);
+    return 7;
+}"#;
+/// Ranges of pages that the recording has.
+const LISTED: u64 = 128;
+const PAGE: u64 = 4096;
+
+struct World {
+    place: Place,
+    program: PathBuf,
+}
+
+impl World {
+    fn new() -> Option<World> {
+        let place = Place::new()?;
+        let program = place.built("looks", LOOKS, &["-O1"]);
+        Some(World { place, program })
+    }
+
+    /// A recording of the program, made up: a page of every 32.
+    fn recording(&self) -> Recording {
+        let bytes = fs::read(&self.program).unwrap();
+        let mark = b"first constant";
+        let at = bytes.windows(mark.len()).position(|window| window == mark).unwrap() as u64;
+        let pages = (0..LISTED).map(|number| at + number * 32 * PAGE);
+        let range = |offset| FileRange { offset: FileOffset(offset), bytes: PAGE };
+        Recording {
+            program: self.program.to_str().unwrap().to_owned(),
+            command: "looks".to_owned(),
+            mode: RecordingMode::Exact,
+            approximate_files: 0,
+            launches: 1,
+            total_us: 1000.0,
+            page_bytes: PAGE,
+            files: vec![recorded(&self.program, pages.map(range).collect())],
+            looked_up: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn record(&self, recording: &Recording) -> String {
+        let path = self.place.path("record");
+        fs::write(&path, prefetch::recording::write(recording)).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Makes a bundle, and gives its file.
+    fn bundle(&self, out: &str, words: &[&str]) -> PathBuf {
+        let made = self.try_bundle(out, words);
+        assert!(made.status.success(), "{}", stderr(&made));
+        self.place.path(out).join("run")
+    }
+
+    fn try_bundle(&self, out: &str, words: &[&str]) -> Output {
+        let out = self.place.path(out).to_str().unwrap().to_owned();
+        run(&[&["bundle", "--out", &out][..], words, &[self.program.to_str().unwrap()]].concat())
+    }
+}
+
+fn recorded(path: &Path, ranges: Vec<FileRange>) -> RecordedFile {
+    let data = path.metadata().unwrap();
+    RecordedFile {
+        path: path.to_str().unwrap().to_owned(),
+        identity: RecordedIdentity {
+            device: data.dev(),
+            inode: data.ino(),
+            size_bytes: data.size(),
+            modified_ns: data.mtime() * 1_000_000_000 + data.mtime_nsec(),
+            build_id: None,
+        },
+        touched_us: vec![0.0; ranges.len()],
+        ranges,
+    }
+}
+
+/// How many of the pages that are listed are in memory, after a launch that touches none of them; `None`,
+/// said loudly, where the file cannot leave memory.
+fn resident(run: &Path) -> Option<u64> {
+    os::cache::evict(&[run]);
+    let (_, left) = os::residency::resident_pages(run).unwrap();
+    if left.value().is_none_or(|&left| left > 64) {
+        testkit::skip("files in the folder for temporary files cannot leave memory");
+        return None;
+    }
+    let output = command(run).arg("look").output_when_free();
+    let text = stdout(&output);
+    text.split(' ').next().unwrap().parse().ok()
+}
+
+const KINDS: [(&str, &[&str]); 2] = [("out", &[]), ("fixed", &["--fixed"])];
+
+#[test]
+fn a_cold_start_reads_what_is_listed_and_runs_as_the_original() {
+    let Some(world) = World::new() else { return };
+    let original = outcome(&command(&world.program).output_when_free());
+    let record = world.record(&world.recording());
+    for (out, kind) in KINDS {
+        let run = world.bundle(out, &[kind, &["--prefetch", &record]].concat());
+        assert_eq!(outcome(&command(&run).output_when_free()), original, "{out}, warm");
+        let Some(found) = resident(&run) else { return };
+        assert_eq!(found, LISTED, "{out}");
+        os::cache::evict(&[&run]);
+        assert_eq!(outcome(&command(&run).output_when_free()), original, "{out}, cold");
+        // Without a list they would not be there.
+        let plain = world.bundle("plain", kind);
+        let Some(found) = resident(&plain) else { return };
+        assert!(found < LISTED, "{out}: {found}");
+        // From a copy, in a folder that may not be written to.
+        let folder = world.place.path("elsewhere");
+        fs::create_dir_all(&folder).unwrap();
+        let copy = folder.join("run");
+        fs::copy(&run, &copy).unwrap();
+        fs::File::open(&copy).unwrap().sync_all().unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+        assert_eq!(resident(&copy), Some(LISTED), "{out}");
+        assert_eq!(outcome(&command(&copy).output_when_free()), original, "{out}, copied");
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
+fn a_warm_start_makes_few_system_calls_more() {
+    let Some(world) = World::new() else { return };
+    let Some(strace) = testkit::tool("strace") else { return };
+    let record = world.record(&world.recording());
+    let log = world.place.path("log");
+    let calls = |run: &Path| {
+        // A look at every page brings it into memory.
+        fs::read(run).unwrap();
+        let mut traced = command(&strace);
+        let status = traced.arg("-o").arg(&log).arg(run).output_when_free().status;
+        assert_eq!(status.code(), Some(7));
+        fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (out, kind) in KINDS {
+        let plain = calls(&world.bundle("plain", kind));
+        let ahead = calls(&world.bundle(out, &[kind, &["--prefetch", &record]].concat()));
+        let more = ahead.len() - plain.len();
+        assert!((1..=13).contains(&more), "{out}: {more}: {ahead:#?}");
+        let read = |line: &String| line.contains("WILLNEED") || line.contains("readahead");
+        assert!(!ahead.iter().any(read), "{out}: {ahead:#?}");
+    }
+}
+
+/// Nothing can be opened, or nothing is where it usually is.
+#[test]
+fn closed_and_scarce_descriptors_do_no_harm() {
+    let Some(world) = World::new() else { return };
+    let data = world.place.file("data", &[7; 100_000]);
+    let mut recording = world.recording();
+    let all = FileRange { offset: FileOffset(0), bytes: 100_000 };
+    recording.files.push(recorded(&data, vec![all]));
+    let record = world.record(&recording);
+    let run = world.bundle("out", &["--prefetch", &record]);
+    let manifest = fs::read_to_string(world.place.path("out/headstart.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["read_ahead"]["files"], 1, "{}", manifest["read_ahead"]);
+    assert_eq!(manifest["read_ahead"]["recorded"], "exact");
+    for limits in ["ulimit -n 4", "exec <&- 3>&1", "exec 2>&- <&-", "true"] {
+        let started = |program: &Path| {
+            os::cache::evict(&[program, &data]);
+            let line = format!("{limits}; exec {}", program.display());
+            outcome(&command(Path::new("/bin/sh")).args(["-c", &line]).output_when_free())
+        };
+        assert_eq!(started(&run), started(&world.program), "{limits}");
+    }
+    // Another file, a pipe or nothing stands in the place of the data.
+    for command_line in ["echo other >data", "rm data; mkfifo data", "rm data"] {
+        let shell = Command::new("/bin/sh")
+            .args(["-c", command_line])
+            .current_dir(world.place.folder.path())
+            .status();
+        assert!(shell.unwrap().success());
+        os::cache::evict(&[&run]);
+        assert_eq!(command(&run).output_when_free().status.code(), Some(7), "{command_line}");
+    }
+}
+
+#[test]
+fn what_a_recording_does_not_fit_is_said() {
+    let Some(world) = World::new() else { return };
+    let data = world.place.file("data", &[7; 100_000]);
+    let mut recording = world.recording();
+    recording.files.push(recorded(&data, vec![FileRange { offset: FileOffset(0), bytes: 4096 }]));
+    fs::write(&data, "changed").unwrap();
+    let record = world.record(&recording);
+    let made = world.try_bundle("out", &["--prefetch", &record]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let said = stdout(&made).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("/data changed after the launch was recorded"), "{said}");
+    assert!(said.contains("Where it is not in memory, a start reads"), "{said}");
+    // A recording of another program.
+    recording.files.remove(0);
+    let record = world.record(&recording);
+    let refused = world.try_bundle("other", &["--prefetch", &record]);
+    assert_eq!(refused.status.code(), Some(6), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("says nothing of"), "{}", stderr(&refused));
+    assert!(!world.place.path("other").exists());
+    // No recording at all.
+    let program = world.program.to_str().unwrap();
+    for record in [program, "/dev/null", "/nonexistent"] {
+        let refused = world.try_bundle("other", &["--prefetch", record]);
+        assert_eq!(refused.status.code(), Some(6), "{record}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains(record), "{}", stderr(&refused));
+    }
+    let refused = run(&["bundle", "--out", "x", program, "argument"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_launch_of_the_bundle_itself_is_recorded() {
+    if let Err(error) = os::file_pages::permitted() {
+        return testkit::skip(&error.to_string());
+    }
+    let Some(world) = World::new() else { return };
+    let original = outcome(&command(&world.program).output_when_free());
+    for (out, kind) in KINDS {
+        let made = world.try_bundle(out, &[kind, &["--prefetch", "auto"]].concat());
+        // The program ends with 7, which is its own affair.
+        assert!(made.status.success(), "{}", stderr(&made));
+        let folder = world.place.path(out).to_str().unwrap().to_owned();
+        let verified = json(&["verify", "--json", &folder]);
+        let ahead = &verified["read_ahead"];
+        assert_eq!(ahead["recorded"], "exact", "{verified}");
+        assert!(ahead["ranges"].as_u64().unwrap() > 0, "{verified}");
+        let bytes = ahead["bytes"].as_u64().unwrap();
+        assert!(bytes < 2 << 20, "not the constants: {bytes}");
+        let run_file = world.place.path(out).join("run");
+        os::cache::evict(&[&run_file]);
+        assert_eq!(outcome(&command(&run_file).output_when_free()), original, "{out}");
+        if out == "fixed" {
+            let moved = run(&["rerandomize", &folder]);
+            assert!(moved.status.success(), "{}", stderr(&moved));
+            os::cache::evict(&[&run_file]);
+            assert_eq!(outcome(&command(&run_file).output_when_free()), original, "moved");
+            let again = json(&["verify", "--json", &folder]);
+            assert_eq!(again["read_ahead"], *ahead);
+        }
+    }
+}
+
+/// What a launch that is killed would teach is not known, and the bundle that was there is better than one
+/// that reads nothing ahead.
+#[test]
+fn a_bundle_stays_where_the_launch_that_is_recorded_is_killed() {
+    if let Err(error) = os::file_pages::permitted() {
+        return testkit::skip(&error.to_string());
+    }
+    let Some(world) = World::new() else { return };
+    let program = world.program.to_str().unwrap();
+    let killed = |out: &str| {
+        let words = ["bundle", "--prefetch", "auto", "--out", out, "--", program, "be", "killed"];
+        let made = run(&words);
+        assert_eq!(made.status.code(), Some(4), "{}", stderr(&made));
+        stderr(&made).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let made = world.try_bundle("out", &["--prefetch", "auto"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let folder = world.place.path("out").to_str().unwrap().to_owned();
+    let seen =
+        || (fs::read(world.place.path("out/run")).unwrap(), json(&["verify", "--json", &folder]));
+    let before = seen();
+    assert_eq!(before.1["current"], true);
+    let said = killed(&folder);
+    assert!(said.contains("was killed by signal 9") && said.contains("was not replaced"), "{said}");
+    assert_eq!(seen(), before);
+    assert_eq!(hidden(&world.place.path("out")), Vec::<String>::new());
+
+    // Interrupted while it is launched.
+    let words =
+        ["bundle", "--prefetch", "auto", "--out", &folder, "--", program, "be", "too", "slow"];
+    let binary = Path::new(env!("CARGO_BIN_EXE_headstart"));
+    let child = command(binary).args(words).stderr(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let child = child.unwrap();
+    // Its arguments are those of the original.
+    let next = world.place.path("out").canonicalize().unwrap().join(".headstart.next/run");
+    let of_next = |process: fs::DirEntry| {
+        fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe == next)
+    };
+    wait_for("a launch", || fs::read_dir("/proc").unwrap().flatten().any(of_next));
+    let sent = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let interrupted = child.wait_with_output().unwrap();
+    assert_eq!(interrupted.status.code(), Some(130), "{}", stderr(&interrupted));
+    assert_eq!(seen(), before);
+    assert_eq!(hidden(&world.place.path("out")), Vec::<String>::new());
+
+    // Made again with what was learned beside it, and left there by a headstart that was killed.
+    let left = world.place.path("out/.headstart.next");
+    fs::create_dir(&left).unwrap();
+    for name in ["run", "headstart.json"] {
+        fs::copy(world.place.path("out").join(name), left.join(name)).unwrap();
+    }
+    let made = world.try_bundle("out", &["--prefetch", "auto"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let again = json(&["verify", "--json", &folder]);
+    // What is read of other files depends on what others have in memory of them.
+    for figure in ["bytes", "ranges", "recorded"] {
+        assert_eq!(again["read_ahead"][figure], before.1["read_ahead"][figure], "{again}");
+    }
+    assert_eq!(hidden(&world.place.path("out")), Vec::<String>::new());
+
+    // Where there was none.
+    let new = world.place.path("new").to_str().unwrap().to_owned();
+    let said = killed(&new);
+    assert!(said.contains("now reads nothing ahead"), "{said}");
+    assert_eq!(json(&["verify", "--json", &new])["current"], true);
+}
+
+/// Names in a folder that begin with a dot.
+fn hidden(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().flatten();
+    let names = names.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with('.')).collect()
+}
+
+#[test]
+fn verify_counts_what_is_still_read_ahead_and_says_how_to_record_again() {
+    let Some(world) = World::new() else { return };
+    let [data, other] = ["data", "other"].map(|name| world.place.file(name, &[7; 100_000]));
+    let mut recording = world.recording();
+    for path in [&data, &other] {
+        let range = FileRange { offset: FileOffset(0), bytes: PAGE };
+        recording.files.push(recorded(path, vec![range]));
+    }
+    let record = world.record(&recording);
+    world.bundle("out", &["--prefetch", &record]);
+    let folder = world.place.path("out").to_str().unwrap().to_owned();
+    let verified = || json(&["verify", "--json", &folder]);
+    let found = verified();
+    assert_eq!((&found["read_ahead"]["files"], &found["not_read_ahead"]), (&2.into(), &().into()));
+    fs::write(&data, "changed").unwrap();
+    let found = verified();
+    assert_eq!((&found["current"], &found["remedy"]), (&true.into(), &().into()), "{found}");
+    assert_eq!(found["read_ahead"]["files"], 1, "{found}");
+    assert_eq!(found["read_ahead"]["bytes_of_files"], PAGE, "{found}");
+    assert_eq!(found["not_read_ahead"], serde_json::json!([data.to_str().unwrap()]));
+    let said = stdout(&run(&["verify", &folder]));
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("1 other file, as") && said.contains("data has changed since"), "{said}");
+
+    // Another program in its place: the remedy is a line that can be typed.
+    world.place.built("looks", &LOOKS.replace("return 7", "return 0"), &["-O1"]);
+    let found: serde_json::Value =
+        serde_json::from_slice(&run(&["verify", "--json", &folder]).stdout).unwrap();
+    let remedy = found["remedy"].as_str().unwrap();
+    let line = remedy.strip_prefix("Make the bundle again: ").unwrap();
+    assert!(!line.contains("RECORD") && line.contains("--prefetch looks.record"), "{line}");
+    let mut shell = command(Path::new("/bin/sh"));
+    let binaries = Path::new(env!("CARGO_BIN_EXE_headstart")).parent().unwrap();
+    let path = format!("{}:/usr/bin:/bin", binaries.display());
+    let done = shell
+        .args(["-c", line])
+        .env("PATH", path)
+        .current_dir(&world.place.folder)
+        .output_when_free();
+    if done.status.code() == Some(7) {
+        return testkit::skip(&format!("launches may not be recorded: {}", stderr(&done)));
+    }
+    assert!(done.status.success(), "{line}: {}", stderr(&done));
+    let found = verified();
+    assert_eq!(found["current"], true, "{found}");
+    assert!(found["read_ahead"]["command"].as_str().unwrap().ends_with("/looks"), "{found}");
+}
