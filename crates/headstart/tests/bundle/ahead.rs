@@ -391,7 +391,10 @@ fn verify_counts_what_is_still_read_ahead_and_says_how_to_record_again() {
     assert_eq!(found["not_read_ahead"], serde_json::json!([data.to_str().unwrap()]));
     let said = stdout(&run(&["verify", &folder]));
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("1 other file, as") && said.contains("data has changed since"), "{said}");
+    assert!(
+        said.contains("1 other file, as") && said.contains("data has changed or is gone"),
+        "{said}"
+    );
 
     // Another program in its place: the remedy is a line that can be typed.
     world.place.built("looks", &LOOKS.replace("return 7", "return 0"), &["-O1"]);

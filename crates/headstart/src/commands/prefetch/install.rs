@@ -27,7 +27,7 @@ use std::process::ExitCode;
 /// Read ahead whenever a program is started: write a launcher, a desktop entry or a drop-in
 ///
 /// Writes a launcher, ~/.local/bin/NAME unless --to names another file: a small program that reads ahead
-/// and becomes the program, with neither headstart nor a shell in between. It holds what is recorded now;
+/// and becomes the program; neither a shell nor headstart runs in between. It holds what is recorded now;
 /// 'headstart record' writes it again when a recording changes. With --desktop or --service, menus or
 /// systemd start the program through headstart. Nothing that headstart has not made is changed or
 /// replaced, so 'headstart prefetch uninstall FILE' undoes all of it.
