@@ -2,11 +2,12 @@
 //! with headstart's recorder.
 
 use anyhow::{Context as _, Result, ensure};
+use rustix::mount::{MountFlags, mount};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const INSTANCES: &str = "/sys/kernel/tracing/instances";
+const TRACEFS: &str = "/sys/kernel/tracing";
 const NAME: &str = "headstart-cold-bars";
 const EVENT: &str = "events/filemap/mm_filemap_add_to_page_cache";
 const BUFFER_KIB: u32 = 32 << 10;
@@ -26,7 +27,14 @@ impl Additions {
     /// # Errors
     /// Only root can.
     pub fn begin(device: (u32, u32)) -> Result<Additions> {
-        let folder = Path::new(INSTANCES).join(NAME);
+        let instances = Path::new(TRACEFS).join("instances");
+        if !instances.exists() {
+            // Only this check sees it: it has a mount namespace of its own.
+            let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+            mount("tracefs", TRACEFS, "tracefs", flags, None)
+                .with_context(|| format!("{TRACEFS} cannot be mounted"))?;
+        }
+        let folder = instances.join(NAME);
         // Left by a run that was killed.
         let _ = fs::remove_dir(&folder);
         fs::create_dir(&folder).context("the kernel's trace cannot be used")?;
