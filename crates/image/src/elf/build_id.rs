@@ -1,6 +1,5 @@
 //! The build-id, which tells one build of a file from all others.
 
-use super::form;
 use super::read::Elf;
 use crate::error::ImageError;
 use crate::notes::{Budget, Notes};
@@ -9,11 +8,7 @@ use object::{Endianness, elf};
 
 /// [`read`] of a file in memory.
 pub(crate) fn of_bytes(path: &str, bytes: &[u8]) -> Result<Option<String>, ImageError> {
-    let (class, endian) = form(path, bytes)?;
-    match class {
-        elf::ELFCLASS64 => parsed::<elf::FileHeader64<Endianness>>(path, bytes, endian),
-        _ => parsed::<elf::FileHeader32<Endianness>>(path, bytes, endian),
-    }
+    read_as_its_class!(parsed, path, bytes)
 }
 
 fn parsed<H: FileHeader<Endian = Endianness>>(

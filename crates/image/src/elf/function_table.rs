@@ -1,9 +1,9 @@
 //! All functions of an ELF image with all their names.
 
+use super::build_id;
 use super::functions::Table;
 use super::read::Elf;
 use super::starts::{code, preferred_base};
-use super::{build_id, form};
 use crate::function_table::{FunctionTable, end_at_next};
 use crate::functions::debug_file;
 use crate::notes::Notes;
@@ -17,11 +17,7 @@ use std::path::Path;
 /// The functions of the ELF file in `bytes`, with the symbols of its installed debug file; `path` is
 /// only its name in errors.
 pub(crate) fn function_table(path: &str, bytes: &[u8]) -> Result<FunctionTable, ImageError> {
-    let (class, endian) = form(path, bytes)?;
-    match class {
-        elf::ELFCLASS64 => read::<elf::FileHeader64<Endianness>>(path, bytes, endian),
-        _ => read::<elf::FileHeader32<Endianness>>(path, bytes, endian),
-    }
+    read_as_its_class!(read, path, bytes)
 }
 
 fn read<H: FileHeader<Endian = Endianness>>(

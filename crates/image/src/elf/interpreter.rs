@@ -1,6 +1,5 @@
 //! The loader that the kernel starts for a program.
 
-use super::form;
 use super::read::Elf;
 use crate::error::ImageError;
 use crate::notes::Notes;
@@ -11,11 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 
 /// What PT_INTERP names, as the kernel reads it; `None` for a file without one.
 pub(crate) fn of_bytes(path: &str, bytes: &[u8]) -> Result<Option<OsString>, ImageError> {
-    let (class, endian) = form(path, bytes)?;
-    match class {
-        elf::ELFCLASS64 => read::<elf::FileHeader64<Endianness>>(path, bytes, endian),
-        _ => read::<elf::FileHeader32<Endianness>>(path, bytes, endian),
-    }
+    read_as_its_class!(read, path, bytes)
 }
 
 fn read<H: FileHeader<Endian = Endianness>>(

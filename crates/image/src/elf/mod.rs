@@ -1,6 +1,17 @@
 //! The ELF reader. Tables are found as readelf finds them, through section headers, and where
 //! there are none as a loader does, through PT_DYNAMIC.
 
+/// Calls a reader that has the file's headers as its type, with the path, the bytes and the byte order.
+macro_rules! read_as_its_class {
+    ($read:ident, $path:expr, $bytes:expr) => {{
+        let (class, endian) = super::form($path, $bytes)?;
+        match class {
+            elf::ELFCLASS64 => $read::<elf::FileHeader64<Endianness>>($path, $bytes, endian),
+            _ => $read::<elf::FileHeader32<Endianness>>($path, $bytes, endian),
+        }
+    }};
+}
+
 mod build_id;
 mod bundle;
 mod counts;

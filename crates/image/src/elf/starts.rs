@@ -1,8 +1,8 @@
 //! Where the functions of an ELF image begin: what its symbols and its unwind table say.
 
+use super::build_id;
 use super::frames::frame_starts;
 use super::read::Elf;
-use super::{build_id, form};
 use crate::notes::{Budget, Notes, entries};
 use crate::{CodePart, FunctionStarts, ImageError};
 use model::{FileOffset, Format, Rva, Va};
@@ -16,11 +16,7 @@ const PAGE_BYTES: u64 = 4096;
 /// The starts of functions in the ELF file `bytes`; `path` is only its name in errors. The entry
 /// point is one. The linkage table (`.plt`) has none.
 pub(crate) fn starts(path: &str, bytes: &[u8]) -> Result<FunctionStarts, ImageError> {
-    let (class, endian) = form(path, bytes)?;
-    match class {
-        elf::ELFCLASS64 => read::<elf::FileHeader64<Endianness>>(path, bytes, endian),
-        _ => read::<elf::FileHeader32<Endianness>>(path, bytes, endian),
-    }
+    read_as_its_class!(read, path, bytes)
 }
 
 fn read<H: FileHeader<Endian = Endianness>>(
