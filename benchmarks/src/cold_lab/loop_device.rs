@@ -64,19 +64,18 @@ impl LoopDevice {
         Ok((reads, sectors * 512))
     }
 
-    /// Attaches a file; the kernel reads that far ahead.
+    /// Attaches a file.
     ///
     /// # Errors
     /// It is attached, or direct I/O is not possible.
-    pub fn attach(&self, file: &Path, is_writable: bool, read_ahead_kib: u32) -> Result<()> {
+    pub fn attach(&self, file: &Path, is_writable: bool) -> Result<()> {
         ensure!(!self.is_attached(), "{} is taken by somebody else", self.path().display());
         let mut command = Command::new("losetup");
         command.arg("--direct-io=on");
         if !is_writable {
             command.arg("--read-only");
         }
-        run(command.arg(self.path()).arg(file))?;
-        self.set_read_ahead(read_ahead_kib)
+        run(command.arg(self.path()).arg(file)).map(|_| ())
     }
 
     /// Sets how far the kernel reads ahead.
@@ -84,8 +83,22 @@ impl LoopDevice {
     /// # Errors
     /// The kernel refuses.
     pub fn set_read_ahead(&self, kib: u32) -> Result<()> {
-        let setting = format!("/sys/class/bdi/{MAJOR}:{}/read_ahead_kb", self.number);
+        let setting = self.read_ahead_setting();
         fs::write(&setting, kib.to_string()).with_context(|| format!("{setting} cannot be set"))
+    }
+
+    /// How far the kernel reads ahead.
+    ///
+    /// # Errors
+    /// It is not attached.
+    pub fn read_ahead_kib(&self) -> Result<u32> {
+        let setting = self.read_ahead_setting();
+        let text = fs::read_to_string(&setting).with_context(|| setting.clone())?;
+        text.trim().parse().with_context(|| format!("{setting} holds {text:?}"))
+    }
+
+    fn read_ahead_setting(&self) -> String {
+        format!("/sys/class/bdi/{MAJOR}:{}/read_ahead_kb", self.number)
     }
 
     /// Has the kernel detach it when nobody uses it any longer, also if this process is killed.

@@ -119,10 +119,12 @@ impl Lab {
     fn mount(&mut self, is_writable: bool, read_ahead_kib: u32) -> Result<()> {
         self.unmount()?;
         let file = self.slow.as_ref().map_or(self.image.clone(), |(_, device)| device.file());
-        self.device.attach(&file, is_writable, read_ahead_kib)?;
+        self.device.attach(&file, is_writable)?;
         if let Some((model, _)) = self.slow {
             self.device.set_rotational(model == DeviceModel::Hdd)?;
         }
+        // Last, because the kernel chooses read-ahead anew with every other setting of a queue.
+        self.device.set_read_ahead(read_ahead_kib)?;
         let root = self.root();
         let (flags, options) = match is_writable {
             true => (MountFlags::NOATIME, c""),
@@ -132,6 +134,8 @@ impl Lab {
         self.device.detach_when_unused()?;
         mounted.with_context(|| format!("{} cannot be mounted", self.image.display()))?;
         self.is_mounted = true;
+        let kib = self.device.read_ahead_kib()?;
+        ensure!(kib == read_ahead_kib, "the kernel reads {kib} KiB ahead, not {read_ahead_kib}");
         for name in SHARED {
             mount_bind_recursive(Path::new("/").join(name), root.join(name))?;
         }
