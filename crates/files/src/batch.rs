@@ -1,6 +1,7 @@
 //! The new versions of all files of a set. None of them is seen before all are on the disk; where
 //! one cannot be written, the files are as they were.
 
+use crate::descriptors::grow_descriptor_table;
 use crate::folder::{Folder, Target, folder_of};
 use crate::new_file::{NewFile, ParkedFile, write_all};
 use crate::policy::Writers;
@@ -9,7 +10,6 @@ use crate::{Edited, Permit, WriteError};
 use rayon::prelude::*;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -233,18 +233,8 @@ fn room_for(files: usize) -> bool {
             return false;
         }
     }
-    grow_table(needed);
+    grow_descriptor_table(needed);
     true
-}
-
-/// Makes the table of descriptors as large as it will be. Where several threads have it, Linux waits
-/// for all of them whenever it doubles, some ten milliseconds each time.
-fn grow_table(descriptors: u64) {
-    let highest = i32::try_from(descriptors.saturating_sub(1)).unwrap_or(i32::MAX);
-    if let Ok(root) = File::open("/") {
-        // Without it everything is as it is, only slower.
-        let _ = rustix::io::fcntl_dupfd_cloexec(root, highest);
-    }
 }
 
 /// Puts files on the disk that are not yet.

@@ -2,6 +2,7 @@
 //! Windows' own prefetch files.
 
 pub mod class;
+mod disk;
 pub mod export;
 mod identity;
 pub mod launchers;
@@ -15,4 +16,5 @@ pub mod recording;
 mod sample;
 pub mod store;
 
+pub use disk::Disk;
 pub use identity::{FileState, state};

@@ -1,31 +1,21 @@
 //! From a recording to requests: what is asked for, in which order, and what is looked at before.
 
-use model::{Recording, RecordingMode, text};
+use crate::disk::Disk;
+use model::{Recording, text};
 use os::prefetch::{AheadPlan, AheadRequest, AheadSample, LONGEST_REQUEST_BYTES, PlannedFile};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
 /// Pages between two ranges that are read with them: fewer requests are worth more.
 const GAP_PAGES: u64 = 4;
+/// The same where bytes take longer.
+const GAP_PAGES_SLOW: u64 = 3;
 /// The same before a moving head, which passes over them in less time than a turn of the disk takes.
 const GAP_PAGES_MOVING_HEAD: u64 = 32;
 /// From so many requests that come next, the one is taken that suits the disk best.
 const WINDOW: usize = 256;
 /// How many places are looked at to see whether everything is in memory.
 const SAMPLES: usize = 24;
-/// A cold launch without read-ahead that waits longer for each page has read from a disk with a
-/// moving head.
-const MOVING_HEAD_US: f64 = 1500.0;
-
-/// The disk that is read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disk {
-    /// Without moving parts: many requests at once, nearly in order of first touch.
-    Flash,
-    /// With a moving head: in the order of the disk.
-    MovingHead,
-}
-
 /// What is read of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
@@ -33,16 +23,6 @@ pub enum Amount {
     Recorded,
     /// All of every file, one after the other, as OpenOffice's `pagein` does.
     WholeFiles,
-}
-
-/// The disk that a recording was made on, as far as it shows.
-pub fn disk(recording: &Recording) -> Disk {
-    let pages = recording.bytes().div_ceil(recording.page_bytes.max(1)).max(1) as f64;
-    let one_at_a_time = recording.mode == RecordingMode::Exact && recording.launches == 1;
-    match one_at_a_time && recording.total_us / pages > MOVING_HEAD_US {
-        true => Disk::MovingHead,
-        false => Disk::Flash,
-    }
 }
 
 /// What is asked for before a launch like the recorded one.
@@ -53,9 +33,12 @@ pub fn plan(recording: &Recording, amount: Amount, disk: Disk) -> AheadPlan {
         modified_ns: file.identity.modified_ns,
     });
     let requests = match amount {
-        Amount::Recorded if disk == Disk::Flash => mixed(in_order(recording, GAP_PAGES)),
-        Amount::Recorded => in_order(recording, GAP_PAGES_MOVING_HEAD),
         Amount::WholeFiles => whole_files(recording),
+        Amount::Recorded => match disk {
+            Disk::Flash => in_order(recording, GAP_PAGES),
+            Disk::SlowFlash => mixed(in_order(recording, GAP_PAGES_SLOW)),
+            Disk::MovingHead => in_order(recording, GAP_PAGES_MOVING_HEAD),
+        },
     };
     let looked_up = recording.looked_up.iter();
     AheadPlan {
@@ -99,9 +82,9 @@ fn in_order(recording: &Recording, gap_pages: u64) -> Vec<AheadRequest> {
     timed.into_iter().map(|(_, request)| request).collect()
 }
 
-/// Large and small requests in turns, nearly in their order. A disk limits both how many requests it
+/// Large and small requests in turns, nearly in their order. A slow disk limits both how many requests it
 /// answers in a second, and how many bytes: a series of small ones leaves bytes unused, one of
-/// large ones requests.
+/// large ones requests. On a fast one the program would wait for what comes later than it needs it.
 fn mixed(requests: Vec<AheadRequest>) -> Vec<AheadRequest> {
     let bytes: u64 = requests.iter().map(|request| request.bytes).sum();
     let mean = bytes / (requests.len() as u64).max(1);

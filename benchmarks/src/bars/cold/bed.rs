@@ -258,7 +258,9 @@ impl<'a> Bed<'a> {
             ensure!(!files.is_empty(), "the recording of {} is empty", task.name);
             let paths: Vec<String> = files.into_iter().map(|file| file.path + "\n").collect();
             fs::write(self.outside(&self.list_of(task)), paths.concat())?;
-            ["flash", "hdd"].into_iter().try_for_each(|disk| self.install(task, disk))?;
+            ["flash", "slow-flash", "hdd"]
+                .into_iter()
+                .try_for_each(|disk| self.install(task, disk))?;
         }
         Ok(())
     }

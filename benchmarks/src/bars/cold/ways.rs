@@ -1,8 +1,8 @@
 //! How programs are launched, and with what before them.
 
-use super::bed::{Bed, modeled};
+use super::bed::{Bed, Place};
 use super::tasks::Task;
-use crate::cold_lab::run;
+use crate::cold_lab::{Medium, run};
 use crate::slow_device::DeviceModel;
 use anyhow::Result;
 
@@ -57,7 +57,11 @@ impl Bed<'_> {
 
     /// Recordings are made on this disk, so they do not show the modeled one.
     fn disk(&self) -> &'static str {
-        if self.place == modeled(DeviceModel::Hdd) { "hdd" } else { "flash" }
+        match self.place {
+            Place::Lab(Medium::Modeled(DeviceModel::Hdd)) => "hdd",
+            Place::Lab(Medium::Modeled(_)) => "slow-flash",
+            _ => "flash",
+        }
     }
 
     /// Its launcher for such a disk.

@@ -84,6 +84,7 @@ pub fn open(data: Data<'static>, wanted: &FileEntry) -> Option<i32> {
     }
     let file = system::open(path, system::O_QUIET)?;
     if system::fstat(file).is_some_and(|found| is_same(&found, wanted)) {
+        system::read_only_what_is_asked_for(file);
         return Some(file);
     }
     system::close(file);

@@ -8,8 +8,14 @@ use core::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 const LONGEST_S: usize = 60;
 /// Requests wait for folders and inodes, one after the other, so several processes make them.
 const WORKERS: u32 = 8;
+/// Requests of one worker that the disk has at once. A disk needs no more from all of them to be busy,
+/// and the program's own reads do not wait long behind so few.
+const UNDER_WAY: usize = 3;
 /// Of those, so many begin with looking up paths.
 const LOOKING_UP: u32 = 2;
+
+/// Standard input, output and error, and a few more.
+const OTHER_DESCRIPTORS: u32 = 8;
 
 /// What the workers know of a file: nothing, [`LEFT_ALONE`], or a descriptor and 1.
 type State = AtomicI32;
@@ -28,6 +34,7 @@ struct Shared {
 pub fn read_ahead(data: Data<'static>, plan: &PlanEntry) {
     system::alarm(LONGEST_S);
     system::raise_open_files();
+    system::grow_table(plan.files.count() + OTHER_DESCRIPTORS);
     let Some(shared) = Shared::new(plan.files.count() as usize) else { return };
     if plan.one_by_one {
         // Opening waits for the disk, so the requests would not follow each other.
@@ -68,18 +75,31 @@ fn work(data: Data<'static>, plan: &PlanEntry, shared: &Shared, number: u32) {
     if (1..=LOOKING_UP).contains(&number) {
         look_up(data, plan, shared);
     }
-    while let Some(at) = plan.requests.at(shared.next.fetch_add(1, Relaxed)) {
-        ask(data, plan, shared, at);
+    let mut under_way = [const { None::<Asked> }; UNDER_WAY];
+    for turn in 0.. {
+        let slot = &mut under_way[turn % UNDER_WAY];
+        if let Some(oldest) = slot.take() {
+            system::await_byte(oldest.file, oldest.last_byte);
+        }
+        let next = plan.requests.at(shared.next.fetch_add(1, Relaxed));
+        let Some(at) = next else { break };
+        *slot = ask(data, plan, shared, at);
     }
     look_up(data, plan, shared);
 }
 
+/// A request that was made.
+struct Asked {
+    file: i32,
+    last_byte: u64,
+}
+
 /// Makes the request at this place.
-fn ask(data: Data<'static>, plan: &PlanEntry, shared: &Shared, at: usize) {
+fn ask(data: Data<'static>, plan: &PlanEntry, shared: &Shared, at: usize) -> Option<Asked> {
     let request = data.part(at);
-    if let Some(file) = file(data, plan, shared, request.file) {
-        system::readahead(file, request.offset, request.bytes);
-    }
+    let file = file(data, plan, shared, request.file)?;
+    system::readahead(file, request.offset, request.bytes);
+    Some(Asked { file, last_byte: request.offset + u64::from(request.bytes).saturating_sub(1) })
 }
 
 /// Whether a path is there does not matter: its folders are in memory afterwards.

@@ -12,7 +12,8 @@ use lab::prefetching::{PrefetchExperimentError, PrefetchRequest, prefetching};
 use model::published::PublishedPrefetch;
 use model::{AheadWhen, LibraryLoadReport, RecordingMode, Until};
 use os::prefetch::AheadPlan;
-use prefetch::plan::{Amount, disk, plan};
+use prefetch::Disk;
+use prefetch::plan::{Amount, plan};
 use prefetch::record::RecordRequest;
 use std::ffi::OsString;
 use std::io::Write;
@@ -230,7 +231,7 @@ fn record(load: &LoadListRequest) -> Result<AheadPlan> {
         anyhow::bail!("it did not end well");
     }
     let recording = &recorded.recording;
-    Ok(plan(recording, Amount::Recorded, disk(recording)))
+    Ok(plan(recording, Amount::Recorded, Disk::of(recording)))
 }
 
 /// LoadDlls' procedure; what it found.

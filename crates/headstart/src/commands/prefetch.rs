@@ -10,8 +10,9 @@ use crate::output;
 use anyhow::Result;
 use model::{Command, Recording};
 use os::prefetch::AheadDone;
+use prefetch::Disk;
 use prefetch::launchers::{InstallError, known, launcher};
-use prefetch::plan::{self, Amount, Disk};
+use prefetch::plan::{self, Amount};
 use prefetch::store::{self, Store};
 pub use quick::run_now;
 use std::ffi::OsString;
@@ -49,8 +50,8 @@ pub struct Arguments {
     /// Read before the program starts rather than meanwhile
     #[arg(long)]
     before: bool,
-    /// The disk: flash (many requests at once) or hdd (in the order of the disk) [default: as
-    /// the recording shows]
+    /// The disk: flash, slow-flash (a volume of a cloud, a memory card) or hdd (with a moving head)
+    /// [default: as the recording shows]
     #[arg(long, value_name = "DISK", value_parser = disk)]
     disk: Option<Disk>,
     /// Do not say why nothing is read ahead
@@ -204,14 +205,10 @@ fn recording(command: &Command, request: &Request) -> Result<Option<Recording>> 
 
 fn planned(recording: &Recording, request: &Request) -> os::prefetch::AheadPlan {
     let amount = if request.files { Amount::WholeFiles } else { Amount::Recorded };
-    plan::plan(recording, amount, request.disk.unwrap_or_else(|| plan::disk(recording)))
+    plan::plan(recording, amount, request.disk.unwrap_or_else(|| Disk::of(recording)))
 }
 
 /// A disk, as it is typed.
 fn disk(text: &str) -> Result<Disk, String> {
-    match text {
-        "flash" => Ok(Disk::Flash),
-        "hdd" => Ok(Disk::MovingHead),
-        _ => Err("write flash or hdd".to_owned()),
-    }
+    Disk::named(text).ok_or_else(|| "write flash, slow-flash or hdd".to_owned())
 }

@@ -12,7 +12,7 @@
 //! Only the program has to be there. Names are written as [`model::text`] writes them.
 
 use super::{Front, InstallError, Installed, place, plans};
-use crate::plan::Disk;
+use crate::disk::Disk;
 use crate::store::Store;
 use ahead::{LauncherData, LauncherPlan};
 use files::Permit;
@@ -22,10 +22,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const MARK: &str = "A launcher made by headstart; undo: ";
-/// The disk that requests follow in its order.
-const MOVING_HEAD: &str = "hdd";
-/// The other kind.
-const FLASH: &str = "flash";
 
 /// What a launcher starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +102,7 @@ fn written(
     lines.push(format!("program: {}", text::text(&launcher.program)));
     lines.extend(launcher.arguments.iter().map(|word| format!("argument: {}", text::text(word))));
     lines.extend(launcher.record.iter().map(|path| format!("record: {}", text::text(path))));
-    lines.extend(launcher.disk.map(|disk| format!("disk: {}", name_of(disk))));
+    lines.extend(launcher.disk.map(|disk| format!("disk: {}", disk.name())));
     if lines.iter().any(|line| line.contains('\n')) {
         let reason = "a name or argument has a line break, which a launcher cannot hold";
         return Err(InstallError::refused(at, reason));
@@ -123,13 +119,6 @@ fn written(
         plans,
     };
     ahead::write(&data).map_err(|problem| InstallError::refused(at, problem.to_string()))
-}
-
-fn name_of(disk: Disk) -> &'static str {
-    match disk {
-        Disk::MovingHead => MOVING_HEAD,
-        Disk::Flash => FLASH,
-    }
 }
 
 /// The launcher in this file; `None` for any other file, or if there is none.
@@ -172,8 +161,9 @@ fn parsed(text: &str) -> Result<ProgramLauncher, String> {
             Some(("program", path)) => launcher.program = text::name(path).into(),
             Some(("argument", word)) => launcher.arguments.push(text::name(word)),
             Some(("record", path)) => launcher.record = Some(text::name(path).into()),
-            Some(("disk", MOVING_HEAD)) => launcher.disk = Some(Disk::MovingHead),
-            Some(("disk", FLASH)) => launcher.disk = Some(Disk::Flash),
+            Some(("disk", name)) if Disk::named(name).is_some() => {
+                launcher.disk = Disk::named(name)
+            }
             _ => return Err(format!("'{}' says nothing", line.escape_debug())),
         }
     }

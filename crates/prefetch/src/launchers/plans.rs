@@ -2,8 +2,9 @@
 
 use super::InstallError;
 use super::launcher::ProgramLauncher;
+use crate::disk::Disk;
 use crate::merge::merge;
-use crate::plan::{self, Amount, Disk};
+use crate::plan::{self, Amount};
 use crate::store::{self, ClassRecording, Store};
 use ahead::{LauncherFile, LauncherPlan, PartEntry};
 use model::Recording;
@@ -36,7 +37,7 @@ pub(super) fn of(
 }
 
 fn planned(class: Option<Vec<String>>, recording: &Recording, disk: Option<Disk>) -> LauncherPlan {
-    let disk = disk.unwrap_or_else(|| plan::disk(recording));
+    let disk = disk.unwrap_or_else(|| Disk::of(recording));
     let mut plan = plan::plan(recording, Amount::Recorded, disk);
     let looked_up = std::mem::take(&mut plan.looked_up);
     if plan.in_disk_order {

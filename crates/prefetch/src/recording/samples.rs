@@ -1,7 +1,8 @@
 //! The places that are looked at before anything else of a recording is read.
 
 use super::{SAMPLES, parts};
-use crate::plan::{Amount, Disk, plan};
+use crate::disk::Disk;
+use crate::plan::{Amount, plan};
 use model::{Recording, text};
 use os::prefetch::{AheadPlan, AheadSample, PlannedFile};
 use serde::{Deserialize, Serialize};

@@ -18,6 +18,7 @@ use os::attend::AttendOptions;
 use os::cache::DropError;
 use os::launcher::Launcher;
 use os::prefetch::AheadDone;
+use prefetch::Disk;
 use prefetch::plan::{self, Amount};
 use prefetch::record::RecordRequest;
 use prefetch::store;
@@ -146,7 +147,7 @@ fn forms(
         (AheadForm::Ranges, Amount::Recorded, &[]),
     ];
     for (form, amount, option) in kinds {
-        let plan = plan::plan(recording, amount, plan::disk(recording));
+        let plan = plan::plan(recording, amount, Disk::of(recording));
         let done = os::prefetch::read_ahead(&plan);
         if done.without_memory {
             notes.push(format!(

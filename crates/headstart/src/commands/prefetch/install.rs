@@ -12,13 +12,13 @@ use model::{
     Command, INSTALL_REPORT_SCHEMA, InstallReport, InstalledKind, Recording,
     UNINSTALL_REPORT_SCHEMA, UninstallReport, UninstalledFile,
 };
+use prefetch::Disk;
 use prefetch::launchers::desktop::{self, DesktopEntry};
 use prefetch::launchers::known;
 use prefetch::launchers::launcher::{self, ProgramLauncher};
 use prefetch::launchers::service::{self, ServiceUnit};
 use prefetch::launchers::{self, Installed};
 use prefetch::merge::merge;
-use prefetch::plan::Disk;
 use prefetch::store::{self, Store};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -54,8 +54,8 @@ pub struct InstallArguments {
     /// written; of a desktop entry, when the program is started; of a service, a copy of the present one]
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// The disk: flash (many requests at once) or hdd (in the order of the disk) [default: as
-    /// the recording shows]
+    /// The disk: flash, slow-flash (a volume of a cloud, a memory card) or hdd (with a moving head)
+    /// [default: as the recording shows]
     #[arg(long, value_name = "DISK", value_parser = super::disk)]
     #[arg(conflicts_with_all = ["desktop", "service"])]
     disk: Option<Disk>,

@@ -5,15 +5,21 @@ use super::{AheadDone, AheadPlan, AheadRequest, PlannedFile, SkipReason, Skipped
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Requests wait for folders and inodes, one after the other, so several threads make them.
 const THREADS: usize = 8;
+/// Requests of one thread that the disk has at once. A disk needs no more from all of them to be busy, and
+/// the program's own reads do not wait long behind so few.
+const UNDER_WAY: usize = 3;
 /// Of those, so many begin with looking up paths.
 const LOOKING_UP: usize = 2;
+
+/// Descriptors that a process has beside the files of a plan, with some to spare.
+const OTHER_DESCRIPTORS: usize = 32;
 
 /// Asks for everything in `plan`, and returns when all of it is asked for; the disk may still be at
 /// work then. What cannot be read is skipped.
@@ -21,6 +27,7 @@ pub fn read_ahead(plan: &AheadPlan) -> AheadDone {
     if !memory::has_room_for(plan.bytes()) {
         return AheadDone { without_memory: true, ..AheadDone::default() };
     }
+    files::grow_descriptor_table((plan.files.len() + OTHER_DESCRIPTORS) as u64);
     let replay = Replay::new(plan);
     match plan.in_disk_order {
         true => replay.in_disk_order(),
@@ -81,8 +88,17 @@ impl<'a> Replay<'a> {
             if self.plan.parallel && (1..=LOOKING_UP).contains(&number) {
                 self.look_up();
             }
-            while let Some(request) = requests.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut under_way = [const { None::<&AheadRequest> }; UNDER_WAY];
+            for turn in 0.. {
+                let slot = &mut under_way[turn % UNDER_WAY];
+                if let Some(oldest) = slot.take() {
+                    self.await_end(oldest);
+                }
+                let Some(request) = requests.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                    break;
+                };
                 self.ask(request);
+                *slot = Some(request).filter(|_| self.plan.parallel);
             }
         });
         self.look_up();
@@ -137,6 +153,15 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// Waits until the last byte of a request is in memory.
+    fn await_end(&self, request: &AheadRequest) {
+        if let Some(file) = self.file(request.file) {
+            let last = (request.offset + request.bytes).saturating_sub(1);
+            // What cannot be read is not waited for.
+            let _ = file.read_at(&mut [0], last);
+        }
+    }
+
     fn done(self) -> AheadDone {
         let skipped = self.files.into_iter().zip(&self.plan.files).filter_map(|(file, wanted)| {
             let reason = file.into_inner()?.err()?;
@@ -157,6 +182,8 @@ fn as_recorded(wanted: &PlannedFile) -> Result<File, SkipReason> {
         Ok((_, data)) if !data.is_file() => Err(SkipReason::NoFile),
         Ok((file, data)) => {
             let same = data.len() == wanted.size_bytes && same_time(&data, wanted.modified_ns);
+            // Without read-ahead of the kernel's own. Where it cannot be told so, it reads more.
+            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
             if same { Ok(file) } else { Err(SkipReason::Changed) }
         }
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Err(SkipReason::NoFile),
