@@ -2,6 +2,7 @@
 //! on this disk and on slower ones. docs/cold-lab.md describes the laboratory.
 
 mod bed;
+mod bundles;
 mod page_cache;
 mod peers;
 mod recorder;
@@ -25,11 +26,12 @@ const PARTS_VARIABLE: &str = "HEADSTART_COLD_PARTS";
 
 type Rows = fn(&mut Bed) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Rows); 5] = [
+const PARTS: [(&str, Rows); 6] = [
     ("recorder", recorder::rows),
     ("speed", speed::rows),
     ("work", speed::work_rows),
     ("peers", peers::rows),
+    ("bundles", bundles::rows),
     ("warm", warm::rows),
 ];
 

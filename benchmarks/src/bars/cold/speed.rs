@@ -96,11 +96,7 @@ fn shown(place: Place, times: &Times, task: &Task) -> Row {
     let value =
         format!("{:.0} → {:.0} ms (warm {:.0})", ms(Way::Cold), ms(Way::Prefetched), ms(Way::Warm));
     let row = Row::shown(format!("{}: {}", place.name(), task.name), value);
-    let read = |way| {
-        let reads = times.median_of(task.name, way, |launch| launch.reads as f64);
-        let mib = times.median_of(task.name, way, |launch| launch.bytes as f64 / 1048576.0);
-        format!("{reads:.0} reads, {mib:.1} MiB")
-    };
+    let read = |way| times.read(task, way);
     match place {
         Place::ThisDisk => row,
         Place::Lab(_) => row.beside(format!("{} → {}", read(Way::Cold), read(Way::Prefetched))),
@@ -129,6 +125,13 @@ impl Times<'_> {
     /// The median of a task's launches.
     pub fn median_ms(&self, task: &str, way: Way) -> f64 {
         self.median_of(task, way, |launch| launch.ms)
+    }
+
+    /// What a task's launches read of the laboratory's disk.
+    pub fn read(&self, task: &Task, way: Way) -> String {
+        let reads = self.median_of(task.name, way, |launch| launch.reads as f64);
+        let mib = self.median_of(task.name, way, |launch| launch.bytes as f64 / 1048576.0);
+        format!("{reads:.0} reads, {mib:.1} MiB")
     }
 
     fn median_of(&self, task: &str, way: Way, value: fn(&Launched) -> f64) -> f64 {

@@ -24,6 +24,10 @@ pub const STARTS: [Task; 6] = [
     start("python", &["/usr/bin/python3", "-c", "import numpy"]),
 ];
 
+/// What is bundled: a program, not the script that starts it.
+pub const BUNDLED: Task =
+    start("chromium-itself", &["/usr/lib/chromium/chromium", "--no-sandbox", "--version"]);
+
 const DRAWING: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='200' height='200'>\
     <circle cx='90' cy='90' r='70' fill='red'/>\
     <text x='20' y='180' font-size='24'>headstart</text></svg>";

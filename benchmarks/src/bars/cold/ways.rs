@@ -17,6 +17,10 @@ pub enum Way {
     Prefetched,
     /// By `headstart prefetch` itself, as it is typed, with nothing in memory.
     Typed,
+    /// As a bundle that reads itself ahead, with nothing in memory.
+    Bundled,
+    /// The same with fixed addresses.
+    BundledFixed,
     /// Once all files are in memory that vmtouch has been told of.
     Touched,
     /// Once ureadahead has read its pack, made for flash memory or for a disk.
@@ -47,6 +51,11 @@ impl Bed<'_> {
                 let (headstart, record) = (self.headstart(), self.record_of(task));
                 with(&[&headstart, "prefetch", "--disk", self.disk(), "--record", &record, "--"])
             }
+            Way::Bundled | Way::BundledFixed => {
+                let mut words = self.program_words(task);
+                words[0] = format!("{}/run", self.bundle_of(task, way));
+                words
+            }
             Way::Touched => with(&["sh", "-c", touch, &self.list_of(task)]),
             Way::Packed(mode) => {
                 let tool = super::peers::ureadahead().unwrap_or_default();
@@ -67,6 +76,11 @@ impl Bed<'_> {
     /// Its launcher for such a disk.
     pub fn launcher_of(&self, task: &Task, disk: &str) -> String {
         self.kept(format!("{}-{disk}", task.name))
+    }
+
+    /// Its bundle.
+    pub fn bundle_of(&self, task: &Task, way: Way) -> String {
+        self.kept(format!("{}-{way:?}", task.name))
     }
 
     /// Its files, for vmtouch.
