@@ -14,7 +14,9 @@
 //! only the launch uses can take the place of such files ([`HeldFiles::Copied`]).
 
 mod copies;
+mod family;
 mod found;
+mod recorder;
 mod watched;
 
 pub use copies::HeldFiles;
@@ -22,20 +24,15 @@ pub use copies::HeldFiles;
 use super::attend::{AttendOptions, attend_until, on_own_thread};
 use super::cache;
 use super::error::LaunchError;
-use super::launcher::Source;
-use super::perf::{self, Added, Attr, EventKind, PageCacheAdditions, Record, Rings, Tracefs};
+use super::perf;
 use super::read_ahead::ReadAheadOff;
 use copies::Copies;
 use found::Found;
 use model::{Command, FilePages, Until};
-use std::io;
-use std::os::fd::RawFd;
+use recorder::{Addition, Recorder};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use watched::WatchedPages;
-
-/// What is refused where tracepoints are, in words.
-const MECHANISM: &str = "recording the pages of a launch";
 
 /// What trying and evicting the files may take, besides the launch itself: longer than that
 /// read-ahead does not stay switched off.
@@ -109,67 +106,6 @@ fn copies(files: &[PathBuf], held: &HeldFiles) -> Result<Copies, LaunchError> {
 /// [`LaunchError::NotPermitted`] with the reason and what helps.
 pub fn permitted() -> Result<(), LaunchError> {
     Recorder::open(&[]).map(|_| ())
-}
-
-fn refused(error: io::Error) -> LaunchError {
-    LaunchError::NotPermitted {
-        mechanism: MECHANISM,
-        reason: format!("the kernel refuses its tracepoints ({error}); run headstart as root"),
-    }
-}
-
-/// Pages that entered memory at once.
-struct Addition {
-    at_ns: u64,
-    added: Added,
-}
-
-/// What the calling thread and its children bring into memory.
-struct Recorder {
-    rings: Rings,
-    point: PageCacheAdditions,
-    additions: Vec<Addition>,
-    lost: u64,
-}
-
-impl Recorder {
-    fn open(cpus: &[u32]) -> Result<Recorder, LaunchError> {
-        if !rustix::process::geteuid().is_root() {
-            return Err(refused(io::ErrorKind::PermissionDenied.into()));
-        }
-        let scope = perf::scope(MECHANISM)?;
-        let point = Tracefs::open().and_then(|tracefs| PageCacheAdditions::open(&tracefs));
-        let point = point.map_err(refused)?;
-        // The kernel reads the beginning of a program before execve has replaced the launcher.
-        let attr = Attr::new(EventKind::Tracepoint(point.id()), scope).before_execve_too();
-        attr.open(-1).map_err(refused)?;
-        let rings = perf::open(&[attr], cpus)?;
-        Ok(Recorder { rings, point, additions: Vec::new(), lost: 0 })
-    }
-
-    /// What was recorded since the last time.
-    fn take(&mut self) -> Vec<Addition> {
-        self.drain();
-        std::mem::take(&mut self.additions)
-    }
-}
-
-impl Source for Recorder {
-    fn descriptors(&self) -> Vec<RawFd> {
-        self.rings.descriptors()
-    }
-
-    fn drain(&mut self) -> bool {
-        let (additions, lost, point) = (&mut self.additions, &mut self.lost, &self.point);
-        self.rings.drain(|record, _| match record {
-            Record::Lost(count) => *lost += count,
-            Record::Sample { at_ns, raw, .. } => {
-                additions.extend(point.added(&raw).map(|added| Addition { at_ns, added }));
-            }
-            _ => {}
-        });
-        false
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod tracefs;
 pub(crate) use attr::{Attr, EventKind};
 pub(crate) use instance::{Trace, TraceInstance};
 pub(crate) use mappings::mappings;
-pub(crate) use opening::{cpus, open, scope};
+pub(crate) use opening::{cpus, open, open_of_everyone, scope};
 pub(crate) use page_cache::{Added, PageCacheAdditions, is_unnamed, kernel_device};
 pub(crate) use record::Record;
 pub(crate) use ring::Rings;

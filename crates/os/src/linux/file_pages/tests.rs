@@ -131,7 +131,7 @@ fn a_page_that_is_mapped_elsewhere_is_listed_as_unknown() {
     let other = other.arg("wait").stdout(std::process::Stdio::piped());
     let mut other = other.spawn().unwrap();
     let mut said = [0; 5];
-    io::Read::read_exact(other.stdout.as_mut().unwrap(), &mut said).unwrap();
+    std::io::Read::read_exact(other.stdout.as_mut().unwrap(), &mut said).unwrap();
     let found = recorded(&command(&program, &[]), &Until::Exit);
     other.kill().unwrap();
     other.wait().unwrap();

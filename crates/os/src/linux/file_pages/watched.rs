@@ -1,6 +1,6 @@
 //! A file whose pages are recorded, and whether that is possible.
 
-use super::{Addition, Recorder};
+use super::recorder::{Addition, Recorder};
 use crate::linux::cache;
 use crate::linux::host::file_system;
 use crate::linux::read_ahead::setting_of;
