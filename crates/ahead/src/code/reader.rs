@@ -8,9 +8,6 @@ use core::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 const LONGEST_S: usize = 60;
 /// Requests wait for folders and inodes, one after the other, so several processes make them.
 const WORKERS: u32 = 8;
-/// Requests of one worker that the disk has at once. A disk needs no more from all of them to be busy,
-/// and the program's own reads do not wait long behind so few.
-const UNDER_WAY: usize = 3;
 /// Of those, so many begin with looking up paths.
 const LOOKING_UP: u32 = 2;
 
@@ -40,7 +37,7 @@ pub fn read_ahead(data: Data<'static>, plan: &PlanEntry) {
         // Opening waits for the disk, so the requests would not follow each other.
         in_parallel(|_| open_all(data, plan, &shared));
         for at in plan.requests.places() {
-            ask(data, plan, &shared, at);
+            request(data, plan, &shared, at, system::readahead);
         }
         return;
     }
@@ -75,31 +72,36 @@ fn work(data: Data<'static>, plan: &PlanEntry, shared: &Shared, number: u32) {
     if (1..=LOOKING_UP).contains(&number) {
         look_up(data, plan, shared);
     }
-    let mut under_way = [const { None::<Asked> }; UNDER_WAY];
-    for turn in 0.. {
-        let slot = &mut under_way[turn % UNDER_WAY];
-        if let Some(oldest) = slot.take() {
-            system::await_byte(oldest.file, oldest.last_byte);
+    let mut under_way: UnderWay = [NONE; 3];
+    while let Some(at) = plan.requests.at(shared.next.fetch_add(1, Relaxed)) {
+        let [oldest, older, newest] = under_way;
+        if oldest != NONE {
+            request(data, plan, shared, oldest, system::await_end);
         }
-        let next = plan.requests.at(shared.next.fetch_add(1, Relaxed));
-        let Some(at) = next else { break };
-        *slot = ask(data, plan, shared, at);
+        request(data, plan, shared, at, system::readahead);
+        under_way = [older, newest, at];
     }
     look_up(data, plan, shared);
 }
 
-/// A request that was made.
-struct Asked {
-    file: i32,
-    last_byte: u64,
-}
+/// Places of requests that the disk has at once from one worker. A disk needs no more from all of them to
+/// be busy, and the program's own reads do not wait long behind so few.
+type UnderWay = [usize; 3];
+/// In place of a request.
+const NONE: usize = usize::MAX;
 
-/// Makes the request at this place.
-fn ask(data: Data<'static>, plan: &PlanEntry, shared: &Shared, at: usize) -> Option<Asked> {
-    let request = data.part(at);
-    let file = file(data, plan, shared, request.file)?;
-    system::readahead(file, request.offset, request.bytes);
-    Some(Asked { file, last_byte: request.offset + u64::from(request.bytes).saturating_sub(1) })
+/// Does it to the request at this place.
+fn request(
+    data: Data<'static>,
+    plan: &PlanEntry,
+    shared: &Shared,
+    at: usize,
+    call: fn(i32, u64, u32),
+) {
+    let part = data.part(at);
+    if let Some(file) = file(data, plan, shared, part.file) {
+        call(file, part.offset, part.bytes);
+    }
 }
 
 /// Whether a path is there does not matter: its folders are in memory afterwards.

@@ -174,13 +174,13 @@ pub fn readahead(descriptor: i32, offset: u64, bytes: u32) {
     plain(READAHEAD, [descriptor as usize, offset as usize, bytes as usize]);
 }
 
-/// Waits until the byte is in memory. The page at its place is read if nobody has asked for it, and no
-/// other.
-pub fn await_byte(descriptor: i32, offset: u64) {
+/// Waits until the last byte is in memory. Its page is read if nobody has asked for it, and no other.
+pub fn await_end(descriptor: i32, offset: u64, bytes: u32) {
     let mut byte = 0_u8;
     let into = (&raw mut byte) as usize;
+    let last = offset.wrapping_add(u64::from(bytes)).wrapping_sub(1);
     // SAFETY: one byte, which outlives the call.
-    unsafe { call(PREAD, [descriptor as usize, into, 1, offset as usize, 0, 0]) };
+    unsafe { call(PREAD, [descriptor as usize, into, 1, last as usize, 0, 0]) };
 }
 
 /// The kernel reads nothing of it but what is asked for.
