@@ -24,6 +24,7 @@ use crate::write::workplace::Workplace;
 use files::{Draft, Privilege, privilege};
 use image::elf::Loadable;
 use loader::{Environment, Graph, Relocated};
+use model::Disk;
 use model::bundle::{BundleFigures, BundleManifest};
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -42,6 +43,8 @@ pub struct BundleOptions {
     pub outside: Vec<String>,
     /// What the bundle reads ahead where it is not in memory.
     pub read_ahead: Option<PagesAhead>,
+    /// What it will be read from then; otherwise as the recording shows it.
+    pub disk: Option<Disk>,
 }
 
 /// What was made.
@@ -117,7 +120,8 @@ fn proved(
     let memberships = members::choose(graph, &options.outside);
     let bases = bases::choose(graph, &memberships, options).map_err(declined)?;
     let fixed = options.fixed;
-    let read_ahead = options.read_ahead.as_ref();
+    let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
+    let read_ahead = read_ahead.as_ref();
     let spec = BundleSpec { program, own_name: OsStr::new(RUN), bases, fixed, read_ahead };
     let (planned, contents) = rayon::join(
         || {

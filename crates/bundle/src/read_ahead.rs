@@ -7,7 +7,7 @@ use crate::tables::ahead::LIST_SECTION;
 use image::elf::Loadable;
 use model::bundle::BundleReadAhead;
 use model::text::{name, text};
-use model::{FileOffset, FilePages, FileRange, Recording, RecordingMode};
+use model::{Disk, FileOffset, FilePages, FileRange, Recording, RecordingMode};
 use startup::{AheadList, BesideFile};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -23,6 +23,8 @@ pub struct PagesAhead {
     pub(crate) files: Vec<TouchedSource>,
     /// Ranges in order of first touch, and the file of each.
     pub(crate) touched: Vec<(usize, FileRange)>,
+    /// What it will be read from.
+    pub disk: Disk,
     /// Recorded files that are not any more what they were, and are left out.
     pub stale: Vec<String>,
     /// How the recorded launch ended, in words, if not with exit code 0.
@@ -66,6 +68,7 @@ impl PagesAhead {
             command,
             files: Vec::new(),
             touched: Vec::new(),
+            disk: Disk::Flash,
             stale: Vec::new(),
             ended: None,
         }
@@ -84,6 +87,7 @@ impl PagesAhead {
         let run = folder.join(RUN).canonicalize().ok();
         let mut ahead =
             PagesAhead { mode: recording.mode, ..PagesAhead::nothing(&recording.command) };
+        ahead.disk = Disk::of(recording);
         let mut touched = Vec::new();
         for file in &recording.files {
             let path = PathBuf::from(name(&file.path));
@@ -112,6 +116,11 @@ impl PagesAhead {
         Err(BundleError::OtherRecording { program, command: ahead.command, changed })
     }
 
+    /// The same for another disk than the one that is known, if it is given.
+    pub(crate) fn for_disk(self, disk: Option<Disk>) -> PagesAhead {
+        PagesAhead { disk: disk.unwrap_or(self.disk), ..self }
+    }
+
     /// What a cold launch of the bundle `run` touched.
     pub(crate) fn of_pages(pages: &FilePages, command: &str, run: &Path) -> PagesAhead {
         let mut ahead = PagesAhead::nothing(command);
@@ -126,6 +135,7 @@ impl PagesAhead {
             ahead.files.push(source);
         }
         touched.sort_unstable();
+        ahead.disk = Disk::of_page_us(pages.total_us / touched.len().max(1) as f64);
         let bytes = pages.page_bytes;
         let range = |page: u64| FileRange { offset: FileOffset(page * bytes), bytes };
         ahead.touched = touched.into_iter().map(|(_, file, page)| (file, range(page))).collect();

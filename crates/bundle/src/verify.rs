@@ -295,6 +295,7 @@ fn remedy(
         fixed: manifest.fixed,
         outside: manifest.outside.clone(),
         read_ahead: None,
+        disk: None,
     };
     (remedy.to_owned(), Some(MakeAgain { program, options, reads_ahead, folder }))
 }

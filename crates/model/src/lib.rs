@@ -9,6 +9,7 @@ mod around;
 pub mod bundle;
 mod called_code;
 mod command;
+mod disk;
 mod effect;
 mod experiment;
 mod explanation;
@@ -55,6 +56,7 @@ pub use address::{BundleVa, FileOffset, LoadBias, MappedVa, Rva, TlsOffset, Va};
 pub use around::{Hooks, OutputTo, Streams};
 pub use called_code::{CalledCode, CalledModule, OrderForecast};
 pub use command::{Command, quoted, quoted_path};
+pub use disk::Disk;
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, LaunchOptions, Schedule, Variant};
 pub use explanation::{

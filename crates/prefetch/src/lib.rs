@@ -2,7 +2,6 @@
 //! Windows' own prefetch files.
 
 pub mod class;
-mod disk;
 pub mod export;
 mod identity;
 pub mod launchers;
@@ -16,5 +15,4 @@ pub mod recording;
 mod sample;
 pub mod store;
 
-pub use disk::Disk;
 pub use identity::{FileState, state};

@@ -1,7 +1,6 @@
 //! From a recording to requests: what is asked for, in which order, and what is looked at before.
 
-use crate::disk::Disk;
-use model::{Recording, text};
+use model::{Disk, Recording, text};
 use os::prefetch::{AheadPlan, AheadRequest, AheadSample, LONGEST_REQUEST_BYTES, PlannedFile};
 use std::collections::VecDeque;
 use std::path::PathBuf;

@@ -41,6 +41,8 @@ pub fn rows(bed: &mut Bed) -> Result<Vec<Row>> {
 fn bundle(bed: &Bed, task: &Task, way: Way) -> Result<()> {
     let (headstart, out) = (bed.headstart(), bed.bundle_of(task, way));
     let mut words = vec![headstart.as_str(), "bundle", "--prefetch", "auto", "--out", &out];
+    // It is recorded on another disk than it is read from.
+    words.extend(["--disk", "slow-flash"]);
     words.extend((way == Way::BundledFixed).then_some("--fixed"));
     words.push("--");
     let program = bed.program_words(task);

@@ -5,7 +5,7 @@ use crate::output;
 use crate::phrases::VIEW_WORDS;
 use anyhow::{Context, Result};
 use bundle::{BundleError, BundleOptions, BundleWarning, PagesAhead};
-use model::Recording;
+use model::{Disk, Recording};
 use prefetch::recording::{self, MOST_BYTES};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,10 @@ pub struct Arguments {
     /// arguments behind the program; that needs root
     #[arg(long, value_name = "RECORD|auto")]
     prefetch: Option<OsString>,
+    /// The disk that is read from then: flash, slow-flash (a volume of a cloud, a memory card) or hdd
+    /// (with a moving head) [default: as the recording shows]
+    #[arg(long, value_name = "DISK", value_parser = super::prefetch::disk, requires = "prefetch")]
+    disk: Option<Disk>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -55,7 +59,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
     let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
-    let options = BundleOptions { fixed: arguments.fixed, outside, read_ahead: None };
+    let options =
+        BundleOptions { fixed: arguments.fixed, outside, read_ahead: None, disk: arguments.disk };
     let is_auto = arguments.prefetch.as_ref().is_some_and(|record| record == AUTO);
     if !arguments.arguments.is_empty() && !is_auto {
         let text = "arguments of the program are only for a launch that is recorded: use --prefetch \

@@ -8,9 +8,9 @@ use crate::args::one_command;
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
+use model::Disk;
 use model::{Command, Recording};
 use os::prefetch::AheadDone;
-use prefetch::Disk;
 use prefetch::launchers::{InstallError, known, launcher};
 use prefetch::plan::{self, Amount};
 use prefetch::store::{self, Store};
@@ -209,6 +209,6 @@ fn planned(recording: &Recording, request: &Request) -> os::prefetch::AheadPlan 
 }
 
 /// A disk, as it is typed.
-fn disk(text: &str) -> Result<Disk, String> {
+pub fn disk(text: &str) -> Result<Disk, String> {
     Disk::named(text).ok_or_else(|| "write flash, slow-flash or hdd".to_owned())
 }

@@ -12,10 +12,10 @@
 //! Only the program has to be there. Names are written as [`model::text`] writes them.
 
 use super::{Front, InstallError, Installed, place, plans};
-use crate::disk::Disk;
 use crate::store::Store;
 use ahead::{LauncherData, LauncherPlan};
 use files::Permit;
+use model::Disk;
 use model::{Command, InstalledKind, text};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

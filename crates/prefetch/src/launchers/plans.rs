@@ -2,11 +2,11 @@
 
 use super::InstallError;
 use super::launcher::ProgramLauncher;
-use crate::disk::Disk;
 use crate::merge::merge;
 use crate::plan::{self, Amount};
 use crate::store::{self, ClassRecording, Store};
 use ahead::{LauncherFile, LauncherPlan, PartEntry};
+use model::Disk;
 use model::Recording;
 use os::prefetch::AheadPlan;
 use std::os::unix::ffi::OsStrExt;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sample::{PAGE, file, recording};
-use model::RecordedFile;
+use model::{RecordedFile, RecordingMode};
 use proptest::prelude::*;
 
 /// Index of the file, first page, pages.
@@ -50,6 +50,17 @@ fn whole_files_are_read_one_after_the_other() {
     assert_eq!(plan.bytes(), 1000 * PAGE);
     assert_eq!(requests(&plan)[..2], [(0, 0, 32), (0, 32, 32)]);
     assert!(!plan.parallel && plan.looked_up.is_empty());
+}
+
+#[test]
+fn an_exact_recording_shows_its_disk() {
+    let mut slow = recording(vec![file("/a", &[(0, 10, 0.0)])]);
+    assert_eq!(Disk::of(&slow), Disk::Flash);
+    slow.total_us = 10.0 * 5000.0;
+    assert_eq!(Disk::of(&slow), Disk::MovingHead);
+    // With read-ahead the time of a page says nothing.
+    slow.mode = RecordingMode::Tracepoints;
+    assert_eq!(Disk::of(&slow), Disk::Flash);
 }
 
 #[test]

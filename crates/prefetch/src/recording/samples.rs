@@ -1,8 +1,8 @@
 //! The places that are looked at before anything else of a recording is read.
 
 use super::{SAMPLES, parts};
-use crate::disk::Disk;
 use crate::plan::{Amount, plan};
+use model::Disk;
 use model::{Recording, text};
 use os::prefetch::{AheadPlan, AheadSample, PlannedFile};
 use serde::{Deserialize, Serialize};

@@ -40,7 +40,7 @@ fn what_is_written_is_read() {
 #[test]
 fn the_samples_stand_in_front() {
     let bytes = write(&sample());
-    let plan = crate::plan::plan(&sample(), crate::plan::Amount::Recorded, crate::Disk::Flash);
+    let plan = crate::plan::plan(&sample(), crate::plan::Amount::Recorded, model::Disk::Flash);
     let found = samples(&bytes[..MOST_SAMPLE_BYTES.min(bytes.len())]).unwrap();
     assert_eq!((found.samples, found.files), (plan.samples, plan.files));
     assert!(samples(&bytes[..50]).is_none() && samples(b"x").is_none());

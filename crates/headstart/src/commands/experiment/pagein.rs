@@ -8,6 +8,7 @@ use crate::output;
 use crate::progress::StatusLine;
 use anyhow::Result;
 use lab::pagein::{PageinError, PageinLaunch, PageinRequest, PageinTimes, pagein};
+use model::Disk;
 use model::published::PublishedOrder;
 use model::{
     AheadForm, CacheState, Command, Ending, PAGEIN_EXPERIMENT_SCHEMA, PageinDisk, PageinExperiment,
@@ -18,7 +19,6 @@ use os::attend::AttendOptions;
 use os::cache::DropError;
 use os::launcher::Launcher;
 use os::prefetch::AheadDone;
-use prefetch::Disk;
 use prefetch::plan::{self, Amount};
 use prefetch::record::RecordRequest;
 use prefetch::store;

@@ -8,11 +8,11 @@ use crate::args::one_command;
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
+use model::Disk;
 use model::{
     Command, INSTALL_REPORT_SCHEMA, InstallReport, InstalledKind, Recording,
     UNINSTALL_REPORT_SCHEMA, UninstallReport, UninstalledFile,
 };
-use prefetch::Disk;
 use prefetch::launchers::desktop::{self, DesktopEntry};
 use prefetch::launchers::known;
 use prefetch::launchers::launcher::{self, ProgramLauncher};

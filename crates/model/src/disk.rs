@@ -1,6 +1,6 @@
 //! Kinds of disks, as far as reading ahead has to know them.
 
-use model::{Recording, RecordingMode};
+use crate::{Recording, RecordingMode};
 
 /// A cold launch without read-ahead that takes longer for each page has read from slow flash memory.
 const SLOW_FLASH_US: f64 = 250.0;
@@ -37,37 +37,33 @@ impl Disk {
         Disk::ALL.into_iter().find(|disk| disk.name() == name)
     }
 
+    /// The disk from which a cold launch without read-ahead took so long for each page that it read.
+    pub fn of_page_us(us: f64) -> Disk {
+        match us {
+            us if us > MOVING_HEAD_US => Disk::MovingHead,
+            us if us > SLOW_FLASH_US => Disk::SlowFlash,
+            _ => Disk::Flash,
+        }
+    }
+
     /// The disk that a recording was made on, as far as it shows.
     pub fn of(recording: &Recording) -> Disk {
         if recording.mode != RecordingMode::Exact || recording.launches != 1 {
             return Disk::Flash;
         }
         let pages = recording.bytes().div_ceil(recording.page_bytes.max(1)).max(1) as f64;
-        match recording.total_us / pages {
-            us if us > MOVING_HEAD_US => Disk::MovingHead,
-            us if us > SLOW_FLASH_US => Disk::SlowFlash,
-            _ => Disk::Flash,
-        }
+        Disk::of_page_us(recording.total_us / pages)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{file, recording};
 
     #[test]
     fn the_time_of_a_page_tells_the_disk() {
-        let mut found = recording(vec![file("/a", &[(0, 10, 0.0)])]);
-        let mut at = |us_per_page: f64| {
-            found.total_us = 10.0 * us_per_page;
-            Disk::of(&found)
-        };
-        let disks = [at(100.0), at(600.0), at(5000.0)];
+        let disks = [100.0, 600.0, 5000.0].map(Disk::of_page_us);
         assert_eq!(disks, [Disk::Flash, Disk::SlowFlash, Disk::MovingHead]);
-        // With read-ahead the time of a page says nothing.
-        found.mode = RecordingMode::Tracepoints;
-        assert_eq!(Disk::of(&found), Disk::Flash);
     }
 
     #[test]
