@@ -10,7 +10,6 @@ const LONGEST_S: usize = 60;
 const WORKERS: u32 = 8;
 /// Of those, so many begin with looking up paths.
 const LOOKING_UP: u32 = 2;
-
 /// Standard input, output and error, and a few more.
 const OTHER_DESCRIPTORS: u32 = 8;
 

@@ -12,12 +12,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Requests wait for folders and inodes, one after the other, so several threads make them.
 const THREADS: usize = 8;
+/// Of those, so many begin with looking up paths.
+const LOOKING_UP: usize = 2;
 /// Requests of one thread that the disk has at once. A disk needs no more from all of them to be busy, and
 /// the program's own reads do not wait long behind so few.
 const UNDER_WAY: usize = 3;
-/// Of those, so many begin with looking up paths.
-const LOOKING_UP: usize = 2;
-
 /// Descriptors that a process has beside the files of a plan, with some to spare.
 const OTHER_DESCRIPTORS: usize = 32;
 
