@@ -1,5 +1,5 @@
 //! Builds the program that every launcher begins with: one static executable without libraries,
-//! so that a cold start of it reads three pages.
+//! so that a cold start of it reads a page or two.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -34,7 +34,7 @@ fn class(words: &[&[u8]]) -> Vec<String> {
 #[test]
 fn it_has_no_code_that_panics_and_needs_nothing() {
     let code = data_place(PROGRAM).unwrap();
-    assert!(code < 3 * PAGE, "a cold start reads {code} bytes");
+    assert!(code < 2 * PAGE, "a cold start reads {code} bytes");
     for word in [&b"panick"[..], b"overflow", b"out of range"] {
         assert!(!PROGRAM.windows(word.len()).any(|part| part == word), "{}", word.escape_ascii());
     }

@@ -89,10 +89,13 @@ fn overhead_rows(times: &[(&str, Overhead)]) -> Vec<Row> {
         let each = times.iter().map(|(name, time)| format!("{name} {}", percent(of(time) - 1.0)));
         each.collect::<Vec<String>>().join(", ")
     };
-    let recorded = mean(|time| time.recorded);
+    let worst = times.iter().max_by(|a, b| a.1.recorded.total_cmp(&b.1.recorded));
+    let (name, most) = worst.map_or(("none", f64::NAN), |(name, time)| (name, time.recorded - 1.0));
+    let value = format!("{} ({name})", percent(most));
     vec![
-        Row::bar("overhead, mean of all", percent(recorded), "≤ 5 %", recorded <= MOST_OVERHEAD)
+        Row::bar("overhead", value, "≤ 5 %", most <= MOST_OVERHEAD)
             .beside(beside(|time| time.recorded)),
+        Row::shown("overhead, mean of all", percent(mean(|time| time.recorded))),
         Row::shown("the same of two plain launches".to_owned(), percent(mean(|time| time.plain)))
             .beside(beside(|time| time.plain)),
     ]

@@ -5,6 +5,7 @@ use crate::system;
 
 /// Whether all samples are in memory: then reading ahead is of no use. The first that is not decides.
 /// Where no file system tells, the answer is no.
+#[inline(never)] // As with `is_of`.
 pub fn is_warm(data: Data<'static>, plan: &PlanEntry) -> bool {
     let (mut any, mut file, mut index) = (false, None, u32::MAX);
     let device = device_of(data);

@@ -68,6 +68,7 @@ fn chosen(data: Data<'static>, launch: &StartWords) -> Option<PlanEntry> {
 }
 
 /// Whether the arguments have all words of the class, and no others.
+#[inline(never)] // It makes its callers larger than two pages.
 fn is_of(data: Data<'static>, plan: &PlanEntry, launch: &StartWords) -> bool {
     let all = u64::MAX.checked_shl(plan.class.count()).map_or(u64::MAX, |above| !above);
     let (mut words, mut found) = (ClassWords::new(), 0_u64);

@@ -1,7 +1,7 @@
 //! Parsers of single values, with errors that show what would be right.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use model::{Format, Until};
+use model::{Disk, Format, Until};
 use std::time::Duration;
 
 /// One of some values, each by the name that is typed.
@@ -23,6 +23,18 @@ where
 /// The format of generated images.
 pub fn format() -> impl TypedValueParser<Value = Format> {
     choice([("elf", Format::Elf), ("pe", Format::Pe)])
+}
+
+/// The disk that is read from.
+pub fn disk() -> impl TypedValueParser<Value = Disk> {
+    choice(Disk::ALL.map(|disk| {
+        let what = match disk {
+            Disk::Flash => "Flash memory of the machine itself",
+            Disk::SlowFlash => "A volume of a cloud, or a memory card",
+            Disk::MovingHead => "A disk with a moving head",
+        };
+        (PossibleValue::new(disk.name()).help(what), disk)
+    }))
 }
 
 /// `0x2000000000`, with or without the prefix.

@@ -1,5 +1,6 @@
 //! `headstart bundle`: a program and its libraries as one file.
 
+use crate::args::values;
 use crate::exit::{self, Usage, WithCode};
 use crate::output;
 use crate::phrases::VIEW_WORDS;
@@ -41,9 +42,8 @@ pub struct Arguments {
     /// arguments behind the program; that needs root
     #[arg(long, value_name = "RECORD|auto")]
     prefetch: Option<OsString>,
-    /// The disk that is read from then: flash, slow-flash (a volume of a cloud, a memory card) or hdd
-    /// (with a moving head) [default: as the recording shows]
-    #[arg(long, value_name = "DISK", value_parser = super::prefetch::disk, requires = "prefetch")]
+    /// The disk that is read from then [default: as an exact recording shows, else flash]
+    #[arg(long, value_name = "DISK", value_parser = values::disk(), requires = "prefetch")]
     disk: Option<Disk>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]

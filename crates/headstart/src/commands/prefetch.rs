@@ -4,12 +4,11 @@ mod install;
 mod quick;
 mod stored;
 
-use crate::args::one_command;
+use crate::args::{one_command, values};
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
-use model::Disk;
-use model::{Command, Recording};
+use model::{Command, Disk, Recording};
 use os::prefetch::AheadDone;
 use prefetch::launchers::{InstallError, known, launcher};
 use prefetch::plan::{self, Amount};
@@ -50,9 +49,8 @@ pub struct Arguments {
     /// Read before the program starts rather than meanwhile
     #[arg(long)]
     before: bool,
-    /// The disk: flash, slow-flash (a volume of a cloud, a memory card) or hdd (with a moving head)
-    /// [default: as the recording shows]
-    #[arg(long, value_name = "DISK", value_parser = disk)]
+    /// The disk [default: as an exact recording shows, else flash]
+    #[arg(long, value_name = "DISK", value_parser = values::disk())]
     disk: Option<Disk>,
     /// Do not say why nothing is read ahead
     #[arg(short, long, conflicts_with = "only")]
@@ -206,9 +204,4 @@ fn recording(command: &Command, request: &Request) -> Result<Option<Recording>> 
 fn planned(recording: &Recording, request: &Request) -> os::prefetch::AheadPlan {
     let amount = if request.files { Amount::WholeFiles } else { Amount::Recorded };
     plan::plan(recording, amount, request.disk.unwrap_or_else(|| Disk::of(recording)))
-}
-
-/// A disk, as it is typed.
-pub fn disk(text: &str) -> Result<Disk, String> {
-    Disk::named(text).ok_or_else(|| "write flash, slow-flash or hdd".to_owned())
 }

@@ -2,8 +2,7 @@
 
 use super::{SAMPLES, parts};
 use crate::plan::{Amount, plan};
-use model::Disk;
-use model::{Recording, text};
+use model::{Disk, Recording, text};
 use os::prefetch::{AheadPlan, AheadSample, PlannedFile};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

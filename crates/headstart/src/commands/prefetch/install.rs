@@ -5,12 +5,12 @@ mod front;
 mod notes;
 
 use crate::args::one_command;
+use crate::args::values;
 use crate::exit::Usage;
 use crate::output;
 use anyhow::Result;
-use model::Disk;
 use model::{
-    Command, INSTALL_REPORT_SCHEMA, InstallReport, InstalledKind, Recording,
+    Command, Disk, INSTALL_REPORT_SCHEMA, InstallReport, InstalledKind, Recording,
     UNINSTALL_REPORT_SCHEMA, UninstallReport, UninstalledFile,
 };
 use prefetch::launchers::desktop::{self, DesktopEntry};
@@ -54,9 +54,8 @@ pub struct InstallArguments {
     /// written; of a desktop entry, when the program is started; of a service, a copy of the present one]
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// The disk: flash, slow-flash (a volume of a cloud, a memory card) or hdd (with a moving head)
-    /// [default: as the recording shows]
-    #[arg(long, value_name = "DISK", value_parser = super::disk)]
+    /// The disk [default: as an exact recording shows, else flash]
+    #[arg(long, value_name = "DISK", value_parser = values::disk())]
     #[arg(conflicts_with_all = ["desktop", "service"])]
     disk: Option<Disk>,
     /// Print one JSON object
