@@ -7,7 +7,7 @@ use crate::tables::ahead::LIST_SECTION;
 use image::elf::Loadable;
 use model::bundle::BundleReadAhead;
 use model::text::{name, text};
-use model::{Disk, FileOffset, FilePages, FileRange, Recording, RecordingMode};
+use model::{Disk, FileOffset, FilePages, FileRange, Recording, RecordingMode, TouchedFile};
 use startup::{AheadList, BesideFile};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -125,6 +125,10 @@ impl PagesAhead {
     pub(crate) fn of_pages(pages: &FilePages, command: &str, run: &Path) -> PagesAhead {
         let mut ahead = PagesAhead::nothing(command);
         let mut touched = Vec::new();
+        let times = |file: &TouchedFile| -> Vec<f64> {
+            let touched = file.touched.value().map(Vec::as_slice).unwrap_or_default();
+            touched.iter().map(|page| page.at_us).collect()
+        };
         for file in &pages.files {
             let Some(found) = file.touched.value().filter(|found| !found.is_empty()) else {
                 continue;
@@ -135,7 +139,9 @@ impl PagesAhead {
             ahead.files.push(source);
         }
         touched.sort_unstable();
-        ahead.disk = Disk::of_page_us(pages.total_us / touched.len().max(1) as f64);
+        let times: Vec<f64> = pages.files.iter().flat_map(times).collect();
+        let count = times.len() as u64;
+        ahead.disk = Disk::of_launch(times, count);
         let bytes = pages.page_bytes;
         let range = |page: u64| FileRange { offset: FileOffset(page * bytes), bytes };
         ahead.touched = touched.into_iter().map(|(_, file, page)| (file, range(page))).collect();

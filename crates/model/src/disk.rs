@@ -3,9 +3,11 @@
 use crate::{Recording, RecordingMode};
 
 /// A cold launch without read-ahead that takes longer for each page has read from slow flash memory.
-const SLOW_FLASH_US: f64 = 250.0;
+const SLOW_FLASH_US: f64 = 200.0;
 /// The same of a disk with a moving head.
 const MOVING_HEAD_US: f64 = 1500.0;
+/// A wait counts no more than so many medians.
+const LONGEST_WAIT: f64 = 50.0;
 
 /// The disk that is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +39,17 @@ impl Disk {
         Disk::ALL.into_iter().find(|disk| disk.name() == name)
     }
 
-    /// The disk from which a cold launch without read-ahead took so long for each page that it read.
-    pub fn of_page_us(us: f64) -> Disk {
-        match us {
+    /// The disk from which a cold launch without read-ahead has read so many pages: by the mean time for
+    /// each. `touched_us`: when it came to a new part of a file, in any order. Waits that are much longer
+    /// than others are not the disk's: the program slept or computed.
+    pub fn of_launch(mut touched_us: Vec<f64>, pages: u64) -> Disk {
+        touched_us.sort_by(f64::total_cmp);
+        let mut waits: Vec<f64> = touched_us.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        waits.sort_by(f64::total_cmp);
+        let Some(median) = waits.get(waits.len() / 2) else { return Disk::Flash };
+        let longest = median * LONGEST_WAIT;
+        let sum: f64 = waits.iter().map(|wait| wait.min(longest)).sum();
+        match sum / pages.max(1) as f64 {
             us if us > MOVING_HEAD_US => Disk::MovingHead,
             us if us > SLOW_FLASH_US => Disk::SlowFlash,
             _ => Disk::Flash,
@@ -51,8 +61,8 @@ impl Disk {
         if recording.mode != RecordingMode::Exact || recording.launches != 1 {
             return Disk::Flash;
         }
-        let pages = recording.bytes().div_ceil(recording.page_bytes.max(1)).max(1) as f64;
-        Disk::of_page_us(recording.total_us / pages)
+        let times = recording.files.iter().flat_map(|file| file.touched_us.iter().copied());
+        Disk::of_launch(times.collect(), recording.bytes().div_ceil(recording.page_bytes.max(1)))
     }
 }
 
@@ -62,8 +72,20 @@ mod tests {
 
     #[test]
     fn the_time_of_a_page_tells_the_disk() {
-        let disks = [100.0, 600.0, 5000.0].map(Disk::of_page_us);
-        assert_eq!(disks, [Disk::Flash, Disk::SlowFlash, Disk::MovingHead]);
+        let at = |us: f64| Disk::of_launch((0..50).map(|page| f64::from(page) * us).collect(), 50);
+        assert_eq!(
+            [100.0, 600.0, 5000.0].map(at),
+            [Disk::Flash, Disk::SlowFlash, Disk::MovingHead]
+        );
+        assert_eq!(Disk::of_launch(vec![7.0], 1), Disk::Flash);
+        assert_eq!(Disk::of_launch(Vec::new(), 0), Disk::Flash);
+    }
+
+    #[test]
+    fn a_program_that_sleeps_is_no_slow_disk() {
+        let mut times: Vec<f64> = (0..50).map(|page| f64::from(page) * 100.0).collect();
+        times.push(5e6);
+        assert_eq!(Disk::of_launch(times, 51), Disk::Flash);
     }
 
     #[test]

@@ -54,9 +54,12 @@ fn whole_files_are_read_one_after_the_other() {
 
 #[test]
 fn an_exact_recording_shows_its_disk() {
-    let mut slow = recording(vec![file("/a", &[(0, 10, 0.0)])]);
-    assert_eq!(Disk::of(&slow), Disk::Flash);
-    slow.total_us = 10.0 * 5000.0;
+    let at = |us: f64| {
+        let ranges: Vec<_> = (0..20).map(|at| (at * 100, 1, at as f64 * us)).collect();
+        recording(vec![file("/a", &ranges)])
+    };
+    assert_eq!(Disk::of(&at(100.0)), Disk::Flash);
+    let mut slow = at(5000.0);
     assert_eq!(Disk::of(&slow), Disk::MovingHead);
     // With read-ahead the time of a page says nothing.
     slow.mode = RecordingMode::Tracepoints;
