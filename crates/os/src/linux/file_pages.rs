@@ -24,7 +24,6 @@ pub use copies::HeldFiles;
 use super::attend::{AttendOptions, attend_until, on_own_thread};
 use super::cache;
 use super::error::LaunchError;
-use super::perf;
 use super::read_ahead::ReadAheadOff;
 use copies::Copies;
 use found::Found;
@@ -66,12 +65,11 @@ pub fn record(
 ) -> Result<FilePages, LaunchError> {
     let mut options = request.options.clone();
     options.timeout = request.first.map_or(options.timeout, |first| first.min(options.timeout));
-    let cpus = perf::cpus(&options);
     on_own_thread(&options, || {
         // Before anything is copied.
         permitted()?;
         let copies = copies(files, &request.held)?;
-        let mut recorder = Recorder::open(&cpus)?;
+        let mut recorder = Recorder::open()?;
         let mut files: Vec<_> = files.iter().map(|path| WatchedPages::new(path)).collect();
         let devices = watched::devices(&mut files, &mut recorder);
         let off = match request.with_read_ahead {
@@ -105,7 +103,7 @@ fn copies(files: &[PathBuf], held: &HeldFiles) -> Result<Copies, LaunchError> {
 /// # Errors
 /// [`LaunchError::NotPermitted`] with the reason and what helps.
 pub fn permitted() -> Result<(), LaunchError> {
-    Recorder::open(&[]).map(|_| ())
+    Recorder::permitted()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod error;
 pub mod faults;
 pub mod file_pages;
 pub mod file_reads;
+mod guard;
 pub mod host;
 pub mod interrupt;
 pub mod kept_copy;

@@ -1,19 +1,25 @@
-//! perf events of our own children, without the `perf` program: perf_event_open(2).
+//! perf events of our own children, without the `perf` program: perf_event_open(2); and the kernel's own
+//! trace.
 
 mod attr;
 mod instance;
 mod mappings;
 mod opening;
 mod page_cache;
+mod pipes;
 mod record;
 mod ring;
+mod trace_page;
 mod tracefs;
 
 pub(crate) use attr::{Attr, EventKind};
+#[cfg(test)]
+pub(crate) use instance::has_trace;
 pub(crate) use instance::{Trace, TraceInstance};
 pub(crate) use mappings::mappings;
-pub(crate) use opening::{cpus, open, open_of_everyone, scope};
+pub(crate) use opening::{cpus, open, scope};
 pub(crate) use page_cache::{Added, PageCacheAdditions, is_unnamed, kernel_device};
+pub(crate) use pipes::TracePipes;
 pub(crate) use record::Record;
 pub(crate) use ring::Rings;
 pub(crate) use tracefs::{Tracefs, Tracepoint};

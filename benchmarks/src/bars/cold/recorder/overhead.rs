@@ -11,12 +11,12 @@ use std::path::PathBuf;
 const ROUNDS: usize = 20;
 const FILE: &str = "/tmp/timed.rec";
 
-/// Medians over that of plain launches in the same state of the caches.
+/// Medians of the ratios within a round: how fast the disk is changes from one to the next.
 #[derive(Clone, Copy)]
 pub struct Overhead {
-    /// Of launches that are recorded.
+    /// Of the recorded launch to the mean of the two plain ones in the same state of the caches.
     pub recorded: f64,
-    /// Of plain launches again: how far the comparison is off by chance.
+    /// Of one plain launch to the other: how far the comparison is off by chance.
     pub plain: f64,
 }
 
@@ -40,8 +40,11 @@ impl Overhead {
                 });
             }
         }
-        let [recorded, plain, again] = times.map(median);
-        Ok(Overhead { recorded: recorded / plain, plain: again / plain })
+        let [recorded, plain, again] = &times;
+        let plain_ms = plain.iter().zip(again).map(|(plain, again)| (plain + again) / 2.0);
+        let recorded = recorded.iter().zip(plain_ms).map(|(recorded, plain)| recorded / plain);
+        let again = plain.iter().zip(again).map(|(plain, again)| again / plain);
+        Ok(Overhead { recorded: median(recorded.collect()), plain: median(again.collect()) })
     }
 }
 

@@ -1,50 +1,30 @@
-//! The processes of a launch, told from all others by what the kernel tells of new processes.
+//! The threads of a launch, told from all others by who made them.
 
 use std::collections::HashSet;
 
-/// A new process: when it was made, its number, and its parent's.
-type Fork = (u64, u32, u32);
-
-/// A thread, and the processes that descend from its process.
-pub(super) struct Family {
-    process: u32,
-    thread: u32,
-    descendants: HashSet<u32>,
-    /// Of unknown parents: what tells of them may be read later, but then it is read next.
-    unknown: Vec<Fork>,
-}
+/// A thread, and those that descend from it.
+pub(super) struct Family(HashSet<u32>);
 
 impl Family {
     pub(super) fn of_this_thread() -> Family {
-        let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
-        Family::new(std::process::id(), thread)
+        Family::of(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned())
     }
 
-    fn new(process: u32, thread: u32) -> Family {
-        Family { process, thread, descendants: HashSet::new(), unknown: Vec::new() }
+    fn of(thread: u32) -> Family {
+        Family(HashSet::from([thread]))
     }
 
-    /// Takes note of new processes.
-    pub(super) fn learn(&mut self, forks: Vec<Fork>) {
-        let old = std::mem::take(&mut self.unknown);
-        let mut all: Vec<(Fork, bool)> = old.into_iter().map(|fork| (fork, true)).collect();
-        all.extend(forks.into_iter().map(|fork| (fork, false)));
-        all.sort_by_key(|(fork, _)| *fork);
-        for ((at_ns, pid, parent), is_old) in all {
-            if parent == self.process || self.descendants.contains(&parent) {
-                self.descendants.insert(pid);
-            } else if is_old {
-                // A stranger, maybe with the number of one that has ended.
-                self.descendants.remove(&pid);
-            } else {
-                self.unknown.push((at_ns, pid, parent));
-            }
+    /// A thread has made another one. To be told in order of time: numbers are used again.
+    pub(super) fn learn(&mut self, maker: u32, made: u32) {
+        if self.has(maker) {
+            self.0.insert(made);
+        } else {
+            self.0.remove(&made);
         }
     }
 
-    /// Whether a thread of a process belongs to it.
-    pub(super) fn has(&self, process: u32, thread: u32) -> bool {
-        thread == self.thread || self.descendants.contains(&process)
+    pub(super) fn has(&self, thread: u32) -> bool {
+        self.0.contains(&thread)
     }
 }
 
@@ -53,19 +33,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descendants_are_known_in_whatever_order_they_are_told() {
-        let mut family = Family::new(10, 11);
-        // The parent of 21 is told later, and that of 31 never.
-        family.learn(vec![(3, 21, 20), (4, 31, 30)]);
-        assert!(!family.has(21, 21));
-        family.learn(vec![(2, 20, 10)]);
-        let has = |family: &Family, process| family.has(process, process);
-        assert!(has(&family, 20) && has(&family, 21) && !has(&family, 31));
-        // Of its own process only the one thread.
-        assert!(family.has(10, 11) && !family.has(10, 10) && !family.has(10, 12));
-        // A stranger with the number of one that has ended.
-        family.learn(vec![(9, 20, 1)]);
-        family.learn(Vec::new());
-        assert!(!has(&family, 20) && has(&family, 21));
+    fn descendants_are_known_until_a_stranger_has_their_number() {
+        let mut family = Family::of(10);
+        for (maker, made) in [(10, 20), (20, 21), (9, 30), (30, 31)] {
+            family.learn(maker, made);
+        }
+        let known = |family: &Family| [10, 20, 21, 9, 30, 31].map(|thread| family.has(thread));
+        assert_eq!(known(&family), [true, true, true, false, false, false]);
+        family.learn(30, 20);
+        assert_eq!(known(&family), [true, false, true, false, false, false]);
     }
 }

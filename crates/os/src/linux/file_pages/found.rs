@@ -31,7 +31,7 @@ impl Found {
         additions.sort_by_key(|addition| addition.at_ns);
         let first_us = first.map_or(f64::INFINITY, |first| first.as_secs_f64() * 1e6);
         let complete_us = once.launch.total_us.min(first_us);
-        Found { additions, complete_us, lost: recorder.lost }
+        Found { additions, complete_us, lost: recorder.lost() }
     }
 
     pub(super) fn finish(

@@ -1,16 +1,17 @@
 //! What a thread and the processes that it starts bring into memory.
 
 use super::family::Family;
+use crate::linux::clock::Instant;
 use crate::linux::error::LaunchError;
 use crate::linux::launcher::Source;
-use crate::linux::perf::{
-    self, Added, Attr, EventKind, PageCacheAdditions, Record, Rings, Tracefs,
-};
+use crate::linux::perf::{Added, PageCacheAdditions, TracePipes, Tracefs, Tracepoint};
 use std::io;
 use std::os::fd::RawFd;
 
 /// What is refused where tracepoints are, in words.
 const MECHANISM: &str = "recording the pages of a launch";
+/// A new thread, told by the one that makes it.
+const NEW_THREAD: &str = "task/task_newtask";
 
 /// Pages that entered memory at once.
 pub(super) struct Addition {
@@ -18,81 +19,126 @@ pub(super) struct Addition {
     pub(super) added: Added,
 }
 
-/// An addition by a thread of a process, which may be a stranger's.
-struct Somebodys {
-    process: u32,
+/// What a thread did, maybe a stranger's.
+struct Deed {
+    at_ns: u64,
     thread: u32,
-    addition: Addition,
+    event: Event,
+}
+
+enum Event {
+    Added(Added),
+    /// It made a thread with this number.
+    Made(u32),
+}
+
+/// The tracepoints.
+struct Points {
+    added: PageCacheAdditions,
+    made: Tracepoint,
 }
 
 /// What the calling thread and the processes that it starts bring into memory.
 pub(super) struct Recorder {
-    rings: Rings,
-    point: PageCacheAdditions,
+    pipes: TracePipes,
+    points: Points,
     family: Family,
-    /// Read last. Whose they are is known after the next reading: the ring of another CPU may hold
-    /// the beginning of their process.
-    unjudged: Vec<Somebodys>,
+    /// What is not judged yet.
+    deeds: Vec<Deed>,
+    /// When all that had happened until then was among them: each CPU tells its part in order of time,
+    /// and they are read one after the other.
+    read: Instant,
     additions: Vec<Addition>,
-    pub(super) lost: u64,
 }
 
 impl Recorder {
-    pub(super) fn open(cpus: &[u32]) -> Result<Recorder, LaunchError> {
-        if !rustix::process::geteuid().is_root() {
-            return Err(refused(io::ErrorKind::PermissionDenied.into()));
-        }
-        let scope = perf::scope(MECHANISM)?;
-        let point = Tracefs::open().and_then(|tracefs| PageCacheAdditions::open(&tracefs));
-        let point = point.map_err(refused)?;
-        // The kernel reads the beginning of a program before execve has replaced the launcher.
-        let attr = Attr::new(EventKind::Tracepoint(point.id()), scope).before_execve_too();
-        attr.open(-1).map_err(refused)?;
+    pub(super) fn open() -> Result<Recorder, LaunchError> {
+        let points = Points::open()?;
+        let pipes = TracePipes::open(&[PageCacheAdditions::NAME, NEW_THREAD]).map_err(refused)?;
         Ok(Recorder {
-            rings: perf::open_of_everyone(&[attr.with_forks()], cpus)?,
-            point,
+            pipes,
+            points,
             family: Family::of_this_thread(),
-            unjudged: Vec::new(),
+            deeds: Vec::new(),
+            read: Instant::now(),
             additions: Vec::new(),
-            lost: 0,
         })
+    }
+
+    /// Whether [`Recorder::open`] is permitted, as far as that is known without changing anything.
+    pub(super) fn permitted() -> Result<(), LaunchError> {
+        Points::open().map(|_| ())
     }
 
     /// What was recorded since the last time.
     pub(super) fn take(&mut self) -> Vec<Addition> {
-        self.drain();
-        self.judge();
+        self.read();
+        self.judge_until(Instant::now());
         std::mem::take(&mut self.additions)
     }
 
-    fn judge(&mut self) {
-        let family = &self.family;
-        let ours = self.unjudged.drain(..).filter(|one| family.has(one.process, one.thread));
-        self.additions.extend(ours.map(|one| one.addition));
+    /// How many records were lost for want of room.
+    pub(super) fn lost(&self) -> u64 {
+        self.pipes.lost()
+    }
+
+    fn read(&mut self) {
+        let (points, deeds) = (&self.points, &mut self.deeds);
+        self.pipes.drain(|record| deeds.extend(points.deed(record.at_ns, record.raw)));
+    }
+
+    /// Judges what happened before, in order of time.
+    fn judge_until(&mut self, end: Instant) {
+        self.deeds.sort_by_key(|deed| deed.at_ns);
+        let count = self.deeds.partition_point(|deed| deed.at_ns < end.ticks());
+        for Deed { at_ns, thread, event } in self.deeds.drain(..count) {
+            match event {
+                Event::Made(made) => self.family.learn(thread, made),
+                Event::Added(added) if self.family.has(thread) => {
+                    self.additions.push(Addition { at_ns, added });
+                }
+                Event::Added(_) => {}
+            }
+        }
     }
 }
 
 impl Source for Recorder {
     fn descriptors(&self) -> Vec<RawFd> {
-        self.rings.descriptors()
+        self.pipes.descriptors()
     }
 
     fn drain(&mut self) -> bool {
-        let (mut new, mut forks) = (Vec::new(), Vec::new());
-        let (lost, point) = (&mut self.lost, &self.point);
-        self.rings.drain(|record, _| match record {
-            Record::Lost(count) => *lost += count,
-            Record::Forked { pid, parent, at_ns } => forks.push((at_ns, pid, parent)),
-            Record::Sample { at_ns, raw, pid: process, thread, .. } => {
-                let addition = point.added(&raw).map(|added| Addition { at_ns, added });
-                new.extend(addition.map(|addition| Somebodys { process, thread, addition }));
-            }
-            _ => {}
-        });
-        self.family.learn(forks);
-        self.judge();
-        self.unjudged = new;
+        let now = Instant::now();
+        self.read();
+        let before = std::mem::replace(&mut self.read, now);
+        self.judge_until(before);
         false
+    }
+}
+
+impl Points {
+    fn open() -> Result<Points, LaunchError> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(refused(io::ErrorKind::PermissionDenied.into()));
+        }
+        let tracefs = Tracefs::open().map_err(refused)?;
+        Ok(Points {
+            added: PageCacheAdditions::open(&tracefs).map_err(refused)?,
+            made: tracefs.tracepoint(NEW_THREAD).map_err(refused)?,
+        })
+    }
+
+    fn deed(&self, at_ns: u64, raw: &[u8]) -> Option<Deed> {
+        let field = |name| self.made.field(raw, name);
+        // Fields with these names are the first of every tracepoint.
+        let thread = field("common_pid")? as u32;
+        let event = match field("common_type")? {
+            id if id == self.made.id => Event::Made(field("pid")? as u32),
+            id if id == self.added.id() => Event::Added(self.added.added(raw)?),
+            _ => return None,
+        };
+        Some(Deed { at_ns, thread, event })
     }
 }
 

@@ -134,30 +134,14 @@ impl Attr {
         self
     }
 
-    /// Adds records of new processes alone.
-    pub(crate) fn with_forks(mut self) -> Self {
-        self.flags |= TASK;
-        self
-    }
-
-    /// Opens the event for the calling thread and what it starts on `cpu`, or on every CPU for −1.
+    /// Opens the event for the calling thread on `cpu`, or on every CPU for −1.
     pub(crate) fn open(&self, cpu: i32) -> io::Result<OwnedFd> {
-        self.open_of(0, cpu)
-    }
-
-    /// Opens the event for every process on `cpu`; only root may.
-    pub(super) fn open_of_everyone(&self, cpu: i32) -> io::Result<OwnedFd> {
-        let attr = Attr { flags: self.flags & !(INHERIT | ENABLE_ON_EXEC | DISABLED), ..*self };
-        attr.open_of(-1, cpu)
-    }
-
-    fn open_of(&self, process: libc::pid_t, cpu: i32) -> io::Result<OwnedFd> {
         // SAFETY: the attribute is complete, of the size it states, and outlives the call.
         let fd = unsafe {
             libc::syscall(
                 libc::SYS_perf_event_open,
                 std::ptr::from_ref(self),
-                process,
+                0,
                 cpu,
                 -1,
                 FLAG_FD_CLOEXEC,

@@ -4,18 +4,29 @@
 //! the end of a read that everybody waits for, most is lost. The kernel's own trace has all of it.
 
 use super::tracefs::Tracefs;
+use crate::linux::guard::{Guard, hear};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
+use rustix::io::Errno;
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The launch clock, as the kernel's trace calls it.
 const CLOCK: &str = "mono_raw";
 const NAME: &str = "headstart-";
 
-/// A buffer that records tracepoints of the whole machine. It goes away when dropped.
+/// How long the files of a buffer may stay open when headstart was killed.
+const CLOSING: Duration = Duration::from_secs(5);
+const LOOK_UP: Duration = Duration::from_millis(10);
+
+/// A buffer that records tracepoints of the whole machine. It goes away when dropped, and when headstart
+/// is killed.
 pub(crate) struct TraceInstance {
     tracefs: Tracefs,
     name: String,
+    _guard: Guard,
 }
 
 /// What a buffer recorded.
@@ -47,8 +58,12 @@ impl TraceInstance {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let name = format!("instances/{NAME}{}-{count}", std::process::id());
+        let guard = Guard::living(c"trace", &[tracefs.folder().as_raw_fd()], |stream| {
+            while hear::<1>(stream).is_some() {}
+            remove(&tracefs, &name);
+        })?;
         mkdirat(tracefs.folder(), name.as_str(), Mode::RWXU)?;
-        let instance = TraceInstance { tracefs, name };
+        let instance = TraceInstance { tracefs, name, _guard: guard };
         instance.write("buffer_size_kb", &kib.to_string())?;
         instance.write("trace_clock", CLOCK)?;
         Ok(instance)
@@ -75,24 +90,64 @@ impl TraceInstance {
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
         self.tracefs.write(&format!("{}/{file}", self.name), text)
     }
+
+    /// One of its files, to be read without waiting.
+    pub(super) fn open_file(&self, file: &str) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let path = format!("{}/{file}", self.name);
+        Ok(openat(self.tracefs.folder(), path.as_str(), flags, Mode::empty())?.into())
+    }
+
+    /// The text of one of its files.
+    pub(super) fn read(&self, file: &str) -> io::Result<String> {
+        self.tracefs.read(&format!("{}/{file}", self.name))
+    }
+
+    /// The CPUs that have a buffer.
+    pub(super) fn cpus(&self) -> io::Result<Vec<u32>> {
+        let names = names(&self.tracefs, &format!("{}/per_cpu", self.name))?;
+        Ok(names.iter().filter_map(|name| name.strip_prefix("cpu")?.parse().ok()).collect())
+    }
 }
 
 impl Drop for TraceInstance {
     fn drop(&mut self) {
-        // What stays is removed by the next one.
-        let _ = unlinkat(self.tracefs.folder(), self.name.as_str(), AtFlags::REMOVEDIR);
+        remove(&self.tracefs, &self.name);
     }
+}
+
+/// Removes a buffer, as soon as nobody has a file of it open. What stays is removed by the next one.
+fn remove(tracefs: &Tracefs, name: &str) {
+    let began = Instant::now();
+    while unlinkat(tracefs.folder(), name, AtFlags::REMOVEDIR) == Err(Errno::BUSY)
+        && began.elapsed() < CLOSING
+    {
+        std::thread::sleep(LOOK_UP);
+    }
+}
+
+/// Whether a process has a buffer.
+#[cfg(test)]
+pub(crate) fn has_trace(pid: u32) -> bool {
+    let tracefs = Tracefs::open().unwrap();
+    let own = format!("{NAME}{pid}-");
+    names(&tracefs, "instances").unwrap().iter().any(|name| name.starts_with(&own))
+}
+
+/// Names in a folder.
+fn names(tracefs: &Tracefs, path: &str) -> io::Result<Vec<String>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = openat(tracefs.folder(), path, flags, Mode::empty())?;
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(&folder)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    Ok(names)
 }
 
 /// Removes what killed processes have left.
 fn remove_abandoned(tracefs: &Tracefs) {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = openat(tracefs.folder(), "instances", flags, Mode::empty());
-    let Ok(mut entries) = folder.and_then(|folder| rustix::fs::Dir::read_from(&folder)) else {
-        return;
-    };
-    while let Some(Ok(entry)) = entries.read() {
-        let name = entry.file_name().to_string_lossy();
+    for name in names(tracefs, "instances").unwrap_or_default() {
         let pid = name.strip_prefix(NAME).and_then(|rest| rest.split('-').next());
         if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
             let path = format!("instances/{name}");

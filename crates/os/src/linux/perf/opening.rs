@@ -4,7 +4,6 @@ use super::{Attr, Rings, Scope, permitted, refusal};
 use crate::linux::attend::AttendOptions;
 use crate::linux::error::LaunchError;
 use crate::linux::host;
-use std::io;
 
 /// [`permitted`] for what wants to record; `mechanism` is what it does, in words.
 ///
@@ -27,20 +26,8 @@ pub(crate) fn cpus(options: &AttendOptions) -> Vec<u32> {
 /// # Errors
 /// The kernel's answer and the limits that may be in the way.
 pub(crate) fn open(attrs: &[Attr], cpus: &[u32]) -> Result<Rings, LaunchError> {
-    Rings::open(attrs, cpus).map_err(failed())
-}
-
-/// [`Rings::open_of_everyone`] with what to do where it fails.
-///
-/// # Errors
-/// As [`open`].
-pub(crate) fn open_of_everyone(attrs: &[Attr], cpus: &[u32]) -> Result<Rings, LaunchError> {
-    Rings::open_of_everyone(attrs, cpus).map_err(failed())
-}
-
-fn failed() -> impl Fn(io::Error) -> LaunchError {
-    LaunchError::failed(
+    Rings::open(attrs, cpus).map_err(LaunchError::failed(
         "opening perf events",
         "raise the limits: sudo sysctl kernel.perf_event_mlock_kb=2048; ulimit -n 4096",
-    )
+    ))
 }

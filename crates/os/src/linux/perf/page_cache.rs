@@ -4,8 +4,6 @@ use super::tracefs::{Tracefs, Tracepoint};
 use std::io;
 use std::ops::Range;
 
-const ADDED: &str = "filemap/mm_filemap_add_to_page_cache";
-
 /// The tracepoint of pages that enter the page cache, to be read or to be written.
 pub(crate) struct PageCacheAdditions(Tracepoint);
 
@@ -19,13 +17,16 @@ pub(crate) struct Added {
 }
 
 impl PageCacheAdditions {
+    /// Its name.
+    pub(crate) const NAME: &str = "filemap/mm_filemap_add_to_page_cache";
+
     /// # Errors
     /// Where the kernel has no such tracepoint or it may not be read.
     pub(crate) fn open(tracefs: &Tracefs) -> io::Result<PageCacheAdditions> {
-        tracefs.tracepoint(ADDED).map(PageCacheAdditions)
+        tracefs.tracepoint(Self::NAME).map(PageCacheAdditions)
     }
 
-    /// For perf_event_open.
+    /// Its number.
     pub(crate) fn id(&self) -> u64 {
         self.0.id
     }

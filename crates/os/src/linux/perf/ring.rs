@@ -37,27 +37,12 @@ impl Rings {
     /// Opens `attrs` for the calling thread's children on each of `cpus`; the first feeds the
     /// ring directly.
     pub(crate) fn open(attrs: &[Attr], cpus: &[u32]) -> io::Result<Rings> {
-        Rings::open_each(attrs, cpus, |attr, cpu| attr.open(cpu))
-    }
-
-    /// The same for every process of the machine. Events of a thread and its children are switched
-    /// with every switch of the CPU from one to another, which a launch that waits for each of its
-    /// pages does twice a page; these are not.
-    pub(crate) fn open_of_everyone(attrs: &[Attr], cpus: &[u32]) -> io::Result<Rings> {
-        Rings::open_each(attrs, cpus, |attr, cpu| attr.open_of_everyone(cpu))
-    }
-
-    fn open_each(
-        attrs: &[Attr],
-        cpus: &[u32],
-        open: impl Fn(&Attr, i32) -> io::Result<OwnedFd>,
-    ) -> io::Result<Rings> {
         let mut opened = Rings { rings: Vec::new(), events: HashMap::new(), _open: Vec::new() };
         for &cpu in cpus {
             let mut carrier: Option<RawFd> = None;
             for (index, attr) in attrs.iter().enumerate() {
                 let attr = if index == 0 { attr.waking_at(32 * 1024) } else { *attr };
-                let fd = open(&attr, cpu as i32)?;
+                let fd = attr.open(cpu as i32)?;
                 if let Some(carrier) = carrier {
                     // SAFETY: passes a descriptor by value.
                     check(unsafe { libc::ioctl(fd.as_raw_fd(), IOC_SET_OUTPUT, carrier) })?;

@@ -16,7 +16,7 @@ pub(crate) struct Tracefs {
 
 /// One tracepoint.
 pub(crate) struct Tracepoint {
-    /// For perf_event_open.
+    /// For perf_event_open, and the type of its records.
     pub(crate) id: u64,
     /// Name, offset and size of each field.
     fields: Vec<(String, usize, usize)>,

@@ -6,7 +6,7 @@ use super::super::{PagesRequest, record};
 use super::*;
 use crate::linux::attend::AttendOptions;
 use crate::linux::host::mount_points;
-use crate::linux::processes;
+use crate::linux::{perf, processes};
 use model::{Command, Ending, FilePages, Until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -249,6 +249,7 @@ fn nothing_is_left_of_copies_when_headstart_is_killed() {
     helper.args(["--exact", "--ignored", "linux::file_pages::copies::tests::helper_records"]);
     helper.env("FOLDER", world.program.parent().unwrap()).stdout(Stdio::null());
     let mut helper = helper.spawn().unwrap();
+    let helper_id = helper.id();
     let launched = world.folder.path().join("launched");
     wait_until("the recorded launch has begun", || launched.exists());
     // The copy of the library has lost its name, and nobody else sees what is mounted.
@@ -256,9 +257,12 @@ fn nothing_is_left_of_copies_when_headstart_is_killed() {
     assert!(!is_mounted_here());
     let below = processes::descendants(helper.id() as libc::pid_t);
     assert!(!below.is_empty());
+    let has_trace = || perf::has_trace(helper_id);
+    assert!(has_trace());
     helper.kill().unwrap();
     helper.wait().unwrap();
     wait_until("the copy of the program is gone", || world.left().is_empty());
+    wait_until("the kernel traces nothing for it", || !has_trace());
     let runs = |pid: &libc::pid_t| {
         processes::stat_fields(*pid)
             .is_some_and(|fields| fields.first().is_some_and(|it| it != "Z"))
