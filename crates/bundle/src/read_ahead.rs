@@ -8,7 +8,7 @@ use image::elf::Loadable;
 use model::bundle::BundleReadAhead;
 use model::text::{name, text};
 use model::{Disk, FileOffset, FilePages, FileRange, Recording, RecordingMode, TouchedFile};
-use startup::{AheadList, BesideFile};
+use startup::{AheadList, AheadRange, BesideFile};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -151,26 +151,14 @@ impl PagesAhead {
     /// What the bundle `run` reads ahead: for one with the same layout.
     pub(crate) fn kept(run: &Path, said: &BundleReadAhead) -> Option<PagesAhead> {
         let image = Loadable::open(run).ok()?;
-        let (list, preamble) = list(&image)?;
+        let list = list(&image)?;
         let mut ahead = PagesAhead { mode: said.recorded, ..PagesAhead::nothing(&said.command) };
         ahead.files.push(TouchedSource::of(run, Some(run)).ok()?);
-        for range in &list.ranges {
-            let address = preamble.wrapping_add_signed(range.offset);
-            let part = image.segments().iter().find(|part| {
-                let start = part.address.0 & !0xfff;
-                part.loads() && (start..part.end().0).contains(&address)
-            })?;
-            let offset = part.offset.0.wrapping_add(address.wrapping_sub(part.address.0));
-            let range = FileRange { offset: FileOffset(offset), bytes: range.length };
-            ahead.touched.push((0, range));
-        }
+        let own = list.ranges.iter().map(|range| (0, file_range(range)));
+        ahead.touched.extend(own);
         for file in list.files {
             let number = ahead.files.len();
-            let ranges = file.ranges.iter().map(|range| {
-                let offset = FileOffset(range.offset.unsigned_abs());
-                (number, FileRange { offset, bytes: range.length })
-            });
-            ahead.touched.extend(ranges);
+            ahead.touched.extend(file.ranges.iter().map(|range| (number, file_range(range))));
             ahead.files.push(TouchedSource {
                 path: file.path,
                 own: false,
@@ -183,23 +171,24 @@ impl PagesAhead {
     }
 }
 
-/// What an image reads ahead, and the address from which its offsets count.
-fn list(image: &Loadable) -> Option<(AheadList, u64)> {
-    use crate::tables::dynamic::PREAMBLE_SECTION;
+fn file_range(range: &AheadRange) -> FileRange {
+    FileRange { offset: FileOffset(range.offset.unsigned_abs()), bytes: range.length }
+}
+
+/// What an image reads ahead.
+fn list(image: &Loadable) -> Option<AheadList> {
     let sections = image.sections();
-    let find = |name: &str| sections.iter().find(|section| section.name == name);
-    let header = &find(LIST_SECTION)?.header;
+    let header = &sections.iter().find(|section| section.name == LIST_SECTION)?.header;
     let start = header.offset.index();
     let end = start.checked_add(usize::try_from(header.size).ok()?)?;
-    let list = AheadList::read(image.bytes().get(start..end)?)?;
-    Some((list, find(PREAMBLE_SECTION)?.header.address.0))
+    AheadList::read(image.bytes().get(start..end)?)
 }
 
 /// What a bundle says that it reads ahead, without the other files that have changed since: those come
 /// second, by name.
 pub(crate) fn still_read(run: &Path, said: BundleReadAhead) -> (BundleReadAhead, Vec<String>) {
     let known = Loadable::open(run).ok().and_then(|image| list(&image));
-    let Some((list, _)) = known else { return (said, Vec::new()) };
+    let Some(list) = known else { return (said, Vec::new()) };
     let is_same = |file: &BesideFile| {
         TouchedSource::of(&file.path, None).is_ok_and(|now| {
             (now.inode, now.size, now.modified) == (file.inode, file.size, file.modified)

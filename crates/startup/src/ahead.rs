@@ -13,8 +13,7 @@ pub struct AheadList {
     pub owner: u32,
     /// A few pages of the bundle.
     pub samples: Vec<AheadPage>,
-    /// Ranges of the bundle in the order in which they are asked for, by offset from the preamble.
-    /// Each is mapped from one place of the file.
+    /// Ranges of the bundle's file, in the order in which they are asked for.
     pub ranges: Vec<AheadRange>,
     /// Files beside the bundle.
     pub files: Vec<BesideFile>,
@@ -29,7 +28,7 @@ pub struct AheadPage {
     pub file_offset: u64,
 }
 
-/// Bytes in memory or of a file.
+/// Bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AheadRange {
     /// Where they begin, at a page.

@@ -145,7 +145,7 @@ shared! {
             own_address: u64,
         }
 
-        /// What is read ahead; it is elsewhere in the bundle, and offsets count from here.
+        /// What is read ahead; it is elsewhere in the bundle, and offsets of lists count from here.
         Ahead {
             /// The user to whom the bundle belongs.
             owner: u64,
@@ -197,7 +197,7 @@ shared! {
             changed_nanoseconds: i64,
         }
 
-        /// Memory that becomes read-only or is read ahead, or a range of a file.
+        /// Memory that becomes read-only, or a range of a file.
         Range {
             offset: i64,
             length: u64,

@@ -134,6 +134,7 @@ fn of_task(bed: &mut Bed, task: &Task) -> Result<Figures> {
             .for_each(|note| eprintln!("{} as {}: {note}", task.name, recording.mode));
     }
     let missed = demanded(bed, task, &recordings[..1])?;
+    tell(bed, task, &recordings[0], &missed);
     let share = |of: &BTreeSet<Page>, over: &BTreeSet<Page>| {
         of.intersection(over).count() as f64 / over.len() as f64
     };
@@ -197,6 +198,18 @@ fn pages_of(bed: &Bed, recording: &Recorded) -> Result<BTreeSet<Page>> {
         }
     }
     Ok(pages)
+}
+
+/// Tells of which files pages were added after replay.
+fn tell(bed: &Bed, task: &Task, recording: &Recorded, missed: &BTreeSet<Page>) {
+    for recorded in &recording.files {
+        let Ok(metadata) = fs::metadata(bed.outside(&recorded.path)) else { continue };
+        let of_file = missed.range((metadata.ino(), 0)..=(metadata.ino(), u64::MAX));
+        let pages: Vec<u64> = of_file.map(|(_, page)| *page).collect();
+        if !pages.is_empty() {
+            eprintln!("{}: after replay, of {}: {pages:?}", task.name, recorded.path);
+        }
+    }
 }
 
 /// A recording of somebody who may do nothing special.

@@ -19,13 +19,15 @@ pub(crate) const LIST_SECTION: &str = ".rodata.headstart.ahead";
 const GAP: u64 = 4;
 /// The same before a moving head, which passes over them in less time than a turn of the disk takes.
 const GAP_MOVING_HEAD: u64 = 32;
-/// Those that are tried for slow flash memory.
-const GAPS_SLOW: [u64; 6] = [4, 8, 16, 32, 64, 128];
+/// The most that is tried for slow flash memory.
+const MOST_GAP_SLOW: u64 = 128;
+/// The code asks for no more pages at once.
+const MOST_PAGES_OF_REQUEST: u64 = 32;
 /// Slow flash memory answers a request in the time that it takes for so many pages: a volume of a cloud
 /// with 3,000 requests and 125 MB a second.
 const PAGES_OF_REQUEST: u64 = 10;
 /// Pages that are asked for before anything is read.
-const SAMPLES: u64 = 12;
+const SAMPLES: usize = 12;
 /// Of the whole preamble and its tables, without the lists that a launch looks at only after a change.
 const MOST_OWN_BYTES: u64 = 256 << 10;
 
@@ -52,17 +54,19 @@ pub(crate) fn list(
         of_bundle(plan, tables, &mut pages);
         of_members(plan, ahead, &mut pages);
     }
-    let runs = pages.runs_for(&mapped, ahead.disk);
-    let offset = |page: u64| (page * PAGE).wrapping_sub(plan.layout.preamble().0) as i64;
-    let range = |(part, pages): &(usize, Range<u64>)| AheadRange {
-        offset: offset(pages.start.wrapping_add(mapped[*part].distance)),
+    let runs = pages.runs_for(ahead.disk);
+    let range = |pages: &Range<u64>| AheadRange {
+        offset: (pages.start * PAGE) as i64,
         length: (pages.end - pages.start) * PAGE,
     };
     let ranges: Vec<AheadRange> = runs.iter().map(range).collect();
-    let samples = samples(&runs).map(|(part, page)| AheadPage {
-        offset: offset(page.wrapping_add(mapped[part].distance)),
-        file_offset: page * PAGE,
-    });
+    let sample = |page: u64| {
+        let part = mapped.iter().find(|part| part.file.contains(&page))?;
+        let address = page.wrapping_add(part.distance) * PAGE;
+        let offset = address.wrapping_sub(plan.layout.preamble().0) as i64;
+        Some(AheadPage { offset, file_offset: page * PAGE })
+    };
+    let samples = pages.samples().filter_map(sample);
     let files = files(plan, ahead);
     let beside = files.iter().flat_map(|file| &file.ranges);
     let said = BundleReadAhead {
@@ -106,9 +110,6 @@ fn page(offset: u64) -> u64 {
     offset / PAGE
 }
 
-/// Number of a part, and pages of the file.
-type Run = (usize, Range<u64>);
-
 /// Pages of the bundle's file, and the place of each in the order of first touch.
 #[derive(Default)]
 struct Pages {
@@ -125,44 +126,51 @@ impl Pages {
     }
 
     /// Runs of pages that suit the disk.
-    fn runs_for(&self, mapped: &[Mapped], disk: Disk) -> Vec<Run> {
+    fn runs_for(&self, disk: Disk) -> Vec<Range<u64>> {
         match disk {
-            Disk::Flash => self.runs(mapped, GAP),
+            Disk::Flash => self.runs(GAP),
             Disk::MovingHead => {
-                let mut runs = self.runs(mapped, GAP_MOVING_HEAD);
-                runs.sort_by_key(|(_, run)| run.start);
+                let mut runs = self.runs(GAP_MOVING_HEAD);
+                runs.sort_by_key(|run| run.start);
                 runs
             }
             // As many requests as such a disk answers while it reads the pages.
             Disk::SlowFlash => {
-                let all = GAPS_SLOW.map(|gap| self.runs(mapped, gap));
-                let cost = |runs: &Vec<Run>| {
-                    let pages = runs.iter().map(|(_, run)| run.end - run.start).sum::<u64>();
-                    pages.max(runs.len() as u64 * PAGES_OF_REQUEST)
+                let cost = |runs: &Vec<Range<u64>>| {
+                    let lengths = || runs.iter().map(|run| run.end - run.start);
+                    let requests = lengths().map(|pages| pages.div_ceil(MOST_PAGES_OF_REQUEST));
+                    lengths().sum::<u64>().max(requests.sum::<u64>() * PAGES_OF_REQUEST)
                 };
-                all.into_iter().min_by_key(cost).unwrap_or_default()
+                let all = (0..=MOST_GAP_SLOW).map(|gap| self.runs(gap));
+                all.min_by_key(cost).unwrap_or_default()
             }
         }
     }
 
-    /// Runs of pages, each in one part, in the order in which their first page is touched. So many
-    /// pages between two are read with them.
-    fn runs(&self, mapped: &[Mapped], gap: u64) -> Vec<Run> {
-        let mut runs: Vec<(usize, usize, Range<u64>)> = Vec::new();
-        for (part, Mapped { file, .. }) in mapped.iter().enumerate() {
-            for (&page, &order) in self.order.range(file.clone()) {
-                match runs.last_mut() {
-                    Some((first, of, run)) if *of == part && page - run.end <= gap => {
-                        run.end = page + 1;
-                        *first = order.min(*first);
-                    }
-                    _ => runs.push((order, part, page..page + 1)),
+    /// Runs of pages in the order in which their first page is touched. So many pages between two are
+    /// read with them.
+    fn runs(&self, gap: u64) -> Vec<Range<u64>> {
+        let mut runs: Vec<(usize, Range<u64>)> = Vec::new();
+        for (&page, &order) in &self.order {
+            match runs.last_mut() {
+                Some((first, run)) if page - run.end <= gap => {
+                    run.end = page + 1;
+                    *first = order.min(*first);
                 }
+                _ => runs.push((order, page..page + 1)),
             }
         }
-        // One page can be the end of one part and the beginning of another.
-        runs.sort_by_key(|(first, ..)| *first);
-        runs.into_iter().map(|(_, part, run)| (part, run)).collect()
+        runs.sort_by_key(|(first, _)| *first);
+        runs.into_iter().map(|(_, run)| run).collect()
+    }
+
+    /// Pages spread over all in the order of touch, without the first, which the loader has read already.
+    fn samples(&self) -> impl Iterator<Item = u64> {
+        let mut pages: Vec<(usize, u64)> =
+            self.order.iter().map(|(&at, &order)| (order, at)).collect();
+        pages.sort_unstable();
+        let (total, count) = (pages.len(), SAMPLES.min(pages.len()));
+        (0..count).map(move |sample| pages[total * (2 * sample + 1) / (2 * count)].1)
     }
 }
 
@@ -245,23 +253,6 @@ fn unread(member: &Member<'_>) -> Vec<Range<u64>> {
     pages.filter(|pages| !pages.is_empty()).collect()
 }
 
-/// Pages spread over all, without the first, which the loader has read already.
-fn samples(runs: &[(usize, Range<u64>)]) -> impl Iterator<Item = (usize, u64)> + '_ {
-    let total: u64 = runs.iter().map(|(_, run)| run.end - run.start).sum();
-    let count = SAMPLES.min(total);
-    (0..count).filter_map(move |sample| {
-        let mut at = total * (2 * sample + 1) / (2 * count);
-        runs.iter().find_map(|(part, run)| {
-            let length = run.end - run.start;
-            if at < length {
-                return Some((*part, run.start + at));
-            }
-            at -= length;
-            None
-        })
-    })
-}
-
 /// What is read of files that are neither merged nor the bundle.
 fn files(plan: &Plan<'_>, ahead: &PagesAhead) -> Vec<BesideFile> {
     let members = plan.layout.members.iter();
@@ -326,14 +317,9 @@ mod tests {
         for page in (0..40).rev() {
             pages.add(page * 20 * PAGE, (page * 20 + 1) * PAGE);
         }
-        let mapped = [Mapped { file: 0..1000, distance: 0 }];
         let figures = |disk| {
-            let runs = pages.runs_for(&mapped, disk);
-            (
-                runs.len(),
-                runs.iter().map(|(_, run)| run.end - run.start).sum::<u64>(),
-                runs[0].1.start,
-            )
+            let runs = pages.runs_for(disk);
+            (runs.len(), runs.iter().map(|run| run.end - run.start).sum::<u64>(), runs[0].start)
         };
         assert_eq!(figures(Disk::Flash), (40, 40, 780));
         // 400 pages' time for 40 requests, against 781 pages in one.
@@ -342,7 +328,14 @@ mod tests {
         // Nearer to each other they are worth it.
         let mut near = Pages::default();
         (0..40).for_each(|page| near.add(page * 8 * PAGE, (page * 8 + 1) * PAGE));
-        assert_eq!(near.runs_for(&mapped, Disk::Flash).len(), 40);
-        assert_eq!(near.runs_for(&mapped, Disk::SlowFlash), [(0, 0..313)]);
+        assert_eq!(near.runs_for(Disk::Flash).len(), 40);
+        assert_eq!(near.runs_for(Disk::SlowFlash), vec![0..313; 1]);
+        // Every other gap is just short enough.
+        let mut pairs = Pages::default();
+        (0..50).flat_map(|pair| [pair * 26, pair * 26 + 12]).for_each(|page| {
+            pairs.add(page * PAGE, (page + 1) * PAGE);
+        });
+        let runs = pairs.runs_for(Disk::SlowFlash);
+        assert_eq!((runs.len(), runs[1].clone()), (50, 26..39));
     }
 }

@@ -34,7 +34,7 @@
     add r14, rbx
     call .Lis_cold
     jne .Lahead_done
-    call .Lread_mapped
+    call .Lread_own
     call .Lread_files
 .Lahead_done:
     call .Lrelocate
@@ -113,26 +113,23 @@
     or eax, -1                  # clears ZF
     ret
 
-# Pages of the bundle, by where they are mapped.
-.Lread_mapped:
-    mov r12, [r14 + Ahead_ranges]
-    add r12, r14
-    mov r13, [r14 + Ahead_range_count]
-.Lnext_mapped:
-    sub r13, 1
-    jb .Lreturn
-    mov r8, [r12 + Range_offset]
-    add r8, rbx
-    mov r9, [r12 + Range_length]
-    add r12, Range_SIZE
-.Lnext_mapped_chunk:
-    mov rdi, r8
-    call .Ltake_chunk
-    jz .Lnext_mapped
-    mov edx, 3                  # MADV_WILLNEED
-    mov eax, 28                 # madvise
+# The bundle itself, by its file: what is mapped from several places of it side by side is one request
+# then.
+.Lread_own:
+    lea rdi, [rip + .Ltext_own_file]
+    mov esi, READ_QUIETLY
+    mov eax, 2                  # open
     syscall
-    jmp .Lnext_mapped_chunk
+    test eax, eax
+    js .Lreturn
+    mov edi, eax
+    mov r10, [r14 + Ahead_ranges]
+    add r10, r14
+    mov rdx, [r14 + Ahead_range_count]
+    call .Lread_of_file
+    mov eax, 3                  # close
+    syscall
+    ret
 
 # Of r9 bytes from r8 the first chunk: rsi is its length, r8 and r9 are the rest; ZF where nothing was
 # left.
