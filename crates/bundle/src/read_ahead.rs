@@ -9,6 +9,7 @@ use model::bundle::BundleReadAhead;
 use model::text::{name, text};
 use model::{Disk, FileOffset, FilePages, FileRange, Recording, RecordingMode, TouchedFile};
 use startup::{AheadList, AheadRange, BesideFile};
+use std::collections::HashMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,18 @@ impl TouchedSource {
             modified: (data.mtime(), data.mtime_nsec()),
         })
     }
+
+    /// What a bundle's list says of another file.
+    fn was(file: BesideFile) -> TouchedSource {
+        let BesideFile { path, inode, size, modified } = file;
+        TouchedSource { path, own: false, inode, size, modified }
+    }
+
+    /// The same for a list.
+    pub(crate) fn beside(&self) -> BesideFile {
+        let TouchedSource { path, inode, size, modified, .. } = self.clone();
+        BesideFile { path, inode, size, modified }
+    }
 }
 
 impl PagesAhead {
@@ -72,6 +85,11 @@ impl PagesAhead {
             stale: Vec::new(),
             ended: None,
         }
+    }
+
+    /// Whether a launch of the bundle itself was recorded.
+    pub(crate) fn is_of_bundle(&self) -> bool {
+        self.files.iter().any(|file| file.own)
     }
 
     /// What was recorded, of `program` or of the bundle of it in `folder`, as far as the files are
@@ -108,7 +126,7 @@ impl PagesAhead {
         touched.sort_by(|a, b| a.0.total_cmp(&b.0));
         ahead.touched = touched.into_iter().map(|(_, file, range)| (file, range)).collect();
         let path = program.canonicalize().map_err(|error| BundleError::io(program, error))?;
-        if ahead.files.iter().any(|file| file.own || file.path == path) {
+        if ahead.is_of_bundle() || ahead.files.iter().any(|file| file.path == path) {
             return Ok(ahead);
         }
         let program = program.display().to_string();
@@ -154,25 +172,23 @@ impl PagesAhead {
         let list = list(&image)?;
         let mut ahead = PagesAhead { mode: said.recorded, ..PagesAhead::nothing(&said.command) };
         ahead.files.push(TouchedSource::of(run, Some(run)).ok()?);
-        let own = list.ranges.iter().map(|range| (0, file_range(range)));
-        ahead.touched.extend(own);
-        for file in list.files {
-            let number = ahead.files.len();
-            ahead.touched.extend(file.ranges.iter().map(|range| (number, file_range(range))));
-            ahead.files.push(TouchedSource {
-                path: file.path,
-                own: false,
-                inode: file.inode,
-                size: file.size,
-                modified: file.modified,
-            });
+        let mut numbers = HashMap::new();
+        for part in list.parts {
+            let number = match part.file {
+                None => 0,
+                Some(file) => *numbers.entry(file.path.clone()).or_insert_with(|| {
+                    ahead.files.push(TouchedSource::was(file));
+                    ahead.files.len() - 1
+                }),
+            };
+            ahead.touched.extend(part.ranges.iter().map(|range| (number, file_range(range))));
         }
         Some(ahead)
     }
 }
 
 fn file_range(range: &AheadRange) -> FileRange {
-    FileRange { offset: FileOffset(range.offset.unsigned_abs()), bytes: range.length }
+    FileRange { offset: FileOffset(range.offset), bytes: range.length }
 }
 
 /// What an image reads ahead.
@@ -190,18 +206,16 @@ pub(crate) fn still_read(run: &Path, said: BundleReadAhead) -> (BundleReadAhead,
     let known = Loadable::open(run).ok().and_then(|image| list(&image));
     let Some(list) = known else { return (said, Vec::new()) };
     let is_same = |file: &BesideFile| {
-        TouchedSource::of(&file.path, None).is_ok_and(|now| {
-            (now.inode, now.size, now.modified) == (file.inode, file.size, file.modified)
-        })
+        TouchedSource::of(&file.path, None).is_ok_and(|now| now.beside() == *file)
     };
-    let (same, changed): (Vec<_>, Vec<_>) = list.files.into_iter().partition(is_same);
-    let ranges = same.iter().flat_map(|file| &file.ranges);
+    let (same, changed): (Vec<_>, Vec<_>) =
+        list.files().into_iter().partition(|(file, _)| is_same(file));
     let now = BundleReadAhead {
         files: same.len() as u64,
-        bytes_of_files: ranges.map(|range| range.length).sum(),
+        bytes_of_files: same.iter().map(|(_, bytes)| bytes).sum(),
         ..said
     };
-    (now, changed.into_iter().map(|file| text(file.path)).collect())
+    (now, changed.into_iter().map(|(file, _)| text(&file.path)).collect())
 }
 
 /// Words for a launch that may have failed.

@@ -1,7 +1,8 @@
 //! What a bundle reads ahead: written as the preamble's code takes it, and read back.
 
 use crate::shared::{self, Ahead, Range, Sample};
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
@@ -13,10 +14,10 @@ pub struct AheadList {
     pub owner: u32,
     /// A few pages of the bundle.
     pub samples: Vec<AheadPage>,
-    /// Ranges of the bundle's file, in the order in which they are asked for.
-    pub ranges: Vec<AheadRange>,
-    /// Files beside the bundle.
-    pub files: Vec<BesideFile>,
+    /// In the order in which they are asked for.
+    pub parts: Vec<AheadPart>,
+    /// How many parts are asked for before the program goes on; the others by another process.
+    pub before: usize,
 }
 
 /// A page of the bundle.
@@ -28,11 +29,20 @@ pub struct AheadPage {
     pub file_offset: u64,
 }
 
+/// What is asked for of one file, without anything of another one in between.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AheadPart {
+    /// `None` for the bundle itself.
+    pub file: Option<BesideFile>,
+    /// Ranges of it.
+    pub ranges: Vec<AheadRange>,
+}
+
 /// Bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AheadRange {
     /// Where they begin, at a page.
-    pub offset: i64,
+    pub offset: u64,
     /// How many.
     pub length: u64,
 }
@@ -40,7 +50,7 @@ pub struct AheadRange {
 /// A file that the launch reads besides the bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BesideFile {
-    /// Its absolute path; one that is not, or has a NUL byte, is not read.
+    /// Its absolute path; of one that is not, or has a NUL byte, nothing is read.
     pub path: PathBuf,
     /// Its inode.
     pub inode: u64,
@@ -48,57 +58,40 @@ pub struct BesideFile {
     pub size: u64,
     /// Last change of its content: seconds and nanoseconds.
     pub modified: (i64, i64),
-    /// What is read of it.
-    pub ranges: Vec<AheadRange>,
 }
 
 impl AheadList {
     /// The bytes, to be placed at a multiple of 8 where they are mapped read-only.
     pub fn bytes(&self) -> Vec<u8> {
-        let is_path = |file: &&BesideFile| {
-            file.path.is_absolute() && !file.path.as_os_str().as_bytes().contains(&0)
-        };
-        let files: Vec<&BesideFile> = self.files.iter().filter(is_path).collect();
+        let is_read = |part: &&AheadPart| part.file.as_ref().is_none_or(BesideFile::has_path);
+        let parts: Vec<&AheadPart> = self.parts.iter().filter(is_read).collect();
+        let before = self.parts.iter().take(self.before).filter(is_read).count();
         let samples = Ahead::SIZE;
-        let ranges = samples + Sample::SIZE * self.samples.len();
-        let files_at = ranges + Range::SIZE * self.ranges.len();
-        let mut of_files = files_at + shared::File::SIZE * files.len();
-        let more: usize = files.iter().map(|file| file.ranges.len()).sum();
-        let mut texts = of_files + Range::SIZE * more;
+        let parts_at = samples + Sample::SIZE * self.samples.len();
+        let mut ranges = parts_at + shared::Part::SIZE * parts.len();
+        let count: usize = parts.iter().map(|part| part.ranges.len()).sum();
+        let mut texts = Texts { at: ranges + Range::SIZE * count, ..Texts::default() };
         let mut bytes = Vec::new();
         let header = Ahead {
             owner: self.owner.into(),
             samples: samples as u64,
             sample_count: self.samples.len() as u64,
-            ranges: ranges as u64,
-            range_count: self.ranges.len() as u64,
-            files: files_at as u64,
-            file_count: files.len() as u64,
+            parts: parts_at as u64,
+            part_count: parts.len() as u64,
+            before_count: before as u64,
         };
         header.write(&mut bytes);
         for page in &self.samples {
             Sample { offset: page.offset, file_offset: page.file_offset }.write(&mut bytes);
         }
-        self.ranges.iter().for_each(|range| range.write(&mut bytes));
-        for file in &files {
-            let entry = shared::File {
-                path: texts as u64,
-                inode: file.inode,
-                size: file.size,
-                modified_seconds: file.modified.0,
-                modified_nanoseconds: file.modified.1,
-                ranges: of_files as u64,
-                range_count: file.ranges.len() as u64,
-            };
+        for part in &parts {
+            let mut entry = part.file.as_ref().map(|file| texts.entry(file)).unwrap_or_default();
+            (entry.ranges, entry.range_count) = (ranges as u64, part.ranges.len() as u64);
             entry.write(&mut bytes);
-            of_files += Range::SIZE * file.ranges.len();
-            texts += file.path.as_os_str().len() + 1;
+            ranges += Range::SIZE * part.ranges.len();
         }
-        files.iter().flat_map(|file| &file.ranges).for_each(|range| range.write(&mut bytes));
-        for file in &files {
-            bytes.extend(file.path.as_os_str().as_bytes());
-            bytes.push(0);
-        }
+        parts.iter().flat_map(|part| &part.ranges).for_each(|range| range.write(&mut bytes));
+        bytes.append(&mut texts.bytes);
         bytes
     }
 
@@ -109,38 +102,93 @@ impl AheadList {
             let sample = Sample::read(bytes)?;
             Some(AheadPage { offset: sample.offset, file_offset: sample.file_offset })
         };
-        let file = |entry: &[u8]| {
-            let file = shared::File::read(entry)?;
-            let text = bytes.get(usize::try_from(file.path).ok()?..)?;
-            let end = text.iter().position(|&byte| byte == 0)?;
-            Some(BesideFile {
-                path: OsString::from_vec(text.get(..end)?.to_vec()).into(),
-                inode: file.inode,
-                size: file.size,
-                modified: (file.modified_seconds, file.modified_nanoseconds),
-                ranges: ranges(bytes, file.ranges, file.range_count)?,
-            })
+        let part = |entry: &[u8]| {
+            let part = shared::Part::read(entry)?;
+            let file = if part.path == 0 { None } else { Some(BesideFile::of(bytes, &part)?) };
+            let range = |bytes: &[u8]| {
+                let range = Range::read(bytes)?;
+                Some(AheadRange { offset: range.offset.cast_unsigned(), length: range.length })
+            };
+            let ranges = items(bytes, (part.ranges, part.range_count), Range::SIZE, range)?;
+            Some(AheadPart { file, ranges })
         };
+        let parts = items(bytes, (header.parts, header.part_count), shared::Part::SIZE, part)?;
         Some(AheadList {
             owner: header.owner.try_into().ok()?,
             samples: items(bytes, (header.samples, header.sample_count), Sample::SIZE, page)?,
-            ranges: ranges(bytes, header.ranges, header.range_count)?,
-            files: items(bytes, (header.files, header.file_count), shared::File::SIZE, file)?,
+            before: usize::try_from(header.before_count).ok().filter(|it| *it <= parts.len())?,
+            parts,
         })
+    }
+
+    /// Every range of the bundle itself.
+    pub fn own_ranges(&self) -> impl Iterator<Item = AheadRange> {
+        self.parts.iter().filter(|part| part.file.is_none()).flat_map(|part| part.ranges.clone())
+    }
+
+    /// The other files, and how many bytes are read of each.
+    pub fn files(&self) -> Vec<(&BesideFile, u64)> {
+        let mut files: BTreeMap<&PathBuf, (&BesideFile, u64)> = BTreeMap::new();
+        for part in &self.parts {
+            let Some(file) = &part.file else { continue };
+            let bytes = part.ranges.iter().map(|range| range.length).sum::<u64>();
+            files.entry(&file.path).or_insert((file, 0)).1 += bytes;
+        }
+        files.into_values().collect()
     }
 }
 
 impl AheadRange {
     fn write(&self, bytes: &mut Vec<u8>) {
-        Range { offset: self.offset, length: self.length }.write(bytes);
+        Range { offset: self.offset.cast_signed(), length: self.length }.write(bytes);
     }
 }
 
-fn ranges(bytes: &[u8], offset: u64, count: u64) -> Option<Vec<AheadRange>> {
-    items(bytes, (offset, count), Range::SIZE, |bytes| {
-        let range = Range::read(bytes)?;
-        Some(AheadRange { offset: range.offset, length: range.length })
-    })
+impl BesideFile {
+    fn has_path(&self) -> bool {
+        self.path.is_absolute() && !self.path.as_os_str().as_bytes().contains(&0)
+    }
+
+    fn of(bytes: &[u8], part: &shared::Part) -> Option<BesideFile> {
+        let text = bytes.get(usize::try_from(part.path).ok()?..)?;
+        let end = text.iter().position(|&byte| byte == 0)?;
+        Some(BesideFile {
+            path: OsString::from_vec(text.get(..end)?.to_vec()).into(),
+            inode: part.inode,
+            size: part.size,
+            modified: (part.modified_seconds, part.modified_nanoseconds),
+        })
+    }
+}
+
+/// The paths, each written once.
+#[derive(Default)]
+struct Texts<'a> {
+    /// Where they will be.
+    at: usize,
+    bytes: Vec<u8>,
+    places: BTreeMap<&'a OsStr, usize>,
+}
+
+impl<'a> Texts<'a> {
+    /// A part of a file, without ranges.
+    fn entry(&mut self, file: &'a BesideFile) -> shared::Part {
+        let path = file.path.as_os_str();
+        let place = *self.places.entry(path).or_insert_with(|| {
+            let place = self.at + self.bytes.len();
+            self.bytes.extend(path.as_bytes());
+            self.bytes.push(0);
+            place
+        });
+        shared::Part {
+            path: place as u64,
+            inode: file.inode,
+            size: file.size,
+            modified_seconds: file.modified.0,
+            modified_nanoseconds: file.modified.1,
+            ..shared::Part::default()
+        }
+    }
 }
 
 fn items<T>(
@@ -160,35 +208,45 @@ mod tests {
 
     fn list() -> AheadList {
         let range = |offset, length| AheadRange { offset, length };
-        let file = |path: &str, ranges| BesideFile {
-            path: path.into(),
-            inode: 7,
-            size: 8,
-            modified: (-1, 5),
+        let of = |path: &str, ranges| AheadPart {
+            file: Some(BesideFile { path: path.into(), inode: 7, size: 8, modified: (-1, 5) }),
             ranges,
         };
         AheadList {
             owner: 1000,
             samples: vec![AheadPage { offset: -8192, file_offset: 4096 }],
-            ranges: vec![range(-8192, 4096), range(4096, 200_000)],
-            files: vec![
-                file("/a", vec![range(0, 10)]),
-                file("/b/c", vec![]),
-                file("/d", vec![range(4096, 1), range(0, 2)]),
+            parts: vec![
+                of("/a", vec![range(0, 10)]),
+                AheadPart { file: None, ranges: vec![range(4096, 4096), range(0, 200_000)] },
+                of("/b/c", vec![]),
+                of("/a", vec![range(4096, 1), range(0, 2)]),
+                AheadPart { file: None, ranges: vec![range(1 << 20, 1)] },
             ],
+            before: 3,
         }
     }
 
     #[test]
     fn what_was_written_is_read_back() {
         let mut bytes = list().bytes();
+        assert_eq!(bytes.windows(3).filter(|text| *text == b"/a\0").count(), 1);
         bytes.push(9);
         assert_eq!(AheadList::read(&bytes), Some(list()));
         let mut relative = list();
-        relative.files[0].path = "a".into();
+        relative.parts[0].file.as_mut().unwrap().path = "a".into();
         let mut expected = list();
-        expected.files.remove(0);
+        expected.parts.remove(0);
+        expected.before = 2;
         assert_eq!(AheadList::read(&relative.bytes()), Some(expected));
+    }
+
+    #[test]
+    fn bytes_of_each_file_are_summed() {
+        let list = list();
+        let files = list.files();
+        let files = files.iter().map(|(file, bytes)| (file.path.to_str().unwrap(), *bytes));
+        assert_eq!(files.collect::<Vec<_>>(), [("/a", 13), ("/b/c", 0)]);
+        assert_eq!(list.own_ranges().map(|range| range.length).sum::<u64>(), 204_097);
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod record;
 mod shared;
 mod tables;
 
-pub use ahead::{AheadList, AheadPage, AheadRange, BesideFile};
+pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 use code::code;
 pub use code::{ahead, entry, start};
 pub use read::{Checks, Difference};

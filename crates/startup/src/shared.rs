@@ -151,10 +151,10 @@ shared! {
             owner: u64,
             samples: u64,
             sample_count: u64,
-            ranges: u64,
-            range_count: u64,
-            files: u64,
-            file_count: u64,
+            parts: u64,
+            part_count: u64,
+            /// How many of them are asked for before the program goes on.
+            before_count: u64,
         }
 
         /// A page that tells whether the bundle is in memory: where it is mapped, and in the file.
@@ -163,8 +163,9 @@ shared! {
             file_offset: u64,
         }
 
-        /// A file beside the bundle, which is read ahead if it is still this one.
-        File {
+        /// Ranges of the bundle's file, or of another one if it is still this one.
+        Part {
+            /// 0 for that of the bundle, of which nothing else is told.
             path: u64,
             inode: u64,
             size: u64,

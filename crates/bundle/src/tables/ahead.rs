@@ -1,6 +1,8 @@
 //! The list of what is read ahead. It is the last of what is loaded, so that nothing moves when it
 //! becomes longer.
 
+mod pages;
+
 use crate::plan::Plan;
 use crate::plan::layout::{Member, PAGE, page_start};
 use crate::plan::own_data::Extent;
@@ -8,26 +10,19 @@ use crate::read_ahead::PagesAhead;
 use crate::tables::Table;
 use image::elf::spec;
 use model::bundle::BundleReadAhead;
-use model::{BundleVa, Disk, FileOffset, FileRange, Va};
-use startup::{AheadList, AheadPage, AheadRange, BesideFile};
+use model::{BundleVa, Disk, FileOffset, Va};
+use pages::{GAP, Pages, Run};
+use startup::{AheadList, AheadPage, AheadPart, AheadRange};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// Name of its section.
 pub(crate) const LIST_SECTION: &str = ".rodata.headstart.ahead";
-/// Pages between two ranges that are read with them: one request less is worth them.
-const GAP: u64 = 4;
-/// The same before a moving head, which passes over them in less time than a turn of the disk takes.
-const GAP_MOVING_HEAD: u64 = 32;
-/// The most that is tried for slow flash memory.
-const MOST_GAP_SLOW: u64 = 128;
-/// The code asks for no more pages at once.
-const MOST_PAGES_OF_REQUEST: u64 = 32;
-/// Slow flash memory answers a request in the time that it takes for so many pages: a volume of a cloud
-/// with 3,000 requests and 125 MB a second.
-const PAGES_OF_REQUEST: u64 = 10;
 /// Pages that are asked for before anything is read.
 const SAMPLES: usize = 12;
+/// So many requests are made before the program goes on, which then finds in memory or under way what it
+/// touches first. On other disks than fast flash all are.
+const BEFORE: usize = 256;
 /// Of the whole preamble and its tables, without the lists that a launch looks at only after a change.
 const MOST_OWN_BYTES: u64 = 256 << 10;
 
@@ -45,40 +40,82 @@ pub(crate) fn list(
     tables: &[Table],
     ahead: &PagesAhead,
 ) -> (AheadList, BundleReadAhead) {
-    let mapped = mapped(plan, tables);
+    let own = own_pages(plan, tables, ahead);
+    let mut requests: Vec<(Option<usize>, Run)> =
+        own.runs_for(ahead.disk).into_iter().map(|run| (None, run)).collect();
+    for (number, pages) in beside(plan, ahead) {
+        requests.extend(pages.runs(GAP).into_iter().map(|run| (Some(number), run)));
+    }
+    let mut before = requests.len();
+    if ahead.disk == Disk::Flash {
+        requests.sort_by_key(|(_, run)| run.order);
+        before = before.min(BEFORE);
+    }
+    let (first, rest) = requests.split_at(before);
+    let mut parts = parts(first, ahead);
+    let before = parts.len();
+    parts.extend(self::parts(rest, ahead));
+    let samples = samples(plan, tables, &own);
+    let list = AheadList { owner: os::program::own_user(), samples, parts, before };
+    let said = said(ahead, &list);
+    (list, said)
+}
+
+/// What is told of a list.
+fn said(ahead: &PagesAhead, list: &AheadList) -> BundleReadAhead {
+    let files = list.files();
+    BundleReadAhead {
+        recorded: ahead.mode,
+        command: ahead.command.clone(),
+        ranges: list.own_ranges().count() as u64,
+        bytes: list.own_ranges().map(|range| range.length).sum(),
+        files: files.len() as u64,
+        bytes_of_files: files.iter().map(|(_, bytes)| bytes).sum(),
+    }
+}
+
+/// Requests for one file that follow each other are one part.
+fn parts(requests: &[(Option<usize>, Run)], ahead: &PagesAhead) -> Vec<AheadPart> {
+    let of_one_file = requests.chunk_by(|(one, _), (next, _)| one == next);
+    let part = |requests: &[(Option<usize>, Run)]| {
+        let source = requests[0].0.map(|number| &ahead.files[number]);
+        let size = source.map_or(u64::MAX, |source| source.size);
+        let range = |(_, run): &(_, Run)| {
+            let (offset, end) = (run.pages.start * PAGE, run.pages.end * PAGE);
+            AheadRange { offset, length: end.min(size).saturating_sub(offset) }
+        };
+        let ranges = requests.iter().map(range).collect();
+        AheadPart { file: source.map(|source| source.beside()), ranges }
+    };
+    of_one_file.map(part).collect()
+}
+
+/// Pages of the bundle's own file.
+fn own_pages(plan: &Plan<'_>, tables: &[Table], ahead: &PagesAhead) -> Pages {
     let mut pages = Pages::default();
-    let own = ahead.touched.iter().filter(|(file, _)| ahead.files[*file].own);
-    if own.clone().next().is_some() {
-        own.for_each(|(_, range)| pages.add(range.offset.0, range.end()));
+    if ahead.is_of_bundle() {
+        for (order, (file, range)) in ahead.touched.iter().enumerate() {
+            if ahead.files[*file].own {
+                pages.add(range.offset.0, range.end(), order);
+            }
+        }
     } else if !ahead.touched.is_empty() {
         of_bundle(plan, tables, &mut pages);
         of_members(plan, ahead, &mut pages);
     }
-    let runs = pages.runs_for(ahead.disk);
-    let range = |pages: &Range<u64>| AheadRange {
-        offset: (pages.start * PAGE) as i64,
-        length: (pages.end - pages.start) * PAGE,
-    };
-    let ranges: Vec<AheadRange> = runs.iter().map(range).collect();
+    pages
+}
+
+/// Pages of the bundle that tell whether it is in memory.
+fn samples(plan: &Plan<'_>, tables: &[Table], own: &Pages) -> Vec<AheadPage> {
+    let mapped = mapped(plan, tables);
     let sample = |page: u64| {
         let part = mapped.iter().find(|part| part.file.contains(&page))?;
         let address = page.wrapping_add(part.distance) * PAGE;
         let offset = address.wrapping_sub(plan.layout.preamble().0) as i64;
         Some(AheadPage { offset, file_offset: page * PAGE })
     };
-    let samples = pages.samples().filter_map(sample);
-    let files = files(plan, ahead);
-    let beside = files.iter().flat_map(|file| &file.ranges);
-    let said = BundleReadAhead {
-        recorded: ahead.mode,
-        command: ahead.command.clone(),
-        ranges: ranges.len() as u64,
-        bytes: ranges.iter().map(|range| range.length).sum(),
-        files: files.len() as u64,
-        bytes_of_files: beside.map(|range| range.length).sum(),
-    };
-    let owner = os::program::own_user();
-    (AheadList { owner, samples: samples.collect(), ranges, files }, said)
+    own.spread(SAMPLES).filter_map(sample).collect()
 }
 
 /// All parts, in order of the file.
@@ -110,79 +147,15 @@ fn page(offset: u64) -> u64 {
     offset / PAGE
 }
 
-/// Pages of the bundle's file, and the place of each in the order of first touch.
-#[derive(Default)]
-struct Pages {
-    order: BTreeMap<u64, usize>,
-}
-
-impl Pages {
-    /// Bytes of the file.
-    fn add(&mut self, start: u64, end: u64) {
-        for page in page(start)..end.div_ceil(PAGE) {
-            let next = self.order.len();
-            self.order.entry(page).or_insert(next);
-        }
-    }
-
-    /// Runs of pages that suit the disk.
-    fn runs_for(&self, disk: Disk) -> Vec<Range<u64>> {
-        match disk {
-            Disk::Flash => self.runs(GAP),
-            Disk::MovingHead => {
-                let mut runs = self.runs(GAP_MOVING_HEAD);
-                runs.sort_by_key(|run| run.start);
-                runs
-            }
-            // As many requests as such a disk answers while it reads the pages.
-            Disk::SlowFlash => {
-                let cost = |runs: &Vec<Range<u64>>| {
-                    let lengths = || runs.iter().map(|run| run.end - run.start);
-                    let requests = lengths().map(|pages| pages.div_ceil(MOST_PAGES_OF_REQUEST));
-                    lengths().sum::<u64>().max(requests.sum::<u64>() * PAGES_OF_REQUEST)
-                };
-                let all = (0..=MOST_GAP_SLOW).map(|gap| self.runs(gap));
-                all.min_by_key(cost).unwrap_or_default()
-            }
-        }
-    }
-
-    /// Runs of pages in the order in which their first page is touched. So many pages between two are
-    /// read with them.
-    fn runs(&self, gap: u64) -> Vec<Range<u64>> {
-        let mut runs: Vec<(usize, Range<u64>)> = Vec::new();
-        for (&page, &order) in &self.order {
-            match runs.last_mut() {
-                Some((first, run)) if page - run.end <= gap => {
-                    run.end = page + 1;
-                    *first = order.min(*first);
-                }
-                _ => runs.push((order, page..page + 1)),
-            }
-        }
-        runs.sort_by_key(|(first, _)| *first);
-        runs.into_iter().map(|(_, run)| run).collect()
-    }
-
-    /// Pages spread over all in the order of touch, without the first, which the loader has read already.
-    fn samples(&self) -> impl Iterator<Item = u64> {
-        let mut pages: Vec<(usize, u64)> =
-            self.order.iter().map(|(&at, &order)| (order, at)).collect();
-        pages.sort_unstable();
-        let (total, count) = (pages.len(), SAMPLES.min(pages.len()));
-        (0..count).map(move |sample| pages[total * (2 * sample + 1) / (2 * count)].1)
-    }
-}
-
 /// The bundle's own parts, of which a recording of the program does not know.
 fn of_bundle(plan: &Plan<'_>, tables: &[Table], pages: &mut Pages) {
     let (layout, own) = (&plan.layout, &plan.own);
-    pages.add(0, layout.headers_end() - layout.low);
+    pages.add(0, layout.headers_end() - layout.low, 0);
     let preamble = layout.offset_behind(own.reserved.preamble.start).0;
-    pages.add(preamble, preamble + own.reserved.preamble.size.min(MOST_OWN_BYTES));
+    pages.add(preamble, preamble + own.reserved.preamble.size.min(MOST_OWN_BYTES), 0);
     let Extent { start, size } = own.extent();
     let data = layout.offset_behind(start).0;
-    pages.add(data, data + size);
+    pages.add(data, data + size, 0);
     for table in tables {
         let header = &table.section.header;
         let is_read = matches!(
@@ -190,7 +163,7 @@ fn of_bundle(plan: &Plan<'_>, tables: &[Table], pages: &mut Pages) {
             ".rela.dyn" | ".relr.dyn" | ".gnu.version_d" | ".gnu.version_r" | ".interp"
         );
         if is_read {
-            pages.add(header.offset.0, header.offset.0 + header.size);
+            pages.add(header.offset.0, header.offset.0 + header.size, 0);
         }
     }
 }
@@ -206,24 +179,24 @@ fn of_members(plan: &Plan<'_>, ahead: &PagesAhead, pages: &mut Pages) {
             members.insert(number, (member, unread(member)));
         }
     }
-    for (number, range) in &ahead.touched {
+    for (order, (number, range)) in ahead.touched.iter().enumerate() {
         let Some((member, unread)) = members.get(number) else { continue };
         for at in page(range.offset.0)..range.end().div_ceil(PAGE) {
             if !unread.iter().any(|pages| pages.contains(&at)) {
-                add_page(member, at * PAGE, pages);
+                add_page(member, at * PAGE, order, pages);
             }
         }
     }
 }
 
 /// A page of a merged file; where parts meet in it, it is in the bundle twice.
-fn add_page(member: &Member<'_>, at: u64, pages: &mut Pages) {
+fn add_page(member: &Member<'_>, at: u64, order: usize, pages: &mut Pages) {
     for segment in member.image.segments().iter().filter(|segment| segment.loads()) {
         let (start, end) = (segment.offset.0, segment.offset.0 + segment.file_size);
         if at + PAGE > start && at < end {
             let within = at.max(start) - start;
             let offset = member.offset(Va(segment.address.0 + within)).0;
-            pages.add(page_start(offset), offset + 1);
+            pages.add(page_start(offset), offset + 1, order);
         }
     }
 }
@@ -253,89 +226,22 @@ fn unread(member: &Member<'_>) -> Vec<Range<u64>> {
     pages.filter(|pages| !pages.is_empty()).collect()
 }
 
-/// What is read of files that are neither merged nor the bundle.
-fn files(plan: &Plan<'_>, ahead: &PagesAhead) -> Vec<BesideFile> {
-    let members = plan.layout.members.iter();
+/// What is read of other files than the bundle, by number. What a recording of the program says of a
+/// merged file is read of the bundle in its place; a launch of the bundle that was recorded has read it.
+fn beside(plan: &Plan<'_>, ahead: &PagesAhead) -> BTreeMap<usize, Pages> {
+    let members = plan.layout.members.iter().filter(|_| !ahead.is_of_bundle());
     let merged: Vec<_> = members.filter_map(|one| one.module.path.canonicalize().ok()).collect();
-    let mut files: Vec<BesideFile> = Vec::new();
-    let mut numbers = HashMap::new();
-    for (number, range) in &ahead.touched {
+    let mut files: BTreeMap<usize, Pages> = BTreeMap::new();
+    for (order, (number, range)) in ahead.touched.iter().enumerate() {
         let source = &ahead.files[*number];
-        if source.own || merged.contains(&source.path) {
-            continue;
+        if !source.own && !merged.contains(&source.path) {
+            files.entry(*number).or_default().add(range.offset.0, range.end(), order);
         }
-        let file = *numbers.entry(number).or_insert_with(|| {
-            files.push(BesideFile {
-                path: source.path.clone(),
-                inode: source.inode,
-                size: source.size,
-                modified: source.modified,
-                ranges: Vec::new(),
-            });
-            files.len() - 1
-        });
-        files[file].ranges.push(file_range(*range));
     }
-    files.iter_mut().for_each(|file| file.ranges = joined(std::mem::take(&mut file.ranges)));
     files
-}
-
-fn file_range(range: FileRange) -> AheadRange {
-    let start = page_start(range.offset.0);
-    AheadRange { offset: start as i64, length: range.end().saturating_sub(start) }
-}
-
-/// Neighbors of one file become one.
-fn joined(mut ranges: Vec<AheadRange>) -> Vec<AheadRange> {
-    ranges.sort_by_key(|range| range.offset);
-    let mut all: Vec<AheadRange> = Vec::new();
-    for range in ranges {
-        let end = range.offset + range.length as i64;
-        match all.last_mut() {
-            Some(last) if range.offset <= last.offset + (last.length + GAP * PAGE) as i64 => {
-                last.length = last.length.max((end - last.offset) as u64);
-            }
-            _ => all.push(range),
-        }
-    }
-    all
 }
 
 /// Where the list is, from the preamble.
 pub(crate) fn offset(plan: &Plan<'_>, address: BundleVa) -> i64 {
     address.0.wrapping_sub(plan.layout.preamble().0) as i64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_disk_decides_which_pages_are_read_together() {
-        let mut pages = Pages::default();
-        // The last is touched first, and all are more than a few pages apart.
-        for page in (0..40).rev() {
-            pages.add(page * 20 * PAGE, (page * 20 + 1) * PAGE);
-        }
-        let figures = |disk| {
-            let runs = pages.runs_for(disk);
-            (runs.len(), runs.iter().map(|run| run.end - run.start).sum::<u64>(), runs[0].start)
-        };
-        assert_eq!(figures(Disk::Flash), (40, 40, 780));
-        // 400 pages' time for 40 requests, against 781 pages in one.
-        assert_eq!(figures(Disk::SlowFlash), (40, 40, 780));
-        assert_eq!(figures(Disk::MovingHead), (1, 781, 0));
-        // Nearer to each other they are worth it.
-        let mut near = Pages::default();
-        (0..40).for_each(|page| near.add(page * 8 * PAGE, (page * 8 + 1) * PAGE));
-        assert_eq!(near.runs_for(Disk::Flash).len(), 40);
-        assert_eq!(near.runs_for(Disk::SlowFlash), vec![0..313; 1]);
-        // Every other gap is just short enough.
-        let mut pairs = Pages::default();
-        (0..50).flat_map(|pair| [pair * 26, pair * 26 + 12]).for_each(|page| {
-            pairs.add(page * PAGE, (page + 1) * PAGE);
-        });
-        let runs = pairs.runs_for(Disk::SlowFlash);
-        assert_eq!((runs.len(), runs[1].clone()), (50, 26..39));
-    }
 }

@@ -6,15 +6,23 @@
 # bundle is not relocated yet: packed relocations (RELR), which the loader would apply sooner, are
 # applied here.
 #
-# Whatever fails, the start goes on. No descriptor stays open, and there is no other thread or process.
+# The first parts are asked for here, the others by a process of its own, so that the program runs
+# meanwhile. That process is no child of the program and has none of its descriptors.
+#
+# Whatever fails, the start goes on. No descriptor stays open.
 # Registers, from .Lahead on: rbx start of the preamble, rbp frame, r14 struct Ahead, r15 struct Header.
 
-.set ASKED, 144                 # behind struct stat: what mincore says of a page
+.set ASKED, 144                 # behind struct stat: what mincore says of a page, or any byte
 .set LOOK, 152                  # struct iovec of one byte
-.set AHEAD_FRAME, 168           # with 6 registers and the return address: a multiple of 16
+.set IS_READER, 168             # 1 in the process of its own
+.set WINDOW_AT, 172             # offset of the oldest in:
+.set WINDOW, 176                # requests under way: file, and offset of the last byte or -1 to close
+.set WINDOW_SIZE, 32 * 16       # a power of 2
+.set AHEAD_FRAME, WINDOW + WINDOW_SIZE + 8 # with 6 registers and the return address: a multiple of 16
 # The kernel cuts longer requests, silently, to the larger of read-ahead and the longest request.
 .set CHUNK, 0x20000
 .set READ_QUIETLY, 0x80900      # O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+.set READER_SECONDS, 60         # a file system that takes longer does not answer
 
 .Lahead:
     endbr64
@@ -34,8 +42,7 @@
     add r14, rbx
     call .Lis_cold
     jne .Lahead_done
-    call .Lread_own
-    call .Lread_files
+    call .Lread
 .Lahead_done:
     call .Lrelocate
     mov rax, rbx                # for a word that nobody reads
@@ -113,23 +120,167 @@
     or eax, -1                  # clears ZF
     ret
 
-# The bundle itself, by its file: what is mapped from several places of it side by side is one request
-# then.
-.Lread_own:
+# Everything: the first parts here, and the others, too, where nobody else can do it.
+.Lread:
+    mov dword ptr [rbp + IS_READER], 0
+    mov r12, [r14 + Ahead_parts]
+    add r12, r14
+    mov r13, [r14 + Ahead_before_count]
+    call .Lread_parts
+    mov r13, [r14 + Ahead_part_count]
+    sub r13, [r14 + Ahead_before_count]
+    jz .Lreturn
+    call .Lstart_reader
+    jnz .Lread_parts
+    ret
+
+# Starts the process that reads the r13 parts at r12; ZF where it runs. The first process of a
+# container, and a subreaper, would inherit it, so they have none.
+.Lstart_reader:
+    mov eax, 39                 # getpid
+    syscall
+    sub eax, 1
+    jz .Lno_reader
+    mov edi, 37                 # PR_GET_CHILD_SUBREAPER
+    lea rsi, [rbp + ASKED]
+    mov dword ptr [rbp + ASKED], 1
+    mov eax, 157                # prctl
+    syscall
+    cmp dword ptr [rbp + ASKED], 0
+    jne .Lno_reader
+    mov edi, 0x4100             # CLONE_VM | CLONE_VFORK, and no signal at its end
+    xor esi, esi
+    xor edx, edx
+    xor r10d, r10d
+    xor r8d, r8d
+    mov eax, 56                 # clone
+    syscall
+    test eax, eax
+    js .Lno_reader
+    jz .Lbetween
+    mov edi, eax
+    lea rsi, [rbp + ASKED]
+    mov edx, 0x40000000         # __WALL
+    xor r10d, r10d
+.Lawait_between:
+    mov eax, 61                 # wait4
+    syscall
+    cmp eax, -4                 # EINTR
+    je .Lawait_between
+    cmp dword ptr [rbp + ASKED], 0
+    ret
+.Lno_reader:
+    or eax, -1                  # clears ZF
+    ret
+
+# A process between, whose end makes the reader nobody's child. It has the caller's memory, which it
+# does not change.
+.Lbetween:
+    xor edi, edi
+    mov eax, 56                 # clone, of the memory, too; the other arguments are as before
+    syscall
+    test eax, eax
+    jz .Lreader
+    shr eax, 31                 # 1 where that has failed
+    mov edi, eax
+    mov eax, 231                # exit_group
+    syscall
+    hlt
+
+# Gives up the caller's session, folder and descriptors, and does not live long.
+.Lreader:
+    mov eax, 112                # setsid
+    syscall
+    lea rdi, [rip + .Ltext_root]
+    mov eax, 80                 # chdir
+    syscall
+    xor edi, edi
+    mov esi, -1
+    xor edx, edx
+    mov eax, 436                # close_range
+    syscall
+    test eax, eax
+    jz .Lclosed
+    mov edi, 1024               # Linux before 5.9; more are rarely there
+.Lclose_next:
+    sub edi, 1
+    js .Lclosed
+    mov eax, 3                  # close
+    syscall
+    jmp .Lclose_next
+.Lclosed:
+    pxor xmm0, xmm0             # no handler, no flags, an empty set
+    movups [rbp], xmm0
+    movups [rbp + 16], xmm0
+    mov edi, 14                 # SIGALRM
+    mov rsi, rbp
+    xor edx, edx
+    mov r10d, 8
+    mov eax, 13                 # rt_sigaction
+    syscall
+    mov edi, 2                  # SIG_SETMASK
+    mov rsi, rbp
+    xor edx, edx
+    mov eax, 14                 # rt_sigprocmask
+    syscall
+    mov edi, READER_SECONDS
+    mov eax, 37                 # alarm
+    syscall
+    mov dword ptr [rbp + IS_READER], 1
+    mov dword ptr [rbp + WINDOW_AT], 0
+    mov ecx, WINDOW_SIZE / 8
+    lea rdi, [rbp + WINDOW]
+    or rax, -1
+    rep stosq
+    call .Lread_parts
+    xor edi, edi
+    mov eax, 231                # exit_group
+    syscall
+    hlt
+
+# The r13 parts at r12, each of a file that is still the recorded one; the next part is at r12 then.
+.Lread_parts:
+    sub r13, 1
+    jb .Lreturn
+    cmp qword ptr [r12 + Part_path], 0
+    je .Lown_part
+    mov edi, NO_FOLDER
+    mov rsi, [r12 + Part_path]
+    add rsi, r14
+    mov rdx, rbp
+    xor r10d, r10d
+    mov eax, 262                # newfstatat
+    syscall
+    test eax, eax
+    jnz .Lpart_read
+    mov rax, [rbp + STAT_INODE]
+    cmp rax, [r12 + Part_inode]
+    jne .Lpart_read
+    mov rax, [rbp + STAT_SIZE]
+    cmp rax, [r12 + Part_size]
+    jne .Lpart_read
+    mov rax, [rbp + STAT_MODIFIED]
+    cmp rax, [r12 + Part_modified_seconds]
+    jne .Lpart_read
+    mov rax, [rbp + STAT_MODIFIED + 8]
+    cmp rax, [r12 + Part_modified_nanoseconds]
+    jne .Lpart_read
+    mov rdi, [r12 + Part_path]
+    add rdi, r14
+    jmp .Lopen_part
+.Lown_part:
     lea rdi, [rip + .Ltext_own_file]
+.Lopen_part:
     mov esi, READ_QUIETLY
     mov eax, 2                  # open
     syscall
     test eax, eax
-    js .Lreturn
+    js .Lpart_read
     mov edi, eax
-    mov r10, [r14 + Ahead_ranges]
-    add r10, r14
-    mov rdx, [r14 + Ahead_range_count]
     call .Lread_of_file
-    mov eax, 3                  # close
-    syscall
-    ret
+.Lpart_read:
+    add r12, Part_SIZE
+    jmp .Lread_parts
 
 # Of r9 bytes from r8 the first chunk: rsi is its length, r8 and r9 are the rest; ZF where nothing was
 # left.
@@ -142,59 +293,20 @@
     test rsi, rsi
     ret
 
-# Other files that a launch reads, where they are the recorded ones.
-.Lread_files:
-    mov r12, [r14 + Ahead_files]
-    add r12, r14
-    mov r13, [r14 + Ahead_file_count]
-.Lnext_file:
-    sub r13, 1
-    jb .Lreturn
-    mov edi, NO_FOLDER
-    mov rsi, [r12 + File_path]
-    add rsi, r14
-    mov rdx, rbp
-    xor r10d, r10d
-    mov eax, 262                # newfstatat
-    syscall
-    test eax, eax
-    jnz .Lfile_done
-    mov rax, [rbp + STAT_INODE]
-    cmp rax, [r12 + File_inode]
-    jne .Lfile_done
-    mov rax, [rbp + STAT_SIZE]
-    cmp rax, [r12 + File_size]
-    jne .Lfile_done
-    mov rax, [rbp + STAT_MODIFIED]
-    cmp rax, [r12 + File_modified_seconds]
-    jne .Lfile_done
-    mov rax, [rbp + STAT_MODIFIED + 8]
-    cmp rax, [r12 + File_modified_nanoseconds]
-    jne .Lfile_done
-    mov rdi, [r12 + File_path]
-    add rdi, r14
-    mov esi, READ_QUIETLY
-    mov eax, 2                  # open
-    syscall
-    test eax, eax
-    js .Lfile_done
-    mov edi, eax
-    mov r10, [r12 + File_ranges]
-    add r10, r14
-    mov rdx, [r12 + File_range_count]
-    call .Lread_of_file
-    mov eax, 3                  # close
-    syscall
-.Lfile_done:
-    add r12, File_SIZE
-    jmp .Lnext_file
-
-# The rdx ranges at r10 of the file edi.
+# The ranges of the part at r12, of the file edi, which is closed.
 .Lread_of_file:
     push r12
     push r13
-    mov r12, r10
-    mov r13, rdx
+    mov r13, [r12 + Part_range_count]
+    mov r12, [r12 + Part_ranges]
+    add r12, r14
+    cmp dword ptr [rbp + IS_READER], 0
+    je .Lnext_of_file
+    xor esi, esi
+    xor edx, edx
+    mov r10d, 1                 # POSIX_FADV_RANDOM: what is awaited reads nothing else
+    mov eax, 221                # fadvise64
+    syscall
 .Lnext_of_file:
     sub r13, 1
     jb .Lfile_read
@@ -209,10 +321,45 @@
     mov rsi, r10
     mov eax, 187                # readahead
     syscall
+    lea rsi, [r8 - 1]
+    cmp dword ptr [rbp + IS_READER], 0
+    je .Lnext_file_chunk
+    call .Lawait_oldest
     jmp .Lnext_file_chunk
 .Lfile_read:
     pop r13
     pop r12
+    mov rsi, -1
+    cmp dword ptr [rbp + IS_READER], 0
+    jne .Lawait_oldest
+.Lclose_file:
+    mov eax, 3                  # close
+    syscall
+    ret
+
+# Puts the file edi, and the offset rsi of a byte that is read ahead or -1, in the place of the oldest
+# request, which is awaited: the program's own reads would wait behind many. rdi, r8 and r9 are kept.
+.Lawait_oldest:
+    mov ecx, [rbp + WINDOW_AT]
+    lea rdx, [rbp + rcx + WINDOW]
+    add ecx, 16
+    and ecx, WINDOW_SIZE - 1
+    mov [rbp + WINDOW_AT], ecx
+    push rdi
+    xchg rdi, [rdx]
+    xchg rsi, [rdx + 8]
+    test rsi, rsi
+    js .Lclose_oldest
+    mov r10, rsi
+    lea rsi, [rbp + ASKED]
+    mov edx, 1
+    mov eax, 17                 # pread64
+    syscall
+    pop rdi
+    ret
+.Lclose_oldest:
+    call .Lclose_file
+    pop rdi
     ret
 
 # What the loader does for DT_RELR: words hold addresses, or bits for the 63 words behind the last.

@@ -26,6 +26,7 @@
 .Ltext_thread:      .asciz "thread-self/exe"
 .Ltext_exe:         .asciz "/exe"
 .Ltext_own_file:    .asciz "/proc/self/exe"
+.Ltext_root:        .asciz "/"
 .Ltext_origin:      .asciz "$ORIGIN"
 .Ltext_origin_braced: .asciz "${{ORIGIN}}"
 .Ltext_counter:     .asciz "HEADSTART_STALE="
