@@ -1,5 +1,5 @@
-//! The list of what is read ahead. It is the last of what is loaded, so that nothing moves when it
-//! becomes longer.
+//! The list of what is read ahead. Its place has the same size in every bundle, so that nothing moves when
+//! it becomes longer.
 
 mod pages;
 
@@ -18,6 +18,8 @@ use std::ops::Range;
 
 /// Name of its section.
 pub(crate) const LIST_SECTION: &str = ".rodata.headstart.ahead";
+/// Room for the list: thousands of requests and files. What does not fit is not read ahead.
+pub(crate) const LIST_BYTES: usize = 256 << 10;
 /// Pages that are asked for before anything is read.
 const SAMPLES: usize = 12;
 /// So many requests are made before the program goes on, which then finds in memory or under way what it
@@ -56,9 +58,18 @@ pub(crate) fn list(
     let before = parts.len();
     parts.extend(self::parts(rest, ahead));
     let samples = samples(plan, tables, &own);
-    let list = AheadList { owner: os::program::own_user(), samples, parts, before };
+    let mut list = AheadList { owner: os::program::own_user(), samples, parts, before };
+    shorten(&mut list, LIST_BYTES);
     let said = said(ahead, &list);
     (list, said)
+}
+
+/// Leaves out what is touched last, as far as there is no room for it.
+fn shorten(list: &mut AheadList, most_bytes: usize) {
+    while list.bytes().len() > most_bytes && !list.parts.is_empty() {
+        list.parts.truncate(list.parts.len() * 9 / 10);
+        list.before = list.before.min(list.parts.len());
+    }
 }
 
 /// What is told of a list.
@@ -244,4 +255,27 @@ fn beside(plan: &Plan<'_>, ahead: &PagesAhead) -> BTreeMap<usize, Pages> {
 /// Where the list is, from the preamble.
 pub(crate) fn offset(plan: &Plan<'_>, address: BundleVa) -> i64 {
     address.0.wrapping_sub(plan.layout.preamble().0) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_without_room_ends_earlier() {
+        let part = |page| AheadPart {
+            file: None,
+            ranges: vec![AheadRange { offset: page * PAGE, length: PAGE }],
+        };
+        let parts: Vec<_> = (0..1000).map(part).collect();
+        let mut list = AheadList { parts: parts.clone(), before: 900, ..AheadList::default() };
+        shorten(&mut list, LIST_BYTES);
+        assert_eq!((list.parts.len(), list.before), (1000, 900));
+        shorten(&mut list, 8000);
+        assert!(list.bytes().len() <= 8000 && list.parts.len() > 80, "{}", list.parts.len());
+        assert_eq!(list.parts, parts[..list.parts.len()]);
+        assert_eq!(list.before, list.parts.len());
+        shorten(&mut list, 0);
+        assert_eq!((list.parts.len(), list.before), (0, 0));
+    }
 }

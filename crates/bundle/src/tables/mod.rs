@@ -19,8 +19,9 @@ use crate::plan::Plan;
 use crate::plan::bases::too_large;
 use crate::plan::exports::{Export, ExportValue};
 use crate::plan::fixups::Fixup;
-use crate::plan::layout::aligned;
+use crate::plan::layout::{PAGE, aligned};
 use crate::plan::own_data::Extent;
+use crate::read_ahead::PagesAhead;
 use image::elf::loadable::{Section, Version};
 use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry, symbol_info};
 use image::elf::spec;
@@ -108,40 +109,43 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let mut tables = Placed { address: plan.own.end, offset, all: Vec::new() };
     let sections = sections::of_members(&plan.layout);
     let mut strings = Strings::new();
+    let names = plan.dependencies.names.iter();
+    let needed: Vec<u32> = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
+    let search = plan.dependencies.search.as_ref();
+    let search = search.map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes())));
     let versions = versions(plan, &mut strings).ok_or_else(|| {
         let reason = "its libraries have more versions than one file can number";
         plan.spec.declined(reason)
     })?;
     let symbols = symbols(plan, &sections, &versions, &mut strings);
+    // First what the loader reads of every bundle: where it is not in memory, the kernel reads it at once.
     for (name, kind, (bytes, count)) in [
         (".gnu.version_d", spec::SHT_GNU_VERDEF, versions.defined),
         (".gnu.version_r", spec::SHT_GNU_VERNEED, versions.needed),
     ] {
         tables.add(name, kind, 0, 8, bytes).section.header.info = count as u32;
     }
-    let names = plan.dependencies.names.iter();
-    let needed: Vec<u32> = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
-    let search = plan.dependencies.search.as_ref();
-    let search = search.map(|(tag, path)| (*tag, strings.add(name_of(path).as_bytes())));
-    tables.add(".gnu.hash", spec::SHT_GNU_HASH, 0, 8, symbols.hash);
-    tables.add(".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, 8, symbols.table);
-    tables.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);
-    tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
     let chain = plan.own.chain(&tables.add_names(&plan.names));
-    let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
-    tables.add(".interp", spec::SHT_PROGBITS, 0, 1, [interpreter, b"\0"].concat());
     tables.add(BUILD_ID, spec::SHT_NOTE, 0, 4, vec![0; BUILD_ID_NOTE]);
-    add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
     let relocations = relocations(plan, &chain, &symbols.of_exports);
     tables.add(".rela.dyn", spec::SHT_RELA, Rela::SIZE, 8, relocations.table());
     if !plan.spec.fixed && !relocations.relative.is_empty() {
         tables.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
     }
-    let read_ahead = plan.spec.read_ahead.map(|read_ahead| {
-        let (list, said) = ahead::list(plan, &tables.all, read_ahead);
-        tables.add(ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, 8, list.bytes());
-        said
-    });
+    if plan.spec.read_ahead.is_some() {
+        let bytes = vec![0; ahead::LIST_BYTES];
+        tables.add(ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, 8, bytes);
+    }
+    // Of these the first pages, so the largest comes last.
+    tables.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);
+    tables.add(".gnu.hash", spec::SHT_GNU_HASH, 0, 8, symbols.hash);
+    tables.add(".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, 8, symbols.table);
+    // The kernel reads the page of the interpreter's name, and with it the strings that come first.
+    let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
+    tables.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
+    tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
+    add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
+    let read_ahead = plan.spec.read_ahead.map(|read_ahead| tables.fill_list(plan, read_ahead));
     let all = tables.all;
     let mut tables = Tables { all, dynamic: Vec::new(), sections, relocations, chain, read_ahead };
     tables.dynamic = dynamic::entries(plan, &tables, &needed, search);
@@ -252,6 +256,15 @@ impl Placed {
         self.address = address + header.size;
         self.offset = offset + header.size;
         self.all.push_mut(Table { section: Section { name: name.to_owned(), header }, bytes })
+    }
+
+    /// Writes the list of what is read ahead into its place, and gives it in figures.
+    fn fill_list(&mut self, plan: &Plan<'_>, read_ahead: &PagesAhead) -> BundleReadAhead {
+        let (list, said) = ahead::list(plan, &self.all, read_ahead);
+        let place = self.all.iter_mut().find(|table| table.section.name == ahead::LIST_SECTION);
+        let bytes = list.bytes();
+        place.expect("it has a place").bytes[..bytes.len()].copy_from_slice(&bytes);
+        said
     }
 
     /// Names for the loader have a section of their own, as patchelf moves the others' strings.

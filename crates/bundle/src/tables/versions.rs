@@ -86,12 +86,10 @@ impl Versions {
         if usize::from(indices.next) > MOST {
             return None;
         }
-        Some(Versions {
-            defined: indices.definitions(strings),
-            needed: indices.needs(strings),
-            of_exports,
-            of_references,
-        })
+        // What the loader compares with other files comes first among the strings.
+        let needed = indices.needs(strings);
+        let defined = indices.definitions(strings);
+        Some(Versions { defined, needed, of_exports, of_references })
     }
 }
 
