@@ -24,7 +24,7 @@ pub(crate) const LIST_BYTES: usize = 256 << 10;
 const SAMPLES: usize = 12;
 /// So many requests are made before the program goes on, which then finds in memory or under way what it
 /// touches first. On other disks than fast flash all are.
-const BEFORE: usize = 256;
+const BEFORE: u64 = 256;
 /// Of the whole preamble and its tables, without the lists that a launch looks at only after a change.
 const MOST_OWN_BYTES: u64 = 256 << 10;
 
@@ -51,7 +51,11 @@ pub(crate) fn list(
     let mut before = requests.len();
     if ahead.disk == Disk::Flash {
         requests.sort_by_key(|(_, run)| run.order);
-        before = before.min(BEFORE);
+        let so_far = requests.iter().scan(0, |so_far, (_, run)| {
+            *so_far += run.requests();
+            Some(*so_far)
+        });
+        before = so_far.take_while(|so_far| *so_far <= BEFORE).count();
     }
     let (first, rest) = requests.split_at(before);
     let mut parts = parts(first, ahead);

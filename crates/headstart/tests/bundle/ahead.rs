@@ -72,10 +72,15 @@ impl World {
 
     /// A recording of the program, made up: a page of every 32.
     fn recording(&self) -> Recording {
+        self.recording_of(LISTED, 32)
+    }
+
+    /// The same with so many ranges.
+    fn recording_of(&self, count: u64, step_pages: u64) -> Recording {
         let bytes = fs::read(&self.program).unwrap();
         let mark = b"first constant";
         let at = bytes.windows(mark.len()).position(|window| window == mark).unwrap() as u64;
-        let pages = (0..LISTED).map(|number| at + number * 32 * PAGE);
+        let pages = (0..count).map(|number| at + number * step_pages * PAGE);
         let range = |offset| FileRange { offset: FileOffset(offset), bytes: PAGE };
         Recording {
             program: self.program.to_str().unwrap().to_owned(),
@@ -169,6 +174,48 @@ fn a_cold_start_reads_what_is_listed_and_runs_as_the_original() {
         assert_eq!(outcome(&command(&copy).output_when_free()), original, "{out}, copied");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// More than is asked for before the program goes on: the rest is for the reading process.
+#[test]
+fn what_is_read_meanwhile_is_read_by_a_process_that_is_nobodys_child() {
+    let Some(world) = World::new() else { return };
+    let original = outcome(&command(&world.program).output_when_free());
+    let record = world.record(&world.recording_of(512, 8));
+    for (out, kind) in KINDS {
+        let run = world.bundle(out, &[kind, &["--prefetch", &record]].concat());
+        let Some(found) = resident(&run) else { return };
+        assert_eq!(found, LISTED, "{out}");
+        for line in [
+            "exec \"$0\"",
+            "ulimit -n 4; exec \"$0\"",
+            "exec \"$0\" <&-",
+            "trap '' ALRM; exec \"$0\"",
+            "ulimit -u 0; exec \"$0\"",
+        ] {
+            let started = |program: &Path| {
+                os::cache::evict(&[program]);
+                let shell = Path::new("/bin/bash");
+                outcome(&command(shell).args(["-c", line]).arg(program).output_when_free())
+            };
+            assert_eq!(started(&run), started(&world.program), "{out}: {line}");
+        }
+        // The first process of a container would inherit it.
+        let mut first = command(Path::new("unshare"));
+        first.args(["--pid", "--fork", "--mount-proc"]);
+        if !first.arg("true").output_when_free().status.success() {
+            testkit::skip("unshare is refused");
+            continue;
+        }
+        let started = |words: &[&str]| {
+            os::cache::evict(&[&run]);
+            let mut first = command(Path::new("unshare"));
+            first.args(["--pid", "--fork", "--mount-proc"]).arg(&run).args(words);
+            first.output_when_free()
+        };
+        assert_eq!(stdout(&started(&["look"])), "128 128\n", "{out}");
+        assert_eq!(outcome(&started(&[])), original, "{out}");
     }
 }
 

@@ -35,6 +35,11 @@ impl Run {
     fn length(&self) -> u64 {
         self.pages.end - self.pages.start
     }
+
+    /// How many requests the code makes of it.
+    pub(super) fn requests(&self) -> u64 {
+        self.length().div_ceil(MOST_PAGES_OF_REQUEST)
+    }
 }
 
 impl Pages {
@@ -58,9 +63,9 @@ impl Pages {
             // As many requests as such a disk answers while it reads the pages.
             Disk::SlowFlash => {
                 let cost = |runs: &Vec<Run>| {
-                    let lengths = || runs.iter().map(Run::length);
-                    let requests = lengths().map(|pages| pages.div_ceil(MOST_PAGES_OF_REQUEST));
-                    lengths().sum::<u64>().max(requests.sum::<u64>() * PAGES_OF_REQUEST)
+                    let pages = runs.iter().map(Run::length).sum::<u64>();
+                    let requests = runs.iter().map(Run::requests).sum::<u64>();
+                    pages.max(requests * PAGES_OF_REQUEST)
                 };
                 let all = (0..=MOST_GAP_SLOW).map(|gap| self.runs(gap));
                 all.min_by_key(cost).unwrap_or_default()
