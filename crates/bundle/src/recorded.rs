@@ -105,7 +105,9 @@ impl Drop for Beside {
     fn drop(&mut self) {
         // Those that are not there need not go, and what others have put there stays with the folder.
         for name in [RUN, MANIFEST, PENDING, SYMBOLS, SPARE] {
-            let _ = std::fs::remove_file(self.folder.join(name));
+            let path = self.folder.join(name);
+            let _ = std::fs::remove_file(&path);
+            let _ = files::Draft::remove_left(&path);
         }
         let _ = std::fs::remove_dir(&self.folder);
     }

@@ -4,7 +4,7 @@ use crate::shared::{self, Ahead, Range, Sample};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is read ahead where one of the samples is not in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct AheadList {
     pub owner: u32,
     /// A few pages of the bundle.
     pub samples: Vec<AheadPage>,
+    /// Bytes of a few other files: an absolute path, and an offset.
+    pub looks: Vec<(PathBuf, u64)>,
     /// In the order in which they are asked for.
     pub parts: Vec<AheadPart>,
     /// How many parts are asked for before the program goes on; the others by another process.
@@ -63,11 +65,13 @@ pub struct BesideFile {
 impl AheadList {
     /// The bytes, to be placed at a multiple of 8 where they are mapped read-only.
     pub fn bytes(&self) -> Vec<u8> {
-        let is_read = |part: &&AheadPart| part.file.as_ref().is_none_or(BesideFile::has_path);
+        let is_read = |part: &&AheadPart| part.file.as_ref().is_none_or(|file| is_path(&file.path));
+        let looks: Vec<_> = self.looks.iter().filter(|(path, _)| is_path(path)).collect();
         let parts: Vec<&AheadPart> = self.parts.iter().filter(is_read).collect();
         let before = self.parts.iter().take(self.before).filter(is_read).count();
         let samples = Ahead::SIZE;
-        let parts_at = samples + Sample::SIZE * self.samples.len();
+        let looks_at = samples + Sample::SIZE * self.samples.len();
+        let parts_at = looks_at + shared::Look::SIZE * looks.len();
         let mut ranges = parts_at + shared::Part::SIZE * parts.len();
         let count: usize = parts.iter().map(|part| part.ranges.len()).sum();
         let mut texts = Texts { at: ranges + Range::SIZE * count, ..Texts::default() };
@@ -76,6 +80,8 @@ impl AheadList {
             owner: self.owner.into(),
             samples: samples as u64,
             sample_count: self.samples.len() as u64,
+            looks: looks_at as u64,
+            look_count: looks.len() as u64,
             parts: parts_at as u64,
             part_count: parts.len() as u64,
             before_count: before as u64,
@@ -83,6 +89,10 @@ impl AheadList {
         header.write(&mut bytes);
         for page in &self.samples {
             Sample { offset: page.offset, file_offset: page.file_offset }.write(&mut bytes);
+        }
+        for (path, file_offset) in looks {
+            let path = texts.place(path) as u64;
+            shared::Look { path, file_offset: *file_offset }.write(&mut bytes);
         }
         for part in &parts {
             let mut entry = part.file.as_ref().map(|file| texts.entry(file)).unwrap_or_default();
@@ -102,9 +112,16 @@ impl AheadList {
             let sample = Sample::read(bytes)?;
             Some(AheadPage { offset: sample.offset, file_offset: sample.file_offset })
         };
+        let look = |entry: &[u8]| {
+            let look = shared::Look::read(entry)?;
+            Some((path(bytes, look.path)?, look.file_offset))
+        };
         let part = |entry: &[u8]| {
             let part = shared::Part::read(entry)?;
-            let file = if part.path == 0 { None } else { Some(BesideFile::of(bytes, &part)?) };
+            let file = match part.path {
+                0 => None,
+                at => Some(BesideFile::of(path(bytes, at)?, &part)),
+            };
             let range = |bytes: &[u8]| {
                 let range = Range::read(bytes)?;
                 Some(AheadRange { offset: range.offset.cast_unsigned(), length: range.length })
@@ -116,6 +133,7 @@ impl AheadList {
         Some(AheadList {
             owner: header.owner.try_into().ok()?,
             samples: items(bytes, (header.samples, header.sample_count), Sample::SIZE, page)?,
+            looks: items(bytes, (header.looks, header.look_count), shared::Look::SIZE, look)?,
             before: usize::try_from(header.before_count).ok().filter(|it| *it <= parts.len())?,
             parts,
         })
@@ -145,20 +163,25 @@ impl AheadRange {
 }
 
 impl BesideFile {
-    fn has_path(&self) -> bool {
-        self.path.is_absolute() && !self.path.as_os_str().as_bytes().contains(&0)
-    }
-
-    fn of(bytes: &[u8], part: &shared::Part) -> Option<BesideFile> {
-        let text = bytes.get(usize::try_from(part.path).ok()?..)?;
-        let end = text.iter().position(|&byte| byte == 0)?;
-        Some(BesideFile {
-            path: OsString::from_vec(text.get(..end)?.to_vec()).into(),
+    fn of(path: PathBuf, part: &shared::Part) -> BesideFile {
+        BesideFile {
+            path,
             inode: part.inode,
             size: part.size,
             modified: (part.modified_seconds, part.modified_nanoseconds),
-        })
+        }
     }
+}
+
+fn is_path(path: &Path) -> bool {
+    path.is_absolute() && !path.as_os_str().as_bytes().contains(&0)
+}
+
+/// The path at an offset.
+fn path(bytes: &[u8], at: u64) -> Option<PathBuf> {
+    let text = bytes.get(usize::try_from(at).ok()?..)?;
+    let end = text.iter().position(|&byte| byte == 0)?;
+    Some(OsString::from_vec(text.get(..end)?.to_vec()).into())
 }
 
 /// The paths, each written once.
@@ -171,15 +194,20 @@ struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    /// A part of a file, without ranges.
-    fn entry(&mut self, file: &'a BesideFile) -> shared::Part {
-        let path = file.path.as_os_str();
-        let place = *self.places.entry(path).or_insert_with(|| {
+    /// The offset of a path.
+    fn place(&mut self, path: &'a Path) -> usize {
+        let path = path.as_os_str();
+        *self.places.entry(path).or_insert_with(|| {
             let place = self.at + self.bytes.len();
             self.bytes.extend(path.as_bytes());
             self.bytes.push(0);
             place
-        });
+        })
+    }
+
+    /// A part of a file, without ranges.
+    fn entry(&mut self, file: &'a BesideFile) -> shared::Part {
+        let place = self.place(&file.path);
         shared::Part {
             path: place as u64,
             inode: file.inode,
@@ -215,6 +243,7 @@ mod tests {
         AheadList {
             owner: 1000,
             samples: vec![AheadPage { offset: -8192, file_offset: 4096 }],
+            looks: vec![("/b/c".into(), 4096), ("/e".into(), 0)],
             parts: vec![
                 of("/a", vec![range(0, 10)]),
                 AheadPart { file: None, ranges: vec![range(4096, 4096), range(0, 200_000)] },

@@ -10,7 +10,7 @@
 //! [`entry`] first into DT_PREINIT_ARRAY, makes [`start`] the entry point, and binds functions for
 //! merged code to [`WrappedFunction::wrapper`].
 //!
-//! [`ahead()`] reads the bundle ahead where it is not in memory. It has to be the resolver of the first
+//! [`ahead()`] reads the bundle ahead where it is not in memory, in part by a process of its own. It has to be the resolver of the first
 //! relocation that is not relative, so that it runs before anything is touched.
 //!
 //! In order: options of a loader that was named, the environment, the files, the names for the

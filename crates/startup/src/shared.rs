@@ -151,6 +151,8 @@ shared! {
             owner: u64,
             samples: u64,
             sample_count: u64,
+            looks: u64,
+            look_count: u64,
             parts: u64,
             part_count: u64,
             /// How many of them are asked for before the program goes on.
@@ -160,6 +162,12 @@ shared! {
         /// A page that tells whether the bundle is in memory: where it is mapped, and in the file.
         Sample {
             offset: i64,
+            file_offset: u64,
+        }
+
+        /// A byte of another file that tells whether that is in memory.
+        Look {
+            path: u64,
             file_offset: u64,
         }
 

@@ -130,7 +130,7 @@ impl StartWords {
             -2 => (b"': it is not there, or its interpreter is not\n", 127),
             -13 => (b"': permission denied\n", 126),
             -8 => (b"': it is no program that the kernel knows\n", 126),
-            -7 => (b"': its arguments and environment are too long\n", 126),
+            -7 => (b"': arguments and environment are too long\n", 126),
             _ => (b"': the kernel refuses to start it\n", 126),
         };
         system::say(why);
@@ -141,7 +141,7 @@ impl StartWords {
 /// Has a process of its own read ahead: no child of the program, with none of its descriptors. The
 /// first process of a container, and a subreaper, would inherit it, so there it is done before.
 pub fn start_reader(data: Data<'static>, plan: &PlanEntry) {
-    if !memory::has_room_for(plan.kib) {
+    if !memory::has_room_for(plan.kib) || system::would_found_namespace() {
         return;
     }
     if system::process_id() == 1 || system::is_subreaper() {

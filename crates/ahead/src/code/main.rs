@@ -49,7 +49,7 @@ extern "C" fn main(stack: *const usize) -> ! {
     };
     let data = Data(data);
     if !data.is_whole() {
-        system::say(b"this launcher has no data; install it again with headstart\n");
+        system::say(b"this launcher has no data; install it again\n");
         system::exit(127);
     }
     if let Some(plan) = chosen(data, &launch)

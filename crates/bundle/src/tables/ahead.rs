@@ -15,6 +15,8 @@ use pages::{GAP, Pages, Run};
 use startup::{AheadList, AheadPage, AheadPart, AheadRange};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// Name of its section.
 pub(crate) const LIST_SECTION: &str = ".rodata.headstart.ahead";
@@ -22,6 +24,8 @@ pub(crate) const LIST_SECTION: &str = ".rodata.headstart.ahead";
 pub(crate) const LIST_BYTES: usize = 256 << 10;
 /// Pages that are asked for before anything is read.
 const SAMPLES: usize = 12;
+/// Other files of which a byte is looked at.
+const LOOKS: usize = 3;
 /// So many requests are made before the program goes on, which then finds in memory or under way what it
 /// touches first. On other disks than fast flash all are.
 const BEFORE: u64 = 256;
@@ -62,10 +66,26 @@ pub(crate) fn list(
     let before = parts.len();
     parts.extend(self::parts(rest, ahead));
     let samples = samples(plan, tables, &own);
-    let mut list = AheadList { owner: os::program::own_user(), samples, parts, before };
+    let looks = looks(&parts);
+    let mut list = AheadList { owner: os::program::own_user(), samples, looks, parts, before };
     shorten(&mut list, LIST_BYTES);
     let said = said(ahead, &list);
     (list, said)
+}
+
+/// What is looked at of other files: of those of which most is read.
+fn looks(parts: &[AheadPart]) -> Vec<(PathBuf, u64)> {
+    let mut files: BTreeMap<&PathBuf, (u64, u64)> = BTreeMap::new();
+    for part in parts {
+        let (Some(file), Some(last)) = (&part.file, part.ranges.last()) else { continue };
+        let bytes = part.ranges.iter().map(|range| range.length).sum::<u64>();
+        let (sum, offset) = files.entry(&file.path).or_default();
+        (*sum, *offset) = (*sum + bytes, last.offset);
+    }
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(_, (bytes, _))| std::cmp::Reverse(*bytes));
+    let look = |(path, (_, offset)): (&PathBuf, (u64, u64))| (path.clone(), offset);
+    files.into_iter().take(LOOKS).map(look).collect()
 }
 
 /// Leaves out what is touched last, as far as there is no room for it.
@@ -243,13 +263,26 @@ fn unread(member: &Member<'_>) -> Vec<Range<u64>> {
 
 /// What is read of other files than the bundle, by number. What a recording of the program says of a
 /// merged file is read of the bundle in its place; a launch of the bundle that was recorded has read it.
+/// Left out are files that are not on a disk, but on a server or a process that may not answer, unless the
+/// program is there, too.
 fn beside(plan: &Plan<'_>, ahead: &PagesAhead) -> BTreeMap<usize, Pages> {
     let members = plan.layout.members.iter().filter(|_| !ahead.is_of_bundle());
     let merged: Vec<_> = members.filter_map(|one| one.module.path.canonicalize().ok()).collect();
+    let device = |path: &Path| path.metadata().ok().map(|data| data.dev());
+    let program = device(&plan.graph.program().path);
+    let on_disk: Vec<bool> = ahead
+        .files
+        .iter()
+        .map(|source| {
+            let device = device(&source.path);
+            device.is_some_and(os::host::is_of_disk) || device == program
+        })
+        .collect();
+    let is_on_disk = |number: usize| on_disk[number];
     let mut files: BTreeMap<usize, Pages> = BTreeMap::new();
     for (order, (number, range)) in ahead.touched.iter().enumerate() {
         let source = &ahead.files[*number];
-        if !source.own && !merged.contains(&source.path) {
+        if !source.own && !merged.contains(&source.path) && is_on_disk(*number) {
             files.entry(*number).or_default().add(range.offset.0, range.end(), order);
         }
     }

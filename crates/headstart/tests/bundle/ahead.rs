@@ -49,6 +49,10 @@ int main(int count, char **words) {
     /* Reading takes its time. */
     for (int wait = 0; wait < 200 && count > 1 && there(0) < 128; wait++) usleep(10000);
     if (count > 1) return printf("%d %d\n", there(0), there(16)) < 0;
+    int own = fork();
+    if (own < 0) return 9;
+    if (own == 0) _exit(0);
+    waitpid(own, 0, 0);
     int child = waitpid(-1, 0, __WALL | WNOHANG);
     printf("%s %d %d %d\n", *to_pointer, entries("/proc/self/fd"), entries("/proc/self/task"),
            child == -1 && errno == ECHILD);
@@ -193,6 +197,8 @@ fn what_is_read_meanwhile_is_read_by_a_process_that_is_nobodys_child() {
             "exec \"$0\" <&-",
             "trap '' ALRM; exec \"$0\"",
             "ulimit -u 0; exec \"$0\"",
+            // A child is the first process of a namespace, which ends with it.
+            "exec unshare --pid \"$0\"",
         ] {
             let started = |program: &Path| {
                 os::cache::evict(&[program]);
@@ -216,6 +222,36 @@ fn what_is_read_meanwhile_is_read_by_a_process_that_is_nobodys_child() {
         };
         assert_eq!(stdout(&started(&["look"])), "128 128\n", "{out}");
         assert_eq!(outcome(&started(&[])), original, "{out}");
+    }
+}
+
+#[test]
+fn other_files_are_read_where_the_bundle_is_in_memory_and_they_are_not() {
+    let Some(world) = World::new() else { return };
+    let data = world.place.file("data", &[7; 100_000]);
+    fs::File::open(&data).unwrap().sync_all().unwrap();
+    let mut recording = world.recording();
+    let all = FileRange { offset: FileOffset(0), bytes: 100_000 };
+    recording.files.push(recorded(&data, vec![all]));
+    // A file that is on no disk may be one of a server that does not answer.
+    let shared = Path::new("/dev/shm/headstart-test-of-files-ahead");
+    fs::write(shared, [7; 5000]).unwrap();
+    recording.files.push(recorded(shared, vec![FileRange { offset: FileOffset(0), bytes: 5000 }]));
+    let record = world.record(&recording);
+    let run = world.bundle("out", &["--prefetch", &record]);
+    fs::remove_file(shared).unwrap();
+    let folder = world.place.path("out").to_str().unwrap().to_owned();
+    let verified = json(&["verify", "--json", &folder]);
+    assert_eq!(verified["read_ahead"]["bytes_of_files"], 100_000, "{verified}");
+    let pages = || os::residency::resident_pages(&data).unwrap().1.value().copied();
+    for _ in 0..2 {
+        fs::read(&run).unwrap();
+        os::cache::evict(&[&data]);
+        if pages().is_none_or(|pages| pages > 0) {
+            return testkit::skip("files in the folder for temporary files cannot leave memory");
+        }
+        assert_eq!(command(&run).output_when_free().status.code(), Some(7));
+        wait_for("the file is in memory", || pages() == Some(25));
     }
 }
 

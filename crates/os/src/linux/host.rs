@@ -14,7 +14,7 @@ pub use affinity::{allowed_cpus, leave_cpu, stay_off};
 pub(crate) use affinity::{pin, processors};
 pub use busy::{Activity, activity, load_average, quiet_cpu};
 pub(crate) use file_system::{Mount, mounts};
-pub use file_system::{file_system, is_always_in_memory};
+pub use file_system::{file_system, is_always_in_memory, is_of_disk};
 pub(crate) use mount_points::{MountPoint, mount_points, mount_points_of};
 pub use read_ahead::read_ahead_kib;
 pub(crate) use read_ahead::{bdi_name, device_read_ahead_kib};

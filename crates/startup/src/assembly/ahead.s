@@ -22,7 +22,9 @@
 # The kernel cuts longer requests, silently, to the larger of read-ahead and the longest request.
 .set CHUNK, 0x20000
 .set READ_QUIETLY, 0x80900      # O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
-.set READER_SECONDS, 60         # a file system that takes longer does not answer
+.set READER_SECONDS, 60         # a disk that takes longer does not answer
+.set STAT_END, 144
+.set FIRST_NAMESPACE_LENGTH, 16
 
 .Lahead:
     endbr64
@@ -82,17 +84,14 @@
     mov eax, 107                # geteuid
     syscall
     cmp rax, [r14 + Ahead_owner]
-    je .Lis_warm
+    je .Lare_others_cold
     lea rdi, [rip + .Ltext_own_file]
     mov esi, READ_QUIETLY
     mov eax, 2                  # open
     syscall
     test eax, eax
-    js .Lis_warm
+    js .Lare_others_cold
     mov edi, eax
-    lea rax, [rbp + ASKED]
-    mov [rbp + LOOK], rax
-    mov qword ptr [rbp + LOOK + 8], 1
     mov r12, [r14 + Ahead_samples]
     add r12, r14
     mov r13, [r14 + Ahead_sample_count]
@@ -100,24 +99,61 @@
     xor eax, eax
     sub r13, 1
     jb .Llooked
-    lea rsi, [rbp + LOOK]
-    mov edx, 1
     mov r10, [r12 + Sample_file_offset]
     add r12, Sample_SIZE
+    call .Llook
+    jne .Lnext_look
+.Llooked:
+    call .Lclose_looked
+    je .Lreturn
+
+# Whether one of the other files that are looked at is not in memory: ZF.
+.Lare_others_cold:
+    mov r12, [r14 + Ahead_looks]
+    add r12, r14
+    mov r13, [r14 + Ahead_look_count]
+.Lnext_other:
+    sub r13, 1
+    jb .Lis_warm
+    mov rdi, [r12 + Look_path]
+    add rdi, r14
+    mov esi, READ_QUIETLY
+    mov eax, 2                  # open
+    syscall
+    mov r10, [r12 + Look_file_offset]
+    add r12, Look_SIZE
+    test eax, eax
+    js .Lnext_other
+    mov edi, eax
+    call .Llook
+    call .Lclose_looked
+    jne .Lnext_other
+    ret
+.Lis_warm:
+    or eax, -1                  # clears ZF
+    ret
+
+# Whether the byte at r10 of the file edi is not in memory: ZF, and eax is EAGAIN.
+.Llook:
+    lea rsi, [rbp + LOOK]
+    lea rax, [rbp + ASKED]
+    mov [rsi], rax
+    mov edx, 1
+    mov [rsi + 8], rdx
     xor r8d, r8d
     mov r9d, 8                  # RWF_NOWAIT
     mov eax, 327                # preadv2
     syscall
     cmp eax, -11                # EAGAIN
-    jne .Lnext_look
-.Llooked:
-    mov r12d, eax
+    ret
+
+# Closes the file edi, and tells what was told of it: ZF where eax is EAGAIN.
+.Lclose_looked:
+    push rax
     mov eax, 3                  # close
     syscall
-    cmp r12d, -11
-    ret
-.Lis_warm:
-    or eax, -1                  # clears ZF
+    pop rax
+    cmp eax, -11
     ret
 
 # Everything: the first parts here, and the others, too, where nobody else can do it.
@@ -134,13 +170,21 @@
     jnz .Lread_parts
     ret
 
-# Starts the process that reads the r13 parts at r12; ZF where it runs. The first process of a
-# container, and a subreaper, would inherit it, so they have none.
+# Starts the process that reads the r13 parts at r12; ZF where it runs. A subreaper would inherit it, and
+# in a container the first process, which may not wait for it: there is none then.
 .Lstart_reader:
-    mov eax, 39                 # getpid
+    lea rdi, [rip + .Ltext_namespace]
+    mov rsi, rbp
+    mov edx, STAT_END
+    mov eax, 89                 # readlink
     syscall
-    sub eax, 1
-    jz .Lno_reader
+    cmp eax, FIRST_NAMESPACE_LENGTH
+    jne .Lno_reader
+    lea rsi, [rip + .Ltext_first_namespace]
+    mov rdi, rbp
+    mov ecx, eax
+    repe cmpsb
+    jne .Lno_reader
     mov edi, 37                 # PR_GET_CHILD_SUBREAPER
     lea rsi, [rbp + ASKED]
     mov dword ptr [rbp + ASKED], 1

@@ -27,6 +27,8 @@
 .Ltext_exe:         .asciz "/exe"
 .Ltext_own_file:    .asciz "/proc/self/exe"
 .Ltext_root:        .asciz "/"
+.Ltext_namespace:   .asciz "/proc/self/ns/pid_for_children"
+.Ltext_first_namespace: .asciz "pid:[4026531836]" # PROC_PID_INIT_INO of the kernel
 .Ltext_origin:      .asciz "$ORIGIN"
 .Ltext_origin_braced: .asciz "${{ORIGIN}}"
 .Ltext_counter:     .asciz "HEADSTART_STALE="

@@ -1,7 +1,6 @@
 //! Processes: their children, their signals and limits, and what they become.
 
-use super::call;
-use super::plain;
+use super::{call, plain, stat};
 
 pub const EINTR: isize = -4;
 const SIGALRM: usize = 14;
@@ -86,6 +85,11 @@ pub fn is_subreaper() -> bool {
     let result =
         unsafe { call(PRCTL, [PR_GET_CHILD_SUBREAPER, (&raw mut answer) as usize, 0, 0, 0, 0]) };
     result == 0 && answer != 0
+}
+
+/// Whether a child would be the first process of a namespace, which would end with it.
+pub fn would_found_namespace() -> bool {
+    stat(b"/proc/self/ns/pid_for_children\0").is_none() && stat(b"/proc/self\0").is_some()
 }
 
 /// Ends all processes of a group by force.

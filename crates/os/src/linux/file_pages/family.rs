@@ -6,11 +6,7 @@ use std::collections::HashSet;
 pub(super) struct Family(HashSet<u32>);
 
 impl Family {
-    pub(super) fn of_this_thread() -> Family {
-        Family::of(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned())
-    }
-
-    fn of(thread: u32) -> Family {
+    pub(super) fn of(thread: u32) -> Family {
         Family(HashSet::from([thread]))
     }
 

@@ -12,6 +12,8 @@ use std::os::fd::RawFd;
 const MECHANISM: &str = "recording the pages of a launch";
 /// A new thread, told by the one that makes it.
 const NEW_THREAD: &str = "task/task_newtask";
+/// What is written into the trace, to see who writes it.
+const MARK: &str = "headstart records";
 
 /// Pages that entered memory at once.
 pub(super) struct Addition {
@@ -54,11 +56,13 @@ pub(super) struct Recorder {
 impl Recorder {
     pub(super) fn open() -> Result<Recorder, LaunchError> {
         let points = Points::open()?;
-        let pipes = TracePipes::open(&[PageCacheAdditions::NAME, NEW_THREAD]).map_err(refused)?;
+        let names = [PageCacheAdditions::NAME, NEW_THREAD];
+        let mut pipes = TracePipes::open(&names).map_err(refused)?;
+        let family = Family::of(points.own_number(&mut pipes).map_err(refused)?);
         Ok(Recorder {
             pipes,
             points,
-            family: Family::of_this_thread(),
+            family,
             deeds: Vec::new(),
             read: Instant::now(),
             additions: Vec::new(),
@@ -127,6 +131,20 @@ impl Points {
             added: PageCacheAdditions::open(&tracefs).map_err(refused)?,
             made: tracefs.tracepoint(NEW_THREAD).map_err(refused)?,
         })
+    }
+
+    /// The number of the calling thread in the trace, which is another one than its own where numbers of
+    /// processes are those of a container.
+    fn own_number(&self, pipes: &mut TracePipes) -> io::Result<u32> {
+        pipes.mark(MARK)?;
+        let mut number = None;
+        pipes.drain(|record| {
+            if record.raw.windows(MARK.len()).any(|text| text == MARK.as_bytes()) {
+                number = self.made.field(record.raw, "common_pid");
+            }
+        });
+        let missing = || io::Error::other("it does not tell of its own records");
+        number.map(|number| number as u32).ok_or_else(missing)
     }
 
     fn deed(&self, at_ns: u64, raw: &[u8]) -> Option<Deed> {

@@ -32,6 +32,12 @@ pub(crate) struct Mount {
     pub(crate) kind: String,
 }
 
+/// Whether a device, as stat(2) tells it, is that of a disk: not one of a server or a process, nor one
+/// that stands for several.
+pub fn is_of_disk(device: u64) -> bool {
+    libc::major(device) != 0
+}
+
 /// What is mounted for this process (proc_pid_mountinfo(5)).
 ///
 /// # Errors

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,7 @@ impl TraceInstance {
         // Several may be needed at once.
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let name = format!("instances/{NAME}{}-{count}", std::process::id());
+        let name = format!("instances/{}{}-{count}", prefix(), std::process::id());
         let guard = Guard::living(c"trace", &[tracefs.folder().as_raw_fd()], |stream| {
             while hear::<1>(stream).is_some() {}
             remove(&tracefs, &name);
@@ -87,7 +88,8 @@ impl TraceInstance {
         Ok(Trace { lost: lost(&text), text })
     }
 
-    fn write(&self, file: &str, text: &str) -> io::Result<()> {
+    /// Sets what one of its files says.
+    pub(super) fn write(&self, file: &str, text: &str) -> io::Result<()> {
         self.tracefs.write(&format!("{}/{file}", self.name), text)
     }
 
@@ -130,7 +132,7 @@ fn remove(tracefs: &Tracefs, name: &str) {
 #[cfg(test)]
 pub(crate) fn has_trace(pid: u32) -> bool {
     let tracefs = Tracefs::open().unwrap();
-    let own = format!("{NAME}{pid}-");
+    let own = format!("{}{pid}-", prefix());
     names(&tracefs, "instances").unwrap().iter().any(|name| name.starts_with(&own))
 }
 
@@ -145,10 +147,18 @@ fn names(tracefs: &Tracefs, path: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
+/// What the names of buffers begin with that processes of this namespace have: numbers of processes mean
+/// nothing elsewhere.
+fn prefix() -> String {
+    let namespace = Path::new("/proc/self/ns/pid").metadata().map_or(0, |data| data.ino());
+    format!("{NAME}{namespace}-")
+}
+
 /// Removes what killed processes have left.
 fn remove_abandoned(tracefs: &Tracefs) {
+    let prefix = prefix();
     for name in names(tracefs, "instances").unwrap_or_default() {
-        let pid = name.strip_prefix(NAME).and_then(|rest| rest.split('-').next());
+        let pid = name.strip_prefix(&prefix).and_then(|rest| rest.split('-').next());
         if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
             let path = format!("instances/{name}");
             let _ = unlinkat(tracefs.folder(), path.as_str(), AtFlags::REMOVEDIR);

@@ -35,6 +35,14 @@ impl TracePipes {
         Ok(TracePipes { pipes, page, instance })
     }
 
+    /// Has the calling thread write a record with this text.
+    ///
+    /// # Errors
+    /// Where the kernel takes none.
+    pub(crate) fn mark(&self, text: &str) -> io::Result<()> {
+        self.instance.write("trace_marker", text)
+    }
+
     /// Descriptors that become readable when a buffer is half full.
     pub(crate) fn descriptors(&self) -> Vec<RawFd> {
         self.pipes.iter().map(|(_, pipe)| pipe.as_raw_fd()).collect()

@@ -6,7 +6,6 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 
 /// The tracing file system. Where it is mounted nowhere, root gets an instance that only this
 /// process sees, so that the machine stays as it is.
@@ -29,7 +28,7 @@ impl Tracefs {
     /// Where there is none and none can be made (only root may), or it may not be read.
     pub(crate) fn open() -> io::Result<Tracefs> {
         match mounted() {
-            Some(path) => File::open(path).map(|file| Tracefs { folder: file.into() }),
+            Some(folder) => Ok(Tracefs { folder }),
             None => private().map(|folder| Tracefs { folder }),
         }
     }
@@ -67,8 +66,15 @@ impl Tracefs {
     }
 }
 
-fn mounted() -> Option<PathBuf> {
-    mounts().ok()?.into_iter().find(|mount| mount.kind == "tracefs").map(|mount| mount.point)
+/// One that is mounted and that nothing covers.
+fn mounted() -> Option<OwnedFd> {
+    const TRACEFS_MAGIC: u64 = 0x7472_6163;
+    let mounts = mounts().ok()?.into_iter().filter(|mount| mount.kind == "tracefs");
+    let mut opened = mounts.filter_map(|mount| File::open(mount.point).ok());
+    let is_tracefs = |file: &File| {
+        rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == TRACEFS_MAGIC)
+    };
+    opened.find(is_tracefs).map(OwnedFd::from)
 }
 
 /// A mount that is attached nowhere: fsopen(2), fsmount(2).

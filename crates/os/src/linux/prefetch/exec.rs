@@ -55,6 +55,13 @@ fn inherits_readers() -> bool {
     rustix::process::getpid().is_init() || (told == 0 && answer != 0)
 }
 
+/// Whether a child would be the first process of a namespace (unshare(2), CLONE_NEWPID), which would end
+/// with it, and the program could start no other.
+fn would_found_namespace() -> bool {
+    let is_there = |path: &str| std::path::Path::new(path).exists();
+    !is_there("/proc/self/ns/pid_for_children") && is_there("/proc/self")
+}
+
 /// Becomes the program of `command`. If there is a plan, another process asks for it at the same
 /// time. To be called while this process has a single thread.
 ///
@@ -66,8 +73,8 @@ pub fn become_program(command: &Command, plan: Option<&AheadPlan>) -> LaunchErro
     };
     match plan {
         Some(plan) if inherits_readers() => drop(reader::read_ahead(plan)),
-        Some(plan) => start_reader(plan),
-        None => {}
+        Some(plan) if !would_found_namespace() => start_reader(plan),
+        _ => {}
     }
     let closed = (0..).zip(&CLOSED).filter(|(_, closed)| closed.load(Ordering::Relaxed));
     let closed: Vec<RawFd> = closed.map(|(descriptor, _)| descriptor).collect();
