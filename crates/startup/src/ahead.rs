@@ -14,8 +14,8 @@ pub struct AheadList {
     pub owner: u32,
     /// A few pages of the bundle.
     pub samples: Vec<AheadPage>,
-    /// Bytes of a few other files: an absolute path, and an offset.
-    pub looks: Vec<(PathBuf, u64)>,
+    /// Bytes of a few other files, by their offsets.
+    pub looks: Vec<(BesideFile, u64)>,
     /// In the order in which they are asked for.
     pub parts: Vec<AheadPart>,
     /// How many parts are asked for before the program goes on; the others by another process.
@@ -66,7 +66,7 @@ impl AheadList {
     /// The bytes, to be placed at a multiple of 8 where they are mapped read-only.
     pub fn bytes(&self) -> Vec<u8> {
         let is_read = |part: &&AheadPart| part.file.as_ref().is_none_or(|file| is_path(&file.path));
-        let looks: Vec<_> = self.looks.iter().filter(|(path, _)| is_path(path)).collect();
+        let looks: Vec<_> = self.looks.iter().filter(|(file, _)| is_path(&file.path)).collect();
         let parts: Vec<&AheadPart> = self.parts.iter().filter(is_read).collect();
         let before = self.parts.iter().take(self.before).filter(is_read).count();
         let samples = Ahead::SIZE;
@@ -90,9 +90,12 @@ impl AheadList {
         for page in &self.samples {
             Sample { offset: page.offset, file_offset: page.file_offset }.write(&mut bytes);
         }
-        for (path, file_offset) in looks {
-            let path = texts.place(path) as u64;
-            shared::Look { path, file_offset: *file_offset }.write(&mut bytes);
+        for (file, file_offset) in looks {
+            let shared::Part { path, inode, size, modified_seconds, modified_nanoseconds, .. } =
+                texts.entry(file);
+            let file_offset = *file_offset;
+            shared::Look { path, inode, size, modified_seconds, modified_nanoseconds, file_offset }
+                .write(&mut bytes);
         }
         for part in &parts {
             let mut entry = part.file.as_ref().map(|file| texts.entry(file)).unwrap_or_default();
@@ -114,7 +117,13 @@ impl AheadList {
         };
         let look = |entry: &[u8]| {
             let look = shared::Look::read(entry)?;
-            Some((path(bytes, look.path)?, look.file_offset))
+            let file = BesideFile {
+                path: path(bytes, look.path)?,
+                inode: look.inode,
+                size: look.size,
+                modified: (look.modified_seconds, look.modified_nanoseconds),
+            };
+            Some((file, look.file_offset))
         };
         let part = |entry: &[u8]| {
             let part = shared::Part::read(entry)?;
@@ -236,14 +245,13 @@ mod tests {
 
     fn list() -> AheadList {
         let range = |offset, length| AheadRange { offset, length };
-        let of = |path: &str, ranges| AheadPart {
-            file: Some(BesideFile { path: path.into(), inode: 7, size: 8, modified: (-1, 5) }),
-            ranges,
-        };
+        let file =
+            |path: &str| BesideFile { path: path.into(), inode: 7, size: 8, modified: (-1, 5) };
+        let of = |path: &str, ranges| AheadPart { file: Some(file(path)), ranges };
         AheadList {
             owner: 1000,
             samples: vec![AheadPage { offset: -8192, file_offset: 4096 }],
-            looks: vec![("/b/c".into(), 4096), ("/e".into(), 0)],
+            looks: vec![(file("/b/c"), 4096), (file("/e"), 0)],
             parts: vec![
                 of("/a", vec![range(0, 10)]),
                 AheadPart { file: None, ranges: vec![range(4096, 4096), range(0, 200_000)] },

@@ -100,6 +100,12 @@ macro_rules! shared {
     };
 }
 
+const _: () = assert!(
+    offset_of!(Look, path) == offset_of!(Part, path)
+        && offset_of!(Look, modified_nanoseconds) == offset_of!(Part, modified_nanoseconds),
+    "the code opens both in one way"
+);
+
 shared! {
     structs {
         /// Right behind the code; behind it is a slot for each function. A list is the offset of its
@@ -165,9 +171,13 @@ shared! {
             file_offset: u64,
         }
 
-        /// A byte of another file that tells whether that is in memory.
+        /// A byte of another file that tells whether that is in memory. It begins as a `Part` does.
         Look {
             path: u64,
+            inode: u64,
+            size: u64,
+            modified_seconds: i64,
+            modified_nanoseconds: i64,
             file_offset: u64,
         }
 

@@ -12,7 +12,7 @@ use image::elf::spec;
 use model::bundle::BundleReadAhead;
 use model::{BundleVa, Disk, FileOffset, Va};
 use pages::{GAP, Pages, Run};
-use startup::{AheadList, AheadPage, AheadPart, AheadRange};
+use startup::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
@@ -66,26 +66,27 @@ pub(crate) fn list(
     let before = parts.len();
     parts.extend(self::parts(rest, ahead));
     let samples = samples(plan, tables, &own);
-    let looks = looks(&parts);
-    let mut list = AheadList { owner: os::program::own_user(), samples, looks, parts, before };
-    shorten(&mut list, LIST_BYTES);
+    let owner = os::program::own_user();
+    let mut list = AheadList { owner, samples, looks: Vec::new(), parts, before };
+    // Some room is left for them.
+    shorten(&mut list, LIST_BYTES - (LOOKS + 1) * (4 << 10));
+    list.looks = looks(&list.parts);
     let said = said(ahead, &list);
     (list, said)
 }
 
 /// What is looked at of other files: of those of which most is read.
-fn looks(parts: &[AheadPart]) -> Vec<(PathBuf, u64)> {
-    let mut files: BTreeMap<&PathBuf, (u64, u64)> = BTreeMap::new();
+fn looks(parts: &[AheadPart]) -> Vec<(BesideFile, u64)> {
+    let mut files: BTreeMap<&PathBuf, (u64, &BesideFile, u64)> = BTreeMap::new();
     for part in parts {
         let (Some(file), Some(last)) = (&part.file, part.ranges.last()) else { continue };
         let bytes = part.ranges.iter().map(|range| range.length).sum::<u64>();
-        let (sum, offset) = files.entry(&file.path).or_default();
+        let (sum, _, offset) = files.entry(&file.path).or_insert((0, file, 0));
         (*sum, *offset) = (*sum + bytes, last.offset);
     }
-    let mut files: Vec<_> = files.into_iter().collect();
-    files.sort_by_key(|(_, (bytes, _))| std::cmp::Reverse(*bytes));
-    let look = |(path, (_, offset)): (&PathBuf, (u64, u64))| (path.clone(), offset);
-    files.into_iter().take(LOOKS).map(look).collect()
+    let mut files: Vec<_> = files.into_values().collect();
+    files.sort_by_key(|(bytes, ..)| std::cmp::Reverse(*bytes));
+    files.into_iter().take(LOOKS).map(|(_, file, offset)| (file.clone(), offset)).collect()
 }
 
 /// Leaves out what is touched last, as far as there is no room for it.

@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 use testkit::WhenFree;
 
 /// 4096 pages, of which it touches none. Of every 16th it tells whether it is in memory, those of even
@@ -253,6 +254,14 @@ fn other_files_are_read_where_the_bundle_is_in_memory_and_they_are_not() {
         assert_eq!(command(&run).output_when_free().status.code(), Some(7));
         wait_for("the file is in memory", || pages() == Some(25));
     }
+    // One that is another now says nothing: it is not read.
+    fs::write(&data, vec![8; 100_001]).unwrap();
+    fs::File::open(&data).unwrap().sync_all().unwrap();
+    fs::read(&run).unwrap();
+    os::cache::evict(&[&data]);
+    assert_eq!(command(&run).output_when_free().status.code(), Some(7));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(pages(), Some(0));
 }
 
 #[test]

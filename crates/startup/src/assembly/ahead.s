@@ -85,10 +85,7 @@
     syscall
     cmp rax, [r14 + Ahead_owner]
     je .Lare_others_cold
-    lea rdi, [rip + .Ltext_own_file]
-    mov esi, READ_QUIETLY
-    mov eax, 2                  # open
-    syscall
+    call .Lopen_own
     test eax, eax
     js .Lare_others_cold
     mov edi, eax
@@ -115,11 +112,7 @@
 .Lnext_other:
     sub r13, 1
     jb .Lis_warm
-    mov rdi, [r12 + Look_path]
-    add rdi, r14
-    mov esi, READ_QUIETLY
-    mov eax, 2                  # open
-    syscall
+    call .Lopen_part
     mov r10, [r12 + Look_file_offset]
     add r12, Look_SIZE
     test eax, eax
@@ -286,8 +279,19 @@
 .Lread_parts:
     sub r13, 1
     jb .Lreturn
+    call .Lopen_part
+    test eax, eax
+    js .Lpart_read
+    mov edi, eax
+    call .Lread_of_file
+.Lpart_read:
+    add r12, Part_SIZE
+    jmp .Lread_parts
+
+# Opens the file of the part at r12, if it is still the recorded one: eax, which is negative otherwise.
+.Lopen_part:
     cmp qword ptr [r12 + Part_path], 0
-    je .Lown_part
+    je .Lopen_own
     mov edi, NO_FOLDER
     mov rsi, [r12 + Part_path]
     add rsi, r14
@@ -296,35 +300,32 @@
     mov eax, 262                # newfstatat
     syscall
     test eax, eax
-    jnz .Lpart_read
+    jnz .Lother_file
     mov rax, [rbp + STAT_INODE]
     cmp rax, [r12 + Part_inode]
-    jne .Lpart_read
+    jne .Lother_file
     mov rax, [rbp + STAT_SIZE]
     cmp rax, [r12 + Part_size]
-    jne .Lpart_read
+    jne .Lother_file
     mov rax, [rbp + STAT_MODIFIED]
     cmp rax, [r12 + Part_modified_seconds]
-    jne .Lpart_read
+    jne .Lother_file
     mov rax, [rbp + STAT_MODIFIED + 8]
     cmp rax, [r12 + Part_modified_nanoseconds]
-    jne .Lpart_read
+    jne .Lother_file
     mov rdi, [r12 + Part_path]
     add rdi, r14
-    jmp .Lopen_part
-.Lown_part:
+    jmp .Lopen_quietly
+.Lopen_own:
     lea rdi, [rip + .Ltext_own_file]
-.Lopen_part:
+.Lopen_quietly:
     mov esi, READ_QUIETLY
     mov eax, 2                  # open
     syscall
-    test eax, eax
-    js .Lpart_read
-    mov edi, eax
-    call .Lread_of_file
-.Lpart_read:
-    add r12, Part_SIZE
-    jmp .Lread_parts
+    ret
+.Lother_file:
+    or eax, -1
+    ret
 
 # Of r9 bytes from r8 the first chunk: rsi is its length, r8 and r9 are the rest; ZF where nothing was
 # left.
