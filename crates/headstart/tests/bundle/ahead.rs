@@ -385,6 +385,22 @@ fn a_launch_of_the_bundle_itself_is_recorded() {
     }
 }
 
+#[test]
+fn what_a_killed_headstart_has_left_beside_a_bundle_is_removed() {
+    if let Err(error) = os::file_pages::permitted() {
+        return testkit::skip(&error.to_string());
+    }
+    let Some(world) = World::new() else { return };
+    world.bundle("out", &[]);
+    for words in [&["--prefetch", "auto"][..], &[]] {
+        let next = world.place.path("out/.headstart.next");
+        fs::create_dir(&next).unwrap();
+        fs::write(next.join(".run.headstart-new"), "half of it").unwrap();
+        world.bundle("out", words);
+        assert!(!next.exists(), "{words:?}");
+    }
+}
+
 /// What a launch that is killed would teach is not known, and the bundle that was there is better than one
 /// that reads nothing ahead.
 #[test]
