@@ -59,7 +59,7 @@ impl TouchedSource {
     }
 
     /// What a bundle's list says of another file.
-    fn was(file: BesideFile) -> TouchedSource {
+    fn listed(file: BesideFile) -> TouchedSource {
         let BesideFile { path, inode, size, modified } = file;
         TouchedSource { path, own: false, inode, size, modified }
     }
@@ -170,14 +170,15 @@ impl PagesAhead {
     pub(crate) fn kept(run: &Path, said: &BundleReadAhead) -> Option<PagesAhead> {
         let image = Loadable::open(run).ok()?;
         let list = list(&image)?;
-        let mut ahead = PagesAhead { mode: said.recorded, ..PagesAhead::nothing(&said.command) };
+        let nothing = PagesAhead::nothing(&said.command);
+        let mut ahead = PagesAhead { mode: said.recorded, disk: said.disk, ..nothing };
         ahead.files.push(TouchedSource::of(run, Some(run)).ok()?);
         let mut numbers = HashMap::new();
         for part in list.parts {
             let number = match part.file {
                 None => 0,
                 Some(file) => *numbers.entry(file.path.clone()).or_insert_with(|| {
-                    ahead.files.push(TouchedSource::was(file));
+                    ahead.files.push(TouchedSource::listed(file));
                     ahead.files.len() - 1
                 }),
             };

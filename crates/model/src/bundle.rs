@@ -1,6 +1,6 @@
 //! What a bundle was made of, and what has become of that.
 
-use crate::RecordingMode;
+use crate::{Disk, RecordingMode};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -47,6 +47,9 @@ pub struct BundleReadAhead {
     pub recorded: RecordingMode,
     /// The command that was recorded.
     pub command: String,
+    /// The disk for which the requests are joined and put in order.
+    #[serde(default)]
+    pub disk: Disk,
     /// Requests for the bundle's own file.
     pub ranges: u64,
     /// Bytes of them.

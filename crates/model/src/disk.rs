@@ -1,6 +1,7 @@
 //! Kinds of disks, as far as reading ahead has to know them.
 
 use crate::{Recording, RecordingMode};
+use serde::{Deserialize, Serialize};
 
 /// A cold launch without read-ahead that takes longer for each page has read from slow flash memory.
 const SLOW_FLASH_US: f64 = 200.0;
@@ -10,14 +11,17 @@ const MOVING_HEAD_US: f64 = 1500.0;
 const LONGEST_WAIT: f64 = 50.0;
 
 /// The disk that is read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Disk {
     /// Without moving parts, and near: many requests at once, in order of first touch.
+    #[default]
     Flash,
     /// Without moving parts, but slow, such as a volume of a cloud or a memory card: as many bytes and
     /// requests in a second as it permits, nearly in order of first touch.
     SlowFlash,
     /// With a moving head: in the order of the disk.
+    #[serde(rename = "hdd")]
     MovingHead,
 }
 

@@ -6,7 +6,7 @@ mod pages;
 use crate::plan::Plan;
 use crate::plan::layout::{Member, PAGE, page_start};
 use crate::plan::own_data::Extent;
-use crate::read_ahead::PagesAhead;
+use crate::read_ahead::{PagesAhead, TouchedSource};
 use crate::tables::Table;
 use image::elf::spec;
 use model::bundle::BundleReadAhead;
@@ -103,6 +103,7 @@ fn said(ahead: &PagesAhead, list: &AheadList) -> BundleReadAhead {
     BundleReadAhead {
         recorded: ahead.mode,
         command: ahead.command.clone(),
+        disk: ahead.disk,
         ranges: list.own_ranges().count() as u64,
         bytes: list.own_ranges().map(|range| range.length).sum(),
         files: files.len() as u64,
@@ -271,19 +272,15 @@ fn beside(plan: &Plan<'_>, ahead: &PagesAhead) -> BTreeMap<usize, Pages> {
     let merged: Vec<_> = members.filter_map(|one| one.module.path.canonicalize().ok()).collect();
     let device = |path: &Path| path.metadata().ok().map(|data| data.dev());
     let program = device(&plan.graph.program().path);
-    let on_disk: Vec<bool> = ahead
-        .files
-        .iter()
-        .map(|source| {
-            let device = device(&source.path);
-            device.is_some_and(os::host::is_of_disk) || device == program
-        })
-        .collect();
-    let is_on_disk = |number: usize| on_disk[number];
+    let is_read = |source: &TouchedSource| {
+        let own_device = device(&source.path);
+        let on_disk = own_device.is_some_and(os::host::is_of_disk) || own_device == program;
+        !source.own && !merged.contains(&source.path) && on_disk
+    };
+    let is_read: Vec<bool> = ahead.files.iter().map(is_read).collect();
     let mut files: BTreeMap<usize, Pages> = BTreeMap::new();
     for (order, (number, range)) in ahead.touched.iter().enumerate() {
-        let source = &ahead.files[*number];
-        if !source.own && !merged.contains(&source.path) && is_on_disk(*number) {
+        if is_read[*number] {
             files.entry(*number).or_default().add(range.offset.0, range.end(), order);
         }
     }

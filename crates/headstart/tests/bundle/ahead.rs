@@ -385,6 +385,26 @@ fn a_launch_of_the_bundle_itself_is_recorded() {
     }
 }
 
+/// A program at fixed addresses has its bundle made again, from the list that it has.
+#[test]
+fn a_new_base_keeps_the_list_and_its_disk() {
+    let Some(world) = World::new() else { return };
+    world.place.built("looks", LOOKS, &["-O1", "-no-pie"]);
+    let record = world.record(&world.recording_of(512, 8));
+    for disk in ["hdd", "slow-flash", "flash"] {
+        world.bundle("out", &["--fixed", "--prefetch", &record, "--disk", disk]);
+        let folder = world.place.path("out").to_str().unwrap().to_owned();
+        let first = json(&["verify", "--json", &folder]);
+        let ahead = &first["read_ahead"];
+        assert_eq!(ahead["disk"], disk, "{first}");
+        assert!(ahead["ranges"].as_u64().unwrap() > 0, "{first}");
+        let moved = run(&["rerandomize", &folder]);
+        assert!(moved.status.success(), "{}", stderr(&moved));
+        let again = json(&["verify", "--json", &folder]);
+        assert_eq!(again["read_ahead"], *ahead, "{disk}");
+    }
+}
+
 #[test]
 fn what_a_killed_headstart_has_left_beside_a_bundle_is_removed() {
     if let Err(error) = os::file_pages::permitted() {
