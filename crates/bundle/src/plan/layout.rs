@@ -1,4 +1,4 @@
-//! Where everything is: addresses in the bundle, before it is moved, and offsets in its file.
+//! Where everything is in memory: addresses in the bundle, before it is moved.
 //!
 //! ```text
 //! file and program headers │ program │ library │ library │ … │ preamble │ own data │ tables
@@ -52,7 +52,7 @@ pub(crate) struct Member<'a> {
     pub(crate) image: &'a Loadable,
     /// What is added to its own addresses.
     pub(crate) base: u64,
-    /// What is added to its own addresses for an offset in the file.
+    /// What is added to its own addresses for an offset in a file in which nothing but headers comes first.
     file_base: u64,
     /// Its own address of the first page.
     low: Va,
@@ -68,8 +68,8 @@ impl Member<'_> {
         BundleVa(self.base.wrapping_add(address.0))
     }
 
-    /// Where in the bundle's file an own address is.
-    pub(crate) fn offset(&self, address: Va) -> FileOffset {
+    /// Where an own address is in a file in which nothing but headers comes first.
+    pub(super) fn offset(&self, address: Va) -> FileOffset {
         FileOffset(self.file_base.wrapping_add(address.0))
     }
 
@@ -94,7 +94,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) low: BundleVa,
     /// The first address behind all modules.
     end: BundleVa,
-    /// The first offset in the file behind all modules.
+    /// The first offset behind all modules, in a file in which nothing but headers comes first.
     file_end: FileOffset,
     /// The thread-local storage of all.
     pub(crate) tls: TlsLayout,
@@ -173,9 +173,14 @@ impl<'a> Layout<'a> {
         self.members.push(member);
     }
 
-    /// Where in the file something behind the modules is.
-    pub(crate) fn offset_behind(&self, address: BundleVa) -> FileOffset {
-        self.file_end + (address - self.end)
+    /// The first offset behind all modules, in a file in which nothing but headers comes first.
+    pub(super) fn file_end(&self) -> FileOffset {
+        self.file_end
+    }
+
+    /// By multiples of this all modules may be moved together.
+    pub(super) fn alignment(&self) -> u64 {
+        self.members.iter().map(|member| alignment(&member.parts)).max().unwrap_or(PAGE).max(PAGE)
     }
 
     /// Where program headers end at the latest.

@@ -3,6 +3,7 @@
 pub(crate) mod bases;
 pub(crate) mod dependencies;
 pub(crate) mod exports;
+pub(crate) mod file_order;
 pub(crate) mod fixups;
 mod freshness;
 mod initializers;

@@ -4,6 +4,7 @@
 mod pages;
 
 use crate::plan::Plan;
+use crate::plan::file_order::FileOrder;
 use crate::plan::layout::{Member, PAGE, page_start};
 use crate::plan::own_data::Extent;
 use crate::read_ahead::{PagesAhead, TouchedSource};
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// Name of its section.
 pub(crate) const LIST_SECTION: &str = ".rodata.headstart.ahead";
 /// Room for the list: thousands of requests and files. What does not fit is not read ahead.
-pub(crate) const LIST_BYTES: usize = 256 << 10;
+pub(crate) const LIST_BYTES: usize = 192 << 10;
 /// Pages that are asked for before anything is read.
 const SAMPLES: usize = 12;
 /// Other files of which a byte is looked at.
@@ -40,16 +41,19 @@ struct Mapped {
     distance: u64,
 }
 
-/// Makes the list. `tables`: those before it.
-pub(crate) fn list(
-    plan: &Plan<'_>,
-    tables: &[Table],
-    ahead: &PagesAhead,
-) -> (AheadList, BundleReadAhead) {
-    let own = own_pages(plan, tables, ahead);
+/// All of a bundle: what is planned, and where.
+pub(crate) struct Whole<'a> {
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) order: &'a FileOrder,
+    pub(crate) tables: &'a [Table],
+}
+
+/// Makes the list.
+pub(crate) fn list(whole: &Whole<'_>, ahead: &PagesAhead) -> (AheadList, BundleReadAhead) {
+    let own = own_pages(whole, ahead);
     let mut requests: Vec<(Option<usize>, Run)> =
         own.runs_for(ahead.disk).into_iter().map(|run| (None, run)).collect();
-    for (number, pages) in beside(plan, ahead) {
+    for (number, pages) in beside(whole.plan, ahead) {
         requests.extend(pages.runs(GAP).into_iter().map(|run| (Some(number), run)));
     }
     let mut before = requests.len();
@@ -65,7 +69,7 @@ pub(crate) fn list(
     let mut parts = parts(first, ahead);
     let before = parts.len();
     parts.extend(self::parts(rest, ahead));
-    let samples = samples(plan, tables, &own);
+    let samples = samples(whole, &own);
     let owner = os::program::own_user();
     let mut list = AheadList { owner, samples, looks: Vec::new(), parts, before };
     // Some room is left for them.
@@ -128,7 +132,7 @@ fn parts(requests: &[(Option<usize>, Run)], ahead: &PagesAhead) -> Vec<AheadPart
 }
 
 /// Pages of the bundle's own file.
-fn own_pages(plan: &Plan<'_>, tables: &[Table], ahead: &PagesAhead) -> Pages {
+fn own_pages(whole: &Whole<'_>, ahead: &PagesAhead) -> Pages {
     let mut pages = Pages::default();
     if ahead.is_of_bundle() {
         for (order, (file, range)) in ahead.touched.iter().enumerate() {
@@ -137,35 +141,36 @@ fn own_pages(plan: &Plan<'_>, tables: &[Table], ahead: &PagesAhead) -> Pages {
             }
         }
     } else if !ahead.touched.is_empty() {
-        of_bundle(plan, tables, &mut pages);
-        of_members(plan, ahead, &mut pages);
+        of_bundle(whole, &mut pages);
+        of_members(whole, ahead, &mut pages);
     }
     pages
 }
 
 /// Pages of the bundle that tell whether it is in memory.
-fn samples(plan: &Plan<'_>, tables: &[Table], own: &Pages) -> Vec<AheadPage> {
-    let mapped = mapped(plan, tables);
+fn samples(whole: &Whole<'_>, own: &Pages) -> Vec<AheadPage> {
+    let mapped = mapped(whole);
     let sample = |page: u64| {
         let part = mapped.iter().find(|part| part.file.contains(&page))?;
         let address = page.wrapping_add(part.distance) * PAGE;
-        let offset = address.wrapping_sub(plan.layout.preamble().0) as i64;
+        let offset = address.wrapping_sub(whole.plan.layout.preamble().0) as i64;
         Some(AheadPage { offset, file_offset: page * PAGE })
     };
     own.spread(SAMPLES).filter_map(sample).collect()
 }
 
 /// All parts, in order of the file.
-fn mapped(plan: &Plan<'_>, tables: &[Table]) -> Vec<Mapped> {
+fn mapped(whole: &Whole<'_>) -> Vec<Mapped> {
+    let Whole { plan, order, tables } = whole;
     let (layout, own) = (&plan.layout, &plan.own);
     let end = tables.last().map_or(own.end, |table| table.address() + table.section.header.size);
     let headers = layout.program().start() - layout.low;
-    let behind = |extent: Extent| (layout.offset_behind(extent.start), extent);
+    let behind = |extent: Extent| (order.of_own(plan, extent.start), extent);
     let mut all = vec![(FileOffset::ZERO, Extent { start: layout.low, size: headers })];
     for member in &layout.members {
         all.extend(member.parts.iter().map(|part| {
             let start = member.moved(part.address);
-            (member.offset(part.address), Extent { start, size: part.file_size })
+            (order.of_member(member, part.address), Extent { start, size: part.file_size })
         }));
     }
     all.push(behind(own.reserved.preamble));
@@ -185,15 +190,16 @@ fn page(offset: u64) -> u64 {
 }
 
 /// The bundle's own parts, of which a recording of the program does not know.
-fn of_bundle(plan: &Plan<'_>, tables: &[Table], pages: &mut Pages) {
+fn of_bundle(whole: &Whole<'_>, pages: &mut Pages) {
+    let Whole { plan, order, tables } = whole;
     let (layout, own) = (&plan.layout, &plan.own);
     pages.add(0, layout.headers_end() - layout.low, 0);
-    let preamble = layout.offset_behind(own.reserved.preamble.start).0;
+    let preamble = order.of_own(plan, own.reserved.preamble.start).0;
     pages.add(preamble, preamble + own.reserved.preamble.size.min(MOST_OWN_BYTES), 0);
     let Extent { start, size } = own.extent();
-    let data = layout.offset_behind(start).0;
+    let data = order.of_own(plan, start).0;
     pages.add(data, data + size, 0);
-    for table in tables {
+    for table in tables.iter() {
         let header = &table.section.header;
         let is_read = matches!(
             table.section.name.as_str(),
@@ -206,7 +212,8 @@ fn of_bundle(plan: &Plan<'_>, tables: &[Table], pages: &mut Pages) {
 }
 
 /// Pages of merged files, where they are in the bundle.
-fn of_members(plan: &Plan<'_>, ahead: &PagesAhead, pages: &mut Pages) {
+fn of_members(whole: &Whole<'_>, ahead: &PagesAhead, pages: &mut Pages) {
+    let plan = whole.plan;
     let mut members: HashMap<usize, (&Member<'_>, Vec<Range<u64>>)> = HashMap::new();
     for (number, file) in ahead.files.iter().enumerate() {
         let same = |member: &&Member<'_>| {
@@ -220,19 +227,24 @@ fn of_members(plan: &Plan<'_>, ahead: &PagesAhead, pages: &mut Pages) {
         let Some((member, unread)) = members.get(number) else { continue };
         for at in page(range.offset.0)..range.end().div_ceil(PAGE) {
             if !unread.iter().any(|pages| pages.contains(&at)) {
-                add_page(member, at * PAGE, order, pages);
+                add_page((whole.order, member), at * PAGE, order, pages);
             }
         }
     }
 }
 
 /// A page of a merged file; where parts meet in it, it is in the bundle twice.
-fn add_page(member: &Member<'_>, at: u64, order: usize, pages: &mut Pages) {
+fn add_page(
+    (file_order, member): (&FileOrder, &Member<'_>),
+    at: u64,
+    order: usize,
+    pages: &mut Pages,
+) {
     for segment in member.image.segments().iter().filter(|segment| segment.loads()) {
         let (start, end) = (segment.offset.0, segment.offset.0 + segment.file_size);
         if at + PAGE > start && at < end {
             let within = at.max(start) - start;
-            let offset = member.offset(Va(segment.address.0 + within)).0;
+            let offset = file_order.of_member(member, Va(segment.address.0 + within)).0;
             pages.add(page_start(offset), offset + 1, order);
         }
     }

@@ -64,7 +64,7 @@ pub(crate) fn entries(
 /// Adds the sections of the preamble, the own data and the tables.
 pub(crate) fn add_sections(plan: &Plan<'_>, tables: &mut Tables) {
     let dynamic_extent = tables.dynamic_extent(plan);
-    let Tables { all, sections, .. } = tables;
+    let Tables { all, sections, order, .. } = tables;
     let own = &plan.own;
     let section = |name: &str, kind: u32, more: u64, part: Extent, alignment: u64| Section {
         name: name.to_owned(),
@@ -72,7 +72,7 @@ pub(crate) fn add_sections(plan: &Plan<'_>, tables: &mut Tables) {
             kind,
             flags: SHF_ALLOC | more,
             address: Va(part.start.0),
-            offset: plan.layout.offset_behind(part.start),
+            offset: order.of_own(plan, part.start),
             size: part.size,
             alignment,
             ..SectionHeader::default()

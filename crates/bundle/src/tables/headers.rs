@@ -2,6 +2,7 @@
 //! section headers lead to.
 
 use crate::plan::Plan;
+use crate::plan::file_order::FileOrder;
 use crate::plan::layout::{PAGE, align_up};
 use crate::plan::own_data::Extent;
 use crate::tables::sections;
@@ -22,7 +23,7 @@ pub(crate) struct Headers {
 impl Headers {
     pub(crate) fn new(plan: &Plan<'_>, tables: &Tables) -> Headers {
         let mut sections = tables.sections.clone();
-        let end = plan.layout.offset_behind(tables.end());
+        let end = tables.order.end(&plan.layout);
         let mut behind = Behind { offset: aligned(end), pieces: Vec::new() };
         behind.add_symbols(plan, tables, &mut sections);
         let names_at = behind.offset;
@@ -140,16 +141,17 @@ const WRITABLE: u32 = spec::PF_R | spec::PF_W;
 
 fn program_headers(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let low = plan.layout.low;
+    let own = Own { plan, order: &tables.order };
     let file_header = Extent { start: low, size: FileHeader::SIZE as u64 };
     let table = Extent { start: file_header.end(), size: 0 };
     let table_at = FileOffset(file_header.size);
     // Their sizes follow from their number, below.
     let mut all = vec![plain(spec::PT_PHDR, spec::PF_R, table, table_at, 8)];
-    all.push(behind_table(plan, tables.table(".interp"), spec::PT_INTERP, 1));
+    all.push(own.table(tables.table(".interp"), spec::PT_INTERP, 1));
     all.push(plain(spec::PT_LOAD, spec::PF_R, file_header, FileOffset::ZERO, PAGE));
     let of_headers = all.len() - 1;
-    all.extend(loaded(plan, tables));
-    all.extend(told(plan, tables));
+    all.extend(loaded(&own, tables));
+    all.extend(told(&own, tables));
     let size = (all.len() * ProgramHeader::SIZE) as u64;
     let before = Va(low.0)..=Va(table.start.0);
     for header in all.iter_mut().filter(|header| before.contains(&header.address)) {
@@ -164,24 +166,32 @@ fn program_headers(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     all
 }
 
-/// Something behind the modules.
-fn behind(plan: &Plan<'_>, kind: u32, flags: u32, memory: Extent, alignment: u64) -> ProgramHeader {
-    plain(kind, flags, memory, plan.layout.offset_behind(memory.start), alignment)
+/// Something of the bundle's own.
+struct Own<'a> {
+    plan: &'a Plan<'a>,
+    order: &'a FileOrder,
 }
 
-fn behind_table(plan: &Plan<'_>, table: &Table, kind: u32, alignment: u64) -> ProgramHeader {
-    let memory = Extent { start: table.address(), size: table.section.header.size };
-    behind(plan, kind, spec::PF_R, memory, alignment)
+impl Own<'_> {
+    fn part(&self, kind: u32, flags: u32, memory: Extent, alignment: u64) -> ProgramHeader {
+        plain(kind, flags, memory, self.order.of_own(self.plan, memory.start), alignment)
+    }
+
+    fn table(&self, table: &Table, kind: u32, alignment: u64) -> ProgramHeader {
+        let memory = Extent { start: table.address(), size: table.section.header.size };
+        self.part(kind, spec::PF_R, memory, alignment)
+    }
 }
 
 /// The parts of the modules and the bundle's own, by address.
-fn loaded(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
+fn loaded(own: &Own<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     let load = spec::PT_LOAD;
-    let own = &plan.own;
+    let Own { plan, order } = own;
+    let data = &plan.own;
     let parts = plan.layout.members.iter().flat_map(|member| {
         member.parts.iter().map(|part| {
             let memory = Extent { start: member.moved(part.address), size: part.memory_size };
-            let offset = member.offset(part.address);
+            let offset = order.of_member(member, part.address);
             let alignment = part.alignment.max(PAGE);
             let header = plain(load, part.flags, memory, offset, alignment);
             ProgramHeader { file_size: part.file_size, ..header }
@@ -189,28 +199,29 @@ fn loaded(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
     });
     let mut all: Vec<ProgramHeader> = parts.collect();
     let executable = spec::PF_R | spec::PF_X;
-    all.push(behind(plan, load, executable, own.reserved.preamble, PAGE));
-    all.push(behind(plan, load, WRITABLE, own.extent(), PAGE));
-    let behind_data = Extent { start: own.end, size: tables.end() - own.end };
-    all.push(behind(plan, load, spec::PF_R, behind_data, PAGE));
+    all.push(own.part(load, executable, data.reserved.preamble, PAGE));
+    all.push(own.part(load, WRITABLE, data.extent(), PAGE));
+    let behind_data = Extent { start: data.end, size: tables.end() - data.end };
+    all.push(own.part(load, spec::PF_R, behind_data, PAGE));
     all
 }
 
 /// What tells where something is in what is loaded.
-fn told(plan: &Plan<'_>, tables: &Tables) -> Vec<ProgramHeader> {
-    let own = &plan.own;
-    let mut all = vec![behind(plan, spec::PT_DYNAMIC, WRITABLE, tables.dynamic_extent(plan), 8)];
+fn told(own: &Own<'_>, tables: &Tables) -> Vec<ProgramHeader> {
+    let plan = own.plan;
+    let data = &plan.own;
+    let mut all = vec![own.part(spec::PT_DYNAMIC, WRITABLE, tables.dynamic_extent(plan), 8)];
     let tls = &plan.layout.tls;
     if tls.size > 0 {
-        let block = Extent { start: own.reserved.template, size: tls.size };
-        all.push(behind(plan, spec::PT_TLS, spec::PF_R, block, tls.alignment));
+        let block = Extent { start: data.reserved.template, size: tls.size };
+        all.push(own.part(spec::PT_TLS, spec::PF_R, block, tls.alignment));
     }
-    all.push(behind_table(plan, tables.table(super::BUILD_ID), spec::PT_NOTE, 4));
+    all.push(own.table(tables.table(super::BUILD_ID), spec::PT_NOTE, 4));
     let unwind = tables.find_table(".eh_frame_hdr");
-    all.extend(unwind.map(|table| behind_table(plan, table, spec::PT_GNU_EH_FRAME, 4)));
+    all.extend(unwind.map(|table| own.table(table, spec::PT_GNU_EH_FRAME, 4)));
     let nothing = Extent { start: BundleVa::ZERO, size: 0 };
     all.push(plain(spec::PT_GNU_STACK, stack(plan), nothing, FileOffset::ZERO, 16));
-    all.push(behind(plan, spec::PT_GNU_RELRO, spec::PF_R, own.relro(), 1));
+    all.push(own.part(spec::PT_GNU_RELRO, spec::PF_R, data.relro(), 1));
     all
 }
 

@@ -18,10 +18,12 @@ use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::Plan;
 use crate::plan::bases::too_large;
 use crate::plan::exports::{Export, ExportValue};
+use crate::plan::file_order::FileOrder;
 use crate::plan::fixups::Fixup;
 use crate::plan::layout::{PAGE, aligned};
 use crate::plan::own_data::Extent;
 use crate::read_ahead::PagesAhead;
+use ahead::Whole;
 use image::elf::loadable::{Section, Version};
 use image::elf::records::{DynamicEntry, Rela, SectionHeader, SymbolEntry, symbol_info};
 use image::elf::spec;
@@ -64,6 +66,7 @@ pub(crate) struct Tables {
     /// Entries of the dynamic table, without the DT_NULL at its end.
     pub(crate) dynamic: Vec<DynamicEntry>,
     pub(crate) sections: Vec<Section>,
+    pub(crate) order: FileOrder,
     pub(crate) relocations: Relocations,
     /// The chain of names for the loader, in the bundle's own data.
     pub(crate) chain: Vec<Fixup>,
@@ -105,9 +108,9 @@ impl Tables {
 
 /// Makes all tables.
 pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
-    let offset = plan.layout.offset_behind(plan.own.end);
-    let mut tables = Placed { address: plan.own.end, offset, all: Vec::new() };
-    let sections = sections::of_members(&plan.layout);
+    let mut order = FileOrder::new(&plan.layout, &plan.own);
+    let mut tables = Placed { address: plan.own.end, offset: order.tables(), all: Vec::new() };
+    let sections = sections::of_members(&plan.layout, &order);
     let mut strings = Strings::new();
     let names = plan.dependencies.names.iter();
     let needed: Vec<u32> = names.map(|name| strings.add(name_of(name).as_bytes())).collect();
@@ -120,34 +123,51 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let symbols = symbols(plan, &sections, &versions, &mut strings);
     // First what the loader reads of every bundle: where it is not in memory, the kernel reads it at once.
     for (name, kind, (bytes, count)) in [
-        (".gnu.version_d", spec::SHT_GNU_VERDEF, versions.defined),
         (".gnu.version_r", spec::SHT_GNU_VERNEED, versions.needed),
+        (".gnu.version_d", spec::SHT_GNU_VERDEF, versions.defined),
     ] {
         tables.add(name, kind, 0, 8, bytes).section.header.info = count as u32;
     }
     let chain = plan.own.chain(&tables.add_names(&plan.names));
     tables.add(BUILD_ID, spec::SHT_NOTE, 0, 4, vec![0; BUILD_ID_NOTE]);
     let relocations = relocations(plan, &chain, &symbols.of_exports);
-    tables.add(".rela.dyn", spec::SHT_RELA, Rela::SIZE, 8, relocations.table());
+    // Of what follows the loader reads the beginnings: of the hash table first, of the others when it
+    // relocates, and symbols, which are the largest table, come last.
+    let rela = relocations.table();
+    let list_bytes = plan.spec.read_ahead.map_or(0, |_| ahead::LIST_BYTES);
+    let sizes = [rela.len(), symbols.hash.len(), list_bytes, symbols.versions.len()];
+    let mut all = [
+        (".gnu.hash", spec::SHT_GNU_HASH, 0, symbols.hash),
+        (".rela.dyn", spec::SHT_RELA, Rela::SIZE, rela),
+    ];
+    tables.begin_at(order.hash());
+    if let Some(offset) = order.relocations(tables.offset, &sizes) {
+        tables.begin_at(offset);
+        all.reverse();
+    }
+    for (name, kind, entry, bytes) in all {
+        tables.add(name, kind, entry, 8, bytes);
+    }
+    if plan.spec.read_ahead.is_some() {
+        let bytes = vec![0; list_bytes];
+        tables.add(ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, 8, bytes);
+    }
+    tables.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);
+    tables.add(".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, 8, symbols.table);
     if !plan.spec.fixed && !relocations.relative.is_empty() {
         tables.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
     }
-    if plan.spec.read_ahead.is_some() {
-        let bytes = vec![0; ahead::LIST_BYTES];
-        tables.add(ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, 8, bytes);
-    }
-    // Of these the first pages, so the largest comes last.
-    tables.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);
-    tables.add(".gnu.hash", spec::SHT_GNU_HASH, 0, 8, symbols.hash);
-    tables.add(".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, 8, symbols.table);
     // The kernel reads the page of the interpreter's name, and with it the strings that come first.
     let interpreter = plan.graph.interpreter.as_os_str().as_bytes();
     tables.add(".interp", spec::SHT_PROGBITS, 0, PAGE, [interpreter, b"\0"].concat());
     tables.add(".dynstr", spec::SHT_STRTAB, 0, 1, strings.bytes);
     add_unwind(plan, &mut tables).map_err(|reason| plan.spec.declined(reason))?;
-    let read_ahead = plan.spec.read_ahead.map(|read_ahead| tables.fill_list(plan, read_ahead));
-    let all = tables.all;
-    let mut tables = Tables { all, dynamic: Vec::new(), sections, relocations, chain, read_ahead };
+    order.place_modules(&plan.layout, tables.offset);
+    let read_ahead = plan.spec.read_ahead;
+    let read_ahead = read_ahead.map(|read_ahead| tables.fill_list(plan, &order, read_ahead));
+    let (all, sections) = (tables.all, sections::of_members(&plan.layout, &order));
+    let dynamic = Vec::new();
+    let mut tables = Tables { all, dynamic, sections, order, relocations, chain, read_ahead };
     tables.dynamic = dynamic::entries(plan, &tables, &needed, search);
     dynamic::add_sections(plan, &mut tables);
     Ok(tables)
@@ -258,9 +278,21 @@ impl Placed {
         self.all.push_mut(Table { section: Section { name: name.to_owned(), header }, bytes })
     }
 
+    /// The next table begins at this offset, or behind it.
+    fn begin_at(&mut self, offset: FileOffset) {
+        let distance = offset.0.saturating_sub(self.offset.0);
+        self.address = self.address + distance;
+        self.offset = self.offset + distance;
+    }
+
     /// Writes the list of what is read ahead into its place, and gives it in figures.
-    fn fill_list(&mut self, plan: &Plan<'_>, read_ahead: &PagesAhead) -> BundleReadAhead {
-        let (list, said) = ahead::list(plan, &self.all, read_ahead);
+    fn fill_list(
+        &mut self,
+        plan: &Plan<'_>,
+        order: &FileOrder,
+        read_ahead: &PagesAhead,
+    ) -> BundleReadAhead {
+        let (list, said) = ahead::list(&Whole { plan, order, tables: &self.all }, read_ahead);
         let place = self.all.iter_mut().find(|table| table.section.name == ahead::LIST_SECTION);
         let bytes = list.bytes();
         place.expect("it has a place").bytes[..bytes.len()].copy_from_slice(&bytes);

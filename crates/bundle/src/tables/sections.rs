@@ -1,6 +1,7 @@
 //! Section headers: not for the loader, but for strip, debuggers and profilers.
 
 use crate::choose::members;
+use crate::plan::file_order::FileOrder;
 use crate::plan::layout::{Layout, Member};
 use crate::tables::strings::Strings;
 use image::elf::loadable::Section;
@@ -9,7 +10,7 @@ use image::elf::spec;
 use model::{BundleVa, FileOffset, ModuleId, Va};
 
 /// The null section and one or two a part of each module: what is in the file, and what is not.
-pub(crate) fn of_members(layout: &Layout<'_>) -> Vec<Section> {
+pub(crate) fn of_members(layout: &Layout<'_>, order: &FileOrder) -> Vec<Section> {
     let mut sections = vec![Section::default()];
     let (start, end) = (layout.headers_end(), layout.program().start());
     if start < end {
@@ -31,13 +32,19 @@ pub(crate) fn of_members(layout: &Layout<'_>) -> Vec<Section> {
             _ => format!(".{}", members::name_of(member.module)),
         };
         for part in &member.parts {
-            of_part(member, part, &suffix, &mut sections);
+            let offset = order.of_member(member, part.address);
+            of_part(member, part, (offset, &suffix), &mut sections);
         }
     }
     sections
 }
 
-fn of_part(member: &Member<'_>, part: &ProgramHeader, suffix: &str, sections: &mut Vec<Section>) {
+fn of_part(
+    member: &Member<'_>,
+    part: &ProgramHeader,
+    (offset, suffix): (FileOffset, &str),
+    sections: &mut Vec<Section>,
+) {
     let (name, more) = if part.flags & spec::PF_X != 0 {
         (".text", spec::SHF_EXECINSTR)
     } else if part.flags & spec::PF_W != 0 {
@@ -49,7 +56,7 @@ fn of_part(member: &Member<'_>, part: &ProgramHeader, suffix: &str, sections: &m
         kind: spec::SHT_PROGBITS,
         flags: spec::SHF_ALLOC | more,
         address: Va(member.moved(part.address).0),
-        offset: member.offset(part.address),
+        offset,
         size: part.file_size,
         alignment: 1,
         ..SectionHeader::default()

@@ -9,9 +9,10 @@ use image::elf::records::{SymbolEntry, symbol_info};
 use image::elf::spec;
 use model::SymbolIndex;
 
-/// Symbols a bucket, and bits of the Bloom filter a symbol: what GNU linkers choose.
-const PER_BUCKET: usize = 2;
-const BLOOM_BITS: usize = 12;
+/// Symbols a bucket, as lld has it, and bits of the Bloom filter a symbol, at least. GNU linkers choose more: here
+/// the loader looks little up, and what it reads of other tables at every start lies before and behind this one.
+const PER_BUCKET: usize = 4;
+const BLOOM_BITS: usize = 8;
 const BLOOM_SHIFT: u32 = 26;
 
 /// The tables, and who is where in them.

@@ -2,6 +2,7 @@
 
 use crate::error::BundleError;
 use crate::plan::Plan;
+use crate::plan::file_order::FileOrder;
 use crate::plan::fixups::{Copied, Fixup, Value};
 use crate::plan::layout::Member;
 use crate::plan::own_data::Extent;
@@ -28,12 +29,14 @@ pub(crate) fn write(
     path: &Path,
 ) -> Result<u64, BundleError> {
     let layout = &plan.layout;
-    layout.members.par_iter().try_for_each(|member| write_member(plan, member, file, path))?;
+    let order = &tables.order;
+    let write_member = |member| write_member((plan, order), member, file, path);
+    layout.members.par_iter().try_for_each(write_member)?;
     let write = |bytes: &[u8], offset: FileOffset| {
         file.write_all_at(bytes, offset.0).map_err(|error| BundleError::write(path, error))
     };
-    write(&preamble(plan, tables), layout.offset_behind(plan.own.reserved.preamble.start))?;
-    write(&own_data(plan, tables), layout.offset_behind(plan.own.reserved.start))?;
+    write(&preamble(plan, tables), order.of_own(plan, plan.own.reserved.preamble.start))?;
+    write(&own_data(plan, tables), order.of_own(plan, plan.own.reserved.start))?;
     for table in &tables.all {
         write(&table.bytes, table.section.header.offset)?;
     }
@@ -59,7 +62,7 @@ fn preamble(plan: &Plan<'_>, tables: &Tables) -> Vec<u8> {
 }
 
 fn write_member(
-    plan: &Plan<'_>,
+    (plan, order): (&Plan<'_>, &FileOrder),
     member: &Member<'_>,
     file: &File,
     path: &Path,
@@ -67,7 +70,7 @@ fn write_member(
     let source = &member.module.path;
     let mut original = None;
     for segment in member.image.segments().iter().filter(|segment| segment.loads()) {
-        let offset = member.offset(segment.address).0;
+        let offset = order.of_member(member, segment.address).0;
         if segment.flags & spec::PF_W != 0 {
             let bytes = patched(plan, member, segment);
             file.write_all_at(&bytes, offset).map_err(|error| BundleError::write(path, error))?;
