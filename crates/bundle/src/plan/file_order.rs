@@ -15,13 +15,13 @@ use crate::plan::layout::{Layout, Member, PAGE, align_up, page_start};
 use crate::plan::own_data::OwnData;
 use model::{BundleVa, FileOffset, Va};
 
-/// The first pages of the portions, and the first page behind them.
+/// First pages of portions.
 const SECOND: u64 = 4;
 const THIRD: u64 = 20;
 const FOURTH: u64 = 80;
-const END: u64 = 320;
-/// Pages of the third portion that Linux may keep together (a large folio).
-const KEPT_TOGETHER: u64 = 4;
+/// Portions, and how many pages from there Linux keeps together in memory (large folios): a touch of one
+/// that is not the first is no touch of the first, and yet reads as much ahead as read-ahead may be.
+const KEPT_TOGETHER: [(u64, u64); 3] = [(THIRD, 4), (FOURTH, 16), (320, 64)];
 
 /// Offsets in the file.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +31,6 @@ pub(crate) struct FileOrder {
     tables: FileOffset,
     /// What is added to the modules' offsets behind the headers.
     modules: u64,
-    /// Whether something can begin the fourth portion.
-    has_fourth: bool,
 }
 
 impl FileOrder {
@@ -49,16 +47,14 @@ impl FileOrder {
         let start = dynamic.saturating_sub(before).max(headers);
         let preamble = start + (own.end - own.reserved.start).div_ceil(PAGE);
         let tables = preamble + own.reserved.preamble.size.div_ceil(PAGE);
-        // Then it touches the table of versions that are needed.
-        let tables = if (2..=4).contains(&headers) { tables.max(THIRD) } else { tables };
+        // Then it touches the first table.
+        let tables = match headers {
+            0..2 => tables,
+            2..=4 => tables.max(THIRD),
+            5.. => tables.max(FOURTH),
+        };
         let page = |number: u64| FileOffset(number * PAGE);
-        FileOrder {
-            own: page(start),
-            preamble: page(preamble),
-            tables: page(tables),
-            modules: 0,
-            has_fourth: headers > 4,
-        }
+        FileOrder { own: page(start), preamble: page(preamble), tables: page(tables), modules: 0 }
     }
 
     /// Where the tables begin.
@@ -66,18 +62,12 @@ impl FileOrder {
         self.tables
     }
 
-    /// Where the hash table begins at the earliest: its touch comes before that of the versions, and would be taken
-    /// for one of the portion's first page in all pages of memory that are kept together with that.
-    pub(crate) fn hash(&self) -> FileOffset {
-        FileOffset(if self.tables.0 == THIRD * PAGE { (THIRD + KEPT_TOGETHER) * PAGE } else { 0 })
-    }
-
-    /// Where the relocations begin, if that is to come before other tables: `sizes` in bytes, which begin at
-    /// `offset`. The loader touches them just before it touches the tables behind the others.
-    pub(crate) fn relocations(&self, offset: FileOffset, sizes: &[usize]) -> Option<FileOffset> {
-        let end = offset.0 + sizes.iter().map(|size| *size as u64).sum::<u64>();
-        let fourth = FileOffset(FOURTH * PAGE);
-        (self.has_fourth && end >= END * PAGE && offset <= fourth).then_some(fourth)
+    /// Where a table begins of which the first pages are read early: at this offset or behind it.
+    pub(crate) fn beginning(&self, offset: FileOffset, pages: u64) -> FileOffset {
+        let (start, end) = (offset.0 / PAGE, offset.0 / PAGE + pages);
+        let meets = |(first, count): &&(u64, u64)| start < first + count && end > *first;
+        let behind = KEPT_TOGETHER.iter().find(meets);
+        behind.map_or(offset, |(first, count)| FileOffset((first + count) * PAGE))
     }
 
     /// The modules are behind the tables, which end there.
@@ -107,5 +97,29 @@ impl FileOrder {
     /// Where all that is loaded ends.
     pub(crate) fn end(&self, layout: &Layout<'_>) -> FileOffset {
         layout.file_end() + self.modules
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_touched_early_is_not_kept_with_the_first_page_of_a_portion() {
+        let order = FileOrder {
+            own: FileOffset::ZERO,
+            preamble: FileOffset::ZERO,
+            tables: FileOffset::ZERO,
+            modules: 0,
+        };
+        let begins = |page: u64, pages| order.beginning(FileOffset(page * PAGE + 8), pages).0;
+        for (page, pages) in [(19, 1), (24, 1), (79, 1), (96, 3), (308, 12), (384, 12)] {
+            assert_eq!(begins(page, pages), page * PAGE + 8, "{page}");
+        }
+        for (page, pages, behind) in
+            [(20, 1, 24), (23, 1, 24), (80, 1, 96), (309, 12, 384), (383, 1, 384)]
+        {
+            assert_eq!(begins(page, pages), behind * PAGE, "{page}");
+        }
     }
 }

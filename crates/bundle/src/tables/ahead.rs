@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const LIST_SECTION: &str = ".rodata.headstart.ahead";
 /// Room for the list: thousands of requests and files. What does not fit is not read ahead.
 pub(crate) const LIST_BYTES: usize = 192 << 10;
+/// Pages that the lists of most programs fill.
+pub(crate) const LIST_PAGES_OF_MOST: u64 = 12;
 /// Pages that are asked for before anything is read.
 const SAMPLES: usize = 12;
 /// Other files of which a byte is looked at.

@@ -133,27 +133,20 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let relocations = relocations(plan, &chain, &symbols.of_exports);
     // Of what follows the loader reads the beginnings: of the hash table first, of the others when it
     // relocates, and symbols, which are the largest table, come last.
-    let rela = relocations.table();
-    let list_bytes = plan.spec.read_ahead.map_or(0, |_| ahead::LIST_BYTES);
-    let sizes = [rela.len(), symbols.hash.len(), list_bytes, symbols.versions.len()];
-    let mut all = [
-        (".gnu.hash", spec::SHT_GNU_HASH, 0, symbols.hash),
-        (".rela.dyn", spec::SHT_RELA, Rela::SIZE, rela),
+    let list = plan.spec.read_ahead.map(|_| vec![0; ahead::LIST_BYTES]);
+    let tables_of_beginnings = [
+        (".gnu.hash", spec::SHT_GNU_HASH, 0, Some(symbols.hash), 1),
+        (".rela.dyn", spec::SHT_RELA, Rela::SIZE, Some(relocations.table()), 1),
+        (ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, list, ahead::LIST_PAGES_OF_MOST),
+        (".gnu.version", spec::SHT_GNU_VERSYM, 2, Some(symbols.versions), 1),
+        (".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, Some(symbols.table), 1),
     ];
-    tables.begin_at(order.hash());
-    if let Some(offset) = order.relocations(tables.offset, &sizes) {
-        tables.begin_at(offset);
-        all.reverse();
+    for (name, kind, entry, bytes, pages) in tables_of_beginnings {
+        if let Some(bytes) = bytes {
+            tables.begin_at(order.beginning(tables.offset, pages));
+            tables.add(name, kind, entry, 8, bytes);
+        }
     }
-    for (name, kind, entry, bytes) in all {
-        tables.add(name, kind, entry, 8, bytes);
-    }
-    if plan.spec.read_ahead.is_some() {
-        let bytes = vec![0; list_bytes];
-        tables.add(ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, 8, bytes);
-    }
-    tables.add(".gnu.version", spec::SHT_GNU_VERSYM, 2, 8, symbols.versions);
-    tables.add(".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, 8, symbols.table);
     if !plan.spec.fixed && !relocations.relative.is_empty() {
         tables.add(".relr.dyn", spec::SHT_RELR, 8, 8, relocations.packed());
     }
@@ -281,8 +274,8 @@ impl Placed {
     /// The next table begins at this offset, or behind it.
     fn begin_at(&mut self, offset: FileOffset) {
         let distance = offset.0.saturating_sub(self.offset.0);
-        self.address = self.address + distance;
-        self.offset = self.offset + distance;
+        self.address += distance;
+        self.offset += distance;
     }
 
     /// Writes the list of what is read ahead into its place, and gives it in figures.
