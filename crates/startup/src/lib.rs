@@ -57,6 +57,9 @@ pub struct Tables {
     pub original: PathBuf,
     /// That path with links followed.
     pub original_file: PathBuf,
+    /// What that file is. Only while it is this does a program that executes itself by its path start
+    /// the bundle, and never where this is `None`.
+    pub original_identity: Option<FileIdentity>,
     /// Name of the bundle's file without its folder (`run`).
     pub own_name: OsString,
     /// Variables that must have their value.
@@ -79,6 +82,8 @@ pub struct Tables {
 /// Offsets of the bundle's own data, which has its place when the preamble's size is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
+    /// The first byte of the bundle's file, the ELF header.
+    pub image: i64,
     /// The bundle's `.dynamic`, which must have a DT_DEBUG entry.
     pub dynamic: i64,
     /// The first of the names under which the loader is to know the bundle, so that a later
