@@ -132,6 +132,7 @@
     jne .Lbundle_unmeant
 
 # Without /proc nothing is there, and where the user has named the loader, it is the loader.
+.Lopen_executable:
     mov edi, -100               # AT_FDCWD
     mov rsi, [rsp + MEANT]
     mov edx, 0x80000            # O_RDONLY | O_CLOEXEC

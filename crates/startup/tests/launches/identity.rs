@@ -66,7 +66,7 @@ fn a_program_that_executes_itself_is_told_the_path_and_gives_its_arguments() {
                 let room = format!("{} {}", line.len() + 1, line.len() + 1 + "HOME=/".len() + 1);
                 assert_eq!(launched.line("room"), room);
                 assert_eq!(launched.line("in a row"), "1");
-                assert_eq!(launched.line("title"), "program: master process");
+                assert!("program: master process".starts_with(launched.line("title")));
                 let comm = &told[told.rfind('/').unwrap() + 1..];
                 assert_eq!(launched.line("comm"), &comm[..comm.len().min(15)]);
             }
