@@ -21,6 +21,10 @@
 //! the environment; after 500 the process ends in the same way. Any other value forbids starting
 //! the original.
 //!
+//! Where merged code executes the original's path, a wrapper executes `/proc//self/exe` or
+//! `/proc/self//exe`. By these spellings of AT_EXECFN the new process knows that the program has
+//! executed itself, by which path, and that `argv[0]` is to stay.
+//!
 //! It is assembly, as most of it could not be anything else: no compiler promises code without
 //! relocations and calls of its own (`memcpy`), and wrappers pass the caller's registers and stack
 //! on as they came. A test decodes every instruction; the structs are shared with Rust.
