@@ -233,11 +233,12 @@ fn any_other_path_starts_what_it_leads_to() {
     let folder = world.text("bin");
     let relative = original.replace("/bin/", "/bin/../bin/");
     let twice = original.replace("/bin/", "/bin//");
-    let longer = format!("{original}s");
+    let (link, longer) = (format!("{original}s"), format!("{original}-of-none"));
+    symlink("original", &link).unwrap();
     let shorter = original[..original.len() - 1].to_owned();
     let environment = [("PATH", folder.as_str())];
     for way in DIRECT {
-        for path in [&relative, &twice] {
+        for path in [&relative, &twice, &link] {
             let found = world.seen(&[way, path, "run", "told"], &environment);
             assert!(is_told(&found) && !found.1, "{way} {path} {found:?}");
         }
