@@ -21,6 +21,10 @@
 //! the environment; after 500 the process ends in the same way. Any other value forbids starting
 //! the original.
 //!
+//! Where merged code executes the original's path, a wrapper executes `/proc//self/exe` or
+//! `/proc/self//exe`. By these spellings of AT_EXECFN the new process knows that the program has
+//! executed itself, by which path, and that `argv[0]` is to stay.
+//!
 //! It is assembly, as most of it could not be anything else: no compiler promises code without
 //! relocations and calls of its own (`memcpy`), and wrappers pass the caller's registers and stack
 //! on as they came. A test decodes every instruction; the structs are shared with Rust.
@@ -57,6 +61,9 @@ pub struct Tables {
     pub original: PathBuf,
     /// That path with links followed.
     pub original_file: PathBuf,
+    /// What that file is. Only while it is this does a program that executes itself by its path start
+    /// the bundle, and never where this is `None`.
+    pub original_identity: Option<FileIdentity>,
     /// Name of the bundle's file without its folder (`run`).
     pub own_name: OsString,
     /// Variables that must have their value.
@@ -79,6 +86,8 @@ pub struct Tables {
 /// Offsets of the bundle's own data, which has its place when the preamble's size is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
+    /// The first byte of the bundle's file, the ELF header.
+    pub image: i64,
     /// The bundle's `.dynamic`, which must have a DT_DEBUG entry.
     pub dynamic: i64,
     /// The first of the names under which the loader is to know the bundle, so that a later

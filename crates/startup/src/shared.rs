@@ -84,6 +84,7 @@ macro_rules! shared {
             include_str!("assembly/stale.s"),
             include_str!("assembly/start.s"),
             include_str!("assembly/wrappers.s"),
+            include_str!("assembly/exec.s"),
             include_str!("assembly/modules.s"),
             include_str!("assembly/next.s"),
             include_str!("assembly/open.s"),
@@ -118,6 +119,16 @@ shared! {
             /// The original's path with links followed.
             file: u64,
             file_length: u64,
+            file_base: u64,
+            /// What that file is; no file has inode 0.
+            file_inode: u64,
+            file_size: u64,
+            file_modified_seconds: i64,
+            file_modified_nanoseconds: i64,
+            file_changed_seconds: i64,
+            file_changed_nanoseconds: i64,
+            /// Where the bundle's file begins.
+            image: i64,
             own_name: u64,
             variables: u64,
             variable_count: u64,
@@ -272,5 +283,11 @@ shared! {
         Dlvsym = "dlvsym",
         Dlopen = "dlopen",
         Dlinfo = "dlinfo",
+        Execve = "execve",
+        Execv = "execv",
+        Execvp = "execvp",
+        Execvpe = "execvpe",
+        PosixSpawn = "posix_spawn",
+        PosixSpawnp = "posix_spawnp",
     }
 }

@@ -69,6 +69,7 @@ impl Preamble {
     pub fn bytes(mut self, addresses: &Addresses) -> Vec<u8> {
         let header = &mut self.header;
         header.names = addresses.names.unwrap_or_default();
+        header.image = addresses.image;
         header.dynamic = addresses.dynamic;
         header.debug = addresses.dynamic;
         header.debug_copy = addresses.debugger.unwrap_or_default();
@@ -124,14 +125,25 @@ impl Writer {
     fn original(&mut self, tables: &Tables) -> Result<Header, BuildError> {
         let original = path(&tables.original)?;
         let file = path(&tables.original_file)?;
-        let name_error = || BuildError::Name(tables.original.clone().into());
-        let name = tables.original.file_name().ok_or_else(name_error)?;
+        let [name, file_name] = [&tables.original, &tables.original_file].map(|path| {
+            let name_error = || BuildError::Name(path.clone().into());
+            path.file_name().ok_or_else(name_error)
+        });
+        let (name, file_name) = (name?, file_name?);
+        let identity = tables.original_identity.unwrap_or_default();
         Ok(Header {
             original: self.text(original),
             original_length: original.len() as u64,
             original_base: self.text(name.as_bytes()),
             file: self.text(file),
             file_length: file.len() as u64,
+            file_base: self.text(file_name.as_bytes()),
+            file_inode: identity.inode,
+            file_size: identity.size,
+            file_modified_seconds: identity.modified.0,
+            file_modified_nanoseconds: identity.modified.1,
+            file_changed_seconds: identity.changed.0,
+            file_changed_nanoseconds: identity.changed.1,
             own_name: self.text(plain_name(&tables.own_name, b'/')?),
             ..Header::default()
         })

@@ -10,9 +10,10 @@ use image::elf::records::DynamicEntry;
 use image::elf::spec;
 use model::{BundleVa, ModuleId, Va};
 use startup::{
-    Addresses, Expected, FileRecord, Functions, MergedModule, Preamble, Protected, Start, Symbols,
-    Tables, Variable,
+    Addresses, Expected, FileIdentity, FileRecord, Functions, MergedModule, Preamble, Protected,
+    Start, Symbols, Tables, Variable,
 };
+use std::path::Path;
 
 /// The preamble, but for addresses in the bundle's own data.
 pub(crate) fn new(
@@ -24,6 +25,7 @@ pub(crate) fn new(
     let tables = Tables {
         original: program.to_owned(),
         original_file: program.canonicalize().unwrap_or_else(|_| program.to_owned()),
+        original_identity: identity(program),
         own_name: spec.own_name.to_owned(),
         environment: Variable::of_the_loader(|name| std::env::var_os(name)),
         must: records.must,
@@ -38,6 +40,14 @@ pub(crate) fn new(
 /// Offset from the preamble of an address of the bundle.
 fn offset(layout: &Layout<'_>, address: BundleVa) -> i64 {
     address.0.wrapping_sub(layout.preamble().0) as i64
+}
+
+/// What the file is.
+fn identity(path: &Path) -> Option<FileIdentity> {
+    match FileRecord::of(path).map(|record| record.expected) {
+        Ok(Expected::File(identity)) => Some(identity),
+        _ => None,
+    }
 }
 
 /// Pages of the modules that are read-only once they are relocated.
@@ -58,6 +68,7 @@ pub(crate) fn addresses(layout: &Layout<'_>, own: &OwnData) -> Addresses {
         |array: Extent| Functions { offset: offset(array.start), count: array.size / 8 };
     let program = layout.program();
     Addresses {
+        image: offset(layout.low),
         dynamic: offset(own.dynamic.start),
         names: own.has_names().then(|| offset(own.names.start)),
         debugger: debug_value(program.image).map(|address| offset(program.moved(address))),
@@ -96,13 +107,9 @@ fn modules(layout: &Layout<'_>) -> Vec<MergedModule> {
             versions: of_table(spec::DT_VERSYM),
             definitions: of_table(spec::DT_VERDEF),
         };
-        let identity = match FileRecord::of(path).map(|record| record.expected) {
-            Ok(Expected::File(identity)) => Some(identity),
-            _ => None,
-        };
         MergedModule {
             path: (!is_program).then(|| path.clone()),
-            identity,
+            identity: identity(path),
             start: offset(member.start()),
             end: offset(member.end()),
             base: offset(member.moved(Va::ZERO)),

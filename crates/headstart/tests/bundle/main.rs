@@ -7,6 +7,7 @@ mod common;
 mod ahead;
 mod arguments;
 mod commands;
+mod executed;
 mod handles;
 mod harm;
 mod killed;

@@ -14,7 +14,11 @@
 .set NUMBER, 432                # digits of an error number
 .set FOLDER, 448                # open folder of the records, AT_FDCWD, or its error
 .set LOADER_WORDS, 456          # words with which to start the loader once more, or 0
-.set FRAME, 472                 # with 6 registers and the return address: 528 bytes
+.set GIVEN, 464                 # path of the original that was given, and what belongs to it
+.set GIVEN_LENGTH, 472
+.set GIVEN_BASE, 480
+.set IS_OWN, 488                # 1 where the program has executed itself
+.set FRAME, 504                 # with 6 registers and the return address: 560 bytes
 
 .set STAT_INODE, 8
 .set STAT_SIZE, 48
@@ -26,6 +30,9 @@
 .Ltext_thread:      .asciz "thread-self/exe"
 .Ltext_exe:         .asciz "/exe"
 .Ltext_own_file:    .asciz "/proc/self/exe"
+# Of the same meaning, as nobody else writes it.
+.Ltext_executed:    .asciz "/proc//self/exe"
+.Ltext_executed_file: .asciz "/proc/self//exe"
 .Ltext_root:        .asciz "/"
 .Ltext_namespace:   .asciz "/proc/self/ns/pid_for_children"
 .Ltext_first_namespace: .asciz "pid:[4026531836]" # PROC_PID_INIT_INO of the kernel
@@ -71,6 +78,7 @@
     mov r12d, edi
     mov r13, rsi
     mov r14, rdx
+    call .Lfind_given
     call .Lcheck_loader
     call .Lcheck_environment
     call .Lcheck_records

@@ -26,16 +26,20 @@
     add r8, 16
     cmp rax, AUXILIARY_FILE
     jne .Lfind_file
+    cmp qword ptr [rbp + IS_OWN], 0
+    jne .Ltell_name
     mov rdi, [r8 - 8]
     call .Lis_own_name
     jne .Ltell_argument
+.Ltell_name:
     lea r9, [r8 - 8]
-    mov rsi, [r15 + Header_original_base]
-    add rsi, rbx
+    mov rsi, [rbp + GIVEN_BASE]
     mov edi, 15                 # PR_SET_NAME
     mov eax, 157                # prctl
     syscall
 .Ltell_argument:
+    cmp qword ptr [rbp + IS_OWN], 0
+    jne .Lput_file              # what the program wants it to be
     mov rdi, [r13]
     test rdi, rdi
     jz .Lput_file
@@ -79,12 +83,12 @@
     xor esi, esi
     test r9, r9
     jz .Lmeasure_arguments
-    mov rsi, [r15 + Header_original_length]
+    mov rsi, [rbp + GIVEN_LENGTH]
     inc rsi
 .Lmeasure_arguments:
     test r10, r10
     jz .Lmap_texts
-    add rsi, [r15 + Header_original_length]
+    add rsi, [rbp + GIVEN_LENGTH]
     inc rsi
     lea rdx, [r13 + 8]
     call .Lmeasure_texts
@@ -137,8 +141,7 @@
 # It goes on to show what stood there at first: at least the program's name, where that has room.
 .Lkernel_refuses:
     mov rdi, [rbp + OLD_ARGUMENT]
-    mov rsi, [r15 + Header_original_base]
-    add rsi, rbx
+    mov rsi, [rbp + GIVEN_BASE]
     cmp qword ptr [rbp + OLD_MOVES], 0
     jne .Lput_text
     ret
@@ -168,8 +171,7 @@
     jmp .Lcopy_texts
 
 .Lcopy_original:
-    mov rsi, [r15 + Header_original]
-    add rsi, rbx
+    mov rsi, [rbp + GIVEN]
 .Lcopy_text:
     lodsb
     stosb
@@ -181,8 +183,7 @@
 # The end stays where it is; slashes before a path do not change its meaning. Changes rcx, rdx,
 # rsi and rdi.
 .Lput_original:
-    mov rsi, [r15 + Header_original]
-    add rsi, rbx
+    mov rsi, [rbp + GIVEN]
 # The same with the text at rsi.
 .Lput_text:
     or rax, -1

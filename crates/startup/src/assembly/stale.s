@@ -13,13 +13,14 @@
 # SUBJECT and CAUSE say why. Jumped to with any stack; never returns.
 .Lstale:
     mov rsp, rbp
+    cmp qword ptr [rbp + IS_OWN], 0
+    jne .Lcount_start           # argv[0] is what the program wants it to be
     mov rdi, [r13]
     test rdi, rdi
     jz .Lcount_start
     call .Lis_own_name
     jne .Lcount_start
-    mov rax, [r15 + Header_original]
-    add rax, rbx
+    mov rax, [rbp + GIVEN]
     mov [r13], rax
 
 .Lcount_start:
@@ -37,8 +38,7 @@
     syscall
     test eax, eax
     jnz .Llook_at_original
-    mov rdi, [r15 + Header_original]
-    add rdi, rbx
+    mov rdi, [rbp + GIVEN]
     lea rsi, [rbp + STAT]
     mov eax, 4
     syscall
@@ -86,8 +86,7 @@
     rep movsq
 
 .Lexecute:
-    mov rdi, [r15 + Header_original]
-    add rdi, rbx
+    mov rdi, [rbp + GIVEN]
     mov rsi, [rbp + LOADER_WORDS]
     test rsi, rsi
     jz .Lexecute_itself
@@ -171,8 +170,7 @@
 # Whether the original is neither a script nor a bundle: ZF. One that cannot be read is taken for
 # a program. r8 and r9 stay.
 .Lis_program:
-    mov rdi, [r15 + Header_original]
-    add rdi, rbx
+    mov rdi, [rbp + GIVEN]
     mov esi, 0x80000            # O_RDONLY | O_CLOEXEC
     xor edx, edx
     mov eax, 2                  # open
@@ -253,8 +251,7 @@
     lea rdi, [rbp + PIECES]
     lea rsi, [rip + .Ltext_headstart]
     call .Ladd_piece
-    mov rsi, [r15 + Header_original]
-    add rsi, rbx
+    mov rsi, [rbp + GIVEN]
     call .Ladd_piece
     lea rsi, [rip + .Ltext_colon]
     call .Ladd_piece

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ __asm__(".pushsection .preamble,\"awx\",@progbits\n"
         "slots: .quad readlink, readlinkat, __readlink_chk, __readlinkat_chk\n"
         "       .quad realpath, __realpath_chk, canonicalize_file_name\n"
         "       .quad dladdr, dladdr1, dlsym, dlvsym, dlopen, dlinfo\n"
-        "probes: .fill 13, 8, 0\n"
+        "       .quad execve, execv, execvp, execvpe, posix_spawn, posix_spawnp\n"
+        "probes: .fill 19, 8, 0\n"
         "nodes: .quad 1f, nodes + 24, 1\n"
         "       .quad 2f, 0, 1\n"
         "1:     .asciz \"libmerged.so.1\"\n"
@@ -35,7 +37,7 @@ __asm__(".pushsection .preamble,\"awx\",@progbits\n"
         ".popsection\n");
 
 extern char preamble[], constants[];
-extern void *probes[13];
+extern void *probes[19];
 
 /* enter(f, arguments) calls f with six arguments; the function in the slot, probe, notes them
    and the stack's alignment in seen. */
@@ -219,9 +221,9 @@ static int calls(char **argv)
 /* Arguments that reach the function behind each wrapper for PATH. */
 static int passed(const char *path)
 {
-    for (int index = 0; index < 13; index++) {
+    for (int index = 0; index < 19; index++) {
         uint64_t arguments[6] = {-101, -102, -103, -104, -105, -106};
-        int at = index == 1 || index == 3;
+        int at = index == 1 || index == 3 || index > 16;
         arguments[at] = (uintptr_t)path;
         probes[index] = probe;
         memset(seen, 0, sizeof seen);
@@ -279,6 +281,16 @@ static int names(const char *plugin)
     return 0;
 }
 
+/* again|stale PATH WORDS: executes PATH as a program would that has executed itself, where what the bundle
+   was made for may have changed. */
+static int again(char **argv)
+{
+    if (!strcmp(argv[1], "stale"))
+        unsetenv("WANTED");
+    execv(argv[2], argv + 3);
+    return 99;
+}
+
 int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : "report";
@@ -289,6 +301,8 @@ int main(int argc, char **argv)
         return names(argv[2]);
     if (!strcmp(command, "wrap") || !strcmp(command, "real"))
         return calls(argv);
+    if (!strcmp(command, "again") || !strcmp(command, "stale"))
+        return again(argv);
     if (!strcmp(command, "where"))
         return where();
     if (!strcmp(command, "passed"))

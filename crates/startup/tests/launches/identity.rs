@@ -41,6 +41,45 @@ fn a_bundle_is_the_original_by_every_name() {
     }
 }
 
+/// What tells the preamble that the program has executed itself, by either path.
+const EXECUTED: [&str; 2] = ["/proc//self/exe", "/proc/self//exe"];
+
+#[test]
+fn a_program_that_executes_itself_is_told_the_path_and_gives_its_arguments() {
+    let Some((bench, _)) = installed() else { return };
+    // Shorter than what was executed, as long, and longer.
+    for original in ["/bin/p".into(), format!("/{}", "p".repeat(14)), "/long".repeat(9)] {
+        let file = format!("{original}-1");
+        let (path, file_path) = (original.clone().into(), file.clone().into());
+        bench.install(&Tables { original: path, original_file: file_path, ..bench.tables() });
+        for (executed, told) in EXECUTED.iter().zip([&original, &file]) {
+            for name in ["run", "x/run", "./run", "other", "", told] {
+                let words = ["again", executed, name, "report", "one", "", "3"];
+                let launched = launch(&mut bench.command(&words));
+                assert!(launched.is_bundle(), "{launched:?}");
+                assert_eq!(launched.line("execfn "), *told);
+                for line in ["argv0 ", "invocation ", "dladdr "] {
+                    assert_eq!(launched.line(line), name, "{line} of {executed}");
+                }
+                let line = format!("{name} report one  3");
+                assert_eq!(launched.line("command line "), line.trim());
+                let room = format!("{} {}", line.len() + 1, line.len() + 1 + "HOME=/".len() + 1);
+                assert_eq!(launched.line("room"), room);
+                assert_eq!(launched.line("in a row"), "1");
+                assert!("program: master process".starts_with(launched.line("title")));
+                let comm = &told[told.rfind('/').unwrap() + 1..];
+                assert_eq!(launched.line("comm"), &comm[..comm.len().min(15)]);
+            }
+        }
+        // By any other spelling the program is what it says.
+        for other in ["/proc/self/exe", "/proc//self//exe", "//proc/self/exe", "/proc/self/./exe"] {
+            let launched = launch(&mut bench.command(&["again", other, "other", "report"]));
+            assert!(launched.is_bundle(), "{launched:?}");
+            assert_eq!((launched.line("execfn"), launched.line("comm")), (other, "exe"));
+        }
+    }
+}
+
 /// Starts what follows with a kernel that refuses PR_SET_MM.
 const REFUSING: &str = r#"
 #include <linux/audit.h>

@@ -41,6 +41,54 @@ fn another_name_is_kept() {
     }
 }
 
+/// A program that executes itself where the bundle is stale by then.
+#[test]
+fn the_original_is_given_what_a_program_gives_itself() {
+    let Some(bench) = Bench::new() else { return };
+    let tables = Tables { original_file: bench.path("file"), ..stale_tables(&bench) };
+    bench.install(&tables);
+    let again = |executed: &str, name: &str, stale: &str| {
+        let mut command = bench.command(&["stale", executed, name, "one", ""]);
+        command.env("WANTED", "yes").env("HEADSTART_STALE", stale);
+        launch(&mut command)
+    };
+    for (executed, path, other) in
+        [("/proc//self/exe", "original", "file"), ("/proc/self//exe", "file", "original")]
+    {
+        // Only the path that was executed leads to a program.
+        if bench.path(other).exists() {
+            fs::rename(bench.path(other), bench.path(path)).unwrap();
+        }
+        for name in ["run", "x/run", "./run", "other", ""] {
+            let launched = again(executed, name, "123");
+            assert!(launched.is_original(), "{executed} {launched:?}");
+            assert_eq!((launched.line("argv0"), launched.line("counter")), (name, "123"));
+            assert_eq!(launched.stdout.matches("argument ").count(), 2);
+        }
+        let refusal = format!(
+            "headstart: {}: WANTED is not what it was when the bundle was made, and ",
+            bench.path(path).display()
+        );
+        let launched = again(executed, "run", "never");
+        assert!(launched.refusal().starts_with(&(refusal.clone() + "HEADSTART_STALE is set")));
+        let moved = bench.path("moved");
+        fs::rename(bench.path(path), &moved).unwrap();
+        fs::hard_link(bench.path("run"), bench.path(path)).unwrap();
+        let launched = again(executed, "run", "123");
+        assert!(launched.refusal().starts_with(&(refusal.clone() + "the bundle itself")));
+        fs::remove_file(bench.path(path)).unwrap();
+        bench.write("script", "#!/bin/sh\necho counter $HEADSTART_STALE\n");
+        bench.place_executable("script", path);
+        assert_eq!(again(executed, "run", "123").line("counter"), "124");
+        assert!(again(executed, "run", "500").refusal().contains("again 500 times"));
+        fs::remove_file(bench.path(path)).unwrap();
+        assert!(
+            again(executed, "run", "123").refusal().contains("the original program is missing")
+        );
+        fs::rename(&moved, bench.path(path)).unwrap();
+    }
+}
+
 #[test]
 fn the_original_is_missing() {
     let Some(bench) = stale() else { return };

@@ -1,0 +1,225 @@
+# Programs that merged code executes by a path. The original's path starts the bundle once more, which is
+# in memory already and has nothing to load: the program executes itself.
+#
+# The bundle is named by /proc/self/exe, which leads to this very file wherever it is now. An odd spelling
+# tells the new process which path was meant, and that argv[0] is what the program wants it to be.
+
+.set EXECUTABLE, 0              # struct stat, then the first bytes of /proc/self/exe
+.set MEANT, 144                 # the spelling
+.set EXECUTABLE_FRAME, 152
+.set IMAGE_START, 64            # bytes that tell a file from others: struct Elf64_Ehdr
+
+# The path is the first of at most three arguments. These functions return only where they have failed:
+# then the original's path decides how.
+.macro EXECUTER slot
+    endbr64
+    mov rax, rdi
+    call .Lname_bundle
+    test rax, rax
+    jz 1f
+    push rdi
+    push rsi
+    push rdx
+    mov rdi, rax
+    CALL_REAL \slot
+    pop rdx
+    pop rsi
+    pop rdi
+1:  REAL \slot
+.endm
+
+# The path is the second of six arguments. File actions are not to happen twice, so only where the bundle
+# may not be executed is the original's path tried too.
+.macro SPAWNER slot
+    endbr64
+    mov rax, rsi
+    call .Lname_bundle
+    test rax, rax
+    jz 1f
+    push rdi
+    push rsi
+    push rdx
+    push rcx
+    push r8
+    push r9
+    sub rsp, 8
+    mov rsi, rax
+    CALL_REAL \slot
+    add rsp, 8
+    pop r9
+    pop r8
+    pop rcx
+    pop rdx
+    pop rsi
+    pop rdi
+    cmp eax, 13                 # EACCES
+    je 1f
+    cmp eax, 1                  # EPERM
+    je 1f
+    ret
+1:  REAL \slot
+.endm
+
+.Lexecve:                       # path, argv, envp
+    EXECUTER SLOT_execve
+
+.Lexecv:                        # path, argv
+    EXECUTER SLOT_execv
+
+.Lexecvp:                       # path or name, argv
+    EXECUTER SLOT_execvp
+
+.Lexecvpe:                      # path or name, argv, envp
+    EXECUTER SLOT_execvpe
+
+.Lposix_spawn:                  # answer, path, file actions, attributes, argv, envp
+    SPAWNER SLOT_posix_spawn
+
+.Lposix_spawnp:                 # answer, path or name, file actions, attributes, argv, envp
+    SPAWNER SLOT_posix_spawnp
+
+# What names the bundle, where the path at rax is the original's and still leads to it: rax, else 0. After
+# vfork this runs in the parent's memory, so only the stack is written. Changes r10 and r11 too.
+.Lname_bundle:
+    push rdi
+    push rsi
+    push rdx
+    push rcx
+    sub rsp, EXECUTABLE_FRAME
+    test rax, rax
+    jz .Lbundle_answered
+    mov rdx, rax
+    lea rcx, [rip + .Lbegin]
+    lea r10, [rip + .Ltext_executed]
+    mov rdi, rdx
+    mov rsi, [rip + .Ltables + Header_original]
+    add rsi, rcx
+    call .Lis_text
+    je .Loriginal_meant
+    lea r10, [rip + .Ltext_executed_file]
+    mov rdi, rdx
+    mov rsi, [rip + .Ltables + Header_file]
+    add rsi, rcx
+    call .Lis_text
+    jne .Lbundle_unmeant
+.Loriginal_meant:
+    mov [rsp + MEANT], r10
+    mov edi, -100               # AT_FDCWD
+    mov rsi, rdx
+    lea rdx, [rsp + EXECUTABLE]
+    xor r10d, r10d
+    mov eax, 262                # newfstatat
+    syscall
+    test eax, eax
+    jnz .Lbundle_unmeant
+    mov rax, [rsp + EXECUTABLE + STAT_INODE]
+    cmp rax, [rip + .Ltables + Header_file_inode]
+    jne .Lbundle_unmeant
+    mov rax, [rsp + EXECUTABLE + STAT_SIZE]
+    cmp rax, [rip + .Ltables + Header_file_size]
+    jne .Lbundle_unmeant
+    mov rax, [rsp + EXECUTABLE + STAT_MODIFIED]
+    cmp rax, [rip + .Ltables + Header_file_modified_seconds]
+    jne .Lbundle_unmeant
+    mov rax, [rsp + EXECUTABLE + STAT_MODIFIED + 8]
+    cmp rax, [rip + .Ltables + Header_file_modified_nanoseconds]
+    jne .Lbundle_unmeant
+    mov rax, [rsp + EXECUTABLE + STAT_CHANGED]
+    cmp rax, [rip + .Ltables + Header_file_changed_seconds]
+    jne .Lbundle_unmeant
+    mov rax, [rsp + EXECUTABLE + STAT_CHANGED + 8]
+    cmp rax, [rip + .Ltables + Header_file_changed_nanoseconds]
+    jne .Lbundle_unmeant
+
+# Without /proc nothing is there, and where the user has named the loader, it is the loader.
+.Lopen_executable:
+    mov edi, -100               # AT_FDCWD
+    mov rsi, [rsp + MEANT]
+    mov edx, 0x80000            # O_RDONLY | O_CLOEXEC
+    xor r10d, r10d
+    mov eax, 257                # openat
+    syscall
+    test eax, eax
+    js .Lbundle_unmeant
+    mov edi, eax
+    lea rsi, [rsp + EXECUTABLE]
+    mov edx, IMAGE_START
+    xor r10d, r10d
+    mov eax, 17                 # pread64
+    syscall
+    mov rdx, rax
+    mov eax, 3                  # close
+    syscall
+    cmp rdx, IMAGE_START
+    jne .Lbundle_unmeant
+    lea rsi, [rip + .Lbegin]
+    add rsi, [rip + .Ltables + Header_image]
+    lea rdi, [rsp + EXECUTABLE]
+    mov ecx, edx
+    repe cmpsb
+    jne .Lbundle_unmeant
+    mov rax, [rsp + MEANT]
+    jmp .Lbundle_answered
+.Lbundle_unmeant:
+    xor eax, eax
+.Lbundle_answered:
+    add rsp, EXECUTABLE_FRAME
+    pop rcx
+    pop rdx
+    pop rsi
+    pop rdi
+    ret
+
+# Whether the text at rdi is that at rsi: ZF. Changes rax, rdi and rsi.
+.Lis_text:
+    call .Lskip_text
+    jne .Lreturn
+    cmp byte ptr [rdi], 0
+    ret
+
+# What was executed: the original's path, or where the program has executed itself by the other one, that
+# one: GIVEN and what belongs to it; and whether it has executed itself: IS_OWN.
+.Lfind_given:
+    mov qword ptr [rbp + IS_OWN], 0
+    mov rax, [r15 + Header_original]
+    mov rcx, [r15 + Header_original_length]
+    mov rdx, [r15 + Header_original_base]
+    mov r8, r14
+.Lpass_environment:
+    mov rdi, [r8]
+    add r8, 8
+    test rdi, rdi
+    jnz .Lpass_environment
+.Lfind_executed:
+    mov r9, [r8]
+    add r8, 16
+    cmp r9, AUXILIARY_FILE
+    je .Lexecuted_found
+    test r9, r9
+    jnz .Lfind_executed
+    jmp .Lgiven_known
+.Lexecuted_found:
+    mov r8, [r8 - 8]
+    mov r9, rax
+    mov rdi, r8
+    lea rsi, [rip + .Ltext_executed]
+    call .Lis_text
+    je .Lis_own_start
+    mov rdi, r8
+    lea rsi, [rip + .Ltext_executed_file]
+    call .Lis_text
+    mov rax, r9
+    jne .Lgiven_known
+    mov r9, [r15 + Header_file]
+    mov rcx, [r15 + Header_file_length]
+    mov rdx, [r15 + Header_file_base]
+.Lis_own_start:
+    mov rax, r9
+    mov qword ptr [rbp + IS_OWN], 1
+.Lgiven_known:
+    add rax, rbx
+    add rdx, rbx
+    mov [rbp + GIVEN], rax
+    mov [rbp + GIVEN_LENGTH], rcx
+    mov [rbp + GIVEN_BASE], rdx
+    ret
