@@ -8,10 +8,11 @@
 //! right behind the file header, as GNU strip puts them nowhere else.
 
 use crate::choose::members::Membership;
-use crate::error::{BundleAdvice, DeclineReason};
+use crate::error::DeclineReason;
+use crate::plan::parts::{join, mapped_parts};
 use crate::plan::tls::TlsLayout;
 use image::elf::Loadable;
-use image::elf::loadable::{Class, alignment};
+use image::elf::loadable::alignment;
 use image::elf::records::{FileHeader, ProgramHeader};
 use image::elf::spec;
 use loader::{Graph, Module};
@@ -19,11 +20,9 @@ use model::{BundleVa, FileOffset, ModuleId, TlsOffset, Va};
 
 /// Smallest unit of a mapping.
 pub(crate) const PAGE: u64 = 4096;
-/// The kernel refuses more than 64 KiB of program headers.
-const MOST_HEADERS: usize = 0x1_0000 / ProgramHeader::SIZE;
 /// Program headers besides those of the modules: four that are loaded, and those that tell where
 /// something is.
-const OWN_HEADERS: usize = 12;
+pub(super) const OWN_HEADERS: usize = 12;
 
 /// Kernels map nothing below (vm.mmap_min_addr).
 const LOWEST: u64 = 0x1_0000;
@@ -227,115 +226,10 @@ fn program_base(
     Ok((base, BundleVa(low)))
 }
 
-/// What is mapped of an image. Where something is written behind what the file has, that becomes
-/// part of the file too.
-fn mapped_parts(image: &Loadable) -> Vec<ProgramHeader> {
-    let loaded = image.segments().iter().filter(|part| part.loads() && part.memory_size > 0);
-    let mut parts: Vec<ProgramHeader> = loaded.copied().collect();
-    let mut reach = |from: Va, size: u64| {
-        let part = parts.iter_mut().find(|part| part.holds(from));
-        if let Some(part) = part.filter(|part| part.flags & spec::PF_W != 0) {
-            let needed = from.saturating_add(size).min(part.end()) - part.address;
-            part.file_size = part.file_size.max(needed);
-        }
-    };
-    for relocation in image.relocations() {
-        let copied = relocation.class == Class::Copy;
-        let symbol = || {
-            relocation.symbol.and_then(|index| image.symbol(index)).map_or(0, |symbol| symbol.size)
-        };
-        reach(relocation.offset, if copied { symbol() } else { 8 });
-    }
-    image.packed_addresses().for_each(|address| reach(address, 8));
-    parts.iter_mut().for_each(fill_page);
-    parts
-}
-
-/// The last page of what is written comes from the file as a whole. Else the kernel would clear its end
-/// when it maps the program, and so read and copy a page of every module.
-fn fill_page(part: &mut ProgramHeader) {
-    if part.flags & spec::PF_W != 0 && part.file_size > 0 {
-        let page_end = align_up(part.address.0 + part.file_size, PAGE) - part.address.0;
-        part.file_size = part.file_size.max(page_end.min(part.memory_size));
-    }
-}
-
-/// Where there are more program headers than a kernel takes: neighbors that are not written
-/// become one, in as many modules as it takes.
-fn join(parts: &mut [Vec<ProgramHeader>]) -> Result<usize, DeclineReason> {
-    let mut count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
-    let mut joined = 0;
-    for parts in parts.iter_mut() {
-        if count <= MOST_HEADERS {
-            break;
-        }
-        let before = parts.len();
-        *parts = without_borders(parts);
-        count -= before - parts.len();
-        joined += usize::from(parts.len() < before);
-    }
-    if count > MOST_HEADERS {
-        let reason =
-            format!("it would need {count} program headers, and kernels take {MOST_HEADERS}");
-        return Err(DeclineReason::from(reason).with(BundleAdvice::KeepSomeOutside));
-    }
-    Ok(joined)
-}
-
-fn without_borders(parts: &[ProgramHeader]) -> Vec<ProgramHeader> {
-    let read_only = |part: &ProgramHeader| part.flags & spec::PF_W == 0;
-    let mut all: Vec<ProgramHeader> = Vec::with_capacity(parts.len());
-    for part in parts {
-        match all.last_mut().filter(|last| read_only(last) && read_only(part)) {
-            Some(last) => {
-                last.file_size = part.address + part.file_size - last.address;
-                last.memory_size = part.end() - last.address;
-                last.flags |= part.flags;
-            }
-            None => all.push(*part),
-        }
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn part(flags: u32, address: u64, size: u64) -> ProgramHeader {
-        ProgramHeader {
-            kind: spec::PT_LOAD,
-            flags,
-            offset: FileOffset(address),
-            address: Va(address),
-            file_size: size,
-            memory_size: size,
-            alignment: PAGE,
-            ..ProgramHeader::default()
-        }
-    }
-
-    fn usual() -> Vec<ProgramHeader> {
-        let (r, w, x) = (spec::PF_R, spec::PF_R | spec::PF_W, spec::PF_R | spec::PF_X);
-        vec![part(r, 0, 0x400), part(x, 0x1000, 0x80), part(r, 0x2000, 0x90), part(w, 0x3e00, 8)]
-    }
-
-    #[test]
-    fn borders_go_where_kernels_would_refuse_and_only_there() {
-        let mut few = vec![usual(); 100];
-        assert_eq!(join(&mut few), Ok(0));
-        assert_eq!(few[0].len(), 4);
-        // 300 × 4 and twelve are 42 too many; each module can save two.
-        let mut many = vec![usual(); 300];
-        assert_eq!(join(&mut many), Ok(21));
-        assert_eq!(many.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS, MOST_HEADERS);
-        let joined = &many[0][0];
-        assert_eq!((joined.address, joined.end(), many[0].len()), (Va(0), Va(0x2090), 2));
-        assert_eq!(joined.flags, spec::PF_R | spec::PF_X);
-        let refused = join(&mut vec![usual(); 700]).expect_err("two parts each are too many");
-        assert!(refused.text.contains("1412"), "{refused}");
-        assert_eq!(refused.advice, Some(BundleAdvice::KeepSomeOutside));
-    }
+    use crate::plan::parts::tests::usual;
 
     #[test]
     fn headers_come_before_the_program() {

@@ -10,6 +10,7 @@ mod initializers;
 pub(crate) mod layout;
 mod loader_names;
 pub(crate) mod own_data;
+mod parts;
 pub(crate) mod preamble;
 pub(crate) mod references;
 mod symlinks;

@@ -1,0 +1,124 @@
+//! Parts of modules: what is mapped of each, and what is put together to save program headers.
+
+use crate::error::{BundleAdvice, DeclineReason};
+use crate::plan::layout::{OWN_HEADERS, PAGE, align_up};
+use image::elf::Loadable;
+use image::elf::loadable::Class;
+use image::elf::records::ProgramHeader;
+use image::elf::spec;
+use model::Va;
+
+/// The kernel refuses more than 64 KiB of program headers.
+const MOST_HEADERS: usize = 0x1_0000 / ProgramHeader::SIZE;
+
+/// What is mapped of an image. Where something is written behind what the file has, that becomes
+/// part of the file too.
+pub(super) fn mapped_parts(image: &Loadable) -> Vec<ProgramHeader> {
+    let loaded = image.segments().iter().filter(|part| part.loads() && part.memory_size > 0);
+    let mut parts: Vec<ProgramHeader> = loaded.copied().collect();
+    let mut reach = |from: Va, size: u64| {
+        let part = parts.iter_mut().find(|part| part.holds(from));
+        if let Some(part) = part.filter(|part| part.flags & spec::PF_W != 0) {
+            let needed = from.saturating_add(size).min(part.end()) - part.address;
+            part.file_size = part.file_size.max(needed);
+        }
+    };
+    for relocation in image.relocations() {
+        let copied = relocation.class == Class::Copy;
+        let symbol = || {
+            relocation.symbol.and_then(|index| image.symbol(index)).map_or(0, |symbol| symbol.size)
+        };
+        reach(relocation.offset, if copied { symbol() } else { 8 });
+    }
+    image.packed_addresses().for_each(|address| reach(address, 8));
+    parts.iter_mut().for_each(fill_page);
+    parts
+}
+
+/// The last page of what is written comes from the file as a whole. Else the kernel would clear its end
+/// when it maps the program, and so read and copy a page of every module.
+fn fill_page(part: &mut ProgramHeader) {
+    if part.flags & spec::PF_W != 0 && part.file_size > 0 {
+        let page_end = align_up(part.address.0 + part.file_size, PAGE) - part.address.0;
+        part.file_size = part.file_size.max(page_end.min(part.memory_size));
+    }
+}
+
+/// Where there are more program headers than a kernel takes: neighbors that are not written
+/// become one, in as many modules as it takes.
+pub(super) fn join(parts: &mut [Vec<ProgramHeader>]) -> Result<usize, DeclineReason> {
+    let mut count = parts.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS;
+    let mut joined = 0;
+    for parts in parts.iter_mut() {
+        if count <= MOST_HEADERS {
+            break;
+        }
+        let before = parts.len();
+        *parts = without_borders(parts);
+        count -= before - parts.len();
+        joined += usize::from(parts.len() < before);
+    }
+    if count > MOST_HEADERS {
+        let reason =
+            format!("it would need {count} program headers, and kernels take {MOST_HEADERS}");
+        return Err(DeclineReason::from(reason).with(BundleAdvice::KeepSomeOutside));
+    }
+    Ok(joined)
+}
+
+fn without_borders(parts: &[ProgramHeader]) -> Vec<ProgramHeader> {
+    let read_only = |part: &ProgramHeader| part.flags & spec::PF_W == 0;
+    let mut all: Vec<ProgramHeader> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match all.last_mut().filter(|last| read_only(last) && read_only(part)) {
+            Some(last) => {
+                last.file_size = part.address + part.file_size - last.address;
+                last.memory_size = part.end() - last.address;
+                last.flags |= part.flags;
+            }
+            None => all.push(*part),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use model::FileOffset;
+
+    fn part(flags: u32, address: u64, size: u64) -> ProgramHeader {
+        ProgramHeader {
+            kind: spec::PT_LOAD,
+            flags,
+            offset: FileOffset(address),
+            address: Va(address),
+            file_size: size,
+            memory_size: size,
+            alignment: PAGE,
+            ..ProgramHeader::default()
+        }
+    }
+
+    pub(in crate::plan) fn usual() -> Vec<ProgramHeader> {
+        let (r, w, x) = (spec::PF_R, spec::PF_R | spec::PF_W, spec::PF_R | spec::PF_X);
+        vec![part(r, 0, 0x400), part(x, 0x1000, 0x80), part(r, 0x2000, 0x90), part(w, 0x3e00, 8)]
+    }
+
+    #[test]
+    fn borders_go_where_kernels_would_refuse_and_only_there() {
+        let mut few = vec![usual(); 100];
+        assert_eq!(join(&mut few), Ok(0));
+        assert_eq!(few[0].len(), 4);
+        // 300 × 4 and twelve are 42 too many; each module can save two.
+        let mut many = vec![usual(); 300];
+        assert_eq!(join(&mut many), Ok(21));
+        assert_eq!(many.iter().map(Vec::len).sum::<usize>() + OWN_HEADERS, MOST_HEADERS);
+        let joined = &many[0][0];
+        assert_eq!((joined.address, joined.end(), many[0].len()), (Va(0), Va(0x2090), 2));
+        assert_eq!(joined.flags, spec::PF_R | spec::PF_X);
+        let refused = join(&mut vec![usual(); 700]).expect_err("two parts each are too many");
+        assert!(refused.text.contains("1412"), "{refused}");
+        assert_eq!(refused.advice, Some(BundleAdvice::KeepSomeOutside));
+    }
+}
