@@ -60,6 +60,13 @@
 1:  REAL \slot
 .endm
 
+# What stat says of the executable is what it said when the bundle was made.
+.macro EXPECT said, field
+    mov rax, [rsp + EXECUTABLE + \said]
+    cmp rax, [rip + .Ltables + Header_\field]
+    jne .Lbundle_unmeant
+.endm
+
 .Lexecve:                       # path, argv, envp
     EXECUTER SLOT_execve
 
@@ -112,24 +119,12 @@
     syscall
     test eax, eax
     jnz .Lbundle_unmeant
-    mov rax, [rsp + EXECUTABLE + STAT_INODE]
-    cmp rax, [rip + .Ltables + Header_file_inode]
-    jne .Lbundle_unmeant
-    mov rax, [rsp + EXECUTABLE + STAT_SIZE]
-    cmp rax, [rip + .Ltables + Header_file_size]
-    jne .Lbundle_unmeant
-    mov rax, [rsp + EXECUTABLE + STAT_MODIFIED]
-    cmp rax, [rip + .Ltables + Header_file_modified_seconds]
-    jne .Lbundle_unmeant
-    mov rax, [rsp + EXECUTABLE + STAT_MODIFIED + 8]
-    cmp rax, [rip + .Ltables + Header_file_modified_nanoseconds]
-    jne .Lbundle_unmeant
-    mov rax, [rsp + EXECUTABLE + STAT_CHANGED]
-    cmp rax, [rip + .Ltables + Header_file_changed_seconds]
-    jne .Lbundle_unmeant
-    mov rax, [rsp + EXECUTABLE + STAT_CHANGED + 8]
-    cmp rax, [rip + .Ltables + Header_file_changed_nanoseconds]
-    jne .Lbundle_unmeant
+    EXPECT STAT_INODE, file_inode
+    EXPECT STAT_SIZE, file_size
+    EXPECT STAT_MODIFIED, file_modified_seconds
+    EXPECT "STAT_MODIFIED + 8", file_modified_nanoseconds
+    EXPECT STAT_CHANGED, file_changed_seconds
+    EXPECT "STAT_CHANGED + 8", file_changed_nanoseconds
 
 # Without /proc nothing is there, and where the user has named the loader, it is the loader.
 .Lopen_executable:
