@@ -125,8 +125,6 @@ shared! {
             file_size: u64,
             file_modified_seconds: i64,
             file_modified_nanoseconds: i64,
-            file_changed_seconds: i64,
-            file_changed_nanoseconds: i64,
             /// Where the bundle's file begins.
             image: i64,
             own_name: u64,

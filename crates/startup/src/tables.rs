@@ -142,8 +142,6 @@ impl Writer {
             file_size: identity.size,
             file_modified_seconds: identity.modified.0,
             file_modified_nanoseconds: identity.modified.1,
-            file_changed_seconds: identity.changed.0,
-            file_changed_nanoseconds: identity.changed.1,
             own_name: self.text(plain_name(&tables.own_name, b'/')?),
             ..Header::default()
         })

@@ -82,7 +82,8 @@ static void spawned(const char *how, const char *path, char **next) {
     if (once) posix_spawn_file_actions_addopen(&actions, 9, once, O_CREAT | O_EXCL | O_WRONLY, 0600);
     if (never) posix_spawn_file_actions_addopen(&actions, 10, never, O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    int reset = getenv("RESET") ? POSIX_SPAWN_RESETIDS : 0;
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | reset);
     int error = strstr(how, "spawnp")
         ? posix_spawnp(&id, path, plain ? 0 : &actions, plain ? 0 : &attributes, next, environ)
         : posix_spawn(&id, path, plain ? 0 : &actions, plain ? 0 : &attributes, next, environ);
@@ -91,7 +92,9 @@ static void spawned(const char *how, const char *path, char **next) {
 }
 int main(int count, char **words) {
     if (count > 1 && !strcmp(words[1], "told")) return told(count, words);
-    const char *how = words[1], *path = strcmp(words[2], "null") ? words[2] : 0;
+    const char *how = words[1], *path = words[2];
+    if (!strcmp(path, "null")) path = 0;
+    else if (!strcmp(path, "wild")) path = (char *)8;
     char **next = words + 3;
     prepare();
     setvbuf(stdout, 0, _IONBF, 0);
@@ -250,7 +253,10 @@ fn any_other_path_starts_what_it_leads_to() {
         assert!(world.seen(&[way, &through, "run", "told"], &[]).0.contains("error 20"));
     }
     for way in ["execve", "execv", "spawn-with-actions"] {
-        assert!(world.seen(&[way, "null", "run", "told"], &[]).0.contains("error 14"), "{way}");
+        for nowhere in ["null", "wild"] {
+            let found = world.seen(&[way, nowhere, "run", "told"], &[]);
+            assert!(found.0.contains("error 14"), "{way} {nowhere} {found:?}");
+        }
     }
     for way in ["execvp", "execvpe", "posix_spawnp", "spawnp-with-actions"] {
         let found = world.seen(&[way, "original", "run", "told"], &environment);
@@ -262,6 +268,19 @@ fn any_other_path_starts_what_it_leads_to() {
         let found = world.changing(run, &words, &[]);
         assert!(found.1 && found.0.contains("executed /proc/self/exe invoked "), "{found:?}");
         assert!(found.0.contains("name exe\n"), "{found:?}");
+    }
+}
+
+/// Whether the child may execute the bundle is not known then.
+#[test]
+fn a_child_that_gets_another_user_is_the_original() {
+    let Some(world) = World::new() else { return };
+    for (way, bundle) in
+        [("spawn-with-actions", false), ("spawnp-with-actions", false), ("posix_spawn", true)]
+    {
+        let words = [way, &world.paths()[0], "run", "told"];
+        let found = world.seen(&words, &[("RESET", "1")]);
+        assert!(is_told(&found) && found.1 == bundle, "{words:?} {found:?}");
     }
 }
 

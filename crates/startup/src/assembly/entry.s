@@ -34,6 +34,7 @@
 .Ltext_executed:    .asciz "/proc//self/exe"
 .Ltext_executed_file: .asciz "/proc/self//exe"
 .Ltext_root:        .asciz "/"
+.Ltext_capability:  .asciz "security.capability"
 .Ltext_namespace:   .asciz "/proc/self/ns/pid_for_children"
 .Ltext_first_namespace: .asciz "pid:[4026531836]" # PROC_PID_INIT_INO of the kernel
 .Ltext_origin:      .asciz "$ORIGIN"

@@ -7,6 +7,9 @@
 .set EXECUTABLE, 0              # struct stat, then the first bytes of /proc/self/exe
 .set MEANT, 144                 # the spelling
 .set EXECUTABLE_FRAME, 152
+.set STAT_MODE, 24
+.set PRIVILEGED, 06000          # S_ISUID | S_ISGID
+.set RESET_IDS, 1               # POSIX_SPAWN_RESETIDS, in the first two bytes of posix_spawnattr_t
 .set IMAGE_START, 64            # bytes that tell a file from others: struct Elf64_Ehdr
 
 # The path is the first of at most three arguments. These functions return only where they have failed:
@@ -28,35 +31,19 @@
 1:  REAL \slot
 .endm
 
-# The path is the second of six arguments. File actions are not to happen twice, so only where the bundle
-# may not be executed is the original's path tried too.
+# The path is the second of six arguments. File actions are not to happen twice, so there is no second
+# attempt; whose right to execute the child would have is only known where it keeps its user.
 .macro SPAWNER slot
     endbr64
     mov rax, rsi
     call .Lname_bundle
     test rax, rax
     jz 1f
-    push rdi
-    push rsi
-    push rdx
-    push rcx
-    push r8
-    push r9
-    sub rsp, 8
-    mov rsi, rax
-    CALL_REAL \slot
-    add rsp, 8
-    pop r9
-    pop r8
-    pop rcx
-    pop rdx
-    pop rsi
-    pop rdi
-    cmp eax, 13                 # EACCES
-    je 1f
-    cmp eax, 1                  # EPERM
-    je 1f
-    ret
+    test rcx, rcx
+    jz 2f
+    test byte ptr [rcx], RESET_IDS
+    jnz 1f
+2:  mov rsi, rax
 1:  REAL \slot
 .endm
 
@@ -85,34 +72,21 @@
 .Lposix_spawnp:                 # answer, path or name, file actions, attributes, argv, envp
     SPAWNER SLOT_posix_spawnp
 
-# What names the bundle, where the path at rax is the original's and still leads to it: rax, else 0. After
-# vfork this runs in the parent's memory, so only the stack is written. Changes r10 and r11 too.
+# What names the bundle, where the path at rax is the original's, still leads to it, and both may be executed:
+# rax, else 0. After vfork this runs in the parent's memory, so only the stack is written. The kernel looks at
+# the path first, as it may lead to no memory. Changes r10 and r11 too.
 .Lname_bundle:
     push rdi
     push rsi
     push rdx
     push rcx
+    push r8
     sub rsp, EXECUTABLE_FRAME
     test rax, rax
     jz .Lbundle_answered
-    mov rdx, rax
-    lea rcx, [rip + .Lbegin]
-    lea r10, [rip + .Ltext_executed]
-    mov rdi, rdx
-    mov rsi, [rip + .Ltables + Header_original]
-    add rsi, rcx
-    call .Lis_text
-    je .Loriginal_meant
-    lea r10, [rip + .Ltext_executed_file]
-    mov rdi, rdx
-    mov rsi, [rip + .Ltables + Header_file]
-    add rsi, rcx
-    call .Lis_text
-    jne .Lbundle_unmeant
-.Loriginal_meant:
-    mov [rsp + MEANT], r10
+    mov r8, rax
     mov edi, -100               # AT_FDCWD
-    mov rsi, rdx
+    mov rsi, r8
     lea rdx, [rsp + EXECUTABLE]
     xor r10d, r10d
     mov eax, 262                # newfstatat
@@ -123,8 +97,34 @@
     EXPECT STAT_SIZE, file_size
     EXPECT STAT_MODIFIED, file_modified_seconds
     EXPECT "STAT_MODIFIED + 8", file_modified_nanoseconds
-    EXPECT STAT_CHANGED, file_changed_seconds
-    EXPECT "STAT_CHANGED + 8", file_changed_nanoseconds
+    test dword ptr [rsp + EXECUTABLE + STAT_MODE], PRIVILEGED
+    jnz .Lbundle_unmeant
+    lea rcx, [rip + .Lbegin]
+    lea rdx, [rip + .Ltext_executed]
+    mov rdi, r8
+    mov rsi, [rip + .Ltables + Header_original]
+    add rsi, rcx
+    call .Lis_text
+    je .Loriginal_meant
+    lea rdx, [rip + .Ltext_executed_file]
+    mov rdi, r8
+    mov rsi, [rip + .Ltables + Header_file]
+    add rsi, rcx
+    call .Lis_text
+    jne .Lbundle_unmeant
+.Loriginal_meant:
+    mov [rsp + MEANT], rdx
+    mov rdi, r8
+    lea rsi, [rip + .Ltext_capability]
+    xor edx, edx
+    xor r10d, r10d
+    mov eax, 191                # getxattr
+    syscall
+    test rax, rax
+    jns .Lbundle_unmeant        # it has got capabilities
+    mov rsi, r8
+    call .Lis_executable
+    jne .Lbundle_unmeant
 
 # Without /proc nothing is there, and where the user has named the loader, it is the loader.
 .Lopen_executable:
@@ -153,16 +153,29 @@
     mov ecx, edx
     repe cmpsb
     jne .Lbundle_unmeant
+    mov rsi, [rsp + MEANT]
+    call .Lis_executable
     mov rax, [rsp + MEANT]
-    jmp .Lbundle_answered
+    je .Lbundle_answered
 .Lbundle_unmeant:
     xor eax, eax
 .Lbundle_answered:
     add rsp, EXECUTABLE_FRAME
+    pop r8
     pop rcx
     pop rdx
     pop rsi
     pop rdi
+    ret
+
+# Whether the file at the path rsi may be executed by this process: ZF. Kernels before 5.8 do not tell.
+.Lis_executable:
+    mov edi, -100               # AT_FDCWD
+    mov edx, 1                  # X_OK
+    mov r10d, 0x200             # AT_EACCESS
+    mov eax, 439                # faccessat2
+    syscall
+    test eax, eax
     ret
 
 # Whether the text at rdi is that at rsi: ZF. Changes rax, rdi and rsi.
