@@ -113,6 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn record(arguments: &Arguments, command: &Command) -> Result<Recorded> {
+    os::interrupt::install();
     let request = RecordRequest {
         until: arguments.until.clone(),
         first: arguments.first,

@@ -1,13 +1,14 @@
-//! Recordings made in a container: the launch's processes have other numbers there than the kernel's trace has.
+//! Recordings in a container, where the launch's processes have other numbers than the kernel's trace has, and
+//! recordings that the user ends.
 #![allow(clippy::unwrap_used)] // Here a panic is a failed test.
 
 mod common;
 
-use common::{json, stderr};
+use common::{is_running, json, stderr, wait_for};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const READS: &str = r#"
 #include <fcntl.h>
@@ -50,6 +51,32 @@ fn a_recording_in_a_pid_namespace_has_the_pages_of_the_launch_and_of_its_childre
     assert_eq!(shown["mode"], "exact", "{shown}");
     assert_eq!(pages(&shown, &data), [40, 7], "{shown}");
     assert!(!pages(&shown, &program).is_empty(), "{shown}");
+}
+
+#[test]
+fn an_interrupted_recording_says_that_nothing_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("record");
+    let seconds = format!("30.{}", std::process::id());
+    let words = ["record", "--out", record.to_str().unwrap(), "--", "sleep", &seconds];
+    let command = common::headstart(folder.path(), &words).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("the launch", || is_running(&seconds) && started(command.id()));
+    let kill = Command::new("kill").args(["-INT", &command.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let ended = command.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{}", stderr(&ended));
+    assert!(
+        stderr(&ended).contains("nothing is kept of an unfinished recording"),
+        "{}",
+        stderr(&ended)
+    );
+    assert!(!record.exists());
+    wait_for("the end of the launch", || !is_running(&seconds));
+}
+
+/// Whether it has started something, beside which it waits.
+fn started(headstart: u32) -> bool {
+    !common::children(headstart).is_empty()
 }
 
 /// Pages of a file in order of first touch.
