@@ -110,6 +110,7 @@ impl Tables {
 pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     let mut order = FileOrder::new(&plan.layout, &plan.own);
     let mut tables = Placed { address: plan.own.end, offset: order.tables(), all: Vec::new() };
+    // Their addresses are final, their offsets are not.
     let sections = sections::of_members(&plan.layout, &order);
     let mut strings = Strings::new();
     let names = plan.dependencies.names.iter();
@@ -134,14 +135,14 @@ pub(crate) fn of(plan: &Plan<'_>) -> Result<Tables, BundleError> {
     // Of what follows the loader reads the beginnings: of the hash table first, of the others when it
     // relocates, and symbols, which are the largest table, come last.
     let list = plan.spec.read_ahead.map(|_| vec![0; ahead::LIST_BYTES]);
-    let tables_of_beginnings = [
+    let read_early = [
         (".gnu.hash", spec::SHT_GNU_HASH, 0, Some(symbols.hash), 1),
         (".rela.dyn", spec::SHT_RELA, Rela::SIZE, Some(relocations.table()), 1),
         (ahead::LIST_SECTION, spec::SHT_PROGBITS, 0, list, ahead::LIST_PAGES_OF_MOST),
         (".gnu.version", spec::SHT_GNU_VERSYM, 2, Some(symbols.versions), 1),
         (".dynsym", spec::SHT_DYNSYM, SymbolEntry::SIZE, Some(symbols.table), 1),
     ];
-    for (name, kind, entry, bytes, pages) in tables_of_beginnings {
+    for (name, kind, entry, bytes, pages) in read_early {
         if let Some(bytes) = bytes {
             tables.begin_at(order.beginning(tables.offset, pages));
             tables.add(name, kind, entry, 8, bytes);
