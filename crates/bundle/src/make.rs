@@ -45,6 +45,8 @@ pub struct BundleOptions {
     pub read_ahead: Option<PagesAhead>,
     /// What it will be read from then; otherwise as the recording shows it.
     pub disk: Option<Disk>,
+    /// What the environment will tell the loader at a start; otherwise as now.
+    pub environment: Option<Environment>,
 }
 
 /// What was made.
@@ -79,7 +81,7 @@ pub(crate) fn make_at(
     folder: &Path,
     options: &BundleOptions,
 ) -> Result<Made, BundleError> {
-    let environment = Environment::own();
+    let environment = options.environment.clone().unwrap_or_else(Environment::own);
     let graph = loader::load(program, &environment).map_err(|error| {
         let reason = of_another_machine(program);
         reason.map_or(error.into(), |reason| BundleError::declined(program, reason))
@@ -122,7 +124,14 @@ fn proved(
     let fixed = options.fixed;
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
-    let spec = BundleSpec { program, own_name: OsStr::new(RUN), bases, fixed, read_ahead };
+    let spec = BundleSpec {
+        program,
+        own_name: OsStr::new(RUN),
+        bases,
+        fixed,
+        read_ahead,
+        environment: options.environment.as_ref(),
+    };
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, &relocated, &memberships, spec)?;

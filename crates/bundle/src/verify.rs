@@ -294,8 +294,7 @@ fn remedy(
     let options = BundleOptions {
         fixed: manifest.fixed,
         outside: manifest.outside.clone(),
-        read_ahead: None,
-        disk: None,
+        ..BundleOptions::default()
     };
     (remedy.to_owned(), Some(MakeAgain { program, options, reads_ahead, folder }))
 }

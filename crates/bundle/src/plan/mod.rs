@@ -24,11 +24,11 @@ use exports::Export;
 use fixups::Fixups;
 use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
-use loader::{Graph, Relocated};
+use loader::{Environment, Graph, Relocated};
 use model::BundleVa;
 use own_data::{OwnData, Reserved};
 use startup::Preamble;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Entries of the dynamic table besides the libraries that are needed.
@@ -45,9 +45,19 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) fixed: bool,
     /// What is read ahead.
     pub(crate) read_ahead: Option<&'a PagesAhead>,
+    /// What the environment will tell the loader; otherwise as now.
+    pub(crate) environment: Option<&'a Environment>,
 }
 
 impl BundleSpec<'_> {
+    /// A variable that the loader will see.
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
+        match self.environment {
+            Some(environment) => environment.value(name),
+            None => std::env::var_os(name),
+        }
+    }
+
     /// That there is no bundle, for this reason.
     pub(crate) fn declined(&self, reason: impl Into<DeclineReason>) -> BundleError {
         BundleError::declined(self.program, reason)

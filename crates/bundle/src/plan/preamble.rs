@@ -27,7 +27,7 @@ pub(crate) fn new(
         original_file: program.canonicalize().unwrap_or_else(|_| program.to_owned()),
         original_identity: identity(program),
         own_name: spec.own_name.to_owned(),
-        environment: Variable::of_the_loader(|name| std::env::var_os(name)),
+        environment: Variable::of_the_loader(|name| spec.variable(name.to_str().unwrap_or(""))),
         must: records.must,
         hints: records.hints,
         all: records.all,

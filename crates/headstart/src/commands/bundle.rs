@@ -59,8 +59,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
     let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
-    let options =
-        BundleOptions { fixed: arguments.fixed, outside, read_ahead: None, disk: arguments.disk };
+    let (fixed, disk) = (arguments.fixed, arguments.disk);
+    let options = BundleOptions { fixed, outside, disk, ..BundleOptions::default() };
     let is_auto = arguments.prefetch.as_ref().is_some_and(|record| record == AUTO);
     if !arguments.arguments.is_empty() && !is_auto {
         let text = "arguments of the program are only for a launch that is recorded: use --prefetch \
