@@ -94,8 +94,51 @@ pub struct OptimizationReport {
     /// The folder whose `run` starts the best one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
+    /// The programs that the launch starts; those with the largest shares first.
+    #[serde(default)]
+    pub programs: Vec<ProgramReport>,
+    /// The whole launch with the best variants of all its programs at once, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<VariantFigures>,
     /// What a reader should know.
     pub notes: Vec<String>,
+}
+
+/// A program of the launch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProgramReport {
+    /// The executed file.
+    pub path: String,
+    /// Its part of the time of the launch, over all its starts, from 0 to 1: at each moment the program
+    /// counts that was executed last of those that do not wait. None where the launch could not be
+    /// followed.
+    pub share: Option<f64>,
+    /// The part of the launch from its execve to its `main`, over all its starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loading_share: Option<f64>,
+    /// How often it is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts: Option<u32>,
+    /// Name of its best variant; none where the original is the best, or where none was tried.
+    pub best: Option<String>,
+    /// Time of the whole launch with that variant ÷ without.
+    pub ratio: Option<f64>,
+    /// Lower end of the interval of the ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// The variable by which a launch finds a variant: `PATH`. None where it has to take the program's
+    /// place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// Why it has no best variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What the environment tells the loader when the launch starts it: names and values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<(String, String)>,
 }
 
 /// `headstart.json` of the folder that the best variant is left in.

@@ -9,6 +9,7 @@ mod baseline;
 mod build_folders;
 pub mod choose;
 mod error;
+mod follow;
 pub mod keep;
 mod launches;
 mod measure;
@@ -25,6 +26,7 @@ pub mod verify;
 
 pub use baseline::{Baseline, Terms};
 pub use build_folders::BuildFolders;
+pub use follow::{interpreter, is_script, last_exec};
 pub use error::{BuildRemedy, OptimizeError};
 pub use keep::ResultFolder;
 pub use launches::{Launches, Observed, StreamOutput};

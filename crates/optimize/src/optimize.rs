@@ -4,15 +4,17 @@ use crate::choose::{DEFAULT, VerifiedVariant, best};
 use crate::measure::{Measurement, measure};
 use crate::scattered::scattered;
 use crate::trials::{BASELINE, Selection, TrialStep, trials};
+use crate::follow::{Launched, PartsRequest, Script, follow, is_script, parts};
 use crate::{
     Baseline, BuildFolders, Launches, Optimization, OptimizeError, ResultFolder, Terms, Trial,
-    VariantReason, Verifier, keep, report,
+    VariantReason, Verifier, keep, registry, report, verify,
 };
 use lab::Event;
 use model::bundle::Inventory;
 use model::optimization::{Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, VariantState};
 use model::text::text;
 use model::{CacheState, CalledModule, Command, LaunchOptions, Schedule, VariantId};
+use os::LaunchError;
 use os::launcher::Launcher;
 use std::path::PathBuf;
 
@@ -96,6 +98,10 @@ pub fn optimize(
         folders.refuse_memory()?;
     }
     let mut launches = Launches::new(launchers.verifying, request.terms.cpu)?;
+    if is_script(&request.command.program) {
+        let script = Script { request: &request, optimizations, folder, folders };
+        return script.optimize(launches, observer);
+    }
     let baseline = Baseline::new(request.command.clone(), &request.terms, &mut launches)?;
     let mut verifier = Verifier::new(&baseline, &request.terms, &mut launches);
     let wanted = (&request.selection, optimizations.as_slice());
@@ -125,16 +131,47 @@ pub fn optimize(
         variants: report::variants(&baseline, &tried, &warm, cold.as_ref()),
         best: best.map_or(DEFAULT, Trial::name).to_owned(),
         out: None,
+        programs: Vec::new(),
+        together: None,
         notes,
     };
+    let mut reasons: Vec<Option<VariantReason>> = vec![None];
+    reasons.extend(tried.iter().map(|trial| trial.reason().cloned()));
+    let uncompared = verifier.uncompared();
+    let found = programs(&request, &baseline, &optimizations, &mut folders, observer)?;
+    found.add_to(&mut report, &mut reasons, best);
     if let Some(folder) = folder {
         observer(OptimizeEvent::Begins);
         keep_best(folder, &baseline, &mut verifier, best, &mut report, observer)?;
     }
     let scattered = scattered(&baseline, &request.terms)?;
-    let reasons = [None].into_iter().chain(tried.iter().map(|trial| trial.reason().cloned()));
-    let (reasons, uncompared) = (reasons.collect(), verifier.uncompared());
     Ok(Optimized { report, reasons, uncompared, scattered })
+}
+
+/// The other programs that the launch starts, each tried in it.
+fn programs(
+    request: &OptimizeRequest,
+    baseline: &Baseline,
+    optimizations: &[Optimization],
+    folders: &mut BuildFolders,
+    observer: &mut dyn FnMut(OptimizeEvent),
+) -> Result<Launched, OptimizeError> {
+    observer(OptimizeEvent::Begins);
+    let followed = match follow(&baseline.program.command, &request.terms) {
+        Err(LaunchError::NotPermitted { .. }) => return Ok(Launched::unfollowed(baseline)),
+        followed => followed?,
+    };
+    let notes = followed.notes.clone();
+    let asked = PartsRequest {
+        request,
+        command: &baseline.program.command,
+        observed: &baseline.observed,
+        patience: verify::patience(&baseline.observed, &request.terms),
+        optimizations: &registry::checked(optimizations),
+        tried: Some(&baseline.program.file),
+    };
+    let parts = parts(&asked, followed, folders, observer)?;
+    Ok(Launched::new(baseline, parts, notes))
 }
 
 fn candidates(

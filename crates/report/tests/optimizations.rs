@@ -57,6 +57,8 @@ fn found(variants: Vec<VariantReport>, best: &str, out: Option<&str>) -> Optimiz
         variants,
         best: best.to_owned(),
         out: out.map(str::to_owned),
+        programs: Vec::new(),
+        together: None,
         notes: Vec::new(),
     }
 }

@@ -7,7 +7,7 @@
 
 use model::{MarkKind, PhaseTrace, ThreadLife, TracedImage};
 use os::trace::{RecordedWait, TracedLaunch};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What an executed image takes of the launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -189,15 +189,6 @@ impl Sweep {
             None => Some((process, 0)),
         }
     }
-}
-
-/// How often each path is executed, by the images' paths.
-pub(super) fn starts(trace: &PhaseTrace) -> HashMap<&str, u32> {
-    let mut starts = HashMap::new();
-    for image in trace.processes.iter().flat_map(|process| &process.images) {
-        *starts.entry(image.path.as_str()).or_default() += 1;
-    }
-    starts
 }
 
 #[cfg(test)]

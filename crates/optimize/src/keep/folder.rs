@@ -129,7 +129,12 @@ impl ResultFolder {
 
     /// Makes the original what is to be started, where no variant is better.
     pub fn start_original(&mut self, baseline: &Baseline) {
-        self.starts = Some(Starts::Scripted(baseline.program.path.clone()));
+        self.start_program(&baseline.program.path);
+    }
+
+    /// Makes this program what is to be started.
+    pub fn start_program(&mut self, program: &Path) {
+        self.starts = Some(Starts::Scripted(program.to_owned()));
     }
 
     /// Where a link goes that is tried.

@@ -1,0 +1,24 @@
+//! The programs of a whole launch: what a script, a wrapper or a driver starts, which of them take the
+//! time, and what the launch gains where one of them starts faster.
+//!
+//! ```text
+//! launch: followed by ptrace ─► shares ─► worth: which are tried ─► ways: how a variant takes a place
+//!        ─► trial: built, verified in the whole launch ─► bench: measured in turns ─► choose
+//! ```
+
+mod bench;
+mod launch;
+mod launched;
+mod parts;
+pub(crate) mod report;
+mod scene;
+mod script_file;
+mod shares;
+mod trial;
+mod ways;
+mod worth;
+
+pub(crate) use launch::{FollowedProgram, follow};
+pub(crate) use parts::{Part, PartsRequest, parts};
+pub(crate) use launched::{Launched, Script};
+pub use script_file::{interpreter, is_script, last_exec};
