@@ -1,7 +1,7 @@
 //! What the environment tells the loader.
 
 use model::Command;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// What the environment tells the loader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,10 +27,10 @@ impl Environment {
 
     /// The value of a variable as this environment has it; of one that is not in it, what this
     /// process has.
-    pub fn value(&self, name: &str) -> Option<OsString> {
-        match name {
-            "LD_LIBRARY_PATH" => self.library_path.clone(),
-            "LD_PRELOAD" => self.preload.clone(),
+    pub fn value(&self, name: &OsStr) -> Option<OsString> {
+        match name.to_str() {
+            Some("LD_LIBRARY_PATH") => self.library_path.clone(),
+            Some("LD_PRELOAD") => self.preload.clone(),
             _ => std::env::var_os(name),
         }
     }

@@ -43,7 +43,8 @@ pub fn fixed_ahead(program: &Program, folder: &Path) -> Result<Built, NotBuilt> 
 
 fn options(program: &Program, fixed: bool) -> BundleOptions {
     let environment = Some(Environment::of(&program.command));
-    BundleOptions { fixed, environment, ..BundleOptions::default() }
+    let told = program.told.clone();
+    BundleOptions { fixed, environment, told, ..BundleOptions::default() }
 }
 
 fn plain(program: &Program, folder: &Path, fixed: bool) -> Result<Built, NotBuilt> {
