@@ -13,6 +13,7 @@ pub const VIEW_WORDS: CommandWords = CommandWords {
     check_machine: CHECK_MACHINE,
     more_rounds: "--runs or --precision",
     keep_best: "the same command with --out DIR",
+    install: "headstart install",
     rerandomize: "headstart rerandomize",
 };
 

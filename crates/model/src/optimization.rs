@@ -27,6 +27,9 @@ pub enum VariantState {
 pub struct VariantReport {
     /// `default` for the unmodified program.
     pub name: String,
+    /// The program that it is of, where that is not the launched one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// Whether the program has other addresses at every launch.
     pub keeps_aslr: bool,
     /// Whether it does what the original does.
@@ -161,6 +164,9 @@ pub struct Manifest {
     /// Files of the system that the variant does not use any more: where one of them is
     /// upgraded, the variant has to be made anew.
     pub replaced: Vec<String>,
+    /// Programs of the launch of which a variant is left, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<KeptPart>,
     /// What a user should know.
     pub notes: Vec<String>,
     /// How to get rid of it.
@@ -168,6 +174,19 @@ pub struct Manifest {
     /// Everything that was left, and what it was made of.
     #[serde(flatten)]
     pub kept: crate::bundle::Inventory,
+}
+
+/// A variant of a program that the launch finds by a variable, which `run` sets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptPart {
+    /// The program.
+    pub program: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// Where it is, from the folder of the manifest.
+    pub folder: String,
+    /// The variable.
+    pub variable: String,
 }
 
 /// A file as it was.

@@ -26,8 +26,8 @@ pub mod verify;
 
 pub use baseline::{Baseline, Terms};
 pub use build_folders::BuildFolders;
-pub use follow::{interpreter, is_script, last_exec};
 pub use error::{BuildRemedy, OptimizeError};
+pub use follow::{interpreter, is_script, last_exec};
 pub use keep::ResultFolder;
 pub use launches::{Launches, Observed, StreamOutput};
 pub use not_built::NotBuilt;

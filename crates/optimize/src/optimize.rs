@@ -1,10 +1,10 @@
 //! The whole way of one program: its variants are built, verified and measured, and the best kept.
 
 use crate::choose::{DEFAULT, VerifiedVariant, best};
+use crate::follow::{Launched, PartsRequest, Script, follow, is_script, keep_parts, parts};
 use crate::measure::{Measurement, measure};
 use crate::scattered::scattered;
 use crate::trials::{BASELINE, Selection, TrialStep, trials};
-use crate::follow::{Launched, PartsRequest, Script, follow, is_script, parts};
 use crate::{
     Baseline, BuildFolders, Launches, Optimization, OptimizeError, ResultFolder, Terms, Trial,
     VariantReason, Verifier, keep, registry, report, verify,
@@ -138,11 +138,20 @@ pub fn optimize(
     let mut reasons: Vec<Option<VariantReason>> = vec![None];
     reasons.extend(tried.iter().map(|trial| trial.reason().cloned()));
     let uncompared = verifier.uncompared();
-    let found = programs(&request, &baseline, &optimizations, &mut folders, observer)?;
+    let asked = PartsRequest {
+        request: &request,
+        command: &baseline.program.command,
+        observed: &baseline.observed,
+        patience: verify::patience(&baseline.observed, &request.terms),
+        optimizations: &registry::checked(&optimizations),
+        tried: Some(&baseline.program.file),
+    };
+    let found = programs(&asked, &baseline, &mut folders, observer)?;
     found.add_to(&mut report, &mut reasons, best);
     if let Some(folder) = folder {
         observer(OptimizeEvent::Begins);
-        keep_best(folder, &baseline, &mut verifier, best, &mut report, observer)?;
+        let others = (&asked, &found, &mut folders);
+        keep_best(folder, &baseline, &mut verifier, best, &mut report, others, observer)?;
     }
     let scattered = scattered(&baseline, &request.terms)?;
     Ok(Optimized { report, reasons, uncompared, scattered })
@@ -150,27 +159,18 @@ pub fn optimize(
 
 /// The other programs that the launch starts, each tried in it.
 fn programs(
-    request: &OptimizeRequest,
+    asked: &PartsRequest<'_>,
     baseline: &Baseline,
-    optimizations: &[Optimization],
     folders: &mut BuildFolders,
     observer: &mut dyn FnMut(OptimizeEvent),
 ) -> Result<Launched, OptimizeError> {
     observer(OptimizeEvent::Begins);
-    let followed = match follow(&baseline.program.command, &request.terms) {
+    let followed = match follow(asked.command, &asked.request.terms) {
         Err(LaunchError::NotPermitted { .. }) => return Ok(Launched::unfollowed(baseline)),
         followed => followed?,
     };
     let notes = followed.notes.clone();
-    let asked = PartsRequest {
-        request,
-        command: &baseline.program.command,
-        observed: &baseline.observed,
-        patience: verify::patience(&baseline.observed, &request.terms),
-        optimizations: &registry::checked(optimizations),
-        tried: Some(&baseline.program.file),
-    };
-    let parts = parts(&asked, followed, folders, observer)?;
+    let parts = parts(asked, followed, folders, observer)?;
     Ok(Launched::new(baseline, parts, notes))
 }
 
@@ -196,6 +196,7 @@ fn keep_best(
     verifier: &mut Verifier<'_>,
     best: Option<&Trial>,
     report: &mut OptimizationReport,
+    (asked, launched, folders): (&PartsRequest<'_>, &Launched, &mut BuildFolders),
     observer: &mut dyn FnMut(OptimizeEvent),
 ) -> Result<(), OptimizeError> {
     let built = match best {
@@ -211,6 +212,11 @@ fn keep_best(
             None
         }
     };
+    let command = match &built {
+        Some(built) => baseline.program.command_for(&built.run),
+        None => baseline.program.command.clone(),
+    };
+    let parts = keep_parts(asked, &command, launched.parts(), (&mut folder, folders), observer)?;
     let path = folder.folder().to_owned();
     let starts = built.as_ref().and_then(|built| built.run.canonicalize().ok());
     let starts = starts.unwrap_or_else(|| baseline.program.path.clone());
@@ -230,6 +236,7 @@ fn keep_best(
         original: keep::original(baseline),
         figures: figures.map(|(_, variant)| variant.clone()).collect(),
         replaced: replaced.iter().map(text).collect(),
+        parts,
         notes: built.map(|built| built.notes).unwrap_or_default(),
         undo: format!("remove this folder ({}); the original is unchanged", path.display()),
         kept: Inventory::default(),

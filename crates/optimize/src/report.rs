@@ -16,6 +16,7 @@ pub(crate) fn variants(
     let movable = baseline.graph.modules.first().is_none_or(|program| !program.image.fixed);
     let original = VariantReport {
         name: DEFAULT.to_owned(),
+        program: None,
         keeps_aslr: movable,
         verified: true,
         state: VariantState::Baseline,
@@ -49,6 +50,7 @@ pub(crate) fn variant_of(
     let verified = state == VariantState::Verified;
     VariantReport {
         name: trial.name().to_owned(),
+        program: None,
         keeps_aslr: trial.optimization.keeps_aslr,
         verified,
         state,

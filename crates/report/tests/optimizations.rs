@@ -31,6 +31,7 @@ fn figures(ratio: f64, verdict: Verdict) -> VariantFigures {
 fn variant(name: &str, state: VariantState, reason: Option<&str>) -> VariantReport {
     VariantReport {
         name: name.to_owned(),
+        program: None,
         keeps_aslr: !name.contains("no-pie") && !name.contains("fixed"),
         verified: matches!(state, VariantState::Baseline | VariantState::Verified),
         state,

@@ -77,8 +77,7 @@ pub(super) fn traced(
     let null = dev_null()?;
     let plain = TraceRequest::new([null.as_raw_fd(); 3]);
     let cpu = terms.cpu.or(plain.cpu);
-    let request =
-        TraceRequest { record_waits: true, timeout: terms.timeout, cpu, place, ..plain };
+    let request = TraceRequest { record_waits: true, timeout: terms.timeout, cpu, place, ..plain };
     trace(command, &request)
 }
 
@@ -123,7 +122,8 @@ impl FollowedProgram {
     /// A start of the program as the launch makes it, as far as the loader is concerned.
     pub fn command(&self) -> Command {
         let unset = |name: &str| !self.variables.iter().any(|(set, _)| set == name);
-        let unset = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_BIND_NOW"].into_iter().filter(|n| unset(n));
+        let unset =
+            ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_BIND_NOW"].into_iter().filter(|n| unset(n));
         let unset = unset.map(|name| (name.to_owned(), None));
         let set = self.variables.iter().map(|(name, value)| (name.clone(), Some(value.clone())));
         Command {

@@ -1,16 +1,16 @@
 //! The way of a script: it is no image itself, so that all is in what it starts.
 
-use super::{Part, PartsRequest, follow, last_exec, parts, report};
+use super::{Part, PartsRequest, follow, keep_parts, last_exec, parts, report};
 use crate::choose::DEFAULT;
 use crate::{
-    Baseline, BuildFolders, Launches, Observed, Optimization, OptimizeError, OptimizeEvent, OptimizeRequest,
-    Optimized, ResultFolder, Trial, VariantReason, baseline, registry, verify,
-};
-use model::optimization::{
-    Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, OriginalFile, ProgramReport, VariantFigures,
-    VariantReport, VariantState,
+    Baseline, BuildFolders, Launches, Observed, Optimization, OptimizeError, OptimizeEvent,
+    OptimizeRequest, Optimized, ResultFolder, Trial, VariantReason, baseline, registry, verify,
 };
 use model::bundle::Inventory;
+use model::optimization::{
+    KeptPart, Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, OriginalFile, ProgramReport,
+    VariantFigures, VariantReport, VariantState,
+};
 use model::text::text;
 use std::path::{Path, PathBuf};
 
@@ -59,9 +59,12 @@ impl Script<'_> {
         let parts = parts(&asked, followed, &mut folders, observer)?;
         let mut found = reported(request, &path, &parts, notes);
         found.uncompared = uncompared(&observed, terms.check.is_some());
-        if let Some(folder) = folder {
+        if let Some(mut folder) = folder {
             observer(OptimizeEvent::Begins);
-            keep(folder, &path, &mut found.report)?;
+            folder.start_program(&path);
+            let places = (&mut folder, &mut folders);
+            let kept = keep_parts(&asked, command, &parts, places, observer)?;
+            keep(folder, &path, kept, &mut found.report)?;
         }
         Ok(found)
     }
@@ -87,9 +90,8 @@ fn reported(
         let of = |figures: &VariantFigures| figures.ratio.unwrap_or(f64::INFINITY);
         of(one).total_cmp(&of(other))
     });
-    let best = best.map_or(DEFAULT.to_owned(), |(part, (trial, _))| {
-        report::name(parts, part, trial.name())
-    });
+    let best = best
+        .map_or(DEFAULT.to_owned(), |(part, (trial, _))| report::name(parts, part, trial.name()));
     let report = OptimizationReport {
         schema: OPTIMIZATION_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
@@ -109,6 +111,7 @@ fn reported(
 fn default(warm: VariantFigures) -> VariantReport {
     VariantReport {
         name: DEFAULT.to_owned(),
+        program: None,
         keeps_aslr: true,
         verified: true,
         state: VariantState::Baseline,
@@ -139,9 +142,14 @@ impl Launched {
         Launched::new(baseline, Vec::new(), vec![note.to_owned()])
     }
 
+    /// The programs that it starts.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// Adds what was found to the report of the program itself, which has its `best` variant.
     pub(crate) fn add_to(
-        self,
+        &self,
         report: &mut OptimizationReport,
         reasons: &mut Vec<Option<VariantReason>>,
         best: Option<&Trial>,
@@ -161,17 +169,17 @@ impl Launched {
         report.programs = programs;
         report.variants.extend(variants);
         reasons.extend(of_parts);
-        report.notes.extend(self.notes);
+        report.notes.extend(self.notes.iter().cloned());
     }
 }
 
 /// Leaves what starts the script.
 fn keep(
-    mut folder: ResultFolder,
+    folder: ResultFolder,
     path: &Path,
+    parts: Vec<KeptPart>,
     report: &mut OptimizationReport,
 ) -> Result<(), OptimizeError> {
-    folder.start_program(path);
     let place = folder.folder().to_owned();
     let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let manifest = Manifest {
@@ -188,6 +196,7 @@ fn keep(
         },
         figures: report.variants.clone(),
         replaced: Vec::new(),
+        parts,
         notes: Vec::new(),
         undo: format!("remove this folder ({}); the original is unchanged", place.display()),
         kept: Inventory::default(),

@@ -7,6 +7,7 @@
 //! ```
 
 mod bench;
+mod kept;
 mod launch;
 mod launched;
 mod parts;
@@ -18,7 +19,8 @@ mod trial;
 mod ways;
 mod worth;
 
+pub(crate) use kept::keep_parts;
 pub(crate) use launch::{FollowedProgram, follow};
-pub(crate) use parts::{Part, PartsRequest, parts};
 pub(crate) use launched::{Launched, Script};
+pub(crate) use parts::{Part, PartsRequest, parts};
 pub use script_file::{interpreter, is_script, last_exec};

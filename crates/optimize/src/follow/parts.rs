@@ -204,7 +204,7 @@ fn measure(
 }
 
 /// The program as variants are made of it; or why none can be.
-fn subject<'a>(
+pub(super) fn subject<'a>(
     followed: &'a FollowedProgram,
     way: Way,
     folders: &mut BuildFolders,

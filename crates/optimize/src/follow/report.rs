@@ -35,14 +35,21 @@ fn reason(part: &Part) -> String {
     let fastest = verified.filter_map(|(trial, figures)| Some((trial.name(), figures.ratio?)));
     match fastest.min_by(|(_, one), (_, other)| one.total_cmp(other)) {
         Some((name, ratio)) => {
-            format!("not measurably faster: the launch with its {name} takes {ratio:.2} of its time")
+            format!(
+                "not measurably faster: the launch with its {name} takes {ratio:.2} of its time"
+            )
         }
         None => {
-            let tried = part.trials.iter().filter(|t| !matches!(t.outcome, TrialOutcome::NotTried(_)));
+            let tried =
+                part.trials.iter().filter(|t| !matches!(t.outcome, TrialOutcome::NotTried(_)));
             let reasons = tried.filter_map(|trial| Some((trial.name(), trial.reason()?)));
             let reasons: Vec<String> =
                 reasons.map(|(name, reason)| format!("{name}: {reason}")).collect();
-            if reasons.is_empty() { "none of its variants was asked for".to_owned() } else { reasons.join("; ") }
+            if reasons.is_empty() {
+                "none of its variants was asked for".to_owned()
+            } else {
+                reasons.join("; ")
+            }
         }
     }
 }
@@ -54,7 +61,8 @@ pub(crate) fn variants(parts: &[Part]) -> (Vec<VariantReport>, Vec<Option<Varian
     });
     all.map(|(part, trial, &figures)| {
         let name = name(parts, part, trial.name());
-        let report = VariantReport { name, ..report::variant_of(trial, figures, None) };
+        let program = Some(text(&part.program.path));
+        let report = VariantReport { name, program, ..report::variant_of(trial, figures, None) };
         (report, trial.reason().cloned())
     })
     .unzip()

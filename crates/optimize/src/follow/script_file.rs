@@ -73,7 +73,11 @@ mod tests {
     fn the_last_exec_is_read_where_it_is_plain() {
         let shell = Some(PathBuf::from("/bin/sh"));
         assert_eq!(last("#!/bin/sh\nA=1\nexec /bin/sh -c true \"$@\"\n# end\n"), shell);
-        assert_eq!(last("#!/usr/bin/env bash\nexec -a name '/bin/sh'\n"), None, "a name follows -a");
+        assert_eq!(
+            last("#!/usr/bin/env bash\nexec -a name '/bin/sh'\n"),
+            None,
+            "a name follows -a"
+        );
         assert_eq!(last("#!/bin/sh\nexec \"$LIB/program\"\n"), None);
         assert_eq!(last("#!/bin/sh\nexec program\n"), None);
         assert_eq!(last("#!/bin/sh\nexec /bin/sh\necho after\n"), None);

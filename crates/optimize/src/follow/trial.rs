@@ -110,6 +110,15 @@ impl WholeLaunch<'_> {
         Ok(Scene::looked_up(self.command, variable, &by_name))
     }
 
+    /// Whether a launch with several of them does what the original does.
+    pub fn like_the_original(&mut self, scene: &Scene) -> Result<(), VariantReason> {
+        match self.behaves(scene) {
+            Ok(()) => Ok(()),
+            Err(Flaw::Wrong(reason) | Flaw::Unknown(reason)) => Err(reason),
+            Err(Flaw::Stop(error)) => Err(error.to_string().into()),
+        }
+    }
+
     /// The whole launch ends alike and writes the same, twice.
     fn behaves(&mut self, scene: &Scene) -> Result<(), Flaw> {
         let mut inside = scene.launches(self.terms.cpu).map_err(Flaw::Stop)?;

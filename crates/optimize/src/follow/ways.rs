@@ -37,7 +37,9 @@ pub(super) fn ways(
         })?;
     }
     for way in LOOKED_UP {
-        let Some(variable) = way.variable().filter(|_| ways.contains(&Way::Mounted)) else { continue };
+        let Some(variable) = way.variable().filter(|_| ways.contains(&Way::Mounted)) else {
+            continue;
+        };
         let scene = Scene::looked_up(command, variable, folder);
         let launch = match traced(&scene.command, terms, None) {
             Err(error @ os::LaunchError::Interrupted) => return Err(error.into()),
@@ -46,7 +48,8 @@ pub(super) fn ways(
         };
         for (found, program) in ways.iter_mut().zip(programs) {
             let by_name = through(&launch, &folder.join(program.base_name()));
-            if *found == Way::Mounted && by_name > 0 && by_name == starts_of(&launch, &program.path) {
+            if *found == Way::Mounted && by_name > 0 && by_name == starts_of(&launch, &program.path)
+            {
                 *found = way;
             }
         }

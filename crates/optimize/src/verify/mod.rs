@@ -20,7 +20,8 @@ mod structure;
 
 use crate::baseline::check_command;
 use crate::{
-    Baseline, BindingProof, Built, Launches, Observed, Optimization, OptimizeError, Terms, VariantReason,
+    Baseline, BindingProof, Built, Launches, Observed, Optimization, OptimizeError, Terms,
+    VariantReason,
 };
 pub(crate) use behavior::{Expected, Names};
 use loader::{Environment, Graph};

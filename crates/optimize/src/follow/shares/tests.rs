@@ -37,11 +37,7 @@ fn wait(pid: u32, from_us: f64, to_us: f64) -> RecordedWait {
     RecordedWait { wait, stack: None }
 }
 
-fn launch(
-    total_us: f64,
-    processes: Vec<TracedProcess>,
-    waits: Vec<RecordedWait>,
-) -> TracedLaunch {
+fn launch(total_us: f64, processes: Vec<TracedProcess>, waits: Vec<RecordedWait>) -> TracedLaunch {
     let life = |process: &TracedProcess| ThreadLife {
         pid: process.pid,
         thread: process.pid,
