@@ -27,7 +27,7 @@ pub mod verify;
 pub use baseline::{Baseline, Terms};
 pub use build_folders::BuildFolders;
 pub use error::{BuildRemedy, OptimizeError};
-pub use follow::{interpreter, is_script, last_exec};
+pub use follow::{interpreter_of, is_script, last_exec, programs_of};
 pub use keep::ResultFolder;
 pub use launches::{Launches, Observed, StreamOutput};
 pub use not_built::NotBuilt;

@@ -22,5 +22,6 @@ mod worth;
 pub(crate) use kept::keep_parts;
 pub(crate) use launch::{FollowedProgram, follow};
 pub(crate) use launched::{Launched, Script};
+pub use parts::programs_of;
 pub(crate) use parts::{Part, PartsRequest, parts};
-pub use script_file::{interpreter, is_script, last_exec};
+pub use script_file::{interpreter_of, is_script, last_exec};

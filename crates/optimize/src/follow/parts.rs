@@ -10,11 +10,12 @@ use crate::choose::{DEFAULT, VerifiedVariant, best};
 use crate::trials::{BASELINE, TrialStep};
 use crate::{
     BuildFolders, Observed, Optimization, OptimizeError, OptimizeEvent, OptimizeRequest, Program,
-    Trial, TrialOutcome,
+    Terms, Trial, TrialOutcome,
 };
 use loader::Environment;
-use model::optimization::VariantFigures;
+use model::optimization::{ProgramReport, VariantFigures};
 use model::{Command, VariantId};
+use os::LaunchError;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -66,6 +67,29 @@ impl Part {
         let index = self.best?;
         Some((self.trials.get(index)?, self.figures.get(index).copied()?))
     }
+}
+
+/// The programs that a launch of `command` starts, without a trial: those worth one first, by the parts of
+/// the launch that loading them takes, and without a reason.
+///
+/// # Errors
+/// The launch cannot be followed, or the user wants to stop.
+pub fn programs_of(command: &Command, terms: &Terms) -> Result<Vec<ProgramReport>, LaunchError> {
+    let followed = super::follow(command, terms)?;
+    let reasons = why_not(&followed.programs);
+    let programs = followed.programs.into_iter().zip(reasons);
+    let mut found: Vec<ProgramReport> = programs
+        .map(|(program, reason)| {
+            let untried = super::report::program(&Part::new(program, reason.clone()));
+            ProgramReport { reason, ..untried }
+        })
+        .collect();
+    let loading = |one: &ProgramReport| one.loading_share.unwrap_or(0.0);
+    found.sort_by(|one, other| {
+        let worth = one.reason.is_some().cmp(&other.reason.is_some());
+        worth.then(loading(other).total_cmp(&loading(one)))
+    });
+    Ok(found)
 }
 
 /// Tries those of the programs that are worth it.

@@ -32,13 +32,15 @@ fn reason(part: &Part) -> String {
     }
     let verified = part.trials.iter().zip(&part.figures);
     let verified = verified.filter(|(trial, _)| trial.verified().is_some());
-    let fastest = verified.filter_map(|(trial, figures)| Some((trial.name(), figures.ratio?)));
-    match fastest.min_by(|(_, one), (_, other)| one.total_cmp(other)) {
-        Some((name, ratio)) => {
-            format!(
-                "not measurably faster: the launch with its {name} takes {ratio:.2} of its time"
-            )
-        }
+    let fastest = verified.filter_map(|(trial, figures)| {
+        let VariantFigures { ratio, low, high, .. } = *figures;
+        Some((trial.name(), ratio?, low?, high?))
+    });
+    match fastest.min_by(|(_, one, ..), (_, other, ..)| one.total_cmp(other)) {
+        Some((name, ratio, low, high)) => format!(
+            "not measurably faster: with its {name} the launch takes {ratio:.2} of its time \
+             ({low:.2} to {high:.2})"
+        ),
         None => {
             let tried =
                 part.trials.iter().filter(|t| !matches!(t.outcome, TrialOutcome::NotTried(_)));

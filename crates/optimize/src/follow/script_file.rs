@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// Larger scripts are not read: they are archives that unpack themselves.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// The longest `#!` line that the kernel reads (execve(2), "Interpreter scripts").
+const LONGEST_LINE: u64 = 256;
+
 /// Whether the kernel starts another program to read this file.
 pub fn is_script(path: &Path) -> bool {
     let mut head = [0; 2];
@@ -36,8 +39,16 @@ pub fn last_exec(path: &Path) -> Option<PathBuf> {
     (plain && program.is_file()).then_some(program)
 }
 
+/// The program that reads a script; `None` where it is a shell, which only starts others, or is not found.
+pub fn interpreter_of(path: &Path) -> Option<PathBuf> {
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(LONGEST_LINE).read_to_end(&mut head).ok()?;
+    let interpreter = interpreter(&head).filter(|name| !is_shell(name))?;
+    os::program::resolve(&[interpreter]).ok()?.program.canonicalize().ok()
+}
+
 /// The interpreter of a `#!` line; that which `/usr/bin/env` looks up, without its path.
-pub fn interpreter(text: &[u8]) -> Option<String> {
+fn interpreter(text: &[u8]) -> Option<String> {
     let line = text.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line).into_owned();
     let mut words = line.split_whitespace();

@@ -1,11 +1,12 @@
 //! Which program of a launch takes how much of its time.
 //!
 //! Each moment of the launch belongs to one executed image: of those that are not waiting, the one that
-//! was executed last; where all wait, that of all. So what waits for its child, or for the other end of a
-//! pipe, is charged nothing meanwhile, and the parts of all images sum to the launch. A forked process
-//! that has not executed anything yet belongs to the image that it was forked from.
+//! was executed last. Where all wait, that of those that wait for something outside, such as a disk, a peer
+//! or a span of time, and that the launch does not leave running. So what waits for its child, or for the
+//! other end of a pipe, is charged nothing meanwhile, and the parts of all images sum to the launch. A
+//! forked process that has not executed anything yet belongs to the image that it was forked from.
 
-use model::{MarkKind, PhaseTrace, ThreadLife, TracedImage};
+use model::{MarkKind, PhaseTrace, ThreadLife, TracedImage, TracedProcess, WaitFor};
 use os::trace::{RecordedWait, TracedLaunch};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,13 +38,31 @@ pub(super) fn charges(launch: &TracedLaunch) -> BTreeMap<ImageAt, Charge> {
     sweep.charges
 }
 
+/// Whether what a thread waits for comes from outside of the launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Waits {
+    Outside,
+    Within,
+}
+
+impl Waits {
+    fn of(on: WaitFor) -> Waits {
+        match on {
+            WaitFor::Time | WaitFor::Socket | WaitFor::Terminal | WaitFor::File => Waits::Outside,
+            WaitFor::Child | WaitFor::Lock | WaitFor::Event | WaitFor::Signal | WaitFor::Pipe => {
+                Waits::Within
+            }
+        }
+    }
+}
+
 /// What changes at a moment, and for which process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     ThreadBegins(usize),
     ThreadEnds(usize),
-    WaitBegins(usize),
-    WaitEnds(usize),
+    WaitBegins(usize, Waits),
+    WaitEnds(usize, Waits),
     /// It executes this image of its own.
     Executes(usize, usize),
     /// What the image at hand does from now on is its own affair.
@@ -78,8 +97,9 @@ fn changes(
     }
     for RecordedWait { wait, .. } in waits.iter().filter(|one| one.wait.from_us < one.wait.to_us) {
         let Some(process) = of(wait.pid, wait.from_us) else { continue };
-        changes.push((wait.from_us, Change::WaitBegins(process)));
-        changes.push((wait.to_us, Change::WaitEnds(process)));
+        let waits = Waits::of(wait.on);
+        changes.push((wait.from_us, Change::WaitBegins(process, waits)));
+        changes.push((wait.to_us, Change::WaitEnds(process, waits)));
     }
     changes.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     changes
@@ -99,6 +119,10 @@ fn loaded(image: &TracedImage) -> Option<f64> {
 struct Now {
     threads: u32,
     waiting: u32,
+    /// Of these, threads that wait for something outside.
+    outside: u32,
+    /// The launch leaves it running.
+    left: bool,
     /// Which image its time belongs to.
     image: Option<ImageAt>,
     loading: bool,
@@ -106,12 +130,29 @@ struct Now {
     order: usize,
 }
 
+fn now(trace: &PhaseTrace, process: &TracedProcess) -> Now {
+    let left = process.parent.is_some() && process.ended_us > trace.total_us;
+    Now { left, ..Now::default() }
+}
+
+impl Now {
+    /// How much the launch may wait for it where all wait.
+    fn awaited(&self) -> u8 {
+        match (self.left, self.outside) {
+            (true, _) => 0,
+            (false, 0) => 1,
+            (false, _) => 2,
+        }
+    }
+}
+
 /// The launch, walked through in order of time.
 struct Sweep {
     processes: Vec<Now>,
     parents: Vec<Option<usize>>,
-    /// Those alive, and those of them that do not wait: the image executed last at the end.
-    alive: BTreeSet<(usize, usize)>,
+    /// Those alive by how much the launch may wait for them, and those of them that do not wait: the image
+    /// executed last at the end.
+    alive: BTreeSet<(u8, usize, usize)>,
     busy: BTreeSet<(usize, usize)>,
     executed: usize,
     charges: BTreeMap<ImageAt, Charge>,
@@ -120,7 +161,7 @@ struct Sweep {
 impl Sweep {
     fn new(trace: &PhaseTrace) -> Sweep {
         Sweep {
-            processes: vec![Now::default(); trace.processes.len()],
+            processes: trace.processes.iter().map(|process| now(trace, process)).collect(),
             parents: trace.processes.iter().map(|process| process.parent).collect(),
             alive: BTreeSet::new(),
             busy: BTreeSet::new(),
@@ -130,7 +171,10 @@ impl Sweep {
     }
 
     fn charge(&mut self, us: f64) {
-        let Some(&(_, process)) = self.busy.last().or(self.alive.last()) else { return };
+        let busy = self.busy.last().map(|&(_, process)| process);
+        let Some(process) = busy.or(self.alive.last().map(|&(.., process)| process)) else {
+            return;
+        };
         let Some(now) = self.processes.get(process) else { return };
         let Some(image) = now.image.filter(|_| us > 0.0) else { return };
         let charge = self.charges.entry(image).or_default();
@@ -141,12 +185,12 @@ impl Sweep {
     fn apply(&mut self, change: Change) {
         let (Change::ThreadBegins(process)
         | Change::ThreadEnds(process)
-        | Change::WaitBegins(process)
-        | Change::WaitEnds(process)
+        | Change::WaitBegins(process, _)
+        | Change::WaitEnds(process, _)
         | Change::Executes(process, _)
         | Change::Runs(process, _)) = change;
         let Some(now) = self.processes.get(process).copied() else { return };
-        self.alive.remove(&(now.order, process));
+        self.alive.remove(&(now.awaited(), now.order, process));
         self.busy.remove(&(now.order, process));
         let mut now = now;
         match change {
@@ -157,8 +201,14 @@ impl Sweep {
             }
             Change::ThreadBegins(_) => now.threads += 1,
             Change::ThreadEnds(_) => now.threads = now.threads.saturating_sub(1),
-            Change::WaitBegins(_) => now.waiting += 1,
-            Change::WaitEnds(_) => now.waiting = now.waiting.saturating_sub(1),
+            Change::WaitBegins(_, waits) => {
+                now.waiting += 1;
+                now.outside += u32::from(waits == Waits::Outside);
+            }
+            Change::WaitEnds(_, waits) => {
+                now.waiting = now.waiting.saturating_sub(1);
+                now.outside = now.outside.saturating_sub(u32::from(waits == Waits::Outside));
+            }
             Change::Executes(_, image) => {
                 now = Now { image: Some((process, image)), loading: true, ..now };
                 now.order = self.next();
@@ -167,7 +217,7 @@ impl Sweep {
             Change::Runs(..) => {}
         }
         if now.threads > 0 {
-            self.alive.insert((now.order, process));
+            self.alive.insert((now.awaited(), now.order, process));
         }
         if now.threads > now.waiting {
             self.busy.insert((now.order, process));

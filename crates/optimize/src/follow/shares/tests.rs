@@ -21,7 +21,11 @@ fn process(
 }
 
 fn wait(pid: u32, from_us: f64, to_us: f64) -> RecordedWait {
-    let (call, on) = ("wait4".to_owned(), WaitFor::Child);
+    wait_for(WaitFor::Child, pid, from_us, to_us)
+}
+
+fn wait_for(on: WaitFor, pid: u32, from_us: f64, to_us: f64) -> RecordedWait {
+    let call = "call".to_owned();
     let answered_us = to_us;
     let wait = Wait {
         pid,
@@ -98,4 +102,20 @@ fn what_outlives_the_launch_counts_to_its_end() {
     let daemon = process(2, Some(0), (10.0, 500.0), vec![image("/bin/daemon", 20.0, 400.0)]);
     let found = all(&launch(50.0, vec![shell, daemon], vec![wait(2, 30.0, 450.0)]));
     assert_eq!(found, [((0, 0), 40.0, 0.0), ((1, 0), 10.0, 10.0)]);
+}
+
+#[test]
+fn where_all_wait_the_launch_waits_for_what_comes_from_outside() {
+    let shell = process(1, None, (0.0, 100.0), vec![image(SHELL, 0.0, 0.0)]);
+    let slow = process(2, Some(0), (0.0, 90.0), vec![image("/bin/slow", 10.0, 10.0)]);
+    let reader = process(3, Some(0), (0.0, 95.0), vec![image("/bin/reader", 10.0, 10.0)]);
+    let daemon = process(4, Some(0), (0.0, 900.0), vec![image("/bin/daemon", 10.0, 10.0)]);
+    let waits = vec![
+        wait(1, 10.0, 95.0),
+        wait_for(WaitFor::Time, 2, 10.0, 90.0),
+        wait_for(WaitFor::Pipe, 3, 10.0, 90.0),
+        wait_for(WaitFor::Time, 4, 10.0, 900.0),
+    ];
+    let found = all(&launch(100.0, vec![shell, slow, reader, daemon], waits));
+    assert_eq!(found, [((0, 0), 15.0, 0.0), ((1, 0), 80.0, 0.0), ((2, 0), 5.0, 0.0)]);
 }
