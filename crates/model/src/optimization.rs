@@ -100,9 +100,6 @@ pub struct OptimizationReport {
     /// The programs that the launch starts; those with the largest shares first.
     #[serde(default)]
     pub programs: Vec<ProgramReport>,
-    /// The whole launch with the best variants of all its programs at once, where there are several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub together: Option<VariantFigures>,
     /// What a reader should know.
     pub notes: Vec<String>,
 }

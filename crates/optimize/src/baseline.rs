@@ -8,6 +8,8 @@ use image::elf::Loadable;
 use lab::LabError;
 use loader::{Environment, Graph, GraphError};
 use model::{Command, Ending};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
@@ -143,10 +145,15 @@ fn better_reason(
     terms: &Terms,
     launches: &mut Launches,
 ) -> OptimizeError {
-    if matches!(error, GraphError::Library { .. } | GraphError::Machine { .. })
-        && let Err(refused) = launches.observe(command, terms.timeout)
-    {
+    let by_kernel = matches!(error, GraphError::Library { .. } | GraphError::Machine { .. })
+        || !starts_with(&command.program, b"\x7fELF");
+    if by_kernel && let Err(refused) = launches.observe(command, terms.timeout) {
         return refused.into();
     }
     error.into()
+}
+
+fn starts_with(path: &Path, magic: &[u8; 4]) -> bool {
+    let mut head = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *magic
 }

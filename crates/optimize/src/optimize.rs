@@ -132,7 +132,6 @@ pub fn optimize(
         best: best.map_or(DEFAULT, Trial::name).to_owned(),
         out: None,
         programs: Vec::new(),
-        together: None,
         notes,
     };
     let mut reasons: Vec<Option<VariantReason>> = vec![None];

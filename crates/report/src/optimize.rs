@@ -53,6 +53,7 @@ const DEFAULT: &str = "default";
 fn is_script(found: &OptimizationReport) -> bool {
     let mut own = found.variants.iter().filter(|variant| variant.program.is_none());
     own.all(|variant| variant.state == VariantState::Baseline)
+        && !found.programs.is_empty()
         && found.programs.iter().all(|program| program.path != found.program)
 }
 

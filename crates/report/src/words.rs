@@ -207,6 +207,7 @@ mod tests {
         check_machine: "",
         more_rounds: "--runs or --precision",
         keep_best: "",
+        install: "",
         rerandomize: "",
     };
 

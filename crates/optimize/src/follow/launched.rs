@@ -102,7 +102,6 @@ fn reported(
         best,
         out: None,
         programs: parts.iter().map(report::program).collect(),
-        together: None,
         notes,
     };
     Optimized { report, reasons, uncompared: Vec::new(), scattered: Vec::new() }

@@ -2,7 +2,7 @@
 //!
 //! Each moment of the launch belongs to one executed image: of those that are not waiting, the one that
 //! was executed last. Where all wait, that of those that wait for something outside, such as a disk, a peer
-//! or a span of time, and that the launch does not leave running. So what waits for its child, or for the
+//! or a span of time. What the launch leaves running comes after all others. So what waits for its child, or for the
 //! other end of a pipe, is charged nothing meanwhile, and the parts of all images sum to the launch. A
 //! forked process that has not executed anything yet belongs to the image that it was forked from.
 
@@ -150,10 +150,10 @@ impl Now {
 struct Sweep {
     processes: Vec<Now>,
     parents: Vec<Option<usize>>,
-    /// Those alive by how much the launch may wait for them, and those of them that do not wait: the image
-    /// executed last at the end.
+    /// Those alive by how much the launch may wait for them, and those of them that do not wait, where those
+    /// that are left running come first: the image executed last at the end.
     alive: BTreeSet<(u8, usize, usize)>,
-    busy: BTreeSet<(usize, usize)>,
+    busy: BTreeSet<(bool, usize, usize)>,
     executed: usize,
     charges: BTreeMap<ImageAt, Charge>,
 }
@@ -171,7 +171,7 @@ impl Sweep {
     }
 
     fn charge(&mut self, us: f64) {
-        let busy = self.busy.last().map(|&(_, process)| process);
+        let busy = self.busy.last().map(|&(.., process)| process);
         let Some(process) = busy.or(self.alive.last().map(|&(.., process)| process)) else {
             return;
         };
@@ -191,7 +191,7 @@ impl Sweep {
         | Change::Runs(process, _)) = change;
         let Some(now) = self.processes.get(process).copied() else { return };
         self.alive.remove(&(now.awaited(), now.order, process));
-        self.busy.remove(&(now.order, process));
+        self.busy.remove(&(!now.left, now.order, process));
         let mut now = now;
         match change {
             Change::ThreadBegins(_) if now.threads == 0 && now.image.is_none() => {
@@ -220,7 +220,7 @@ impl Sweep {
             self.alive.insert((now.awaited(), now.order, process));
         }
         if now.threads > now.waiting {
-            self.busy.insert((now.order, process));
+            self.busy.insert((!now.left, now.order, process));
         }
         if let Some(kept) = self.processes.get_mut(process) {
             *kept = now;

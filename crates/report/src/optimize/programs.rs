@@ -105,7 +105,7 @@ fn reason(program: &ProgramReport, style: &Style) -> String {
     style.wrap(&format!("{name}: {}", style.terminal(text)), 2) + "\n"
 }
 
-/// What to do with the best variants, in a sentence.
+/// What to do with the best variants.
 pub(super) fn next_step(
     found: &OptimizationReport,
     words: &CommandWords,
@@ -115,24 +115,23 @@ pub(super) fn next_step(
     let best = found.programs.iter().filter(|program| program.best.is_some() && !own(program));
     let (by_variable, in_place): (Vec<_>, Vec<_>) =
         best.partition(|program| program.variable.is_some());
-    let mut steps = Vec::new();
+    let mut steps = String::new();
     if !by_variable.is_empty() && found.out.is_none() {
         let names = by_variable.iter().map(|program| program.path.clone()).collect::<Vec<_>>();
-        steps.push(format!(
+        let text = format!(
             "The launch finds {} by a variable. To keep what starts them so: {}.",
             style.list(&names),
             words.keep_best
-        ));
+        );
+        steps += &(style.wrap(&style.terminal(&text), 2) + "\n");
     }
     if !in_place.is_empty() {
+        // Lines of their own, which can be copied.
+        steps += "To make every such launch faster:\n";
         let commands = in_place.iter().map(|program| install(program, words));
-        let commands = commands.collect::<Vec<_>>().join(" && ");
-        steps.push(format!("To make every such launch faster: {commands}"));
+        steps.extend(commands.map(|command| format!("  {}\n", style.terminal(&command))));
     }
-    (!steps.is_empty()).then(|| {
-        let lines = steps.iter().map(|step| style.wrap(&style.terminal(step), 2) + "\n");
-        lines.collect()
-    })
+    (!steps.is_empty()).then_some(steps)
 }
 
 /// The command that puts a program's best variant in its place. It is made for what the environment tells

@@ -18,6 +18,7 @@ pub const WORDS: CommandWords = CommandWords {
     check_machine: "headstart doctor",
     more_rounds: "--runs or --precision",
     keep_best: "the same command with --out DIR",
+    install: "headstart install",
     rerandomize: "headstart rerandomize",
 };
 
