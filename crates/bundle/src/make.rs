@@ -48,7 +48,7 @@ pub struct BundleOptions {
     /// What it will be read from then; otherwise as the recording shows it.
     pub disk: Option<Disk>,
     /// What the environment will tell the loader at a start; otherwise as now.
-    pub environment: Option<Environment>,
+    pub environment: Option<Box<Environment>>,
     /// What it looks at when it is started.
     pub check: BundleCheck,
     /// Folders whose files never change under a name, besides those of Nix and Guix; for
@@ -94,7 +94,8 @@ pub(crate) fn make_at(
     folder: &Path,
     options: &BundleOptions,
 ) -> Result<Made, BundleError> {
-    let environment = options.environment.clone().unwrap_or_else(Environment::own);
+    let set = options.environment.as_deref().cloned();
+    let environment = set.unwrap_or_else(Environment::own);
     let told = options.told.as_deref().unwrap_or(program);
     let graph = loader::load_at(program, told, &environment).map_err(|error| {
         let reason = of_another_machine(program);
@@ -139,9 +140,8 @@ fn proved(
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
     let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
-    let told = options.told.as_deref();
     let check = Check { kind: options.check, immutable: &options.immutable };
-    let set = options.environment.as_ref();
+    let (told, set) = (options.told.as_deref(), options.environment.as_deref());
     let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, set };
     let (planned, contents) = rayon::join(
         || {

@@ -14,6 +14,7 @@ pub const VIEW_WORDS: CommandWords = CommandWords {
     more_rounds: "--runs or --precision",
     keep_best: "the same command with --out DIR",
     install: "headstart install",
+    install_fixed: "headstart install --fixed",
     rerandomize: "headstart rerandomize",
 };
 

@@ -36,7 +36,7 @@ pub enum OptimizeError {
         /// The script.
         program: String,
         /// Why.
-        source: os::LaunchError,
+        source: Box<os::LaunchError>,
         /// The program that its last command executes, where that can be read.
         last: Option<PathBuf>,
     },

@@ -1,7 +1,7 @@
 //! The whole way of one program: its variants are built, verified and measured, and the best kept.
 
 use crate::choose::{DEFAULT, VerifiedVariant, best};
-use crate::follow::{Launched, PartsRequest, Script, follow, is_script, keep_parts, parts};
+use crate::follow::{Launched, PartsRequest, Starter, follow, is_script, keep_parts, parts};
 use crate::measure::{Measurement, measure};
 use crate::scattered::scattered;
 use crate::trials::{BASELINE, Selection, TrialStep, trials};
@@ -98,11 +98,21 @@ pub fn optimize(
         folders.refuse_memory()?;
     }
     let mut launches = Launches::new(launchers.verifying, request.terms.cpu)?;
-    if is_script(&request.command.program) {
-        let script = Script { request: &request, optimizations, folder, folders };
-        return script.optimize(launches, observer);
-    }
-    let baseline = Baseline::new(request.command.clone(), &request.terms, &mut launches)?;
+    let baseline = match is_script(&request.command.program) {
+        true => Err(None),
+        false => {
+            Baseline::new(request.command.clone(), &request.terms, &mut launches).map_err(Some)
+        }
+    };
+    let baseline = match baseline {
+        Ok(baseline) => baseline,
+        // It may start others that can be.
+        Err(refused @ (None | Some(OptimizeError::Graph(_) | OptimizeError::Bundle { .. }))) => {
+            let starter = Starter { request: &request, optimizations, folder, folders, refused };
+            return starter.optimize(launches, observer);
+        }
+        Err(Some(error)) => return Err(error),
+    };
     let mut verifier = Verifier::new(&baseline, &request.terms, &mut launches);
     let wanted = (&request.selection, optimizations.as_slice());
     observer(OptimizeEvent::Begins);

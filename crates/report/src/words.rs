@@ -208,6 +208,7 @@ mod tests {
         more_rounds: "--runs or --precision",
         keep_best: "",
         install: "",
+        install_fixed: "",
         rerandomize: "",
     };
 

@@ -5,7 +5,7 @@ use crate::Terms;
 use model::Command;
 use os::LaunchError;
 use os::launcher::dev_null;
-use os::place::Place;
+use os::place::PlacedFiles;
 use os::trace::{TraceRequest, TracedLaunch, trace};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -72,7 +72,7 @@ pub(crate) fn follow(command: &Command, terms: &Terms) -> Result<Followed, Launc
 pub(super) fn traced(
     command: &Command,
     terms: &Terms,
-    place: Option<Place>,
+    place: Option<PlacedFiles>,
 ) -> Result<TracedLaunch, LaunchError> {
     let null = dev_null()?;
     let plain = TraceRequest::new([null.as_raw_fd(); 3]);

@@ -1,21 +1,23 @@
-//! The way of a script: it is no image itself, so that all is in what it starts.
+//! The way of a script, or of another program that is not optimized itself: all is in what it starts.
 
-use super::{Part, PartsRequest, follow, keep_parts, last_exec, parts, report};
+use super::{Followed, Part, PartsRequest, follow, keep_parts, last_exec, parts, report};
 use crate::choose::DEFAULT;
 use crate::{
     Baseline, BuildFolders, Launches, Observed, Optimization, OptimizeError, OptimizeEvent,
     OptimizeRequest, Optimized, ResultFolder, Trial, VariantReason, baseline, registry, verify,
 };
+use model::Command;
 use model::bundle::Inventory;
 use model::optimization::{
     KeptPart, Manifest, OPTIMIZATION_SCHEMA, OptimizationReport, OriginalFile, ProgramReport,
     VariantFigures, VariantReport, VariantState,
 };
 use model::text::text;
+use os::LaunchError;
 use std::path::{Path, PathBuf};
 
-/// A script that is launched, and where its variants are made.
-pub(crate) struct Script<'a> {
+/// A program that is launched for those that it starts, and where their variants are made.
+pub(crate) struct Starter<'a> {
     /// What the user asked for.
     pub request: &'a OptimizeRequest,
     /// What is tried.
@@ -24,50 +26,73 @@ pub(crate) struct Script<'a> {
     pub folder: Option<ResultFolder>,
     /// Where variants are made.
     pub folders: BuildFolders,
+    /// Why it is not optimized itself; none of a script.
+    pub refused: Option<OptimizeError>,
 }
 
-impl Script<'_> {
+impl Starter<'_> {
     /// Follows launches of it and tries what they start.
     pub fn optimize(
-        self,
+        mut self,
         mut launches: Launches,
         observer: &mut dyn FnMut(OptimizeEvent),
     ) -> Result<Optimized, OptimizeError> {
-        let Script { request, optimizations, folder, mut folders } = self;
-        let (command, terms) = (&request.command, &request.terms);
-        let path = os::program::lasting_path(&command.program);
-        let path = path.unwrap_or_else(|_| command.program.clone());
-        let observed = baseline::observed(command, &path, terms, &mut launches)?;
+        let refused = self.refused.take();
+        let (command, terms) = (&self.request.command, &self.request.terms);
+        let path = path_of(command);
+        let observed = match baseline::observed(command, &path, terms, &mut launches) {
+            Ok(observed) => observed,
+            Err(error) if error.is_interrupt() => return Err(error),
+            Err(error) => return Err(refused.unwrap_or(error)),
+        };
         observer(OptimizeEvent::Begins);
-        let followed = follow(command, terms).map_err(|source| match source {
-            os::LaunchError::Interrupted => source.into(),
-            source => {
+        match (follow(command, terms), refused) {
+            (Err(source @ LaunchError::Interrupted), _) => Err(source.into()),
+            (Err(_), Some(refused)) => Err(refused),
+            (Ok(followed), Some(refused)) if followed.programs.len() < 2 => Err(refused),
+            (Err(source), None) => {
                 let (program, last) = (path.display().to_string(), last_exec(&path));
-                OptimizeError::NotFollowed { program, source, last }
+                Err(OptimizeError::NotFollowed { program, source: Box::new(source), last })
             }
-        })?;
+            (Ok(followed), _) => self.tried(&path, &observed, followed, observer),
+        }
+    }
+
+    fn tried(
+        self,
+        path: &Path,
+        observed: &[Observed; 2],
+        followed: Followed,
+        observer: &mut dyn FnMut(OptimizeEvent),
+    ) -> Result<Optimized, OptimizeError> {
+        let Starter { request, optimizations, folder, mut folders, .. } = self;
+        let (command, terms) = (&request.command, &request.terms);
         let notes = followed.notes.clone();
         let checked = registry::checked(&optimizations);
         let asked = PartsRequest {
             request,
             command,
-            observed: &observed,
-            patience: verify::patience(&observed, terms),
+            observed,
+            patience: verify::patience(observed, terms),
             optimizations: &checked,
             tried: None,
         };
         let parts = parts(&asked, followed, &mut folders, observer)?;
-        let mut found = reported(request, &path, &parts, notes);
-        found.uncompared = uncompared(&observed, terms.check.is_some());
+        let mut found = reported(request, path, &parts, notes);
+        found.uncompared = uncompared(observed, terms.check.is_some());
         if let Some(mut folder) = folder {
             observer(OptimizeEvent::Begins);
-            folder.start_program(&path);
+            folder.start_program(path);
             let places = (&mut folder, &mut folders);
             let kept = keep_parts(&asked, command, &parts, places, observer)?;
-            keep(folder, &path, kept, &mut found.report)?;
+            keep(folder, path, kept, &mut found.report)?;
         }
         Ok(found)
     }
+}
+
+fn path_of(command: &Command) -> PathBuf {
+    os::program::lasting_path(&command.program).unwrap_or_else(|_| command.program.clone())
 }
 
 fn uncompared(observed: &[Observed; 2], tested: bool) -> Vec<&'static str> {

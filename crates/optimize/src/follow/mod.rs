@@ -20,8 +20,8 @@ mod ways;
 mod worth;
 
 pub(crate) use kept::keep_parts;
-pub(crate) use launch::{FollowedProgram, follow};
-pub(crate) use launched::{Launched, Script};
+pub(crate) use launch::{Followed, FollowedProgram, follow};
+pub(crate) use launched::{Launched, Starter};
 pub use parts::programs_of;
 pub(crate) use parts::{Part, PartsRequest, parts};
 pub use script_file::{interpreter_of, is_script, last_exec};

@@ -4,7 +4,7 @@ use crate::{Launches, OptimizeError};
 use model::Command;
 use os::LaunchError;
 use os::launcher::Launcher;
-use os::place::{Cover, Place};
+use os::place::{Cover, PlacedFiles};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -34,20 +34,20 @@ impl Way {
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
     pub command: Command,
-    pub place: Option<Place>,
+    pub place: Option<PlacedFiles>,
 }
 
 impl Scene {
     /// The launch as it is, made in the same manner as those in which something is replaced.
     pub fn unchanged(command: &Command, way: Way) -> Scene {
-        let place = (way == Way::Mounted).then(Place::default);
+        let place = (way == Way::Mounted).then(PlacedFiles::default);
         Scene { command: command.clone(), place }
     }
 
     /// The launch with `file` in the place of the program `over`.
     pub fn mounted(command: &Command, file: &Path, over: &Path) -> Scene {
         let cover = Cover { file: file.to_owned(), over: over.to_owned() };
-        Scene { command: command.clone(), place: Some(Place { covers: vec![cover] }) }
+        Scene { command: command.clone(), place: Some(PlacedFiles { covers: vec![cover] }) }
     }
 
     /// The launch with a folder at the head of those that `variable` lists.

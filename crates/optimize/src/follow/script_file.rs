@@ -27,8 +27,8 @@ pub fn last_exec(path: &Path) -> Option<PathBuf> {
     if !is_shell(&interpreter) {
         return None;
     }
-    let lines = text.split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
-    let last = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).next_back()?;
+    let mut lines = text.split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
+    let last = lines.rfind(|line| !line.is_empty() && !line.starts_with(b"#"))?;
     let mut words = Shlex::new(last);
     if words.next()? != b"exec" {
         return None;

@@ -42,7 +42,7 @@ pub fn fixed_ahead(program: &Program, folder: &Path) -> Result<Built, NotBuilt> 
 }
 
 fn options(program: &Program, fixed: bool) -> BundleOptions {
-    let environment = Some(Environment::of(&program.command));
+    let environment = Some(Box::new(Environment::of(&program.command)));
     let told = program.told.clone();
     BundleOptions { fixed, environment, told, ..BundleOptions::default() }
 }

@@ -29,21 +29,21 @@ pub struct Cover {
 
 /// Files in the place of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct PlacedFiles {
     /// Each of them.
     pub covers: Vec<Cover>,
 }
 
-/// Whether the calling process is allowed what a [`Place`] takes; tried in a process of its own.
+/// Whether the calling process is allowed what a [`PlacedFiles`] takes; tried in a process of its own.
 ///
 /// # Errors
 /// [`LaunchError::NotPermitted`], with the remedy.
 pub fn permitted() -> Result<(), LaunchError> {
     let mut launcher = super::launcher::Launcher::start()?;
-    launcher.enter(&Place::default())
+    launcher.enter(&PlacedFiles::default())
 }
 
-impl Place {
+impl PlacedFiles {
     /// Puts the calling process, or the calling thread where root calls, into a mount namespace of its
     /// own in which these files are in the place of the others.
     pub(in crate::linux) fn enter(&self) -> Result<(), LaunchError> {

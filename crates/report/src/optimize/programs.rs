@@ -128,7 +128,7 @@ pub(super) fn next_step(
     if !in_place.is_empty() {
         // Lines of their own, which can be copied.
         steps += "To make every such launch faster:\n";
-        let commands = in_place.iter().map(|program| install(program, words));
+        let commands = in_place.iter().map(|program| install(found, program, words));
         steps.extend(commands.map(|command| format!("  {}\n", style.terminal(&command))));
     }
     (!steps.is_empty()).then_some(steps)
@@ -136,10 +136,14 @@ pub(super) fn next_step(
 
 /// The command that puts a program's best variant in its place. It is made for what the environment tells
 /// the loader in the launch.
-fn install(program: &ProgramReport, words: &CommandWords) -> String {
+fn install(found: &OptimizationReport, program: &ProgramReport, words: &CommandWords) -> String {
     let set = program.environment.iter().filter(|(name, _)| name == "LD_LIBRARY_PATH");
     let set: String = set.map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
-    let fixed = program.best.as_ref().is_some_and(|best| best.contains("--fixed"));
-    let fixed = if fixed { " --fixed" } else { "" };
-    format!("{set}{}{fixed} {}", words.install, quoted(&program.path))
+    let is_fixed = found.variants.iter().any(|variant| {
+        let name = program.best.as_deref().unwrap_or("");
+        let of_it = variant.program.as_ref() == Some(&program.path);
+        of_it && !variant.keeps_aslr && variant.name.starts_with(&format!("{name} ("))
+    });
+    let install = if is_fixed { words.install_fixed } else { words.install };
+    format!("{set}{install} {}", quoted(&program.path))
 }

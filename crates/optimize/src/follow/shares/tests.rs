@@ -1,3 +1,5 @@
+//! Launches with known times, and what each image takes of them.
+
 use super::*;
 use model::{Ending, Mark, Reading, TracedProcess, Wait, WaitFor};
 

@@ -29,7 +29,7 @@ mod wake;
 mod wire;
 
 use super::error::LaunchError;
-use super::place::Place;
+use super::place::PlacedFiles;
 use super::spawn::Child;
 use super::{interrupt, processes};
 use model::{Command, Launch, Until};
@@ -154,7 +154,7 @@ impl Launcher {
     /// # Errors
     /// [`LaunchError::NotPermitted`] where this user may not; otherwise a file that is missing, or one
     /// with privileges.
-    pub fn enter(&mut self, place: &Place) -> Result<(), LaunchError> {
+    pub fn enter(&mut self, place: &PlacedFiles) -> Result<(), LaunchError> {
         self.ask(&Order::Enter(place.clone()), &[], None, &mut Unwatched).map(|_| ())
     }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::linux::error::LaunchError;
 use crate::linux::host;
-use crate::linux::place::Place;
+use crate::linux::place::PlacedFiles;
 use crate::linux::processes;
 use crate::linux::spawn::Prepared;
 use model::{Ending, Reading, Until};
@@ -126,7 +126,7 @@ impl Server {
         Ok(Reply::Done)
     }
 
-    fn enter(&self, place: &Place) -> Result<Reply, LaunchError> {
+    fn enter(&self, place: &PlacedFiles) -> Result<Reply, LaunchError> {
         place.enter()?;
         // A user namespace brings new credentials, with which the kernel may drop this wish.
         leave::live_and_die_with(self.parent, c"launcher");

@@ -1,3 +1,5 @@
+//! Launches in which a file is in the place of another, and what others see meanwhile.
+
 use super::*;
 use crate::launcher::{GRACE, LaunchSpec, Launcher};
 use crate::linux::launcher::dev_null;
@@ -38,7 +40,7 @@ fn a_file_is_in_the_place_of_another_for_one_launcher_alone() {
     }
     let folder = tempfile::tempdir().unwrap();
     let cover = scripts(folder.path());
-    let place = Place { covers: vec![cover.clone()] };
+    let place = PlacedFiles { covers: vec![cover.clone()] };
     let (mut plain, mut inside) = (Launcher::start().unwrap(), Launcher::start().unwrap());
     inside.enter(&place).unwrap();
     assert_eq!(ending(&mut inside, &cover.over), Ending::Code(5));
@@ -61,7 +63,7 @@ fn a_traced_launch_sees_it_too() {
         let request = TraceRequest { place, ..TraceRequest::new([null.as_raw_fd(); 3]) };
         trace(&resolve(&[&cover.over]).unwrap(), &request).unwrap().ending
     };
-    assert_eq!(traced(Some(Place { covers: vec![cover.clone()] })), Ending::Code(5));
+    assert_eq!(traced(Some(PlacedFiles { covers: vec![cover.clone()] })), Ending::Code(5));
     assert_eq!(traced(None), Ending::Code(3));
 }
 
@@ -74,6 +76,6 @@ fn a_program_with_privileges_is_never_covered() {
     let cover = scripts(folder.path());
     fs::set_permissions(&cover.over, fs::Permissions::from_mode(0o4755)).unwrap();
     let mut launcher = Launcher::start().unwrap();
-    let error = launcher.enter(&Place { covers: vec![cover] }).unwrap_err().to_string();
+    let error = launcher.enter(&PlacedFiles { covers: vec![cover] }).unwrap_err().to_string();
     assert!(error.contains("set-user-ID"), "{error}");
 }

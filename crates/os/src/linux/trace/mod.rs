@@ -35,7 +35,7 @@ pub use waits::{RecordedWait, WaitStack, accounted};
 
 use super::LaunchError;
 use super::launcher::GRACE;
-use super::place::Place;
+use super::place::PlacedFiles;
 use super::spawn::{Prepared, Setup};
 use model::{Command, Ending, PhaseTrace, ThreadLife};
 use std::ffi::OsString;
@@ -61,7 +61,7 @@ pub struct TraceRequest {
     /// The launch is ended after this time: by SIGTERM, and after [`GRACE`] by SIGKILL.
     pub timeout: Duration,
     /// Files that the launch sees in the place of others; needs root.
-    pub place: Option<Place>,
+    pub place: Option<PlacedFiles>,
     /// CPU for tracer and tracees, which makes stops several times cheaper; `None` leaves them
     /// where the scheduler puts them.
     pub cpu: Option<u32>,
@@ -141,7 +141,7 @@ fn follow(
     request: &TraceRequest,
     command: &Command,
 ) -> Result<TracedLaunch, LaunchError> {
-    request.place.as_ref().map_or(Ok(()), Place::enter)?;
+    request.place.as_ref().map_or(Ok(()), PlacedFiles::enter)?;
     arch::prepare();
     let map_library = images::prepare(&command.program);
     let filter = filter::build(&filter::Wanted {
