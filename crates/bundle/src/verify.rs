@@ -1,5 +1,6 @@
 //! Whether a bundle and what it was made of are still there, and still what the loader would take.
 
+use crate::carry;
 use crate::error::BundleError;
 use crate::make::{BundleOptions, RUN};
 use crate::prove::original;
@@ -72,6 +73,8 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         files += usize::from(folder.join(name).symlink_metadata().is_ok());
         changes.extend(change);
     }
+    files += manifest.carried.len();
+    changes.extend(carry::changed(folder, &manifest));
     let of_sources = of_sources(&manifest);
     let mut stale = !of_sources.is_empty();
     changes.extend(of_sources);

@@ -16,6 +16,7 @@ pub(crate) mod references;
 mod symlinks;
 mod tls;
 
+use crate::carry::Carry;
 use crate::choose::members::Membership;
 use crate::error::{BundleError, DeclineReason};
 use crate::read_ahead::PagesAhead;
@@ -52,6 +53,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) set: Option<&'a Environment>,
     /// What is looked at when it is started.
     pub(crate) check: Check<'a>,
+    /// What is carried beside it.
+    pub(crate) carry: &'a Carry,
 }
 
 impl BundleSpec<'_> {
@@ -100,7 +103,7 @@ pub(crate) fn plan<'a>(
     let reserved = Reserved::new(&layout, preamble.size());
     let fixups = fixups::collect(graph, relocated, &layout, reserved.template)?;
     let functions = initializers::collect(graph, &layout, &fixups);
-    let dependencies = Dependencies::of(graph, memberships);
+    let dependencies = Dependencies::of(graph, memberships, spec.carry);
     let names = loader_names::of_merged(graph, &layout);
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
     let own = OwnData::new(reserved, room, &functions, &fixups, names.len());
