@@ -93,7 +93,7 @@ pub fn optimize(
 ) -> Result<Optimized, OptimizeError> {
     let optimizations = request.selection.choose(all)?;
     let folder = request.out.as_deref().map(ResultFolder::claim).transpose()?;
-    let mut folders = BuildFolders::new()?;
+    let folders = BuildFolders::new()?;
     if request.cold.is_some() {
         folders.refuse_memory()?;
     }
@@ -113,57 +113,89 @@ pub fn optimize(
         }
         Err(Some(error)) => return Err(error),
     };
-    let mut verifier = Verifier::new(&baseline, &request.terms, &mut launches);
-    let wanted = (&request.selection, optimizations.as_slice());
-    observer(OptimizeEvent::Begins);
-    let mut step = |step| observer(OptimizeEvent::Trial(step));
-    let mut tried = trials(&baseline, &mut verifier, &mut folders, wanted, &mut step)?;
-    let warm = (&request.warm, CacheState::Warm);
-    let warm = measure(&request, warm, &baseline, &mut tried, launchers.warm, observer)?;
-    let cold = match (&request.cold, launchers.cold) {
-        (Some(schedule), Some(launcher)) => {
-            let cold = (schedule, CacheState::ColdEvicted);
-            Some(measure(&request, cold, &baseline, &mut tried, launcher, observer)?)
+    let own = Own { request, optimizations, folder, folders, baseline };
+    own.optimize(launches, (launchers.warm, launchers.cold), observer)
+}
+
+/// A program with variants of its own.
+struct Own {
+    request: OptimizeRequest,
+    optimizations: Vec<Optimization>,
+    folder: Option<ResultFolder>,
+    folders: BuildFolders,
+    baseline: Baseline,
+}
+
+impl Own {
+    /// Tries its variants, and then the other programs that its launch starts.
+    fn optimize(
+        self,
+        mut launches: Launches,
+        (warm_launcher, cold_launcher): (Launcher, Option<Launcher>),
+        observer: &mut dyn FnMut(OptimizeEvent),
+    ) -> Result<Optimized, OptimizeError> {
+        let Own { request, optimizations, folder, mut folders, baseline } = self;
+        let mut verifier = Verifier::new(&baseline, &request.terms, &mut launches);
+        let wanted = (&request.selection, optimizations.as_slice());
+        observer(OptimizeEvent::Begins);
+        let mut step = |step| observer(OptimizeEvent::Trial(step));
+        let mut tried = trials(&baseline, &mut verifier, &mut folders, wanted, &mut step)?;
+        let warm = (&request.warm, CacheState::Warm);
+        let warm = measure(&request, warm, &baseline, &mut tried, warm_launcher, observer)?;
+        let cold = match (&request.cold, cold_launcher) {
+            (Some(schedule), Some(launcher)) => {
+                let cold = (schedule, CacheState::ColdEvicted);
+                Some(measure(&request, cold, &baseline, &mut tried, launcher, observer)?)
+            }
+            _ => None,
+        };
+        let best = best(&candidates(&tried, &warm, cold.as_ref())).unwrap_or(BASELINE);
+        let best = tried.iter().find(|trial| trial.id == best);
+        let mut report = reported(&baseline, &tried, best, (&warm, cold.as_ref()));
+        let mut reasons: Vec<Option<VariantReason>> = vec![None];
+        reasons.extend(tried.iter().map(|trial| trial.reason().cloned()));
+        let uncompared = verifier.uncompared();
+        let asked = PartsRequest {
+            request: &request,
+            command: &baseline.program.command,
+            observed: &baseline.observed,
+            patience: verify::patience(&baseline.observed, &request.terms),
+            optimizations: &registry::checked(&optimizations),
+            tried: Some(&baseline.program.file),
+        };
+        let found = programs(&asked, &baseline, &mut folders, observer)?;
+        found.add_to(&mut report, &mut reasons, best);
+        if let Some(folder) = folder {
+            observer(OptimizeEvent::Begins);
+            let others = (&asked, &found, &mut folders);
+            keep_best(folder, &baseline, &mut verifier, best, &mut report, others, observer)?;
         }
-        _ => None,
-    };
-    let best = best(&candidates(&tried, &warm, cold.as_ref())).unwrap_or(BASELINE);
-    let best = tried.iter().find(|trial| trial.id == best);
+        let scattered = scattered(&baseline, &request.terms)?;
+        Ok(Optimized { report, reasons, uncompared, scattered })
+    }
+}
+
+fn reported(
+    baseline: &Baseline,
+    tried: &[Trial],
+    best: Option<&Trial>,
+    (warm, cold): (&Measurement, Option<&Measurement>),
+) -> OptimizationReport {
     let mut notes = warm.notes.clone();
     let of_cold = cold.iter().flat_map(|cold| &cold.notes);
     notes.extend(of_cold.map(|note| format!("Cold: {note}")));
-    let mut report = OptimizationReport {
+    OptimizationReport {
         schema: OPTIMIZATION_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         command: baseline.program.command.line(),
         program: text(&baseline.program.path),
         confidence: warm.confidence,
-        variants: report::variants(&baseline, &tried, &warm, cold.as_ref()),
+        variants: report::variants(baseline, tried, warm, cold),
         best: best.map_or(DEFAULT, Trial::name).to_owned(),
         out: None,
         programs: Vec::new(),
         notes,
-    };
-    let mut reasons: Vec<Option<VariantReason>> = vec![None];
-    reasons.extend(tried.iter().map(|trial| trial.reason().cloned()));
-    let uncompared = verifier.uncompared();
-    let asked = PartsRequest {
-        request: &request,
-        command: &baseline.program.command,
-        observed: &baseline.observed,
-        patience: verify::patience(&baseline.observed, &request.terms),
-        optimizations: &registry::checked(&optimizations),
-        tried: Some(&baseline.program.file),
-    };
-    let found = programs(&asked, &baseline, &mut folders, observer)?;
-    found.add_to(&mut report, &mut reasons, best);
-    if let Some(folder) = folder {
-        observer(OptimizeEvent::Begins);
-        let others = (&asked, &found, &mut folders);
-        keep_best(folder, &baseline, &mut verifier, best, &mut report, others, observer)?;
     }
-    let scattered = scattered(&baseline, &request.terms)?;
-    Ok(Optimized { report, reasons, uncompared, scattered })
 }
 
 /// The other programs that the launch starts, each tried in it.
