@@ -98,11 +98,13 @@ fn where_all_wait_the_one_executed_last_is_charged() {
     assert_eq!(found, [((0, 0), 10.0, 0.0), ((1, 0), 90.0, 10.0)]);
 }
 
+/// It counts only while nothing else works.
 #[test]
 fn what_outlives_the_launch_counts_to_its_end() {
     let shell = process(1, None, (0.0, 50.0), vec![image(SHELL, 0.0, 0.0)]);
     let daemon = process(2, Some(0), (10.0, 500.0), vec![image("/bin/daemon", 20.0, 400.0)]);
-    let found = all(&launch(50.0, vec![shell, daemon], vec![wait(2, 30.0, 450.0)]));
+    let waits = vec![wait(1, 15.0, 50.0), wait(2, 30.0, 450.0)];
+    let found = all(&launch(50.0, vec![shell, daemon], waits));
     assert_eq!(found, [((0, 0), 40.0, 0.0), ((1, 0), 10.0, 10.0)]);
 }
 
