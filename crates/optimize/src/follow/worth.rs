@@ -7,7 +7,7 @@ use loader::Environment;
 
 /// A program with a smaller share of the launch is not tried.
 const LEAST_SHARE: f64 = 0.02;
-/// So is one of which loading is a smaller part of the launch: there is nothing to gain.
+/// Nor is one of which loading is a smaller part of the launch: there is little to gain.
 const LEAST_LOADING: f64 = 0.01;
 /// So many are tried at most: those of which loading takes the largest parts.
 const MOST: usize = 5;
@@ -45,8 +45,8 @@ fn reason(program: &FollowedProgram) -> Option<String> {
     (program.loading_share < LEAST_LOADING).then(|| {
         let (loading, least) = (percent(program.loading_share), percent(LEAST_LOADING));
         format!(
-            "its time is its own work: loading it takes {loading} of the launch, and below {least} \
-             nothing can be gained"
+            "its time is its own work: loading it takes {loading} of the launch, and only from {least} on \
+             it is tried"
         )
     })
 }
