@@ -1,7 +1,7 @@
 //! Page faults attributed to the modules that were mapped where they happened.
 
 use crate::inputs::Inputs;
-use model::{FaultTotals, MemoryChange, PageFaults, Phase, Reading};
+use model::{BundlePart, FaultTotals, FileOffset, MemoryChange, PageFaults, Phase, Reading};
 use std::collections::BTreeMap;
 
 /// Faults on one module of one program.
@@ -54,8 +54,10 @@ impl Attribution {
     /// Minor faults on files that are no images (data, fonts, dumps), most first.
     pub fn others(&self, inputs: &Inputs) -> Vec<(String, u64)> {
         let mut by_file: BTreeMap<&str, u64> = BTreeMap::new();
-        for ((_, path), faults) in &self.files {
-            if !inputs.facts.get(path).is_some_and(Result::is_ok) && faults.minor > 0 {
+        for ((program, path), faults) in &self.files {
+            let module = inputs.facts.get(path).is_some_and(Result::is_ok)
+                || inputs.merged(program, path).is_some();
+            if !module && faults.minor > 0 {
                 *by_file.entry(path).or_default() += faults.minor;
             }
         }
@@ -71,12 +73,13 @@ impl Attribution {
 struct Space {
     /// The file that execve mapped first.
     program: Option<String>,
-    /// First address to one past the last, and the file; `None` for memory of no file.
-    ranges: BTreeMap<u64, (u64, Option<String>)>,
+    /// First address to one past the last, and the file with the address at which its first byte
+    /// would be; `None` for memory of no file.
+    ranges: BTreeMap<u64, (u64, Option<(String, u64)>)>,
 }
 
 impl Space {
-    fn insert(&mut self, start: u64, end: u64, file: Option<String>) {
+    fn insert(&mut self, start: u64, end: u64, file: Option<(String, u64)>) {
         let before = self.ranges.range(..start).next_back();
         if let Some((&first, (last, name))) = before.map(|(k, v)| (k, v.clone())) {
             if last > start {
@@ -97,10 +100,11 @@ impl Space {
         self.ranges.insert(start, (end, file));
     }
 
-    /// The file mapped at an address.
-    fn at(&self, address: u64) -> Option<&str> {
+    /// The file mapped at an address, and what of it.
+    fn at(&self, address: u64) -> Option<(&str, FileOffset)> {
         let (_, (end, file)) = self.ranges.range(..=address).next_back()?;
-        if address < *end { file.as_deref() } else { None }
+        let (path, first) = file.as_ref().filter(|_| address < *end)?;
+        Some((path, FileOffset(address.wrapping_sub(*first))))
     }
 }
 
@@ -150,7 +154,10 @@ pub(crate) fn attribute(
         let space = spaces.get(&fault.pid);
         let program = space.and_then(|space| space.program.clone()).unwrap_or_default();
         let file = space.and_then(|space| space.at(fault.address));
-        let key = file.map(|file| (program.clone(), file.to_owned()));
+        let key = file.map(|(file, offset)| {
+            let module = part(inputs, &program, file, offset).unwrap_or(file);
+            (program.clone(), module.to_owned())
+        });
         if !fault.major {
             let phase = phase_at(fault.at_us);
             result.phases.entry((program, phase)).or_default().count(key.clone());
@@ -166,6 +173,13 @@ pub(crate) fn attribute(
         apply(&mut spaces, &mut result, change, inputs);
     }
     result
+}
+
+/// The library that a program's own file, a bundle, has at an offset.
+fn part<'a>(inputs: &'a Inputs, program: &str, file: &str, at: FileOffset) -> Option<&'a str> {
+    let contents = inputs.contents.get(program).filter(|_| program == file)?;
+    let here = |part: &&BundlePart| part.places.iter().any(|place| place.contains(&at));
+    Some(inputs.real(&contents.libraries.iter().find(here)?.path))
 }
 
 fn apply(
@@ -186,6 +200,8 @@ fn apply(
     if let (Some(program), Some(path), true) = (&space.program, &file, mapping.executable) {
         result.files.entry((program.clone(), path.clone())).or_default();
     }
+    let first = mapping.start.wrapping_sub(mapping.file_offset);
+    let file = file.map(|file| (file, first));
     space.insert(mapping.start, mapping.start.saturating_add(mapping.bytes), file);
 }
 

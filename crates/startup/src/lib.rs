@@ -33,6 +33,7 @@ mod ahead;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
 mod folders;
+mod merged;
 mod read;
 mod record;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
@@ -42,6 +43,7 @@ mod tables;
 pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 use code::code;
 pub use code::{ahead, entry, start};
+pub use merged::{PreambleModule, PreambleOutline};
 pub use read::{Checks, Difference};
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;

@@ -6,11 +6,13 @@ use crate::loader_log::{Run, median_runs};
 use crate::names::{base_name, loader_kind};
 use crate::phases::Life;
 use crate::time::{median_by, ns, us};
-use model::{LoaderLog, ModuleReport, Phase, Reading};
+use model::{LoaderLog, ModuleReport, PartWork, Phase, Reading};
 use std::collections::BTreeMap;
 
+mod bundled;
 mod scale;
 
+pub(crate) use bundled::Bundled;
 use scale::{Scale, own_start};
 
 /// Program and file or folder, real paths.
@@ -51,6 +53,7 @@ pub(crate) fn modules(
     lives: &[Life],
     scaled: bool,
     faults: &Reading<Attribution>,
+    bundled: &Bundled,
 ) -> Modules {
     let mut modules = Modules::default();
     let mut times: BTreeMap<Key, Times> = BTreeMap::new();
@@ -64,7 +67,9 @@ pub(crate) fn modules(
         if log.is_some_and(|log| log.pid == run.pid) && times.is_empty() {
             start = life.and_then(|life| own_start(&run, life));
         }
-        let scale = Scale::new(&run, life.filter(|_| scaled), start);
+        let started = life.filter(|_| scaled).and_then(|life| bundled.times(inputs, life));
+        let outside = started.as_ref().map(|times| times.outside);
+        let scale = Scale::new(&run, life.filter(|_| scaled), start, outside);
         let program = life.map_or(run.program.as_str(), |life| life.image.path.as_str());
         let program = inputs.program(program);
         add_run(&mut times, &mut modules, &run, &program, &scale, inputs);
@@ -72,9 +77,12 @@ pub(crate) fn modules(
             *misses.entry((program.clone(), folder)).or_default() += count;
         }
     }
+    for life in lives.iter().filter(|_| scaled) {
+        add_bundle(&mut times, inputs, life, bundled);
+    }
     modules.misses = misses.into_iter().collect();
     modules.misses.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    modules.reports = reports(inputs, lives, times, faults);
+    modules.reports = reports(inputs, lives, times, (faults, bundled));
     modules
 }
 
@@ -115,7 +123,8 @@ fn add_run(
             let checking = if loader { run.checking } else { 0 };
             us(ns + checking) * scale.relocate
         });
-        let init = us(module.init.unwrap_or(0)) * scale.init;
+        let own = scale.starts_bundle && module.path.is_none() && module.name == run.program;
+        let init = if own { 0.0 } else { us(module.init.unwrap_or(0)) * scale.init };
         entry.by_kernel |= module.map.is_none();
         add(&mut entry.map, map);
         add(&mut entry.relocate, relocate);
@@ -133,6 +142,26 @@ fn add_run(
     }
 }
 
+/// What the start of a bundle takes in one process, by library; the check and the program's own
+/// initializers are the bundle's.
+fn add_bundle(
+    times: &mut BTreeMap<Key, Times>,
+    inputs: &Inputs,
+    life: &Life,
+    bundled: &Bundled,
+) {
+    let program = inputs.program(&life.image.path);
+    let Some(contents) = inputs.contents.get(&program) else { return };
+    let Some(started) = bundled.times(inputs, life) else { return };
+    let own = times.entry((program.clone(), program.clone())).or_default();
+    own.by_kernel = true;
+    add(&mut own.init, Some(started.check + started.own));
+    for (library, us) in contents.libraries.iter().zip(started.libraries) {
+        let key = (program.clone(), inputs.real(&library.path).to_owned());
+        add(&mut times.entry(key).or_default().init, Some(us));
+    }
+}
+
 fn add(sum: &mut Option<f64>, value: Option<f64>) {
     if let Some(value) = value {
         *sum.get_or_insert(0.0) += value;
@@ -143,7 +172,7 @@ fn reports(
     inputs: &Inputs,
     lives: &[Life],
     times: BTreeMap<Key, Times>,
-    faults: &Reading<Attribution>,
+    (faults, bundled): (&Reading<Attribution>, &Bundled),
 ) -> Vec<ModuleReport> {
     let mut times: BTreeMap<Key, Option<Times>> =
         times.into_iter().map(|(key, times)| (key, Some(times))).collect();
@@ -164,8 +193,20 @@ fn reports(
     for path in &inputs.simulated {
         times.entry((launched.clone(), inputs.real(path).to_owned())).or_default();
     }
-    let mut reports: Vec<ModuleReport> =
-        times.into_iter().map(|(key, times)| report(inputs, lives, key, times, faults)).collect();
+    for (program, contents) in &inputs.contents {
+        if !bundled.ran(inputs, lives, program) {
+            continue;
+        }
+        for library in &contents.libraries {
+            let key = (program.clone(), inputs.real(&library.path).to_owned());
+            times.entry(key).or_default();
+        }
+    }
+    let report = |(key, times): (Key, Option<Times>)| match inputs.merged(&key.0, &key.1) {
+        Some(part) => bundled.report(inputs, key, times.and_then(|t| t.init), part, faults),
+        None => report(inputs, lives, key, times, faults),
+    };
+    let mut reports: Vec<ModuleReport> = times.into_iter().map(report).collect();
     attribute_reads(inputs, &mut reports);
     let cost = |report: &ModuleReport| {
         let times = [&report.map_us, &report.relocate_us, &report.init_us];
@@ -218,10 +259,40 @@ fn report(
             ),
             None => Reading::unavailable("the file was not read", ""),
         },
-        merged: inputs.bundles.get(&path).into_iter().flatten().cloned().collect(),
+        merged: merged(inputs, &path),
+        merged_in: None,
+        work: own_work(inputs, &path),
         path,
         program,
     }
+}
+
+/// The libraries that are merged in a file.
+fn merged(inputs: &Inputs, path: &str) -> Vec<String> {
+    match inputs.contents.get(path) {
+        Some(contents) => {
+            contents.libraries.iter().map(|one| base_name(&one.path).to_owned()).collect()
+        }
+        None => inputs.bundles.get(path).into_iter().flatten().cloned().collect(),
+    }
+}
+
+/// What each start of a bundle does that is not for one of its libraries.
+fn own_work(inputs: &Inputs, path: &str) -> Option<PartWork> {
+    let contents = inputs.contents.get(path)?;
+    let facts = inputs.facts.get(path)?.as_ref().ok()?;
+    let rest = |all: u64, figure: fn(&PartWork) -> u64| {
+        let parts: u64 = contents.libraries.iter().map(|library| figure(&library.work)).sum();
+        all.saturating_sub(parts)
+    };
+    // The check is called as an initializer.
+    let check = u64::from(contents.start.is_some());
+    Some(PartWork {
+        relocations: rest(facts.relocation_count(), |work| work.relocations),
+        symbolic_relocations: rest(facts.symbolic_relocations, |work| work.symbolic_relocations),
+        relocated_pages: rest(facts.relocated_pages, |work| work.relocated_pages),
+        initializers: facts.initializers.saturating_sub(check),
+    })
 }
 
 /// Failed attempts to open a module: from the log, otherwise from failed opens of that name.

@@ -15,14 +15,24 @@ pub(super) struct Scale {
     pub init: f64,
     /// The loader's own start, before it looks for the first library: part of Map.
     pub start: Option<f64>,
+    /// The image is a bundle whose own initializers are known from elsewhere.
+    pub starts_bundle: bool,
 }
 
 impl Scale {
     /// Factors for `run` by the phases of `life`; all 1 where there is no life to compare with.
     /// `start` is what the loader's own start took in an earlier run, or in this one.
-    pub fn new(run: &Run, life: Option<&Life>, start: Option<i64>) -> Self {
+    /// `outside`: what the initializers take that are not merged, in microseconds, where the image
+    /// is a bundle.
+    pub fn new(
+        run: &Run,
+        life: Option<&Life>,
+        start: Option<i64>,
+        outside: Option<f64>,
+    ) -> Self {
         let Some(life) = life else {
-            return Scale { map: 1.0, relocate: 1.0, init: 1.0, start: None };
+            let starts_bundle = false;
+            return Scale { map: 1.0, relocate: 1.0, init: 1.0, start: None, starts_bundle };
         };
         let early = |time: fn(&LoggedModule) -> Option<i64>| -> i64 {
             run.modules.iter().filter(|module| !module.late).filter_map(time).sum()
@@ -40,8 +50,16 @@ impl Scale {
                 phase_ns(life, Phase::Relocate),
                 early(|module| module.relocate) + run.checking,
             ),
-            init: factor(phase_ns(life, Phase::Initialize), early(|module| module.init)),
+            init: match outside {
+                None => factor(phase_ns(life, Phase::Initialize), early(|module| module.init)),
+                Some(outside) => {
+                    let merged = run.modules.iter().filter(|module| module.name == run.program);
+                    let merged: i64 = merged.filter_map(|module| module.init).sum();
+                    factor(ns(outside), early(|module| module.init) - merged)
+                }
+            },
             start: (map > 0).then(|| us(start)),
+            starts_bundle: outside.is_some(),
         }
     }
 }

@@ -1,0 +1,78 @@
+//! Libraries that are merged in bundles, as modules of their own.
+
+use super::Key;
+use crate::faults::Attribution;
+use crate::inputs::Inputs;
+use crate::phases::Life;
+use crate::start::{StartShares, StartTimes, shares, times};
+use crate::time::{ns, us};
+use model::{BundlePart, MarkKind, ModuleReport, Reading};
+use std::collections::BTreeMap;
+
+/// How the starts of the launch's bundles divide their time, by file.
+#[derive(Debug, Default)]
+pub(crate) struct Bundled(BTreeMap<String, Reading<StartShares>>);
+
+impl Bundled {
+    pub fn new(inputs: &Inputs) -> Bundled {
+        let all = inputs.contents.keys();
+        Bundled(all.map(|path| (path.clone(), shares(inputs, path))).collect())
+    }
+
+    /// What the start of the bundle takes that an image is.
+    pub fn times(&self, inputs: &Inputs, life: &Life) -> Option<StartTimes> {
+        let path = inputs.program(&life.image.path);
+        times(self.0.get(&path)?.value()?, inputs.contents.get(&path)?, life)
+    }
+
+    /// Why nothing is known of the steps of a bundle's start.
+    pub fn missing(&self, path: &str) -> Reading<f64> {
+        match self.0.get(path) {
+            Some(Reading::Unavailable { reason, remedy }) => Reading::unavailable(reason, remedy),
+            _ => Reading::unavailable("the launch does not show where its program begins", ""),
+        }
+    }
+
+    /// Whether a bundle came to its own code in some process, and did not start its original.
+    pub fn ran(&self, inputs: &Inputs, lives: &[Life], path: &str) -> bool {
+        let mut own = lives.iter().filter(|life| inputs.program(&life.image.path) == path);
+        own.any(|life| life.image.marks.iter().any(|mark| mark.kind >= MarkKind::Entry))
+    }
+
+    /// The report on a merged library of a program.
+    pub fn report(
+        &self,
+        inputs: &Inputs,
+        (program, path): Key,
+        init: Option<f64>,
+        part: &BundlePart,
+        faults: &Reading<Attribution>,
+    ) -> ModuleReport {
+        let counted = faults.clone().map(|found| {
+            found.files.get(&(program.clone(), path.clone())).copied().unwrap_or_default()
+        });
+        ModuleReport {
+            map_us: apart("the kernel maps it during exec with", &program),
+            relocate_us: apart("the loader relocates it as a part of", &program),
+            init_us: match init {
+                Some(init) => Reading::Value(us(ns(init))),
+                None => self.missing(&program),
+            },
+            minor_faults: counted.clone().map(|faults| faults.minor),
+            major_faults: counted.map(|faults| faults.major),
+            read_bytes: apart("what is read is counted for", &program),
+            search_misses: apart("nothing looks for it: it is in", &program),
+            facts: apart("its own file is not used: it is merged in", &program),
+            merged: Vec::new(),
+            merged_in: Some(program.clone()),
+            work: Some(part.work),
+            path,
+            program,
+        }
+    }
+}
+
+/// Why a figure is none of a merged library.
+fn apart<T>(why: &str, bundle: &str) -> Reading<T> {
+    Reading::unavailable(format!("{why} {bundle}"), "")
+}
