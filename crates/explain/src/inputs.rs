@@ -1,8 +1,8 @@
 //! What is recorded about a launch, from which it is explained.
 
 use model::{
-    BundleContents, BundlePart, CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog,
-    MemoryChange, PageFaults, PhaseTrace, Reading, UnpackedFiles, WaitTrace,
+    BundleContents, BundlePart, CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot,
+    ImageKind, LoaderLog, MemoryChange, PageFaults, PhaseTrace, Reading, UnpackedFiles, WaitTrace,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

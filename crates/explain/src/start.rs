@@ -65,9 +65,7 @@ fn typical(all: &[StartShares]) -> StartShares {
         median(&all.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0)
     };
     let count = all.first().map_or(0, |one| one.initializers.len());
-    let share = |index: usize| {
-        middle(&|one| one.initializers.get(index).copied().unwrap_or(0.0))
-    };
+    let share = |index: usize| middle(&|one| one.initializers.get(index).copied().unwrap_or(0.0));
     let mut initializers: Vec<f64> = (0..count).map(share).collect();
     let sum: f64 = initializers.iter().sum();
     if sum > 1.0 {

@@ -22,10 +22,22 @@ pub struct BundleContents {
     /// Where its start can be observed; none where another version of headstart has made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<BundleStart>,
-    /// What differs now from what it was made of, so that it starts its original: a sentence's
-    /// subject and verb. None where nothing does.
+    /// The folder that headstart left it in; none where it stands elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub difference: Option<String>,
+    pub folder: Option<String>,
+    /// What differs now from what it was made of, so that it starts its original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<BundleDifference>,
+}
+
+/// What a bundle finds changed at its start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BundleDifference {
+    /// A variable of the environment.
+    Variable(String),
+    /// What is at a path.
+    Path(String),
 }
 
 /// A library in a bundle.

@@ -1,6 +1,9 @@
 //! Where the time of a launch goes, as `explanation.json` holds it.
 
-use crate::{CalledCode, Command, ElfFacts, Hot, PartWork, Phase, PhaseTime, Reading, Waits};
+use crate::{
+    BundleDifference, CalledCode, Command, ElfFacts, Hot, PartWork, Phase, PhaseTime, Reading,
+    Waits,
+};
 use serde::{Deserialize, Serialize};
 
 /// Version of `explanation.json`.
@@ -47,6 +50,13 @@ pub struct ProcessReport {
     pub notes: Vec<String>,
 }
 
+impl ProcessReport {
+    /// The program: of a bundle, what it was made of.
+    pub fn program(&self) -> &str {
+        self.bundle_of.as_deref().unwrap_or(&self.path)
+    }
+}
+
 /// One module of the launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModuleReport {
@@ -81,6 +91,14 @@ pub struct ModuleReport {
     pub work: Option<PartWork>,
 }
 
+impl ModuleReport {
+    /// The functions that initialize it.
+    pub fn initializers(&self) -> u64 {
+        let own = self.work.map(|work| work.initializers);
+        own.or_else(|| Some(self.facts.value()?.initializers)).unwrap_or(0)
+    }
+}
+
 /// A bundle that the launch executed: a program and its libraries, merged into one file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BundleReport {
@@ -94,7 +112,7 @@ pub struct BundleReport {
     pub started_original: bool,
     /// Why: what its check finds changed now. None where it ran, or where nothing differs any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub difference: Option<String>,
+    pub difference: Option<BundleDifference>,
     /// Its check at the start, before any initializer runs: a part of `initialise`.
     pub check_us: Reading<f64>,
     /// Reading itself ahead, as far as the launch waits for it: a part of `relocate`. None where it

@@ -1,10 +1,11 @@
 //! Bundles among the files of a launch: what is in them, and whether they would run now.
 
+use crate::inputs::Inputs;
 use image::elf::records::ProgramHeader;
 use image::elf::{Loadable, relr};
-use crate::inputs::Inputs;
 use model::{
-    BundleContents, BundlePart, BundleStart, Command, FileOffset, PartWork, Va, text,
+    BundleContents, BundleDifference, BundlePart, BundleStart, Command, FileOffset, PartWork, Va,
+    text,
 };
 use startup::{Checks, Difference, PreambleOutline};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,8 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
 
+/// What stands beside a bundle in its folder.
+const MANIFEST: &str = "headstart.json";
 /// Bytes of an address.
 const WORD: u64 = 8;
 /// More functions than any real program has: a damaged count must end.
@@ -40,7 +43,9 @@ pub(super) fn find(inputs: &mut Inputs) {
 pub(super) fn contents(path: &str, command: &Command) -> Option<BundleContents> {
     let image = Loadable::open(Path::new(&text::name(path))).ok()?;
     let (address, bytes) = image::elf::preamble(&image)?;
-    let Some(outline) = PreambleOutline::read(bytes) else { return Some(by_sections(&image)) };
+    let Some(outline) = PreambleOutline::read(bytes) else {
+        return Some(by_sections(&image, path));
+    };
     let at = |offset: i64| Va(address.0.wrapping_add_signed(offset));
     let libraries = outline.modules.iter().filter_map(|module| {
         let path = text::text(module.path.as_ref()?);
@@ -62,6 +67,7 @@ pub(super) fn contents(path: &str, command: &Command) -> Option<BundleContents> 
             initialized: at(outline.initialized),
         }),
         difference: difference(bytes, command),
+        folder: folder(path),
         initializers,
     };
     for library in contents.initializers.iter().flatten() {
@@ -73,7 +79,7 @@ pub(super) fn contents(path: &str, command: &Command) -> Option<BundleContents> 
 }
 
 /// What the check at a start would find now. It is asked here and nowhere else.
-fn difference(preamble: &[u8], command: &Command) -> Option<String> {
+fn difference(preamble: &[u8], command: &Command) -> Option<BundleDifference> {
     let value = |name: &std::ffi::OsStr| -> Option<OsString> {
         let mut given = command.environment.iter().rev();
         match given.find(|(given, _)| name == given.as_str()) {
@@ -82,19 +88,21 @@ fn difference(preamble: &[u8], command: &Command) -> Option<String> {
         }
     };
     Some(match Checks::read(preamble)?.difference(value)? {
-        Difference::Variable(name) => {
-            format!("the variable {} is another one than when it was made", text::text(name))
-        }
-        Difference::Path(path) => {
-            format!("{} is not what it was when it was made", text::text(path))
-        }
+        Difference::Variable(name) => BundleDifference::Variable(text::text(name)),
+        Difference::Path(path) => BundleDifference::Path(text::text(path)),
     })
 }
 
+/// The folder of a bundle, where its manifest is there.
+fn folder(path: &str) -> Option<String> {
+    let folder = Path::new(path).parent()?;
+    folder.join(MANIFEST).exists().then(|| text::text(folder))
+}
+
 /// What the names of the sections tell of a bundle that another version of headstart has made.
-fn by_sections(image: &Loadable) -> BundleContents {
+fn by_sections(image: &Loadable, path: &str) -> BundleContents {
     let libraries = parts(image, image::elf::merged_at(image), &[]);
-    BundleContents { libraries, ..BundleContents::default() }
+    BundleContents { libraries, folder: folder(path), ..BundleContents::default() }
 }
 
 /// The addresses in an array of functions, before the bundle is moved.
@@ -134,11 +142,12 @@ fn parts(image: &Loadable, libraries: Vec<(String, Range<Va>)>, own: &[Va]) -> V
     image.packed_addresses().for_each(|address| count(address, false));
     own.iter().for_each(|address| count(*address, false));
     let loaded: Vec<&ProgramHeader> = image.segments().iter().filter(|one| one.loads()).collect();
-    let part = |((path, range), (work, pages)): ((String, Range<Va>), (PartWork, BTreeSet<u64>))| {
-        let places = loaded.iter().filter_map(|segment| place(segment, &range)).collect();
-        let relocated_pages = pages.len() as u64;
-        BundlePart { path, places, work: PartWork { relocated_pages, ..work } }
-    };
+    let part =
+        |((path, range), (work, pages)): ((String, Range<Va>), (PartWork, BTreeSet<u64>))| {
+            let places = loaded.iter().filter_map(|segment| place(segment, &range)).collect();
+            let relocated_pages = pages.len() as u64;
+            BundlePart { path, places, work: PartWork { relocated_pages, ..work } }
+        };
     libraries.into_iter().zip(work).map(part).collect()
 }
 

@@ -131,7 +131,14 @@ mod tests {
         let marks = [(MarkKind::ExecDone, 5.0), (MarkKind::Entry, 50.0), (MarkKind::Main, 60.0)];
         let marks = marks.map(|(kind, at_us)| Mark { kind, at_us }).to_vec();
         let path = "/bin/x".to_owned();
-        let image = TracedImage { path, argv: Vec::new(), loader: None, marks, notes: Vec::new(), steps: Vec::new() };
+        let image = TracedImage {
+            path,
+            argv: Vec::new(),
+            loader: None,
+            marks,
+            notes: Vec::new(),
+            steps: Vec::new(),
+        };
         let (pid, parent, images) = (1, None, vec![image]);
         let process = TracedProcess { pid, parent, started_us: 0.0, ended_us: 1000.0, images };
         PhaseTrace {

@@ -68,7 +68,9 @@ impl Builder {
         }
         match line {
             Line::Needed { by, .. } => *by == self.run.program || self.known(by).is_none(),
-            Line::Relocate { path } if self.run.main.is_some() => *path == self.run.program || self.known(path).is_none(),
+            Line::Relocate { path } if self.run.main.is_some() => {
+                *path == self.run.program || self.known(path).is_none()
+            }
             _ => false,
         }
     }

@@ -42,7 +42,6 @@ impl Bundled {
     /// The report on a merged library of a program.
     pub fn report(
         &self,
-        inputs: &Inputs,
         (program, path): Key,
         init: Option<f64>,
         part: &BundlePart,

@@ -144,12 +144,7 @@ fn add_run(
 
 /// What the start of a bundle takes in one process, by library; the check and the program's own
 /// initializers are the bundle's.
-fn add_bundle(
-    times: &mut BTreeMap<Key, Times>,
-    inputs: &Inputs,
-    life: &Life,
-    bundled: &Bundled,
-) {
+fn add_bundle(times: &mut BTreeMap<Key, Times>, inputs: &Inputs, life: &Life, bundled: &Bundled) {
     let program = inputs.program(&life.image.path);
     let Some(contents) = inputs.contents.get(&program) else { return };
     let Some(started) = bundled.times(inputs, life) else { return };
@@ -203,7 +198,7 @@ fn reports(
         }
     }
     let report = |(key, times): (Key, Option<Times>)| match inputs.merged(&key.0, &key.1) {
-        Some(part) => bundled.report(inputs, key, times.and_then(|t| t.init), part, faults),
+        Some(part) => bundled.report(key, times.and_then(|t| t.init), part, faults),
         None => report(inputs, lives, key, times, faults),
     };
     let mut reports: Vec<ModuleReport> = times.into_iter().map(report).collect();

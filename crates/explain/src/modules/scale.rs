@@ -24,12 +24,7 @@ impl Scale {
     /// `start` is what the loader's own start took in an earlier run, or in this one.
     /// `outside`: what the initializers take that are not merged, in microseconds, where the image
     /// is a bundle.
-    pub fn new(
-        run: &Run,
-        life: Option<&Life>,
-        start: Option<i64>,
-        outside: Option<f64>,
-    ) -> Self {
+    pub fn new(run: &Run, life: Option<&Life>, start: Option<i64>, outside: Option<f64>) -> Self {
         let Some(life) = life else {
             let starts_bundle = false;
             return Scale { map: 1.0, relocate: 1.0, init: 1.0, start: None, starts_bundle };

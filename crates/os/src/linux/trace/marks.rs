@@ -80,7 +80,14 @@ impl Session<'_> {
         marks.extend(exec_called.map(|at_us| Mark { kind: MarkKind::ExecCalled, at_us }));
         marks.push(Mark { kind: MarkKind::ExecDone, at_us });
         let path = ptrace::proc_link(tid, "exe").unwrap_or_default();
-        let image = TracedImage { path, argv: Vec::new(), loader: None, marks, notes: Vec::new(), steps: Vec::new() };
+        let image = TracedImage {
+            path,
+            argv: Vec::new(),
+            loader: None,
+            marks,
+            notes: Vec::new(),
+            steps: Vec::new(),
+        };
         if let Some(state) = self.processes.get_mut(process) {
             state.record.images.push(image);
             state.executed = None;
