@@ -26,7 +26,7 @@ pub(crate) fn stand_ins(inputs: &Inputs, lives: &[Life]) -> Vec<(usize, usize)> 
 }
 
 /// Whether an image came to its entry point. Before that a bundle checks what was merged.
-fn entered(life: &Life) -> bool {
+pub(crate) fn entered(life: &Life) -> bool {
     life.image.marks.iter().any(|mark| mark.kind >= MarkKind::Entry)
 }
 

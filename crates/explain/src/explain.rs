@@ -44,15 +44,15 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
     bundles::tell_checks(inputs, &mut lives);
     let charges = charge(&trace, &lives);
     let segments = segments(&trace, &lives);
+    let bundled = Bundled::new(inputs, &lives);
     let faults = match &inputs.page_faults {
         Reading::Value(record) => {
             let points = faults::alignment(record, &executed(&lives), trace.total_us);
             let phase = |at_us: f64| phase_at(&segments, ns(faults::aligned(&points, at_us)));
-            Reading::Value(faults::attribute(record, inputs, phase))
+            Reading::Value(faults::attribute(record, inputs, &bundled, phase))
         }
         Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
     };
-    let bundled = Bundled::new(inputs);
     let modules = modules(inputs, &lives, basis == Basis::Ptrace, &faults, &bundled);
     let mut explanation = Explanation {
         schema: EXPLANATION_SCHEMA,
@@ -78,7 +78,7 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
     let scopes = Scopes::new(&explanation, inputs, &charged);
     let findings = findings::find_all(&explanation, inputs, &scopes, words, |scope| {
         let counts = |program: &str| scopes.of_program(program) == scope;
-        found(inputs, &lives, (&modules, &faults), counts)
+        found((inputs, &bundled), &lives, (&modules, &faults), counts)
     });
     explanation.findings = findings;
     explanation
@@ -86,7 +86,7 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
 
 /// What findings need to know of the programs for which `counts` holds.
 fn found(
-    inputs: &Inputs,
+    (inputs, bundled): (&Inputs, &Bundled),
     lives: &[Life],
     (modules, faults): (&Modules, &Reading<Attribution>),
     counts: impl Fn(&str) -> bool,
@@ -106,7 +106,7 @@ fn found(
         ..ScopeRecords::default()
     };
     if let Reading::Value(faults) = faults {
-        found.other_faults = faults.others(inputs);
+        found.other_faults = faults.others(inputs, bundled);
         for ((_, phase), more) in faults.phases.iter().filter(|((program, _), _)| counts(program)) {
             found.faults.entry(*phase).or_default().add(more);
         }

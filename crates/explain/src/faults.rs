@@ -1,7 +1,8 @@
 //! Page faults attributed to the modules that were mapped where they happened.
 
 use crate::inputs::Inputs;
-use model::{BundlePart, FaultTotals, FileOffset, MemoryChange, PageFaults, Phase, Reading};
+use crate::modules::Bundled;
+use model::{FaultTotals, FileOffset, MemoryChange, PageFaults, Phase, Reading};
 use std::collections::BTreeMap;
 
 /// Faults on one module of one program.
@@ -52,11 +53,11 @@ impl PhaseFaults {
 
 impl Attribution {
     /// Minor faults on files that are no images (data, fonts, dumps), most first.
-    pub fn others(&self, inputs: &Inputs) -> Vec<(String, u64)> {
+    pub fn others(&self, inputs: &Inputs, bundled: &Bundled) -> Vec<(String, u64)> {
         let mut by_file: BTreeMap<&str, u64> = BTreeMap::new();
         for ((program, path), faults) in &self.files {
             let module = inputs.facts.get(path).is_some_and(Result::is_ok)
-                || inputs.merged(program, path).is_some();
+                || bundled.merged(inputs, program, path).is_some();
             if !module && faults.minor > 0 {
                 *by_file.entry(path).or_default() += faults.minor;
             }
@@ -142,6 +143,7 @@ pub(crate) fn aligned(points: &[(f64, f64)], at_us: f64) -> f64 {
 pub(crate) fn attribute(
     record: &PageFaults,
     inputs: &Inputs,
+    bundled: &Bundled,
     phase_at: impl Fn(f64) -> Phase,
 ) -> Attribution {
     let mut spaces: BTreeMap<u32, Space> = BTreeMap::new();
@@ -155,7 +157,8 @@ pub(crate) fn attribute(
         let program = space.and_then(|space| space.program.clone()).unwrap_or_default();
         let file = space.and_then(|space| space.at(fault.address));
         let key = file.map(|(file, offset)| {
-            let module = part(inputs, &program, file, offset).unwrap_or(file);
+            let part = bundled.part(inputs, &program, offset).filter(|_| file == program);
+            let module = part.unwrap_or(file);
             (program.clone(), module.to_owned())
         });
         if !fault.major {
@@ -173,13 +176,6 @@ pub(crate) fn attribute(
         apply(&mut spaces, &mut result, change, inputs);
     }
     result
-}
-
-/// The library that a program's own file, a bundle, has at an offset.
-fn part<'a>(inputs: &'a Inputs, program: &str, file: &str, at: FileOffset) -> Option<&'a str> {
-    let contents = inputs.contents.get(program).filter(|_| program == file)?;
-    let here = |part: &&BundlePart| part.places.iter().any(|place| place.contains(&at));
-    Some(inputs.real(&contents.libraries.iter().find(here)?.path))
 }
 
 fn apply(
@@ -269,7 +265,9 @@ mod tests {
             read_bytes: Reading::unavailable("", ""),
             lost: 0,
         };
-        attribute(&record, &inputs, |us| if us < 3.0 { Phase::Map } else { Phase::Main })
+        attribute(&record, &inputs, &Bundled::default(), |us| {
+            if us < 3.0 { Phase::Map } else { Phase::Main }
+        })
     }
 
     fn minor(found: &Attribution, program: &str, file: &str) -> u64 {
@@ -300,8 +298,61 @@ mod tests {
         assert_eq!((of(Phase::Map).minor, of(Phase::Map).anonymous), (1, 0));
         assert_eq!((of(Phase::Main).minor, of(Phase::Main).anonymous), (4, 3));
         let inputs = Inputs::nothing(command(), "a test");
-        let others = found.others(&inputs);
+        let others = found.others(&inputs, &Bundled::default());
         assert_eq!(others, [("/bin/p".to_owned(), 1), ("/usr/lib/l.so.1".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn faults_on_a_bundle_are_those_of_the_library_at_their_place() {
+        let place = |from, to| FileOffset(from)..FileOffset(to);
+        let library = |path: &str, places| model::BundlePart {
+            path: path.to_owned(),
+            places,
+            work: model::PartWork::default(),
+        };
+        // The file has its parts in another order than memory.
+        let one = library("/lib/l.so", vec![place(0x9000, 0xa000), place(0x2000, 0x3000)]);
+        let two = library("/lib/m.so", vec![place(0xa000, 0xc000)]);
+        let mut inputs = Inputs::nothing(command(), "a test");
+        inputs.real_paths.insert("/lib/l.so".into(), "/usr/lib/l.so.1".into());
+        let contents =
+            model::BundleContents { libraries: vec![one, two], ..model::BundleContents::default() };
+        inputs.contents.insert("/bin/p".to_owned(), contents);
+        let at = |start, file_offset, pages| Mapping {
+            pid: 1,
+            at_us: 1.0,
+            start,
+            bytes: pages * 4096,
+            file_offset,
+            executable: true,
+            path: "/bin/p".to_owned(),
+        };
+        let record = PageFaults {
+            total_us: 100.0,
+            pid: 1,
+            source: "a test".into(),
+            mappings: vec![
+                at(0x1000, 0, 1).into(),
+                at(BASE, 0x8000, 4).into(),
+                // What begins inside leaves the rest in its place.
+                mapping(1, 1.5, BASE + 0x1000, 1, "//anon"),
+                at(0x4000, 0x2000, 1).into(),
+            ],
+            faults: [0x1000, 0x4000, BASE, BASE + 0x1000, BASE + 0x2000, BASE + 0x3fff]
+                .map(|address| fault(1, 2.0, address, false))
+                .to_vec(),
+            read_bytes_by_file: Reading::unavailable("", ""),
+            read_bytes: Reading::unavailable("", ""),
+            lost: 0,
+        };
+        let bundled = Bundled::new(&inputs, &[]);
+        let found = attribute(&record, &inputs, &bundled, |_| Phase::Main);
+        assert_eq!(minor(&found, "/bin/p", "/bin/p"), 2);
+        assert_eq!(minor(&found, "/bin/p", "/usr/lib/l.so.1"), 1);
+        assert_eq!(minor(&found, "/bin/p", "/lib/m.so"), 2);
+        assert_eq!(found.anonymous.minor, 1);
+        let others = found.others(&inputs, &bundled);
+        assert_eq!(others, [("/bin/p".to_owned(), 2)], "libraries are no other files");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What is recorded about a launch, from which it is explained.
 
 use model::{
-    BundleContents, BundlePart, CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot,
-    ImageKind, LoaderLog, MemoryChange, PageFaults, PhaseTrace, Reading, UnpackedFiles, WaitTrace,
+    BundleContents, CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind,
+    LoaderLog, MemoryChange, PageFaults, PhaseTrace, Reading, UnpackedFiles, WaitTrace,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,12 +184,6 @@ impl Inputs {
             Some((path, _)) if !real.starts_with('/') => path.clone(),
             _ => real.to_owned(),
         }
-    }
-
-    /// The library that is merged in a program's file under this path.
-    pub(crate) fn merged(&self, program: &str, path: &str) -> Option<&BundlePart> {
-        let libraries = &self.contents.get(program)?.libraries;
-        libraries.iter().find(|library| self.real(&library.path) == path)
     }
 
     /// Failed opens in the file trace by base name: what a search along folders missed.

@@ -136,3 +136,132 @@ pub(crate) fn times(
         own: own.max(0.0),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{BundlePart, BundleStart, Command, Mark, PartWork, PhaseTrace, TracedProcess, Va};
+
+    /// Two libraries: the first has two initializers, the second one; another belongs to neither.
+    fn contents() -> BundleContents {
+        let part = |path: &str| BundlePart {
+            path: path.to_owned(),
+            places: Vec::new(),
+            work: PartWork::default(),
+        };
+        let start = BundleStart {
+            path: "/b/run".to_owned(),
+            check: Va(1),
+            read_ahead: None,
+            initialized: Va(2),
+        };
+        BundleContents {
+            libraries: vec![part("/lib/a.so"), part("/lib/b.so")],
+            initializers: vec![Some(0), None, Some(0), Some(1)],
+            start: Some(start),
+            ..BundleContents::default()
+        }
+    }
+
+    /// A start in which each stop takes 5 µs: the check takes 20, the initializers 0, 10, 25 and 40,
+    /// the program 25.
+    fn image() -> TracedImage {
+        let marks = [
+            (MarkKind::Mapped, 100.0),
+            (MarkKind::Relocated, 200.0),
+            (MarkKind::Entry, 240.0),
+            (MarkKind::Main, 365.0),
+        ];
+        let steps = [
+            (StartStep::Check, 205.0),
+            (StartStep::Checked, 230.0),
+            (StartStep::Initialized, 245.0),
+            (StartStep::Initialized, 260.0),
+            (StartStep::Initialized, 290.0),
+            (StartStep::Initialized, 335.0),
+        ];
+        TracedImage {
+            path: "/b/run".to_owned(),
+            argv: Vec::new(),
+            loader: None,
+            marks: marks.map(|(kind, at_us)| Mark { kind, at_us }).to_vec(),
+            notes: Vec::new(),
+            steps: steps.to_vec(),
+        }
+    }
+
+    fn trace(image: TracedImage) -> PhaseTrace {
+        let process = TracedProcess {
+            pid: 1,
+            parent: None,
+            started_us: 0.0,
+            ended_us: 400.0,
+            images: vec![image],
+        };
+        PhaseTrace {
+            total_us: 400.0,
+            processes: vec![process],
+            stops: 9,
+            cpuids: Reading::unavailable("not counted", ""),
+            file_calls: Vec::new(),
+        }
+    }
+
+    fn inputs(images: Vec<TracedImage>) -> Inputs {
+        let argv = vec!["run".into()];
+        let program = "/b/run".into();
+        let command = Command { argv, program, directory: None, environment: Vec::new() };
+        let mut inputs = Inputs::nothing(command, "a test");
+        inputs.contents.insert("/b/run".to_owned(), contents());
+        inputs.start_traces = Reading::Value(images.into_iter().map(trace).collect());
+        inputs
+    }
+
+    #[test]
+    fn stops_are_no_part_of_what_they_time() {
+        let found = shares(&inputs(vec![image(); 3]), "/b/run");
+        let found = found.value().unwrap();
+        // 105 µs are left from the entry point to main without four stops.
+        let expected = [0.0, 10.0, 25.0, 40.0].map(|us| us / 105.0);
+        assert_eq!(found.initializers, expected);
+        assert!((found.check - 20.0 / 30.0).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn what_is_explained_is_divided_without_a_rest() {
+        let inputs = inputs(vec![image()]);
+        let found = shares(&inputs, "/b/run");
+        let trace = trace(image());
+        let lives = crate::phases::lives(&trace);
+        let times = times(found.value().unwrap(), &contents(), &lives[0]).unwrap();
+        let sum = times.libraries.iter().sum::<f64>() + times.own;
+        assert!((sum - 125.0).abs() < 1e-9, "{times:?}");
+        assert!((times.check + times.outside - 40.0).abs() < 1e-9, "{times:?}");
+        let scale = 125.0 / 105.0;
+        assert!((times.libraries[0] - 25.0 * scale).abs() < 1e-9, "{times:?}");
+        assert!((times.libraries[1] - 40.0 * scale).abs() < 1e-9, "{times:?}");
+    }
+
+    #[test]
+    fn one_interrupted_launch_blames_nobody() {
+        let mut interrupted = image();
+        let late = |at_us: &mut f64| *at_us += if *at_us > 250.0 { 900.0 } else { 0.0 };
+        interrupted.marks.iter_mut().for_each(|mark| late(&mut mark.at_us));
+        interrupted.steps.iter_mut().for_each(|(_, at_us)| late(at_us));
+        let usual = shares(&inputs(vec![image()]), "/b/run");
+        assert_eq!(shares(&inputs(vec![image(), interrupted, image()]), "/b/run"), usual);
+    }
+
+    #[test]
+    fn a_start_that_is_not_seen_to_its_end_is_no_zero() {
+        let mut cut = image();
+        cut.steps.pop();
+        let found = shares(&inputs(vec![cut]), "/b/run");
+        assert_eq!(found.reason(), Some("no launch went through all steps of its start"));
+        let mut other = inputs(vec![image()]);
+        other.contents.get_mut("/b/run").unwrap().start = None;
+        let reason = "another version of headstart has made the bundle";
+        assert_eq!(shares(&other, "/b/run").reason(), Some(reason));
+        assert_eq!(shares(&other, "/b/other").reason(), Some("it is no bundle"));
+    }
+}

@@ -16,19 +16,21 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         n => format!("{also}{} before main", plural(n, "initializer runs", "initializers run")),
     };
     let evidence =
-        top(modules, 3, |module| module.init_us.get()).into_iter().map(|(module, us)| {
-            let name = context.name(&module.path);
-            match module.initializers() {
-                n if n > 0 => {
-                    format!(
-                        "{name}: {}, {}",
-                        duration(us),
-                        plural(n, "initializer", "initializers")
-                    )
+        top(modules, 3, |module| Some(module.init_us.get()? - check_us(context, &module.path)))
+            .into_iter()
+            .map(|(module, us)| {
+                let name = context.name(&module.path);
+                match module.initializers() {
+                    n if n > 0 => {
+                        format!(
+                            "{name}: {}, {}",
+                            duration(us),
+                            plural(n, "initializer", "initializers")
+                        )
+                    }
+                    _ => format!("{name}: {}", duration(us)),
                 }
-                _ => format!("{name}: {}", duration(us)),
-            }
-        });
+            });
     Some(Finding {
         id: "initialisers".to_owned(),
         cause: format!("{}: {what}", context.of_launch(cost)),
@@ -47,5 +49,11 @@ fn checks(context: &Context) -> Option<String> {
     let bundles = context.explanation.bundles.iter();
     let bundles = bundles.filter(|bundle| context.counts(&bundle.path));
     let us: f64 = bundles.filter_map(|bundle| bundle.check_us.get()).sum();
-    (us > 0.0).then(|| format!("included: {} for the bundle's own check", duration(us)))
+    (us > 0.0).then(|| format!("the bundle's check of what it was made of: {}", duration(us)))
+}
+
+/// What the check of the bundle at this path takes of its time before main.
+fn check_us(context: &Context, path: &str) -> f64 {
+    let bundle = context.explanation.bundles.iter().find(|bundle| bundle.path == path);
+    bundle.and_then(|bundle| bundle.check_us.get()).unwrap_or(0.0)
 }

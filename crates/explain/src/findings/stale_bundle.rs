@@ -42,14 +42,11 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 /// Why it did not run.
 fn why(contents: Option<&BundleContents>) -> String {
     match contents {
-        Some(BundleContents { difference: Some(difference), .. }) => {
-            let what = match difference {
-                BundleDifference::Variable(name) => {
-                    format!("the variable {name} has another value than")
-                }
-                BundleDifference::Path(path) => format!("{path} has changed since"),
-            };
-            format!("{what} when the bundle was made")
+        Some(BundleContents { difference: Some(BundleDifference::Variable(name)), .. }) => {
+            format!("the variable {name} has another value than when the bundle was made")
+        }
+        Some(BundleContents { difference: Some(BundleDifference::Path(path)), .. }) => {
+            format!("{path} has changed since the bundle was made")
         }
         Some(BundleContents { start: Some(_), .. }) => {
             "what it found changed is now as it was when the bundle was made".to_owned()

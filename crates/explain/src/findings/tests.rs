@@ -5,7 +5,7 @@ use crate::advice::{ExplainAdvice, unworded};
 use model::{
     CpuidTax, FaultTotals, FileWork, HashStyle, PhaseTime, Reading, WaitFor, WaitReport, Waits,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 struct Case {
     explanation: Explanation,

@@ -1,22 +1,53 @@
 //! Libraries that are merged in bundles, as modules of their own.
 
 use super::Key;
+use crate::bundles::entered;
 use crate::faults::Attribution;
 use crate::inputs::Inputs;
 use crate::phases::Life;
 use crate::start::{StartShares, StartTimes, shares, times};
 use crate::time::{ns, us};
-use model::{BundlePart, MarkKind, ModuleReport, Reading};
+use model::{BundlePart, FileOffset, ModuleReport, Reading};
 use std::collections::BTreeMap;
 
-/// How the starts of the launch's bundles divide their time, by file.
+/// The bundles of a launch that ran, by file, and how the start of each divides its time. One that
+/// started its original instead is a file like any other.
 #[derive(Debug, Default)]
 pub(crate) struct Bundled(BTreeMap<String, Reading<StartShares>>);
 
 impl Bundled {
-    pub fn new(inputs: &Inputs) -> Bundled {
-        let all = inputs.contents.keys();
+    pub fn new(inputs: &Inputs, lives: &[Life]) -> Bundled {
+        let ran = |path: &&String| {
+            let mut own = lives.iter().filter(|life| inputs.program(&life.image.path) == **path);
+            // Where no record shows any process, nothing speaks against it.
+            lives.is_empty() || own.any(entered)
+        };
+        let all = inputs.contents.keys().filter(ran);
         Bundled(all.map(|path| (path.clone(), shares(inputs, path))).collect())
+    }
+
+    /// Files of bundles that ran.
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
+    /// The library that is merged in a program's file under this path.
+    pub fn merged<'a>(
+        &self,
+        inputs: &'a Inputs,
+        program: &str,
+        path: &str,
+    ) -> Option<&'a BundlePart> {
+        let libraries = &inputs.contents.get(program)?.libraries;
+        let known = self.0.contains_key(program);
+        libraries.iter().find(|library| known && inputs.real(&library.path) == path)
+    }
+
+    /// The path of the library that a program's own file, a bundle, has at an offset.
+    pub fn part<'a>(&self, inputs: &'a Inputs, program: &str, at: FileOffset) -> Option<&'a str> {
+        let contents = inputs.contents.get(program).filter(|_| self.0.contains_key(program))?;
+        let here = |part: &&BundlePart| part.places.iter().any(|place| place.contains(&at));
+        Some(inputs.real(&contents.libraries.iter().find(here)?.path))
     }
 
     /// What the start of the bundle takes that an image is.
@@ -31,12 +62,6 @@ impl Bundled {
             Some(Reading::Unavailable { reason, remedy }) => Reading::unavailable(reason, remedy),
             _ => Reading::unavailable("the launch does not show where its program begins", ""),
         }
-    }
-
-    /// Whether a bundle came to its own code in some process, and did not start its original.
-    pub fn ran(&self, inputs: &Inputs, lives: &[Life], path: &str) -> bool {
-        let mut own = lives.iter().filter(|life| inputs.program(&life.image.path) == path);
-        own.any(|life| life.image.marks.iter().any(|mark| mark.kind >= MarkKind::Entry))
     }
 
     /// The report on a merged library of a program.

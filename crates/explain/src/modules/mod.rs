@@ -1,5 +1,6 @@
 //! Modules: times from the loader's log, faults from the fault record, facts from the files.
 
+use crate::bundles::entered;
 use crate::faults::Attribution;
 use crate::inputs::Inputs;
 use crate::loader_log::{Run, median_runs};
@@ -147,7 +148,14 @@ fn add_run(
 fn add_bundle(times: &mut BTreeMap<Key, Times>, inputs: &Inputs, life: &Life, bundled: &Bundled) {
     let program = inputs.program(&life.image.path);
     let Some(contents) = inputs.contents.get(&program) else { return };
-    let Some(started) = bundled.times(inputs, life) else { return };
+    let Some(started) = bundled.times(inputs, life) else {
+        if !entered(life) {
+            // Of its check the log shows the beginning only.
+            let own = times.entry((program.clone(), program)).or_default();
+            own.init = Some(us(phase_ns(life, Phase::Initialize)));
+        }
+        return;
+    };
     let own = times.entry((program.clone(), program.clone())).or_default();
     own.by_kernel = true;
     add(&mut own.init, Some(started.check + started.own));
@@ -188,18 +196,15 @@ fn reports(
     for path in &inputs.simulated {
         times.entry((launched.clone(), inputs.real(path).to_owned())).or_default();
     }
-    for (program, contents) in &inputs.contents {
-        if !bundled.ran(inputs, lives, program) {
-            continue;
-        }
-        for library in &contents.libraries {
+    for program in bundled.paths() {
+        for library in inputs.contents.get(program).into_iter().flat_map(|it| &it.libraries) {
             let key = (program.clone(), inputs.real(&library.path).to_owned());
             times.entry(key).or_default();
         }
     }
-    let report = |(key, times): (Key, Option<Times>)| match inputs.merged(&key.0, &key.1) {
+    let report = |(key, times): (Key, Option<Times>)| match bundled.merged(inputs, &key.0, &key.1) {
         Some(part) => bundled.report(key, times.and_then(|t| t.init), part, faults),
-        None => report(inputs, lives, key, times, faults),
+        None => report(inputs, lives, key, times, (faults, bundled)),
     };
     let mut reports: Vec<ModuleReport> = times.into_iter().map(report).collect();
     attribute_reads(inputs, &mut reports);
@@ -219,7 +224,7 @@ fn report(
     lives: &[Life],
     (program, path): Key,
     times: Option<Times>,
-    faults: &Reading<Attribution>,
+    (faults, bundled): (&Reading<Attribution>, &Bundled),
 ) -> ModuleReport {
     let missing = || why_no_times(inputs, lives, &program);
     let figure = |value: Option<f64>, reason: &str| match (&times, value) {
@@ -256,7 +261,7 @@ fn report(
         },
         merged: merged(inputs, &path),
         merged_in: None,
-        work: own_work(inputs, &path),
+        work: own_work(inputs, bundled, &path),
         path,
         program,
     }
@@ -273,8 +278,8 @@ fn merged(inputs: &Inputs, path: &str) -> Vec<String> {
 }
 
 /// What each start of a bundle does that is not for one of its libraries.
-fn own_work(inputs: &Inputs, path: &str) -> Option<PartWork> {
-    let contents = inputs.contents.get(path)?;
+fn own_work(inputs: &Inputs, bundled: &Bundled, path: &str) -> Option<PartWork> {
+    let contents = inputs.contents.get(path).filter(|_| bundled.paths().any(|own| own == path))?;
     let facts = inputs.facts.get(path)?.as_ref().ok()?;
     let rest = |all: u64, figure: fn(&PartWork) -> u64| {
         let parts: u64 = contents.libraries.iter().map(|library| figure(&library.work)).sum();

@@ -8,6 +8,7 @@ mod ahead;
 mod arguments;
 mod commands;
 mod executed;
+mod explained;
 mod handles;
 mod harm;
 mod killed;

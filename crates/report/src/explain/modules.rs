@@ -1,6 +1,6 @@
 //! The table of modules of an explanation.
 
-use super::figures::{add, count_or_dash, duration_or_dash};
+use super::figures::{add, count_or_dash, duration_or_dash, plural};
 use super::page::Page;
 use crate::style::Tint;
 use crate::text::{base_name, printable};
@@ -117,7 +117,11 @@ fn name(explanation: &Explanation, module: &ModuleReport) -> String {
             let original = bundle.original.as_deref().unwrap_or(&bundle.path);
             format!("{} (bundle)", printable(base_name(original)))
         }
-        None => printable(base_name(&module.path)),
+        None if module.merged.is_empty() => printable(base_name(&module.path)),
+        None => {
+            let merged = plural(module.merged.len() as u64, "library", "libraries");
+            format!("{} + {merged}", printable(base_name(&module.path)))
+        }
     }
 }
 
