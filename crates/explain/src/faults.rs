@@ -318,7 +318,7 @@ mod tests {
         let contents =
             model::BundleContents { libraries: vec![one, two], ..model::BundleContents::default() };
         inputs.contents.insert("/bin/p".to_owned(), contents);
-        let at = |start, file_offset, pages| Mapping {
+        let at = |start, file_offset, pages: u64| Mapping {
             pid: 1,
             at_us: 1.0,
             start,

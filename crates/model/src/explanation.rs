@@ -13,7 +13,7 @@ pub const EXPLANATION_SCHEMA: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// Which figures: `phases`, `modules`, `faults`, `files`, `cpuid`, `waits`,
-    /// `functions`.
+    /// `functions`, and `bundle` where one was executed.
     pub figures: String,
     /// The mechanism: `ptrace`, `LD_DEBUG`, `perf`, …
     pub mechanism: String,
