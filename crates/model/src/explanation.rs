@@ -113,9 +113,9 @@ pub struct BundleReport {
     /// Why: what its check finds changed now. None where it ran, or where nothing differs any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<BundleDifference>,
-    /// Its check at the start, before any initializer runs: a part of `initialise`.
+    /// Its check at the start, before any initializer runs: a part of initializing.
     pub check_us: Reading<f64>,
-    /// Reading itself ahead, as far as the launch waits for it: a part of `relocate`. None where it
+    /// Reading itself ahead, as far as the launch waits for it: a part of relocating. None where it
     /// was not made to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_us: Option<Reading<f64>>,

@@ -1,13 +1,14 @@
 //! Libraries that are merged in bundles, as modules of their own.
 
-use super::Key;
+use super::{Key, Times, add, phase_ns};
 use crate::bundles::entered;
 use crate::faults::Attribution;
 use crate::inputs::Inputs;
+use crate::names::base_name;
 use crate::phases::Life;
 use crate::start::{StartShares, StartTimes, shares, times};
 use crate::time::{ns, us};
-use model::{BundlePart, FileOffset, ModuleReport, Reading};
+use model::{BundlePart, FileOffset, ModuleReport, PartWork, Phase, Reading};
 use std::collections::BTreeMap;
 
 /// The bundles of a launch that ran, by file, and how the start of each divides its time. One that
@@ -99,4 +100,59 @@ impl Bundled {
 /// Why a figure is none of a merged library.
 fn apart<T>(why: &str, bundle: &str) -> Reading<T> {
     Reading::unavailable(format!("{why} {bundle}"), "")
+}
+
+/// What the start of a bundle takes in one process, by library; the check and the program's own
+/// initializers are the bundle's.
+pub(super) fn add_bundle(
+    times: &mut BTreeMap<Key, Times>,
+    inputs: &Inputs,
+    life: &Life,
+    bundled: &Bundled,
+) {
+    let program = inputs.program(&life.image.path);
+    let Some(contents) = inputs.contents.get(&program) else { return };
+    let Some(started) = bundled.times(inputs, life) else {
+        if !entered(life) {
+            // Of its check the log shows the beginning only.
+            let own = times.entry((program.clone(), program)).or_default();
+            own.init = Some(us(phase_ns(life, Phase::Initialize)));
+        }
+        return;
+    };
+    let own = times.entry((program.clone(), program.clone())).or_default();
+    own.by_kernel = true;
+    add(&mut own.init, Some(started.check + started.own));
+    for (library, us) in contents.libraries.iter().zip(started.libraries) {
+        let key = (program.clone(), inputs.real(&library.path).to_owned());
+        add(&mut times.entry(key).or_default().init, Some(us));
+    }
+}
+
+/// The libraries that are merged in a file.
+pub(super) fn merged(inputs: &Inputs, path: &str) -> Vec<String> {
+    match inputs.contents.get(path) {
+        Some(contents) => {
+            contents.libraries.iter().map(|one| base_name(&one.path).to_owned()).collect()
+        }
+        None => inputs.bundles.get(path).into_iter().flatten().cloned().collect(),
+    }
+}
+
+/// What each start of a bundle does that is not for one of its libraries.
+pub(super) fn own_work(inputs: &Inputs, bundled: &Bundled, path: &str) -> Option<PartWork> {
+    let contents = inputs.contents.get(path).filter(|_| bundled.paths().any(|own| own == path))?;
+    let facts = inputs.facts.get(path)?.as_ref().ok()?;
+    let rest = |all: u64, figure: fn(&PartWork) -> u64| {
+        let parts: u64 = contents.libraries.iter().map(|library| figure(&library.work)).sum();
+        all.saturating_sub(parts)
+    };
+    // The check is called as an initializer.
+    let check = u64::from(contents.start.is_some());
+    Some(PartWork {
+        relocations: rest(facts.relocation_count(), |work| work.relocations),
+        symbolic_relocations: rest(facts.symbolic_relocations, |work| work.symbolic_relocations),
+        relocated_pages: rest(facts.relocated_pages, |work| work.relocated_pages),
+        initializers: facts.initializers.saturating_sub(check),
+    })
 }
