@@ -218,7 +218,8 @@ impl Builder {
     /// that says so: since the last other initializer, of the C library, which takes microseconds.
     fn merged_are_initialized(&mut self, path: &str) {
         let is_bundle = path != self.run.program;
-        if let (true, Some((Doing::Init, _, since))) = (is_bundle, self.doing) {
+        if let (true, Some((Doing::Init, last, since))) = (is_bundle, self.doing) {
+            self.run.before_merged = self.run.modules.get(last).map(|last| last.name.clone());
             let module = self.module(path);
             self.doing = Some((Doing::Init, module, since));
         }

@@ -74,6 +74,10 @@ pub(crate) fn modules(
         let program = life.map_or(run.program.as_str(), |life| life.image.path.as_str());
         let program = inputs.program(program);
         add_run(&mut times, &mut modules, &run, &program, &scale, inputs);
+        if let (Some(unseen), None) = (scale.outside, &run.before_merged) {
+            let own = times.entry((program.clone(), program.clone())).or_default();
+            add(&mut own.init, Some(unseen));
+        }
         for (folder, count) in run.misses {
             *misses.entry((program.clone(), folder)).or_default() += count;
         }
@@ -124,8 +128,11 @@ fn add_run(
             let checking = if loader { run.checking } else { 0 };
             us(ns + checking) * scale.relocate
         });
-        let own = scale.starts_bundle && module.path.is_none() && module.name == run.program;
-        let init = if own { 0.0 } else { us(module.init.unwrap_or(0)) * scale.init };
+        let init = match scale.outside {
+            Some(_) if module.name == run.program => 0.0,
+            Some(unseen) if run.before_merged.as_ref() == Some(&module.name) => unseen,
+            _ => us(module.init.unwrap_or(0)) * scale.init,
+        };
         entry.by_kernel |= module.map.is_none();
         add(&mut entry.map, map);
         add(&mut entry.relocate, relocate);

@@ -15,8 +15,9 @@ pub(super) struct Scale {
     pub init: f64,
     /// The loader's own start, before it looks for the first library: part of Map.
     pub start: Option<f64>,
-    /// The image is a bundle whose own initializers are known from elsewhere.
-    pub starts_bundle: bool,
+    /// For a bundle whose own initializers are known from elsewhere: what the log does not show of
+    /// those that are not merged.
+    pub outside: Option<f64>,
 }
 
 impl Scale {
@@ -26,8 +27,7 @@ impl Scale {
     /// is a bundle.
     pub fn new(run: &Run, life: Option<&Life>, start: Option<i64>, outside: Option<f64>) -> Self {
         let Some(life) = life else {
-            let starts_bundle = false;
-            return Scale { map: 1.0, relocate: 1.0, init: 1.0, start: None, starts_bundle };
+            return Scale { map: 1.0, relocate: 1.0, init: 1.0, start: None, outside: None };
         };
         let early = |time: fn(&LoggedModule) -> Option<i64>| -> i64 {
             run.modules.iter().filter(|module| !module.late).filter_map(time).sum()
@@ -39,22 +39,23 @@ impl Scale {
         let least = (map - mapped).max(0);
         let most = (map - mapped / 4).max(least);
         let start = start.unwrap_or(least).clamp(least, most);
+        let merged = run.modules.iter().filter(|module| module.name == run.program);
+        let merged: i64 = merged.filter_map(|module| module.init).sum();
+        let initialized = early(|module| module.init);
+        let shown = initialized - merged;
+        let init = match outside {
+            None => factor(phase_ns(life, Phase::Initialize), initialized),
+            Some(outside) => factor(ns(outside), shown).min(1.0),
+        };
         Scale {
             map: factor(map - start, mapped),
             relocate: factor(
                 phase_ns(life, Phase::Relocate),
                 early(|module| module.relocate) + run.checking,
             ),
-            init: match outside {
-                None => factor(phase_ns(life, Phase::Initialize), early(|module| module.init)),
-                Some(outside) => {
-                    let merged = run.modules.iter().filter(|module| module.name == run.program);
-                    let merged: i64 = merged.filter_map(|module| module.init).sum();
-                    factor(ns(outside), early(|module| module.init) - merged)
-                }
-            },
+            init,
             start: (map > 0).then(|| us(start)),
-            starts_bundle: outside.is_some(),
+            outside: outside.map(|all| (all - us(shown) * init).max(0.0)),
         }
     }
 }

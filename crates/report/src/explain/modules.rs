@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Default)]
 struct Row {
     name: String,
+    merged: bool,
     loads: u64,
     map: Option<f64>,
     relocate: Option<f64>,
@@ -70,7 +71,7 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
         let all = page.paint(Tint::Strong, &all);
         page.line(&all);
     }
-    if explanation.modules.iter().any(|module| module.merged_in.is_some()) {
+    if rows[..shown].iter().any(|row| row.merged) {
         let note = "+ merged into the bundle, which is mapped and relocated as one file";
         page.wrapped("  ", Tint::Faint, note);
     }
@@ -84,10 +85,10 @@ fn rows(explanation: &Explanation) -> Vec<Row> {
         let key = (module.path.as_str(), module.merged_in.is_some());
         let entry = by_path.entry(key).or_insert_with(|| {
             order.push(key);
-            Row { name: name(explanation, module), ..Row::default() }
+            let (name, merged) = (name(explanation, module), module.merged_in.is_some());
+            Row { name, merged, ..Row::default() }
         });
         entry.add(&Row {
-            name: String::new(),
             loads: 1,
             map: module.map_us.get(),
             relocate: module.relocate_us.get(),
@@ -97,6 +98,7 @@ fn rows(explanation: &Explanation) -> Vec<Row> {
                 Some(work) => Some(work.relocations),
                 None => module.facts.value().map(|facts| facts.relocation_count()),
             },
+            ..Row::default()
         });
     }
     let mut rows: Vec<Row> = order.iter().filter_map(|path| by_path.remove(path)).collect();
