@@ -14,6 +14,7 @@
 //! - `prove`: the simulated launch of the bundle is that of the original, and nothing that it was
 //!   made of has changed meanwhile.
 
+mod carry;
 mod choose;
 mod error;
 mod make;
@@ -22,10 +23,12 @@ mod prove;
 mod read_ahead;
 mod recorded;
 mod rerandomize;
+mod start;
 mod tables;
 mod verify;
 mod write;
 
+pub use carry::{Learnt, learn};
 pub use choose::by_handle::BundleWarning;
 pub use error::{BundleAdvice, BundleError, DeclineReason};
 pub use make::{BundleOptions, Made, RUN, make};

@@ -1,10 +1,13 @@
 //! Making a bundle.
 
+use crate::carry::{self, Carry, Learnt, Placed};
 use crate::choose::by_handle::{self, BundleWarning};
-use crate::choose::members;
+use crate::choose::by_processor;
+use crate::choose::members::{self, Membership};
 use crate::choose::unsuitable;
 use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::bases;
+use crate::plan::freshness::Check;
 use crate::plan::{self, BundleSpec, Plan};
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
@@ -25,8 +28,9 @@ use files::{Draft, Privilege, privilege};
 use image::elf::Loadable;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
-use model::bundle::{BundleFigures, BundleManifest};
-use std::ffi::OsStr;
+use model::bundle::{BundleCheck, BundleFigures, BundleManifest};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +49,21 @@ pub struct BundleOptions {
     pub read_ahead: Option<PagesAhead>,
     /// What it will be read from then; otherwise as the recording shows it.
     pub disk: Option<Disk>,
+    /// What it looks at when it is started.
+    pub check: BundleCheck,
+    /// Folders whose files never change under a name, besides those of Nix and Guix; for
+    /// [`BundleCheck::Immutable`].
+    pub immutable: Vec<PathBuf>,
+    /// Path that the process is told to be, where the program that is merged stands elsewhere: the bundle
+    /// is to stand in the program's place, and what is merged is kept under another name.
+    pub told: Option<PathBuf>,
+    /// Name by which it is started, where that is not [`RUN`]. A process that was started by it is told
+    /// the path instead.
+    pub own_name: Option<OsString>,
+    /// Libraries to carry beside it; for [`BundleCheck::Sealed`].
+    pub include: BTreeSet<PathBuf>,
+    /// What a launch has opened, whose libraries are carried, too.
+    pub learnt: Option<Learnt>,
 }
 
 /// What was made.
@@ -80,23 +99,86 @@ pub(crate) fn make_at(
     options: &BundleOptions,
 ) -> Result<Made, BundleError> {
     let environment = Environment::own();
-    let graph = loader::load(program, &environment).map_err(|error| {
+    let told = options.told.as_deref().unwrap_or(program);
+    let graph = loader::load_at(program, told, &environment).map_err(|error| {
         let reason = of_another_machine(program);
         reason.map_or(error.into(), |reason| BundleError::declined(program, reason))
     })?;
     // Where a file was changed, what went wrong then is no reason.
-    let proved = proved(&graph, &environment, program, folder, options)
-        .map_err(|error| sources::unchanged(&graph.modules).err().unwrap_or(error))?;
+    let error_of = |error| sources::unchanged(&graph.modules).err().unwrap_or(error);
+    let memberships = memberships(&graph, &environment, program, options).map_err(error_of)?;
+    let carry = carried(&graph, &memberships, options).map_err(error_of)?;
+    let placed = carry::placed(&carry, folder)?;
+    let job =
+        Job { graph: &graph, environment: &environment, program, folder, options, carry: &carry };
+    let proved = proved(&job, &memberships).map_err(error_of);
+    let named = proved.and_then(|proved| name(proved, &placed, folder, owned));
+    let made = match named {
+        Ok(made) => made,
+        Err(error) => {
+            placed.withdraw(folder);
+            return Err(error);
+        }
+    };
+    carry::remove_old(folder, owned.manifest.as_ref(), &made.manifest.carried);
+    Ok(made)
+}
+
+/// What is asked for, and what it is about.
+struct Job<'a> {
+    graph: &'a Graph,
+    environment: &'a Environment,
+    program: &'a Path,
+    folder: &'a Path,
+    options: &'a BundleOptions,
+    carry: &'a Carry,
+}
+
+/// Gives the files of a bundle their names.
+fn name(
+    proved: Proved,
+    placed: &Placed,
+    folder: &Path,
+    owned: &Owned,
+) -> Result<Made, BundleError> {
     let Proved { draft, commands, made } = proved;
+    let manifest = BundleManifest { carried: placed.files.clone(), ..made.manifest };
     publish::settle(owned, folder)?;
-    publish::write_manifest(&made.manifest, folder, PENDING)?;
+    publish::write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
     spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
     publish::give_name(draft, &made.run, owned)
         .inspect_err(|_| publish::withdraw_manifest(folder))?;
     publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
-    let manifest = publish::finish(folder, made.manifest)?;
+    let manifest = publish::finish(folder, manifest)?;
     Ok(Made { manifest, ..made })
+}
+
+/// Which modules are merged, if any bundle is made.
+fn memberships(
+    graph: &Graph,
+    environment: &Environment,
+    program: &Path,
+    options: &BundleOptions,
+) -> Result<Vec<Membership>, BundleError> {
+    if let Some(reason) = refuse(graph, environment, options) {
+        return Err(BundleError::declined(program, reason));
+    }
+    Ok(members::choose(graph, &options.outside, options.check))
+}
+
+/// What is carried beside the bundle; nothing where its originals are there.
+fn carried(
+    graph: &Graph,
+    memberships: &[Membership],
+    options: &BundleOptions,
+) -> Result<Carry, BundleError> {
+    if options.check != BundleCheck::Sealed {
+        return Ok(Carry::default());
+    }
+    let learnt = options.learnt.iter().flat_map(|learnt| &learnt.libraries);
+    let include = options.include.iter().chain(learnt).cloned().collect();
+    carry::choose(graph, memberships, &include)
 }
 
 /// A bundle that is on the disk without its name.
@@ -107,25 +189,21 @@ struct Proved {
     made: Made,
 }
 
-fn proved(
-    graph: &Graph,
-    environment: &Environment,
-    program: &Path,
-    folder: &Path,
-    options: &BundleOptions,
-) -> Result<Proved, BundleError> {
+fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleError> {
+    let Job { graph, environment, program, folder, options, carry } = *job;
     let declined = |reason| BundleError::declined(program, reason);
-    refuse(graph, environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
     let relocated = loader::bindings(graph, true);
-    let memberships = members::choose(graph, &options.outside);
-    let bases = bases::choose(graph, &memberships, options).map_err(declined)?;
+    let bases = bases::choose(graph, memberships, options).map_err(declined)?;
     let fixed = options.fixed;
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
-    let spec = BundleSpec { program, own_name: OsStr::new(RUN), bases, fixed, read_ahead };
+    let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
+    let told = options.told.as_deref();
+    let check = Check { kind: options.check, immutable: &options.immutable };
+    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, carry };
     let (planned, contents) = rayon::join(
         || {
-            let plan = plan::plan(graph, &relocated, &memberships, spec)?;
+            let plan = plan::plan(graph, &relocated, memberships, spec)?;
             tables::of(&plan).map(|tables| (plan, tables))
         },
         || Content::of_modules(&graph.modules),
@@ -149,10 +227,10 @@ fn proved(
         rayon::join(
             || product::of(&path).map_err(|error| BundleError::io(&run, error)),
             || {
-                let found = sources::found_again(graph, environment);
+                let found = sources::found_again(graph, options.told.as_deref(), environment);
                 let layout = &plan.layout;
                 let manifest = found.map(|()| {
-                    manifest::of(program, graph, &memberships, contents, layout, options, symbols)
+                    manifest::of(program, graph, memberships, contents, layout, options, symbols)
                 });
                 (manifest, by_handle::warnings(layout))
             },
@@ -163,6 +241,9 @@ fn proved(
     let mut warnings = warnings;
     warnings.extend(read_ahead.and_then(read_ahead::stale_warning).map(BundleWarning::of));
     warnings.extend(read_ahead.and_then(read_ahead::ended_warning).map(BundleWarning::of));
+    if options.check == BundleCheck::Sealed {
+        warnings.extend(carry::warnings(graph, options.learnt.as_ref()));
+    }
     let texts = warnings.iter().map(|warning| warning.text.clone()).collect();
     let made = Made {
         run,
@@ -227,6 +308,11 @@ fn refuse(
         let reason = format!(
             "it is {privilege}, and a copy would not have its privileges; leave it as it is"
         );
+        return Some(reason.into());
+    }
+    if options.check.is_for_copies()
+        && let Some(reason) = by_processor::of_program(&program.image)
+    {
         return Some(reason.into());
     }
     unsuitable::watched(graph)

@@ -1,9 +1,12 @@
 //! The modules of a program in the order in which glibc maps them (`_dl_map_object_deps`): the
 //! program, what is preloaded, then breadth first what each needs.
 
+mod error;
+
+pub use error::GraphError;
+
 use crate::environment::Environment;
-use crate::search::{Requester, SearchError, Searcher};
-use image::ImageError;
+use crate::search::{Requester, Searcher};
 use image::elf::Loadable;
 use model::simulation::SearchWork;
 use model::text::{name as name_of, text};
@@ -26,6 +29,8 @@ pub struct Module {
     pub loaded_for: Option<ModuleId>,
     /// Files that were tried before this one was found, and were not there.
     pub missed: Vec<PathBuf>,
+    /// Names for which the loader's cache was asked on the way here, whatever it had for them.
+    pub asked_of_cache: Vec<String>,
     /// Folder that $ORIGIN stands for.
     pub origin: PathBuf,
 }
@@ -72,68 +77,6 @@ impl Index<ModuleId> for Graph {
     }
 }
 
-/// Why a program cannot be simulated.
-#[derive(Debug, thiserror::Error)]
-pub enum GraphError {
-    /// A file cannot be read as an image.
-    #[error(transparent)]
-    Image(#[from] ImageError),
-    /// The program has no interpreter.
-    #[error(
-        "{0} is static: no loader runs, so nothing can be simulated or made faster; link it dynamically"
-    )]
-    Static(String),
-    /// It is no program at all.
-    #[error("{0} is a shared library, not a program; name a program that loads it")]
-    SharedLibrary(String),
-    /// Its segments reach over its end.
-    #[error(
-        "{program} is cut short: it has {bytes} bytes where its segments take {needed}; copy or \
-         build it again"
-    )]
-    CutShort {
-        /// The program.
-        program: String,
-        /// How many there are.
-        bytes: u64,
-        /// How many there should be.
-        needed: u64,
-    },
-    /// Another loader than glibc's.
-    #[error(
-        "{program} is loaded by {interpreter}; only glibc's loader is simulated; \
-         build it for glibc"
-    )]
-    OtherLoader {
-        /// The program.
-        program: String,
-        /// Its loader.
-        interpreter: String,
-    },
-    /// A library is not found, or is none.
-    #[error("{needed_by} needs a library: {source}")]
-    Library {
-        /// Who needs it.
-        needed_by: String,
-        /// What is wrong with it.
-        source: SearchError,
-    },
-    /// A rare arrangement.
-    #[error(
-        "{0} is a filter of another library (DT_FILTER, DT_AUXILIARY): that is not simulated; leave \
-         it as it is"
-    )]
-    Filter(String),
-    /// Nothing is known of where libraries of such a machine are.
-    #[error("{program}: {source}")]
-    Machine {
-        /// The program.
-        program: String,
-        /// Which machine.
-        source: SearchError,
-    },
-}
-
 /// What the loader would map for `program`.
 ///
 /// # Errors
@@ -141,6 +84,16 @@ pub enum GraphError {
 pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphError> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     load_with(program, environment, folder_of(&real), Missing::Fails)
+}
+
+/// What the loader would map for the program in `file` if it stood at `place`, where `$ORIGIN` is that
+/// folder. The module of the program has the path `file`.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_at(file: &Path, place: &Path, environment: &Environment) -> Result<Graph, GraphError> {
+    let real = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+    load_with(file, environment, folder_of(&real), Missing::Fails)
 }
 
 /// What the loader would map for a plain copy of `program` in `folder`. Libraries that it would not
@@ -280,18 +233,26 @@ impl Loading {
             found.map_err(|source| GraphError::Library { needed_by: self.path_of(user), source })?
         };
         let image = Loadable::open(&path)?;
-        if let Some(&known) = image.identity().and_then(|file| self.by_identity.get(&file)) {
-            self.by_name.insert(name.to_owned(), known);
-            return Ok(known);
-        }
-        let origin = folder_of(&path);
-        let module = self.add(path, image, Some(user), origin);
+        let known = image.identity().and_then(|file| self.by_identity.get(&file)).copied();
+        let module = known.unwrap_or_else(|| {
+            let origin = folder_of(&path);
+            self.add(path, image, Some(user), origin)
+        });
         if !is_loader {
-            let tried = self.searcher.attempts().split_last().map_or(&[][..], |(_, rest)| rest);
-            self.graph.modules[module.index()].missed = tried.to_vec();
+            self.note_search(module, name);
         }
         self.by_name.insert(name.to_owned(), module);
         Ok(module)
+    }
+
+    /// What the last search has looked at before it came to this module.
+    fn note_search(&mut self, module: ModuleId, name: &str) {
+        let module = &mut self.graph.modules[module.index()];
+        let tried = self.searcher.attempts().split_last().map_or(&[][..], |(_, rest)| rest);
+        module.missed.extend_from_slice(tried);
+        if self.searcher.asked_cache() {
+            module.asked_of_cache.push(name.to_owned());
+        }
     }
 
     fn path_of(&self, module: ModuleId) -> String {
@@ -317,8 +278,15 @@ impl Loading {
         if let Some(file) = image.identity() {
             self.by_identity.entry(file).or_insert(id);
         }
-        let (dependencies, missed) = (Vec::new(), Vec::new());
-        self.graph.modules.push(Module { path, image, dependencies, loaded_for, missed, origin });
+        self.graph.modules.push(Module {
+            path,
+            image,
+            dependencies: Vec::new(),
+            loaded_for,
+            missed: Vec::new(),
+            asked_of_cache: Vec::new(),
+            origin,
+        });
         id
     }
 }

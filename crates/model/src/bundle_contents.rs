@@ -10,6 +10,10 @@ pub struct BundleContents {
     /// The program that it was made of; none where another version of headstart has made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original: Option<String>,
+    /// What it starts if it is stale, where that is not the path of the program: one that stands in
+    /// the program's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
     /// The merged libraries, in the order of their addresses.
     pub libraries: Vec<BundlePart>,
     /// Functions that initialize the libraries, in the order of their calls, as indices into the
@@ -32,12 +36,14 @@ pub struct BundleContents {
 
 /// What a bundle finds changed at its start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BundleDifference {
-    /// A variable of the environment.
-    Variable(String),
-    /// What is at a path.
-    Path(String),
+pub struct BundleDifference {
+    /// A file, a folder, a library, a variable of the environment, or words.
+    pub subject: String,
+    /// What is wrong with it, as a sentence without its period.
+    pub reason: String,
+    /// It is a variable of the environment.
+    #[serde(default)]
+    pub variable: bool,
 }
 
 /// A library in a bundle.

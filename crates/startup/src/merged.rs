@@ -11,6 +11,8 @@ use std::path::PathBuf;
 pub struct PreambleOutline {
     /// The program, by the path by which it was found.
     pub original: PathBuf,
+    /// What is started where the bundle is stale, if not that.
+    pub instead: Option<PathBuf>,
     /// The merged modules, in the order of their addresses.
     pub modules: Vec<PreambleModule>,
     /// What initializes the libraries.
@@ -52,6 +54,10 @@ impl PreambleOutline {
         let offset = |place: u64| i64::try_from(place).ok();
         Some(PreambleOutline {
             original: bytes.path(header.original, 0)?,
+            instead: match header.instead {
+                0 => None,
+                instead => Some(bytes.path(instead, 0)?),
+            },
             modules: bytes.list(
                 header.modules,
                 header.module_count,

@@ -5,7 +5,7 @@ pub(crate) mod dependencies;
 pub(crate) mod exports;
 pub(crate) mod file_order;
 pub(crate) mod fixups;
-mod freshness;
+pub(crate) mod freshness;
 mod initializers;
 pub(crate) mod layout;
 mod loader_names;
@@ -16,12 +16,14 @@ pub(crate) mod references;
 mod symlinks;
 mod tls;
 
+use crate::carry::Carry;
 use crate::choose::members::Membership;
 use crate::error::{BundleError, DeclineReason};
 use crate::read_ahead::PagesAhead;
 use dependencies::Dependencies;
 use exports::Export;
 use fixups::Fixups;
+use freshness::Check;
 use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
 use loader::{Graph, Relocated};
@@ -36,8 +38,10 @@ const DYNAMIC_ENTRIES: usize = 34;
 
 /// Which bundle is asked for.
 pub(crate) struct BundleSpec<'a> {
-    /// Path of the program, which is told to the process.
+    /// Path of the program that is merged.
     pub(crate) program: &'a Path,
+    /// Path that the process is told instead of it.
+    pub(crate) told: Option<&'a Path>,
     /// Base name of the bundle's file.
     pub(crate) own_name: &'a OsStr,
     pub(crate) bases: Bases,
@@ -45,6 +49,10 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) fixed: bool,
     /// What is read ahead.
     pub(crate) read_ahead: Option<&'a PagesAhead>,
+    /// What is looked at when it is started.
+    pub(crate) check: Check<'a>,
+    /// What is carried beside it.
+    pub(crate) carry: &'a Carry,
 }
 
 impl BundleSpec<'_> {
@@ -81,11 +89,11 @@ pub(crate) fn plan<'a>(
 ) -> Result<Plan<'a>, BundleError> {
     let layout =
         Layout::new(graph, memberships, spec.bases).map_err(|reason| spec.declined(reason))?;
-    let preamble = preamble::new(&spec, freshness::records(graph)?, &layout)?;
+    let preamble = preamble::new(&spec, freshness::records(graph, spec.check)?, &layout)?;
     let reserved = Reserved::new(&layout, preamble.size());
     let fixups = fixups::collect(graph, relocated, &layout, reserved.template)?;
     let functions = initializers::collect(graph, &layout, &fixups);
-    let dependencies = Dependencies::of(graph, memberships);
+    let dependencies = Dependencies::of(graph, memberships, spec.carry);
     let names = loader_names::of_merged(graph, &layout);
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
     let own = OwnData::new(reserved, room, &functions, &fixups, names.len());

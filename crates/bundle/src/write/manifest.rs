@@ -10,7 +10,8 @@ use files::reasons;
 use loader::Graph;
 use model::ModuleId;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
-use model::text::text;
+use model::text::{name, text};
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -41,18 +42,42 @@ pub(crate) fn of(
         let offset = layout.member(ModuleId::at(index)).map(|member| member.start() - layout.low);
         BundledModule { offset, outside, ..sources::described(index, module, content) }
     });
+    let learnt = options.learnt.iter().flat_map(|learnt| &learnt.libraries);
+    let include: BTreeSet<&PathBuf> = options.include.iter().chain(learnt).collect();
     BundleManifest {
         schema: BUNDLE_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
         program: text(program),
         fixed: options.fixed,
         outside: options.outside.clone(),
+        check: options.check,
+        immutable: options.immutable.iter().map(text).collect(),
+        told: options.told.as_ref().map(text),
+        own_name: options.own_name.as_ref().map(text),
         modules: modules.collect(),
         warnings: Vec::new(),
         symbols_sha256: Some(symbols_sha256),
         product: None,
         spare: None,
         read_ahead: None,
+        include: include.into_iter().map(text).collect(),
+        carried: Vec::new(),
+    }
+}
+
+/// The options with which a bundle was made, but for what it reads ahead.
+pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
+    BundleOptions {
+        fixed: manifest.fixed,
+        outside: manifest.outside.clone(),
+        read_ahead: None,
+        disk: None,
+        check: manifest.check,
+        immutable: manifest.immutable.iter().map(|folder| name(folder).into()).collect(),
+        told: manifest.told.as_ref().map(|told| name(told).into()),
+        own_name: manifest.own_name.as_ref().map(|own| name(own)),
+        include: manifest.include.iter().map(|file| name(file).into()).collect(),
+        learnt: None,
     }
 }
 

@@ -42,12 +42,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 /// Why it did not run.
 fn why(contents: Option<&BundleContents>) -> String {
     match contents {
-        Some(BundleContents { difference: Some(BundleDifference::Variable(name)), .. }) => {
-            format!("the variable {name} has another value than when the bundle was made")
-        }
-        Some(BundleContents { difference: Some(BundleDifference::Path(path)), .. }) => {
-            format!("{path} has changed since the bundle was made")
-        }
+        Some(BundleContents { difference: Some(difference), .. }) => difference.reason.clone(),
         Some(BundleContents { start: Some(_), .. }) => {
             "what it found changed is now as it was when the bundle was made".to_owned()
         }
@@ -65,12 +60,12 @@ fn remedy(
 ) -> String {
     let difference = contents.and_then(|contents| contents.difference.as_ref());
     let rest = "The other findings do not count the bundle's own start.";
-    if let Some(BundleDifference::Variable(name)) = difference {
-        return format!("Set or unset {name}, as it was when the bundle was made. {rest}");
+    if let Some(BundleDifference { subject, variable: true, .. }) = difference {
+        return format!("Set or unset {subject}, as it was when the bundle was made. {rest}");
     }
     let facts = context.inputs.facts.get(&bundle.path).and_then(|facts| facts.as_ref().ok());
     let fixed = facts.is_some_and(|facts| facts.kind == ImageKind::Executable);
-    let program = contents.and_then(|contents| contents.original.clone());
+    let program = contents.and_then(|it| it.instead.clone().or_else(|| it.original.clone()));
     let program = program.unwrap_or_else(|| original.path.clone());
     let again = match folder {
         Some(folder) => {

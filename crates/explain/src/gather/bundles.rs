@@ -4,14 +4,15 @@ use crate::inputs::Inputs;
 use image::elf::records::ProgramHeader;
 use image::elf::{Loadable, relr};
 use model::{
-    BundleContents, BundleDifference, BundlePart, BundleStart, Command, FileOffset, PartWork, Va,
-    text,
+    BundleContents, BundleDifference, BundlePart, BundleStart, Command, FileOffset, MarkKind,
+    PartWork, Va, text,
 };
-use startup::{Checks, Difference, PreambleOutline};
+use startup::{Answer, LOADER_VARIABLES, PreambleOutline, TRACE_ANSWERS, TRACE_VARIABLE};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 
 /// What stands beside a bundle in its folder.
 const MANIFEST: &str = "headstart.json";
@@ -20,15 +21,29 @@ const WORD: u64 = 8;
 /// More functions than any real program has: a damaged count must end.
 const MOST_FUNCTIONS: u64 = 1 << 20;
 
+/// Longer than a file takes that has to be read from a slow disk.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Finds the bundles among the launched program and the images that traces show.
 pub(super) fn find(inputs: &mut Inputs) {
     let traces = inputs.phase_traces.value().into_iter().flatten();
     let images = traces.flat_map(|trace| &trace.processes).flat_map(|process| &process.images);
-    let mut paths: BTreeSet<String> = images.map(|image| image.path.clone()).collect();
-    paths.insert(text::text(&inputs.command.program));
+    // By whether it came to its entry point, as far as it was traced.
+    let mut paths: BTreeMap<String, bool> = BTreeMap::new();
+    for image in images {
+        let entered = image.marks.iter().any(|mark| mark.kind >= MarkKind::Entry);
+        *paths.entry(image.path.clone()).or_insert(true) &= entered;
+    }
+    paths.entry(text::text(&inputs.command.program)).or_insert(false);
     let real = |path: &str| std::fs::canonicalize(text::name(path)).ok().map(text::text);
-    for path in paths.iter().filter_map(|path| real(path)) {
-        let Some(contents) = contents(&path, &inputs.command) else { continue };
+    for (path, entered) in paths {
+        let Some(path) = real(&path).filter(|path| !inputs.contents.contains_key(path)) else {
+            continue;
+        };
+        let Some(mut contents) = contents(&path) else { continue };
+        if !entered && contents.start.is_some() {
+            contents.difference = difference(&path, &inputs.command);
+        }
         for library in &contents.libraries {
             if let Some(file) = real(&library.path) {
                 inputs.real_paths.insert(library.path.clone(), file);
@@ -38,9 +53,8 @@ pub(super) fn find(inputs: &mut Inputs) {
     }
 }
 
-/// What is in the bundle at `path`, and whether it would run as `command` now; `None` for any
-/// other file.
-pub(super) fn contents(path: &str, command: &Command) -> Option<BundleContents> {
+/// What is in the bundle at `path`; `None` for any other file.
+fn contents(path: &str) -> Option<BundleContents> {
     let image = Loadable::open(Path::new(&text::name(path))).ok()?;
     let (address, bytes) = image::elf::preamble(&image)?;
     let Some(outline) = PreambleOutline::read(bytes) else {
@@ -58,6 +72,7 @@ pub(super) fn contents(path: &str, command: &Command) -> Option<BundleContents> 
     let packed = packed(&image, at(outline.packed.offset), outline.packed.count);
     let mut contents = BundleContents {
         original: Some(text::text(&outline.original)),
+        instead: outline.instead.as_ref().map(text::text),
         libraries: parts(&image, libraries, &packed),
         finalizers: outline.finalizers.count,
         start: Some(BundleStart {
@@ -66,7 +81,7 @@ pub(super) fn contents(path: &str, command: &Command) -> Option<BundleContents> 
             read_ahead: outline.read_ahead.map(at),
             initialized: at(outline.initialized),
         }),
-        difference: difference(bytes, command),
+        difference: None,
         folder: folder(path),
         initializers,
     };
@@ -78,19 +93,22 @@ pub(super) fn contents(path: &str, command: &Command) -> Option<BundleContents> 
     Some(contents)
 }
 
-/// What the check at a start would find now. It is asked here and nowhere else.
-fn difference(preamble: &[u8], command: &Command) -> Option<BundleDifference> {
-    let value = |name: &std::ffi::OsStr| -> Option<OsString> {
-        let mut given = command.environment.iter().rev();
-        match given.find(|(given, _)| name == given.as_str()) {
-            Some((_, value)) => value.clone(),
-            None => std::env::var_os(name),
-        }
+/// What the check at a start finds now: the bundle itself is asked, here and nowhere else. None where
+/// it would be used, or does not answer.
+fn difference(path: &str, command: &Command) -> Option<BundleDifference> {
+    let file = text::name(path);
+    let launched = std::fs::canonicalize(&command.program).is_ok_and(|program| *program == *file);
+    let mut asking = match launched {
+        true => command.clone(),
+        false => Command { argv: vec![file.clone()], program: file.into(), ..command.clone() },
     };
-    Some(match Checks::read(preamble)?.difference(value)? {
-        Difference::Variable(name) => BundleDifference::Variable(text::text(name)),
-        Difference::Path(path) => BundleDifference::Path(text::text(path)),
-    })
+    let value = Some(OsString::from(TRACE_ANSWERS));
+    asking.environment.push((TRACE_VARIABLE.to_owned(), value));
+    let asked = os::asked::ask(&asking, PATIENCE).ok()?;
+    let Answer::Stale { subject, cause } = Answer::read(&asked.stdout)? else { return None };
+    let subject = text::text(subject);
+    let variable = LOADER_VARIABLES.contains(&subject.as_str());
+    Some(BundleDifference { reason: format!("{subject}{cause}"), subject, variable })
 }
 
 /// The folder of a bundle, where its manifest is there.

@@ -5,9 +5,11 @@ use crate::exit::{self, Usage, WithCode};
 use crate::output;
 use crate::phrases::VIEW_WORDS;
 use anyhow::{Context, Result};
-use bundle::{BundleError, BundleOptions, BundleWarning, PagesAhead};
+use bundle::{BundleAdvice, BundleError, BundleOptions, BundleWarning, PagesAhead};
+use model::bundle::BundleCheck;
 use model::{Disk, Recording};
 use prefetch::recording::{self, MOST_BYTES};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,13 +20,13 @@ const AUTO: &str = "auto";
 /// Merge a program and its libraries into one file that starts faster
 ///
 /// The merged file is DIR/run; the program itself is not changed. At each start, DIR/run checks
-/// whether the program and its libraries have changed since, and if so starts the original. A
-/// bundle is for the machine on which it was made.
+/// whether the program and its libraries have changed since, and if so starts the original. By default
+/// a bundle is for the machine on which it was made; --check says for what else.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The program: a path, or a name to look up in PATH
     program: OsString,
-    /// Arguments of the launch that --prefetch auto records
+    /// Arguments of the launch that --prefetch auto records, or from which --learn learns
     #[arg(value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
     /// Folder for the bundle; created if missing, and a bundle in it is replaced
@@ -37,6 +39,23 @@ pub struct Arguments {
     /// Do not merge this library: a name such as libfoo, a path, or a folder; may be repeated
     #[arg(long, value_name = "LIBRARY")]
     outside: Vec<OsString>,
+    /// What DIR/run looks at when it is started, to tell whether it still stands for the program
+    #[arg(long, value_name = "WHAT", value_parser = values::check(), default_value = "host")]
+    check: BundleCheck,
+    /// Files below this folder never change under a name, so they are not looked at; may be repeated
+    #[arg(long, value_name = "FOLDER")]
+    immutable: Vec<PathBuf>,
+    /// The same as --check sealed
+    #[arg(long, conflicts_with = "check")]
+    sealed: bool,
+    /// Carry this library in the folder, with what it needs, for the program to open; with --sealed; may
+    /// be repeated
+    #[arg(long, value_name = "FILE")]
+    include: Vec<PathBuf>,
+    /// Launch the program twice, with the arguments behind it, and carry the libraries that it opens; with
+    /// --sealed
+    #[arg(long)]
+    learn: bool,
     /// Read ahead what a start needs where the file is not in memory, as a recording tells it (a file
     /// of headstart record). With `auto` a cold launch of the bundle is recorded now, with the
     /// arguments behind the program; that needs root
@@ -59,14 +78,23 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
     let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
-    let options =
-        BundleOptions { fixed: arguments.fixed, outside, read_ahead: None, disk: arguments.disk };
+    let options = BundleOptions {
+        fixed: arguments.fixed,
+        outside,
+        disk: arguments.disk,
+        check: arguments.check(),
+        immutable: arguments.immutable()?,
+        include: arguments.included()?,
+        ..BundleOptions::default()
+    };
     let is_auto = arguments.prefetch.as_ref().is_some_and(|record| record == AUTO);
-    if !arguments.arguments.is_empty() && !is_auto {
+    if !arguments.arguments.is_empty() && !is_auto && !arguments.learn {
         let text = "arguments of the program are only for a launch that is recorded: use --prefetch \
-                    auto, or omit them";
+                    auto or --learn, or omit them";
         return Err(Usage(text.to_owned()).into());
     }
+    let learnt = if arguments.learn { Some(bundle::learn(&command)?) } else { None };
+    let options = BundleOptions { learnt, ..options };
     if is_auto {
         // What is made beside a bundle goes again.
         os::interrupt::install();
@@ -88,6 +116,38 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+impl Arguments {
+    fn check(&self) -> BundleCheck {
+        if self.sealed { BundleCheck::Sealed } else { self.check }
+    }
+
+    /// The files of --include, which are there.
+    fn included(&self) -> Result<BTreeSet<PathBuf>> {
+        if self.check() != BundleCheck::Sealed && (self.learn || !self.include.is_empty()) {
+            let text =
+                "--include and --learn are for bundles that need no other files: add --sealed";
+            return Err(Usage(text.to_owned()).into());
+        }
+        let file = |path: &PathBuf| {
+            let absolute = std::path::absolute(path).and_then(|path| path.metadata().map(|_| path));
+            absolute.map_err(|source| BundleError::Io { path: path.clone(), source }.into())
+        };
+        self.include.iter().map(file).collect()
+    }
+
+    /// The folders of --immutable, as the paths of files are told.
+    fn immutable(&self) -> Result<Vec<PathBuf>> {
+        if !self.immutable.is_empty() && self.check() != BundleCheck::Immutable {
+            let text = "--immutable is for bundles with --check immutable: add that, or omit it";
+            return Err(Usage(text.to_owned()).into());
+        }
+        let folder = |path: &PathBuf| {
+            path.canonicalize().with_context(|| format!("{}: it cannot be found", path.display()))
+        };
+        self.immutable.iter().map(folder).collect()
+    }
+}
+
 /// The recording in a file.
 fn recording(path: &Path) -> Result<Recording> {
     let wrong = |found: String| {
@@ -106,11 +166,14 @@ fn recording(path: &Path) -> Result<Recording> {
 /// A warning with what helps.
 fn advised(warning: &BundleWarning) -> String {
     let text = &warning.text;
-    match &warning.keep_outside {
-        Some(library) => {
+    match &warning.advice {
+        Some(BundleAdvice::KeepOutside(library)) => {
             format!("{text} To be sure, keep the library apart: --outside {library}")
         }
-        None => text.clone(),
+        Some(BundleAdvice::Learn) => format!(
+            "{text} To carry the plug-ins, name a launch that opens them: --learn -- COMMAND"
+        ),
+        _ => text.clone(),
     }
 }
 

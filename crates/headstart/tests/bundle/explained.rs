@@ -188,10 +188,10 @@ fn that_the_original_was_started_comes_first() {
         let first = &found["findings"][0];
         assert_eq!(first["id"], "stale-bundle", "{found:#}");
         let why = first["evidence"][0].as_str().unwrap();
-        assert!(why.contains("has changed since the bundle was made"), "{why}");
+        assert!(why.contains("libmedium.so.1 is not what it was"), "{why}");
         let report = &found["bundles"][0];
         assert_eq!(report["started_original"], true, "{report:#}");
-        assert!(report["difference"]["path"].is_string(), "{report:#}");
+        assert!(report["difference"]["subject"].is_string(), "{report:#}");
         assert!(list(&found, "modules").iter().all(|module| module["merged_in"].is_null()));
         let notes: Vec<&Value> =
             list(&found, "processes").iter().flat_map(|process| list(process, "notes")).collect();

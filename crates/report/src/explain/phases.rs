@@ -5,7 +5,7 @@ use super::page::Page;
 use super::processes::program_name;
 use crate::style::Tint;
 use crate::text::{columns, printable};
-use model::{BundleDifference, Explanation, Phase, Reading};
+use model::{Explanation, Phase, Reading};
 
 /// What was launched, and how long it took traced and untraced.
 pub(super) fn header(page: &mut Page, explanation: &Explanation) {
@@ -44,15 +44,8 @@ fn basis(explanation: &Explanation) -> &str {
 pub(super) fn stale_bundles(page: &mut Page, explanation: &Explanation) {
     for bundle in explanation.bundles.iter().filter(|bundle| bundle.started_original) {
         let original = bundle.original.as_deref().unwrap_or("its original");
-        let why = match &bundle.difference {
-            Some(BundleDifference::Variable(name)) => {
-                format!(": the variable {name} has another value than when the bundle was made")
-            }
-            Some(BundleDifference::Path(path)) => {
-                format!(": {path} has changed since the bundle was made")
-            }
-            None => String::new(),
-        };
+        let why = bundle.difference.as_ref();
+        let why = why.map_or(String::new(), |difference| format!(": {}", difference.reason));
         let text = format!("{} did not run, but started {original}{why}", bundle.path);
         page.wrapped("Stale bundle: ", Tint::Doubt, &printable(&text));
         page.blank();

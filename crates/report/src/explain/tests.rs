@@ -85,7 +85,11 @@ fn bundle(started_original: bool) -> Explanation {
         original: Some("/usr/bin/original".to_owned()),
         libraries: 1,
         started_original,
-        difference: started_original.then(|| BundleDifference::Path("/lib/libz.so.1".to_owned())),
+        difference: started_original.then(|| BundleDifference {
+            subject: "/lib/libz.so.1".to_owned(),
+            reason: "/lib/libz.so.1 is not what it was".to_owned(),
+            variable: false,
+        }),
         check_us: Reading::Value(12.0),
         read_ahead_us: Some(Reading::unavailable("it was not seen", "")),
     }];
@@ -117,7 +121,7 @@ fn that_a_bundle_did_not_run_is_said_before_all_else() {
     let text = view(&bundle(true), &PLAIN, SOME);
     let first = text.split("\n\n").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     let path = &bundle(true).bundles[0].path;
-    let why = "/lib/libz.so.1 has changed since the bundle was made";
+    let why = "/lib/libz.so.1 is not what it was";
     let said = format!("Stale bundle: {path} did not run, but started /usr/bin/original: {why}");
     assert_eq!(first, said);
     assert!(!text.contains("\nBundle "), "{text}");

@@ -3,7 +3,8 @@
 
 .set PATH, 0                    # 4096 bytes
 .set PATH_STAT, 4096            # struct stat
-.set PATH_FRAME, 4096 + 144
+.set OTHER_PATH_STAT, 4096 + 144 # another one
+.set PATH_FRAME, 4096 + 288
 
 .Ldlopen:                       # name, flags
     endbr64
@@ -27,6 +28,8 @@
     mov r12, rdi
     mov r13d, esi
     call .Lreplace_origin
+    call .Lname_carried
+    je 3f
     mov rdi, r12
     lea rsi, [rsp + PATH_STAT]
     mov eax, 4                  # stat
@@ -80,6 +83,29 @@
     rep movsb
     ret
 
+# Where the path r12 is that of a library which the bundle carries: ZF, and r12 is its name, by which the
+# loader finds it along the bundle's DT_RPATH.
+.Lname_carried:
+    mov r8, [rip + .Ltables + Header_carried]
+    add r8, rbx
+    mov r9, [rip + .Ltables + Header_carried_count]
+.Lnext_carried:
+    sub r9, 1
+    jb .Lno_carried
+    mov rsi, [r8 + Carried_path]
+    add rsi, rbx
+    mov rdi, r12
+    add r8, Carried_SIZE
+    call .Lis_text
+    jne .Lnext_carried
+    mov r12, [r8 - Carried_SIZE + Carried_name]
+    add r12, rbx
+    xor eax, eax                # ZF
+    ret
+.Lno_carried:
+    or eax, -1
+    ret
+
 # Where the file at rdx (struct stat) is that of a merged library: r12 is its name, by which the
 # loader knows the bundle.
 .Lname_merged:
@@ -93,17 +119,38 @@
     add r8, Module_SIZE
     test rcx, rcx
     jz .Lnext_merged
-    mov rax, [rdx + STAT_INODE]
-    cmp rax, [r8 - Module_SIZE + Module_inode]
-    jne .Lnext_merged
     mov rax, [rdx + STAT_SIZE]
     cmp rax, [r8 - Module_SIZE + Module_size]
     jne .Lnext_merged
     mov rax, [rdx + STAT_MODIFIED]
     cmp rax, [r8 - Module_SIZE + Module_modified_seconds]
     jne .Lnext_merged
+    mov rax, [r8 - Module_SIZE + Module_inode]
+    test rax, rax
+    jz .Lcompare_with_module
+    cmp rax, [rdx + STAT_INODE]
+    jne .Lnext_merged
     mov rax, [rdx + STAT_MODIFIED + 8]
     cmp rax, [r8 - Module_SIZE + Module_modified_seconds + 8]
     jne .Lnext_merged
+.Lmerged_found:
     lea r12, [rbx + rcx]
     ret
+
+# A copy may have any inode: it is the file if the module's own path leads there, too.
+.Lcompare_with_module:
+    mov r10, rcx
+    lea rdi, [rbx + rcx]
+    lea rsi, [rdx + OTHER_PATH_STAT - PATH_STAT]
+    mov eax, 4                  # stat
+    syscall
+    mov rcx, r10
+    test eax, eax
+    jnz .Lnext_merged
+    movdqu xmm0, [rdx]          # device and inode
+    movdqu xmm1, [rdx + OTHER_PATH_STAT - PATH_STAT]
+    pcmpeqb xmm0, xmm1
+    pmovmskb eax, xmm0
+    cmp eax, 0xffff
+    je .Lmerged_found
+    jmp .Lnext_merged

@@ -72,6 +72,11 @@ fn the_original_of_a_stale_bundle_is_no_helper() {
     );
 }
 
+fn difference(subject: &str, variable: bool) -> model::BundleDifference {
+    let (subject, reason) = (subject.to_owned(), format!("{subject} is not what it was"));
+    model::BundleDifference { subject, reason, variable }
+}
+
 #[test]
 fn that_a_bundle_did_not_run_comes_first() {
     let mut case = quiet();
@@ -93,12 +98,11 @@ fn that_a_bundle_did_not_run_comes_first() {
         assert_eq!(all[0].id, "stale-bundle", "{all:#?}");
         all[0].clone()
     };
-    let changed = found(model::BundleDifference::Path("/lib/libz.so.1".to_owned()));
-    assert_eq!(changed.evidence[0], "/lib/libz.so.1 has changed since the bundle was made");
+    let changed = found(difference("/lib/libz.so.1", false));
+    assert_eq!(changed.evidence[0], "/lib/libz.so.1 is not what it was");
     assert!(changed.remedy.starts_with("Make it again: "), "{}", changed.remedy);
-    let variable = found(model::BundleDifference::Variable("LD_PRELOAD".to_owned()));
-    let why = "the variable LD_PRELOAD has another value than when the bundle was made";
-    assert_eq!(variable.evidence[0], why);
+    let variable = found(difference("LD_PRELOAD", true));
+    assert_eq!(variable.evidence[0], "LD_PRELOAD is not what it was");
     assert!(variable.remedy.starts_with("Set or unset LD_PRELOAD, "), "{}", variable.remedy);
 }
 
@@ -111,7 +115,7 @@ fn a_stale_bundle_elsewhere_is_made_again_without_a_folder() {
         vec![process(bundle, 0.0, 100.0), process("/usr/bin/p.original", 100.0, 9900.0)];
     let contents = model::BundleContents {
         original: Some("/usr/bin/p.original".to_owned()),
-        difference: Some(model::BundleDifference::Path("/lib/libz.so.1".to_owned())),
+        difference: Some(difference("/lib/libz.so.1", false)),
         ..model::BundleContents::default()
     };
     case.inputs.bundles = BTreeMap::from([(bundle.to_owned(), BTreeSet::new())]);
