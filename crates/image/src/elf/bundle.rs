@@ -72,6 +72,7 @@ mod tests {
         assert_eq!(merged_in(b"#!/bin/sh\n"), None);
         let own = std::env::current_exe().unwrap();
         assert_eq!(merged(&own).unwrap(), None);
+        assert!(preamble(&Loadable::open(&own).unwrap()).is_none());
         assert!(merged(Path::new("/no/such/file")).is_err());
     }
 }
