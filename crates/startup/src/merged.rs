@@ -25,7 +25,7 @@ pub struct PreambleOutline {
     pub check: i64,
     /// The function that reads the bundle ahead, where it does.
     pub read_ahead: Option<i64>,
-    /// The instruction to which every function that initializes a library returns: [`ADD`].
+    /// The instruction to which every function that initializes a library returns: `add rbx, 8`.
     pub initialized: i64,
 }
 
