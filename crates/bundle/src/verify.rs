@@ -243,7 +243,8 @@ fn of_symbols(folder: &Path) -> Option<BundleChange> {
 /// Why an image is not merged or rewritten where it is a bundle; `None` where it is none.
 pub fn is_already(image: &Loadable) -> Option<String> {
     image.sections().iter().find(|section| section.name == PREAMBLE_SECTION)?;
-    let original = looks(image).map(|looks| looks.original.display().to_string());
+    let of = |looks: Checks| looks.instead.unwrap_or(looks.original).display().to_string();
+    let original = looks(image).map(of);
     let original = original.map_or(String::new(), |original| format!(", {original}"));
     Some(format!("it is a bundle already; name the program that it is of{original}"))
 }

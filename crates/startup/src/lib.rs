@@ -35,6 +35,7 @@ mod answer;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
 mod folders;
+mod merged;
 mod read;
 mod record;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
@@ -45,6 +46,7 @@ pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, TRACE_ANSWERS, TRACE_VARIABLE};
 use code::code;
 pub use code::{ahead, entry, start};
+pub use merged::{PreambleModule, PreambleOutline};
 pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;

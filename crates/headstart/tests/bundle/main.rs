@@ -9,6 +9,7 @@ mod arguments;
 mod checks;
 mod commands;
 mod executed;
+mod explained;
 mod handles;
 mod harm;
 mod killed;

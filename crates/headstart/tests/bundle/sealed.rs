@@ -89,6 +89,12 @@ fn what_it_was_told_to_carry_is_found_and_nothing_else_is_needed() {
         let start = text(&place.path("out/run"));
         let Some(output) = without_originals(&place, &[&start, &plug, "plug.so"]) else { return };
         assert_eq!(stdout(&output), "own, deep, deep\n", "{how:?} {}", stderr(&output));
+        // Where it cannot find its folder it takes what it is a copy of.
+        let script = "umount -l /proc && exec \"$@\"";
+        let words = ["-m", "sh", "-c", script, "sh", &start, &plug];
+        let mut command = Command::new(testkit::tool("unshare").unwrap());
+        let output = command.env_remove("LD_LIBRARY_PATH").args(words).output_when_free();
+        assert_eq!(stdout(&output), "own, deep\n", "{how:?} {}", stderr(&output));
         let headstart = env!("CARGO_BIN_EXE_headstart");
         let verify = without_originals(&place, &[headstart, "verify", "--json", &out]).unwrap();
         let found: serde_json::Value = serde_json::from_slice(&verify.stdout).unwrap();
