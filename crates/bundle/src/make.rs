@@ -233,7 +233,15 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
                 let found = sources::found_again(graph, options.told.as_deref(), environment);
                 let layout = &plan.layout;
                 let manifest = found.map(|()| {
-                    manifest::of(program, graph, memberships, contents, layout, options, symbols)
+                    manifest::of(
+                        program,
+                        graph,
+                        memberships,
+                        contents,
+                        layout,
+                        (options, environment),
+                        symbols,
+                    )
                 });
                 (manifest, by_handle::warnings(layout))
             },
