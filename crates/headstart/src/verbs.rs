@@ -71,6 +71,16 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        heading: "Keep it fast",
+        word: None,
+        verbs: &[
+            verb!("install", install, "put optimized programs in the place of the originals"),
+            verb!("renew", renew, "make them again after upgrades; hooks do so by themselves"),
+            verb!("list", list, "installed programs: fresh or why not, what they gain, their size"),
+            verb!("remove", remove, "undo install: the originals are back"),
+        ],
+    },
+    Group {
         heading: "Cold starts",
         word: None,
         verbs: &[

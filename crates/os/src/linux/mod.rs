@@ -1,6 +1,7 @@
 //! Launching, tracing and counting on Linux.
 
 pub mod attend;
+pub mod background;
 pub mod cache;
 pub mod checks;
 pub mod clock;
@@ -20,6 +21,7 @@ pub mod launcher;
 pub mod lease;
 pub mod library_loads;
 pub mod loader_log;
+pub mod locks;
 pub mod memory;
 pub mod perf;
 pub mod phrases;
@@ -31,6 +33,7 @@ pub mod read_ahead;
 pub mod residency;
 pub mod samples;
 pub mod spawn;
+pub mod tool;
 pub mod trace;
 
 pub use error::{FailureKind, LaunchError};
