@@ -97,11 +97,16 @@ impl<'a> Diversion<'a> {
     /// Everything is as it was.
     pub(crate) fn undo(&self, mut journal: Journal) -> Result<(), ProgramError> {
         let found = self.found(&journal)?;
+        let is_left = found.has_original && journal.is_ours(&self.original)?;
         remove_left(&self.program)?;
         if found.is_replaced() {
             return Err(ProgramError::in_the_way(&self.program, REPLACED));
         }
         if found.step > InstallStep::Begun || found.registered || found.same {
+            if found.has_original {
+                // It is what is at the first name in a moment.
+                journal.state.ours.push(hash::of(&self.original)?);
+            }
             // Where the disk is full this cannot be noted, and what follows frees room.
             let _ = journal.reach(InstallStep::Removing);
         }
@@ -120,7 +125,7 @@ impl<'a> Diversion<'a> {
         if found.has_original
             && (same(&self.program, &self.original)
                 || found.step == InstallStep::Removing
-                || journal.is_ours(&self.original)?)
+                || is_left)
         {
             remove(&self.original)?;
         }

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// How each file begins, by which headstart knows its own.
-const MARK: &str = "# Written by headstart, and removed with the last program that it has installed.";
+const MARK: &str =
+    "# Written by headstart, and removed with the last program that it has installed.";
 /// What was written, in the folder of all programs.
 const NOTED: &str = "hooks.json";
 const SERVICE: &str = "headstart-renew.service";
@@ -64,7 +65,11 @@ impl HookPlaces {
         }
     }
 
-    fn written(&self, state: &Path, files: &[(PathBuf, String)]) -> Result<Vec<String>, ProgramError> {
+    fn written(
+        &self,
+        state: &Path,
+        files: &[(PathBuf, String)],
+    ) -> Result<Vec<String>, ProgramError> {
         let mut notes = Vec::new();
         let mut noted = Noted::read(state)?;
         let mut new = false;
@@ -81,9 +86,7 @@ impl HookPlaces {
                 continue;
             }
             let folder = files::folder_of(path);
-            let missing = folder.ancestors().take_while(|folder| !folder.exists());
-            let missing: Vec<String> = missing.map(text::text).collect();
-            noted.made_folders.extend(missing);
+            noted.made_folders.extend(swap::missing_folders(folder));
             if !noted.files.contains(&text::text(path)) {
                 noted.files.push(text::text(path));
             }
@@ -116,9 +119,7 @@ impl HookPlaces {
                 notes.push(error.to_string());
             }
         }
-        for folder in &noted.made_folders {
-            let _ = std::fs::remove_dir(text::name(folder));
-        }
+        swap::remove_folders(&noted.made_folders);
         if let Some(units) = units {
             notes.extend(units.call(&["daemon-reload"]));
         }
@@ -157,23 +158,21 @@ impl HookPlaces {
         let program = quoted(self.renew.first().map_or("", String::as_str));
         let words: Vec<String> = self.renew.iter().map(quoted).collect();
         let words = words.join(" ");
-        let now = format!("{words} >/dev/null 2>&1");
+        let now = format!("{words} >/dev/null 2>&1 || :");
         let renew = match &self.units {
             Some(_) => format!(
                 "if test -d /run/systemd/system; then systemctl start --no-block {SERVICE} \
-                 >/dev/null 2>&1; else {now}; fi"
+                 >/dev/null 2>&1 || :; else {now}; fi"
             ),
             None => now,
         };
-        format!("if test -x {program}; then {renew}; fi; :")
+        format!("if test -x {program}; then {renew}; fi")
     }
 
     /// dpkg.cfg(5). Between unpacking and configuring, files are of two versions.
     fn dpkg_setting(&self) -> String {
         let command = self.in_shell();
-        format!(
-            "{MARK}\npost-invoke=if test \"$DPKG_HOOK_ACTION\" != unpack; then {command}; fi; :\n"
-        )
+        format!("{MARK}\npost-invoke=if test \"$DPKG_HOOK_ACTION\" != unpack; then {command}; fi\n")
     }
 
     /// alpm-hooks(5).
@@ -204,11 +203,7 @@ impl HookPlaces {
              PathChanged=/etc/ld.so.cache\nTriggerLimitIntervalSec=60\nTriggerLimitBurst=2\n\n\
              [Install]\nWantedBy=paths.target\n"
         );
-        [
-            (folder.join(SERVICE), service),
-            (folder.join(TIMER), timer),
-            (folder.join(WATCH), watch),
-        ]
+        [(folder.join(SERVICE), service), (folder.join(TIMER), timer), (folder.join(WATCH), watch)]
     }
 }
 
@@ -229,7 +224,8 @@ impl UnitPlace {
     /// Calls systemctl; why it fails.
     fn call(&self, words: &[&str]) -> Option<String> {
         let (program, first) = self.systemctl.split_first()?;
-        let all: Vec<&str> = first.iter().map(String::as_str).chain(words.iter().copied()).collect();
+        let all: Vec<&str> =
+            first.iter().map(String::as_str).chain(words.iter().copied()).collect();
         let said = match tool::run(Path::new(program), &all) {
             Ok(said) if said.success => return None,
             Ok(said) => said.last_line(),

@@ -75,7 +75,9 @@ pub(crate) fn failed(
     let outcome = match &error {
         ProgramError::Busy { .. } | ProgramError::Stopped => return Err(error),
         error if error.is_interrupt() => return Err(ends(error)),
-        ProgramError::Declined { .. } => ProgramOutcome::Declined,
+        ProgramError::Declined { .. } | ProgramError::NotInstalled { .. } => {
+            ProgramOutcome::Declined
+        }
         ProgramError::Optimize(refused) if is_refusal(refused) => ProgramOutcome::Declined,
         ProgramError::NotFaster { .. } => ProgramOutcome::NotFaster,
         _ => ProgramOutcome::Failed,
@@ -83,6 +85,7 @@ pub(crate) fn failed(
     let (reason, advice) = match error {
         ProgramError::Declined { reason, advice, .. } => (reason, advice),
         ProgramError::NotFaster { found, .. } | ProgramError::Wrong { found, .. } => (found, None),
+        ProgramError::NotInstalled { .. } => ("headstart has not installed it".to_owned(), None),
         error => (error.to_string(), None),
     };
     Ok(ProgramReport {
@@ -302,7 +305,8 @@ fn notes(request: &ProgramRequest, file: &Path, journal: &Journal) -> Vec<String
             }
             let names = Path::new(&text::name(original)).metadata().map_or(1, |data| data.nlink());
             if names > 1 {
-                notes.push(format!("{} other names of the same file start the original", names - 1));
+                notes
+                    .push(format!("{} other names of the same file start the original", names - 1));
             }
         }
         ProgramPlace::Folder { link, .. } => {

@@ -2,7 +2,7 @@
 
 use crate::journal::Journal;
 use crate::stop::Stop;
-use crate::{Places, ProgramError, desktop};
+use crate::{Places, ProgramError, desktop, swap};
 use model::{InstallStep, ProgramPlace, quoted_path, text};
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
@@ -38,10 +38,12 @@ pub(crate) fn put_in_place(
     let Some(link) = link(journal) else { return Ok(()) };
     is_free(&link)?;
     let folder = files::folder_of(&link).to_owned();
-    let missing = folder.ancestors().take_while(|folder| !folder.exists());
-    journal.state.made_folders.extend(missing.map(text::text));
+    journal.state.made_folders = swap::missing_folders(&folder);
     // What is to be written is noted before.
     let entries = desktop::planned(places, &journal.program())?;
+    if let Some(own) = places.own_entries.as_ref().filter(|_| !entries.is_empty()) {
+        journal.state.made_folders.extend(swap::missing_folders(own));
+    }
     if let ProgramPlace::Folder { desktop_entries, .. } = &mut journal.state.place {
         *desktop_entries = entries.iter().map(|entry| text::text(&entry.at)).collect();
     }
@@ -80,10 +82,7 @@ pub(crate) fn undo(mut journal: Journal, stop: &Stop) -> Result<(), ProgramError
             stop.here()?;
         }
     }
-    // The innermost is the first. Those that others have put something into stay.
-    for folder in &journal.state.made_folders {
-        let _ = std::fs::remove_dir(text::name(folder));
-    }
+    swap::remove_folders(&journal.state.made_folders);
     stop.here()?;
     journal.forget()
 }
@@ -96,9 +95,9 @@ pub(crate) fn advice(link: &Path, program: &Path, path: &std::ffi::OsStr) -> Opt
     if first.as_deref() == Some(folder) {
         return None;
     }
-    let shell = if std::env::var_os("SHELL").is_some_and(|shell| {
-        shell.as_encoded_bytes().ends_with(b"/zsh")
-    }) {
+    let shell = if std::env::var_os("SHELL")
+        .is_some_and(|shell| shell.as_encoded_bytes().ends_with(b"/zsh"))
+    {
         "~/.zprofile"
     } else {
         "~/.profile"

@@ -2,9 +2,7 @@
 
 use crate::journal::{self, Journal};
 use crate::{Places, ProgramError, linked, made, swap};
-use model::{
-    InstallStep, ListedProgram, PROGRAMS_SCHEMA, ProgramList, ProgramPlace, text,
-};
+use model::{InstallStep, ListedProgram, PROGRAMS_SCHEMA, ProgramList, ProgramPlace, text};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -62,8 +60,9 @@ fn not_in_place(journal: &Journal) -> Option<String> {
         return Some("its package was removed; renewing or removing takes it out".to_owned());
     }
     match &journal.state.place {
-        ProgramPlace::Folder { link, .. } => (!linked::is_in_place(journal))
-            .then(|| format!("{link} does not lead to it any more")),
+        ProgramPlace::Folder { link, .. } => {
+            (!linked::is_in_place(journal)).then(|| format!("{link} does not lead to it any more"))
+        }
         ProgramPlace::Diversion { .. } => {
             let run = journal.run();
             let is_it = swap::same(&program, &run) || alike(&program, &run);

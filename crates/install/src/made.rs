@@ -5,8 +5,8 @@ use crate::{Places, ProgramError};
 use bundle::{BundleError, BundleOptions, Made};
 use lab::{Keep, MeasureRequest, Stop};
 use model::{
-    CacheState, Command, InstalledProgram, LaunchOptions, ProgramAdvice, ProgramVariant, Schedule, Until, Variant,
-    Verdict, text,
+    CacheState, Command, InstalledProgram, LaunchOptions, ProgramAdvice, ProgramVariant, Schedule,
+    Until, Variant, Verdict, text,
 };
 use optimize::verify::Flaw;
 use optimize::{
@@ -150,7 +150,8 @@ impl Original {
             }
             Ok(_) => {}
             Err(failure) => {
-                let (program, found) = (program.to_owned(), format!("while it was measured, {failure}"));
+                let (program, found) =
+                    (program.to_owned(), format!("while it was measured, {failure}"));
                 return Err(ProgramError::Wrong { program, found });
             }
         }

@@ -11,9 +11,32 @@ use std::path::Path;
 
 /// Where something else starts them, or nothing else can mend the system.
 const NEEDED: [&str; 26] = [
-    "sh", "bash", "dash", "zsh", "busybox", "init", "systemd", "login", "agetty", "getty", "sshd", "apt",
-    "apt-get", "aptitude", "dpkg", "dpkg-deb", "dpkg-divert", "dpkg-query", "rpm", "dnf5", "pacman",
-    "ldconfig", "ldd", "sudo", "su", "mount",
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "busybox",
+    "init",
+    "systemd",
+    "login",
+    "agetty",
+    "getty",
+    "sshd",
+    "apt",
+    "apt-get",
+    "aptitude",
+    "dpkg",
+    "dpkg-deb",
+    "dpkg-divert",
+    "dpkg-query",
+    "rpm",
+    "dnf5",
+    "pacman",
+    "ldconfig",
+    "ldd",
+    "sudo",
+    "su",
+    "mount",
 ];
 /// Packages of the loader, of libc and of what mends the system, which are not marked as essential.
 const PACKAGES: [&str; 8] =
@@ -31,7 +54,9 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
     }
     let name = program.file_name().unwrap_or_default();
     if is_own(program) || name == OsStr::new("headstart") {
-        return declined("it is headstart itself, which has to work where nothing else does".into());
+        return declined(
+            "it is headstart itself, which has to work where nothing else does".into(),
+        );
     }
     if is_needed(name) {
         return declined(

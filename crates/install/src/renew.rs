@@ -140,7 +140,8 @@ impl Work<'_> {
         stale: Option<String>,
     ) -> Result<ProgramReport, ProgramError> {
         let (program, file) = (journal.program(), made::original(&journal));
-        let launch: Vec<OsString> = journal.state.launch.iter().map(|word| text::name(word)).collect();
+        let launch: Vec<OsString> =
+            journal.state.launch.iter().map(|word| text::name(word)).collect();
         // Where the original does not work now, it may after the rest of an upgrade.
         let mut original = Original::observe(&program, &file, Some(&launch))?;
         match self.made_again(&mut journal, &mut original) {

@@ -60,8 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         line.show(done as f64 / all as f64, format!("installing {name}"));
         done += 1;
     };
-    let variant =
-        if arguments.fixed { ProgramVariant::Fixed } else { ProgramVariant::Movable };
+    let variant = if arguments.fixed { ProgramVariant::Fixed } else { ProgramVariant::Movable };
     let mut report = install::install(&places, &requests, variant, &mut observe)?;
     line.clear();
     if places.hooks.is_empty() && report.programs.iter().any(|program| program.place.is_some()) {
