@@ -22,6 +22,7 @@ mod prove;
 mod read_ahead;
 mod recorded;
 mod rerandomize;
+mod start;
 mod tables;
 mod verify;
 mod write;

@@ -1,10 +1,12 @@
 //! Making a bundle.
 
 use crate::choose::by_handle::{self, BundleWarning};
+use crate::choose::by_processor;
 use crate::choose::members;
 use crate::choose::unsuitable;
 use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::bases;
+use crate::plan::freshness::Check;
 use crate::plan::{self, BundleSpec, Plan};
 use crate::prove::simulation::{self, Before};
 use crate::prove::sources;
@@ -25,8 +27,8 @@ use files::{Draft, Privilege, privilege};
 use image::elf::Loadable;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
-use model::bundle::{BundleFigures, BundleManifest};
-use std::ffi::OsStr;
+use model::bundle::{BundleCheck, BundleFigures, BundleManifest};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,17 @@ pub struct BundleOptions {
     pub read_ahead: Option<PagesAhead>,
     /// What it will be read from then; otherwise as the recording shows it.
     pub disk: Option<Disk>,
+    /// What it looks at when it is started.
+    pub check: BundleCheck,
+    /// Folders whose files never change under a name, besides those of Nix and Guix; for
+    /// [`BundleCheck::Immutable`].
+    pub immutable: Vec<PathBuf>,
+    /// Path that the process is told to be, where the program that is merged stands elsewhere: the bundle
+    /// is to stand in the program's place, and what is merged is kept under another name.
+    pub told: Option<PathBuf>,
+    /// Name by which it is started, where that is not [`RUN`]. A process that was started by it is told
+    /// the path instead.
+    pub own_name: Option<OsString>,
 }
 
 /// What was made.
@@ -80,7 +93,8 @@ pub(crate) fn make_at(
     options: &BundleOptions,
 ) -> Result<Made, BundleError> {
     let environment = Environment::own();
-    let graph = loader::load(program, &environment).map_err(|error| {
+    let told = options.told.as_deref().unwrap_or(program);
+    let graph = loader::load_at(program, told, &environment).map_err(|error| {
         let reason = of_another_machine(program);
         reason.map_or(error.into(), |reason| BundleError::declined(program, reason))
     })?;
@@ -117,12 +131,15 @@ fn proved(
     let declined = |reason| BundleError::declined(program, reason);
     refuse(graph, environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
     let relocated = loader::bindings(graph, true);
-    let memberships = members::choose(graph, &options.outside);
+    let memberships = members::choose(graph, &options.outside, options.check);
     let bases = bases::choose(graph, &memberships, options).map_err(declined)?;
     let fixed = options.fixed;
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
-    let spec = BundleSpec { program, own_name: OsStr::new(RUN), bases, fixed, read_ahead };
+    let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
+    let told = options.told.as_deref();
+    let check = Check { kind: options.check, immutable: &options.immutable };
+    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check };
     let (planned, contents) = rayon::join(
         || {
             let plan = plan::plan(graph, &relocated, &memberships, spec)?;
@@ -149,7 +166,7 @@ fn proved(
         rayon::join(
             || product::of(&path).map_err(|error| BundleError::io(&run, error)),
             || {
-                let found = sources::found_again(graph, environment);
+                let found = sources::found_again(graph, options.told.as_deref(), environment);
                 let layout = &plan.layout;
                 let manifest = found.map(|()| {
                     manifest::of(program, graph, &memberships, contents, layout, options, symbols)
@@ -227,6 +244,11 @@ fn refuse(
         let reason = format!(
             "it is {privilege}, and a copy would not have its privileges; leave it as it is"
         );
+        return Some(reason.into());
+    }
+    if options.check.is_for_copies()
+        && let Some(reason) = by_processor::of_program(&program.image)
+    {
         return Some(reason.into());
     }
     unsuitable::watched(graph)

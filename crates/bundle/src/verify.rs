@@ -2,9 +2,10 @@
 
 use crate::error::BundleError;
 use crate::make::{BundleOptions, RUN};
-use crate::prove::original::{self, Original};
+use crate::prove::original;
 use crate::prove::sources::{self, unread};
 use crate::read_ahead;
+use crate::start::Start;
 use crate::tables::dynamic::PREAMBLE_SECTION;
 use crate::write::content::Content;
 use crate::write::debugger::SYMBOLS;
@@ -17,17 +18,20 @@ use files::reasons;
 use image::elf::Loadable;
 use loader::Environment;
 use model::bundle::{
-    BUNDLE_SCHEMA, BundleChange, BundleManifest, BundleProduct, BundleVerification, ChangeKind,
-    Starts,
+    BUNDLE_SCHEMA, BundleChange, BundleCheck, BundleManifest, BundleProduct, BundleVerification,
+    ChangeKind, Starts,
 };
 use model::quoted;
 use model::text::text;
-use startup::{Checks, Difference};
+use startup::Checks;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Times that the manifests are read, as they may be replaced meanwhile.
 const TRIES: usize = 3;
+
+const OTHER_VERSION: &str =
+    "another version of headstart made it, so whether it is used is not known";
 
 /// What has become of a bundle.
 #[derive(Debug)]
@@ -68,35 +72,25 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         files += usize::from(folder.join(name).symlink_metadata().is_ok());
         changes.extend(change);
     }
-    let of_sources = sources::changed(&manifest.modules);
+    let of_sources = of_sources(&manifest);
     let mut stale = !of_sources.is_empty();
     changes.extend(of_sources);
-    let Launch { starts, noticed, instead, closed } = match whole {
-        true => launch(folder, &manifest, &mut changes),
-        false => Launch::of(Starts::Unknown),
+    let start = match whole {
+        true => Start::now(&folder.join(RUN), &manifest, &mut changes),
+        false => Start::of(Starts::Unknown),
     };
-    let variable = noticed.as_deref().filter(|noticed| is_variable(noticed));
     // Another variable makes the loader load other libraries, and no file has changed for that.
-    if variable.is_none() && changes.iter().all(|change| change.path != manifest.program) {
-        let own = Environment::own();
-        let replaced = sources::replaced(&manifest.program, &manifest.modules, &own);
+    if start.variable().is_none() && changes.iter().all(|change| change.path != manifest.program) {
+        let replaced = replaced(&manifest);
         stale |= !replaced.is_empty();
         changes.extend(replaced);
     }
-    let reason = changes.first().map(|change| format!("{}: {}", change.path, change.found));
-    let (remedy, again) = match starts {
-        Starts::Nothing if closed => {
-            (format!("Mend that; what is in {} is as it was made.", quoted(folder)), None)
-        }
-        Starts::Nothing => (nothing_starts(folder, &manifest.path()), None),
-        Starts::Original if variable.is_some() && !stale => {
-            let variable = variable.unwrap_or_default();
-            (format!("Set or unset {variable}, as it was when the bundle was made."), None)
-        }
-        _ => remedy(folder, &manifest, (whole, stale || noticed.is_some())),
-    };
-    // Of a bundle by another headstart nobody knows what it starts; that is no change.
-    let is_right = changes.is_empty() && matches!(starts, Starts::Bundle | Starts::Unknown);
+    let (remedy, again) = next_step(folder, &manifest, &start, (whole, stale));
+    let Start { starts, noticed, reason, instead, .. } = start;
+    let first = || changes.first().map(|change| format!("{}: {}", change.path, change.found));
+    let unknown = || (starts == Starts::Unknown).then(|| OTHER_VERSION.to_owned());
+    let reason = reason.or_else(first).or_else(unknown);
+    let is_right = changes.is_empty() && starts == Starts::Bundle;
     let ahead = manifest.read_ahead.map(|said| read_ahead::still_read(&folder.join(RUN), said));
     let (read_ahead, not_read_ahead) =
         ahead.map_or((None, Vec::new()), |(now, not)| (Some(now), not));
@@ -104,6 +98,8 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         schema: BUNDLE_SCHEMA,
         program: manifest.program,
         current: changes.is_empty(),
+        used: starts == Starts::Bundle,
+        check: Some(manifest.check),
         files,
         reason,
         starts,
@@ -115,6 +111,42 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         changes,
     };
     Ok(Verified { found, again: again.filter(|_| !is_right) })
+}
+
+/// What has become of the contents; of a bundle that stands for itself nothing need be there.
+fn of_sources(manifest: &BundleManifest) -> Vec<BundleChange> {
+    match manifest.check {
+        BundleCheck::Sealed => Vec::new(),
+        _ => sources::changed(&manifest.modules),
+    }
+}
+
+/// What the loader would take now.
+fn replaced(manifest: &BundleManifest) -> Vec<BundleChange> {
+    if manifest.check == BundleCheck::Sealed {
+        return Vec::new();
+    }
+    let program = (manifest.program.as_str(), manifest.told.as_deref());
+    sources::replaced(program, &manifest.modules, &Environment::own())
+}
+
+/// The next step. `whole`: `run` is as it was made. `stale`: it is not for what is there now.
+fn next_step(
+    folder: &Path,
+    manifest: &BundleManifest,
+    start: &Start,
+    (whole, stale): (bool, bool),
+) -> (String, Option<MakeAgain>) {
+    match (start.starts, start.variable()) {
+        (Starts::Nothing, _) if start.closed => {
+            (format!("Mend that; what is in {} is as it was made.", quoted(folder)), None)
+        }
+        (Starts::Nothing, _) => (nothing_starts(folder, &manifest.path()), None),
+        (Starts::Original, Some(variable)) if !stale => {
+            (format!("Set or unset {variable}, as it was when the bundle was made."), None)
+        }
+        (starts, _) => remedy(folder, manifest, (whole, stale || start.noticed.is_some(), starts)),
+    }
 }
 
 /// The manifest of the `run` that is there, and what is in that.
@@ -205,45 +237,6 @@ fn of_symbols(folder: &Path) -> Option<BundleChange> {
     Some(BundleChange { path, what: ChangeKind::Unused, found })
 }
 
-/// What a launch of a bundle does now.
-struct Launch {
-    starts: Starts,
-    /// What its preamble finds changed.
-    noticed: Option<String>,
-    instead: Option<String>,
-    /// `run` may not be executed where it is.
-    closed: bool,
-}
-
-impl Launch {
-    fn of(starts: Starts) -> Launch {
-        Launch { starts, noticed: None, instead: None, closed: false }
-    }
-}
-
-/// That of a whole bundle in this environment. What it cannot start is added to the changes.
-fn launch(folder: &Path, manifest: &BundleManifest, changes: &mut Vec<BundleChange>) -> Launch {
-    let path = folder.join(RUN);
-    // The kernel and the loader come before the preamble.
-    let refused = os::program::refusal(&path).map(|error| error.to_string());
-    let closed = refused.is_some();
-    if let Some(reason) = refused.or_else(|| original::not_loaded(&path)) {
-        let (what, found) = (ChangeKind::Changed, reason.clone());
-        changes.push(BundleChange { path: text(&path), what, found });
-        return Launch { instead: Some(reason), closed, ..Launch::of(Starts::Nothing) };
-    }
-    let Some(looks) = Loadable::open(&path).ok().as_ref().and_then(looks) else {
-        return Launch::of(Starts::Unknown);
-    };
-    let noticed = match looks.difference(|name| std::env::var_os(name)) {
-        None => return Launch::of(Starts::Bundle),
-        Some(Difference::Variable(name)) => text(name),
-        Some(Difference::Path(path)) => text(path),
-    };
-    let Original { starts, instead } = original::launched(&manifest.program, &path, changes);
-    Launch { noticed: Some(noticed), instead, ..Launch::of(starts) }
-}
-
 /// Why an image is not merged or rewritten where it is a bundle; `None` where it is none.
 pub fn is_already(image: &Loadable) -> Option<String> {
     image.sections().iter().find(|section| section.name == PREAMBLE_SECTION)?;
@@ -260,11 +253,11 @@ pub(crate) fn looks(image: &Loadable) -> Option<Checks> {
     Checks::read(image.bytes().get(start..end)?)
 }
 
-/// The next step. `whole`: `run` is as it was made. `stale`: it is not for what is there now.
+/// That of a bundle whose files have changed, or that starts the original.
 fn remedy(
     folder: &Path,
     manifest: &BundleManifest,
-    (whole, stale): (bool, bool),
+    (whole, stale, start): (bool, bool, Starts),
 ) -> (String, Option<MakeAgain>) {
     let program = manifest.path();
     if !program.exists() {
@@ -276,7 +269,8 @@ fn remedy(
         let remedy = format!("Put the original back in the place of {program}, or remove {out}.");
         return (remedy, None);
     }
-    if whole && !stale {
+    let changed_here = whole && !stale && start != Starts::Unknown;
+    if changed_here {
         return (format!("Remove what was changed in {out}; the bundle itself is right."), None);
     }
     let is_there = folder.join(RUN).symlink_metadata().is_ok();
@@ -291,21 +285,11 @@ fn remedy(
         )
     };
     let reads_ahead = manifest.read_ahead.as_ref().map(|said| said.command.clone());
-    let options = BundleOptions {
-        fixed: manifest.fixed,
-        outside: manifest.outside.clone(),
-        read_ahead: None,
-        disk: None,
-    };
+    let options = manifest::options(manifest);
     (remedy.to_owned(), Some(MakeAgain { program, options, reads_ahead, folder }))
 }
 
 fn nothing_starts(folder: &Path, program: &Path) -> String {
     let mend = if program.exists() { "Mend that, or install" } else { "Install" };
     format!("{mend} {} again, or remove {}.", quoted(program), quoted(folder))
-}
-
-/// What a preamble notices is a variable or an absolute path.
-fn is_variable(noticed: &str) -> bool {
-    !noticed.contains('/')
 }

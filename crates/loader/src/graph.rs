@@ -26,6 +26,8 @@ pub struct Module {
     pub loaded_for: Option<ModuleId>,
     /// Files that were tried before this one was found, and were not there.
     pub missed: Vec<PathBuf>,
+    /// Names for which the loader's cache was asked on the way here, whatever it had for them.
+    pub asked_of_cache: Vec<String>,
     /// Folder that $ORIGIN stands for.
     pub origin: PathBuf,
 }
@@ -141,6 +143,16 @@ pub enum GraphError {
 pub fn load(program: &Path, environment: &Environment) -> Result<Graph, GraphError> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     load_with(program, environment, folder_of(&real), Missing::Fails)
+}
+
+/// What the loader would map for the program in `file` if it stood at `place`, where `$ORIGIN` is that
+/// folder. The module of the program has the path `file`.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_at(file: &Path, place: &Path, environment: &Environment) -> Result<Graph, GraphError> {
+    let real = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+    load_with(file, environment, folder_of(&real), Missing::Fails)
 }
 
 /// What the loader would map for a plain copy of `program` in `folder`. Libraries that it would not
@@ -280,18 +292,26 @@ impl Loading {
             found.map_err(|source| GraphError::Library { needed_by: self.path_of(user), source })?
         };
         let image = Loadable::open(&path)?;
-        if let Some(&known) = image.identity().and_then(|file| self.by_identity.get(&file)) {
-            self.by_name.insert(name.to_owned(), known);
-            return Ok(known);
-        }
-        let origin = folder_of(&path);
-        let module = self.add(path, image, Some(user), origin);
+        let known = image.identity().and_then(|file| self.by_identity.get(&file)).copied();
+        let module = known.unwrap_or_else(|| {
+            let origin = folder_of(&path);
+            self.add(path, image, Some(user), origin)
+        });
         if !is_loader {
-            let tried = self.searcher.attempts().split_last().map_or(&[][..], |(_, rest)| rest);
-            self.graph.modules[module.index()].missed = tried.to_vec();
+            self.note_search(module, name);
         }
         self.by_name.insert(name.to_owned(), module);
         Ok(module)
+    }
+
+    /// What the last search has looked at before it came to this module.
+    fn note_search(&mut self, module: ModuleId, name: &str) {
+        let module = &mut self.graph.modules[module.index()];
+        let tried = self.searcher.attempts().split_last().map_or(&[][..], |(_, rest)| rest);
+        module.missed.extend_from_slice(tried);
+        if self.searcher.asked_cache() {
+            module.asked_of_cache.push(name.to_owned());
+        }
     }
 
     fn path_of(&self, module: ModuleId) -> String {
@@ -317,8 +337,15 @@ impl Loading {
         if let Some(file) = image.identity() {
             self.by_identity.entry(file).or_insert(id);
         }
-        let (dependencies, missed) = (Vec::new(), Vec::new());
-        self.graph.modules.push(Module { path, image, dependencies, loaded_for, missed, origin });
+        self.graph.modules.push(Module {
+            path,
+            image,
+            dependencies: Vec::new(),
+            loaded_for,
+            missed: Vec::new(),
+            asked_of_cache: Vec::new(),
+            origin,
+        });
         id
     }
 }

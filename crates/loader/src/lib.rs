@@ -19,4 +19,4 @@ mod unique;
 
 pub use bindings::{Binding, Relocated, bindings};
 pub use environment::Environment;
-pub use graph::{Graph, GraphError, Module, load, load_in};
+pub use graph::{Graph, GraphError, Module, load, load_at, load_in};

@@ -2,7 +2,6 @@
 //! elf/dl-load.c; ld.so(8)), for programs without privileges (no AT_SECURE).
 
 mod cache;
-mod cache_sources;
 mod error;
 mod folders;
 mod header;
@@ -11,7 +10,6 @@ mod processor;
 pub(crate) mod tokens;
 
 pub use cache::{CACHE, Cache};
-pub use cache_sources::CacheSources;
 pub use error::SearchError;
 
 use files::reasons::unread;
@@ -64,6 +62,8 @@ struct Trail {
     other_class: bool,
     /// The first file of the last search that may not be read.
     denied: Option<PathBuf>,
+    /// Whether the last search has come to the cache.
+    asked_cache: bool,
 }
 
 impl Searcher {
@@ -90,6 +90,7 @@ impl Searcher {
                 attempts: Vec::new(),
                 other_class: false,
                 denied: None,
+                asked_cache: false,
             },
             processor,
         })
@@ -116,6 +117,11 @@ impl Searcher {
     /// The files tried by the last [`Searcher::find`], in order, as `LD_DEBUG=libs` tells them.
     pub fn attempts(&self) -> &[PathBuf] {
         &self.trail.attempts
+    }
+
+    /// Whether the last [`Searcher::find`] has asked the cache.
+    pub fn asked_cache(&self) -> bool {
+        self.trail.asked_cache
     }
 
     /// What is put between a searched folder and a name, in order; the last is empty.
@@ -155,6 +161,7 @@ impl Searcher {
         self.trail.attempts.clear();
         self.trail.other_class = false;
         self.trail.denied = None;
+        self.trail.asked_cache = false;
         let expanded = match requesters.first() {
             Some(requester) => self.expanded(name, requester),
             None => text::name(name),
@@ -237,6 +244,7 @@ impl Searcher {
     /// What the cache has, unless it lies where default folders do and they are not wanted.
     fn place_in_cache(&mut self, name: &OsStr, default: bool) -> Option<PathBuf> {
         self.trail.work.cache_lookups += 1;
+        self.trail.asked_cache = true;
         let path = self.cached(name)?;
         let bytes = path.as_os_str().as_bytes();
         let in_default = self.default_folders.iter().any(|folder| bytes.starts_with(folder));

@@ -20,6 +20,18 @@ pub struct BundleManifest {
     pub fixed: bool,
     /// Libraries that were to stay outside.
     pub outside: Vec<String>,
+    /// What it looks at when it is started.
+    #[serde(default)]
+    pub check: BundleCheck,
+    /// Folders whose files never change under a name, besides those of [`IMMUTABLE_FOLDERS`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub immutable: Vec<String>,
+    /// Path that the process is told to be, where that is not the program's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
+    /// Name by which it is started, where that is not `run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_name: Option<String>,
     /// The program and its libraries, in the order of loading.
     pub modules: Vec<BundledModule>,
     /// What may differ from the program in use, in sentences.
@@ -39,6 +51,46 @@ pub struct BundleManifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<BundleReadAhead>,
 }
+
+/// What a bundle looks at when it is started, to tell whether it still stands for its program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BundleCheck {
+    /// For the machine on which it was made: inodes and exact times of files and their folders.
+    #[default]
+    Host,
+    /// For copies of a system: sizes and whole seconds of times of files, and the builds of C library and
+    /// loader.
+    Image,
+    /// As for a host, but nothing in folders whose files never change under a name.
+    Immutable,
+    /// The builds of C library and loader alone: no file need be there.
+    Sealed,
+}
+
+impl BundleCheck {
+    /// All of them.
+    pub const ALL: [BundleCheck; 4] =
+        [BundleCheck::Host, BundleCheck::Image, BundleCheck::Immutable, BundleCheck::Sealed];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            BundleCheck::Host => "host",
+            BundleCheck::Image => "image",
+            BundleCheck::Immutable => "immutable",
+            BundleCheck::Sealed => "sealed",
+        }
+    }
+
+    /// Whether files may be copies, which have other inodes and times of inodes.
+    pub fn is_for_copies(self) -> bool {
+        matches!(self, BundleCheck::Image | BundleCheck::Sealed)
+    }
+}
+
+/// Folders whose files never change under a name: Nix's and Guix's.
+pub const IMMUTABLE_FOLDERS: [&str; 2] = ["/nix/store", "/gnu/store"];
 
 /// What a bundle reads ahead at a start at which it is not in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,9 +224,14 @@ pub struct BundleVerification {
     pub program: String,
     /// Nothing has changed.
     pub current: bool,
+    /// A start now and here uses what was made, and not the original.
+    pub used: bool,
+    /// What a bundle looks at when it is started; none of all else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<BundleCheck>,
     /// How many files were looked at.
     pub files: usize,
-    /// The first change in words; none where nothing has changed.
+    /// Why it is not used; else the first change, in words. None where nothing has changed.
     pub reason: Option<String>,
     /// What `run` starts, as things are.
     pub starts: Starts,

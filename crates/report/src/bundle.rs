@@ -87,15 +87,31 @@ pub fn verified(verification: &BundleVerification, style: &Style) -> String {
     let program = style.terminal(&verification.program);
     let files = count(verification.files as u64);
     let (tint, word, sentence) = match (verification.current, verification.starts) {
-        (true, Starts::Bundle | Starts::Unknown) => {
-            (Tint::Good, "current", format!("all {files} files of {program} are unchanged"))
-        }
+        (true, Starts::Bundle) => (
+            Tint::Good,
+            "used",
+            format!(
+                "run starts the merged code; all {files} files of {program} are unchanged{}",
+                checked(verification)
+            ),
+        ),
+        (true, Starts::Unknown) => (
+            Tint::Doubt,
+            "unknown",
+            format!(
+                "another version of headstart made this, so whether run starts the merged code is not \
+                 known; all {files} files of {program} are unchanged"
+            ),
+        ),
         (true, Starts::Copies) => (
             Tint::Good,
             "current",
             format!("all {files} files of {program} are unchanged; nothing is checked at start"),
         ),
-        (true, _) => (Tint::Good, "current", unused(verification, &program, style)),
+        (true, _) if verification.used => {
+            (Tint::Good, "current", format!("run starts {program} itself"))
+        }
+        (true, _) => (Tint::Doubt, "stale", unused(verification, &program, style)),
         (false, starts) => (Tint::Doubt, "stale", stale(verification, starts, &program, style)),
     };
     let (tint, word) = match verification.starts {
@@ -137,16 +153,23 @@ fn not_read_ahead(verification: &BundleVerification, style: &Style) -> String {
 
 /// A bundle whose files are the same, and that takes itself for stale.
 fn unused(verification: &BundleVerification, program: &str, style: &Style) -> String {
-    if verification.starts == Starts::Original && verification.noticed.is_none() {
-        return format!("run starts {program} itself{}", instead(verification, style));
-    }
     let files = count(verification.files as u64);
-    let noticed = style.terminal(verification.noticed.as_deref().unwrap_or_default());
     format!(
-        "all {files} files of {program} have the same content, but run starts the original{}: \
-         {noticed} has changed since the bundle was made",
-        instead(verification, style)
+        "run starts the original {program}{}: {}; the content of all {files} files is the same{}",
+        instead(verification, style),
+        reason(verification, style),
+        checked(verification)
     )
+}
+
+/// Why the original is started, as the start tells it.
+fn reason(verification: &BundleVerification, style: &Style) -> String {
+    style.terminal(verification.reason.as_deref().unwrap_or_default())
+}
+
+/// What a start looks at, to be put behind a sentence.
+fn checked(verification: &BundleVerification) -> String {
+    verification.check.map_or(String::new(), |check| format!(" (check: {})", check.word()))
 }
 
 /// What is started where something has changed. The check at start does not read contents.
@@ -158,7 +181,14 @@ fn stale(
 ) -> String {
     match starts {
         Starts::Original => {
-            format!("run starts the original {program}{}", instead(verification, style))
+            let told = instead(verification, style);
+            match verification.noticed {
+                Some(_) => {
+                    let reason = reason(verification, style);
+                    format!("run starts the original {program}{told}: {reason}")
+                }
+                None => format!("run starts the original {program}{told}"),
+            }
         }
         Starts::Nothing => {
             let reason = style.terminal(verification.instead.as_deref().unwrap_or_default());

@@ -13,13 +13,14 @@
 //! [`ahead()`] reads the bundle ahead where it is not in memory, in part by a process of its own. It has to be the resolver of the first
 //! relocation that is not relative, so that it runs before anything is touched.
 //!
-//! In order: options of a loader that was named, the environment, the files, the names for the
-//! loader, what the process believes (`argv[0]`, AT_EXECFN, the process's name), protection of
+//! In order: options of a loader that was named, the environment, the files, the builds of what is loaded
+//! beside it, the names for the loader, what the process believes (`argv[0]`, AT_EXECFN, the process's name), protection of
 //! constants. An original that cannot be started, or that is the bundle itself, ends the process
 //! with a line on standard error and exit status 127. Starts of an original that is a script or
 //! another bundle, and may only start the bundle again, count in the variable `HEADSTART_STALE` of
 //! the environment; after 500 the process ends in the same way. Any other value forbids starting
-//! the original.
+//! the original. Where `HEADSTART_TRACE` is set a line on standard error tells what was found; where it
+//! is `verify`, [`Answer`] reads that from standard output, and the process ends there.
 //!
 //! Where merged code executes the original's path, a wrapper executes `/proc//self/exe` or
 //! `/proc/self//exe`. By these spellings of AT_EXECFN the new process knows that the program has
@@ -30,6 +31,7 @@
 //! on as they came. A test decodes every instruction; the structs are shared with Rust.
 
 mod ahead;
+mod answer;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
 mod folders;
@@ -40,9 +42,10 @@ mod shared;
 mod tables;
 
 pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
+pub use answer::{Answer, TRACE_ANSWERS, TRACE_VARIABLE};
 use code::code;
 pub use code::{ahead, entry, start};
-pub use read::{Checks, Difference};
+pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;
 pub use tables::Preamble;
@@ -61,9 +64,11 @@ pub struct Tables {
     pub original: PathBuf,
     /// That path with links followed.
     pub original_file: PathBuf,
-    /// What that file is. Only while it is this does a program that executes itself by its path start
-    /// the bundle, and never where this is `None`.
-    pub original_identity: Option<FileIdentity>,
+    /// What has to be there for a program that executes itself by its path to start the bundle.
+    pub original_look: OriginalLook,
+    /// What is started where the bundle is stale, if not the original by its path: the file that was
+    /// merged, where the bundle itself stands at that path.
+    pub instead: Option<PathBuf>,
     /// Name of the bundle's file without its folder (`run`).
     pub own_name: OsString,
     /// Variables that must have their value.
@@ -75,12 +80,50 @@ pub struct Tables {
     pub hints: Vec<FileRecord>,
     /// Files that must match where a hint does not.
     pub all: Vec<FileRecord>,
+    /// What the loader's cache must have where a hint does not match.
+    pub cached: Vec<CachedName>,
+    /// Loaded files of which the build must match.
+    pub builds: Vec<LoadedBuild>,
+    /// What is told of a bundle that is used, to whom it may interest, behind its name.
+    pub used: String,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
     /// The merged modules, the program first, in the order of the loader's search, in which their
     /// addresses must ascend. What [`WrappedFunction::Dladdr`], [`WrappedFunction::Dlsym`] and
     /// [`WrappedFunction::Dlinfo`] (this with [`Addresses::names`] only) answer of them is taken from here.
     pub modules: Vec<MergedModule>,
+}
+
+/// What has to be at the original's path where the program executes itself by that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OriginalLook {
+    /// Such a program never starts the bundle by itself.
+    #[default]
+    Never,
+    /// This file.
+    File(FileIdentity),
+    /// This file or a copy of it.
+    Copy(FileIdentity),
+    /// Whatever there is.
+    NoLook,
+}
+
+/// A name for which the loader's cache was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedName {
+    /// The name, as of DT_NEEDED.
+    pub name: OsString,
+    /// All paths that the cache had for it, up to the first one that is for all processors.
+    pub paths: Vec<PathBuf>,
+}
+
+/// A file that is loaded beside the bundle, and which build of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedBuild {
+    /// Its name without a folder.
+    pub name: OsString,
+    /// Its build-id (NT_GNU_BUILD_ID).
+    pub id: Vec<u8>,
 }
 
 /// Offsets of the bundle's own data, which has its place when the preamble's size is known.
@@ -190,7 +233,7 @@ pub struct Functions {
 pub struct MergedModule {
     /// Path of its file; `None` for the program, of which the C library knows.
     pub path: Option<PathBuf>,
-    /// What that file is, for those who open it by another path.
+    /// What that file is, for those who open it by another path. Inode 0 where it may be a copy.
     pub identity: Option<FileIdentity>,
     /// Offset of its first byte in memory.
     pub start: i64,

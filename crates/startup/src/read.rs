@@ -1,17 +1,19 @@
-//! What a preamble checks, read back from its bytes, and what it would find now.
+//! What a preamble checks, read back from its bytes.
 
 use crate::record::{Expected, FileIdentity, FileRecord};
 use crate::shared::{self, Header, kind};
 use crate::{Variable, code};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// What decides, at each start, whether the bundle goes on or starts the original.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// What is started instead.
+    /// Path of the original, as the process is told.
     pub original: PathBuf,
+    /// What is started where the bundle is stale, if not that.
+    pub instead: Option<PathBuf>,
     /// Variables that must have their value.
     pub environment: Vec<Variable>,
     /// Files that must match.
@@ -20,15 +22,8 @@ pub struct Checks {
     pub hints: Vec<FileRecord>,
     /// Files that must match where a hint does not.
     pub all: Vec<FileRecord>,
-}
-
-/// The first thing that is not as it was when the bundle was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
-    /// A variable of the environment.
-    Variable(OsString),
-    /// What is at a path.
-    Path(PathBuf),
+    /// What is told of a bundle that is used.
+    pub used: OsString,
 }
 
 impl Checks {
@@ -38,6 +33,10 @@ impl Checks {
         let bytes = Bytes(preamble);
         Some(Checks {
             original: bytes.path(header.original, 0)?,
+            instead: match header.instead {
+                0 => None,
+                instead => Some(bytes.path(instead, 0)?),
+            },
             environment: bytes.list(
                 header.variables,
                 header.variable_count,
@@ -47,38 +46,8 @@ impl Checks {
             must: bytes.records(header.must, header.must_count)?,
             hints: bytes.records(header.hints, header.hint_count)?,
             all: bytes.records(header.all, header.all_count)?,
+            used: bytes.text(header.used)?,
         })
-    }
-
-    /// What the preamble would find changed at a start now, with variables as `value` tells them;
-    /// `None` where the bundle would go on.
-    pub fn difference(&self, value: impl Fn(&OsStr) -> Option<OsString>) -> Option<Difference> {
-        let other = |variable: &&Variable| {
-            let now = value(&variable.name).filter(|value| !value.is_empty());
-            now != variable.expected.clone().filter(|value| !value.is_empty())
-        };
-        if let Some(variable) = self.environment.iter().find(other) {
-            return Some(Difference::Variable(variable.name.clone()));
-        }
-        let changed = |records: &[FileRecord]| records.iter().find(|one| one.differs()).cloned();
-        let found =
-            changed(&self.must).or_else(|| changed(&self.hints).and_then(|_| changed(&self.all)));
-        found.map(|record| Difference::Path(record.path))
-    }
-}
-
-impl FileRecord {
-    /// Whether stat(2) tells something else now, as records.s compares it.
-    pub fn differs(&self) -> bool {
-        let Ok(now) = FileRecord::of(&self.path) else { return true };
-        match (self.expected, now.expected) {
-            (Expected::Absent, now) => now != Expected::Absent,
-            (_, Expected::Absent) => true,
-            (Expected::Folder(then), Expected::File(now) | Expected::Folder(now)) => {
-                FileIdentity { size: 0, ..then } != FileIdentity { size: 0, ..now }
-            }
-            (Expected::File(then), Expected::File(now) | Expected::Folder(now)) => then != now,
-        }
     }
 }
 
@@ -118,6 +87,7 @@ impl Bytes<'_> {
             kind::ABSENT => Expected::Absent,
             kind::FILE => Expected::File(identity),
             kind::FOLDER => Expected::Folder(identity),
+            kind::COPY => Expected::Copy { size: record.size, modified_s: record.modified_seconds },
             _ => return None,
         };
         Some(Some(FileRecord { path: self.path(record.path, record.prefix)?, expected }))
@@ -158,9 +128,11 @@ mod tests {
             environment: Variable::of_the_loader(|name| {
                 (name == "LD_LIBRARY_PATH").then(|| "/a:/b".into())
             }),
-            must: vec![record("one")],
+            instead: Some("/usr/bin/p.original".into()),
+            must: vec![record("one"), record("many-3").of_copies()],
             hints: vec![record("hint"), record("missing")],
             all: many,
+            used: "used".to_owned(),
             ..Tables::default()
         }
     }
@@ -181,22 +153,11 @@ mod tests {
         bytes.resize(bytes.len() + 4000, 0);
         let mut read = Checks::read(&bytes).unwrap();
         read.all = sorted(read.all);
-        let Tables { original, environment, must, hints, .. } = tables.clone();
+        let Tables { original, instead, environment, must, hints, .. } = tables.clone();
         let all = sorted(tables.all);
-        let expected = Checks { original, environment, must, hints, all };
+        let used = tables.used.into();
+        let expected = Checks { original, instead, environment, must, hints, all, used };
         assert_eq!(read, expected);
-        let value = |name: &OsStr| (name == "LD_LIBRARY_PATH").then(|| OsString::from("/a:/b"));
-        assert_eq!(read.difference(value), None);
-        assert_eq!(read.difference(|_| None), Some(Difference::Variable("LD_LIBRARY_PATH".into())));
-        // What is only looked at after a hint changes nothing until then.
-        let path = |name: &str| folder.path().join(name);
-        let changed = |name: &str| Some(Difference::Path(path(name)));
-        std::fs::write(path("many-3"), "longer").unwrap();
-        assert_eq!(read.difference(value), None);
-        std::fs::write(path("hint"), "longer").unwrap();
-        assert_eq!(read.difference(value), changed("many-3"));
-        std::fs::remove_file(path("one")).unwrap();
-        assert_eq!(read.difference(value), changed("one"));
     }
 
     #[test]

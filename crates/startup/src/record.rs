@@ -23,6 +23,13 @@ pub enum Expected {
     File(FileIdentity),
     /// This folder; its size says nothing.
     Folder(FileIdentity),
+    /// A file of this size, and of this time in whole seconds: a copy of it has these, too.
+    Copy {
+        /// Bytes.
+        size: u64,
+        /// Last change of the content: seconds.
+        modified_s: i64,
+    },
 }
 
 /// What stat(2) says of a file, without the device, whose number changes between boots on an
@@ -39,7 +46,26 @@ pub struct FileIdentity {
     pub changed: (i64, i64),
 }
 
+impl FileIdentity {
+    /// The same for copies: without inode and times of the inode, in whole seconds.
+    #[must_use]
+    pub fn of_copies(self) -> FileIdentity {
+        let modified = (self.modified.0, 0);
+        FileIdentity { size: self.size, modified, ..FileIdentity::default() }
+    }
+}
+
 impl FileRecord {
+    /// The same for copies: neither inode nor times of the inode count.
+    #[must_use]
+    pub fn of_copies(self) -> FileRecord {
+        let expected = match self.expected {
+            Expected::File(file) => Expected::Copy { size: file.size, modified_s: file.modified.0 },
+            other => other,
+        };
+        FileRecord { expected, ..self }
+    }
+
     /// What is at `path` now.
     ///
     /// # Errors

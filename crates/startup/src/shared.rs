@@ -78,9 +78,12 @@ macro_rules! shared {
             include_str!("assembly/entry.s"),
             include_str!("assembly/loader.s"),
             include_str!("assembly/records.s"),
+            include_str!("assembly/cache.s"),
             include_str!("assembly/names.s"),
+            include_str!("assembly/builds.s"),
             include_str!("assembly/memory.s"),
             include_str!("assembly/identity.s"),
+            include_str!("assembly/trace.s"),
             include_str!("assembly/stale.s"),
             include_str!("assembly/start.s"),
             include_str!("assembly/wrappers.s"),
@@ -120,7 +123,10 @@ shared! {
             file: u64,
             file_length: u64,
             file_base: u64,
-            /// What that file is; no file has inode 0.
+            /// What is started where the bundle is stale; 0 where that is the original by its own path.
+            instead: u64,
+            /// What that file has to be for a program that executes itself: one of the kinds.
+            file_kind: u64,
             file_inode: u64,
             file_size: u64,
             file_modified_seconds: i64,
@@ -136,6 +142,13 @@ shared! {
             hint_count: u64,
             all: u64,
             all_count: u64,
+            /// Names in the loader's cache, which count where all records do.
+            cached: u64,
+            cached_count: u64,
+            builds: u64,
+            build_count: u64,
+            /// What is said where the bundle is used.
+            used: u64,
             relro: u64,
             relro_count: u64,
             names: i64,
@@ -225,6 +238,20 @@ shared! {
             changed_nanoseconds: i64,
         }
 
+        /// A name in the loader's cache, and the paths that it leads to: an array of their offsets.
+        Cached {
+            name: u64,
+            paths: u64,
+            path_count: u64,
+        }
+
+        /// A loaded file, by its name without a folder, and its build-id.
+        Build {
+            name: u64,
+            id: u64,
+            length: u64,
+        }
+
         /// Memory that becomes read-only, or a range of a file.
         Range {
             offset: i64,
@@ -252,6 +279,7 @@ shared! {
             definitions: i64,
             /// 1 where a module that is not merged stands right before it in the scope.
             behind_outside: u64,
+            /// 0 where the file may be a copy, which has another inode, and whole seconds.
             inode: u64,
             size: u64,
             modified_seconds: i64,
@@ -265,6 +293,10 @@ shared! {
         FOLDER = 2,
         /// A folder to which the paths of the records behind it are relative.
         ENTER = 3,
+        /// A file of this size and time in whole seconds, wherever it is.
+        COPY = 4,
+        /// Anything, or nothing.
+        ANY = 5,
     }
 
     functions {

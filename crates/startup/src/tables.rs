@@ -3,8 +3,8 @@
 use crate::folders::{Step, by_folder};
 use crate::shared::{self, Header, kind};
 use crate::{
-    Addresses, BuildError, Expected, FileIdentity, MergedModule, Tables, Variable, WrappedFunction,
-    code,
+    Addresses, BuildError, CachedName, Expected, FileIdentity, LoadedBuild, MergedModule,
+    OriginalLook, Tables, Variable, WrappedFunction, code,
 };
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -41,6 +41,8 @@ impl Preamble {
         let records = must.len() + hints.len() + all.len();
         let size = shared::Variable::SIZE * tables.environment.len()
             + shared::Record::SIZE * records
+            + shared::Cached::SIZE * tables.cached.len()
+            + shared::Build::SIZE * tables.builds.len()
             + shared::Range::SIZE * tables.relro.len()
             + shared::Module::SIZE * tables.modules.len();
         let mut writer = Writer { lists: Vec::with_capacity(size), size, texts: Vec::new() };
@@ -50,6 +52,9 @@ impl Preamble {
         (header.must, header.must_count) = writer.list(&must, Writer::step)?;
         (header.hints, header.hint_count) = writer.list(&hints, Writer::step)?;
         (header.all, header.all_count) = writer.list(&all, Writer::step)?;
+        (header.cached, header.cached_count) = writer.list(&tables.cached, Writer::cached)?;
+        (header.builds, header.build_count) = writer.list(&tables.builds, Writer::build)?;
+        header.used = writer.text(tables.used.replace('\0', "").as_bytes());
         (header.relro, header.relro_count) = writer.list(&tables.relro, |writer, range| {
             shared::Range { offset: range.offset, length: range.length }.write(&mut writer.lists);
             Ok(())
@@ -116,10 +121,15 @@ impl Writer {
 
     /// Offset of a text, whose end is added.
     fn text(&mut self, text: &[u8]) -> u64 {
-        let offset = lists() + self.size + self.texts.len();
+        let offset = self.next_text();
         self.texts.extend(text);
         self.texts.push(0);
-        offset as u64
+        offset
+    }
+
+    /// Offset of what is added to the texts next.
+    fn next_text(&self) -> u64 {
+        (lists() + self.size + self.texts.len()) as u64
     }
 
     fn original(&mut self, tables: &Tables) -> Result<Header, BuildError> {
@@ -130,8 +140,19 @@ impl Writer {
             path.file_name().ok_or_else(name_error)
         });
         let (name, file_name) = (name?, file_name?);
-        let identity = tables.original_identity.unwrap_or_default();
+        let (file_kind, identity) = match tables.original_look {
+            OriginalLook::Never => (kind::ABSENT, FileIdentity::default()),
+            OriginalLook::File(identity) => (kind::FILE, identity),
+            OriginalLook::Copy(identity) => (kind::COPY, identity),
+            OriginalLook::NoLook => (kind::ANY, FileIdentity::default()),
+        };
+        let instead = match &tables.instead {
+            Some(instead) => self.text(path(instead)?),
+            None => 0,
+        };
         Ok(Header {
+            instead,
+            file_kind: file_kind.into(),
             original: self.text(original),
             original_length: original.len() as u64,
             original_base: self.text(name.as_bytes()),
@@ -172,6 +193,11 @@ impl Writer {
                     Expected::Absent => (path, prefix, kind::ABSENT, FileIdentity::default()),
                     Expected::File(identity) => (path, prefix, kind::FILE, identity),
                     Expected::Folder(identity) => (path, prefix, kind::FOLDER, identity),
+                    Expected::Copy { size, modified_s } => {
+                        let modified = (modified_s, 0);
+                        let identity = FileIdentity { size, modified, ..FileIdentity::default() };
+                        (path, prefix, kind::COPY, identity)
+                    }
                 }
             }
         };
@@ -187,6 +213,26 @@ impl Writer {
             changed_nanoseconds: identity.changed.1,
         };
         record.write(&mut self.lists);
+        Ok(())
+    }
+
+    /// The paths' offsets stand among the texts.
+    fn cached(&mut self, cached: &CachedName) -> Result<(), BuildError> {
+        let name = self.text(text(&cached.name)?);
+        let paths = cached.paths.iter().map(|file| Ok(self.text(path(file)?)));
+        let paths: Vec<u64> = paths.collect::<Result<_, BuildError>>()?;
+        let cached =
+            shared::Cached { name, paths: self.next_text(), path_count: paths.len() as u64 };
+        self.texts.extend(paths.into_iter().flat_map(u64::to_le_bytes));
+        cached.write(&mut self.lists);
+        Ok(())
+    }
+
+    fn build(&mut self, build: &LoadedBuild) -> Result<(), BuildError> {
+        let name = self.text(plain_name(&build.name, b'/')?);
+        let (id, length) = (self.next_text(), build.id.len() as u64);
+        self.texts.extend(&build.id);
+        shared::Build { name, id, length }.write(&mut self.lists);
         Ok(())
     }
 

@@ -1,9 +1,10 @@
 //! Which modules are merged, and which stay outside, and why.
 
-use crate::choose::bounds;
+use crate::choose::{bounds, by_processor};
 use image::elf::{Loadable, trailing_data};
 use loader::Graph;
 use loader::graph::Module;
+use model::bundle::BundleCheck;
 use model::{ModuleId, text};
 use std::path::Path;
 
@@ -28,11 +29,20 @@ impl Membership {
 const PARTS: [(&str, &[u8]); 2] = [("libpthread.so.", b"pthread_create"), ("libdl.so.", b"dlopen")];
 
 /// For each module of the graph, whether it is merged. `keep_outside`: names or paths of libraries, or folders,
-/// that the user wants to stay outside.
-pub(crate) fn choose(graph: &Graph, keep_outside: &[String]) -> Vec<Membership> {
+/// that the user wants to stay outside. `check`: whether the bundle may come to another processor.
+pub(crate) fn choose(
+    graph: &Graph,
+    keep_outside: &[String],
+    check: BundleCheck,
+) -> Vec<Membership> {
+    let here_only = |module| check.is_for_copies().then(|| by_processor::of_library(module))?;
     let mut memberships: Vec<Membership> = graph
         .numbered()
-        .map(|(id, module)| match reason(graph, id, module, keep_outside) {
+        .map(|(id, module)| {
+            let reason = reason(graph, id, module, keep_outside);
+            (id, reason.or_else(|| here_only(module)))
+        })
+        .map(|(id, reason)| match reason {
             Some(reason) if id != ModuleId::PROGRAM => Membership::Outside(reason),
             _ => Membership::Merged,
         })

@@ -2,5 +2,6 @@
 
 mod bounds;
 pub(crate) mod by_handle;
+pub(crate) mod by_processor;
 pub(crate) mod members;
 pub(crate) mod unsuitable;

@@ -1,19 +1,23 @@
-//! What must be unchanged on disk for a bundle to stand for its program, and how that is seen
-//! with a few looks.
+//! What must be unchanged for a bundle to stand for its program, and how that is seen with a few looks.
 //!
-//! Files outside of what packages own are looked at one by one, at every launch. Of files that
-//! packages own, which are replaced and never overwritten, the folders are looked at, and only
-//! where one has changed each file. What the loader would take before a library, were it there,
-//! must not be there.
+//! For a host: files outside of what packages own are looked at one by one, at every launch. Of files that
+//! packages own, which are replaced and never overwritten, the folders are looked at, and only where one
+//! has changed each file. What the loader would take before a library, were it there, must not be there.
+//! Where the loader's cache has changed, the names for which it was asked must lead to the same files.
+//!
+//! For images there are no folders to look at, as their times are those of unpacking: all files are looked
+//! at, and what of them is the same in a copy.
 
-use crate::choose::members;
 use crate::error::BundleError;
-use crate::plan::symlinks::follow;
+use crate::plan::symlinks::{Followed, follow};
 use loader::Graph;
 use loader::graph::Module;
-use loader::search::{CACHE, CacheSources};
-use startup::FileRecord;
+use loader::search::{CACHE, Cache};
+use model::bundle::{BundleCheck, IMMUTABLE_FOLDERS};
+use startup::{CachedName, FileRecord, LoadedBuild};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Libraries that all programs load first (ld.so(8)).
@@ -24,62 +28,135 @@ const PACKAGED: [&str; 8] =
 /// But for these.
 const LOCAL: [&str; 1] = ["/usr/local"];
 
-/// Folders that are in the cache without being named.
-const SYSTEM: [&str; 4] = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"];
-/// Folders below each of them, for some processors only (ld.so(8), "Hardware capabilities").
-const FOR_PROCESSORS: [&str; 7] = [
-    "glibc-hwcaps/x86-64-v2",
-    "glibc-hwcaps/x86-64-v3",
-    "glibc-hwcaps/x86-64-v4",
-    "tls",
-    "haswell",
-    "avx512_1",
-    "x86_64",
-];
+/// Which check is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Check<'a> {
+    pub(crate) kind: BundleCheck,
+    /// Folders of the user's whose files never change.
+    pub(crate) immutable: &'a [PathBuf],
+}
+
+impl Check<'_> {
+    /// Whether what stands at a path is the same for ever.
+    pub(crate) fn never_changes(&self, path: &Path) -> bool {
+        let folders = IMMUTABLE_FOLDERS.iter().map(Path::new);
+        let mut all = folders.chain(self.immutable.iter().map(PathBuf::as_path));
+        self.kind == BundleCheck::Immutable && all.any(|folder| path.starts_with(folder))
+    }
+
+    /// Whether a file may be a copy of the one that was merged.
+    pub(crate) fn may_be_copy(&self, path: &Path) -> bool {
+        self.kind.is_for_copies() || self.never_changes(path)
+    }
+}
 
 /// What to look at.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     /// At every launch; a difference means that the bundle is stale.
     pub(crate) must: Vec<FileRecord>,
-    /// At every launch; a difference means that `all` are to be looked at.
+    /// At every launch; a difference means that `all` and `cached` are to be looked at.
     pub(crate) hints: Vec<FileRecord>,
     /// Where a hint differs; a difference means that the bundle is stale.
     pub(crate) all: Vec<FileRecord>,
+    /// The same, in the loader's cache.
+    pub(crate) cached: Vec<CachedName>,
+    /// What is loaded beside the bundle, at every launch.
+    pub(crate) builds: Vec<LoadedBuild>,
+}
+
+impl Records {
+    /// What a start says that has found nothing changed.
+    pub(crate) fn used(&self, kind: BundleCheck) -> String {
+        let paths = self.must.len() + self.hints.len();
+        format!(
+            "the bundle is used (check {}: {paths} paths and {} builds are as they were)",
+            kind.word(),
+            self.builds.len()
+        )
+    }
 }
 
 /// Looks at everything as it is now.
-pub(crate) fn records(graph: &Graph) -> Result<Records, BundleError> {
-    let mut paths = Paths::default();
-    paths.must.insert(PRELOAD_FILE.into());
-    paths.hints.insert(CACHE.into());
-    let sources = CacheSources::read();
-    paths.all.extend(sources.files);
-    let system = SYSTEM.into_iter().map(PathBuf::from);
-    let cached = sources.folders.into_iter().chain(system).map(|folder| follow(&folder).end);
-    // In an administrator's own folder little happens: whatever does may be one of the libraries.
-    let (cached, own): (BTreeSet<PathBuf>, BTreeSet<PathBuf>) =
-        cached.partition(|folder| is_packaged(folder));
-    paths.all.extend(own);
-    for (index, module) in graph.modules.iter().enumerate() {
-        paths.module(module);
-        let by_cache = index > 0 && is_packaged(&module.path);
-        for folder in cached.iter().filter(|_| by_cache) {
-            paths.cached(folder, module);
-        }
+pub(crate) fn records(graph: &Graph, check: Check<'_>) -> Result<Records, BundleError> {
+    let builds = if check.kind.is_for_copies() { builds(graph)? } else { Vec::new() };
+    if check.kind == BundleCheck::Sealed {
+        return Ok(Records { builds, ..Records::default() });
     }
-    let Paths { must, hints, all } = paths;
-    Ok(Records { must: look(must)?, hints: look(hints)?, all: look(all)? })
+    let mut paths =
+        Paths { check, must: BTreeSet::new(), hints: BTreeSet::new(), all: BTreeSet::new() };
+    paths.must.insert(PRELOAD_FILE.into());
+    for module in &graph.modules {
+        paths.module(module);
+    }
+    let asked = graph.modules.iter().flat_map(|module| &module.asked_of_cache);
+    let asked: BTreeSet<&str> = asked.map(String::as_str).collect();
+    let mut cached = Vec::new();
+    if !asked.is_empty() {
+        match Cache::read(Path::new(CACHE)) {
+            // What a start could not read has to stay as it is.
+            Some(cache) if !cache.is_new() => paths.must.insert(CACHE.into()),
+            cache => {
+                let machine = &graph.program().image.machine;
+                cached = asked.iter().map(|name| in_cache(cache.as_ref(), name, machine)).collect();
+                paths.hints.insert(CACHE.into())
+            }
+        };
+    }
+    let Paths { must, hints, all, .. } = paths;
+    let (must, hints, all) = (look(must, check)?, look(hints, check)?, look(all, check)?);
+    Ok(Records { must, hints, all, cached, builds })
 }
 
-#[derive(Default)]
-struct Paths {
+fn in_cache(cache: Option<&Cache>, name: &str, machine: &str) -> CachedName {
+    let name = model::text::name(name);
+    let paths = cache.map_or_else(Vec::new, |cache| cache.decisive(name.as_bytes(), machine));
+    let paths = paths.into_iter().map(|path| OsStr::from_bytes(path).into()).collect();
+    CachedName { paths, name }
+}
+
+/// The C library and the loader, which have to be those with which the bundle was proved.
+fn builds(graph: &Graph) -> Result<Vec<LoadedBuild>, BundleError> {
+    let is_base = |module: &&Module| {
+        let name = module.path.file_name().unwrap_or_default().as_bytes();
+        module.path == graph.interpreter || name.starts_with(b"libc.so.")
+    };
+    let build = |module: &Module| {
+        let name = module.path.file_name().unwrap_or_default().to_owned();
+        let id = module.image.build_id.as_deref().and_then(bytes_of_hex);
+        id.map(|id| LoadedBuild { name, id }).ok_or_else(|| {
+            let reason = format!(
+                "{} has no build-id, by which the bundle could tell on another machine whether it is \
+                 the same",
+                module.path.display()
+            );
+            BundleError::declined(&graph.program().path, reason)
+        })
+    };
+    let found = graph.modules.iter().filter(is_base).map(build).collect::<Result<Vec<_>, _>>()?;
+    match found.is_empty() {
+        true => {
+            let reason = "it does not load the C library, by which the bundle could tell one system from \
+                          another";
+            Err(BundleError::declined(&graph.program().path, reason))
+        }
+        false => Ok(found),
+    }
+}
+
+fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes().chunks(2);
+    digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok()).collect()
+}
+
+struct Paths<'a> {
+    check: Check<'a>,
     must: BTreeSet<PathBuf>,
     hints: BTreeSet<PathBuf>,
     all: BTreeSet<PathBuf>,
 }
 
-impl Paths {
+impl Paths<'_> {
     fn module(&mut self, module: &Module) {
         self.present(&absolute(&module.path));
         // What is looked for in the working folder cannot be told by what was there then.
@@ -87,19 +164,19 @@ impl Paths {
             if missed.exists() {
                 // The loader has passed it over, as one for another machine.
                 self.present(missed);
-                continue;
+            } else {
+                self.absent(missed);
             }
-            self.absent(missed);
-            let links = follow(missed);
-            let nearest = links.end.ancestors().skip(1).find(|folder| folder.exists());
-            self.hints.extend(nearest.map(Path::to_owned));
-            self.hints.extend(links.folders);
         }
     }
 
     fn present(&mut self, file: &Path) {
         let links = follow(file);
-        if is_packaged(file) && is_packaged(&links.end) {
+        if self.never_changes(&links) {
+            return;
+        }
+        let by_folder = self.check.kind != BundleCheck::Image;
+        if by_folder && is_packaged(file) && is_packaged(&links.end) {
             self.hints.extend(links.end.parent().map(Path::to_owned));
             self.hints.extend(links.folders);
             self.all.insert(file.to_owned());
@@ -108,32 +185,37 @@ impl Paths {
         }
     }
 
-    /// What the cache could have for a library once it is made again.
-    fn cached(&mut self, folder: &Path, module: &Module) {
-        let name = members::name_of(module);
-        let below = FOR_PROCESSORS.iter().map(|below| folder.join(below).join(&name));
-        for path in below.chain([folder.join(&name)]) {
-            if path.exists() {
-                self.all.insert(path);
-            } else {
-                self.absent(&path);
-            }
-        }
+    /// Whether the end of a path and all links on the way are the same for ever.
+    fn never_changes(&self, links: &Followed) -> bool {
+        let mut ways = links.folders.iter().chain([&links.end]);
+        ways.all(|path| self.check.never_changes(path))
     }
 
     /// Nothing may come to this path, or where it would have to begin.
     fn absent(&mut self, path: &Path) {
+        let links = follow(path);
+        if self.never_changes(&links) {
+            return;
+        }
         let folder = path.ancestors().skip(1).find(|folder| folder.exists());
         let below = folder.and_then(|folder| path.strip_prefix(folder).ok()?.components().next());
-        if let (Some(folder), Some(below), false) = (folder, below, path.exists()) {
-            self.all.insert(folder.join(below));
+        let begins = folder.zip(below).map(|(folder, below)| folder.join(below));
+        if self.check.kind == BundleCheck::Image {
+            self.must.extend(begins);
+            return;
         }
+        self.all.extend(begins);
+        let nearest = links.end.ancestors().skip(1).find(|folder| folder.exists());
+        self.hints.extend(nearest.map(Path::to_owned));
+        self.hints.extend(links.folders);
     }
 }
 
-fn look(paths: BTreeSet<PathBuf>) -> Result<Vec<FileRecord>, BundleError> {
-    let record =
-        |path: PathBuf| FileRecord::of(&path).map_err(|error| BundleError::io(&path, error));
+fn look(paths: BTreeSet<PathBuf>, check: Check<'_>) -> Result<Vec<FileRecord>, BundleError> {
+    let record = |path: PathBuf| {
+        let record = FileRecord::of(&path).map_err(|error| BundleError::io(&path, error))?;
+        Ok(if check.kind == BundleCheck::Image { record.of_copies() } else { record })
+    };
     paths.into_iter().map(record).collect()
 }
 

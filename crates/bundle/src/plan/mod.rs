@@ -5,7 +5,7 @@ pub(crate) mod dependencies;
 pub(crate) mod exports;
 pub(crate) mod file_order;
 pub(crate) mod fixups;
-mod freshness;
+pub(crate) mod freshness;
 mod initializers;
 pub(crate) mod layout;
 mod loader_names;
@@ -22,6 +22,7 @@ use crate::read_ahead::PagesAhead;
 use dependencies::Dependencies;
 use exports::Export;
 use fixups::Fixups;
+use freshness::Check;
 use image::elf::records::{FileHeader, Identification};
 use layout::{Bases, Layout};
 use loader::{Graph, Relocated};
@@ -36,8 +37,10 @@ const DYNAMIC_ENTRIES: usize = 34;
 
 /// Which bundle is asked for.
 pub(crate) struct BundleSpec<'a> {
-    /// Path of the program, which is told to the process.
+    /// Path of the program that is merged.
     pub(crate) program: &'a Path,
+    /// Path that the process is told instead of it.
+    pub(crate) told: Option<&'a Path>,
     /// Base name of the bundle's file.
     pub(crate) own_name: &'a OsStr,
     pub(crate) bases: Bases,
@@ -45,6 +48,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) fixed: bool,
     /// What is read ahead.
     pub(crate) read_ahead: Option<&'a PagesAhead>,
+    /// What is looked at when it is started.
+    pub(crate) check: Check<'a>,
 }
 
 impl BundleSpec<'_> {
@@ -81,7 +86,7 @@ pub(crate) fn plan<'a>(
 ) -> Result<Plan<'a>, BundleError> {
     let layout =
         Layout::new(graph, memberships, spec.bases).map_err(|reason| spec.declined(reason))?;
-    let preamble = preamble::new(&spec, freshness::records(graph)?, &layout)?;
+    let preamble = preamble::new(&spec, freshness::records(graph, spec.check)?, &layout)?;
     let reserved = Reserved::new(&layout, preamble.size());
     let fixups = fixups::collect(graph, relocated, &layout, reserved.template)?;
     let functions = initializers::collect(graph, &layout, &fixups);

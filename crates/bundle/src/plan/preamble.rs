@@ -2,16 +2,17 @@
 
 use crate::error::BundleError;
 use crate::plan::BundleSpec;
-use crate::plan::freshness::Records;
+use crate::plan::freshness::{Check, Records};
 use crate::plan::layout::{Layout, Member, page_start};
 use crate::plan::own_data::{Extent, OwnData};
 use image::elf::Loadable;
 use image::elf::records::DynamicEntry;
 use image::elf::spec;
+use model::bundle::BundleCheck;
 use model::{BundleVa, ModuleId, Va};
 use startup::{
-    Addresses, Expected, FileIdentity, FileRecord, Functions, MergedModule, Preamble, Protected,
-    Start, Symbols, Tables, Variable,
+    Addresses, Expected, FileIdentity, FileRecord, Functions, MergedModule, OriginalLook, Preamble,
+    Protected, Start, Symbols, Tables, Variable,
 };
 use std::path::Path;
 
@@ -21,20 +22,43 @@ pub(crate) fn new(
     records: Records,
     layout: &Layout<'_>,
 ) -> Result<Preamble, BundleError> {
-    let program = spec.program;
+    let told = spec.told.unwrap_or(spec.program);
+    let environment = match spec.check.kind {
+        BundleCheck::Sealed => Vec::new(),
+        _ => Variable::of_the_loader(|name| std::env::var_os(name)),
+    };
     let tables = Tables {
-        original: program.to_owned(),
-        original_file: program.canonicalize().unwrap_or_else(|_| program.to_owned()),
-        original_identity: identity(program),
+        original: told.to_owned(),
+        original_file: told.canonicalize().unwrap_or_else(|_| told.to_owned()),
+        original_look: original_look(spec),
+        instead: spec.told.map(|_| spec.program.to_owned()),
         own_name: spec.own_name.to_owned(),
-        environment: Variable::of_the_loader(|name| std::env::var_os(name)),
+        environment,
+        used: records.used(spec.check.kind),
         must: records.must,
         hints: records.hints,
         all: records.all,
+        cached: records.cached,
+        builds: records.builds,
         relro: relro(layout),
-        modules: modules(layout),
+        modules: modules(layout, spec.check),
     };
     Preamble::new(&tables).map_err(|error| spec.declined(error.to_string()))
+}
+
+/// What has to be at the program's path where it executes itself by that. A path that is told leads to the
+/// bundle itself.
+fn original_look(spec: &BundleSpec<'_>) -> OriginalLook {
+    if spec.told.is_some() {
+        return OriginalLook::Never;
+    }
+    let Some(identity) = identity(spec.program) else { return OriginalLook::Never };
+    match spec.check.kind {
+        BundleCheck::Sealed => OriginalLook::NoLook,
+        BundleCheck::Image => OriginalLook::Copy(identity),
+        _ if spec.check.never_changes(spec.program) => OriginalLook::Copy(identity),
+        _ => OriginalLook::File(identity),
+    }
 }
 
 /// Offset from the preamble of an address of the bundle.
@@ -93,7 +117,7 @@ fn debug_value(image: &Loadable) -> Option<Va> {
 }
 
 /// The merged modules as they are in memory.
-fn modules(layout: &Layout<'_>) -> Vec<MergedModule> {
+fn modules(layout: &Layout<'_>, check: Check<'_>) -> Vec<MergedModule> {
     let offset = |address| offset(layout, address);
     let module = |member: &Member<'_>| {
         let (path, image) = (&member.module.path, member.image);
@@ -109,7 +133,10 @@ fn modules(layout: &Layout<'_>) -> Vec<MergedModule> {
         };
         MergedModule {
             path: (!is_program).then(|| path.clone()),
-            identity: identity(path),
+            identity: identity(path).map(|identity| match check.may_be_copy(path) {
+                true => identity.of_copies(),
+                false => identity,
+            }),
             start: offset(member.start()),
             end: offset(member.end()),
             base: offset(member.moved(Va::ZERO)),

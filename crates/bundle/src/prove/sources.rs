@@ -45,9 +45,14 @@ pub(crate) fn unchanged(modules: &[Module]) -> Result<(), BundleError> {
 
 /// Makes sure that the loader finds the same files as it did for `graph`: the preamble tells what comes
 /// after it has been given its records, and not what has come before.
-pub(crate) fn found_again(graph: &Graph, environment: &Environment) -> Result<(), BundleError> {
+pub(crate) fn found_again(
+    graph: &Graph,
+    told: Option<&Path>,
+    environment: &Environment,
+) -> Result<(), BundleError> {
     let Some(program) = graph.modules.first() else { return Ok(()) };
-    let again = loader::load(&program.path, environment)?.modules;
+    let place = told.unwrap_or(&program.path);
+    let again = loader::load_at(&program.path, place, environment)?.modules;
     let identities = |modules: &[Module]| -> HashSet<(u64, u64)> {
         modules.iter().filter_map(|module| module.image.identity()).collect()
     };
@@ -106,13 +111,15 @@ pub(crate) fn unread(error: &io::Error) -> ChangeKind {
     }
 }
 
-/// What the loader would load now, held against what it loaded then.
+/// What the loader would load now, held against what it loaded then. `told`: the place that the program
+/// takes itself to be at, if it is another one.
 pub fn replaced(
-    program: &str,
+    (program, told): (&str, Option<&str>),
     modules: &[BundledModule],
     environment: &Environment,
 ) -> Vec<BundleChange> {
-    let graph = match loader::load(Path::new(&name(program)), environment) {
+    let (file, place) = (name(program), name(told.unwrap_or(program)));
+    let graph = match loader::load_at(Path::new(&file), Path::new(&place), environment) {
         Ok(graph) => graph,
         Err(error) => return vec![change(program, ChangeKind::Replaced, error.to_string())],
     };
@@ -173,9 +180,9 @@ mod tests {
         let program = testkit::compile(&cc, folder.path(), "program", source, &flags);
         let environment = Environment::default();
         let graph = loader::load(&program, &environment).unwrap();
-        assert!(found_again(&graph, &environment).is_ok());
+        assert!(found_again(&graph, None, &environment).is_ok());
         std::fs::copy(path("lib/libown.so"), path("first/libown.so")).unwrap();
-        let told = found_again(&graph, &environment).unwrap_err().to_string();
+        let told = found_again(&graph, None, &environment).unwrap_err().to_string();
         assert!(told.contains("first/libown.so was added, changed"), "{told}");
     }
 }

@@ -10,7 +10,7 @@ use files::reasons;
 use loader::Graph;
 use model::ModuleId;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
-use model::text::text;
+use model::text::{name, text};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -47,12 +47,30 @@ pub(crate) fn of(
         program: text(program),
         fixed: options.fixed,
         outside: options.outside.clone(),
+        check: options.check,
+        immutable: options.immutable.iter().map(text).collect(),
+        told: options.told.as_ref().map(text),
+        own_name: options.own_name.as_ref().map(text),
         modules: modules.collect(),
         warnings: Vec::new(),
         symbols_sha256: Some(symbols_sha256),
         product: None,
         spare: None,
         read_ahead: None,
+    }
+}
+
+/// The options with which a bundle was made, but for what it reads ahead.
+pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
+    BundleOptions {
+        fixed: manifest.fixed,
+        outside: manifest.outside.clone(),
+        read_ahead: None,
+        disk: None,
+        check: manifest.check,
+        immutable: manifest.immutable.iter().map(|folder| name(folder).into()).collect(),
+        told: manifest.told.as_ref().map(|told| name(told).into()),
+        own_name: manifest.own_name.as_ref().map(|own| name(own)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Parsers of single values, with errors that show what would be right.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use model::bundle::BundleCheck;
 use model::{Disk, Format, Until};
 use std::time::Duration;
 
@@ -34,6 +35,27 @@ pub fn disk() -> impl TypedValueParser<Value = Disk> {
             Disk::MovingHead => "A disk with a moving head",
         };
         (PossibleValue::new(disk.name()).help(what), disk)
+    }))
+}
+
+/// What a bundle looks at when it is started.
+pub fn check() -> impl TypedValueParser<Value = BundleCheck> {
+    choice(BundleCheck::ALL.map(|check| {
+        let what = match check {
+            BundleCheck::Host => "For this machine: inodes and exact times of files and folders",
+            BundleCheck::Image => {
+                "For container images, archives, copies of a machine: sizes and times of files in whole \
+                 seconds, and the builds of C library and loader"
+            }
+            BundleCheck::Immutable => {
+                "As for host, but nothing in /nix/store, /gnu/store and --immutable FOLDER"
+            }
+            BundleCheck::Sealed => {
+                "The builds of C library and loader alone; the program and its libraries need not be \
+                 there"
+            }
+        };
+        (PossibleValue::new(check.word()).help(what), check)
     }))
 }
 

@@ -6,6 +6,7 @@ use crate::output;
 use crate::phrases::VIEW_WORDS;
 use anyhow::{Context, Result};
 use bundle::{BundleError, BundleOptions, BundleWarning, PagesAhead};
+use model::bundle::BundleCheck;
 use model::{Disk, Recording};
 use prefetch::recording::{self, MOST_BYTES};
 use std::ffi::OsString;
@@ -18,8 +19,8 @@ const AUTO: &str = "auto";
 /// Merge a program and its libraries into one file that starts faster
 ///
 /// The merged file is DIR/run; the program itself is not changed. At each start, DIR/run checks
-/// whether the program and its libraries have changed since, and if so starts the original. A
-/// bundle is for the machine on which it was made.
+/// whether the program and its libraries have changed since, and if so starts the original. By default
+/// a bundle is for the machine on which it was made; --check says for what else.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The program: a path, or a name to look up in PATH
@@ -37,6 +38,12 @@ pub struct Arguments {
     /// Do not merge this library: a name such as libfoo, a path, or a folder; may be repeated
     #[arg(long, value_name = "LIBRARY")]
     outside: Vec<OsString>,
+    /// What DIR/run looks at when it is started, to tell whether it still stands for the program
+    #[arg(long, value_name = "WHAT", value_parser = values::check(), default_value = "host")]
+    check: BundleCheck,
+    /// Files below this folder never change under a name, so they are not looked at; may be repeated
+    #[arg(long, value_name = "FOLDER")]
+    immutable: Vec<PathBuf>,
     /// Read ahead what a start needs where the file is not in memory, as a recording tells it (a file
     /// of headstart record). With `auto` a cold launch of the bundle is recorded now, with the
     /// arguments behind the program; that needs root
@@ -59,8 +66,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let unread = |source| BundleError::Io { path: arguments.out.clone(), source };
     let folder = std::path::absolute(&arguments.out).map_err(unread)?;
     let outside = arguments.outside.iter().map(model::text::text).collect();
-    let options =
-        BundleOptions { fixed: arguments.fixed, outside, read_ahead: None, disk: arguments.disk };
+    let options = BundleOptions {
+        fixed: arguments.fixed,
+        outside,
+        disk: arguments.disk,
+        check: arguments.check,
+        immutable: arguments.immutable()?,
+        ..BundleOptions::default()
+    };
     let is_auto = arguments.prefetch.as_ref().is_some_and(|record| record == AUTO);
     if !arguments.arguments.is_empty() && !is_auto {
         let text = "arguments of the program are only for a launch that is recorded: use --prefetch \
@@ -86,6 +99,20 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         report::bundle::made(&run, &made.manifest, &made.figures, &VIEW_WORDS, style)
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Arguments {
+    /// The folders of --immutable, as the paths of files are told.
+    fn immutable(&self) -> Result<Vec<PathBuf>> {
+        if !self.immutable.is_empty() && self.check != BundleCheck::Immutable {
+            let text = "--immutable is for bundles with --check immutable: add that, or omit it";
+            return Err(Usage(text.to_owned()).into());
+        }
+        let folder = |path: &PathBuf| {
+            path.canonicalize().with_context(|| format!("{}: it cannot be found", path.display()))
+        };
+        self.immutable.iter().map(folder).collect()
+    }
 }
 
 /// The recording in a file.

@@ -5,8 +5,9 @@ use crate::exit::{self, FileError, Usage};
 use crate::output;
 use crate::refusals;
 use anyhow::Result;
-use bundle::{BundleError, MakeAgain};
+use bundle::{BundleError, BundleOptions, MakeAgain};
 use dlls::ordinal::{RECORD, Verification};
+use model::bundle::BundleCheck;
 use model::{FileKind, quoted, text};
 use optimize::keep::{self, FolderVerification, NextStep};
 use report::Style;
@@ -18,8 +19,9 @@ use std::process::ExitCode;
 /// Check whether what headstart made is still right: bundles, optimized programs, sets of DLLs
 ///
 /// What was made is read, and everything that it was made of, and compared by content; the loader's
-/// search is simulated again. Exits with 1 where something has changed, and says what is started
-/// now: a bundle starts the original where it notices the change, copies go on as they are.
+/// search is simulated again. A bundle is asked by a start that ends before its program whether it is used
+/// now, or starts the original, and why. Exits with 1 where it is not used or something has changed;
+/// copies go on as they are.
 ///
 /// Of a set that headstart pe ordinal has converted, every import is held against what the DLLs in
 /// the folder export now. Exits with 1 where an ordinal means another function, a file is missing, or
@@ -54,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         (begun, next) => begun.or(next),
     };
     output::print_either(arguments.json, &found, |style| report::bundle::verified(&found, style))?;
-    Ok(code(found.current))
+    Ok(code(found.current && found.used))
 }
 
 fn remedy(next: &NextStep) -> String {
@@ -71,8 +73,9 @@ fn remedy(next: &NextStep) -> String {
             let fixed = if options.fixed { " --fixed" } else { "" };
             let (record, prefetch) = recorded_again(reads_ahead.as_deref(), program);
             let out = folder.as_ref().map_or("NEW".to_owned(), quoted);
+            let check = checked(options);
             format!(
-                "{record}headstart bundle{}{fixed}{prefetch} --out {out} {}",
+                "{record}headstart bundle{}{fixed}{check}{prefetch} --out {out} {}",
                 outside.collect::<String>(),
                 quoted(program)
             )
@@ -91,6 +94,17 @@ fn remedy(next: &NextStep) -> String {
             quoted(program)
         ),
     }
+}
+
+/// The options for what is looked at when it is started.
+fn checked(options: &BundleOptions) -> String {
+    let check = match options.check {
+        BundleCheck::Host => String::new(),
+        check => format!(" --check {}", check.word()),
+    };
+    let immutable = options.immutable.iter();
+    let immutable = immutable.map(|folder| format!(" --immutable {}", quoted(folder)));
+    check + &immutable.collect::<String>()
 }
 
 /// What comes before the command, and the option with which it uses that: the recorded launch of the

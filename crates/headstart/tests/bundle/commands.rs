@@ -62,7 +62,8 @@ fn json_of_both() {
     // The bundle and symbols.gdb are looked at too.
     let files = modules.len() + 2;
     let wanted = serde_json::json!({
-        "schema": 1, "program": program, "current": true, "files": files, "reason": null,
+        "schema": 1, "program": program, "current": true, "used": true, "check": "host",
+        "files": files, "reason": null,
         "starts": "bundle", "noticed": null, "remedy": null, "changes": []
     });
     assert_eq!(verified, wanted);

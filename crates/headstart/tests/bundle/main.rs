@@ -6,12 +6,14 @@ mod common;
 
 mod ahead;
 mod arguments;
+mod checks;
 mod commands;
 mod executed;
 mod handles;
 mod harm;
 mod killed;
 mod launched;
+mod loader_cache;
 mod namespace;
 mod payload;
 mod place;

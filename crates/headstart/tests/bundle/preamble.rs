@@ -1,7 +1,7 @@
 //! Whatever changes after a bundle was made, it does what the original does.
 
 use crate::common::stderr;
-use crate::stage::{KINDS, LIBRARIES, Stage, headstart, outcome};
+use crate::stage::{KINDS, LIBRARIES, Stage, headstart, outcome, run};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,15 @@ impl Case {
                 return Some(format!("{}: {kind} does not run as itself at all", self.name));
             }
         }
+        let made = run(&[
+            "bundle",
+            "--check",
+            "image",
+            "--out",
+            &stage.text(COPY),
+            &stage.text("program"),
+        ]);
+        assert!(made.status.success(), "{}: {}", self.name, stderr(&made));
         (self.change)(&stage);
         let start = |name: &str| {
             let mut command = stage.start(name);
@@ -79,11 +88,53 @@ impl Case {
                 return Some(format!("{} ({kind}): {fault}", self.name));
             }
         }
-        None
+        let fault = self.fault_of_copy(&start(&format!("{COPY}/run")), &stage, &original);
+        fault.map(|fault| format!("{} ({COPY}): {fault}", self.name))
     }
 }
 
+/// Where the bundle is that may be copied.
+const COPY: &str = "made/image";
+
 impl Case {
+    /// What is wrong with a bundle that looks at what copies have in common. What it does not notice
+    /// by that, `verify` does; and it tells what is started, whatever that is.
+    fn fault_of_copy(&self, start: &Command, stage: &Stage, original: &str) -> Option<String> {
+        let start = |variable: Option<&str>| {
+            let mut command = Command::new(start.get_program());
+            for (name, value) in start.get_envs() {
+                match value {
+                    Some(value) => command.env(name, value),
+                    None => command.env_remove(name),
+                };
+            }
+            variable.map(|name| command.env(name, "1"));
+            command.output_when_free()
+        };
+        let merged = start(Some("SHOW_MAPS")).stdout == b"merged\n";
+        let is_right = outcome(&start(None)) == original;
+        let traced = stderr(&start(Some("HEADSTART_TRACE")));
+        let found = self.verified(stage, COPY);
+        let Some(found) = found else { return Some("verify fails".to_owned()) };
+        let agrees = found["used"] == merged && found["check"] == "image";
+        let tells = traced.contains(if merged {
+            "the bundle is used"
+        } else {
+            "; the original is started: "
+        });
+        // The program's own view of LD_PRELOAD apart, contents decide.
+        let noticed = is_right || (merged && found["current"] == false);
+        (!agrees || !tells || !noticed || (self.merged && !merged))
+            .then(|| format!("merged: {merged}, right: {is_right}, {traced}, verify says: {found}"))
+    }
+
+    fn verified(&self, stage: &Stage, kind: &str) -> Option<serde_json::Value> {
+        let root = stage.folder.path().to_str()?;
+        let environment = self.environment.iter().map(|(name, v)| (*name, v.replace('@', root)));
+        let mut verify = headstart(&["verify", "--json", &stage.text(kind)]);
+        serde_json::from_slice(&verify.envs(environment).output_when_free().stdout).ok()
+    }
+
     /// What is wrong with what `verify` says is started. `fails`: the original does at its start.
     fn told(&self, stage: &Stage, kind: &str, fails: bool) -> Option<String> {
         let root = stage.folder.path().to_str().unwrap();
@@ -100,9 +151,10 @@ impl Case {
             (false, true) => "nothing",
         };
         let right = found["starts"] == starts
+            && found["used"] == self.merged
             && found["noticed"].is_null() == self.merged
-            && found["reason"].is_null() == current
-            && code == Some(i32::from(!current));
+            && found["reason"].is_null() == (current && self.merged)
+            && code == Some(i32::from(!(current && self.merged)));
         let text = headstart(&["verify", &out]).envs(environment()).output_when_free();
         let text = String::from_utf8_lossy(&text.stdout).replace('\n', " ");
         let says_original = text.contains("original") && !text.contains("does not notice");

@@ -95,6 +95,28 @@ impl Cache {
         entries.collect()
     }
 
+    /// Whether it has the new format alone, as ldconfig has written it since glibc 2.32.
+    pub fn is_new(&self) -> bool {
+        self.table.new == Some(0)
+    }
+
+    /// Paths of `name` that decide what the loader takes on any processor of `machine`, as `uname -m`
+    /// has it, in the order of the cache: variants for some processors, then the first for all.
+    pub fn decisive(&self, name: &[u8], machine: &str) -> Vec<&[u8]> {
+        let Some(machine) = Machine::named(machine) else { return Vec::new() };
+        let mut paths = Vec::new();
+        for entry in self.of_name(name).filter_map(|index| self.entry(index)) {
+            let Some(path) = entry.path.filter(|_| entry.flags == machine.cache_flags) else {
+                continue;
+            };
+            paths.push(path);
+            if entry.hwcap == 0 {
+                break;
+            }
+        }
+        paths
+    }
+
     /// The path that the loader takes for `name`.
     pub(super) fn look_up(
         &self,
@@ -102,14 +124,19 @@ impl Cache {
         machine: &Machine,
         processor: &Processor,
     ) -> Option<&[u8]> {
-        let found = self.position(name)?;
-        let mut first = found;
-        while first > 0 && self.is_named(first - 1, name) {
+        self.best(self.of_name(name), machine, processor)
+    }
+
+    /// The entries of one name.
+    fn of_name<'a>(&'a self, name: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        let found = self.position(name);
+        let mut first = found.unwrap_or(self.table.count);
+        while found.is_some() && first > 0 && self.is_named(first - 1, name) {
             first -= 1;
         }
         // As the loader has it, the entries up to the one found are known to be of this name.
-        let last = (first..self.table.count).take_while(|&i| i <= found || self.is_named(i, name));
-        self.best(last, machine, processor)
+        let known = found.unwrap_or_default();
+        (first..self.table.count).take_while(move |&i| i <= known || self.is_named(i, name))
     }
 
     /// Index of an entry of this name. The entries are sorted, the last name first.

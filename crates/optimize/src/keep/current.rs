@@ -138,10 +138,12 @@ fn optimized(folder: &Path, manifest: &Manifest) -> FolderVerification {
             Ok(Verified { found: of_bundle, .. }) => {
                 found.files += of_bundle.files;
                 found.read_ahead = of_bundle.read_ahead;
+                found.check = of_bundle.check;
+                found.used &= of_bundle.used;
                 // One `run` leads to the other.
                 if found.changes.is_empty() {
                     (found.starts, found.noticed) = (of_bundle.starts, of_bundle.noticed);
-                    found.instead = of_bundle.instead;
+                    (found.instead, found.reason) = (of_bundle.instead, of_bundle.reason);
                 }
                 found.changes.extend(of_bundle.changes);
             }
@@ -149,12 +151,14 @@ fn optimized(folder: &Path, manifest: &Manifest) -> FolderVerification {
                 let path = text(folder.join(FILES));
                 let (what, error) = (ChangeKind::Changed, error.to_string());
                 found.changes.push(BundleChange { path, what, found: error });
-                found.starts = Starts::Unknown;
+                (found.starts, found.used) = (Starts::Unknown, false);
             }
         }
     } else if manifest.variant == crate::choose::DEFAULT && found.starts == Starts::Copies {
         let run = folder.join(RUN);
         let Original { starts, instead } = original::launched(program, &run, &mut found.changes);
+        // That is what was made.
+        found.used = starts == Starts::Original;
         (found.starts, found.instead) = (starts, instead);
     }
     let variant = manifest.figures.iter().find(|figures| figures.name == manifest.variant);
@@ -210,6 +214,8 @@ fn of_kept(folder: &Path, program: &str, kept: &Inventory) -> BundleVerification
         schema: BUNDLE_SCHEMA,
         program: program.to_owned(),
         current: false,
+        used: starts == Starts::Copies,
+        check: None,
         files: kept.files.len() + kept.modules.len(),
         reason: None,
         starts,
@@ -225,7 +231,7 @@ fn of_kept(folder: &Path, program: &str, kept: &Inventory) -> BundleVerification
 /// Libraries that the program loads in the place of those that the files were made of. What only
 /// this environment brings (LD_PRELOAD, LD_LIBRARY_PATH) is no change of a file.
 fn replaced(program: &str, kept: &Inventory) -> Vec<BundleChange> {
-    let found = |environment| sources::replaced(program, &kept.modules, &environment);
+    let found = |environment| sources::replaced((program, None), &kept.modules, &environment);
     let changes = found(Environment::own());
     let without = if changes.is_empty() { Vec::new() } else { found(Environment::default()) };
     if without.is_empty() { Vec::new() } else { changes }
@@ -251,8 +257,9 @@ fn settled(found: BundleVerification, again: NextStep) -> FolderVerification {
         Starts::Nothing => Some(NextStep::MendOnly),
         _ => (!found.changes.is_empty() || found.noticed.is_some()).then_some(again),
     };
-    let reason = found.changes.first();
-    let reason = reason.map(|change| format!("{}: {}", change.path, change.found));
+    let first = found.changes.first();
+    let first = first.map(|change| format!("{}: {}", change.path, change.found));
+    let reason = found.reason.or(first);
     let current = found.changes.is_empty();
     FolderVerification { found: BundleVerification { current, reason, ..found }, next }
 }

@@ -1,5 +1,6 @@
 //! Launching, tracing and counting on Linux.
 
+pub mod asked;
 pub mod attend;
 pub mod background;
 pub mod cache;

@@ -18,7 +18,12 @@
 .set GIVEN_LENGTH, 472
 .set GIVEN_BASE, 480
 .set IS_OWN, 488                # 1 where the program has executed itself
-.set FRAME, 504                 # with 6 registers and the return address: 560 bytes
+.set STARTED, 496               # path of what is started where the bundle is stale
+.set TRACE, 504                 # whether somebody asks, and how
+.set CACHE, 512                 # the loader's cache in memory, its bytes, and its entries
+.set CACHE_SIZE, 520
+.set CACHE_ENTRIES, 528
+.set FRAME, 536                 # with 6 registers and the return address: 592 bytes
 
 .set STAT_INODE, 8
 .set STAT_SIZE, 48
@@ -39,6 +44,16 @@
 .Ltext_first_namespace: .asciz "pid:[4026531836]" # PROC_PID_INIT_INO of the kernel
 .Ltext_origin:      .asciz "$ORIGIN"
 .Ltext_origin_braced: .asciz "${{ORIGIN}}"
+.Ltext_trace:       .asciz "HEADSTART_TRACE="
+.Ltext_answer:      .asciz "verify"
+.Ltext_used:        .asciz "used"
+.Ltext_stale:       .asciz "stale"
+.Ltext_instead:     .asciz "; the original is started: "
+.Ltext_line:        .asciz "\n"
+.Ltext_cache:       .asciz "/etc/ld.so.cache"
+.Ltext_cache_magic: .asciz "glibc-ld.so.cache1.1"
+.Ltext_cached:      .asciz " is another file in the loader's cache, /etc/ld.so.cache, than when the bundle was made"
+.Ltext_build:       .asciz " is not the build (build-id) with which the bundle was made"
 .Ltext_counter:     .asciz "HEADSTART_STALE="
 .Ltext_counter_one: .asciz "HEADSTART_STALE=001"
 .Ltext_headstart:   .asciz "headstart: "
@@ -80,13 +95,16 @@
     mov r13, rsi
     mov r14, rdx
     call .Lfind_given
+    call .Lfind_trace
     call .Lcheck_loader
     call .Lcheck_environment
     call .Lcheck_records
+    call .Lcheck_builds
     call .Ladd_names
     call .Ltell
     call .Ltell_debugger
     call .Lprotect
+    call .Ltrace_used
     add rsp, FRAME
     pop r15
     pop r14

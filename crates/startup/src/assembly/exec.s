@@ -85,20 +85,33 @@
     test rax, rax
     jz .Lbundle_answered
     mov r8, rax
+    mov rax, [rip + .Ltables + Header_file_kind]
+    cmp eax, KIND_ABSENT
+    je .Lbundle_unmeant
     mov edi, -100               # AT_FDCWD
     mov rsi, r8
     lea rdx, [rsp + EXECUTABLE]
     xor r10d, r10d
     mov eax, 262                # newfstatat
     syscall
-    test eax, eax
+    cmp eax, -14                # EFAULT
+    je .Lbundle_unmeant
+    mov ecx, eax
+    mov rax, [rip + .Ltables + Header_file_kind]
+    cmp eax, KIND_ANY
+    je .Lcompare_paths_meant
+    test ecx, ecx
     jnz .Lbundle_unmeant
-    EXPECT STAT_INODE, file_inode
     EXPECT STAT_SIZE, file_size
     EXPECT STAT_MODIFIED, file_modified_seconds
-    EXPECT "STAT_MODIFIED + 8", file_modified_nanoseconds
     test dword ptr [rsp + EXECUTABLE + STAT_MODE], PRIVILEGED
     jnz .Lbundle_unmeant
+    mov rax, [rip + .Ltables + Header_file_kind]
+    cmp eax, KIND_COPY
+    je .Lcompare_paths_meant
+    EXPECT STAT_INODE, file_inode
+    EXPECT "STAT_MODIFIED + 8", file_modified_nanoseconds
+.Lcompare_paths_meant:
     lea rcx, [rip + .Lbegin]
     lea rdx, [rip + .Ltext_executed]
     mov rdi, r8
@@ -114,6 +127,9 @@
     jne .Lbundle_unmeant
 .Loriginal_meant:
     mov [rsp + MEANT], rdx
+    mov rax, [rip + .Ltables + Header_file_kind]
+    cmp eax, KIND_ANY
+    je .Lopen_executable        # it need not be there
     mov rdi, r8
     lea rsi, [rip + .Ltext_capability]
     xor edx, edx
@@ -186,7 +202,7 @@
     ret
 
 # What was executed: the original's path, or where the program has executed itself by the other one, that
-# one: GIVEN and what belongs to it; and whether it has executed itself: IS_OWN.
+# one: GIVEN and what belongs to it; whether it has executed itself: IS_OWN; and what is STARTED in its place.
 .Lfind_given:
     mov qword ptr [rbp + IS_OWN], 0
     mov rax, [r15 + Header_original]
@@ -230,4 +246,9 @@
     mov [rbp + GIVEN], rax
     mov [rbp + GIVEN_LENGTH], rcx
     mov [rbp + GIVEN_BASE], rdx
+    mov rcx, [r15 + Header_instead]
+    test rcx, rcx
+    lea rcx, [rcx + rbx]
+    cmovnz rax, rcx
+    mov [rbp + STARTED], rax
     ret

@@ -77,7 +77,7 @@
     sub rax, rcx
     cmp rax, 1
     jle .Lforget_words
-    mov rdx, [rbp + GIVEN]
+    mov rdx, [rbp + STARTED]
     mov [r9 + 8 * rax], rdx
     mov [rbp + LOADER_WORDS], r9
     lea rax, [rip + .Ltext_options]

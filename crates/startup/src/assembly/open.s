@@ -3,7 +3,8 @@
 
 .set PATH, 0                    # 4096 bytes
 .set PATH_STAT, 4096            # struct stat
-.set PATH_FRAME, 4096 + 144
+.set OTHER_PATH_STAT, 4096 + 144 # another one
+.set PATH_FRAME, 4096 + 288
 
 .Ldlopen:                       # name, flags
     endbr64
@@ -93,17 +94,38 @@
     add r8, Module_SIZE
     test rcx, rcx
     jz .Lnext_merged
-    mov rax, [rdx + STAT_INODE]
-    cmp rax, [r8 - Module_SIZE + Module_inode]
-    jne .Lnext_merged
     mov rax, [rdx + STAT_SIZE]
     cmp rax, [r8 - Module_SIZE + Module_size]
     jne .Lnext_merged
     mov rax, [rdx + STAT_MODIFIED]
     cmp rax, [r8 - Module_SIZE + Module_modified_seconds]
     jne .Lnext_merged
+    mov rax, [r8 - Module_SIZE + Module_inode]
+    test rax, rax
+    jz .Lcompare_with_module
+    cmp rax, [rdx + STAT_INODE]
+    jne .Lnext_merged
     mov rax, [rdx + STAT_MODIFIED + 8]
     cmp rax, [r8 - Module_SIZE + Module_modified_seconds + 8]
     jne .Lnext_merged
+.Lmerged_found:
     lea r12, [rbx + rcx]
     ret
+
+# A copy may have any inode: it is the file if the module's own path leads there, too.
+.Lcompare_with_module:
+    mov r10, rcx
+    lea rdi, [rbx + rcx]
+    lea rsi, [rdx + OTHER_PATH_STAT - PATH_STAT]
+    mov eax, 4                  # stat
+    syscall
+    mov rcx, r10
+    test eax, eax
+    jnz .Lnext_merged
+    movdqu xmm0, [rdx]          # device and inode
+    movdqu xmm1, [rdx + OTHER_PATH_STAT - PATH_STAT]
+    pcmpeqb xmm0, xmm1
+    pmovmskb eax, xmm0
+    cmp eax, 0xffff
+    je .Lmerged_found
+    jmp .Lnext_merged

@@ -3,8 +3,8 @@
 .set NO_FOLDER, -100            # AT_FDCWD
 .set OPEN_FOLDER, 0x290000      # O_PATH | O_DIRECTORY | O_CLOEXEC
 
-# What must be there; then all of them where a hint has changed. CAUSE is still the one of the
-# environment.
+# What must be there; then all of them, and what the loader's cache has, where a hint has changed.
+# CAUSE is still the one of the environment.
 .Lcheck_records:
     mov dword ptr [rbp + FOLDER], NO_FOLDER
     lea rdx, [r15 + Header_must]
@@ -16,7 +16,7 @@
     lea rdx, [r15 + Header_all]
     call .Lcompare
     jne .Lstale
-    ret
+    jmp .Lcheck_cache
 
 # Whether every record of the list at rdx (offset, count) matches: ZF; SUBJECT is the first
 # path that does not.
@@ -48,6 +48,8 @@
     jz .Lexpect_absent
     test eax, eax
     jnz .Ldiffers
+    cmp ecx, KIND_COPY
+    je .Lcompare_copy
     mov rax, [rdx + STAT_INODE]
     cmp rax, [r8 + Record_inode]
     jne .Ldiffers
@@ -63,12 +65,19 @@
     jne .Ldiffers
     cmp ecx, KIND_FOLDER
     je .Lsame
+.Lcompare_size:
     mov rax, [rdx + STAT_SIZE]
     cmp rax, [r8 + Record_size]
     jne .Ldiffers
 .Lsame:
     add r8, Record_SIZE
     jmp .Lnext_record
+
+.Lcompare_copy:                 # whole seconds, as archives keep them
+    mov rax, [rdx + STAT_MODIFIED]
+    cmp rax, [r8 + Record_modified_seconds]
+    je .Lcompare_size
+    jmp .Ldiffers
 
 .Lexpect_absent:                # the errors at which the loader goes on looking elsewhere
     cmp eax, -2                 # ENOENT

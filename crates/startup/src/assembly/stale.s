@@ -13,6 +13,7 @@
 # SUBJECT and CAUSE say why. Jumped to with any stack; never returns.
 .Lstale:
     mov rsp, rbp
+    call .Ltrace_stale
     cmp qword ptr [rbp + IS_OWN], 0
     jne .Lcount_start           # argv[0] is what the program wants it to be
     mov rdi, [r13]
@@ -38,7 +39,7 @@
     syscall
     test eax, eax
     jnz .Llook_at_original
-    mov rdi, [rbp + GIVEN]
+    mov rdi, [rbp + STARTED]
     lea rsi, [rbp + STAT]
     mov eax, 4
     syscall
@@ -86,7 +87,7 @@
     rep movsq
 
 .Lexecute:
-    mov rdi, [rbp + GIVEN]
+    mov rdi, [rbp + STARTED]
     mov rsi, [rbp + LOADER_WORDS]
     test rsi, rsi
     jz .Lexecute_itself
@@ -170,7 +171,7 @@
 # Whether the original is neither a script nor a bundle: ZF. One that cannot be read is taken for
 # a program. r8 and r9 stay.
 .Lis_program:
-    mov rdi, [rbp + GIVEN]
+    mov rdi, [rbp + STARTED]
     mov esi, 0x80000            # O_RDONLY | O_CLOEXEC
     xor edx, edx
     mov eax, 2                  # open
@@ -251,7 +252,7 @@
     lea rdi, [rbp + PIECES]
     lea rsi, [rip + .Ltext_headstart]
     call .Ladd_piece
-    mov rsi, [rbp + GIVEN]
+    mov rsi, [rbp + STARTED]
     call .Ladd_piece
     lea rsi, [rip + .Ltext_colon]
     call .Ladd_piece

@@ -1,0 +1,93 @@
+//! What a start of a bundle does now and here. The bundle itself is asked: it makes the check that it makes at
+//! every start, tells what it has found, and ends before any code of the program runs.
+
+use crate::prove::original::{self, Original};
+use image::elf::Loadable;
+use model::Command;
+use model::bundle::{BundleChange, BundleManifest, ChangeKind, Starts};
+use model::text::text;
+use startup::{Answer, LOADER_VARIABLES, TRACE_ANSWERS, TRACE_VARIABLE};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+/// Longer than a file takes that has to be read from a slow disk.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a launch of a bundle does now.
+pub(crate) struct Start {
+    pub(crate) starts: Starts,
+    /// What the check finds changed.
+    pub(crate) noticed: Option<String>,
+    /// The same with what is wrong with it, as a sentence.
+    pub(crate) reason: Option<String>,
+    /// What is at the original's place, or why nothing can be started.
+    pub(crate) instead: Option<String>,
+    /// `run` may not be executed where it is.
+    pub(crate) closed: bool,
+}
+
+impl Start {
+    pub(crate) fn of(starts: Starts) -> Start {
+        Start { starts, noticed: None, reason: None, instead: None, closed: false }
+    }
+
+    /// That of a whole bundle at `run` in this environment. What it cannot start is added to the changes.
+    pub(crate) fn now(
+        run: &Path,
+        manifest: &BundleManifest,
+        changes: &mut Vec<BundleChange>,
+    ) -> Start {
+        // The kernel and the loader come before the preamble.
+        let refused = os::program::refusal(run).map(|error| error.to_string());
+        let closed = refused.is_some();
+        if let Some(reason) = refused.or_else(|| original::not_loaded(run)) {
+            return Start { closed, ..Start::nothing(run, reason, changes) };
+        }
+        if Loadable::open(run).ok().as_ref().and_then(crate::verify::looks).is_none() {
+            return Start::of(Starts::Unknown);
+        }
+        let (subject, cause) = match answer(run) {
+            Ok(Answer::Used) => return Start::of(Starts::Bundle),
+            Ok(Answer::Stale { subject, cause }) => (subject, cause),
+            Err(reason) => return Start::nothing(run, reason, changes),
+        };
+        let (program, noticed) = (&manifest.program, text(&subject));
+        let Original { starts, instead } = original::launched(program, run, changes);
+        let reason = Some(format!("{noticed}{cause}"));
+        Start { noticed: Some(noticed), reason, instead, ..Start::of(starts) }
+    }
+
+    fn nothing(run: &Path, reason: String, changes: &mut Vec<BundleChange>) -> Start {
+        let (what, found) = (ChangeKind::Changed, reason.clone());
+        changes.push(BundleChange { path: text(run), what, found });
+        let instead = Some(reason.clone());
+        Start { reason: Some(reason), instead, ..Start::of(Starts::Nothing) }
+    }
+
+    /// The variable of the environment that is not as it was, if it is one.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        let noticed = self.noticed.as_deref()?;
+        LOADER_VARIABLES.contains(&noticed).then_some(noticed)
+    }
+}
+
+/// What the bundle says.
+///
+/// # Errors
+/// Nothing, or something else: why, in words that follow its path.
+fn answer(run: &Path) -> Result<Answer, String> {
+    let value = Some(OsStr::new(TRACE_ANSWERS).to_owned());
+    let command = Command {
+        argv: vec![run.into()],
+        program: run.to_owned(),
+        directory: None,
+        environment: vec![(TRACE_VARIABLE.into(), value)],
+    };
+    let asked = os::asked::ask(&command, PATIENCE).map_err(|error| error.to_string())?;
+    Answer::read(&asked.stdout).ok_or_else(|| {
+        let said = String::from_utf8_lossy(&asked.stderr);
+        let said = said.lines().last().map_or(String::new(), |line| format!(": {line}"));
+        format!("it {} before its check{said}", asked.ending.words())
+    })
+}

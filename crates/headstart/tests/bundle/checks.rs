@@ -1,0 +1,135 @@
+//! What a bundle checks decides where it is used: on this machine, in copies of its files, where they never
+//! change, and where they are not at all. What it does and what is told of it agree everywhere.
+
+use crate::common::stderr;
+use crate::place::Place;
+use std::path::Path;
+use std::process::{Command, Output};
+use testkit::WhenFree;
+use testkit::cases::in_parallel;
+
+/// In a mount namespace: a bundle of each check is made of the program in `$1/tree`, something happens (`$3`),
+/// and all are started, by `$4` if that is set.
+const SCRIPT: &str = r#"
+set -e
+tree="$1/tree"
+unset LD_LIBRARY_PATH
+scene=$(mktemp -d "$1/scene.XXXXXX")
+chmod 755 "$1" "$scene"
+mkdir "$scene/tree" "$scene/copy" "$scene/made"
+cp -a "$tree/." "$scene/tree/"
+mount --bind "$scene/tree" "$tree"
+headstart=$2
+for check in host image "immutable --immutable $tree" sealed; do
+    made="$scene/made/${check%% *}"
+    "$headstart" bundle --check $check --out "$made" "$tree/program" >/dev/null
+    HEADSTART_TRACE=1 "$made/run" 2>&1 >/dev/null | grep -q 'the bundle is used'
+done
+cd "$scene"
+eval "$3"
+eval "by=\"$4\""
+for check in host image immutable sealed; do
+    HEADSTART_TRACE=1 $by made/$check/run > output 2> trace || true
+    $by "$headstart" verify --json made/$check > verified || true
+    grep -q 'own library' output || echo "$check: no output"
+    said=original; grep -q 'the bundle is used' trace && said=bundle
+    told=original; grep -q '"used": true' verified && told=bundle
+    [ $said = $told ] || cat trace verified
+    echo "$check: $said, $told"
+done
+"#;
+
+/// What happens, by what all is started then, and which of the four bundles are used: host, image, immutable,
+/// sealed.
+const SCENES: [(&str, &str, &str, [bool; 4]); 15] = [
+    ("nothing", ":", "", [true; 4]),
+    ("cp -a", "cp -a $tree/. copy; mount --bind copy $tree", "", [false, true, true, true]),
+    (
+        "tar",
+        "tar -C $tree -c . | tar -C copy -xp; mount --bind copy $tree",
+        "",
+        [false, true, true, true],
+    ),
+    (
+        "a layer of a container",
+        "mkdir upper work merged; tar -C $tree -c . | tar -C copy -xp;
+         mount -t tmpfs none upper; mkdir upper/up upper/work;
+         mount -t overlay -o lowerdir=copy,upperdir=upper/up,workdir=upper/work none merged;
+         mount --bind merged $tree",
+        "",
+        [false, true, true, true],
+    ),
+    (
+        "unpacked without times",
+        "tar -C $tree -c . | tar -C copy -xpm; mount --bind copy $tree",
+        "",
+        [false, false, true, true],
+    ),
+    ("a library is touched", "touch $tree/lib/libown.so.1", "", [false, false, true, true]),
+    ("another mode", "chmod 711 $tree/lib/libown.so.1", "", [false, true, true, true]),
+    ("the program is moved", "mv $tree/program $tree/other", "", [false, false, true, true]),
+    ("a library is gone", "rm $tree/lib/libown.so.1", "", [false, false, true, true]),
+    (
+        "a sooner library",
+        "mkdir $tree/sooner; cp $tree/lib/libown.so.1 $tree/sooner",
+        "",
+        [false, false, true, true],
+    ),
+    ("nothing is there", "mount -t tmpfs none $tree", "", [false, false, true, true]),
+    (
+        "another build of the C library",
+        r#"libc=$(ldconfig -p | sed -n 's/.*libc.so.6 .*x86-64.* => //p' | head -1); libc=$(readlink -f $libc)
+           at=$(readelf -SW $libc | sed -n 's/.*note.gnu.build-id *NOTE *[0-9a-f]* \([0-9a-f]*\).*/\1/p')
+           cp -p $libc libc; at=$((0x$at + 16)); printf '\377\376' | dd of=libc bs=1 seek=$at conv=notrunc 2>/dev/null
+           touch -r $libc libc; mount --bind libc $libc"#,
+        "",
+        [true, false, true, false],
+    ),
+    ("another user", ":", "setpriv --reuid=65534 --clear-groups", [true; 4]),
+    ("another root", "mkdir root; mount --rbind / root", "chroot root env -C $scene", [true; 4]),
+    (
+        "a variable of the loader",
+        "mkdir nothing",
+        "env LD_LIBRARY_PATH=$scene/nothing",
+        [false, false, false, true],
+    ),
+];
+
+#[test]
+fn a_check_decides_where_a_bundle_is_used() {
+    let Some(place) = Place::new() else { return };
+    let tools = ["unshare", "tar", "readelf", "setpriv", "chroot"].map(testkit::tool);
+    let Some(unshare) = tools[0].clone().filter(|_| tools.iter().all(Option::is_some)) else {
+        return;
+    };
+    std::fs::create_dir_all(place.path("tree/lib")).unwrap();
+    let flags = ["-shared", "-fPIC", "-Wl,-soname,libown.so.1"];
+    let source = "const char *own(void) { return \"own library\"; }";
+    place.built("tree/lib/libown.so.1", source, &flags);
+    let source =
+        "#include <stdio.h>\nconst char *own(void); int main(void) { return puts(own()) < 0; }";
+    let flags = ["tree/lib/libown.so.1", "-Wl,-rpath,$ORIGIN/sooner:$ORIGIN/lib"];
+    place.built("tree/program", source, &flags);
+    let faults = in_parallel(&SCENES, |(name, change, by, used)| {
+        let output = scene(&unshare, place.folder.path(), change, by);
+        if stderr(&output).contains("not permitted") {
+            testkit::skip("needs root: mounting");
+            return None;
+        }
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let right =
+            ["host", "image", "immutable", "sealed"].iter().zip(used).all(|(check, used)| {
+                let what = if *used { "bundle" } else { "original" };
+                told.contains(&format!("{check}: {what}, {what}"))
+            });
+        (!output.status.success() || !right).then(|| format!("{name}: {told}{}", stderr(&output)))
+    });
+    let faults: Vec<String> = faults.into_iter().flatten().collect();
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), SCENES.len(), faults.join("\n"));
+}
+
+fn scene(unshare: &Path, root: &Path, change: &str, by: &str) -> Output {
+    let mut command = Command::new(unshare);
+    command.args(["-m", "sh", "-c", SCRIPT, "sh"]).arg(root);
+    command.args([env!("CARGO_BIN_EXE_headstart"), change, by]).output_when_free()
+}
