@@ -2,18 +2,16 @@
 //! systemd, written with the first program and removed with the last one.
 
 use crate::ProgramError;
+use crate::placed::{Placed, missing_folders};
 use crate::swap;
 use files::Permit;
 use model::{quoted, text};
 use os::tool;
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// How each file begins, by which headstart knows its own.
 const MARK: &str =
     "# Written by headstart, and removed with the last program that it has installed.";
-/// What was written, in the folder of all programs.
-const NOTED: &str = "hooks.json";
 const SERVICE: &str = "headstart-renew.service";
 const TIMER: &str = "headstart-renew.timer";
 const WATCH: &str = "headstart-renew.path";
@@ -42,14 +40,6 @@ pub struct UnitPlace {
     pub systemctl: Vec<String>,
 }
 
-/// What was put on the system.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Noted {
-    files: Vec<String>,
-    #[serde(default)]
-    made_folders: Vec<String>,
-}
-
 impl HookPlaces {
     /// Nothing would renew a program by itself.
     pub fn is_empty(&self) -> bool {
@@ -71,7 +61,7 @@ impl HookPlaces {
         files: &[(PathBuf, String)],
     ) -> Result<Vec<String>, ProgramError> {
         let mut notes = Vec::new();
-        let mut noted = Noted::read(state)?;
+        let mut noted = Placed::read(state)?;
         let mut new = false;
         for (path, content) in files {
             if std::fs::read_to_string(path).is_ok_and(|present| present == *content) {
@@ -86,7 +76,7 @@ impl HookPlaces {
                 continue;
             }
             let folder = files::folder_of(path);
-            noted.made_folders.extend(swap::missing_folders(folder));
+            noted.made_folders.extend(missing_folders(folder));
             if !noted.files.contains(&text::text(path)) {
                 noted.files.push(text::text(path));
             }
@@ -103,7 +93,8 @@ impl HookPlaces {
 
     /// Removes what was written; what a user should know.
     pub(crate) fn remove(&self, state: &Path) -> Vec<String> {
-        let noted = match Noted::read(state) {
+        let mut noted = match Placed::read(state) {
+            Ok(noted) if noted.files.is_empty() => return Vec::new(),
             Ok(noted) => noted,
             Err(error) => return vec![error.to_string()],
         };
@@ -119,14 +110,12 @@ impl HookPlaces {
                 notes.push(error.to_string());
             }
         }
-        swap::remove_folders(&noted.made_folders);
         if let Some(units) = units {
             notes.extend(units.call(&["daemon-reload"]));
         }
-        if notes.is_empty()
-            && let Err(error) = swap::remove(&state.join(NOTED))
-        {
-            notes.push(error.to_string());
+        if notes.is_empty() {
+            noted.files.clear();
+            notes.extend(noted.write(state).err().map(|error| error.to_string()));
         }
         notes
     }
@@ -241,26 +230,5 @@ impl UnitPlace {
 
     fn disable(&self) -> Option<String> {
         self.call(&["disable", "--now", TIMER, WATCH])
-    }
-}
-
-impl Noted {
-    fn read(state: &Path) -> Result<Noted, ProgramError> {
-        let path = state.join(NOTED);
-        if !swap::is_there(&path)? {
-            return Ok(Noted::default());
-        }
-        let bytes = std::fs::read(&path).map_err(ProgramError::io(&path))?;
-        serde_json::from_slice(&bytes).map_err(|error| ProgramError::State {
-            path,
-            found: format!("it is not what headstart has written ({error}); look at it"),
-        })
-    }
-
-    fn write(&self, state: &Path) -> Result<(), ProgramError> {
-        let path = state.join(NOTED);
-        let bytes = serde_json::to_vec_pretty(self);
-        let bytes = bytes.map_err(|error| ProgramError::io(&path)(error.into()))?;
-        Ok(files::write_over(&path, &bytes, Permit::Exactly(0o644))?)
     }
 }

@@ -61,6 +61,9 @@ fn install_all(
         report.programs.push(one.or_else(|error| failed(&request.named, &request.program, error))?);
     }
     if report.programs.iter().any(|program| program.place.is_some()) {
+        let fixed = "A program at fixed addresses has the same ones at every start until it is renewed, which \
+                     helps attackers.";
+        report.notes.extend((variant == ProgramVariant::Fixed).then(|| fixed.to_owned()));
         report.notes.extend(places.hooks.write(&places.state));
     }
     Ok(report)
@@ -147,7 +150,6 @@ impl Work<'_> {
             gain: None,
             renewed_unix_s: None,
             ours: Vec::new(),
-            made_folders: Vec::new(),
         };
         let mut journal = Journal::begin(&self.places.state, state)?;
         match self.begun(&mut journal, &mut original) {
@@ -314,12 +316,6 @@ fn notes(request: &ProgramRequest, file: &Path, journal: &Journal) -> Vec<String
             let link = PathBuf::from(text::name(link));
             notes.extend(linked::advice(&link, &request.program, &path));
         }
-    }
-    if journal.state.variant == ProgramVariant::Fixed {
-        notes.push(
-            "its addresses are the same at every start until it is renewed, which helps attackers"
-                .to_owned(),
-        );
     }
     notes
 }

@@ -23,6 +23,7 @@ mod journal;
 mod linked;
 mod list;
 mod made;
+mod placed;
 mod places;
 mod refuse;
 mod remove;

@@ -1,8 +1,9 @@
 //! A link to a bundle in a folder that comes ahead of the original's in PATH, and desktop entries.
 
 use crate::journal::Journal;
+use crate::placed::Placed;
 use crate::stop::Stop;
-use crate::{Places, ProgramError, desktop, swap};
+use crate::{Places, ProgramError, desktop};
 use model::{InstallStep, ProgramPlace, quoted_path, text};
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
@@ -38,11 +39,11 @@ pub(crate) fn put_in_place(
     let Some(link) = link(journal) else { return Ok(()) };
     is_free(&link)?;
     let folder = files::folder_of(&link).to_owned();
-    journal.state.made_folders = swap::missing_folders(&folder);
+    Placed::note_folders(&places.state, &folder)?;
     // What is to be written is noted before.
     let entries = desktop::planned(places, &journal.program())?;
     if let Some(own) = places.own_entries.as_ref().filter(|_| !entries.is_empty()) {
-        journal.state.made_folders.extend(swap::missing_folders(own));
+        Placed::note_folders(&places.state, own)?;
     }
     if let ProgramPlace::Folder { desktop_entries, .. } = &mut journal.state.place {
         *desktop_entries = entries.iter().map(|entry| text::text(&entry.at)).collect();
@@ -82,7 +83,6 @@ pub(crate) fn undo(mut journal: Journal, stop: &Stop) -> Result<(), ProgramError
             stop.here()?;
         }
     }
-    swap::remove_folders(&journal.state.made_folders);
     stop.here()?;
     journal.forget()
 }

@@ -5,8 +5,8 @@ use crate::{Places, ProgramError};
 use bundle::{BundleError, BundleOptions, Made};
 use lab::{Keep, MeasureRequest, Stop};
 use model::{
-    CacheState, Command, InstalledProgram, LaunchOptions, ProgramAdvice, ProgramVariant, Schedule,
-    Until, Variant, Verdict, text,
+    CacheState, Command, InstalledProgram, LaunchOptions, ProgramAdvice, ProgramPlace,
+    ProgramVariant, Schedule, Until, Variant, Verdict, text,
 };
 use optimize::verify::Flaw;
 use optimize::{
@@ -14,7 +14,7 @@ use optimize::{
     registry,
 };
 use os::launcher::Launcher;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -207,7 +207,7 @@ fn built(made: &Made) -> Built {
 pub(crate) fn make(journal: &Journal, original: &Path) -> Result<Made, ProgramError> {
     let folder = journal.bundle();
     std::fs::create_dir_all(&folder).map_err(ProgramError::io(&folder))?;
-    let made = bundle::make(original, &folder, &options(&journal.state, original));
+    let made = bundle::make(original, &folder, &options(&journal.state));
     made.map_err(|error| match error {
         BundleError::Declined { reason, .. } => ProgramError::Declined {
             program: journal.program(),
@@ -219,20 +219,27 @@ pub(crate) fn make(journal: &Journal, original: &Path) -> Result<Made, ProgramEr
     })
 }
 
-fn options(program: &InstalledProgram, _original: &Path) -> BundleOptions {
+/// What a diverted program was called before it was diverted is what it still is called. One that is
+/// started through a link is told the path of the original instead of that of the link.
+fn options(program: &InstalledProgram) -> BundleOptions {
     let fixed = program.variant == ProgramVariant::Fixed;
-    BundleOptions { fixed, ..BundleOptions::default() }
+    let plain = BundleOptions { fixed, ..BundleOptions::default() };
+    match &program.place {
+        ProgramPlace::Diversion { .. } => {
+            BundleOptions { told: Some(text::name(&program.program).into()), ..plain }
+        }
+        ProgramPlace::Folder { link, .. } => {
+            let link = PathBuf::from(text::name(link));
+            BundleOptions { own_name: link.file_name().map(OsStr::to_owned), ..plain }
+        }
+    }
 }
 
 /// Whether a start of the bundle uses it, and why not.
 pub(crate) fn freshness(journal: &Journal) -> (bool, Option<String>) {
-    match bundle::verify(&journal.bundle()) {
-        Ok(verified) => {
-            let used = verified.found.starts == model::bundle::Starts::Bundle;
-            let reason = verified.found.noticed.map(|noticed| format!("{noticed} has changed"));
-            let reason = verified.found.reason.or(reason);
-            (used, reason.filter(|_| !used))
-        }
+    match bundle::used(&journal.bundle()) {
+        Ok(Ok(())) => (true, None),
+        Ok(Err(reason)) => (false, Some(reason)),
         Err(error) => (false, Some(error.to_string())),
     }
 }
@@ -254,8 +261,8 @@ pub(crate) fn now() -> Option<u64> {
 /// Where the original of a program is.
 pub(crate) fn original(journal: &Journal) -> PathBuf {
     match &journal.state.place {
-        model::ProgramPlace::Diversion { original, .. } => text::name(original).into(),
-        model::ProgramPlace::Folder { .. } => journal.program(),
+        ProgramPlace::Diversion { original, .. } => text::name(original).into(),
+        ProgramPlace::Folder { .. } => journal.program(),
     }
 }
 

@@ -98,7 +98,7 @@ fn is_needed(name: &OsStr) -> bool {
 /// What the simulated loader makes of a program.
 pub(crate) fn graph(program: &Path) -> Result<Graph, ProgramError> {
     if Loadable::open(program).is_ok_and(|image| bundle::is_already(&image).is_some()) {
-        return Err(ProgramError::declined(program, "it is a bundle already; name its program"));
+        return Err(ProgramError::declined(program, "what is at its path is a bundle already"));
     }
     let graph = loader::load(program, &Environment::own());
     graph.map_err(|error| ProgramError::declined(program, error.to_string()))

@@ -2,7 +2,6 @@
 
 use crate::ProgramError;
 use files::{Attributes, Draft, Permit, folder_of};
-use model::text;
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
 use std::io::{self, ErrorKind};
@@ -102,20 +101,6 @@ pub(crate) fn remove_left(path: &Path) -> Result<(), ProgramError> {
         Draft::remove_left(path)?;
     }
     Ok(())
-}
-
-/// Removes folders that were made, unless something is in them, the innermost first.
-pub(crate) fn remove_folders(made: &[String]) {
-    let mut folders: Vec<&String> = made.iter().collect();
-    folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
-    for folder in folders {
-        let _ = fs::remove_dir(text::name(folder));
-    }
-}
-
-/// The folders that are to be made so that this one is there.
-pub(crate) fn missing_folders(folder: &Path) -> Vec<String> {
-    folder.ancestors().take_while(|folder| !folder.exists()).map(text::text).collect()
 }
 
 /// A name beside a file that nobody else uses.

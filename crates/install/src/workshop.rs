@@ -1,5 +1,6 @@
 //! One headstart at a time changes which programs are installed.
 
+use crate::placed::{Placed, missing_folders};
 use crate::{Places, ProgramError};
 use files::Lock;
 use std::fs::{File, TryLockError};
@@ -18,7 +19,13 @@ impl Workshop {
     /// Makes the folder of all programs, and waits a while for others who are at work there.
     pub(crate) fn enter(places: &Places) -> Result<Workshop, ProgramError> {
         let state = &places.state;
+        let missing = missing_folders(state);
         std::fs::create_dir_all(state).map_err(ProgramError::io(state))?;
+        // The folder itself goes anyway.
+        if missing.len() > 1 {
+            let made_folders = missing.get(1..).unwrap_or_default().to_vec();
+            Placed { made_folders, ..Placed::default() }.write(state)?;
+        }
         let deadline = Instant::now() + places.patience;
         loop {
             match Lock::now(File::open(state).map_err(ProgramError::io(state))?) {
@@ -38,8 +45,7 @@ impl Workshop {
 
     /// The last program has gone: so does the folder of all.
     pub(crate) fn close(self, state: &Path) {
-        // It is only empty where no program is left.
-        let _ = std::fs::remove_dir(state);
+        Placed::forget(state);
     }
 }
 

@@ -35,9 +35,6 @@ pub struct InstalledProgram {
     /// SHA-256 of the files that headstart has put, or is about to put, in the original's place.
     #[serde(default)]
     pub ours: Vec<String>,
-    /// Folders that were made for it outside of its own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made_folders: Vec<String>,
 }
 
 /// How an optimized program is made.

@@ -60,11 +60,11 @@ fn placed(program: &ProgramReport, place: &ProgramPlace) -> String {
         }
         ProgramPlace::Folder { link, desktop_entries } => {
             let entries = match desktop_entries.len() {
-                0 => String::new(),
-                1 => " and 1 desktop entry".to_owned(),
-                many => format!(" and {many} desktop entries"),
+                0 => " starts it".to_owned(),
+                1 => " and 1 desktop entry start it".to_owned(),
+                many => format!(" and {many} desktop entries start it"),
             };
-            format!("{}{entries} start it", printable(link))
+            printable(link) + &entries
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Files that package managers and systemd read.
 
 use super::tree::World;
+use crate::placed::Placed;
 use crate::{HookPlaces, UnitPlace};
 use std::fs;
 use std::path::Path;
@@ -13,6 +14,12 @@ fn hooks(world: &World) -> HookPlaces {
         units: None,
         renew: ["/a b/headstart", "again", "-q"].map(str::to_owned).to_vec(),
     }
+}
+
+/// The folders that were made go with the last program; that of all programs is made again.
+fn gone(world: &World) {
+    Placed::forget(&world.places.state);
+    fs::create_dir(&world.places.state).unwrap();
 }
 
 #[test]
@@ -32,6 +39,7 @@ fn they_are_written_once_and_all_of_them_go() {
     assert!(hooks.write(state).is_empty());
     assert_eq!(world.tree(), written);
     assert!(hooks.remove(state).is_empty());
+    gone(&world);
     assert_eq!(world.tree(), before);
 }
 
@@ -93,6 +101,7 @@ fn units_are_enabled_and_disabled() {
         checked_by_systemd(&analyze, &world.path("units"));
     }
     assert!(hooks.remove(&world.places.state).is_empty());
+    gone(&world);
     let calls = "own daemon-reload\nown enable --now headstart-renew.timer headstart-renew.path\n\
                  own disable --now headstart-renew.timer headstart-renew.path\nown daemon-reload\n";
     assert_eq!(fs::read_to_string(&called).unwrap(), calls);

@@ -2,6 +2,7 @@
 
 use super::tree::{BUNDLE, World, ended_everywhere};
 use crate::journal::Journal;
+use crate::placed::Placed;
 use crate::stop::Stop;
 use crate::{ProgramError, linked};
 use std::fs;
@@ -35,7 +36,7 @@ fn wherever_it_is_killed_all_is_undone() {
                 let done = linked::undo(journal, &Stop::at(again));
                 assert!(matches!(done, Ok(()) | Err(ProgramError::Stopped)), "{done:?}");
             }
-            fs::remove_dir(&world.places.state).unwrap();
+            Placed::forget(&world.places.state);
             assert_eq!(world.tree(), before, "{number}");
         },
     );
@@ -67,7 +68,7 @@ fn what_is_there_already_stays() {
     let refused = install(&world, &Stop::default());
     assert!(matches!(refused, Err(ProgramError::InTheWay { .. })), "{refused:?}");
     linked::undo(world.journal().unwrap(), &Stop::default()).unwrap();
-    fs::remove_dir(&world.places.state).unwrap();
+    Placed::forget(&world.places.state);
     assert_eq!(world.tree(), before);
     fs::remove_file(world.path("home/bin/prog")).unwrap();
     install(&world, &Stop::default()).unwrap();

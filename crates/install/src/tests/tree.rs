@@ -99,7 +99,6 @@ impl World {
             gain: Some(0.5),
             renewed_unix_s: Some(1),
             ours: Vec::new(),
-            made_folders: Vec::new(),
         }
     }
 
