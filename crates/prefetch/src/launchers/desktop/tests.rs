@@ -119,7 +119,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_refused_or_rewritten_and_recognized(text in "(\\[Desktop Entry\\]|Exec=|env |[a\"'\\\\%=#\r\n \t\u{e9}]){0,30}") {
-        let found = rewritten(text.as_bytes(), b"front -- ", b"undo");
+        let found = rewritten(text.as_bytes(), Change::Before(b"front -- "), b"undo");
         prop_assert!(found.is_err() || is_marked(&found.unwrap()));
     }
 }
