@@ -43,7 +43,7 @@ pub const TABLE: &str = "  0    done
   1    the answer is no: a command is slower than --fail-if-slower allows, there
        is a warning under --strict, inspect or identify cannot read a file,
        a file is not what identify --is asks for, a file is declined by a
-       command that would change or bundle it, verify finds a change
+       command that would change, bundle or install it, verify finds a change
   2    the command line is wrong
   3    a program could not be started
   4    a program failed (see --ignore-failure)

@@ -3,7 +3,7 @@
 use crate::exit::{self, FileError, Usage};
 use crate::output;
 use anyhow::Result;
-use install::{Dpkg, HookPlaces, Places, UnitPlace, Which};
+use install::{Dpkg, HookPlaces, InstallPlaces, UnitPlace, Which};
 use model::{ProgramAdvice, ProgramOutcome, ProgramsReport};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ pub struct ScopeArgs {
 
 impl ScopeArgs {
     /// Where everything is: root's for all users, those of others for themselves.
-    pub fn places(&self, into: Option<&Path>) -> Result<Places> {
+    pub fn places(&self, into: Option<&Path>) -> Result<InstallPlaces> {
         let mut places = match !self.user && os::host::user() == 0 {
             true => system()?,
             false => own()?,
@@ -40,7 +40,7 @@ impl ScopeArgs {
 }
 
 /// Those of all users.
-pub fn system() -> Result<Places> {
+pub fn system() -> Result<InstallPlaces> {
     let is_root = os::host::user() == 0;
     let folder = |path: &str| Some(PathBuf::from(path)).filter(|path| path.is_dir());
     let dpkg = Dpkg::find();
@@ -56,7 +56,7 @@ pub fn system() -> Result<Places> {
         units,
         renew: renew(is_root)?,
     };
-    Ok(Places {
+    Ok(InstallPlaces {
         state: SYSTEM.into(),
         dpkg,
         links: "/usr/local/bin".into(),
@@ -69,7 +69,7 @@ pub fn system() -> Result<Places> {
 }
 
 /// Those of the user alone.
-pub fn own() -> Result<Places> {
+pub fn own() -> Result<InstallPlaces> {
     let home = absolute("HOME").ok_or_else(|| Usage("HOME names no folder; set it".to_owned()))?;
     let data = absolute("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
     let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
@@ -82,7 +82,7 @@ pub fn own() -> Result<Places> {
     let folders = std::env::var_os("XDG_DATA_DIRS").filter(|folders| !folders.is_empty());
     let folders = folders.unwrap_or_else(|| DATA_FOLDERS.into());
     let folders = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
-    Ok(Places {
+    Ok(InstallPlaces {
         state: data.join("headstart"),
         dpkg: None,
         links: home.join(".local/bin"),

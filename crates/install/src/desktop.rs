@@ -1,6 +1,6 @@
 //! Desktop entries that start a bundle.
 
-use crate::{Places, ProgramError};
+use crate::{InstallPlaces, ProgramError};
 use model::InstalledKind;
 use prefetch::launchers::{self, desktop};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,10 @@ pub(crate) struct PlannedEntry {
 }
 
 /// The entries of the system that start a program and that the user has none of instead.
-pub(crate) fn planned(places: &Places, program: &Path) -> Result<Vec<PlannedEntry>, ProgramError> {
+pub(crate) fn planned(
+    places: &InstallPlaces,
+    program: &Path,
+) -> Result<Vec<PlannedEntry>, ProgramError> {
     let Some(own) = &places.own_entries else { return Ok(Vec::new()) };
     let found = desktop::find(&places.entries, |_, starts| starts == Some(program))?;
     let planned = found.into_iter().map(|entry| {

@@ -6,7 +6,7 @@ use crate::made::{self, Original};
 use crate::remove::undo;
 use crate::stop::Stop;
 use crate::workshop::Workshop;
-use crate::{Places, ProgramError, linked, refuse, swap};
+use crate::{InstallPlaces, ProgramError, linked, refuse, swap};
 use model::{
     InstallStep, InstalledProgram, PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport,
     ProgramVariant, ProgramsReport, Verdict, text,
@@ -32,7 +32,7 @@ pub struct ProgramRequest {
 /// Somebody else is at work, the folder of all programs cannot be used, or the user wants to stop. What
 /// becomes of each program is in the report.
 pub fn install(
-    places: &Places,
+    places: &InstallPlaces,
     requests: &[ProgramRequest],
     variant: ProgramVariant,
     observer: &mut dyn FnMut(&str),
@@ -46,7 +46,7 @@ pub fn install(
 }
 
 fn install_all(
-    places: &Places,
+    places: &InstallPlaces,
     requests: &[ProgramRequest],
     variant: ProgramVariant,
     observer: &mut dyn FnMut(&str),
@@ -115,7 +115,7 @@ fn is_refusal(error: &optimize::OptimizeError) -> bool {
 
 /// The work at one program.
 pub(crate) struct Work<'a> {
-    pub(crate) places: &'a Places,
+    pub(crate) places: &'a InstallPlaces,
     pub(crate) stop: &'a Stop,
 }
 

@@ -39,6 +39,6 @@ pub use error::ProgramError;
 pub use hooks::{HookPlaces, UnitPlace};
 pub use install::{ProgramRequest, install};
 pub use list::list;
-pub use places::Places;
+pub use places::InstallPlaces;
 pub use remove::{Which, remove};
 pub use renew::renew;

@@ -3,7 +3,7 @@
 use crate::journal::Journal;
 use crate::placed::Placed;
 use crate::stop::Stop;
-use crate::{Places, ProgramError, desktop};
+use crate::{InstallPlaces, ProgramError, desktop};
 use model::{InstallStep, ProgramPlace, quoted_path, text};
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
@@ -33,7 +33,7 @@ pub(crate) fn is_free(link: &Path) -> Result<(), ProgramError> {
 /// Makes the link, once the bundle is there, and copies desktop entries.
 pub(crate) fn put_in_place(
     journal: &mut Journal,
-    places: &Places,
+    places: &InstallPlaces,
     stop: &Stop,
 ) -> Result<(), ProgramError> {
     let Some(link) = link(journal) else { return Ok(()) };

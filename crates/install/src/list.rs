@@ -1,7 +1,7 @@
 //! What is installed, and what has become of it.
 
 use crate::journal::{self, Journal};
-use crate::{Places, ProgramError, linked, made, swap};
+use crate::{InstallPlaces, ProgramError, linked, made, swap};
 use model::{InstallStep, ListedProgram, PROGRAMS_SCHEMA, ProgramList, ProgramPlace, text};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -13,7 +13,7 @@ const BLOCK: u64 = 512;
 ///
 /// # Errors
 /// The folder of all programs cannot be read.
-pub fn list(places: &Places) -> Result<ProgramList, ProgramError> {
+pub fn list(places: &InstallPlaces) -> Result<ProgramList, ProgramError> {
     let (journals, unreadable) = journal::all(&places.state)?;
     Ok(ProgramList {
         schema: PROGRAMS_SCHEMA,

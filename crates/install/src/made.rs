@@ -1,7 +1,7 @@
 //! A bundle is made in the folder of its program, and held against the original.
 
 use crate::journal::Journal;
-use crate::{Places, ProgramError};
+use crate::{InstallPlaces, ProgramError};
 use bundle::{BundleError, BundleOptions, Made};
 use lab::{Keep, MeasureRequest, Stop};
 use model::{
@@ -267,7 +267,7 @@ pub(crate) fn original(journal: &Journal) -> PathBuf {
 }
 
 /// Whether a folder is one in which programs can be started.
-pub(crate) fn can_start(places: &Places) -> Result<(), ProgramError> {
+pub(crate) fn can_start(places: &InstallPlaces) -> Result<(), ProgramError> {
     match os::program::is_on_noexec(&places.state) {
         true => Err(ProgramError::in_the_way(
             &places.state,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Where everything is.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct InstallPlaces {
     /// The folder that has one for each installed program.
     pub state: PathBuf,
     /// Debian's package manager, where the user may divert files.
@@ -26,7 +26,7 @@ pub struct Places {
     pub patience: Duration,
 }
 
-impl Places {
+impl InstallPlaces {
     /// How one takes a program out again.
     pub(crate) fn undo_of(&self, name: &str) -> String {
         format!("{} {}", self.undo, model::quoted(name))

@@ -5,7 +5,7 @@ use crate::install::failed;
 use crate::journal::{self, Journal};
 use crate::stop::Stop;
 use crate::workshop::Workshop;
-use crate::{Places, ProgramError, linked};
+use crate::{InstallPlaces, ProgramError, linked};
 use model::{PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport, ProgramsReport};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn is_called(journal: &Journal, name: &str) -> bool {
 ///
 /// # Errors
 /// Somebody else is at work. What becomes of each program is in the report.
-pub fn remove(places: &Places, which: &Which) -> Result<ProgramsReport, ProgramError> {
+pub fn remove(places: &InstallPlaces, which: &Which) -> Result<ProgramsReport, ProgramError> {
     let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
     let workshop = match places.state.is_dir() {
         true => Some(Workshop::enter(places)?),
@@ -115,7 +115,11 @@ pub(crate) fn removed(named: &str, journal: &Journal, reason: Option<String>) ->
 }
 
 /// Everything is as it was before this program was installed, or was begun to be.
-pub(crate) fn undo(places: &Places, journal: Journal, stop: &Stop) -> Result<(), ProgramError> {
+pub(crate) fn undo(
+    places: &InstallPlaces,
+    journal: Journal,
+    stop: &Stop,
+) -> Result<(), ProgramError> {
     if matches!(journal.state.place, ProgramPlace::Folder { .. }) {
         return linked::undo(journal, stop);
     }

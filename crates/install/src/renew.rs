@@ -7,7 +7,7 @@ use crate::made::{self, Original};
 use crate::remove::{Which, removed, undo};
 use crate::stop::Stop;
 use crate::workshop::Workshop;
-use crate::{Places, ProgramError, linked, swap};
+use crate::{InstallPlaces, ProgramError, linked, swap};
 use model::{
     InstallStep, PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport, ProgramVariant,
     ProgramsReport, Verdict, text,
@@ -21,7 +21,7 @@ use std::path::Path;
 /// # Errors
 /// Somebody else is at work, or the user wants to stop. What becomes of each program is in the report.
 pub fn renew(
-    places: &Places,
+    places: &InstallPlaces,
     which: &Which,
     observer: &mut dyn FnMut(&str),
 ) -> Result<ProgramsReport, ProgramError> {

@@ -1,7 +1,7 @@
 //! One headstart at a time changes which programs are installed.
 
 use crate::placed::{Placed, missing_folders};
-use crate::{Places, ProgramError};
+use crate::{InstallPlaces, ProgramError};
 use files::Lock;
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) struct Workshop {
 
 impl Workshop {
     /// Makes the folder of all programs, and waits a while for others who are at work there.
-    pub(crate) fn enter(places: &Places) -> Result<Workshop, ProgramError> {
+    pub(crate) fn enter(places: &InstallPlaces) -> Result<Workshop, ProgramError> {
         let state = &places.state;
         let missing = missing_folders(state);
         std::fs::create_dir_all(state).map_err(ProgramError::io(state))?;

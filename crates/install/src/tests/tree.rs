@@ -2,7 +2,7 @@
 
 use crate::journal::Journal;
 use crate::stop::Stop;
-use crate::{Dpkg, HookPlaces, Places, ProgramError, hash};
+use crate::{Dpkg, HookPlaces, InstallPlaces, ProgramError, hash};
 use model::{InstallStep, InstalledProgram, PROGRAMS_SCHEMA, ProgramPlace, ProgramVariant, text};
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ pub(super) const BUNDLE: &str = "a bundle";
 /// A tree of its own.
 pub(super) struct World {
     folder: TempDir,
-    pub(super) places: Places,
+    pub(super) places: InstallPlaces,
 }
 
 impl World {
@@ -37,7 +37,7 @@ impl World {
         fs::write(at("admin/status"), "").unwrap();
         fs::write(at("admin/lock-frontend"), "").unwrap();
         let dpkg = Some(Dpkg { divert, query, admin: at("admin") });
-        let places = Places {
+        let places = InstallPlaces {
             state: at("var/headstart"),
             dpkg,
             links: at("home/bin"),
