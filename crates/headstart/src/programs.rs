@@ -5,6 +5,7 @@ use crate::output;
 use anyhow::Result;
 use install::{Dpkg, HookPlaces, InstallPlaces, UnitPlace, Which};
 use model::{ProgramAdvice, ProgramOutcome, ProgramsReport};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,6 +15,8 @@ const SYSTEM: &str = "/var/lib/headstart";
 /// How long another headstart or a package manager is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 const DATA_FOLDERS: &str = "/usr/local/share:/usr/share";
+/// Groups of users begin here; those below are the system's, such as staff, which owns /usr/local.
+const FIRST_USER: u32 = 1000;
 /// Where systemd says that it runs (sd_booted(3)).
 const BOOTED: &str = "/run/systemd/system";
 
@@ -41,7 +44,6 @@ impl ScopeArgs {
 
 /// Those of all users.
 pub fn system() -> Result<InstallPlaces> {
-    let is_root = os::host::user() == 0;
     let folder = |path: &str| Some(PathBuf::from(path)).filter(|path| path.is_dir());
     let dpkg = Dpkg::find();
     let systemctl = os::tool::find("systemctl").filter(|_| Path::new(BOOTED).is_dir());
@@ -54,8 +56,10 @@ pub fn system() -> Result<InstallPlaces> {
         pacman: os::tool::find("pacman").map(|_| "/etc/pacman.d/hooks".into()),
         dnf: folder("/etc/dnf/plugins/post-transaction-actions.d"),
         units,
-        renew: renew(is_root)?,
+        renew: renew(true)?,
     };
+    // Whoever may replace headstart could do anything as root by it.
+    let hooks = if is_of_root(hooks.renew.first()) { hooks } else { HookPlaces::default() };
     Ok(InstallPlaces {
         state: SYSTEM.into(),
         dpkg,
@@ -92,6 +96,20 @@ pub fn own() -> Result<InstallPlaces> {
         undo: "headstart remove".to_owned(),
         patience: PATIENCE,
     })
+}
+
+/// Whether only root can change or replace a program.
+fn is_of_root(program: Option<&String>) -> bool {
+    let Some(program) = program.and_then(|program| Path::new(program).canonicalize().ok()) else {
+        return false;
+    };
+    let is_safe = |path: &Path| {
+        path.metadata().is_ok_and(|data| {
+            let is_shared = data.gid() >= FIRST_USER && data.mode() & 0o020 != 0;
+            data.uid() == 0 && data.mode() & 0o002 == 0 && !is_shared
+        })
+    };
+    program.ancestors().all(is_safe)
 }
 
 /// The command that renews, as a hook calls it.

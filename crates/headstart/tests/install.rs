@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 use testkit::WhenFree;
 
@@ -248,7 +248,8 @@ fn a_file_of_the_users_own_is_not_replaced() {
 fn two_at_once_both_succeed() {
     let Some(world) = World::new() else { return };
     fs::copy(world.path("programs/prog"), world.path("programs/prog2")).unwrap();
-    let mut first = world.command(&["install", "--user", "prog"]).spawn().unwrap();
+    let mut first = world.command(&["install", "--user", "prog"]);
+    let mut first = first.stdout(Stdio::null()).spawn().unwrap();
     let second = world.run(&["install", "--user", "prog2"]);
     assert!(first.wait().unwrap().success() && second.status.success(), "{}", stderr(&second));
     let (list, _) = world.json(&["list"]);

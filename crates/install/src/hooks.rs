@@ -81,7 +81,7 @@ impl HookPlaces {
                 noted.files.push(text::text(path));
             }
             noted.write(state)?;
-            std::fs::create_dir_all(folder).map_err(ProgramError::io(folder))?;
+            swap::make_folder(folder)?;
             files::write_over(path, content.as_bytes(), Permit::Exactly(0o644))?;
             new = true;
         }

@@ -76,7 +76,7 @@ pub(crate) fn failed(
     error: ProgramError,
 ) -> Result<ProgramReport, ProgramError> {
     let outcome = match &error {
-        ProgramError::Busy { .. } | ProgramError::Stopped => return Err(error),
+        ProgramError::Stopped => return Err(error),
         error if error.is_interrupt() => return Err(ends(error)),
         ProgramError::Declined { .. } | ProgramError::NotInstalled { .. } => {
             ProgramOutcome::Declined

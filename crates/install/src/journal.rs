@@ -1,6 +1,6 @@
 //! The state of a program, which is on the disk before anything is changed for it.
 
-use crate::{ProgramError, hash};
+use crate::{ProgramError, hash, swap};
 use files::Permit;
 use model::{InstallStep, InstalledProgram, PROGRAMS_SCHEMA, quoted_path, text};
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ impl Journal {
     /// Begins one, of a program that is not in place.
     pub(crate) fn begin(all: &Path, state: InstalledProgram) -> Result<Journal, ProgramError> {
         let folder = all.join(text::name(&state.name));
-        std::fs::create_dir_all(&folder).map_err(ProgramError::io(&folder))?;
+        swap::make_folder(&folder)?;
         let journal = Journal { folder, state };
         match journal.write() {
             Ok(()) => Ok(journal),

@@ -3,7 +3,7 @@
 use crate::journal::Journal;
 use crate::placed::Placed;
 use crate::stop::Stop;
-use crate::{InstallPlaces, ProgramError, desktop};
+use crate::{InstallPlaces, ProgramError, desktop, swap};
 use model::{InstallStep, ProgramPlace, quoted_path, text};
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
@@ -50,7 +50,7 @@ pub(crate) fn put_in_place(
     }
     journal.write()?;
     stop.here()?;
-    std::fs::create_dir_all(&folder).map_err(ProgramError::io(&folder))?;
+    swap::make_folder(&folder)?;
     stop.here()?;
     symlink(journal.run(), &link).map_err(ProgramError::io(&link))?;
     files::sync_folder_of(&link)?;

@@ -1,7 +1,7 @@
 //! A bundle is made in the folder of its program, and held against the original.
 
 use crate::journal::Journal;
-use crate::{InstallPlaces, ProgramError};
+use crate::{InstallPlaces, ProgramError, swap};
 use bundle::{BundleError, BundleOptions, Made};
 use lab::{Keep, MeasureRequest, Stop};
 use model::{
@@ -206,7 +206,7 @@ fn built(made: &Made) -> Built {
 /// Makes the bundle of a program, of the file where its original is.
 pub(crate) fn make(journal: &Journal, original: &Path) -> Result<Made, ProgramError> {
     let folder = journal.bundle();
-    std::fs::create_dir_all(&folder).map_err(ProgramError::io(&folder))?;
+    swap::make_folder(&folder)?;
     let made = bundle::make(original, &folder, &options(&journal.state));
     made.map_err(|error| match error {
         BundleError::Declined { reason, .. } => ProgramError::Declined {

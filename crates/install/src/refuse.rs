@@ -7,7 +7,7 @@ use image::elf::Loadable;
 use loader::{Environment, Graph};
 use model::ProgramAdvice;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where something else starts them, or nothing else can mend the system.
 const NEEDED: [&str; 26] = [
@@ -68,6 +68,12 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
     if name.as_encoded_bytes().starts_with(b"ld-linux") || name == OsStr::new("ld.so") {
         return declined("it is the loader itself".into());
     }
+    if let Some(profile) = confined(program) {
+        return declined(format!(
+            "AppArmor confines it by its path ({}), and would keep it from starting the original",
+            profile.display()
+        ));
+    }
     let needs_java =
         graph.modules.iter().any(|module| module.path.file_name() == Some(OsStr::new(JAVA)));
     if needs_java {
@@ -83,6 +89,12 @@ pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), Pr
         });
     }
     Ok(())
+}
+
+/// The profile of AppArmor for a program, which is called like it by custom.
+fn confined(program: &Path) -> Option<PathBuf> {
+    let name = program.to_str()?.trim_start_matches('/').replace('/', ".");
+    Some(Path::new("/etc/apparmor.d").join(name)).filter(|profile| profile.exists())
 }
 
 fn is_own(program: &Path) -> bool {

@@ -14,17 +14,23 @@ use model::{
 };
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 /// Makes those programs again that start their originals, gives those at fixed addresses others, ends
-/// what was interrupted, and takes those out whose packages are gone.
+/// what was interrupted, and takes those out whose packages are gone. A package manager that is at work
+/// is waited for so long: what it has not finished would have to be renewed again.
 ///
 /// # Errors
 /// Somebody else is at work, or the user wants to stop. What becomes of each program is in the report.
 pub fn renew(
     places: &InstallPlaces,
-    which: &Which,
+    (which, wait): (&Which, Duration),
     observer: &mut dyn FnMut(&str),
 ) -> Result<ProgramsReport, ProgramError> {
+    if let Some(dpkg) = places.dpkg.as_ref().filter(|_| !wait.is_zero()) {
+        // Where it takes longer, what is done now is better than nothing.
+        drop(dpkg.locked(wait));
+    }
     let mut report = ProgramsReport { schema: PROGRAMS_SCHEMA, ..ProgramsReport::default() };
     let workshop = match places.state.is_dir() {
         true => Some(Workshop::enter(places)?),
@@ -111,7 +117,9 @@ impl Work<'_> {
             ProgramPlace::Folder { .. } if linked::is_in_place(journal) => Ok(true),
             ProgramPlace::Folder { link, .. } => {
                 let link = Path::new(link);
-                Err(ProgramError::in_the_way(link, "the link was removed or replaced since"))
+                let found =
+                    "this link was removed or replaced since, so it is not renewed; remove it";
+                Err(ProgramError::in_the_way(link, found))
             }
             ProgramPlace::Diversion { .. } if swap::same(&program, &journal.run()) => Ok(true),
             ProgramPlace::Diversion { .. } => match journal.is_ours(&program)? {
@@ -143,7 +151,15 @@ impl Work<'_> {
         let launch: Vec<OsString> =
             journal.state.launch.iter().map(|word| text::name(word)).collect();
         // Where the original does not work now, it may after the rest of an upgrade.
-        let mut original = Original::observe(&program, &file, Some(&launch))?;
+        let original = Original::observe(&program, &file, Some(&launch));
+        let mut original = original.map_err(|error| match error {
+            ProgramError::Declined { program, reason, .. } => {
+                let found =
+                    format!("its original does not work now, which is what is started: {reason}");
+                ProgramError::Wrong { program, found }
+            }
+            error => error,
+        })?;
         match self.made_again(&mut journal, &mut original) {
             Ok(()) => Ok(renewed(named, &journal, ProgramOutcome::Renewed, stale)),
             Err(

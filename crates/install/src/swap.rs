@@ -103,6 +103,17 @@ pub(crate) fn remove_left(path: &Path) -> Result<(), ProgramError> {
     Ok(())
 }
 
+/// Makes a folder and those that it is in. What root installs is for all users, whatever root's umask.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), ProgramError> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    fs::create_dir_all(folder).map_err(ProgramError::io(folder))?;
+    for folder in missing.into_iter().filter(|_| os::host::user() == 0) {
+        let mode = Permissions::from_mode(0o755);
+        fs::set_permissions(folder, mode).map_err(ProgramError::io(folder))?;
+    }
+    Ok(())
+}
+
 /// A name beside a file that nobody else uses.
 fn hidden(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");

@@ -1,7 +1,7 @@
 //! One headstart at a time changes which programs are installed.
 
 use crate::placed::{Placed, missing_folders};
-use crate::{InstallPlaces, ProgramError};
+use crate::{InstallPlaces, ProgramError, swap};
 use files::Lock;
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -20,7 +20,7 @@ impl Workshop {
     pub(crate) fn enter(places: &InstallPlaces) -> Result<Workshop, ProgramError> {
         let state = &places.state;
         let missing = missing_folders(state);
-        std::fs::create_dir_all(state).map_err(ProgramError::io(state))?;
+        swap::make_folder(state)?;
         // The folder itself goes anyway.
         if missing.len() > 1 {
             let made_folders = missing.get(1..).unwrap_or_default().to_vec();

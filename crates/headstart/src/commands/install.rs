@@ -65,8 +65,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     line.clear();
     if places.hooks.is_empty() && report.programs.iter().any(|program| program.place.is_some()) {
         report.notes.push(
-            "nothing on this system can renew programs by itself here: run headstart renew after \
-             upgrades"
+            "programs are not renewed by themselves here: run headstart renew after upgrades, or \
+             have cron do so; for root, headstart's own file and all folders that it is in have to \
+             belong to root alone"
                 .to_owned(),
         );
     }

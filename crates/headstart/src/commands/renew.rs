@@ -4,6 +4,10 @@ use crate::programs::{self, ScopeArgs};
 use crate::progress::StatusLine;
 use anyhow::Result;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long a hook waits for the end of what the package manager does.
+const PACKAGES: Duration = Duration::from_secs(30 * 60);
 
 /// Make installed programs again that start their originals
 ///
@@ -19,7 +23,7 @@ pub struct Arguments {
     /// Names of programs, or paths that lead to them [default: all]
     #[arg(value_name = "PROGRAM")]
     programs: Vec<String>,
-    /// Say only what went wrong: for hooks
+    /// Say only what went wrong, and wait until dpkg has ended: for hooks
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -38,7 +42,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let line = if arguments.quiet { StatusLine::silent() } else { StatusLine::new() };
     let which = programs::which(&arguments.programs, arguments.programs.is_empty());
     let mut observe = |name: &str| line.show(0.0, format!("renewing {name}"));
-    let report = install::renew(&places, &which, &mut observe)?;
+    // Who types it wants an answer.
+    let wait = if arguments.quiet { PACKAGES } else { Duration::ZERO };
+    let report = install::renew(&places, (&which, wait), &mut observe)?;
     line.clear();
     programs::tell(report, arguments.json, arguments.quiet)
 }
