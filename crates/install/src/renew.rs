@@ -7,7 +7,7 @@ use crate::made::{self, Original};
 use crate::remove::{Which, removed, undo};
 use crate::stop::Stop;
 use crate::workshop::Workshop;
-use crate::{InstallPlaces, ProgramError, linked, swap};
+use crate::{InstallPlaces, ProgramError, hash, linked, swap};
 use model::{
     InstallStep, PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport, ProgramVariant,
     ProgramsReport, Verdict, text,
@@ -82,17 +82,18 @@ impl Work<'_> {
             return self.make_again(named, journal, stale);
         }
         let outcome = match journal.state.variant {
+            // What was made before is not in place yet.
+            _ if !is_linked => {
+                self.put_again(&mut journal)?;
+                ProgramOutcome::Renewed
+            }
             ProgramVariant::Fixed => {
                 bundle::rerandomize(&journal.bundle())?;
                 journal.state.renewed_unix_s = made::now();
                 self.put_again(&mut journal)?;
                 ProgramOutcome::Moved
             }
-            ProgramVariant::Movable if is_linked => ProgramOutcome::Fresh,
-            ProgramVariant::Movable => {
-                self.put_again(&mut journal)?;
-                ProgramOutcome::Renewed
-            }
+            ProgramVariant::Movable => ProgramOutcome::Fresh,
         };
         Ok(renewed(named, &journal, outcome, None))
     }
@@ -123,7 +124,8 @@ impl Work<'_> {
             }
             ProgramPlace::Diversion { .. } if swap::same(&program, &journal.run()) => Ok(true),
             ProgramPlace::Diversion { .. } => match journal.is_ours(&program)? {
-                true => Ok(false),
+                // A copy, where the bundle is in another file system.
+                true => Ok(hash::of(&program)? == hash::of(&journal.run())?),
                 false => {
                     let found = "somebody has replaced it since, so it is not renewed; remove it";
                     Err(ProgramError::in_the_way(&program, found))

@@ -3,7 +3,9 @@
 use crate::placed::{Placed, missing_folders};
 use crate::{InstallPlaces, ProgramError, swap};
 use files::Lock;
+use model::text;
 use std::fs::{File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,26 +21,28 @@ impl Workshop {
     /// Makes the folder of all programs, and waits a while for others who are at work there.
     pub(crate) fn enter(places: &InstallPlaces) -> Result<Workshop, ProgramError> {
         let state = &places.state;
-        let missing = missing_folders(state);
-        swap::make_folder(state)?;
-        // The folder itself goes anyway.
-        if missing.len() > 1 {
-            let made_folders = missing.get(1..).unwrap_or_default().to_vec();
-            Placed { made_folders, ..Placed::default() }.write(state)?;
-        }
         let deadline = Instant::now() + places.patience;
         loop {
-            match Lock::now(File::open(state).map_err(ProgramError::io(state))?) {
-                Ok(lock) => return Ok(Workshop { _lock: Some(lock) }),
+            make(state)?;
+            let opened = File::open(state).map_err(ProgramError::io(state))?;
+            let identity = opened.metadata().map(|data| (data.dev(), data.ino())).ok();
+            let _lock = match Lock::now(opened) {
+                Ok(lock) => Some(lock),
                 // Some file systems have no locks.
-                Err(TryLockError::Error(_)) => return Ok(Workshop { _lock: None }),
+                Err(TryLockError::Error(_)) => None,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     std::thread::sleep(PAUSE);
+                    continue;
                 }
                 Err(TryLockError::WouldBlock) => {
                     let (what, holder) = ("another headstart", os::locks::holder(state));
                     return Err(ProgramError::Busy { what, holder: process(holder) });
                 }
+            };
+            // Whoever was at work may have removed the folder with the last program.
+            let now = state.metadata().map(|data| (data.dev(), data.ino())).ok();
+            if now == identity {
+                return Ok(Workshop { _lock });
             }
         }
     }
@@ -47,6 +51,20 @@ impl Workshop {
     pub(crate) fn close(self, state: &Path) {
         Placed::forget(state);
     }
+}
+
+/// Makes the folder of all programs, and notes which others had to be made for that.
+fn make(state: &Path) -> Result<(), ProgramError> {
+    let missing = missing_folders(state);
+    swap::make_folder(state)?;
+    // The folder itself goes anyway.
+    let Some(others @ [_, ..]) = missing.get(1..) else { return Ok(()) };
+    let placed = Placed { made_folders: others.to_vec(), ..Placed::default() };
+    placed.write(state).inspect_err(|_| {
+        for folder in &missing {
+            let _ = std::fs::remove_dir(text::name(folder));
+        }
+    })
 }
 
 /// A process in words.
