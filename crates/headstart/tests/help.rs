@@ -76,6 +76,8 @@ fn work(lines: &[String], what: &str) {
         command.args(["-c", as_root.unwrap_or(line)]).current_dir(folder.path()).env("PATH", &path);
         command.env("XDG_CACHE_HOME", folder.path().join(".cache")).stdin(Stdio::null());
         command.env("HOME", folder.path()).env_remove("XDG_DATA_HOME");
+        // Cargo sets it.
+        command.env_remove("LD_LIBRARY_PATH");
         let output = command.output().unwrap();
         let said = format!("{}{}", stdout(&output), stderr(&output));
         assert!(output.status.success(), "{what}: {line}: {:?}\n{said}", output.status.code());

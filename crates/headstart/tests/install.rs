@@ -80,6 +80,8 @@ impl World {
         let mut command = headstart(self.folder.path(), arguments);
         command.env("HOME", self.path("home")).env("PATH", self.search());
         command.env_remove("XDG_DATA_HOME").env_remove("XDG_RUNTIME_DIR");
+        // Cargo sets it.
+        command.env_remove("LD_LIBRARY_PATH");
         command.env("XDG_DATA_DIRS", self.path("share"));
         command
     }
@@ -110,6 +112,7 @@ impl World {
     fn started(&self) -> (String, bool) {
         let mut command = Command::new("sh");
         command.args(["-c", "exec prog x"]).env("PATH", self.search()).env("HEADSTART_TRACE", "1");
+        command.env_remove("LD_LIBRARY_PATH");
         let output = command.output_when_free();
         assert!(output.status.success(), "{}", stderr(&output));
         (stdout(&output), stderr(&output).contains("the bundle is used"))
@@ -274,6 +277,21 @@ fn a_killed_installation_is_undone_by_the_next_renewal() {
     assert!(world.started().0.ends_with(&format!("{}\n", (0..LIBRARIES).sum::<usize>())));
     let (report, code) = world.json(&["renew"]);
     assert_eq!((&report["programs"][0]["outcome"], code), (&"removed".into(), Some(0)), "{report}");
+    assert_eq!(world.home(), before);
+}
+
+#[test]
+fn an_environment_that_changes_what_programs_load_is_refused() {
+    let Some(world) = World::new() else { return };
+    let before = world.home();
+    for verb in [&["install", "--user", "prog"][..], &["renew", "--user"]] {
+        let output = world.command(verb).env("LD_LIBRARY_PATH", "/nowhere").output_when_free();
+        let said = stderr(&output);
+        assert!(
+            output.status.code() == Some(6) && said.contains("LD_LIBRARY_PATH is set"),
+            "{said}"
+        );
+    }
     assert_eq!(world.home(), before);
 }
 

@@ -35,6 +35,12 @@ pub enum ProgramError {
         /// What is wrong.
         found: String,
     },
+    /// The environment changes what every program loads.
+    #[error(
+        "{0} is set, which changes what programs load: nothing was changed, as installed programs would \
+         be right for this environment only; unset it and do this again"
+    )]
+    Variable(&'static str),
     /// Nothing of that name is installed.
     #[error("{named} is not installed by headstart")]
     NotInstalled {

@@ -155,7 +155,8 @@ impl HookPlaces {
             ),
             None => now,
         };
-        format!("if test -x {program}; then {renew}; fi")
+        let variables = startup::LOADER_VARIABLES.join(" ");
+        format!("if test -x {program}; then unset {variables}; {renew}; fi")
     }
 
     /// dpkg.cfg(5). Between unpacking and configuring, files are of two versions.

@@ -37,6 +37,7 @@ pub fn install(
     variant: ProgramVariant,
     observer: &mut dyn FnMut(&str),
 ) -> Result<ProgramsReport, ProgramError> {
+    refuse::check_environment()?;
     let workshop = Workshop::enter(places)?;
     let done = install_all(places, requests, variant, observer);
     if journal::all(&places.state).is_ok_and(|(all, unread)| all.is_empty() && unread.is_empty()) {

@@ -44,6 +44,13 @@ const PACKAGES: [&str; 8] =
 /// The library of Java's launchers, which look for their files beside their own one.
 const JAVA: &str = "libjli.so";
 
+/// Programs are installed for ordinary environments.
+pub(crate) fn check_environment() -> Result<(), ProgramError> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let set = startup::LOADER_VARIABLES.into_iter().find(is_set);
+    set.map_or(Ok(()), |name| Err(ProgramError::Variable(name)))
+}
+
 /// Why this file, links followed, stays as it is.
 pub(crate) fn check(program: &Path, graph: &Graph, fixed: bool) -> Result<(), ProgramError> {
     let declined = |reason: String| Err(ProgramError::declined(program, reason));

@@ -7,7 +7,7 @@ use crate::made::{self, Original};
 use crate::remove::{Which, removed, undo};
 use crate::stop::Stop;
 use crate::workshop::Workshop;
-use crate::{InstallPlaces, ProgramError, hash, linked, swap};
+use crate::{InstallPlaces, ProgramError, hash, linked, refuse, swap};
 use model::{
     InstallStep, PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport, ProgramVariant,
     ProgramsReport, Verdict, text,
@@ -27,6 +27,7 @@ pub fn renew(
     (which, wait): (&Which, Duration),
     observer: &mut dyn FnMut(&str),
 ) -> Result<ProgramsReport, ProgramError> {
+    refuse::check_environment()?;
     if let Some(dpkg) = places.dpkg.as_ref().filter(|_| !wait.is_zero()) {
         // Where it takes longer, what is done now is better than nothing.
         drop(dpkg.locked(wait));

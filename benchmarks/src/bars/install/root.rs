@@ -1,6 +1,6 @@
 //! A Debian system in a folder, made by debootstrap, in which commands run.
 
-use super::PACKAGES;
+use super::{PACKAGES, UPGRADED};
 use crate::context::Context;
 use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeMap;
@@ -16,7 +16,8 @@ const HEADSTART: &str = "usr/local/bin/headstart";
 const MOUNTED: [&str; 3] = ["proc", "dev", "dev/pts"];
 
 /// What becomes other files whatever is done with packages.
-const VOLATILE: [&str; 9] = [
+const VOLATILE: [&str; 10] = [
+    "./var/lib/dpkg/info/",
     "./var/lib/dpkg/diversions",
     "./var/lib/dpkg/status",
     "./var/lib/dpkg/available",
@@ -57,6 +58,8 @@ impl Root {
         root.mount()?;
         root.run("apt-get update")?;
         root.run(&format!("apt-get install -y --no-install-recommends {PACKAGES}"))?;
+        let upgraded = UPGRADED.join(" ");
+        root.run(&format!("mkdir /debs && cd /debs && apt-get download {upgraded} 2>&1"))?;
         Ok(root)
     }
 
@@ -126,8 +129,7 @@ impl Root {
     /// A newer version of a package, with the same files, in a repository that apt knows.
     pub fn offer_newer(&self, package: &str, number: u32) -> Result<()> {
         let script = format!(
-            "set -e; rm -rf /repo; mkdir -p /repo && cd /repo && chmod 777 . && \
-             apt-get download {package} 2>&1; dpkg-deb -R {package}_*.deb t; rm {package}_*.deb; \
+            "set -e; rm -rf /repo; mkdir -p /repo; cd /repo; dpkg-deb -R /debs/{package}_*.deb t; \
              sed -i 's/^Version: .*/&+newer{number}/' t/DEBIAN/control; \
              find t -type f -name '*.so*' -exec touch -d '2024-01-0{number} 01:02:03' {{}} +; \
              dpkg-deb -Zgzip -z1 -b t {package}.deb; rm -r t; \

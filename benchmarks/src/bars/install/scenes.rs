@@ -93,7 +93,6 @@ pub fn remove(root: &Root, before: &Snapshot, upgraded: &[&str]) -> Result<Vec<S
     for package in upgraded {
         let files = root.run(&format!("dpkg -L {package} | grep -v '^/\\.$'"))?;
         theirs.extend(files.lines().map(|line| line.to_owned()));
-        theirs.push(format!("/var/lib/dpkg/info/{package}"));
     }
     if !upgraded.is_empty() {
         theirs.extend(["/etc/ld.so.cache".to_owned(), "/etc/apt".to_owned()]);
