@@ -5,13 +5,12 @@ use crate::error::BundleError;
 use crate::make::RUN;
 use crate::prove::original::{self, Original};
 use crate::verify::OTHER_VERSION;
-use crate::write::{manifest, workplace};
+use crate::write::manifest;
 use image::elf::Loadable;
 use model::Command;
 use model::bundle::{BundleChange, BundleManifest, ChangeKind, Starts};
 use model::text::text;
 use startup::{Answer, LOADER_VARIABLES, TRACE_ANSWERS, TRACE_VARIABLE};
-use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -25,7 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// There is no bundle.
 pub fn used(folder: &Path) -> Result<Result<(), String>, BundleError> {
     let folder = &manifest::own_folder(folder);
-    let _unchanged = workplace::look(folder);
     let manifest = manifest::read(folder)?;
     let start = Start::now(&folder.join(RUN), &manifest, &mut Vec::new());
     Ok(match start.starts {
@@ -92,18 +90,32 @@ impl Start {
     }
 }
 
+/// Why a launch of `command` starts the original, if its program is a bundle that does so now and here. Of a
+/// bundle by another version of headstart that is not known.
+pub fn stale(command: &Command) -> Option<String> {
+    let image = Loadable::open(&command.program).ok()?;
+    crate::verify::looks(&image)?;
+    match asked(command.clone()) {
+        Ok(Answer::Stale { subject, cause }) => Some(format!("{}{cause}", text(subject))),
+        _ => None,
+    }
+}
+
 /// What the bundle says.
 ///
 /// # Errors
 /// Nothing, or something else: why, in words that follow its path.
 fn answer(run: &Path) -> Result<Answer, String> {
-    let value = Some(OsStr::new(TRACE_ANSWERS).to_owned());
-    let command = Command {
+    asked(Command {
         argv: vec![run.into()],
         program: run.to_owned(),
         directory: None,
-        environment: vec![(TRACE_VARIABLE.into(), value)],
-    };
+        environment: Vec::new(),
+    })
+}
+
+fn asked(mut command: Command) -> Result<Answer, String> {
+    command.environment.push((TRACE_VARIABLE.into(), Some(TRACE_ANSWERS.into())));
     let asked = os::asked::ask(&command, PATIENCE).map_err(|error| error.to_string())?;
     Answer::read(&asked.stdout).ok_or_else(|| {
         let said = String::from_utf8_lossy(&asked.stderr);

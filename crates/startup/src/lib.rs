@@ -86,6 +86,9 @@ pub struct Tables {
     pub builds: Vec<LoadedBuild>,
     /// What is told of a bundle that is used, to whom it may interest, behind its name.
     pub used: String,
+    /// Paths of libraries that the bundle carries in a folder of its own, and the names by which the loader
+    /// finds them there.
+    pub carried: Vec<(PathBuf, OsString)>,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
     /// The merged modules, the program first, in the order of the loader's search, in which their

@@ -22,6 +22,7 @@ mod rare;
 mod refused;
 mod rerandomized;
 mod sanitizers;
+mod sealed;
 mod stage;
 mod survival;
 mod verified;
