@@ -31,7 +31,7 @@ const PROGRAMS: [(&str, &str); 26] = [
     ("tmux", "-V"),
     ("gawk", "--version"),
     ("dig", "-v"),
-    ("psql", "--version"),
+    ("/usr/lib/postgresql/15/bin/psql", "--version"),
     ("ldapsearch", "-VV"),
     ("gdb", "--version"),
     ("nano", "--version"),
@@ -44,7 +44,7 @@ const PACKAGES: &str = "ghostscript git curl gpg wget openssl python3 libxml2-ut
                         poppler-utils openssh-client rsync sqlite3 tmux gawk bind9-dnsutils \
                         postgresql-client ldap-utils gdb-minimal nano zstd file jq vim-tiny";
 /// Libraries that are upgraded: of one program, and of many.
-const UPGRADED: [&str; 2] = ["libgs10", "libxml2"];
+const UPGRADED: [&str; 2] = ["libxslt1.1", "libxml2"];
 /// So many have to be in place.
 const LEAST: usize = 20;
 

@@ -3,13 +3,13 @@
 use super::root::{Root, Small, Snapshot};
 use super::{LEAST, PROGRAMS};
 use anyhow::{Context as _, Result, ensure};
-use model::{ProgramList, ProgramOutcome, ProgramsReport};
+use model::{ProgramAdvice, ProgramList, ProgramOutcome, ProgramsReport};
 use std::time::Duration;
 
 /// Times that headstart is killed.
-const KILLS: u64 = 60;
-/// The latest moment of that.
-const LATEST_KILL_MS: u64 = 4000;
+const KILLS: u64 = 90;
+/// What is done, and the latest moment at which it is killed.
+const KILLED: [(&str, u64); 3] = [("install --fixed", 3500), ("renew", 500), ("remove", 150)];
 /// Two programs for what is done often.
 const FEW: &str = "xmllint sqlite3";
 const STATE: &str = "var/lib/headstart";
@@ -70,8 +70,11 @@ pub fn install(root: &Root) -> Result<Vec<String>> {
     // Each has words of its own to which it answers.
     for (program, word) in PROGRAMS {
         let line = format!("headstart install --json --launch {word} {program}");
-        let report = report(root, &line)?;
-        let one = report.programs.first().context("no program")?;
+        let mut found = report(root, &line)?;
+        if found.programs.iter().any(|one| one.advice == Some(ProgramAdvice::MakeFixed)) {
+            found = report(root, &format!("{line} --fixed"))?;
+        }
+        let one = found.programs.first().context("no program")?;
         match one.outcome {
             ProgramOutcome::Installed => installed += 1,
             ProgramOutcome::NotFaster => println!("  {program}: {:?}", one.reason),
@@ -89,20 +92,17 @@ pub fn install(root: &Root) -> Result<Vec<String>> {
 /// Removes all: every file is as before, but for those of packages that were upgraded.
 pub fn remove(root: &Root, before: &Snapshot, upgraded: &[&str]) -> Result<Vec<String>> {
     root.run("headstart remove --all")?;
-    let mut theirs = vec!["/repo".to_owned(), "/etc/apt/sources.list.d".to_owned()];
+    let mut theirs: Vec<String> = Vec::new();
     for package in upgraded {
-        let files = root.run(&format!("dpkg -L {package} | grep -v '^/\\.$'"))?;
-        theirs.extend(files.lines().map(|line| line.to_owned()));
+        let files = root.run(&format!("dpkg -L {package}"))?;
+        theirs.extend(files.lines().map(str::to_owned));
     }
-    if !upgraded.is_empty() {
-        theirs.extend(["/etc/ld.so.cache".to_owned(), "/etc/apt".to_owned()]);
-    }
+    let of_apt = ["/repo", "/etc/ld.so.cache", "/etc/apt/sources.list.d/newer.list"];
     let is_theirs = |path: &String| {
         let path = path.trim_start_matches('.');
-        theirs.iter().any(|start| {
-            // Since /usr is merged, packages name files by other paths.
-            path.starts_with(start.as_str()) || path.strip_prefix("/usr") == Some(start)
-        })
+        // Since /usr is merged, packages name files by other paths.
+        theirs.iter().any(|known| path == known || path.strip_prefix("/usr") == Some(known))
+            || !upgraded.is_empty() && of_apt.iter().any(|start| path.starts_with(start))
     };
     Ok(root.changed(before)?.into_iter().filter(|path| !is_theirs(path)).collect())
 }
@@ -188,18 +188,15 @@ pub fn killed(root: &Root, answers: &Answers, counts: &mut String) -> Result<Vec
         seed ^= seed >> 12;
         seed ^= seed << 25;
         seed ^= seed >> 27;
-        let after =
-            Duration::from_millis(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) % LATEST_KILL_MS);
-        let work = match number % 4 {
-            0 | 1 => format!("install --fixed {FEW}"),
-            2 => "renew".to_owned(),
-            _ => format!("remove {FEW}"),
-        };
-        let line = format!("timeout -s KILL {} headstart {work}", after.as_secs_f64());
+        let (work, latest_ms) = KILLED[(number % 3) as usize];
+        let random = seed.wrapping_mul(0x2545_f491_4f6c_dd1d);
+        let after = Duration::from_millis(random % latest_ms);
+        let few = if work == "renew" { "" } else { FEW };
+        let line = format!("timeout -s KILL {} headstart {work} {few}", after.as_secs_f64());
         killed += u32::from(root.shell(&line)?.status.code() == Some(137));
         let broken = answers.wrong(root);
         wrong.extend(broken.iter().map(|what| format!("after {line}: {what}")));
-        if number % 8 == 7 {
+        if number % 10 == 9 {
             let ended = report(root, "headstart renew --json")?;
             let failed = ended.programs.iter().filter(|one| one.outcome == ProgramOutcome::Failed);
             wrong.extend(failed.map(|one| format!("renew after {line}: {:?}", one.reason)));
@@ -229,7 +226,7 @@ pub fn full_disk(root: &Root, package: &str) -> Result<Vec<String>> {
         wrong.extend(root.changed(&before)?);
     }
     let _small = Small::over(&state, 130)?;
-    root.run(&format!("headstart install --fixed gs {FEW}"))?;
+    root.run(&format!("headstart install gs xsltproc {FEW}"))?;
     root.run("dd if=/dev/zero of=/var/lib/headstart/full bs=64k 2>/dev/null; true")?;
     wrong.extend(upgrade(root, package, 3)?);
     let full = report(root, "headstart renew --json")?;
