@@ -64,6 +64,8 @@ pub fn check(context: &Context) -> Result<Report> {
             wrong.push(format!("dpkg --verify: {verified}"));
         }
         let value = if wrong.is_empty() { "none".to_owned() } else { wrong.join("; ") };
+        // The whole takes a quarter of an hour.
+        println!("  {name}: wrong: {value}");
         rows.push(Row::bar(name, value, "nothing is wrong", wrong.is_empty()));
     };
     step("install", scenes::install(&root));
