@@ -157,6 +157,14 @@ impl<'a> Verifier<'a> {
         self.passes(optimization.name, &built.run)
     }
 
+    /// Whether `run` ends alike and writes the same, whatever it is called.
+    ///
+    /// # Errors
+    /// What it does otherwise.
+    pub fn behaves_alike(&mut self, run: &Path) -> Result<(), Flaw> {
+        self.behaves(&self.baseline.program.command_for(run))
+    }
+
     /// It ends alike and writes the same, twice.
     fn behaves(&mut self, command: &model::Command) -> Result<(), Flaw> {
         for _ in 0..2 {
