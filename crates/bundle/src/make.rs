@@ -221,9 +221,7 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     let before = Before { graph, relocated: &relocated, environment };
     let proof = simulation::prove(&path, &plan, &before);
     proof.map_err(|reason| declined(reason.into()))?;
-    let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
-    let permissions = std::fs::Permissions::from_mode(mode);
-    draft.file().set_permissions(permissions).map_err(|e| BundleError::write(&run, e))?;
+    permitted_as(program, &draft).map_err(|error| BundleError::write(&run, error))?;
     let commands = debugger::commands(&plan.layout);
     let symbols = content::hash(commands.as_bytes());
     let described = || {
@@ -232,16 +230,9 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
             || {
                 let found = sources::found_again(graph, options.told.as_deref(), environment);
                 let layout = &plan.layout;
+                let of = (options, environment);
                 let manifest = found.map(|()| {
-                    manifest::of(
-                        program,
-                        graph,
-                        memberships,
-                        contents,
-                        layout,
-                        (options, environment),
-                        symbols,
-                    )
+                    manifest::of(program, graph, memberships, contents, layout, of, symbols)
                 });
                 (manifest, by_handle::warnings(layout))
             },
@@ -249,12 +240,7 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
     };
     let (product, (manifest, warnings)) = publish::synced_meanwhile(draft.file(), &run, described)?;
     sources::unchanged(&graph.modules)?;
-    let mut warnings = warnings;
-    warnings.extend(read_ahead.and_then(read_ahead::stale_warning).map(BundleWarning::of));
-    warnings.extend(read_ahead.and_then(read_ahead::ended_warning).map(BundleWarning::of));
-    if options.check == BundleCheck::Sealed {
-        warnings.extend(carry::warnings(graph, options.learnt.as_ref()));
-    }
+    let warnings = with_more(warnings, job, read_ahead);
     let texts = warnings.iter().map(|warning| warning.text.clone()).collect();
     let made = Made {
         run,
@@ -268,6 +254,26 @@ fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleErr
         figures: figures(&plan, &tables, &relocated, bytes),
     };
     Ok(Proved { draft, commands, made })
+}
+
+/// Who may start the program may start the bundle.
+fn permitted_as(program: &Path, draft: &Draft) -> std::io::Result<()> {
+    let mode = std::fs::metadata(program).map_or(0o755, |data| data.permissions().mode() & 0o777);
+    draft.file().set_permissions(std::fs::Permissions::from_mode(mode))
+}
+
+/// The warnings with those about what is read ahead, and what is not carried.
+fn with_more(
+    mut warnings: Vec<BundleWarning>,
+    job: &Job<'_>,
+    read_ahead: Option<&PagesAhead>,
+) -> Vec<BundleWarning> {
+    warnings.extend(read_ahead.and_then(read_ahead::stale_warning).map(BundleWarning::of));
+    warnings.extend(read_ahead.and_then(read_ahead::ended_warning).map(BundleWarning::of));
+    if job.options.check == BundleCheck::Sealed {
+        warnings.extend(carry::warnings(job.graph, job.options.learnt.as_ref()));
+    }
+    warnings
 }
 
 fn figures(plan: &Plan<'_>, tables: &Tables, relocated: &[Relocated], bytes: u64) -> BundleFigures {

@@ -156,6 +156,6 @@ pub fn tell(mut report: ProgramsReport, json: bool, quiet: bool) -> Result<ExitC
 }
 
 fn worst(report: &ProgramsReport) -> u8 {
-    let failed = |one: &model::ProgramReport| one.outcome == ProgramOutcome::Failed;
+    let failed = |one: &model::ProgramChange| one.outcome == ProgramOutcome::Failed;
     if report.programs.iter().any(failed) { exit::FILES } else { exit::NO }
 }

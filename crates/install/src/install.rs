@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use crate::workshop::Workshop;
 use crate::{InstallPlaces, ProgramError, linked, refuse, swap};
 use model::{
-    InstallStep, InstalledProgram, PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport,
+    InstallStep, InstalledProgram, PROGRAMS_SCHEMA, ProgramChange, ProgramOutcome, ProgramPlace,
     ProgramVariant, ProgramsReport, Verdict, text,
 };
 use std::ffi::OsString;
@@ -75,7 +75,7 @@ pub(crate) fn failed(
     named: &str,
     program: &Path,
     error: ProgramError,
-) -> Result<ProgramReport, ProgramError> {
+) -> Result<ProgramChange, ProgramError> {
     let outcome = match &error {
         ProgramError::Stopped => return Err(error),
         error if error.is_interrupt() => return Err(ends(error)),
@@ -92,7 +92,7 @@ pub(crate) fn failed(
         ProgramError::NotInstalled { .. } => ("headstart has not installed it".to_owned(), None),
         error => (error.to_string(), None),
     };
-    Ok(ProgramReport {
+    Ok(ProgramChange {
         named: named.to_owned(),
         program: Some(text::text(program)),
         outcome,
@@ -125,7 +125,7 @@ impl Work<'_> {
         &self,
         request: &ProgramRequest,
         variant: ProgramVariant,
-    ) -> Result<ProgramReport, ProgramError> {
+    ) -> Result<ProgramChange, ProgramError> {
         let file = request.program.canonicalize().map_err(ProgramError::io(&request.program))?;
         if let Some(present) = self.present(request, &file)? {
             return Ok(present);
@@ -203,7 +203,7 @@ impl Work<'_> {
         &self,
         request: &ProgramRequest,
         file: &Path,
-    ) -> Result<Option<ProgramReport>, ProgramError> {
+    ) -> Result<Option<ProgramChange>, ProgramError> {
         let (journals, _) = journal::all(&self.places.state)?;
         for journal in journals {
             let program = journal.program();
@@ -212,7 +212,7 @@ impl Work<'_> {
                 || journal.run().canonicalize().is_ok_and(|run| run == file);
             if is_it && journal.state.step == InstallStep::InPlace {
                 let report = installed(request, file, &journal);
-                return Ok(Some(ProgramReport { outcome: ProgramOutcome::Present, ..report }));
+                return Ok(Some(ProgramChange { outcome: ProgramOutcome::Present, ..report }));
             }
             if is_it {
                 undo(self.places, journal, self.stop)?;
@@ -279,9 +279,9 @@ pub(crate) fn not_faster(gain: &made::Gain) -> String {
     }
 }
 
-fn installed(request: &ProgramRequest, file: &Path, journal: &Journal) -> ProgramReport {
+fn installed(request: &ProgramRequest, file: &Path, journal: &Journal) -> ProgramChange {
     let state = &journal.state;
-    ProgramReport {
+    ProgramChange {
         named: request.named.clone(),
         program: Some(state.program.clone()),
         outcome: ProgramOutcome::Installed,

@@ -6,7 +6,7 @@ use crate::journal::{self, Journal};
 use crate::stop::Stop;
 use crate::workshop::Workshop;
 use crate::{InstallPlaces, ProgramError, linked};
-use model::{PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport, ProgramsReport};
+use model::{PROGRAMS_SCHEMA, ProgramChange, ProgramOutcome, ProgramPlace, ProgramsReport};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -81,7 +81,7 @@ pub fn remove(places: &InstallPlaces, which: &Which) -> Result<ProgramsReport, P
     for named in unknown {
         let error = ProgramError::NotInstalled { named: named.clone() };
         let one = failed(&named, Path::new(&named), error)?;
-        report.programs.push(ProgramReport { program: None, ..one });
+        report.programs.push(ProgramChange { program: None, ..one });
     }
     for (named, journal) in meant {
         let program = journal.program();
@@ -100,8 +100,8 @@ pub fn remove(places: &InstallPlaces, which: &Which) -> Result<ProgramsReport, P
 }
 
 /// What is told of a program that is as it was.
-pub(crate) fn removed(named: &str, journal: &Journal, reason: Option<String>) -> ProgramReport {
-    ProgramReport {
+pub(crate) fn removed(named: &str, journal: &Journal, reason: Option<String>) -> ProgramChange {
+    ProgramChange {
         named: named.to_owned(),
         program: Some(journal.state.program.clone()),
         outcome: ProgramOutcome::Removed,

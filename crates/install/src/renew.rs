@@ -9,7 +9,7 @@ use crate::stop::Stop;
 use crate::workshop::Workshop;
 use crate::{InstallPlaces, ProgramError, hash, linked, refuse, swap};
 use model::{
-    InstallStep, PROGRAMS_SCHEMA, ProgramOutcome, ProgramPlace, ProgramReport, ProgramVariant,
+    InstallStep, PROGRAMS_SCHEMA, ProgramChange, ProgramOutcome, ProgramPlace, ProgramVariant,
     ProgramsReport, Verdict, text,
 };
 use std::ffi::OsString;
@@ -44,7 +44,7 @@ pub fn renew(
     for named in unknown {
         let error = ProgramError::NotInstalled { named: named.clone() };
         let one = failed(&named, Path::new(&named), error)?;
-        report.programs.push(ProgramReport { program: None, ..one });
+        report.programs.push(ProgramChange { program: None, ..one });
     }
     let stop = Stop::default();
     for (named, journal) in meant {
@@ -71,7 +71,7 @@ impl Work<'_> {
         &self,
         named: &str,
         mut journal: Journal,
-    ) -> Result<ProgramReport, ProgramError> {
+    ) -> Result<ProgramChange, ProgramError> {
         if let Some(reason) = self.is_over(&journal)? {
             let report = removed(named, &journal, Some(reason));
             undo(self.places, journal, self.stop)?;
@@ -149,7 +149,7 @@ impl Work<'_> {
         named: &str,
         mut journal: Journal,
         stale: Option<String>,
-    ) -> Result<ProgramReport, ProgramError> {
+    ) -> Result<ProgramChange, ProgramError> {
         let (program, file) = (journal.program(), made::original(&journal));
         let launch: Vec<OsString> =
             journal.state.launch.iter().map(|word| text::name(word)).collect();
@@ -210,8 +210,8 @@ fn renewed(
     journal: &Journal,
     outcome: ProgramOutcome,
     reason: Option<String>,
-) -> ProgramReport {
-    ProgramReport {
+) -> ProgramChange {
+    ProgramChange {
         named: named.to_owned(),
         program: Some(journal.state.program.clone()),
         outcome,

@@ -92,7 +92,7 @@ pub struct ProgramsReport {
     /// [`PROGRAMS_SCHEMA`].
     pub schema: u32,
     /// In the order in which they were named.
-    pub programs: Vec<ProgramReport>,
+    pub programs: Vec<ProgramChange>,
     /// What a user should know, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -100,7 +100,7 @@ pub struct ProgramsReport {
 
 /// What became of one program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ProgramReport {
+pub struct ProgramChange {
     /// As it was named.
     pub named: String,
     /// The program's path, links followed; none where it was not found.

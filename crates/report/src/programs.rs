@@ -5,7 +5,7 @@ use crate::style::{Style, Tint};
 use crate::table::{Cell, Column, Table};
 use crate::text::printable;
 use model::{
-    ListedProgram, ProgramList, ProgramOutcome, ProgramPlace, ProgramReport, ProgramVariant,
+    ListedProgram, ProgramChange, ProgramList, ProgramOutcome, ProgramPlace, ProgramVariant,
     ProgramsReport,
 };
 
@@ -22,7 +22,7 @@ pub fn outcomes(report: &ProgramsReport, style: &Style) -> String {
     view + &style.notes_below(&report.notes)
 }
 
-fn one(program: &ProgramReport, style: &Style) -> String {
+fn one(program: &ProgramChange, style: &Style) -> String {
     let (tint, word) = match program.outcome {
         ProgramOutcome::Installed => (Tint::Good, "installed"),
         ProgramOutcome::Present => (Tint::Good, "is installed already"),
@@ -52,7 +52,7 @@ fn one(program: &ProgramReport, style: &Style) -> String {
     view
 }
 
-fn placed(program: &ProgramReport, place: &ProgramPlace) -> String {
+fn placed(program: &ProgramChange, place: &ProgramPlace) -> String {
     match place {
         ProgramPlace::Diversion { original, .. } => {
             let at = printable(program.program.as_deref().unwrap_or_default());
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_became_of_programs_is_said_with_the_reason() {
-        let report = |outcome, reason: Option<&str>| ProgramReport {
+        let report = |outcome, reason: Option<&str>| ProgramChange {
             named: "gs".to_owned(),
             program: Some("/usr/bin/gs".to_owned()),
             outcome,
