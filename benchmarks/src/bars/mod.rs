@@ -3,7 +3,9 @@
 mod alone;
 pub mod bundle;
 mod bundle_ahead;
+mod checks;
 pub mod cold;
+pub mod containers;
 mod eviction;
 mod experiments;
 pub mod explain;
@@ -151,6 +153,28 @@ const BARS: &[Bar] = &[
         about: "every program of /usr/bin and /usr/sbin answers the same after each ELF change",
         tools: &[],
         check: alone::check,
+    },
+    Bar {
+        name: "containers",
+        about: "bundles in images start as fast as where they were made, and survive packages' changes",
+        tools: &[
+            "debootstrap",
+            "rsync",
+            "mksquashfs",
+            "strace",
+            "unshare",
+            "losetup",
+            "cc",
+            "patchelf",
+            "git",
+        ],
+        check: containers::check,
+    },
+    Bar {
+        name: "checks",
+        about: "bundles of each check answer as every program of /usr/bin and /usr/sbin, and are used",
+        tools: &[],
+        check: checks::check,
     },
     Bar {
         name: "bundle",
