@@ -9,7 +9,7 @@ use model::bundle::BundleVerification;
 use std::process::{Command, Stdio};
 
 pub const PROGRAMS: [&str; 3] = ["gs", "git", "inkscape"];
-const RUNS: &str = "40";
+const RUNS: &str = "15";
 
 /// A bundle in a root.
 #[derive(Clone, Debug)]

@@ -65,7 +65,7 @@ fn elsewhere(bench: &Bench, made: &Root, release: &str, packages: &[&str]) -> Re
         let agrees = verify.map_or(release == OLDER.0, |verified| !verified.used);
         let line = stderr.lines().next().unwrap_or_default();
         let value = format!("{}; '{line}'; {verified}", ending(&output));
-        let bar = if is_there { "the original" } else { "says why" };
+        let bar = if is_there { "the original, or says why" } else { "says why" };
         rows.push(Row::bar(format!("{release}: {}", bundle.name()), value, bar, good && agrees));
     }
     Ok(rows)

@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result};
 use std::process::Stdio;
 use std::time::Instant;
 
-const STARTS: usize = 500;
+const STARTS: usize = 1000;
 /// The share of the fastest of which the slowest counts.
-const FASTEST: f64 = 0.05;
+const FASTEST: f64 = 0.02;
 /// Paths looked at for which that many starts are enough to tell.
 const ENOUGH: f64 = 50.0;
 const MOST_US: f64 = 2.0;

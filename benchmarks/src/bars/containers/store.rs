@@ -37,7 +37,7 @@ pub fn rows(bench: &Bench) -> Result<Vec<Row>> {
         let verified = made.output(&[HEADSTART, "verify", "--json", &folder])?;
         let verified: BundleVerification = serde_json::from_slice(&verified.stdout)?;
         let cpu = bench.context.cpu.to_string();
-        let how = [HEADSTART, "compare", "--json", "--runs", "40", "--cpu", &cpu, "--"];
+        let how = [HEADSTART, "compare", "--json", "--runs", "20", "--cpu", &cpu, "--"];
         let results: Results =
             serde_json::from_str(&made.run(&[&how[..], &[program, &run]].concat())?)?;
         let effect = results.effects.first().context("a comparison without an effect")?;
