@@ -176,6 +176,8 @@ pub enum BundleAdvice {
     MoveAway,
     /// Make it in another folder: what is there has to stay.
     AnotherFolder,
+    /// Learn from a launch what the program opens.
+    Learn,
 }
 
 impl BundleError {

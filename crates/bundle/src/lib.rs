@@ -14,6 +14,7 @@
 //! - `prove`: the simulated launch of the bundle is that of the original, and nothing that it was
 //!   made of has changed meanwhile.
 
+mod carry;
 mod choose;
 mod error;
 mod make;
@@ -27,6 +28,7 @@ mod tables;
 mod verify;
 mod write;
 
+pub use carry::{Learnt, learn};
 pub use choose::by_handle::BundleWarning;
 pub use error::{BundleAdvice, BundleError, DeclineReason};
 pub use make::{BundleOptions, Made, RUN, make};
@@ -34,6 +36,7 @@ pub use prove::{kept_files, original, sources};
 pub use read_ahead::PagesAhead;
 pub use recorded::make_recorded;
 pub use rerandomize::{Rerandomized, rerandomize};
+pub use start::stale;
 pub use verify::{MakeAgain, Verified, is_already, verify};
 pub use write::debugger::SYMBOLS;
 pub use write::manifest::{MANIFEST, check_schema, read_json};

@@ -1,8 +1,9 @@
 //! Making a bundle.
 
+use crate::carry::{self, Carry, Learnt, Placed};
 use crate::choose::by_handle::{self, BundleWarning};
 use crate::choose::by_processor;
-use crate::choose::members;
+use crate::choose::members::{self, Membership};
 use crate::choose::unsuitable;
 use crate::error::{BundleAdvice, BundleError, DeclineReason};
 use crate::plan::bases;
@@ -28,6 +29,7 @@ use image::elf::Loadable;
 use loader::{Environment, Graph, Relocated};
 use model::Disk;
 use model::bundle::{BundleCheck, BundleFigures, BundleManifest};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -58,6 +60,10 @@ pub struct BundleOptions {
     /// Name by which it is started, where that is not [`RUN`]. A process that was started by it is told
     /// the path instead.
     pub own_name: Option<OsString>,
+    /// Libraries to carry beside it; for [`BundleCheck::Sealed`].
+    pub include: BTreeSet<PathBuf>,
+    /// What a launch has opened, whose libraries are carried, too.
+    pub learnt: Option<Learnt>,
 }
 
 /// What was made.
@@ -99,18 +105,80 @@ pub(crate) fn make_at(
         reason.map_or(error.into(), |reason| BundleError::declined(program, reason))
     })?;
     // Where a file was changed, what went wrong then is no reason.
-    let proved = proved(&graph, &environment, program, folder, options)
-        .map_err(|error| sources::unchanged(&graph.modules).err().unwrap_or(error))?;
+    let error_of = |error| sources::unchanged(&graph.modules).err().unwrap_or(error);
+    let memberships = memberships(&graph, &environment, program, options).map_err(error_of)?;
+    let carry = carried(&graph, &memberships, options).map_err(error_of)?;
+    let placed = carry::placed(&carry, folder)?;
+    let job =
+        Job { graph: &graph, environment: &environment, program, folder, options, carry: &carry };
+    let proved = proved(&job, &memberships).map_err(error_of);
+    let named = proved.and_then(|proved| name(proved, &placed, folder, owned));
+    let made = match named {
+        Ok(made) => made,
+        Err(error) => {
+            placed.withdraw(folder);
+            return Err(error);
+        }
+    };
+    carry::remove_old(folder, owned.manifest.as_ref(), &made.manifest.carried);
+    Ok(made)
+}
+
+/// What is asked for, and what it is about.
+struct Job<'a> {
+    graph: &'a Graph,
+    environment: &'a Environment,
+    program: &'a Path,
+    folder: &'a Path,
+    options: &'a BundleOptions,
+    carry: &'a Carry,
+}
+
+/// Gives the files of a bundle their names.
+fn name(
+    proved: Proved,
+    placed: &Placed,
+    folder: &Path,
+    owned: &Owned,
+) -> Result<Made, BundleError> {
     let Proved { draft, commands, made } = proved;
+    let manifest = BundleManifest { carried: placed.files.clone(), ..made.manifest };
     publish::settle(owned, folder)?;
-    publish::write_manifest(&made.manifest, folder, PENDING)?;
+    publish::write_manifest(&manifest, folder, PENDING)?;
     // It has other stamps, if nothing else; the next base is not to bring those back.
     spare::remove(folder, owned).map_err(|error| BundleError::write(folder, error))?;
     publish::give_name(draft, &made.run, owned)
         .inspect_err(|_| publish::withdraw_manifest(folder))?;
     publish::write_whole(folder, SYMBOLS, commands.as_bytes())?;
-    let manifest = publish::finish(folder, made.manifest)?;
+    let manifest = publish::finish(folder, manifest)?;
     Ok(Made { manifest, ..made })
+}
+
+/// Which modules are merged, if any bundle is made.
+fn memberships(
+    graph: &Graph,
+    environment: &Environment,
+    program: &Path,
+    options: &BundleOptions,
+) -> Result<Vec<Membership>, BundleError> {
+    if let Some(reason) = refuse(graph, environment, options) {
+        return Err(BundleError::declined(program, reason));
+    }
+    Ok(members::choose(graph, &options.outside, options.check))
+}
+
+/// What is carried beside the bundle; nothing where its originals are there.
+fn carried(
+    graph: &Graph,
+    memberships: &[Membership],
+    options: &BundleOptions,
+) -> Result<Carry, BundleError> {
+    if options.check != BundleCheck::Sealed {
+        return Ok(Carry::default());
+    }
+    let learnt = options.learnt.iter().flat_map(|learnt| &learnt.libraries);
+    let include = options.include.iter().chain(learnt).cloned().collect();
+    carry::choose(graph, memberships, &include)
 }
 
 /// A bundle that is on the disk without its name.
@@ -121,28 +189,21 @@ struct Proved {
     made: Made,
 }
 
-fn proved(
-    graph: &Graph,
-    environment: &Environment,
-    program: &Path,
-    folder: &Path,
-    options: &BundleOptions,
-) -> Result<Proved, BundleError> {
+fn proved(job: &Job<'_>, memberships: &[Membership]) -> Result<Proved, BundleError> {
+    let Job { graph, environment, program, folder, options, carry } = *job;
     let declined = |reason| BundleError::declined(program, reason);
-    refuse(graph, environment, options).map_or(Ok(()), |reason| Err(declined(reason)))?;
     let relocated = loader::bindings(graph, true);
-    let memberships = members::choose(graph, &options.outside, options.check);
-    let bases = bases::choose(graph, &memberships, options).map_err(declined)?;
+    let bases = bases::choose(graph, memberships, options).map_err(declined)?;
     let fixed = options.fixed;
     let read_ahead = options.read_ahead.clone().map(|ahead| ahead.for_disk(options.disk));
     let read_ahead = read_ahead.as_ref();
     let own_name = options.own_name.as_deref().unwrap_or(OsStr::new(RUN));
     let told = options.told.as_deref();
     let check = Check { kind: options.check, immutable: &options.immutable };
-    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check };
+    let spec = BundleSpec { program, told, own_name, bases, fixed, read_ahead, check, carry };
     let (planned, contents) = rayon::join(
         || {
-            let plan = plan::plan(graph, &relocated, &memberships, spec)?;
+            let plan = plan::plan(graph, &relocated, memberships, spec)?;
             tables::of(&plan).map(|tables| (plan, tables))
         },
         || Content::of_modules(&graph.modules),
@@ -169,7 +230,7 @@ fn proved(
                 let found = sources::found_again(graph, options.told.as_deref(), environment);
                 let layout = &plan.layout;
                 let manifest = found.map(|()| {
-                    manifest::of(program, graph, &memberships, contents, layout, options, symbols)
+                    manifest::of(program, graph, memberships, contents, layout, options, symbols)
                 });
                 (manifest, by_handle::warnings(layout))
             },
@@ -180,6 +241,9 @@ fn proved(
     let mut warnings = warnings;
     warnings.extend(read_ahead.and_then(read_ahead::stale_warning).map(BundleWarning::of));
     warnings.extend(read_ahead.and_then(read_ahead::ended_warning).map(BundleWarning::of));
+    if options.check == BundleCheck::Sealed {
+        warnings.extend(carry::warnings(graph, options.learnt.as_ref()));
+    }
     let texts = warnings.iter().map(|warning| warning.text.clone()).collect();
     let made = Made {
         run,

@@ -103,6 +103,8 @@ impl Beside {
 
 impl Drop for Beside {
     fn drop(&mut self) {
+        let manifest = crate::write::manifest::read(&self.folder).ok();
+        crate::carry::remove_old(&self.folder, manifest.as_ref(), &[]);
         // Those that are not there need not go, and what others have put there stays with the folder.
         for name in [RUN, MANIFEST, PENDING, SYMBOLS, SPARE] {
             let path = self.folder.join(name);

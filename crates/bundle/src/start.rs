@@ -7,7 +7,6 @@ use model::Command;
 use model::bundle::{BundleChange, BundleManifest, ChangeKind, Starts};
 use model::text::text;
 use startup::{Answer, LOADER_VARIABLES, TRACE_ANSWERS, TRACE_VARIABLE};
-use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -72,18 +71,32 @@ impl Start {
     }
 }
 
+/// Why a launch of `command` starts the original, if its program is a bundle that does so now and here. Of a
+/// bundle by another version of headstart that is not known.
+pub fn stale(command: &Command) -> Option<String> {
+    let image = Loadable::open(&command.program).ok()?;
+    crate::verify::looks(&image)?;
+    match asked(command.clone()) {
+        Ok(Answer::Stale { subject, cause }) => Some(format!("{}{cause}", text(subject))),
+        _ => None,
+    }
+}
+
 /// What the bundle says.
 ///
 /// # Errors
 /// Nothing, or something else: why, in words that follow its path.
 fn answer(run: &Path) -> Result<Answer, String> {
-    let value = Some(OsStr::new(TRACE_ANSWERS).to_owned());
-    let command = Command {
+    asked(Command {
         argv: vec![run.into()],
         program: run.to_owned(),
         directory: None,
-        environment: vec![(TRACE_VARIABLE.into(), value)],
-    };
+        environment: Vec::new(),
+    })
+}
+
+fn asked(mut command: Command) -> Result<Answer, String> {
+    command.environment.push((TRACE_VARIABLE.into(), Some(TRACE_ANSWERS.into())));
     let asked = os::asked::ask(&command, PATIENCE).map_err(|error| error.to_string())?;
     Answer::read(&asked.stdout).ok_or_else(|| {
         let said = String::from_utf8_lossy(&asked.stderr);

@@ -1,5 +1,6 @@
 //! Whether a bundle and what it was made of are still there, and still what the loader would take.
 
+use crate::carry;
 use crate::error::BundleError;
 use crate::make::{BundleOptions, RUN};
 use crate::prove::original;
@@ -72,6 +73,8 @@ pub fn verify(folder: &Path) -> Result<Verified, BundleError> {
         files += usize::from(folder.join(name).symlink_metadata().is_ok());
         changes.extend(change);
     }
+    files += manifest.carried.len();
+    changes.extend(carry::changed(folder, &manifest));
     let of_sources = of_sources(&manifest);
     let mut stale = !of_sources.is_empty();
     changes.extend(of_sources);
@@ -240,7 +243,8 @@ fn of_symbols(folder: &Path) -> Option<BundleChange> {
 /// Why an image is not merged or rewritten where it is a bundle; `None` where it is none.
 pub fn is_already(image: &Loadable) -> Option<String> {
     image.sections().iter().find(|section| section.name == PREAMBLE_SECTION)?;
-    let original = looks(image).map(|looks| looks.original.display().to_string());
+    let of = |looks: Checks| looks.instead.unwrap_or(looks.original).display().to_string();
+    let original = looks(image).map(of);
     let original = original.map_or(String::new(), |original| format!(", {original}"));
     Some(format!("it is a bundle already; name the program that it is of{original}"))
 }

@@ -94,7 +94,14 @@ mod tests {
     fn process(pid: u32, path: &str, ended_us: f64) -> TracedProcess {
         let marks = vec![Mark { kind: MarkKind::ExecDone, at_us: 10.0 }];
         let (path, argv) = (path.to_owned(), Vec::new());
-        let images = vec![TracedImage { path, argv, loader: None, marks, notes: Vec::new() }];
+        let images = vec![TracedImage {
+            path,
+            argv,
+            loader: None,
+            marks,
+            notes: Vec::new(),
+            steps: Vec::new(),
+        }];
         let parent = (pid > 1).then_some(0);
         TracedProcess { pid, parent, started_us: 0.0, ended_us, images }
     }

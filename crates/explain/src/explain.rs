@@ -2,10 +2,11 @@
 
 use crate::advice::{AdviceWords, ExplainAdvice};
 use crate::background::lives;
+use crate::bundles;
 use crate::faults::{self, Attribution};
 use crate::findings::{self, ScopeRecords, Scopes};
 use crate::inputs::Inputs;
-use crate::modules::{Modules, chosen_log, modules};
+use crate::modules::{Bundled, Modules, chosen_log, modules};
 use crate::names::loader_kind;
 use crate::phases::outlives;
 use crate::phases::{
@@ -40,20 +41,23 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
         lives.iter_mut().for_each(|life| life.notes.retain(|note| note != END_UNSEEN));
     }
     left_running(&trace, &mut lives);
+    bundles::tell_checks(inputs, &mut lives);
     let charges = charge(&trace, &lives);
     let segments = segments(&trace, &lives);
+    let bundled = Bundled::new(inputs, &lives);
     let faults = match &inputs.page_faults {
         Reading::Value(record) => {
             let points = faults::alignment(record, &executed(&lives), trace.total_us);
             let phase = |at_us: f64| phase_at(&segments, ns(faults::aligned(&points, at_us)));
-            Reading::Value(faults::attribute(record, inputs, phase))
+            Reading::Value(faults::attribute(record, inputs, &bundled, phase))
         }
         Reading::Unavailable { reason, remedy } => Reading::unavailable(reason, remedy),
     };
-    let modules = modules(inputs, &lives, basis == Basis::Ptrace, &faults);
+    let modules = modules(inputs, &lives, basis == Basis::Ptrace, &faults, &bundled);
     let mut explanation = Explanation {
         schema: EXPLANATION_SCHEMA,
         command: inputs.command.clone(),
+        bundles: bundles::reports(inputs, &lives, &bundled),
         untraced_median_us: untraced_figure(untraced),
         untraced_cpu_us: untraced_figure(median(&inputs.untraced_cpu_us)),
         total_us: us(charges.total),
@@ -74,7 +78,7 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
     let scopes = Scopes::new(&explanation, inputs, &charged);
     let findings = findings::find_all(&explanation, inputs, &scopes, words, |scope| {
         let counts = |program: &str| scopes.of_program(program) == scope;
-        found(inputs, &lives, (&modules, &faults), counts)
+        found((inputs, &bundled), &lives, (&modules, &faults), counts)
     });
     explanation.findings = findings;
     explanation
@@ -82,7 +86,7 @@ pub fn explain(inputs: &Inputs, words: AdviceWords) -> Explanation {
 
 /// What findings need to know of the programs for which `counts` holds.
 fn found(
-    inputs: &Inputs,
+    (inputs, bundled): (&Inputs, &Bundled),
     lives: &[Life],
     (modules, faults): (&Modules, &Reading<Attribution>),
     counts: impl Fn(&str) -> bool,
@@ -102,7 +106,7 @@ fn found(
         ..ScopeRecords::default()
     };
     if let Reading::Value(faults) = faults {
-        found.other_faults = faults.others(inputs);
+        found.other_faults = faults.others(inputs, bundled);
         for ((_, phase), more) in faults.phases.iter().filter(|((program, _), _)| counts(program)) {
             found.faults.entry(*phase).or_default().add(more);
         }
@@ -213,6 +217,7 @@ fn processes(inputs: &Inputs, lives: &[Life], charges: &Charges) -> Vec<ProcessR
             let report = ProcessReport {
                 pid: life.pid,
                 path: inputs.program(&life.image.path),
+                bundle_of: original(inputs, life),
                 argv: life.image.argv.clone(),
                 loader: loader_kind(life.image.loader.as_deref()),
                 started_us: us(life.started),
@@ -226,6 +231,11 @@ fn processes(inputs: &Inputs, lives: &[Life], charges: &Charges) -> Vec<ProcessR
         .collect();
     reports.sort_by_key(|(started, _)| *started);
     reports.into_iter().map(|(_, report)| report).collect()
+}
+
+/// The program that an image is a bundle of.
+fn original(inputs: &Inputs, life: &Life) -> Option<String> {
+    inputs.contents.get(&inputs.program(&life.image.path))?.original.clone()
 }
 
 /// An image's own phases, without the launch's habit of listing `Unattributed` always.

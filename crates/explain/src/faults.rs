@@ -1,7 +1,8 @@
 //! Page faults attributed to the modules that were mapped where they happened.
 
 use crate::inputs::Inputs;
-use model::{FaultTotals, MemoryChange, PageFaults, Phase, Reading};
+use crate::modules::Bundled;
+use model::{FaultTotals, FileOffset, MemoryChange, PageFaults, Phase, Reading};
 use std::collections::BTreeMap;
 
 /// Faults on one module of one program.
@@ -52,10 +53,12 @@ impl PhaseFaults {
 
 impl Attribution {
     /// Minor faults on files that are no images (data, fonts, dumps), most first.
-    pub fn others(&self, inputs: &Inputs) -> Vec<(String, u64)> {
+    pub fn others(&self, inputs: &Inputs, bundled: &Bundled) -> Vec<(String, u64)> {
         let mut by_file: BTreeMap<&str, u64> = BTreeMap::new();
-        for ((_, path), faults) in &self.files {
-            if !inputs.facts.get(path).is_some_and(Result::is_ok) && faults.minor > 0 {
+        for ((program, path), faults) in &self.files {
+            let module = inputs.facts.get(path).is_some_and(Result::is_ok)
+                || bundled.merged(inputs, program, path).is_some();
+            if !module && faults.minor > 0 {
                 *by_file.entry(path).or_default() += faults.minor;
             }
         }
@@ -71,12 +74,13 @@ impl Attribution {
 struct Space {
     /// The file that execve mapped first.
     program: Option<String>,
-    /// First address to one past the last, and the file; `None` for memory of no file.
-    ranges: BTreeMap<u64, (u64, Option<String>)>,
+    /// First address to one past the last, and the file with the address at which its first byte
+    /// would be; `None` for memory of no file.
+    ranges: BTreeMap<u64, (u64, Option<(String, u64)>)>,
 }
 
 impl Space {
-    fn insert(&mut self, start: u64, end: u64, file: Option<String>) {
+    fn insert(&mut self, start: u64, end: u64, file: Option<(String, u64)>) {
         let before = self.ranges.range(..start).next_back();
         if let Some((&first, (last, name))) = before.map(|(k, v)| (k, v.clone())) {
             if last > start {
@@ -97,10 +101,11 @@ impl Space {
         self.ranges.insert(start, (end, file));
     }
 
-    /// The file mapped at an address.
-    fn at(&self, address: u64) -> Option<&str> {
+    /// The file mapped at an address, and what of it.
+    fn at(&self, address: u64) -> Option<(&str, FileOffset)> {
         let (_, (end, file)) = self.ranges.range(..=address).next_back()?;
-        if address < *end { file.as_deref() } else { None }
+        let (path, first) = file.as_ref().filter(|_| address < *end)?;
+        Some((path, FileOffset(address.wrapping_sub(*first))))
     }
 }
 
@@ -138,6 +143,7 @@ pub(crate) fn aligned(points: &[(f64, f64)], at_us: f64) -> f64 {
 pub(crate) fn attribute(
     record: &PageFaults,
     inputs: &Inputs,
+    bundled: &Bundled,
     phase_at: impl Fn(f64) -> Phase,
 ) -> Attribution {
     let mut spaces: BTreeMap<u32, Space> = BTreeMap::new();
@@ -150,7 +156,11 @@ pub(crate) fn attribute(
         let space = spaces.get(&fault.pid);
         let program = space.and_then(|space| space.program.clone()).unwrap_or_default();
         let file = space.and_then(|space| space.at(fault.address));
-        let key = file.map(|file| (program.clone(), file.to_owned()));
+        let key = file.map(|(file, offset)| {
+            let part = bundled.part(inputs, &program, offset).filter(|_| file == program);
+            let module = part.unwrap_or(file);
+            (program.clone(), module.to_owned())
+        });
         if !fault.major {
             let phase = phase_at(fault.at_us);
             result.phases.entry((program, phase)).or_default().count(key.clone());
@@ -186,6 +196,8 @@ fn apply(
     if let (Some(program), Some(path), true) = (&space.program, &file, mapping.executable) {
         result.files.entry((program.clone(), path.clone())).or_default();
     }
+    let first = mapping.start.wrapping_sub(mapping.file_offset);
+    let file = file.map(|file| (file, first));
     space.insert(mapping.start, mapping.start.saturating_add(mapping.bytes), file);
 }
 
@@ -214,127 +226,4 @@ pub(crate) fn totals(inputs: &Inputs, found: &Reading<Attribution>) -> FaultTota
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use model::{Command, Mapping, PageFault};
-
-    const BASE: u64 = 0x7f00_0000_0000;
-
-    fn mapping(pid: u32, at_us: f64, start: u64, pages: u64, path: &str) -> MemoryChange {
-        let (bytes, path) = (pages * 4096, path.to_owned());
-        let (file_offset, executable) = (0, true);
-        Mapping { pid, at_us, start, bytes, file_offset, executable, path }.into()
-    }
-
-    /// What the record says of execve.
-    fn executed(pid: u32, at_us: f64) -> MemoryChange {
-        MemoryChange::Executed { pid, at_us }
-    }
-
-    fn fault(pid: u32, at_us: f64, address: u64, major: bool) -> PageFault {
-        PageFault { pid, at_us, address, major }
-    }
-
-    fn command() -> Command {
-        let argv = vec!["p".into()];
-        Command { argv, program: "/bin/p".into(), directory: None, environment: Vec::new() }
-    }
-
-    fn attribution(mappings: Vec<MemoryChange>, faults: Vec<PageFault>) -> Attribution {
-        let mut inputs = Inputs::nothing(command(), "a test");
-        inputs.real_paths.insert("/lib/l.so".into(), "/usr/lib/l.so.1".into());
-        let record = PageFaults {
-            total_us: 100.0,
-            pid: 1,
-            source: "a test".into(),
-            mappings,
-            faults,
-            read_bytes_by_file: Reading::unavailable("", ""),
-            read_bytes: Reading::unavailable("", ""),
-            lost: 0,
-        };
-        attribute(&record, &inputs, |us| if us < 3.0 { Phase::Map } else { Phase::Main })
-    }
-
-    fn minor(found: &Attribution, program: &str, file: &str) -> u64 {
-        found.files.get(&(program.to_owned(), file.to_owned())).map_or(0, |faults| faults.minor)
-    }
-
-    #[test]
-    fn later_mappings_replace_earlier_ones() {
-        let mappings = vec![
-            mapping(1, 1.0, 0x1000, 4, "/bin/p"),
-            mapping(1, 2.0, BASE, 10, "/lib/l.so"),
-            mapping(1, 3.0, BASE + 0x4000, 2, "//anon"),
-        ];
-        let faults = vec![
-            fault(1, 2.5, BASE + 0x4000, false),
-            fault(1, 3.5, BASE + 0x4000, false),
-            fault(1, 3.5, BASE + 0x5fff, false),
-            fault(1, 3.5, BASE + 0x6000, true),
-            fault(1, 3.5, BASE + 0xa000, false),
-            fault(1, 3.5, 0x1000, false),
-        ];
-        let found = attribution(mappings, faults);
-        assert_eq!(minor(&found, "/bin/p", "/usr/lib/l.so.1"), 1);
-        assert_eq!(found.files[&("/bin/p".into(), "/usr/lib/l.so.1".into())].major, 1);
-        assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
-        assert_eq!(found.anonymous, Faults { minor: 3, major: 0 });
-        let of = |phase| &found.phases[&("/bin/p".to_owned(), phase)];
-        assert_eq!((of(Phase::Map).minor, of(Phase::Map).anonymous), (1, 0));
-        assert_eq!((of(Phase::Main).minor, of(Phase::Main).anonymous), (4, 3));
-        let inputs = Inputs::nothing(command(), "a test");
-        let others = found.others(&inputs);
-        assert_eq!(others, [("/bin/p".to_owned(), 1), ("/usr/lib/l.so.1".to_owned(), 1)]);
-    }
-
-    #[test]
-    fn exec_empties_and_fork_inherits() {
-        let mappings = vec![
-            mapping(1, 1.0, 0x1000, 4, "/bin/sh"),
-            mapping(1, 2.0, BASE, 4, "/lib/l.so"),
-            mapping(2, 2.5, 0x1000, 4, "/bin/sh"),
-            mapping(2, 2.5, BASE, 4, "/lib/l.so"),
-            executed(1, 4.0),
-            mapping(1, 5.0, 0x9000, 4, "/bin/p"),
-        ];
-        let faults = vec![
-            fault(2, 3.0, BASE, false),
-            fault(1, 6.0, BASE, false),
-            fault(1, 6.0, 0x9000, false),
-        ];
-        let found = attribution(mappings, faults);
-        assert_eq!(minor(&found, "/bin/sh", "/usr/lib/l.so.1"), 1);
-        assert_eq!(minor(&found, "/bin/p", "/bin/p"), 1);
-        assert_eq!(found.anonymous.minor, 1);
-    }
-
-    #[test]
-    fn times_of_two_launches_meet_where_programs_were_executed() {
-        let record = |mappings| PageFaults {
-            total_us: 1000.0,
-            pid: 1,
-            source: "a test".into(),
-            mappings,
-            faults: Vec::new(),
-            read_bytes_by_file: Reading::unavailable("", ""),
-            read_bytes: Reading::unavailable("", ""),
-            lost: 0,
-        };
-        // Here execve was over after 100 of 1000 µs, in the phase launch after 900 of 2000.
-        let one = record(vec![executed(1, 100.0), mapping(1, 101.0, 0x1000, 4, "/bin/p")]);
-        let points = alignment(&one, &[900.0], 2000.0);
-        assert_eq!(aligned(&points, 50.0), 450.0);
-        assert_eq!(aligned(&points, 100.0), 900.0);
-        assert!(aligned(&points, 101.0) > 900.0, "a fault after execve is after execve");
-        assert_eq!(aligned(&points, 1000.0), 2000.0);
-        assert_eq!(aligned(&points, 1100.0), 2000.0);
-        // A second program, executed in both launches.
-        let two = record(vec![executed(1, 100.0), executed(2, 500.0)]);
-        let points = alignment(&two, &[900.0, 1000.0], 2000.0);
-        assert_eq!(aligned(&points, 300.0), 950.0);
-        // In one launch only: the first alone is known to be the same.
-        let points = alignment(&two, &[900.0], 2000.0);
-        assert!(aligned(&points, 101.0) > 900.0 && aligned(&points, 500.0) < 2000.0);
-    }
-}
+mod tests;

@@ -1,8 +1,8 @@
 //! What is recorded about a launch, from which it is explained.
 
 use model::{
-    CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind, LoaderLog,
-    MemoryChange, PageFaults, PhaseTrace, Reading, UnpackedFiles, WaitTrace,
+    BundleContents, CalledCode, Command, ElfFacts, FaultTotals, FileOperation, Hot, ImageKind,
+    LoaderLog, MemoryChange, PageFaults, PhaseTrace, Reading, UnpackedFiles, WaitTrace,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,6 +82,12 @@ pub struct Inputs {
     /// real path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bundles: BTreeMap<String, BTreeSet<String>>,
+    /// The same files: what is in them, and what their start does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contents: BTreeMap<String, BundleContents>,
+    /// Launches in which the start of these files is recorded step by step.
+    #[serde(default = "not_recorded")]
+    pub start_traces: Reading<Vec<PhaseTrace>>,
     /// Files of the launch that lie compressed, or that a process serves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unpacked: Vec<UnpackedFiles>,
@@ -115,6 +121,8 @@ impl Inputs {
             facts: BTreeMap::new(),
             simulated: Vec::new(),
             bundles: BTreeMap::new(),
+            contents: BTreeMap::new(),
+            start_traces: Reading::unavailable(reason, ""),
             unpacked: Vec::new(),
             hot: None,
         }

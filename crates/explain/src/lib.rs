@@ -15,6 +15,7 @@
 
 mod advice;
 mod background;
+mod bundles;
 mod cpuid;
 mod explain;
 mod faults;
@@ -29,6 +30,7 @@ mod modules;
 mod names;
 mod phases;
 mod sources;
+mod start;
 #[cfg(test)]
 mod test_logs;
 mod time;

@@ -19,7 +19,7 @@ pub(crate) enum Basis {
 
 /// One source per group of figures.
 pub(crate) fn sources(inputs: &Inputs, basis: Basis, trace: &PhaseTrace) -> Vec<Source> {
-    vec![
+    let mut sources = vec![
         phases(inputs, basis, trace),
         modules(inputs, basis),
         faults(inputs),
@@ -27,7 +27,11 @@ pub(crate) fn sources(inputs: &Inputs, basis: Basis, trace: &PhaseTrace) -> Vec<
         cpuid(inputs),
         waits(inputs),
         functions(inputs),
-    ]
+    ];
+    if !inputs.contents.is_empty() {
+        sources.insert(2, bundles(inputs));
+    }
+    sources
 }
 
 fn source(figures: &str, mechanism: impl Into<String>, caveat: impl Into<String>) -> Source {
@@ -87,6 +91,23 @@ fn modules(inputs: &Inputs, basis: Basis) -> Source {
         _ => "times are as logged, and writing the log makes loading 10 to 22 % slower",
     };
     source("modules", "LD_DEBUG", scaled)
+}
+
+/// Where it says what of a bundle's start goes to which library.
+fn bundles(inputs: &Inputs) -> Source {
+    if inputs.contents.values().all(|contents| contents.start.is_none()) {
+        let reason = "another version of headstart has made the bundle, so the steps of its start \
+                      could not be recorded; make it again";
+        return source("bundle", "none", reason);
+    }
+    match &inputs.start_traces {
+        Reading::Value(_) => source(
+            "bundle",
+            "ptrace, steps of its start",
+            "what initializers take is scaled to the phases of a launch with fewer stops",
+        ),
+        missing_starts => missing("bundle", missing_starts),
+    }
 }
 
 fn faults(inputs: &Inputs) -> Source {

@@ -159,7 +159,14 @@ mod tests {
             mark(MarkKind::Main, 10.0),
         ];
         let argv = vec![path.to_owned()];
-        TracedImage { path: path.to_owned(), argv, loader: None, marks, notes: Vec::new() }
+        TracedImage {
+            path: path.to_owned(),
+            argv,
+            loader: None,
+            marks,
+            notes: Vec::new(),
+            steps: Vec::new(),
+        }
     }
 
     fn process(pid: u32, started_us: f64, path: &str) -> TracedProcess {

@@ -60,6 +60,17 @@ pub fn measure(
         }
         (None, None) => return Err(Usage("name a command to launch".to_owned()).into()),
     };
+    let variants = measured.experiment.variants.iter();
+    let stale = variants.filter_map(|variant| Some((variant, bundle::stale(&variant.command)?)));
+    let notes = stale.map(|(variant, reason)| {
+        format!(
+            "{} is a bundle that starts the original, so that was launched, too: {reason}; run \
+             headstart verify on its folder",
+            variant.command.program.display()
+        )
+    });
+    let notes: Vec<String> = notes.collect();
+    measured.results.notes.extend(notes);
     if let Some(error) = &measured.unkept {
         measured.results.notes.insert(0, exit::unkept(error));
     }

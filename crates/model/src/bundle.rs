@@ -50,6 +50,25 @@ pub struct BundleManifest {
     /// What it reads ahead; none where it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<BundleReadAhead>,
+    /// Files that it was to carry, by every path by which they may be opened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    /// Libraries that it carries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<CarriedFile>,
+}
+
+/// A library in the folder of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CarriedFile {
+    /// From the bundle's folder.
+    pub path: String,
+    /// What it is a copy of.
+    pub from: String,
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256, in hexadecimal.
+    pub sha256: String,
 }
 
 /// What a bundle looks at when it is started, to tell whether it still stands for its program.

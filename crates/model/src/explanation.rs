@@ -1,6 +1,9 @@
 //! Where the time of a launch goes, as `explanation.json` holds it.
 
-use crate::{CalledCode, Command, ElfFacts, Hot, Phase, PhaseTime, Reading, Waits};
+use crate::{
+    BundleDifference, CalledCode, Command, ElfFacts, Hot, PartWork, Phase, PhaseTime, Reading,
+    Waits,
+};
 use serde::{Deserialize, Serialize};
 
 /// Version of `explanation.json`.
@@ -10,7 +13,7 @@ pub const EXPLANATION_SCHEMA: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// Which figures: `phases`, `modules`, `faults`, `files`, `cpuid`, `waits`,
-    /// `functions`.
+    /// `functions`, and `bundle` where one was executed.
     pub figures: String,
     /// The mechanism: `ptrace`, `LD_DEBUG`, `perf`, …
     pub mechanism: String,
@@ -26,6 +29,9 @@ pub struct ProcessReport {
     pub pid: u32,
     /// The executed file.
     pub path: String,
+    /// For a bundle: the program that it was made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bundle_of: Option<String>,
     /// Its arguments.
     pub argv: Vec<String>,
     /// `glibc`, `musl`, `static`, `other loader PATH`, …
@@ -42,6 +48,13 @@ pub struct ProcessReport {
     pub phases: Vec<PhaseTime>,
     /// What could not be told apart, and why.
     pub notes: Vec<String>,
+}
+
+impl ProcessReport {
+    /// The program: of a bundle, what it was made of.
+    pub fn program(&self) -> &str {
+        self.bundle_of.as_deref().unwrap_or(&self.path)
+    }
 }
 
 /// One module of the launch.
@@ -67,9 +80,45 @@ pub struct ModuleReport {
     pub search_misses: Reading<u64>,
     /// Static facts of its file.
     pub facts: Reading<ElfFacts>,
-    /// For a bundle: the libraries that are merged in it.
+    /// For a bundle: the libraries that are merged in it. Its own figures do not contain theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
+    /// For a library that is merged in a bundle: the bundle's file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_in: Option<String>,
+    /// For a bundle and what is merged in it: what each start still does for this part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<PartWork>,
+}
+
+impl ModuleReport {
+    /// The functions that initialize it.
+    pub fn initializers(&self) -> u64 {
+        let own = self.work.map(|work| work.initializers);
+        own.or_else(|| Some(self.facts.value()?.initializers)).unwrap_or(0)
+    }
+}
+
+/// A bundle that the launch executed: a program and its libraries, merged into one file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BundleReport {
+    /// The bundle's file.
+    pub path: String,
+    /// The program that it was made of; none where another version of headstart has made it.
+    pub original: Option<String>,
+    /// How many libraries are merged in it.
+    pub libraries: u64,
+    /// It did not run, but started the original.
+    pub started_original: bool,
+    /// Why: what its check finds changed now. None where it ran, or where nothing differs any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<BundleDifference>,
+    /// Its check at the start, before any initializer runs: a part of initializing.
+    pub check_us: Reading<f64>,
+    /// Reading itself ahead, as far as the launch waits for it: a part of relocating. None where it
+    /// was not made to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_us: Option<Reading<f64>>,
 }
 
 /// Page faults of the whole launch.
@@ -187,6 +236,9 @@ pub struct Explanation {
     pub schema: u32,
     /// What was launched.
     pub command: Command,
+    /// Bundles that it executed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bundles: Vec<BundleReport>,
     /// Median of untraced launches made beside the traced ones.
     pub untraced_median_us: Reading<f64>,
     /// Median CPU time of those launches: the program's and that of children it waited for.

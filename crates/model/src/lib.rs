@@ -7,6 +7,7 @@
 mod address;
 mod around;
 pub mod bundle;
+mod bundle_contents;
 mod called_code;
 mod command;
 mod disk;
@@ -54,14 +55,17 @@ mod waits;
 
 pub use address::{BundleVa, FileOffset, LoadBias, MappedVa, Rva, TlsOffset, Va};
 pub use around::{Hooks, OutputTo, Streams};
+pub use bundle_contents::{
+    BundleContents, BundleDifference, BundlePart, BundleStart, PartWork, StartStep,
+};
 pub use called_code::{CalledCode, CalledModule, OrderForecast};
 pub use command::{Command, quoted, quoted_path};
 pub use disk::Disk;
 pub use effect::{Effect, Interval, Rules, Summary, Verdict};
 pub use experiment::{EXPERIMENT_SCHEMA, Experiment, LaunchOptions, Schedule, Variant};
 pub use explanation::{
-    CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding, FolderGroup,
-    FolderWork, ModuleReport, ProcessReport, Source,
+    BundleReport, CpuidTax, EXPLANATION_SCHEMA, Explanation, FaultTotals, FileWork, Finding,
+    FolderGroup, FolderWork, ModuleReport, ProcessReport, Source,
 };
 pub use file_pages::{
     FilePages, FilePagesReport, PAGES_REPORT_SCHEMA, PageFigures, PageInOrder, PagesReport,

@@ -1,7 +1,7 @@
 //! What traced launches record. All times are microseconds since just before the clone call
 //! of that launch, on the launch clock.
 
-use crate::Reading;
+use crate::{Reading, StartStep};
 use serde::{Deserialize, Serialize};
 
 /// A point that a process passes on its way from execve to its end.
@@ -48,6 +48,9 @@ pub struct TracedImage {
     pub marks: Vec<Mark>,
     /// Why a mark is missing, in words for the user.
     pub notes: Vec<String>,
+    /// Steps of a bundle's start and their times, in order; only when they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<(StartStep, f64)>,
 }
 
 /// A process of a traced launch.

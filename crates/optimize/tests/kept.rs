@@ -120,8 +120,9 @@ fn output(program: &Path) -> String {
 fn verified(out: &Path) -> BundleVerification {
     let keep::FolderVerification { found, next } = keep::verify(out).unwrap();
     assert_eq!(found.current, found.changes.is_empty(), "{found:?}");
-    assert_eq!(found.reason.is_none(), found.current, "{found:?}");
-    assert!(found.current || next.is_some() || found.remedy.is_some(), "{found:?}");
+    let right = found.current && found.used;
+    assert_eq!(found.reason.is_none(), right, "{found:?}");
+    assert!(right || next.is_some() || found.remedy.is_some(), "{found:?}");
     found
 }
 

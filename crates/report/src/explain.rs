@@ -1,6 +1,6 @@
 //! The terminal view of an explanation.
 //!
-//! Top to bottom: what was launched and how long it took, the phases as bars, the processes where
+//! Top to bottom: a bundle that did not run, what was launched and how long it took, the phases as bars, the processes where
 //! there are several, the costliest modules, counts, findings with evidence and remedy, and
 //! where the figures come from. Every table ends in the sum of all its rows, shown or not.
 
@@ -26,6 +26,7 @@ pub const ROWS: usize = 10;
 /// `rows`: modules and processes listed by name; all where `None`.
 pub fn view(explanation: &Explanation, style: &Style, rows: Option<usize>) -> String {
     let mut page = Page::new(style, rows);
+    phases::stale_bundles(&mut page, explanation);
     phases::header(&mut page, explanation);
     phases::bars(&mut page, explanation);
     processes::table(&mut page, explanation);

@@ -35,6 +35,7 @@ mod answer;
 #[allow(unsafe_code)] // The code's bytes, between two symbols.
 mod code;
 mod folders;
+mod merged;
 mod read;
 mod record;
 #[allow(unsafe_code)] // The code itself, which nothing here calls.
@@ -45,6 +46,7 @@ pub use ahead::{AheadList, AheadPage, AheadPart, AheadRange, BesideFile};
 pub use answer::{Answer, TRACE_ANSWERS, TRACE_VARIABLE};
 use code::code;
 pub use code::{ahead, entry, start};
+pub use merged::{PreambleModule, PreambleOutline};
 pub use read::Checks;
 pub use record::{Expected, FileIdentity, FileRecord};
 pub use shared::WrappedFunction;
@@ -86,6 +88,9 @@ pub struct Tables {
     pub builds: Vec<LoadedBuild>,
     /// What is told of a bundle that is used, to whom it may interest, behind its name.
     pub used: String,
+    /// Paths of libraries that the bundle carries in a folder of its own, and the names by which the loader
+    /// finds them there.
+    pub carried: Vec<(PathBuf, OsString)>,
     /// Memory that becomes read-only at the end.
     pub relro: Vec<Protected>,
     /// The merged modules, the program first, in the order of the loader's search, in which their

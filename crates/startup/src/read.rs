@@ -52,11 +52,11 @@ impl Checks {
 }
 
 /// All bytes of a preamble.
-struct Bytes<'a>(&'a [u8]);
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Bytes<'_> {
     /// A list at an offset, of so many items of this size.
-    fn list<T>(
+    pub(crate) fn list<T>(
         &self,
         offset: u64,
         count: u64,
@@ -101,7 +101,7 @@ impl Bytes<'_> {
     }
 
     /// The path that begins so many bytes before an offset.
-    fn path(&self, offset: u64, before: u32) -> Option<PathBuf> {
+    pub(crate) fn path(&self, offset: u64, before: u32) -> Option<PathBuf> {
         let path = PathBuf::from(self.text(offset.checked_sub(before.into())?)?);
         path.is_absolute().then_some(path)
     }

@@ -164,6 +164,8 @@ shared! {
             debug_copy: i64,
             modules: u64,
             module_count: u64,
+            carried: u64,
+            carried_count: u64,
             /// What is read ahead, or 0.
             ahead: i64,
             /// Packed relocations that the preamble applies, and their words.
@@ -250,6 +252,12 @@ shared! {
             name: u64,
             id: u64,
             length: u64,
+        }
+
+        /// A path of a file that the bundle carries, and the name by which the loader finds that.
+        Carried {
+            path: u64,
+            name: u64,
         }
 
         /// Memory that becomes read-only, or a range of a file.

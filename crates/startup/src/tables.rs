@@ -43,6 +43,7 @@ impl Preamble {
             + shared::Record::SIZE * records
             + shared::Cached::SIZE * tables.cached.len()
             + shared::Build::SIZE * tables.builds.len()
+            + shared::Carried::SIZE * tables.carried.len()
             + shared::Range::SIZE * tables.relro.len()
             + shared::Module::SIZE * tables.modules.len();
         let mut writer = Writer { lists: Vec::with_capacity(size), size, texts: Vec::new() };
@@ -54,6 +55,12 @@ impl Preamble {
         (header.all, header.all_count) = writer.list(&all, Writer::step)?;
         (header.cached, header.cached_count) = writer.list(&tables.cached, Writer::cached)?;
         (header.builds, header.build_count) = writer.list(&tables.builds, Writer::build)?;
+        (header.carried, header.carried_count) =
+            writer.list(&tables.carried, |writer, (file, name)| {
+                let (path, name) = (writer.text(path(file)?), writer.text(plain_name(name, b'/')?));
+                shared::Carried { path, name }.write(&mut writer.lists);
+                Ok(())
+            })?;
         header.used = writer.text(tables.used.replace('\0', "").as_bytes());
         (header.relro, header.relro_count) = writer.list(&tables.relro, |writer, range| {
             shared::Range { offset: range.offset, length: range.length }.write(&mut writer.lists);

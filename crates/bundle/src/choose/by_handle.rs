@@ -7,6 +7,7 @@
 //! dlsym. Whether it does ask for them, and by such a handle, nobody can tell from the file.
 
 use crate::choose::members;
+use crate::error::BundleAdvice;
 use crate::plan::layout::{Layout, Member};
 use image::elf::loadable::{Symbol, SymbolBinding, SymbolKind, Visibility};
 use image::elf::{looks_up, possible_names};
@@ -24,14 +25,14 @@ const MOST: usize = 10;
 pub struct BundleWarning {
     /// A sentence.
     pub text: String,
-    /// The library that does not have the problem if it is outside.
-    pub keep_outside: Option<String>,
+    /// What can be done about it, if anything is known.
+    pub advice: Option<BundleAdvice>,
 }
 
 impl BundleWarning {
     /// One about no library.
     pub(crate) fn of(text: String) -> BundleWarning {
-        BundleWarning { text, keep_outside: None }
+        BundleWarning { text, advice: None }
     }
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn warnings(layout: &Layout<'_>) -> Vec<BundleWarning> {
     if pairs.len() > MOST {
         let more = pairs.len() - MOST;
         let text = format!("The same holds for {more} more pairs of modules.");
-        said.push(BundleWarning { text, keep_outside: None });
+        said.push(BundleWarning { text, advice: None });
     }
     said
 }
@@ -122,7 +123,7 @@ fn warning(
         "{first} and {other} both define {quoted}, named in {askers}, where dlsym is called: if \
          that asks for it by the handle of {other}, it gets what {first} defines."
     );
-    BundleWarning { text, keep_outside: Some(other) }
+    BundleWarning { text, advice: Some(BundleAdvice::KeepOutside(other)) }
 }
 
 /// `a, b and c`.

@@ -1,5 +1,6 @@
 //! What the bundle still needs of others: libraries outside, and where later ones are looked for.
 
+use crate::carry::Carry;
 use crate::choose::members::{self, Membership};
 use image::elf::spec;
 use loader::Graph;
@@ -18,10 +19,22 @@ pub(crate) struct Dependencies {
 }
 
 impl Dependencies {
-    pub(crate) fn of(graph: &Graph, memberships: &[Membership]) -> Dependencies {
+    pub(crate) fn of(graph: &Graph, memberships: &[Membership], carry: &Carry) -> Dependencies {
         let outside = graph.modules.iter().zip(memberships).filter(|(_, m)| !m.is_merged());
-        let names = outside.map(|(module, _)| name(module)).collect();
-        Dependencies { names, search: search_path(graph, memberships) }
+        let carried = |module: &Module| carry.files.iter().any(|file| file.from == module.path);
+        let names = outside.map(|(module, _)| match carried(module) {
+            true => members::name_of(module),
+            false => name(module),
+        });
+        let names = names.collect();
+        let search = search_path(graph, memberships);
+        if carry.files.is_empty() {
+            return Dependencies { names, search };
+        }
+        // DT_RPATH is also where libraries that are carried look for what they need.
+        let own = format!("$ORIGIN/{}", carry.folder);
+        let folders = search.map_or(own.clone(), |(_, others)| format!("{own}:{others}"));
+        Dependencies { names, search: Some((spec::DT_RPATH, folders)) }
     }
 }
 

@@ -126,6 +126,11 @@ impl<'a> Exports<'_, 'a> {
         }
         let Symbol { name, size, kind, binding, .. } = symbol;
         let export = Export { name, value, size, kind, binding, version, hidden, source };
+        if matches!(value, ExportValue::Stub(_)) {
+            // Only references to its address mean it: calls look for a definition, also those without a
+            // version.
+            return self.add(export);
+        }
         let first = *self.first.entry(name).or_insert(member.id) == member.id;
         if first && hidden && number == OLDEST {
             self.add(Export { version: ExportVersion::Oldest, ..export.clone() });

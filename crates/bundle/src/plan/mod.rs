@@ -16,6 +16,7 @@ pub(crate) mod references;
 mod symlinks;
 mod tls;
 
+use crate::carry::Carry;
 use crate::choose::members::Membership;
 use crate::error::{BundleError, DeclineReason};
 use crate::read_ahead::PagesAhead;
@@ -50,6 +51,8 @@ pub(crate) struct BundleSpec<'a> {
     pub(crate) read_ahead: Option<&'a PagesAhead>,
     /// What is looked at when it is started.
     pub(crate) check: Check<'a>,
+    /// What is carried beside it.
+    pub(crate) carry: &'a Carry,
 }
 
 impl BundleSpec<'_> {
@@ -90,7 +93,7 @@ pub(crate) fn plan<'a>(
     let reserved = Reserved::new(&layout, preamble.size());
     let fixups = fixups::collect(graph, relocated, &layout, reserved.template)?;
     let functions = initializers::collect(graph, &layout, &fixups);
-    let dependencies = Dependencies::of(graph, memberships);
+    let dependencies = Dependencies::of(graph, memberships, spec.carry);
     let names = loader_names::of_merged(graph, &layout);
     let room = dependencies.names.len() + DYNAMIC_ENTRIES;
     let own = OwnData::new(reserved, room, &functions, &fixups, names.len());

@@ -40,6 +40,7 @@ pub(crate) fn new(
         all: records.all,
         cached: records.cached,
         builds: records.builds,
+        carried: spec.carry.by_path(),
         relro: relro(layout),
         modules: modules(layout, spec.check),
     };

@@ -57,7 +57,7 @@ impl<'a> Modules<'a> {
             outside.map(|(id, module)| (resolved(&module.path), id)).collect();
         let mut original = vec![None];
         for module in after.modules.iter().skip(1) {
-            let known = files.remove(&resolved(&module.path));
+            let known = files.remove(&resolved(&plan.spec.carry.origin(&module.path)));
             let path = module.path.display();
             original.push(Some(known.ok_or_else(|| format!("it would load {path} too"))?));
         }

@@ -11,6 +11,7 @@ use loader::Graph;
 use model::ModuleId;
 use model::bundle::{BUNDLE_SCHEMA, BundleManifest, BundledModule};
 use model::text::{name, text};
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,8 @@ pub(crate) fn of(
         let offset = layout.member(ModuleId::at(index)).map(|member| member.start() - layout.low);
         BundledModule { offset, outside, ..sources::described(index, module, content) }
     });
+    let learnt = options.learnt.iter().flat_map(|learnt| &learnt.libraries);
+    let include: BTreeSet<&PathBuf> = options.include.iter().chain(learnt).collect();
     BundleManifest {
         schema: BUNDLE_SCHEMA,
         headstart: env!("CARGO_PKG_VERSION").to_owned(),
@@ -57,6 +60,8 @@ pub(crate) fn of(
         product: None,
         spare: None,
         read_ahead: None,
+        include: include.into_iter().map(text).collect(),
+        carried: Vec::new(),
     }
 }
 
@@ -71,6 +76,8 @@ pub(crate) fn options(manifest: &BundleManifest) -> BundleOptions {
         immutable: manifest.immutable.iter().map(|folder| name(folder).into()).collect(),
         told: manifest.told.as_ref().map(|told| name(told).into()),
         own_name: manifest.own_name.as_ref().map(|own| name(own)),
+        include: manifest.include.iter().map(|file| name(file).into()).collect(),
+        learnt: None,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Context, top};
 use crate::advice::ExplainAdvice;
-use crate::names::base_name;
 use model::figures::{bytes, plural};
 use model::{Finding, Reading};
 
@@ -25,7 +24,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     let by_bytes = top(&modules, 3, |module| module.read_bytes.get().map(|n| n as f64));
     let mut evidence: Vec<String> = by_bytes
         .into_iter()
-        .map(|(module, n)| format!("{}: {}", base_name(&module.path), bytes(n as u64)))
+        .map(|(module, n)| format!("{}: {}", context.name(&module.path), bytes(n as u64)))
         .collect();
     let known = modules.iter().any(|module| module.read_bytes.get().is_some());
     let by_modules: u64 = modules.iter().filter_map(|module| module.read_bytes.get()).sum();
@@ -38,7 +37,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         let by_faults = top(&modules, 3, |m| m.major_faults.get().map(|n| n as f64));
         evidence.extend(by_faults.into_iter().map(|(module, n)| {
             let faults = plural(n as u64, "major fault", "major faults");
-            format!("{}: {faults}", base_name(&module.path))
+            format!("{}: {faults}", context.name(&module.path))
         }));
     }
     Some(Finding {

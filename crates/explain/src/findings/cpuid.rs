@@ -2,7 +2,6 @@
 
 use super::Context;
 use super::shares::{cpuid_phase, cpuids};
-use crate::names::base_name;
 use model::figures::{count, duration};
 use model::{CpuidTax, Finding, Phase, Reading};
 
@@ -30,7 +29,7 @@ fn finding(context: &Context, tax: &CpuidTax, phase: Phase, cost: f64) -> Option
     let mut evidence =
         vec![format!("{} × {} on this machine", count(instructions), duration(tax.each_us))];
     evidence.extend(images.iter().take(3).map(|(path, n)| {
-        let image = base_name(path);
+        let image = context.name(path);
         format!("{image}: {}", count(*n))
     }));
     let several = context.members().len() > 1;

@@ -1,7 +1,6 @@
 //! The finding on exit handlers, finalizers and tear-down that take long.
 
 use super::{Context, total};
-use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, Phase, Reading};
 
@@ -16,9 +15,11 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     }
     let costly = logged.iter().filter(|(_, us)| *us >= cost * 0.05).take(3);
     let mut evidence: Vec<String> = costly
-        .map(|(path, us)| format!("finalizers of {}: {}", base_name(path), duration(*us)))
+        .map(|(path, us)| format!("finalizers of {}: {}", context.name(path), duration(*us)))
         .collect();
-    let finalizers = total(&context.modules(), |facts| facts.finalizers);
+    let merged = context.inputs.contents.iter().filter(|(path, _)| context.counts(path));
+    let merged: u64 = merged.map(|(_, contents)| contents.finalizers).sum();
+    let finalizers = merged + total(&context.modules(), |facts| facts.finalizers);
     if finalizers > 0 && context.records.exit_called {
         evidence.push(plural(finalizers, "finalizer in all", "finalizers in all"));
     }

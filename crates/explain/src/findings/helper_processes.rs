@@ -18,7 +18,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     Some(Finding {
         id: "helper-processes".to_owned(),
         cause: format!("{}: {started} while the program runs", context.of_launch(cost)),
-        evidence: vec![names(helpers.iter().map(|process| process.path.as_str()))],
+        evidence: vec![names(helpers.iter().map(|process| process.program()))],
         cost_us: Reading::Value(cost),
         phase: None,
         part_of: None,

@@ -32,7 +32,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     if !context.worth(cost) {
         return None;
     }
-    let name = base_name(&process.path);
+    let name = base_name(process.program());
     let mut evidence = Vec::new();
     if let Some(work) = context.explanation.files.value() {
         evidence.push(format!(
@@ -58,7 +58,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 /// The interpreter that the launch is spent in, and its remedy.
 pub(super) fn applies<'a>(context: &'a Context) -> Option<(&'a ProcessReport, &'static str)> {
     let process = context.scopes.program().filter(|_| context.scope == Scope::Program)?;
-    let name = base_name(&process.path);
+    let name = base_name(process.program());
     let (_, remedy) = INTERPRETERS.iter().find(|(prefix, _)| name.starts_with(prefix))?;
     (context.share(main_us(process)) >= SHARE).then_some((process, *remedy))
 }

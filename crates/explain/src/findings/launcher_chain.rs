@@ -17,7 +17,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
         evidence.push(format!("{} more: {}", costly.len() - 5, duration(rest)));
     }
     let images = plural(before.len() as u64, "program runs", "programs run");
-    let name = base_name(&program.path);
+    let name = base_name(program.program());
     Some(Finding {
         id: "launcher-chain".to_owned(),
         cause: format!("{}: {images} before {name} starts", context.of_launch(cost)),
@@ -35,7 +35,7 @@ fn process(process: &ProcessReport) -> String {
 
 /// The command as the process saw it, cut to a readable length.
 fn command(process: &ProcessReport) -> String {
-    let mut words = vec![base_name(&process.path).to_owned()];
+    let mut words = vec![base_name(process.program()).to_owned()];
     words.extend(process.argv.iter().skip(1).cloned());
     let text = words.join(" ").replace(char::is_control, " ");
     match text.char_indices().nth(48) {
@@ -45,7 +45,7 @@ fn command(process: &ProcessReport) -> String {
 }
 
 fn remedy(before: &[&ProcessReport], program: &ProcessReport) -> String {
-    let ran = |name: &str| before.iter().any(|process| base_name(&process.path) == name);
+    let ran = |name: &str| before.iter().any(|process| base_name(process.program()) == name);
     let builtins = [
         ("dirname", "${0%/*} for dirname"),
         ("basename", "${0##*/} for basename"),

@@ -8,7 +8,8 @@ use model::{Finding, ImageKind, ModuleReport, Phase, Reading};
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let cost = *context.shares.wholes.get(&Phase::Map)?;
     let mut mapped = context.modules_at_start();
-    mapped.retain(|module| module.path != module.program && !is_loader(module));
+    let own = |module: &ModuleReport| module.path == module.program || module.merged_in.is_some();
+    mapped.retain(|module| !own(module) && !is_loader(module));
     let loads = mapped.len() as u64;
     let mut evidence = vec![format!("{} each on average", duration(cost / loads as f64))];
     let costly = top(&mapped, 3, |module| module.map_us.get());

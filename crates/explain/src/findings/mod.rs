@@ -108,7 +108,8 @@ const OF_PHASE: [Finder; 10] = [
 const OF_PHASES: [fn(&Context) -> Vec<Finding>; 4] =
     [cpuid::find, waits::find, file_storms::find, page_faults::find];
 
-/// Every finding that applies, costliest first; those without a cost last. `records` gives what is
+/// Every finding that applies, costliest first; those without a cost last. That a bundle did not
+/// run comes before all else. `records` gives what is
 /// known of a part of the launch.
 pub(crate) fn find_all(
     explanation: &Explanation,
@@ -130,6 +131,8 @@ pub(crate) fn find_all(
     }
     let cost = |finding: &Finding| finding.cost_us.get().unwrap_or(f64::NEG_INFINITY);
     all.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+    // What was launched is not what ran.
+    all.sort_by_key(|finding| finding.id != stale_bundle::ID);
     all
 }
 
@@ -204,6 +207,12 @@ impl<'a> Context<'a> {
     /// Time of a phase in this part; 0 where it does not occur.
     fn phase(&self, phase: Phase) -> f64 {
         self.scopes.phases(self.scope).get(&phase).copied().unwrap_or(0.0)
+    }
+
+    /// The file name of a module or program; of a bundle, that of its original.
+    fn name<'p>(&'p self, path: &'p str) -> &'p str {
+        let bundle = self.explanation.bundles.iter().find(|bundle| bundle.path == path);
+        base_name(bundle.and_then(|bundle| bundle.original.as_deref()).unwrap_or(path))
     }
 
     /// Share of the launch.

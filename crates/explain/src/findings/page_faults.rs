@@ -2,7 +2,6 @@
 
 use super::shares::{elsewhere, faults_in};
 use super::{Context, Scope, total};
-use crate::names::base_name;
 use model::figures::{count, plural};
 use model::{Finding, Phase, Reading};
 use std::collections::BTreeMap;
@@ -41,10 +40,10 @@ fn in_phase(context: &Context, phase: Phase, cost: f64) -> Option<Finding> {
 }
 
 /// Data files by their path, modules by their name.
-fn name<'a>(context: &Context, path: &'a str) -> &'a str {
+fn name<'a>(context: &'a Context, path: &'a str) -> &'a str {
     match context.records.other_faults.iter().any(|(other, _)| other == path) {
         true => path,
-        false => base_name(path),
+        false => context.name(path),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::libraries::is_loader;
 use super::{Context, Scope, sum, top, total};
+use crate::advice::ExplainAdvice;
 use crate::names::base_name;
-use model::figures::{bytes, duration, plural};
-use model::{ElfFacts, Finding, ModuleReport, Phase, Reading};
+use model::figures::{bytes, count, duration, plural};
+use model::{ElfFacts, Finding, ImageKind, ModuleReport, Phase, Reading};
 use std::collections::BTreeSet;
 
 pub(super) fn find(context: &Context) -> Option<Finding> {
@@ -14,11 +15,11 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
     Some(Finding {
         id: "relocations".to_owned(),
         cause: cause(context, modules, cost),
-        evidence: evidence(modules).into_iter().chain(unknown(context, modules)).collect(),
+        evidence: evidence(context, modules).into_iter().chain(unknown(context, modules)).collect(),
         cost_us: Reading::Value(cost),
         phase: Some(Phase::Relocate),
         part_of: None,
-        remedy: remedy(modules, measured.is_some()),
+        remedy: bundle(context, modules).unwrap_or_else(|| remedy(modules, measured.is_some())),
     })
 }
 
@@ -26,7 +27,7 @@ pub(super) fn find(context: &Context) -> Option<Finding> {
 fn unknown(context: &Context, modules: &[&ModuleReport]) -> Option<String> {
     let needs = |m: &&ModuleReport| m.facts.value().is_some_and(|facts| !facts.needed.is_empty());
     let program = modules.iter().find(|module| module.path == module.program)?;
-    let named = modules.iter().any(|module| module.path != module.program && !is_loader(module));
+    let named = modules.iter().any(|m| m.path != m.program && !is_loader(m));
     let why = match &context.inputs.loader_logs {
         Reading::Unavailable { .. } => "the source line on modules says why",
         Reading::Value(_) => "it wrote no loader log, and its page faults could not be followed",
@@ -43,7 +44,7 @@ fn eager(facts: &ElfFacts) -> u64 {
 }
 
 fn cause(context: &Context, modules: &[&ModuleReport], cost: f64) -> String {
-    let loaded = modules.iter().filter(|module| module.path != module.program);
+    let loaded = modules.iter().filter(|m| m.path != m.program && m.merged_in.is_none());
     let loaded: BTreeSet<&str> = loaded.map(|module| module.path.as_str()).collect();
     let files = plural(loaded.len() as u64, "library", "libraries");
     let (symbols, relative) = (total(modules, eager), total(modules, |f| f.relative_relocations));
@@ -65,11 +66,11 @@ fn cause(context: &Context, modules: &[&ModuleReport], cost: f64) -> String {
     format!("{}: {work}", context.of_launch(cost))
 }
 
-fn evidence(modules: &[&ModuleReport]) -> Vec<String> {
+fn evidence(context: &Context, modules: &[&ModuleReport]) -> Vec<String> {
     let mut lines: Vec<String> = top(modules, 3, |module| module.relocate_us.get())
         .into_iter()
         .map(|(module, us)| {
-            let name = base_name(&module.path);
+            let name = context.name(&module.path);
             match module.facts.value() {
                 Some(facts) => format!(
                     "{name}: {}; {}, {}, {}",
@@ -82,6 +83,7 @@ fn evidence(modules: &[&ModuleReport]) -> Vec<String> {
             }
         })
         .collect();
+    lines.extend(merged(modules));
     let pages = total(modules, |facts| facts.relocated_pages);
     if pages > 0 {
         let size = bytes(pages * 4096);
@@ -92,6 +94,36 @@ fn evidence(modules: &[&ModuleReport]) -> Vec<String> {
         lines.extend(bind_now(modules));
     }
     lines
+}
+
+/// Which merged libraries the relocations of a bundle are for.
+fn merged(modules: &[&ModuleReport]) -> Option<String> {
+    let merged: Vec<&ModuleReport> =
+        modules.iter().copied().filter(|module| module.merged_in.is_some()).collect();
+    let most = top(&merged, 3, |module| Some(module.work?.relocations as f64));
+    let line = |(module, n): (&ModuleReport, f64)| {
+        format!("{} {}", base_name(&module.path), count(n as u64))
+    };
+    let lines: Vec<String> = most.into_iter().map(line).collect();
+    (!lines.is_empty()).then(|| format!("of merged libraries: {}", lines.join(", ")))
+}
+
+/// A bundle whose addresses are fixed needs none adjusted.
+fn bundle(context: &Context, modules: &[&ModuleReport]) -> Option<String> {
+    let module = modules.iter().find(|module| !module.merged.is_empty())?;
+    let facts = module.facts.value()?;
+    let contents = context.inputs.contents.get(&module.path)?;
+    let most = facts.relative_relocations > facts.symbolic_relocations
+        && facts.relative_relocations * 2 > total(modules, |facts| facts.relative_relocations);
+    if facts.kind != ImageKind::PositionIndependentExecutable || !most {
+        return None;
+    }
+    let (folder, program) = (contents.folder.clone()?, contents.original.clone()?);
+    let again = ExplainAdvice::RenewBundle { folder, program, fixed: true };
+    Some(format!(
+        "At fixed addresses the bundle needs none adjusted, at the price of their randomness: {}.",
+        (context.words)(again)
+    ))
 }
 
 /// What BIND_NOW adds: at most, because copying pages is part of the measured time too.

@@ -3,43 +3,81 @@
 use super::Context;
 use crate::advice::ExplainAdvice;
 use crate::inputs::Inputs;
-use model::{Explanation, Finding, ImageKind, ProcessReport, Reading};
+use model::{
+    BundleContents, BundleDifference, Explanation, Finding, ImageKind, ProcessReport, Reading,
+};
 use std::path::Path;
+
+/// Its short name.
+pub(super) const ID: &str = "stale-bundle";
 
 pub(super) fn find(context: &Context) -> Option<Finding> {
     let (bundle, original) = started(context.explanation, context.inputs).next()?;
     let processes = &context.explanation.processes;
     let (bundle, original) = (processes.get(bundle)?, processes.get(original)?);
-    let folder = Path::new(&bundle.path).parent().unwrap_or(Path::new("."));
-    let folder = folder.to_string_lossy().into_owned();
-    let facts = context.inputs.facts.get(&bundle.path).and_then(|facts| facts.as_ref().ok());
-    let fixed = facts.is_some_and(|facts| facts.kind == ImageKind::Executable);
-    let verify = ExplainAdvice::VerifyBundle { folder: folder.clone() };
-    let renew = ExplainAdvice::RenewBundle { folder, program: original.path.clone(), fixed };
+    let contents = context.inputs.contents.get(&bundle.path);
+    let folder = match contents {
+        Some(contents) => contents.folder.clone(),
+        None => Path::new(&bundle.path).parent().map(|it| it.to_string_lossy().into_owned()),
+    };
     let cost = bundle.charged_us;
+    let verify =
+        folder.clone().map(|folder| (context.words)(ExplainAdvice::VerifyBundle { folder }));
     Some(Finding {
-        id: "stale-bundle".to_owned(),
+        id: ID.to_owned(),
         cause: format!(
             "{}: the bundle {} did not run, but started the original, {}",
             context.of_launch(cost),
             bundle.path,
             original.path
         ),
-        evidence: vec![
-            "a bundle does this when a merged file has changed, or when LD_PRELOAD, \
-             LD_LIBRARY_PATH or LD_AUDIT differs"
-                .to_owned(),
-            (context.words)(verify),
-        ],
+        evidence: std::iter::once(why(contents)).chain(verify).collect(),
         cost_us: Reading::Value(cost),
         phase: None,
         part_of: None,
-        remedy: format!(
-            "If a file has changed, make it again: {}. The other findings do not count the \
-             bundle's own start.",
-            (context.words)(renew)
-        ),
+        remedy: remedy(context, contents, (bundle, original), folder),
     })
+}
+
+/// Why it did not run.
+fn why(contents: Option<&BundleContents>) -> String {
+    match contents {
+        Some(BundleContents { difference: Some(difference), .. }) => difference.reason.clone(),
+        Some(BundleContents { start: Some(_), .. }) => {
+            "what it found changed is now as it was when the bundle was made".to_owned()
+        }
+        _ => "a bundle does this when a merged file has changed, or when LD_PRELOAD, \
+              LD_LIBRARY_PATH or LD_AUDIT differs"
+            .to_owned(),
+    }
+}
+
+fn remedy(
+    context: &Context,
+    contents: Option<&BundleContents>,
+    (bundle, original): (&ProcessReport, &ProcessReport),
+    folder: Option<String>,
+) -> String {
+    let difference = contents.and_then(|contents| contents.difference.as_ref());
+    let rest = "The other findings do not count the bundle's own start.";
+    if let Some(BundleDifference { subject, variable: true, .. }) = difference {
+        return format!("Set or unset {subject}, as it was when the bundle was made. {rest}");
+    }
+    let facts = context.inputs.facts.get(&bundle.path).and_then(|facts| facts.as_ref().ok());
+    let fixed = facts.is_some_and(|facts| facts.kind == ImageKind::Executable);
+    let program = contents.and_then(|it| it.instead.clone().or_else(|| it.original.clone()));
+    let program = program.unwrap_or_else(|| original.path.clone());
+    let again = match folder {
+        Some(folder) => {
+            let renew = ExplainAdvice::RenewBundle { folder, program, fixed };
+            format!("ake it again: {}", (context.words)(renew))
+        }
+        None => format!("ake it again of {program}, and put it in the place of {}", bundle.path),
+    };
+    match difference {
+        Some(_) => format!("M{again}. {rest}"),
+        None => format!("If a file has changed, m{again}. {rest}"),
+    }
 }
 
 /// Bundles and the programs that they started in their place, by their index.

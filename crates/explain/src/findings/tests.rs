@@ -5,7 +5,7 @@ use crate::advice::{ExplainAdvice, unworded};
 use model::{
     CpuidTax, FaultTotals, FileWork, HashStyle, PhaseTime, Reading, WaitFor, WaitReport, Waits,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 struct Case {
     explanation: Explanation,
@@ -33,6 +33,7 @@ fn quiet() -> Case {
     let explanation = Explanation {
         schema: model::EXPLANATION_SCHEMA,
         command,
+        bundles: Vec::new(),
         untraced_median_us: missing(),
         untraced_cpu_us: missing(),
         total_us: 10_000.0,
@@ -76,6 +77,7 @@ fn process(path: &str, started_us: f64, charged_us: f64) -> ProcessReport {
     ProcessReport {
         pid: 1,
         path: path.to_owned(),
+        bundle_of: None,
         argv: vec![path.to_owned(), "argument".to_owned()],
         loader: "glibc".to_owned(),
         started_us,
@@ -99,6 +101,8 @@ fn module(path: &str, times: [f64; 3]) -> ModuleReport {
         search_misses: Reading::Value(0),
         facts: missing(),
         merged: Vec::new(),
+        merged_in: None,
+        work: None,
     }
 }
 

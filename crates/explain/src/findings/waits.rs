@@ -1,7 +1,6 @@
 //! The findings on time in which no process of the launch has anything to do, by phase.
 
 use super::Context;
-use crate::names::base_name;
 use model::figures::{duration, plural};
 use model::{Finding, Phase, Reading, WaitFor, WaitReport};
 use std::collections::BTreeSet;
@@ -74,7 +73,7 @@ fn line(context: &Context, call: &WaitReport) -> String {
     let programs = context.explanation.processes.iter().map(|process| &process.path);
     let program = match programs.collect::<BTreeSet<_>>().len() {
         0 | 1 => String::new(),
-        _ => format!("{}: ", base_name(&call.program)),
+        _ => format!("{}: ", context.name(&call.program)),
     };
     let target = call.target.as_ref().map_or_else(String::new, |target| format!(" {target}"));
     let times = plural(call.calls, "wait", "waits");

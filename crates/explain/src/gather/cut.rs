@@ -53,6 +53,7 @@ fn trace_at(mut trace: PhaseTrace, at_us: f64) -> PhaseTrace {
         process.ended_us = process.ended_us.min(at_us);
         for image in &mut process.images {
             image.marks.retain(|mark| mark.at_us <= at_us);
+            image.steps.retain(|(_, step_us)| *step_us <= at_us);
         }
         process.images.retain(|image| !image.marks.is_empty());
     }
@@ -106,6 +107,7 @@ mod tests {
                 loader: None,
                 marks: marks.map(|(kind, at_us)| Mark { kind, at_us: started_us + at_us }).to_vec(),
                 notes: Vec::new(),
+                steps: Vec::new(),
             }],
         };
         let whole = PhaseTrace {
@@ -129,7 +131,14 @@ mod tests {
         let marks = [(MarkKind::ExecDone, 5.0), (MarkKind::Entry, 50.0), (MarkKind::Main, 60.0)];
         let marks = marks.map(|(kind, at_us)| Mark { kind, at_us }).to_vec();
         let path = "/bin/x".to_owned();
-        let image = TracedImage { path, argv: Vec::new(), loader: None, marks, notes: Vec::new() };
+        let image = TracedImage {
+            path,
+            argv: Vec::new(),
+            loader: None,
+            marks,
+            notes: Vec::new(),
+            steps: Vec::new(),
+        };
         let (pid, parent, images) = (1, None, vec![image]);
         let process = TracedProcess { pid, parent, started_us: 0.0, ended_us: 1000.0, images };
         PhaseTrace {

@@ -3,6 +3,7 @@
 use crate::inputs::Inputs;
 use model::{ElfFacts, MemoryChange, Reading, UnpackedFiles, text};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Finds the real path of every path in the records, and the facts of every image there.
@@ -14,7 +15,13 @@ pub(super) fn resolve(inputs: &mut Inputs) {
         }
     }
     launched(inputs);
-    let mut files: Vec<&String> = inputs.real_paths.values().collect();
+    // The files of merged libraries are not looked at unless something else loads them.
+    let merged = inputs.contents.values().flat_map(|contents| &contents.libraries);
+    let merged: BTreeSet<&str> = merged.map(|library| library.path.as_str()).collect();
+    let named = inputs.paths();
+    let own = |path: &str| named.contains(path) || !merged.contains(path);
+    let files = inputs.real_paths.iter().filter(|(path, _)| own(path)).map(|(_, real)| real);
+    let mut files: Vec<&String> = files.collect();
     files.sort();
     files.dedup();
     inputs.facts = files.par_iter().map(|path| (path.to_string(), facts(path))).collect();

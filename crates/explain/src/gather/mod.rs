@@ -3,6 +3,7 @@
 //! Each record is taken in launches of its own, so that one does not disturb another. Untraced
 //! launches are made in turns with those that give the phases; both are pinned alike.
 
+mod bundles;
 mod callers;
 mod cut;
 mod files;
@@ -45,6 +46,8 @@ pub struct RecordingStep {
     pub what: &'static str,
 }
 
+/// Launches in which the starts of bundles are recorded step by step.
+const START_TRACES: u32 = 3;
 /// Launches with the loader's log; the one with the median time is used.
 const LOADER_LOGS: u32 = 3;
 /// Steps besides the phase launches.
@@ -99,6 +102,7 @@ pub fn gather(
     let until = &experiment.options.until;
     inputs.until_ready = *until != Until::Exit;
     let samples = recorder.untraced_and_phases(traces, until, launching, &mut inputs)?;
+    recorder.starts(launching, &mut inputs)?;
     if hot {
         recorder.next("sampling the functions", launching)?;
         inputs.hot = Some(recorder.hot(launching)?);
@@ -158,6 +162,37 @@ impl Recorder<'_> {
             Some(at) => traced.map(|trace| cut::trace(trace, at)),
             None => traced,
         }
+    }
+
+    /// The starts of bundles among the executed images, step by step.
+    fn starts(&mut self, launching: &dyn Launching, inputs: &mut Inputs) -> Result<(), LabError> {
+        bundles::find(inputs);
+        let starts = inputs.contents.values().filter_map(|contents| contents.start.clone());
+        let starts: Vec<_> = starts.collect();
+        if starts.is_empty() {
+            return Ok(());
+        }
+        self.step.total += 1;
+        self.next("timing initializers", launching)?;
+        if let Reading::Unavailable { reason, remedy } = &inputs.phase_traces {
+            inputs.start_traces = Reading::unavailable(reason, remedy);
+            return Ok(());
+        }
+        let mut traces = Vec::new();
+        for _ in 0..START_TRACES {
+            if launching.interrupted() {
+                return Err(LaunchError::Interrupted.into());
+            }
+            match self.traced(|request| request.bundles.clone_from(&starts)) {
+                Reading::Value(trace) => traces.push(trace),
+                Reading::Unavailable { reason, remedy } => {
+                    inputs.start_traces = Reading::unavailable(reason, remedy);
+                    return Ok(());
+                }
+            }
+        }
+        inputs.start_traces = Reading::Value(traces);
+        Ok(())
     }
 
     fn cpuid(&self, inputs: &mut Inputs) {

@@ -59,14 +59,18 @@ impl Builder {
 
     /// Whether `line` can only come from an image executed after this one: after control was
     /// transferred the loader neither looks for what the program itself needs, nor for what an
-    /// unknown module needs, nor relocates a module it did not map.
+    /// unknown module needs, nor relocates a module it did not map. Before that, a bundle that
+    /// starts its original does so as the first of the initializers.
     pub fn is_another_image(&self, line: &Line) -> bool {
-        if self.run.main.is_none() {
+        let initializing = self.run.relocated.is_some() && self.dlopens.is_empty();
+        if self.run.main.is_none() && !initializing {
             return false;
         }
         match line {
             Line::Needed { by, .. } => *by == self.run.program || self.known(by).is_none(),
-            Line::Relocate { path } => *path == self.run.program || self.known(path).is_none(),
+            Line::Relocate { path } if self.run.main.is_some() => {
+                *path == self.run.program || self.known(path).is_none()
+            }
             _ => false,
         }
     }
@@ -214,7 +218,8 @@ impl Builder {
     /// that says so: since the last other initializer, of the C library, which takes microseconds.
     fn merged_are_initialized(&mut self, path: &str) {
         let is_bundle = path != self.run.program;
-        if let (true, Some((Doing::Init, _, since))) = (is_bundle, self.doing) {
+        if let (true, Some((Doing::Init, last, since))) = (is_bundle, self.doing) {
+            self.run.before_merged = self.run.modules.get(last).map(|last| last.name.clone());
             let module = self.module(path);
             self.doing = Some((Doing::Init, module, since));
         }

@@ -50,6 +50,9 @@ pub(crate) struct Run {
     /// Between the last mapping and the first relocation: version checks and sorting.
     pub checking: i64,
     pub modules: Vec<LoggedModule>,
+    /// For a bundle: the module whose initializers were the last before those that are merged. The
+    /// log shows no end of them, so their time is counted to the bundle.
+    pub before_merged: Option<String>,
     /// Failed attempts to open a library, by folder.
     pub misses: BTreeMap<String, u64>,
 }

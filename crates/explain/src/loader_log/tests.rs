@@ -164,3 +164,27 @@ fn a_program_that_changes_its_name_before_it_starts_is_one_module() {
     assert!(run.modules[1].path.is_none());
     assert_eq!(run.finalizing, Some(10_000));
 }
+
+#[test]
+fn a_bundle_that_starts_its_original_is_another_image() {
+    let runs = runs(&log("stale"));
+    let [bundle, original] = &runs[..] else { panic!("{} runs", runs.len()) };
+    assert_eq!(bundle.program, "git/run");
+    assert_eq!(original.program, "/usr/bin/git");
+    assert!(bundle.main.is_none() && original.main.is_some());
+    // What it was preloaded with is the bundle's, what the original needs is not.
+    let names = |run: &Run| -> Vec<String> {
+        run.modules.iter().map(|module| module.name.clone()).collect()
+    };
+    assert!(!names(bundle).contains(&"libpcre2-8.so.0".to_owned()), "{:?}", names(bundle));
+    assert!(names(original).contains(&"libpcre2-8.so.0".to_owned()), "{:?}", names(original));
+    assert!(!names(original).contains(&"git/run".to_owned()), "{:?}", names(original));
+}
+
+#[test]
+fn a_bundle_that_runs_is_one_image() {
+    let runs = runs(&log("bundle"));
+    let [run] = &runs[..] else { panic!("{} runs", runs.len()) };
+    assert_eq!(run.program, "git/run");
+    assert!(run.main.is_some());
+}

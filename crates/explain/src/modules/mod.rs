@@ -9,8 +9,11 @@ use crate::time::{median_by, ns, us};
 use model::{LoaderLog, ModuleReport, Phase, Reading};
 use std::collections::BTreeMap;
 
+mod bundled;
 mod scale;
 
+pub(crate) use bundled::Bundled;
+use bundled::{add_bundle, merged, own_work};
 use scale::{Scale, own_start};
 
 /// Program and file or folder, real paths.
@@ -51,6 +54,7 @@ pub(crate) fn modules(
     lives: &[Life],
     scaled: bool,
     faults: &Reading<Attribution>,
+    bundled: &Bundled,
 ) -> Modules {
     let mut modules = Modules::default();
     let mut times: BTreeMap<Key, Times> = BTreeMap::new();
@@ -64,17 +68,26 @@ pub(crate) fn modules(
         if log.is_some_and(|log| log.pid == run.pid) && times.is_empty() {
             start = life.and_then(|life| own_start(&run, life));
         }
-        let scale = Scale::new(&run, life.filter(|_| scaled), start);
+        let started = life.filter(|_| scaled).and_then(|life| bundled.times(inputs, life));
+        let outside = started.as_ref().map(|times| times.outside);
+        let scale = Scale::new(&run, life.filter(|_| scaled), start, outside);
         let program = life.map_or(run.program.as_str(), |life| life.image.path.as_str());
         let program = inputs.program(program);
         add_run(&mut times, &mut modules, &run, &program, &scale, inputs);
+        if let (Some(unseen), None) = (scale.outside, &run.before_merged) {
+            let own = times.entry((program.clone(), program.clone())).or_default();
+            add(&mut own.init, Some(unseen));
+        }
         for (folder, count) in run.misses {
             *misses.entry((program.clone(), folder)).or_default() += count;
         }
     }
+    for life in lives.iter().filter(|_| scaled) {
+        add_bundle(&mut times, inputs, life, bundled);
+    }
     modules.misses = misses.into_iter().collect();
     modules.misses.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    modules.reports = reports(inputs, lives, times, faults);
+    modules.reports = reports(inputs, lives, times, (faults, bundled));
     modules
 }
 
@@ -115,7 +128,11 @@ fn add_run(
             let checking = if loader { run.checking } else { 0 };
             us(ns + checking) * scale.relocate
         });
-        let init = us(module.init.unwrap_or(0)) * scale.init;
+        let init = match scale.outside {
+            Some(_) if module.name == run.program => 0.0,
+            Some(unseen) if run.before_merged.as_ref() == Some(&module.name) => unseen,
+            _ => us(module.init.unwrap_or(0)) * scale.init,
+        };
         entry.by_kernel |= module.map.is_none();
         add(&mut entry.map, map);
         add(&mut entry.relocate, relocate);
@@ -143,7 +160,7 @@ fn reports(
     inputs: &Inputs,
     lives: &[Life],
     times: BTreeMap<Key, Times>,
-    faults: &Reading<Attribution>,
+    (faults, bundled): (&Reading<Attribution>, &Bundled),
 ) -> Vec<ModuleReport> {
     let mut times: BTreeMap<Key, Option<Times>> =
         times.into_iter().map(|(key, times)| (key, Some(times))).collect();
@@ -164,8 +181,17 @@ fn reports(
     for path in &inputs.simulated {
         times.entry((launched.clone(), inputs.real(path).to_owned())).or_default();
     }
-    let mut reports: Vec<ModuleReport> =
-        times.into_iter().map(|(key, times)| report(inputs, lives, key, times, faults)).collect();
+    for program in bundled.paths() {
+        for library in inputs.contents.get(program).into_iter().flat_map(|it| &it.libraries) {
+            let key = (program.clone(), inputs.real(&library.path).to_owned());
+            times.entry(key).or_default();
+        }
+    }
+    let report = |(key, times): (Key, Option<Times>)| match bundled.merged(inputs, &key.0, &key.1) {
+        Some(part) => bundled.report(key, times.and_then(|t| t.init), part, faults),
+        None => report(inputs, lives, key, times, (faults, bundled)),
+    };
+    let mut reports: Vec<ModuleReport> = times.into_iter().map(report).collect();
     attribute_reads(inputs, &mut reports);
     let cost = |report: &ModuleReport| {
         let times = [&report.map_us, &report.relocate_us, &report.init_us];
@@ -183,7 +209,7 @@ fn report(
     lives: &[Life],
     (program, path): Key,
     times: Option<Times>,
-    faults: &Reading<Attribution>,
+    (faults, bundled): (&Reading<Attribution>, &Bundled),
 ) -> ModuleReport {
     let missing = || why_no_times(inputs, lives, &program);
     let figure = |value: Option<f64>, reason: &str| match (&times, value) {
@@ -218,7 +244,9 @@ fn report(
             ),
             None => Reading::unavailable("the file was not read", ""),
         },
-        merged: inputs.bundles.get(&path).into_iter().flatten().cloned().collect(),
+        merged: merged(inputs, &path),
+        merged_in: None,
+        work: own_work(inputs, bundled, &path),
         path,
         program,
     }

@@ -15,14 +15,19 @@ pub(super) struct Scale {
     pub init: f64,
     /// The loader's own start, before it looks for the first library: part of Map.
     pub start: Option<f64>,
+    /// For a bundle whose own initializers are known from elsewhere: what the log does not show of
+    /// those that are not merged.
+    pub outside: Option<f64>,
 }
 
 impl Scale {
     /// Factors for `run` by the phases of `life`; all 1 where there is no life to compare with.
     /// `start` is what the loader's own start took in an earlier run, or in this one.
-    pub fn new(run: &Run, life: Option<&Life>, start: Option<i64>) -> Self {
+    /// `outside`: what the initializers take that are not merged, in microseconds, where the image
+    /// is a bundle.
+    pub fn new(run: &Run, life: Option<&Life>, start: Option<i64>, outside: Option<f64>) -> Self {
         let Some(life) = life else {
-            return Scale { map: 1.0, relocate: 1.0, init: 1.0, start: None };
+            return Scale { map: 1.0, relocate: 1.0, init: 1.0, start: None, outside: None };
         };
         let early = |time: fn(&LoggedModule) -> Option<i64>| -> i64 {
             run.modules.iter().filter(|module| !module.late).filter_map(time).sum()
@@ -34,14 +39,23 @@ impl Scale {
         let least = (map - mapped).max(0);
         let most = (map - mapped / 4).max(least);
         let start = start.unwrap_or(least).clamp(least, most);
+        let merged = run.modules.iter().filter(|module| module.name == run.program);
+        let merged: i64 = merged.filter_map(|module| module.init).sum();
+        let initialized = early(|module| module.init);
+        let shown = initialized - merged;
+        let init = match outside {
+            None => factor(phase_ns(life, Phase::Initialize), initialized),
+            Some(outside) => factor(ns(outside), shown).min(1.0),
+        };
         Scale {
             map: factor(map - start, mapped),
             relocate: factor(
                 phase_ns(life, Phase::Relocate),
                 early(|module| module.relocate) + run.checking,
             ),
-            init: factor(phase_ns(life, Phase::Initialize), early(|module| module.init)),
+            init,
             start: (map > 0).then(|| us(start)),
+            outside: outside.map(|all| (all - us(shown) * init).max(0.0)),
         }
     }
 }

@@ -2,8 +2,12 @@
 
 use crate::advice::unworded;
 use crate::explain;
+use crate::inputs::Inputs;
 use crate::test_logs::{inputs, log};
-use model::{Explanation, Mark, MarkKind, ModuleReport, Phase, Reading};
+use model::{
+    BundleContents, BundlePart, BundleStart, Explanation, Mark, MarkKind, ModuleReport, PartWork,
+    Phase, Reading, StartStep, Va,
+};
 
 fn phase(explanation: &Explanation, program: &str, phase: Phase) -> f64 {
     let mut processes = explanation.processes.iter().filter(|process| process.path == program);
@@ -100,4 +104,83 @@ fn a_map_phase_shorter_than_the_log_never_turns_negative() {
     let modules: Vec<&ModuleReport> = explanation.modules.iter().collect();
     assert!(close(sum(&modules, |m| &m.map_us), 1.0));
     assert!(modules.iter().all(|m| m.map_us.get().is_none_or(|us| us >= 0.0)));
+}
+
+/// The recorded launch of a bundle of git: its second library takes four times as long as the first.
+fn bundle() -> Inputs {
+    let mut inputs = inputs("bundle", 1.0);
+    let run = "/fast/run";
+    inputs.real_paths.insert("git/run".to_owned(), run.to_owned());
+    let library = |path: &str, relocations| BundlePart {
+        path: path.to_owned(),
+        places: Vec::new(),
+        work: PartWork { relocations, ..PartWork::default() },
+    };
+    let contents = BundleContents {
+        original: Some("/usr/bin/git".to_owned()),
+        libraries: vec![library("/lib/libpcre2-8.so.0", 71), library("/lib/libz.so.1", 77)],
+        initializers: vec![Some(0), Some(0), Some(1)],
+        start: Some(BundleStart {
+            path: run.to_owned(),
+            check: Va(1),
+            read_ahead: None,
+            initialized: Va(2),
+        }),
+        ..BundleContents::default()
+    };
+    inputs.contents.insert(run.to_owned(), contents);
+    let Reading::Value(traces) = &mut inputs.phase_traces else { panic!("no trace") };
+    let image = &mut traces[0].processes[0].images[0];
+    let at = |kind| image.marks.iter().find(|mark| mark.kind == kind).unwrap().at_us;
+    let (relocated, main) = (at(MarkKind::Relocated), at(MarkKind::Main));
+    let within = |share: f64| relocated + (main - relocated) * share;
+    image.marks.push(Mark { kind: MarkKind::Entry, at_us: within(0.5) });
+    let mut started = traces[0].clone();
+    started.processes[0].images[0].steps = [
+        (StartStep::Check, 0.05),
+        (StartStep::Checked, 0.45),
+        (StartStep::Initialized, 0.51),
+        (StartStep::Initialized, 0.56),
+        (StartStep::Initialized, 0.73),
+    ]
+    .map(|(step, share)| (step, within(share)))
+    .to_vec();
+    inputs.start_traces = Reading::Value(vec![started]);
+    inputs
+}
+
+#[test]
+fn libraries_in_a_bundle_are_modules_of_their_own() {
+    let explanation = explain(&bundle(), unworded);
+    let all: Vec<&ModuleReport> = explanation.modules.iter().collect();
+    let modules = sum(&all, |module| &module.init_us);
+    let phases = phase(&explanation, "/fast/run", Phase::Initialize);
+    assert!(close(modules, phases), "{modules} in {phases}: {all:#?}");
+    let merged: Vec<&ModuleReport> =
+        all.into_iter().filter(|module| module.merged_in.as_deref() == Some("/fast/run")).collect();
+    let paths: Vec<&str> = merged.iter().map(|module| module.path.as_str()).collect();
+    assert_eq!(paths, ["/lib/libz.so.1", "/lib/libpcre2-8.so.0"]);
+    let [most, least] = [merged[0], merged[1]].map(|module| module.init_us.get().unwrap());
+    assert!((most / least - 4.0).abs() < 0.1, "{most} {least}");
+    assert_eq!(merged[0].work.unwrap().relocations, 77);
+    let reason = merged[0].map_us.reason().unwrap();
+    assert_eq!(reason, "the kernel maps it during exec with /fast/run");
+    let [report] = &explanation.bundles[..] else { panic!("{:?}", explanation.bundles) };
+    assert_eq!((report.libraries, report.started_original), (2, false));
+    assert!(report.check_us.get().unwrap() > 0.0, "{report:?}");
+    assert_eq!(explanation.processes[0].program(), "/usr/bin/git");
+}
+
+#[test]
+fn without_steps_the_times_of_merged_libraries_are_unavailable() {
+    let mut inputs = bundle();
+    inputs.start_traces = Reading::unavailable("ptrace is not permitted", "");
+    let explanation = explain(&inputs, unworded);
+    let merged = explanation.modules.iter().filter(|module| module.merged_in.is_some());
+    let reasons: Vec<Option<&str>> = merged.map(|module| module.init_us.reason()).collect();
+    assert_eq!(reasons, [Some("ptrace is not permitted"); 2]);
+    assert_eq!(explanation.bundles[0].check_us.reason(), Some("ptrace is not permitted"));
+    let all: Vec<&ModuleReport> = explanation.modules.iter().collect();
+    let phases = phase(&explanation, "/fast/run", Phase::Initialize);
+    assert!(close(sum(&all, |module| &module.init_us), phases), "{all:#?}");
 }

@@ -172,7 +172,14 @@ mod tests {
             Mark { kind: MarkKind::Main, at_us: main },
         ];
         let argv = vec![path.to_owned()];
-        TracedImage { path: path.to_owned(), argv, loader: None, marks, notes: Vec::new() }
+        TracedImage {
+            path: path.to_owned(),
+            argv,
+            loader: None,
+            marks,
+            notes: Vec::new(),
+            steps: Vec::new(),
+        }
     }
 
     fn process(parent: Option<usize>, life: (f64, f64), images: Vec<TracedImage>) -> TracedProcess {

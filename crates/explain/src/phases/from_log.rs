@@ -78,6 +78,7 @@ fn image(run: &Run) -> TracedImage {
         loader: Some(run.loader().unwrap_or("/lib/ld-linux.so").to_owned()),
         marks,
         notes,
+        steps: Vec::new(),
     }
 }
 

@@ -220,7 +220,14 @@ mod tests {
     fn image(loader: Option<&str>, marks: &[(MarkKind, f64)]) -> TracedImage {
         let marks = marks.iter().map(|&(kind, at_us)| Mark { kind, at_us }).collect();
         let (path, argv) = ("/bin/p".to_owned(), vec!["p".to_owned()]);
-        TracedImage { path, argv, loader: loader.map(str::to_owned), marks, notes: Vec::new() }
+        TracedImage {
+            path,
+            argv,
+            loader: loader.map(str::to_owned),
+            marks,
+            notes: Vec::new(),
+            steps: Vec::new(),
+        }
     }
 
     fn times(loader: Option<&str>, marks: &[(MarkKind, f64)]) -> (Vec<(Phase, i64)>, Vec<String>) {

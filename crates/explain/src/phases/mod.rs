@@ -10,7 +10,7 @@ mod life;
 
 pub(crate) use charge::{Charges, Segment, charge, phase_at, segments};
 pub(crate) use from_log::trace_from_log;
-pub(crate) use life::{END_UNSEEN, Life, lives, outlives};
+pub(crate) use life::{END_UNSEEN, Life, Stretch, lives, outlives};
 
 use crate::inputs::Inputs;
 use crate::time::us;

@@ -28,6 +28,7 @@ fn image() -> impl Strategy<Value = TracedImage> {
         loader,
         marks,
         notes: Vec::new(),
+        steps: Vec::new(),
     })
 }
 

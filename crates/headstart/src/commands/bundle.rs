@@ -5,10 +5,11 @@ use crate::exit::{self, Usage, WithCode};
 use crate::output;
 use crate::phrases::VIEW_WORDS;
 use anyhow::{Context, Result};
-use bundle::{BundleError, BundleOptions, BundleWarning, PagesAhead};
+use bundle::{BundleAdvice, BundleError, BundleOptions, BundleWarning, PagesAhead};
 use model::bundle::BundleCheck;
 use model::{Disk, Recording};
 use prefetch::recording::{self, MOST_BYTES};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,7 +26,7 @@ const AUTO: &str = "auto";
 pub struct Arguments {
     /// The program: a path, or a name to look up in PATH
     program: OsString,
-    /// Arguments of the launch that --prefetch auto records
+    /// Arguments of the launch that --prefetch auto records, or from which --learn learns
     #[arg(value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
     /// Folder for the bundle; created if missing, and a bundle in it is replaced
@@ -44,6 +45,17 @@ pub struct Arguments {
     /// Files below this folder never change under a name, so they are not looked at; may be repeated
     #[arg(long, value_name = "FOLDER")]
     immutable: Vec<PathBuf>,
+    /// The same as --check sealed
+    #[arg(long, conflicts_with = "check")]
+    sealed: bool,
+    /// Carry this library in the folder, with what it needs, for the program to open; with --sealed; may
+    /// be repeated
+    #[arg(long, value_name = "FILE")]
+    include: Vec<PathBuf>,
+    /// Launch the program twice, with the arguments behind it, and carry the libraries that it opens; with
+    /// --sealed
+    #[arg(long)]
+    learn: bool,
     /// Read ahead what a start needs where the file is not in memory, as a recording tells it (a file
     /// of headstart record). With `auto` a cold launch of the bundle is recorded now, with the
     /// arguments behind the program; that needs root
@@ -70,16 +82,19 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         fixed: arguments.fixed,
         outside,
         disk: arguments.disk,
-        check: arguments.check,
+        check: arguments.check(),
         immutable: arguments.immutable()?,
+        include: arguments.included()?,
         ..BundleOptions::default()
     };
     let is_auto = arguments.prefetch.as_ref().is_some_and(|record| record == AUTO);
-    if !arguments.arguments.is_empty() && !is_auto {
+    if !arguments.arguments.is_empty() && !is_auto && !arguments.learn {
         let text = "arguments of the program are only for a launch that is recorded: use --prefetch \
-                    auto, or omit them";
+                    auto or --learn, or omit them";
         return Err(Usage(text.to_owned()).into());
     }
+    let learnt = if arguments.learn { Some(bundle::learn(&command)?) } else { None };
+    let options = BundleOptions { learnt, ..options };
     if is_auto {
         // What is made beside a bundle goes again.
         os::interrupt::install();
@@ -102,9 +117,27 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 impl Arguments {
+    fn check(&self) -> BundleCheck {
+        if self.sealed { BundleCheck::Sealed } else { self.check }
+    }
+
+    /// The files of --include, which are there.
+    fn included(&self) -> Result<BTreeSet<PathBuf>> {
+        if self.check() != BundleCheck::Sealed && (self.learn || !self.include.is_empty()) {
+            let text =
+                "--include and --learn are for bundles that need no other files: add --sealed";
+            return Err(Usage(text.to_owned()).into());
+        }
+        let file = |path: &PathBuf| {
+            let absolute = std::path::absolute(path).and_then(|path| path.metadata().map(|_| path));
+            absolute.map_err(|source| BundleError::Io { path: path.clone(), source }.into())
+        };
+        self.include.iter().map(file).collect()
+    }
+
     /// The folders of --immutable, as the paths of files are told.
     fn immutable(&self) -> Result<Vec<PathBuf>> {
-        if !self.immutable.is_empty() && self.check != BundleCheck::Immutable {
+        if !self.immutable.is_empty() && self.check() != BundleCheck::Immutable {
             let text = "--immutable is for bundles with --check immutable: add that, or omit it";
             return Err(Usage(text.to_owned()).into());
         }
@@ -133,11 +166,14 @@ fn recording(path: &Path) -> Result<Recording> {
 /// A warning with what helps.
 fn advised(warning: &BundleWarning) -> String {
     let text = &warning.text;
-    match &warning.keep_outside {
-        Some(library) => {
+    match &warning.advice {
+        Some(BundleAdvice::KeepOutside(library)) => {
             format!("{text} To be sure, keep the library apart: --outside {library}")
         }
-        None => text.clone(),
+        Some(BundleAdvice::Learn) => format!(
+            "{text} To carry the plug-ins, name a launch that opens them: --learn -- COMMAND"
+        ),
+        _ => text.clone(),
     }
 }
 

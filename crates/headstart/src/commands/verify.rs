@@ -67,7 +67,8 @@ fn remedy(next: &NextStep) -> String {
             quoted(program),
             quoted(folder)
         ),
-        NextStep::BundleAgain(MakeAgain { program, options, reads_ahead, folder }) => {
+        NextStep::BundleAgain(again) => {
+            let MakeAgain { program, options, reads_ahead, folder } = &**again;
             let outside = options.outside.iter();
             let outside = outside.map(|name| format!(" --outside {}", quoted(text::name(name))));
             let fixed = if options.fixed { " --fixed" } else { "" };
@@ -104,7 +105,9 @@ fn checked(options: &BundleOptions) -> String {
     };
     let immutable = options.immutable.iter();
     let immutable = immutable.map(|folder| format!(" --immutable {}", quoted(folder)));
-    check + &immutable.collect::<String>()
+    let include = options.include.iter();
+    let include = include.map(|file| format!(" --include {}", quoted(file)));
+    check + &immutable.chain(include).collect::<String>()
 }
 
 /// What comes before the command, and the option with which it uses that: the recorded launch of the

@@ -175,6 +175,7 @@ fn in_words(advice: &BundleAdvice) -> String {
              bundle --out)"
         }
         BundleAdvice::AnotherFolder => "name another folder with --out",
+        BundleAdvice::Learn => "name a launch that opens what it needs: --learn -- COMMAND",
     };
     words.to_owned()
 }

@@ -1,7 +1,7 @@
 //! `headstart verify` after changes.
 
 use crate::common::{stderr, stdout};
-use crate::stage::{FIXED, KINDS, OUT, Stage, run};
+use crate::stage::{FIXED, KINDS, OUT, Stage, headstart, run};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -142,6 +142,26 @@ fn a_variable_is_named_and_nothing_is_blamed_for_it() {
         assert!(!said.contains("libm.so.6") && !said.contains("Make the bundle"), "{said}");
         assert_eq!(output.status.code(), Some(1), "{said}");
     }
+}
+
+/// Whoever times a bundle is told if that is not what was timed.
+#[test]
+fn a_measurement_of_a_bundle_that_starts_the_original_says_so() {
+    let Some(stage) = Stage::bundled() else { return };
+    let run = stage.text("made/out/run");
+    let notes = |words: &[&str]| {
+        let words = [&["measure", "--json", "--runs", "2", "--warmup", "0", "-i"], words].concat();
+        let output = headstart(&words).env_remove("LD_LIBRARY_PATH").output_when_free();
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        found["notes"].to_string()
+    };
+    assert!(!notes(&["--", &run]).contains("starts the original"));
+    fs::rename(stage.path("v2/libthree.so.1"), stage.path("third/libthree.so.1")).unwrap();
+    let told = notes(&["--", &run]);
+    assert!(
+        told.contains("starts the original") && told.contains("libthree.so.1 is not"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! What a bundle says of itself: a program and its libraries that `headstart bundle` has merged.
 
+use super::Loadable;
 use crate::error::ImageError;
+use model::Va;
 use object::{Object, ObjectSection};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 
 /// The section of the code that runs first in every bundle.
@@ -31,6 +34,30 @@ fn merged_in(bytes: &[u8]) -> Option<BTreeSet<String>> {
     Some(libraries.filter(|name| !NO_LIBRARY.contains(name)).map(str::to_owned).collect())
 }
 
+/// The bytes of the code that runs first in a bundle; `None` for any other image.
+pub fn preamble(image: &Loadable) -> Option<(Va, &[u8])> {
+    let section = image.sections().into_iter().find(|section| section.name == OWN)?;
+    let extent = section.header.extent();
+    let bytes = image.bytes().get(extent.start.index()..extent.end.index())?;
+    Some((section.header.address, bytes))
+}
+
+/// Name and addresses of each library that is merged in a bundle, as its sections tell.
+pub fn merged_at(image: &Loadable) -> Vec<(String, Range<Va>)> {
+    let mut libraries: Vec<(String, Range<Va>)> = Vec::new();
+    for section in image.sections() {
+        let name = library(&section.name).filter(|name| !NO_LIBRARY.contains(name));
+        let Some(name) = name else { continue };
+        let start = section.header.address;
+        let end = start.saturating_add(section.header.size);
+        match libraries.iter_mut().find(|(known, _)| known == name) {
+            Some((_, range)) => *range = range.start.min(start)..range.end.max(end),
+            None => libraries.push((name.to_owned(), start..end)),
+        }
+    }
+    libraries
+}
+
 /// What a section's name says it is of.
 fn library(section: &str) -> Option<&str> {
     PREFIXES.into_iter().find_map(|prefix| section.strip_prefix(prefix))
@@ -45,6 +72,7 @@ mod tests {
         assert_eq!(merged_in(b"#!/bin/sh\n"), None);
         let own = std::env::current_exe().unwrap();
         assert_eq!(merged(&own).unwrap(), None);
+        assert!(preamble(&Loadable::open(&own).unwrap()).is_none());
         assert!(merged(Path::new("/no/such/file")).is_err());
     }
 }

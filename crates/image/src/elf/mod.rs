@@ -43,7 +43,7 @@ mod symbols;
 mod versions;
 
 pub(crate) use build_id::{of_bytes as build_id_of, read as build_id};
-pub use bundle::merged;
+pub use bundle::{merged, merged_at, preamble};
 pub use frames::FunctionBounds;
 pub(crate) use function_table::function_table;
 pub(crate) use functions::{placed, starting};

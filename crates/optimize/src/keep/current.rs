@@ -61,7 +61,7 @@ pub enum NextStep {
         folder: PathBuf,
     },
     /// The program has to be bundled again.
-    BundleAgain(MakeAgain),
+    BundleAgain(Box<MakeAgain>),
     /// The program has to be optimized again.
     OptimizeAgain {
         /// Its command line.
@@ -92,7 +92,7 @@ pub fn verify(folder: &Path) -> Result<FolderVerification, BundleError> {
         Some(manifest) => Ok(optimized(folder, &manifest)),
         None => {
             let Verified { found, again } = bundle::verify(folder)?;
-            Ok(FolderVerification { found, next: again.map(NextStep::BundleAgain) })
+            Ok(FolderVerification { found, next: again.map(Box::new).map(NextStep::BundleAgain) })
         }
     }
 }

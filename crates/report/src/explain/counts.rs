@@ -3,11 +3,14 @@
 use super::figures::{bytes, count, duration, plural, why};
 use super::page::Page;
 use crate::style::Tint;
-use model::{CalledCode, CpuidTax, Explanation, FileWork, Reading, Waits};
+use model::{BundleReport, CalledCode, CpuidTax, Explanation, FileWork, Reading, Waits};
 
 /// Page faults, file-system work, CPUID and functions, a line each. Why one is missing stands with the sources.
 pub(super) fn lines(page: &mut Page, explanation: &Explanation) {
     page.blank();
+    for bundle in explanation.bundles.iter().filter(|bundle| !bundle.started_original) {
+        labeled(page, "Bundle", Reading::Value(bundled(bundle)));
+    }
     let faults = faults(explanation);
     labeled(page, "Page faults", faults);
     labeled(page, "Files", explanation.files.clone().map(|work| files(&work)));
@@ -30,6 +33,20 @@ fn labeled(page: &mut Page, label: &str, text: Reading<String>) {
     };
     let first = format!("{label}{space}");
     page.wrapped_behind(&first, &format!("{lead}{space}"), tint, &text);
+}
+
+/// What is in a bundle, and what its start does before the program's.
+fn bundled(bundle: &BundleReport) -> String {
+    let mut parts = vec![format!("{} merged", plural(bundle.libraries, "library", "libraries"))];
+    parts.push(match &bundle.check_us {
+        Reading::Value(us) => format!("its check at the start {} of initialize", duration(*us)),
+        missing => format!("the time of its check is unavailable: {}", why(missing)),
+    });
+    parts.extend(bundle.read_ahead_us.as_ref().map(|us| match us {
+        Reading::Value(us) => format!("reading ahead {} of relocate", duration(*us)),
+        missing => format!("the time of reading ahead is unavailable: {}", why(missing)),
+    }));
+    parts.join("; ")
 }
 
 fn faults(explanation: &Explanation) -> Reading<String> {

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Default)]
 struct Row {
     name: String,
+    merged: bool,
     loads: u64,
     map: Option<f64>,
     relocate: Option<f64>,
@@ -36,7 +37,7 @@ impl Row {
 
 /// The costliest modules, the others summed up, and the sum of all.
 pub(super) fn table(page: &mut Page, explanation: &Explanation) {
-    let rows = rows(&explanation.modules);
+    let rows = rows(explanation);
     if rows.is_empty() {
         return;
     }
@@ -70,25 +71,34 @@ pub(super) fn table(page: &mut Page, explanation: &Explanation) {
         let all = page.paint(Tint::Strong, &all);
         page.line(&all);
     }
+    if rows[..shown].iter().any(|row| row.merged) {
+        let note = "+ merged into the bundle, which is mapped and relocated as one file";
+        page.wrapped("  ", Tint::Faint, note);
+    }
 }
 
 /// Files by cost. Relocations are counted as often as a file is loaded, as its times are.
-fn rows(modules: &[ModuleReport]) -> Vec<Row> {
-    let mut by_path: BTreeMap<&str, Row> = BTreeMap::new();
-    let mut order: Vec<&str> = Vec::new();
-    for module in modules {
-        let entry = by_path.entry(&module.path).or_insert_with(|| {
-            order.push(&module.path);
-            Row { name: name(module), ..Row::default() }
+fn rows(explanation: &Explanation) -> Vec<Row> {
+    let mut by_path: BTreeMap<(&str, bool), Row> = BTreeMap::new();
+    let mut order: Vec<(&str, bool)> = Vec::new();
+    for module in &explanation.modules {
+        let key = (module.path.as_str(), module.merged_in.is_some());
+        let entry = by_path.entry(key).or_insert_with(|| {
+            order.push(key);
+            let (name, merged) = (name(explanation, module), module.merged_in.is_some());
+            Row { name, merged, ..Row::default() }
         });
         entry.add(&Row {
-            name: String::new(),
             loads: 1,
             map: module.map_us.get(),
             relocate: module.relocate_us.get(),
             init: module.init_us.get(),
             faults: module.minor_faults.get().map(|n| n + module.major_faults.get().unwrap_or(0)),
-            relocations: module.facts.value().map(|facts| facts.relocation_count()),
+            relocations: match module.work {
+                Some(work) => Some(work.relocations),
+                None => module.facts.value().map(|facts| facts.relocation_count()),
+            },
+            ..Row::default()
         });
     }
     let mut rows: Vec<Row> = order.iter().filter_map(|path| by_path.remove(path)).collect();
@@ -99,12 +109,21 @@ fn rows(modules: &[ModuleReport]) -> Vec<Row> {
     rows
 }
 
-/// The file's name, and for a bundle what is in it.
-fn name(module: &ModuleReport) -> String {
-    let file = printable(base_name(&module.path));
-    match module.merged.len() {
-        0 => file,
-        merged => format!("{file} + {}", plural(merged as u64, "library", "libraries")),
+/// The file's name; that of its original for a bundle, whose libraries have rows of their own.
+fn name(explanation: &Explanation, module: &ModuleReport) -> String {
+    if module.merged_in.is_some() {
+        return format!("+ {}", printable(base_name(&module.path)));
+    }
+    match explanation.bundles.iter().find(|bundle| bundle.path == module.path) {
+        Some(bundle) => {
+            let original = bundle.original.as_deref().unwrap_or(&bundle.path);
+            format!("{} (bundle)", printable(base_name(original)))
+        }
+        None if module.merged.is_empty() => printable(base_name(&module.path)),
+        None => {
+            let merged = plural(module.merged.len() as u64, "library", "libraries");
+            format!("{} + {merged}", printable(base_name(&module.path)))
+        }
     }
 }
 

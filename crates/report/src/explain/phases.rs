@@ -2,8 +2,9 @@
 
 use super::figures::{duration, share, why};
 use super::page::Page;
+use super::processes::program_name;
 use crate::style::Tint;
-use crate::text::{base_name, columns, printable};
+use crate::text::{columns, printable};
 use model::{Explanation, Phase, Reading};
 
 /// What was launched, and how long it took traced and untraced.
@@ -39,6 +40,18 @@ fn basis(explanation: &Explanation) -> &str {
     phases.map_or("none", |source| source.mechanism.as_str())
 }
 
+/// First of all, which bundles did not run.
+pub(super) fn stale_bundles(page: &mut Page, explanation: &Explanation) {
+    for bundle in explanation.bundles.iter().filter(|bundle| bundle.started_original) {
+        let original = bundle.original.as_deref().unwrap_or("its original");
+        let why = bundle.difference.as_ref();
+        let why = why.map_or(String::new(), |difference| format!(": {}", difference.reason));
+        let text = format!("{} did not run, but started {original}{why}", bundle.path);
+        page.wrapped("Stale bundle: ", Tint::Doubt, &printable(&text));
+        page.blank();
+    }
+}
+
 /// One bar a phase.
 pub(super) fn bars(page: &mut Page, explanation: &Explanation) {
     page.blank();
@@ -64,7 +77,7 @@ fn notes(page: &mut Page, explanation: &Explanation) {
     let mut seen = explanation.notes.clone();
     for process in &explanation.processes {
         for note in &process.notes {
-            let name = base_name(&process.path);
+            let name = program_name(process);
             let text = if several { format!("{name}: {note}") } else { note.clone() };
             if !seen.contains(&text) {
                 seen.push(text);

@@ -82,10 +82,19 @@ fn split(groups: Vec<Group<'_>>, rows: Option<usize>) -> (Vec<Group<'_>>, Vec<Gr
     (shown, hidden)
 }
 
+/// A program by its file name; a bundle by that of its original.
+pub(super) fn program_name(process: &ProcessReport) -> String {
+    let name = base_name(process.program());
+    match process.bundle_of {
+        Some(_) => format!("{name} (bundle)"),
+        None => name.to_owned(),
+    }
+}
+
 fn command(process: &ProcessReport) -> String {
-    let name = base_name(&process.path);
+    let name = program_name(process);
     let arguments = process.argv.iter().skip(1).map(String::as_str);
-    let words: Vec<&str> = std::iter::once(name).chain(arguments).collect();
+    let words: Vec<&str> = std::iter::once(name.as_str()).chain(arguments).collect();
     printable(&words.join(" "))
 }
 

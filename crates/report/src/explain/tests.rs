@@ -2,8 +2,8 @@
 
 use super::*;
 use model::{
-    CalledCode, CalledModule, FaultTotals, Finding, ModuleCalls, Phase, PhaseTime, Reading, Source,
-    Waits,
+    BundleDifference, BundleReport, CalledCode, CalledModule, FaultTotals, Finding, ModuleCalls,
+    ModuleReport, PartWork, Phase, PhaseTime, Reading, Source, Waits,
 };
 
 const FIXTURES: [&str; 5] = ["inkscape", "soffice", "python", "static", "musl"];
@@ -73,6 +73,58 @@ fn parts_stand_below_their_whole_and_what_has_none_for_itself() {
     explanation.waits = Reading::Value(Waits { total_us: 9.0, calls: Vec::new() });
     explanation.modules[0].merged = vec!["libz.so.1".to_owned()];
     insta::assert_snapshot!("parts", view(&explanation, &PLAIN, SOME));
+}
+
+/// The musl program as a bundle of one library.
+fn bundle(started_original: bool) -> Explanation {
+    let mut explanation = fixture("musl");
+    let path = explanation.processes[0].path.clone();
+    explanation.processes[0].bundle_of = Some("/usr/bin/original".to_owned());
+    explanation.bundles = vec![BundleReport {
+        path: path.clone(),
+        original: Some("/usr/bin/original".to_owned()),
+        libraries: 1,
+        started_original,
+        difference: started_original.then(|| BundleDifference {
+            subject: "/lib/libz.so.1".to_owned(),
+            reason: "/lib/libz.so.1 is not what it was".to_owned(),
+            variable: false,
+        }),
+        check_us: Reading::Value(12.0),
+        read_ahead_us: Some(Reading::unavailable("it was not seen", "")),
+    }];
+    let mut merged = explanation.modules[0].clone();
+    merged.path = "/lib/libz.so.1".to_owned();
+    merged.merged_in = Some(path.clone());
+    merged.init_us = Reading::Value(50.0);
+    merged.work = Some(PartWork { relocations: 9, ..PartWork::default() });
+    explanation.modules = vec![ModuleReport { path, ..explanation.modules[0].clone() }, merged];
+    explanation
+}
+
+#[test]
+fn a_bundle_has_the_name_of_its_original_and_its_libraries_have_rows() {
+    let text = view(&bundle(false), &PLAIN, SOME);
+    assert!(text.contains("\n  original (bundle) "), "{text}");
+    let row = text.lines().find(|line| line.starts_with("  + libz.so.1 ")).unwrap();
+    assert!(row.contains(" 50 µs ") && row.ends_with(" 9"), "{row}");
+    assert!(text.contains("\n  + merged into the bundle, which is mapped"), "{text}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = "Bundle 1 library merged; its check at the start 12 µs of initialize; the time of \
+                reading ahead is unavailable: it was not seen Page faults";
+    assert!(flat.contains(line), "{text}");
+    assert!(!text.contains("Stale"), "{text}");
+}
+
+#[test]
+fn that_a_bundle_did_not_run_is_said_before_all_else() {
+    let text = view(&bundle(true), &PLAIN, SOME);
+    let first = text.split("\n\n").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let path = &bundle(true).bundles[0].path;
+    let why = "/lib/libz.so.1 is not what it was";
+    let said = format!("Stale bundle: {path} did not run, but started /usr/bin/original: {why}");
+    assert_eq!(first, said);
+    assert!(!text.contains("\nBundle "), "{text}");
 }
 
 #[test]

@@ -28,6 +28,8 @@
     mov r12, rdi
     mov r13d, esi
     call .Lreplace_origin
+    call .Lname_carried
+    je 4f
     mov rdi, r12
     lea rsi, [rsp + PATH_STAT]
     mov eax, 4                  # stat
@@ -36,10 +38,17 @@
     jnz 3f
     lea rdx, [rsp + PATH_STAT]
     call .Lname_merged
-3:  mov rdi, r12
+3:  xor ebx, ebx
+4:  mov rdi, r12
     mov esi, r13d
     CALL_REAL SLOT_dlopen
-    add rsp, PATH_FRAME
+    test rax, rax
+    jnz 5f
+    test rbx, rbx
+    jz 5f
+    mov r12, rbx                # it is not found there: without /proc, or it was removed
+    jmp 3b
+5:  add rsp, PATH_FRAME
     pop r13
     pop r12
     pop rbx
@@ -79,6 +88,31 @@
     mov rsi, r10
     mov rcx, r11
     rep movsb
+    ret
+
+# Where the path r12 is that of a library which the bundle carries: ZF, and r12 is its name, by which the
+# loader finds it along the bundle's DT_RPATH; rbx is the path then.
+.Lname_carried:
+    mov r8, [rip + .Ltables + Header_carried]
+    add r8, rbx
+    mov r9, [rip + .Ltables + Header_carried_count]
+.Lnext_carried:
+    sub r9, 1
+    jb .Lno_carried
+    mov rsi, [r8 + Carried_path]
+    add rsi, rbx
+    mov rdi, r12
+    add r8, Carried_SIZE
+    call .Lis_text
+    jne .Lnext_carried
+    mov rax, r12
+    mov r12, [r8 - Carried_SIZE + Carried_name]
+    add r12, rbx
+    mov rbx, rax
+    xor eax, eax                # ZF
+    ret
+.Lno_carried:
+    or eax, -1
     ret
 
 # Where the file at rdx (struct stat) is that of a merged library: r12 is its name, by which the

@@ -72,6 +72,60 @@ fn the_original_of_a_stale_bundle_is_no_helper() {
     );
 }
 
+fn difference(subject: &str, variable: bool) -> model::BundleDifference {
+    let (subject, reason) = (subject.to_owned(), format!("{subject} is not what it was"));
+    model::BundleDifference { subject, reason, variable }
+}
+
+#[test]
+fn that_a_bundle_did_not_run_comes_first() {
+    let mut case = quiet();
+    let bundle = "/home/me/fast/run";
+    case.explanation.processes =
+        vec![process(bundle, 0.0, 100.0), process("/opt/program", 100.0, 9900.0)];
+    case.explanation.phases = phases(&[(Phase::Main, 9000.0)]);
+    case.inputs.bundles = BTreeMap::from([(bundle.to_owned(), BTreeSet::new())]);
+    let mut contents = model::BundleContents {
+        original: Some("/opt/program".to_owned()),
+        folder: Some("/home/me/fast".to_owned()),
+        ..model::BundleContents::default()
+    };
+    let mut found = |difference| {
+        contents.difference = Some(difference);
+        case.inputs.contents.insert(bundle.to_owned(), contents.clone());
+        let all = listed(&case);
+        assert!(all.len() > 1, "{all:#?}");
+        assert_eq!(all[0].id, "stale-bundle", "{all:#?}");
+        all[0].clone()
+    };
+    let changed = found(difference("/lib/libz.so.1", false));
+    assert_eq!(changed.evidence[0], "/lib/libz.so.1 is not what it was");
+    assert!(changed.remedy.starts_with("Make it again: "), "{}", changed.remedy);
+    let variable = found(difference("LD_PRELOAD", true));
+    assert_eq!(variable.evidence[0], "LD_PRELOAD is not what it was");
+    assert!(variable.remedy.starts_with("Set or unset LD_PRELOAD, "), "{}", variable.remedy);
+}
+
+/// One that a package manager put in the program's place has no folder of its own.
+#[test]
+fn a_stale_bundle_elsewhere_is_made_again_without_a_folder() {
+    let mut case = quiet();
+    let bundle = "/usr/bin/p";
+    case.explanation.processes =
+        vec![process(bundle, 0.0, 100.0), process("/usr/bin/p.original", 100.0, 9900.0)];
+    let contents = model::BundleContents {
+        original: Some("/usr/bin/p.original".to_owned()),
+        difference: Some(difference("/lib/libz.so.1", false)),
+        ..model::BundleContents::default()
+    };
+    case.inputs.bundles = BTreeMap::from([(bundle.to_owned(), BTreeSet::new())]);
+    case.inputs.contents.insert(bundle.to_owned(), contents);
+    let finding = &run(&case)["stale-bundle"];
+    assert_eq!(finding.evidence.len(), 1, "{finding:#?}");
+    let again = "Make it again of /usr/bin/p.original, and put it in the place of /usr/bin/p. ";
+    assert!(finding.remedy.starts_with(again), "{}", finding.remedy);
+}
+
 #[test]
 fn callers_stand_behind_their_wait() {
     let mut case = quiet();

@@ -19,6 +19,8 @@ pub const AUDIT_ARCH: u32 = 0xc000_003e;
 pub const SET_THREAD_POINTER: u32 = 0x1002;
 /// Where `struct user` keeps the instruction pointer: among the registers, which come first.
 const INSTRUCTION_POINTER: usize = std::mem::offset_of!(Registers, rip);
+/// `add rbx, 8`.
+pub const NEXT_WORD: [u8; 4] = [0x48, 0x83, 0xc3, 0x08];
 /// Length of the CPUID instruction.
 const CPUID_LENGTH: u64 = 2;
 
@@ -251,6 +253,13 @@ fn loaded_argument(instruction: &Instruction, read: Read<'_>) -> Option<Option<M
         _ => None,
     };
     Some(value.map(MappedVa))
+}
+
+/// Does in `registers` what `add rbx, 8` at `address` would do: the instruction to which a bundle's
+/// initializers return. What it would do to the flags nobody looks at.
+pub fn emulate_next_word(registers: &mut Registers, address: MappedVa) {
+    registers.rbx = registers.rbx.wrapping_add(8);
+    registers.rip = address.wrapping_add(NEXT_WORD.len() as u64).0;
 }
 
 /// Offsets in `code` of the CPUID instructions among those that begin at its first byte and

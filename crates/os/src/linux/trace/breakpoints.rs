@@ -1,12 +1,12 @@
 //! Breakpoints of one address space.
 //!
-//! Every breakpoint but those at CPUID instructions is hit once: the hit puts the original byte
+//! Every breakpoint but those at CPUID instructions and behind a bundle's initializers is hit once: the hit puts the original byte
 //! back, so nothing has to be stepped over and no thread can miss an instruction.
 
 use super::arch;
 use super::functions::Watch;
 use super::ptrace::{self, Tid};
-use model::MappedVa;
+use model::{MappedVa, StartStep};
 use std::collections::HashMap;
 use std::io;
 
@@ -23,6 +23,8 @@ pub enum BreakpointPurpose {
     Main,
     /// `exit`.
     Exit,
+    /// A step of a bundle's start.
+    Step(StartStep),
     /// A CPUID instruction of the module with this index.
     Cpuid(usize),
 }

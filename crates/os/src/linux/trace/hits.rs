@@ -7,7 +7,7 @@ use super::loader::{self, Loader};
 use super::marks::Executed;
 use super::ptrace::{self, Resume, Tid};
 use super::session::Session;
-use model::{MappedVa, MarkKind};
+use model::{MappedVa, MarkKind, StartStep};
 use std::io;
 use std::path::Path;
 
@@ -33,6 +33,10 @@ impl Session<'_> {
             return Ok(Resume::Continue(0));
         }
         let owned = space.owner == process;
+        if (purpose, planted) == (BreakpointPurpose::Step(StartStep::Initialized), true) {
+            self.step(process, StartStep::Initialized, at_us);
+            return self.pass_initialized(tid, address);
+        }
         if planted && owned {
             // While it is still there: as soon as it is gone another thread may pass and end the
             // process, this thread with it.
@@ -55,12 +59,16 @@ impl Session<'_> {
 
     /// What a breakpoint means whatever else is found out at it.
     fn mark_hit(&mut self, process: usize, purpose: BreakpointPurpose, at_us: f64) {
+        if let BreakpointPurpose::Step(step) = purpose {
+            self.step(process, step, at_us);
+        }
         let kind = match purpose {
             BreakpointPurpose::Entry => MarkKind::Entry,
             BreakpointPurpose::Main => MarkKind::Main,
             BreakpointPurpose::Exit => MarkKind::ExitCalled,
             BreakpointPurpose::Relocated
             | BreakpointPurpose::StartMain
+            | BreakpointPurpose::Step(_)
             | BreakpointPurpose::Cpuid(_) => return,
         };
         self.mark(process, kind, at_us);
@@ -90,6 +98,7 @@ impl Session<'_> {
                 self.plant(tid, arch::first_argument(tid)?, BreakpointPurpose::Main);
             }
             BreakpointPurpose::Main => self.end_counting(tid)?,
+            BreakpointPurpose::Step(step) => self.await_return(tid, step)?,
             BreakpointPurpose::Exit | BreakpointPurpose::Cpuid(_) => {}
         }
         Ok(true)

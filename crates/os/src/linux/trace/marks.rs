@@ -49,7 +49,7 @@ impl Session<'_> {
         }
     }
 
-    fn present_image(&mut self, process: usize) -> Option<&mut TracedImage> {
+    pub(super) fn present_image(&mut self, process: usize) -> Option<&mut TracedImage> {
         self.processes.get_mut(process)?.record.images.last_mut()
     }
 
@@ -80,7 +80,14 @@ impl Session<'_> {
         marks.extend(exec_called.map(|at_us| Mark { kind: MarkKind::ExecCalled, at_us }));
         marks.push(Mark { kind: MarkKind::ExecDone, at_us });
         let path = ptrace::proc_link(tid, "exe").unwrap_or_default();
-        let image = TracedImage { path, argv: Vec::new(), loader: None, marks, notes: Vec::new() };
+        let image = TracedImage {
+            path,
+            argv: Vec::new(),
+            loader: None,
+            marks,
+            notes: Vec::new(),
+            steps: Vec::new(),
+        };
         if let Some(state) = self.processes.get_mut(process) {
             state.record.images.push(image);
             state.executed = None;
@@ -111,6 +118,7 @@ impl Session<'_> {
             Some(path) => images::image(Path::new(&model::text::name(path)))
                 .map_or(Loader::Unknown, |image| Loader::of(&image, loader_base)),
         };
+        self.plant_steps(tid, process, bias);
         let argv = start::arguments(tid).unwrap_or_default();
         self.describe(process, argv, &program, &loader, through_loader);
         if let Loader::Musl { image, base } = &loader

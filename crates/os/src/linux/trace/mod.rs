@@ -22,6 +22,7 @@ mod permitted;
 pub(in crate::linux) mod ptrace;
 mod session;
 pub(in crate::linux) mod start;
+mod steps;
 pub(in crate::linux) mod tracer;
 mod waits;
 
@@ -36,7 +37,7 @@ pub use waits::{RecordedWait, WaitStack, accounted};
 use super::LaunchError;
 use super::launcher::GRACE;
 use super::spawn::{Prepared, Setup};
-use model::{Command, Ending, PhaseTrace, ThreadLife};
+use model::{BundleStart, Command, Ending, PhaseTrace, ThreadLife};
 use std::os::fd::RawFd;
 use std::time::Duration;
 use tracer::{Limits, Tracer};
@@ -54,6 +55,9 @@ pub struct TraceRequest {
     pub record_waits: bool,
     /// Keep the stacks of long waits, so that their callers can be found.
     pub keep_stacks: bool,
+    /// Record the steps of the start of these bundles. A stop for each, and for each function that
+    /// initializes a library.
+    pub bundles: Vec<BundleStart>,
     /// End the launch by SIGKILL where the launched program's first image reaches its entry point.
     pub end_at_entry: bool,
     /// The launch is ended after this time: by SIGTERM, and after [`GRACE`] by SIGKILL.
@@ -74,6 +78,7 @@ impl TraceRequest {
             count_cpuid: false,
             record_waits: false,
             keep_stacks: false,
+            bundles: Vec::new(),
             end_at_entry: false,
             timeout: Duration::from_secs(60),
             cpu: u32::try_from(cpu).ok(),

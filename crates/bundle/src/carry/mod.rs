@@ -1,0 +1,12 @@
+//! What a sealed bundle carries in a folder beside it: libraries that cannot be merged, and those that the
+//! program opens while it runs, with what these need. The C library and the loader are the system's.
+
+mod choose;
+mod learn;
+mod place;
+mod warnings;
+
+pub(crate) use choose::{Carry, choose};
+pub use learn::{Learnt, learn};
+pub(crate) use place::{Placed, changed, placed, remove_old};
+pub(crate) use warnings::warnings;

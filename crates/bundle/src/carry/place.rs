@@ -1,0 +1,121 @@
+//! The folder of carried files: written whole under another name, named at once, and removed once no bundle
+//! uses it any more.
+
+use super::choose::Carry;
+use crate::error::{BundleAdvice, BundleError};
+use crate::write::content::Content;
+use files::{Permit, reasons};
+use model::bundle::{BundleChange, BundleManifest, CarriedFile, ChangeKind};
+use model::text::{name, text};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Files that are in their place below a bundle's folder.
+#[derive(Debug, Default)]
+pub(crate) struct Placed {
+    pub(crate) files: Vec<CarriedFile>,
+    /// They were put there now, and not by an earlier headstart.
+    fresh: bool,
+}
+
+impl Placed {
+    /// Takes them away again, where no bundle came of it.
+    pub(crate) fn withdraw(self, folder: &Path) {
+        if self.fresh {
+            remove(folder, &self.files);
+        }
+    }
+}
+
+/// Puts the files into their folder below `folder`, where they are not there yet. What is there stays until a
+/// bundle is named that does not use it.
+pub(crate) fn placed(carry: &Carry, folder: &Path) -> Result<Placed, BundleError> {
+    let described = carry.files.iter().flat_map(|file| {
+        file.names.iter().map(|name| CarriedFile {
+            path: format!("{}/{name}", carry.folder),
+            from: text(&file.from),
+            bytes: file.content.bytes,
+            sha256: file.content.sha256.clone(),
+        })
+    });
+    let files: Vec<CarriedFile> = described.collect();
+    let place = folder.join(&carry.folder);
+    if files.is_empty() {
+        return Ok(Placed::default());
+    }
+    if place.symlink_metadata().is_ok() {
+        return match files.iter().all(|file| change(folder, file).is_none()) {
+            true => Ok(Placed { files, fresh: false }),
+            false => Err(BundleError::Occupied {
+                found: "is there, and not as headstart left it".to_owned(),
+                path: place,
+                advice: BundleAdvice::MoveAway,
+            }),
+        };
+    }
+    let fresh = folder.join(format!(".{}.next", carry.folder));
+    let written = write(carry, &fresh).and_then(|()| std::fs::rename(&fresh, &place));
+    if let Err(error) = written {
+        // What is left of it is headstart's own.
+        let _ = std::fs::remove_dir_all(&fresh);
+        return Err(BundleError::write(&place, error));
+    }
+    files::sync_folder_of(&place).map_err(|error| BundleError::write(&place, error.into()))?;
+    Ok(Placed { files, fresh: true })
+}
+
+fn write(carry: &Carry, fresh: &Path) -> io::Result<()> {
+    // A headstart that was killed may have left it.
+    if fresh.symlink_metadata().is_ok() {
+        std::fs::remove_dir_all(fresh)?;
+    }
+    std::fs::create_dir(fresh)?;
+    for file in &carry.files {
+        let bytes = std::fs::read(&file.from)?;
+        let Some((own, others)) = file.names.split_first() else { continue };
+        let path = fresh.join(own);
+        files::write_over(&path, &bytes, Permit::Exactly(0o644)).map_err(io::Error::from)?;
+        if Content::read(&path)?.sha256 != file.content.sha256 {
+            return Err(io::Error::other(format!("{} has changed meanwhile", file.from.display())));
+        }
+        for other in others {
+            std::fs::hard_link(&path, fresh.join(other))
+                .or_else(|_| std::fs::copy(&path, fresh.join(other)).map(drop))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the files of a bundle that is replaced, unless the new one carries them.
+pub(crate) fn remove_old(folder: &Path, before: Option<&BundleManifest>, now: &[CarriedFile]) {
+    let old = before.map_or(&[][..], |before| &before.carried);
+    let kept = |file: &CarriedFile| now.iter().any(|now| now.path == file.path);
+    let old: Vec<CarriedFile> = old.iter().filter(|file| !kept(file)).cloned().collect();
+    remove(folder, &old);
+}
+
+fn remove(folder: &Path, carried: &[CarriedFile]) {
+    for file in carried.iter().filter(|file| change(folder, file).is_none()) {
+        let _ = std::fs::remove_file(folder.join(name(&file.path)));
+    }
+    for file in carried {
+        // One that others have put something into stays.
+        let of_file = folder.join(name(&file.path));
+        let _ = of_file.parent().map(std::fs::remove_dir);
+    }
+}
+
+/// Which of them are not as they were left.
+pub(crate) fn changed(folder: &Path, manifest: &BundleManifest) -> Vec<BundleChange> {
+    manifest.carried.iter().filter_map(|file| change(folder, file)).collect()
+}
+
+fn change(folder: &Path, file: &CarriedFile) -> Option<BundleChange> {
+    let path: PathBuf = folder.join(name(&file.path));
+    let (what, found) = match Content::read(&path) {
+        Ok(now) if now.sha256 == file.sha256 => return None,
+        Ok(_) => (ChangeKind::Changed, "its content is another one".to_owned()),
+        Err(error) => (crate::prove::sources::unread(&error), reasons::unread(&path, &error)),
+    };
+    Some(BundleChange { path: text(&path), what, found })
+}

@@ -1,0 +1,159 @@
+//! What is merged in a bundle, and what its start does, read back from its preamble.
+
+use crate::read::Bytes;
+use crate::shared::{self, Header};
+use crate::{Functions, ahead, code, entry, start};
+use std::path::PathBuf;
+
+/// What a preamble says of its bundle. Offsets are in bytes, from the preamble's first byte to the
+/// thing in memory, and may be negative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreambleOutline {
+    /// The program, by the path by which it was found.
+    pub original: PathBuf,
+    /// What is started where the bundle is stale, if not that.
+    pub instead: Option<PathBuf>,
+    /// The merged modules, in the order of their addresses.
+    pub modules: Vec<PreambleModule>,
+    /// What initializes the libraries.
+    pub initializers: Functions,
+    /// What finalizes them.
+    pub finalizers: Functions,
+    /// Relative relocations that the preamble applies itself, packed.
+    pub packed: Functions,
+    /// The function that checks what was merged.
+    pub check: i64,
+    /// The function that reads the bundle ahead, where it does.
+    pub read_ahead: Option<i64>,
+    /// The instruction to which every function that initializes a library returns: `add rbx, 8`.
+    pub initialized: i64,
+}
+
+/// A module that a preamble knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreambleModule {
+    /// Path of its file; `None` for the program.
+    pub path: Option<PathBuf>,
+    /// Its first byte in memory.
+    pub start: i64,
+    /// Behind its last one.
+    pub end: i64,
+}
+
+/// `call [rbx]`, by which start.s calls what initializes a library.
+const CALL: [u8; 2] = [0xff, 0x13];
+/// `add rbx, 8` behind it.
+const ADD: [u8; 4] = [0x48, 0x83, 0xc3, 0x08];
+
+impl PreambleOutline {
+    /// Reads a preamble that this version of headstart has made; `None` for any other bytes.
+    pub fn read(preamble: &[u8]) -> Option<PreambleOutline> {
+        let header = Header::read(preamble.strip_prefix(code())?)?;
+        let bytes = Bytes(preamble);
+        let functions = |offset, count| Functions { offset, count };
+        let offset = |place: u64| i64::try_from(place).ok();
+        Some(PreambleOutline {
+            original: bytes.path(header.original, 0)?,
+            instead: match header.instead {
+                0 => None,
+                instead => Some(bytes.path(instead, 0)?),
+            },
+            modules: bytes.list(
+                header.modules,
+                header.module_count,
+                shared::Module::SIZE,
+                module,
+            )?,
+            initializers: functions(header.initializers, header.initializer_count),
+            finalizers: functions(header.finalizers, header.finalizer_count),
+            packed: functions(header.packed, header.packed_count),
+            check: offset(entry())?,
+            read_ahead: if header.ahead == 0 { None } else { offset(ahead()) },
+            initialized: offset(initialized()?)?,
+        })
+    }
+}
+
+fn module(bytes: &Bytes, record: &[u8]) -> Option<PreambleModule> {
+    let module = shared::Module::read(record)?;
+    let path = match module.name {
+        0 => None,
+        name => Some(bytes.path(name, 0)?),
+    };
+    Some(PreambleModule { path, start: module.start, end: module.end })
+}
+
+/// Where the functions return to, in the code.
+fn initialized() -> Option<u64> {
+    let from = usize::try_from(start()).ok()?;
+    let call = [&CALL[..], &ADD].concat();
+    let found = code().get(from..)?.windows(call.len()).position(|bytes| bytes == call)?;
+    Some((from + found + CALL.len()) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Addresses, MergedModule, Preamble, Start, Symbols, Tables};
+
+    fn merged(path: Option<&str>, start: i64) -> MergedModule {
+        MergedModule {
+            path: path.map(PathBuf::from),
+            identity: None,
+            start,
+            end: start + 0x1000,
+            base: start,
+            thread: 0,
+            symbols: Symbols::default(),
+            behind_outside: false,
+        }
+    }
+
+    fn preamble() -> Vec<u8> {
+        let tables = Tables {
+            original: "/usr/bin/p".into(),
+            original_file: "/usr/lib/p".into(),
+            own_name: "run".into(),
+            modules: vec![merged(None, -0x9000), merged(Some("/lib/libz.so.1"), -0x8000)],
+            ..Tables::default()
+        };
+        let initializers = Functions { offset: 0x2000, count: 3 };
+        let start = Start { initializers, ..Start::default() };
+        Preamble::new(&tables).unwrap().bytes(&Addresses { start, ..Addresses::default() })
+    }
+
+    #[test]
+    fn what_was_merged_is_read_back() {
+        let read = PreambleOutline::read(&preamble()).unwrap();
+        assert_eq!(read.original, PathBuf::from("/usr/bin/p"));
+        let module = |path: Option<&str>, start| {
+            let path = path.map(PathBuf::from);
+            PreambleModule { path, start, end: start + 0x1000 }
+        };
+        assert_eq!(read.modules, [module(None, -0x9000), module(Some("/lib/libz.so.1"), -0x8000)]);
+        assert_eq!(read.initializers, Functions { offset: 0x2000, count: 3 });
+        assert_eq!((read.check, read.read_ahead), (entry() as i64, None));
+    }
+
+    #[test]
+    fn functions_return_to_one_place() {
+        let call = [&CALL[..], &ADD].concat();
+        let calls = code().windows(call.len()).filter(|bytes| *bytes == call);
+        assert_eq!(calls.count(), 1);
+        let at = initialized().unwrap() as usize;
+        assert_eq!(code()[at..at + ADD.len()], ADD);
+    }
+
+    #[test]
+    fn other_bytes_are_no_preamble_and_never_panic() {
+        let bytes = preamble();
+        assert_eq!(PreambleOutline::read(&bytes[1..]), None);
+        for at in code().len()..bytes.len() {
+            for value in [0, 0x7f, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] = value;
+                let _ = PreambleOutline::read(&damaged);
+            }
+        }
+    }
+}
