@@ -62,7 +62,8 @@ fn in_place(bench: &Bench, made: &Root, place: &Place) -> Result<Vec<Row>> {
         }
         let start = bundle.start(&here)?;
         let expected = made.run(&[bundle.program, "--version"])?;
-        let ratios = match bundle.form.ships && !place.is_bare {
+        let is_timed = bundle.form.ships && !bundle.form.stands_alone;
+        let ratios = match is_timed {
             true => Some(bundle.ratios(made, &here, bench.context.cpu, ROUNDS)?),
             false => None,
         };
@@ -155,13 +156,17 @@ fn bare(bench: &Bench, made: &Path, place: &Path) -> Result<()> {
     let mut paths: Vec<PathBuf> =
         needed.split_whitespace().filter(|word| word.starts_with('/')).map(PathBuf::from).collect();
     paths.push(HEADSTART.into());
+    fs::create_dir_all(folder.join("opt"))?;
     for bundle in Bundle::all().iter().filter(|bundle| bundle.form.stands_alone) {
-        let manifest = PathBuf::from(format!("{}/headstart.json", bundle.folder()));
-        paths.extend([bundle.run().into(), manifest.clone()]);
-        let read = fs::read(made.join(manifest.strip_prefix("/")?))?;
+        let from = made.join(bundle.folder().trim_start_matches('/'));
+        let read = fs::read(from.join("headstart.json"))?;
         let manifest: BundleManifest = serde_json::from_slice(&read)?;
+        done(Command::new("cp").arg("-a").arg(from).arg(folder.join("opt")))?;
+        // What it carries is not needed where it was.
         let outside = manifest.modules.iter().filter(|module| module.outside.is_some());
-        paths.extend(outside.map(|module| PathBuf::from(&module.path)));
+        let base =
+            outside.filter(|module| manifest.carried.iter().all(|one| one.from != module.path));
+        paths.extend(base.map(|module| PathBuf::from(&module.path)));
     }
     for path in paths {
         let path = path.strip_prefix("/")?;
